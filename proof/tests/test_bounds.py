@@ -32,7 +32,7 @@ MEASURES = {
     "cases.exactly('copy', tensor([1.0, 2.0]), tensor([1.0, 3.0]))": "2.8e+06 0 of 0; inf times",
     "cases.exactly('copy', tensor([1.0, 0.0]), tensor([0.0, 0.0]))": "0 1 of 2; inf times",
     "cases.exactly('copy', tensor([1.0 + 1j]), tensor([1.0 + 2j]))": "4.19e+06 0 of 0; inf times",
-    "cases.say('an event', False, 'came early')": "0 1 of 1; inf times the bound (an event)",
+    "cases.expect('an event', False, 'came early')": "0 1 of 1; inf times the bound (an event)",
     "cases.exactly('copy', tensor([1.0]), tensor([1.0, 2.0]))": "inf 0 of 0; inf times",
     # What Winograd's method leaves of a convolution, and more than that.
     "cases.compare('conv', tensor([10.0, 3.0004]), WHOLE, transformed('float32', WHOLE))": "right",

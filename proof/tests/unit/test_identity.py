@@ -168,9 +168,9 @@ def test_requirement_overridden_by_stack_is_ignored() -> None:
             ("triton", "3.7.0", ()),
         )
     }
-    (problem,) = identity.unfit(distributions, ["nvidia_cudnn_cu13"])
+    (problem,) = identity.unsatisfied(distributions, ["nvidia_cudnn_cu13"])
     assert problem == "torch 2.13.0 requires triton ==3.7.1, but 3.7.0 is installed"
-    assert len(identity.unfit(distributions, [])) == 2
+    assert len(identity.unsatisfied(distributions, [])) == 2
 
 
 def test_versions_differing_from_stack_or_receipt(tmp_path: Path) -> None:
@@ -192,9 +192,9 @@ def test_versions_differing_from_stack_or_receipt(tmp_path: Path) -> None:
 
 def test_shadowed_distribution() -> None:
     torch = installed(torch="2.15.0")
-    assert identity.shadowed({"torch": "2.15.0+cu132"}, torch) == []
-    assert identity.shadowed({"torch": "2.9.1+cu130"}, torch) == ["torch reports 2.9.1+cu130, but 2.15.0 is installed"]
-    assert len(identity.shadowed({"torch": "2.9.1"}, {})) == 1
+    assert identity.shadowing_problems({"torch": "2.15.0+cu132"}, torch) == []
+    assert identity.shadowing_problems({"torch": "2.9.1+cu130"}, torch) == ["torch reports 2.9.1+cu130, but 2.15.0 is installed"]
+    assert len(identity.shadowing_problems({"torch": "2.9.1"}, {})) == 1
 
 
 @pytest.mark.parametrize(
@@ -227,9 +227,9 @@ def test_commit_is_read_without_running_the_module(modules: Path) -> None:
     write_module(modules, "says_commit")
     text = f"__version__ = '1'\ngit_version: str = '{COMMIT}'\nraise SystemExit\n"
     (modules / "says_commit/version.py").write_text(text)
-    assert identity.says_commit("says_commit") == COMMIT
+    assert identity.commit_of("says_commit") == COMMIT
     write_module(modules, "says_nothing")
-    assert identity.says_commit("says_nothing") == ""
+    assert identity.commit_of("says_nothing") == ""
 
 
 def test_commits_are_compared_with_receipts(tmp_path: Path) -> None:
@@ -403,7 +403,7 @@ def test_wheel_in_store_is_compared(made: dict[str, t.Any]) -> None:
     store.mkdir(parents=True)
     shutil.copy(source, store)
     receipt = {"wheels": [{"file": source.name, "sha256": digest}]}
-    (stored,) = identity.stored(receipt, {}, made["root"])
+    (stored,) = identity.available_wheels(receipt, {}, made["root"])
     assert identity.artefact_problems(stored, packages.installed()) == []
     (store / source.name).write_bytes(b"no wheel")
     damaged = dataclasses.replace(stored, sha256=packages.sha256_of(stored.path))

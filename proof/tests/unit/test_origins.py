@@ -27,7 +27,7 @@ def strays(tree: Path, *paths: str, named: t.Sequence[str] = ("redist/0.7.0.20/l
     """Return the libraries that were loaded from outside the tree's environment, stack, toolkit and system."""
     stack = tuple(str(tree / name) for name in named)
     environment, toolkit, system, dpkg = (str(tree / name) for name in ("env", "cuda-13.0", "usr/lib", "dpkg"))
-    allowed = origins.Places((environment,), stack, (toolkit,), (system,), dpkg)
+    allowed = origins.AllowedPaths((environment,), stack, (toolkit,), (system,), dpkg)
     return origins.strays([origins.library(str(tree / path)) for path in paths], allowed)
 
 
@@ -133,7 +133,7 @@ def test_healthy_interpreter_has_no_strays(tmp_path: Path, monkeypatch: pytest.M
         "paths": [f"{tmp_path}/redist/*/lib"],
         "cuda_version": "13.0",
     }
-    allowed = origins.places(reference, None)
+    allowed = origins.allowed_paths(reference, None)
     assert str((tmp_path / "redist/current/lib").resolve()) in allowed.other
     assert str((tmp_path / "triton").resolve()) in allowed.other
     assert allowed.named == (str((tmp_path / "lib").resolve()),)
@@ -159,7 +159,7 @@ def test_site_packages_of_pth_file_are_allowed(tmp_path: Path) -> None:
     script = (
         "from sparkforge_proof.checks.stack import origins\n"
         f"libraries = [origins.library(path) for path in {[str(path) for path in (foreign, own / '_x.so')]}]\n"
-        "assert origins.strays(libraries, origins.places({}, None)) == []\n"
+        "assert origins.strays(libraries, origins.allowed_paths({}, None)) == []\n"
     )
     sources = str(Path(origins.__file__).parents[3])
     subprocess.run([environment / "bin/python", "-c", script], check=True, env={"PYTHONPATH": sources})
@@ -269,7 +269,7 @@ def test_stale_library_in_real_process(tmp_path: Path) -> None:
         "import ctypes, json\n"
         "from sparkforge_proof.checks.stack import origins\n"
         "ctypes.CDLL('libq.so.1')\n"
-        "print(json.dumps([stray.cause for stray in origins.strays(origins.mapped(), origins.places({}, None))]))\n"
+        "print(json.dumps([stray.cause for stray in origins.strays(origins.mapped(), origins.allowed_paths({}, None))]))\n"
     )
     environment = {**os.environ, "LD_LIBRARY_PATH": str(stale), "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)

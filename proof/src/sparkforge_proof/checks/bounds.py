@@ -2,14 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Compare what was computed with float64, element by element, within what rounding can explain.
+"""Compare results with a float64 reference, element by element, within the error that rounding can explain.
 
 Every bound is built from the unit roundoff u of a number format (half the distance from 1 to the next number) and the
 length k of a sum: a sum of k products, each term rounded once and added in any order, is off by at most
 gamma(k) * sum |a_i b_i| with gamma(k) = k u / (1 - k u) (N. J. Higham, Accuracy and Stability of Numerical Algorithms,
-2nd edition, section 3.1). Rounding the result into its format adds u |result|, and where it may be subnormal half the
-smallest subnormal number. Inputs are drawn in the format that is tested, so that the reference has exactly the same
-ones and they add no error of their own.
+2nd edition, section 3.1). Rounding the result to its format adds u |result|, and half the smallest subnormal number if
+the result may be subnormal. Inputs are drawn in the tested format, so that the reference has exactly the same inputs
+and they add no error.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from ..check import ABSENT, Failed, Measured, Unanswered
 try:
     import torch as torch
 except ModuleNotFoundError:
-    # The module still imports, so that names and pure functions of the checks can be tested without torch.
+    # Unit tests import the checks without torch.
     torch = None
 
-#: Unit roundoff by format. TensorFloat-32 has a significand of 11 bits (NVIDIA's A100 whitepaper), as float16 has.
-#: NVIDIA does not say that the conversion to it rounds to nearest, so that twice as much is allowed.
+#: Unit roundoff by format. TensorFloat-32 has a significand of 11 bits, like float16 (NVIDIA's A100 whitepaper). NVIDIA
+#: does not document that the conversion to TF32 rounds to nearest, so twice the roundoff is allowed.
 UNIT_ROUNDOFF: dict[str, float] = {
     "float64": 2.0**-53,
     "float32": 2.0**-24,
@@ -48,8 +48,8 @@ UNDERFLOW: dict[str, float] = {
     "bfloat16": 2.0**-134,
 }
 
-#: Elements up to which a tensor is copied together with others.
-TOGETHER = 1 << 16
+#: Tensors with at most this many elements are copied together.
+JOINED_ELEMENTS = 1 << 16
 
 
 def name_of(dtype: torch.dtype) -> str:
@@ -58,44 +58,45 @@ def name_of(dtype: torch.dtype) -> str:
 
 
 def as_bytes(tensor: torch.Tensor) -> torch.Tensor:
-    """Return the bytes of a tensor on the CPU: equal bytes are equal also where values are NaN."""
+    """Return the bytes of a tensor on the CPU. Unlike values, the bytes of two equal NaN compare equal."""
     return tensor.detach().cpu().resolve_conj().resolve_neg().contiguous().reshape(-1).view(torch.uint8)
 
 
 def around_powers(most: int, least: int = 0) -> list[int]:
-    """Return the powers of two from ``2**least`` to ``2**most``, and what is one beside each."""
-    return sorted({2**power + beside for power in range(least, most + 1) for beside in (-1, 0, 1)})
+    """Return the powers of two from ``2**least`` to ``2**most``, each with its two neighbours."""
+    return sorted({2**power + offset for power in range(least, most + 1) for offset in (-1, 0, 1)})
 
 
 def on_the_host(values: t.Sequence[torch.Tensor | None]) -> list[t.Any]:
-    """Return tensors on the CPU, None for None. The device is waited for once: many processes take turns on a GPU.
+    """Return tensors on the CPU, None for None.
 
-    Small ones of a format are copied together.
+    Small tensors of one format are copied together, and the device is synchronized once, because many processes share
+    the GPU.
     """
-    found: list[torch.Tensor | None] = [None] * len(values)
-    together: dict[t.Any, list[tuple[int, torch.Tensor]]] = {}
+    copies: list[torch.Tensor | None] = [None] * len(values)
+    groups: dict[t.Any, list[tuple[int, torch.Tensor]]] = {}
     for number, value in enumerate(values):
         if value is None or not value.is_cuda or value.layout is not torch.strided:
-            found[number] = value if value is None else value.detach().cpu()
+            copies[number] = value if value is None else value.detach().cpu()
             continue
-        # What is conjugated or negated lazily would be so on the host before the copy is there (torch 2.11).
+        # torch 2.11 resolves a lazy conjugate or negation on the host before the copy has arrived.
         plain = value.detach().resolve_conj().resolve_neg()
-        # Not every torch joins formats of 8 bits.
-        alone = plain.numel() > TOGETHER or (plain.is_floating_point() and plain.element_size() == 1)
-        together.setdefault(number if alone else plain.dtype, []).append((number, plain))
-    for group in together.values():
-        joined = group[0][1] if len(group) == 1 else torch.cat([one.reshape(-1) for _number, one in group])
-        place = torch.empty(joined.shape, dtype=joined.dtype, pin_memory=True).copy_(joined, non_blocking=True)
-        parts = place.reshape(-1).split([one.numel() for _number, one in group])
-        for (number, one), part in zip(group, parts):
-            found[number] = part.view(one.shape)
-    if together:
+        # Some versions of torch cannot concatenate 8-bit floats.
+        is_separate = plain.numel() > JOINED_ELEMENTS or (plain.is_floating_point() and plain.element_size() == 1)
+        groups.setdefault(number if is_separate else plain.dtype, []).append((number, plain))
+    for group in groups.values():
+        joined = group[0][1] if len(group) == 1 else torch.cat([tensor.reshape(-1) for _number, tensor in group])
+        pinned = torch.empty(joined.shape, dtype=joined.dtype, pin_memory=True).copy_(joined, non_blocking=True)
+        parts = pinned.reshape(-1).split([tensor.numel() for _number, tensor in group])
+        for (number, tensor), part in zip(group, parts):
+            copies[number] = part.view(tensor.shape)
+    if groups:
         torch.cuda.current_stream().synchronize()
-    return found
+    return copies
 
 
 def gamma(length: float, unit: float) -> float:
-    """Return Higham's gamma: how far a sum of ``length`` rounded terms can be off, by the sum of their magnitudes."""
+    """Return Higham's gamma: the error of a sum of ``length`` rounded terms by the sum of their magnitudes."""
     product = length * unit
     if product >= 1:
         raise ValueError(f"a sum of {length} terms with unit roundoff {unit} has no bound")
@@ -103,7 +104,7 @@ def gamma(length: float, unit: float) -> float:
 
 
 def ternary(generator: torch.Generator, shape: t.Sequence[int], dtype: torch.dtype, density: float) -> torch.Tensor:
-    """Return -1, 0 and 1, of which the part ``density`` is not zero: few enough, and every sum of them is exact."""
+    """Return values of -1, 0 and 1, a share ``density`` of them nonzero. Sums of few enough of them are exact."""
     signs = torch.randint(0, 2, tuple(shape), generator=generator) * 2 - 1
     return (signs * (torch.rand(tuple(shape), generator=generator) < density)).to(dtype)
 
@@ -111,9 +112,9 @@ def ternary(generator: torch.Generator, shape: t.Sequence[int], dtype: torch.dty
 def gradients(
     result: torch.Tensor, leaves: t.Sequence[torch.Tensor], upstream: torch.Tensor
 ) -> tuple[torch.Tensor, ...]:
-    """Return the gradients of ``leaves`` where that of ``result`` is ``upstream``.
+    """Return the gradients of ``leaves`` for the gradient ``upstream`` of ``result``.
 
-    Through a sum, because torch imports SymPy, which takes seconds, where it is given the gradient itself.
+    torch would take seconds to import SymPy if it got ``upstream`` as an argument, so a sum brings it in.
     """
     gradients: tuple[t.Any, ...] = torch.autograd.grad((result * upstream).sum(), leaves)
     return gradients
@@ -121,7 +122,7 @@ def gradients(
 
 @contextlib.contextmanager
 def setting(module: t.Any, name: str, value: t.Any) -> t.Iterator[None]:
-    """Set a flag of torch for a while: ``setting(torch.backends.cuda.matmul, "allow_tf32", False)``."""
+    """Set a flag of torch temporarily: ``setting(torch.backends.cuda.matmul, "allow_tf32", False)``."""
     before = getattr(module, name)
     setattr(module, name, value)
     try:
@@ -134,8 +135,8 @@ def setting(module: t.Any, name: str, value: t.Any) -> t.Iterator[None]:
 def one_thread() -> t.Iterator[None]:
     """Compute a reference of many small steps with one thread.
 
-    Where the cores are busy with something else, each step of several threads waits for the slowest: a hundred times
-    as long was seen. What is tested belongs outside of it.
+    On busy cores, each step of several threads waits for the slowest thread, which has taken a hundred times as long.
+    Never run the tested operation in this context.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -146,12 +147,12 @@ def one_thread() -> t.Iterator[None]:
 
 
 def allow_tf32(module: t.Any, allowed: bool) -> t.ContextManager[None]:
-    """Allow TensorFloat-32 for a while, or do not.
+    """Allow or forbid TensorFloat-32 temporarily.
 
     :param module: ``torch.backends.cuda.matmul`` or ``torch.backends.cudnn``.
     """
     try:
-        # The older flag sets the newer one, fp32_precision, too; torch refuses to compute where the two contradict.
+        # The older flag also sets the newer one, fp32_precision: torch refuses to compute if the two contradict.
         if hasattr(module, "allow_tf32"):
             return setting(module, "allow_tf32", allowed)
     except RuntimeError as error:
@@ -164,17 +165,17 @@ def allow_tf32(module: t.Any, allowed: bool) -> t.ContextManager[None]:
 
 
 class Cases:
-    """Comparisons of one check, of which the worst counts.
+    """Comparisons of one check, judged by the worst of them.
 
-    :param what: what is computed, for messages: ``the bfloat16 matrix product``.
-    :param remedy: what to do where it is wrong, one sentence.
-    :ivar worst: how far off the worst is; infinite where its bound is zero or it is of another kind.
-    :ivar ratio: how far off the worst number is that can be measured.
-    :ivar mismatched: how many are of another kind, as a NaN or another whole number, of those ``compared``.
+    :param subject: the computed result, for messages: ``the bfloat16 matrix product``.
+    :param remedy: one sentence for the owner if the result is wrong.
+    :ivar worst: the worst error by its bound; infinite if the bound is zero or an element has no ratio.
+    :ivar ratio: the worst error among elements that have a finite ratio.
+    :ivar mismatched: the number of elements without a ratio, such as a NaN or a wrong integer, out of ``compared``.
     """
 
-    def __init__(self, what: str, remedy: str) -> None:
-        self.what, self.remedy = what, remedy
+    def __init__(self, subject: str, remedy: str) -> None:
+        self.subject, self.remedy = subject, remedy
         self.count = 0
         self.worst = self.ratio = 0.0
         self.mismatched = self.compared = 0
@@ -182,16 +183,16 @@ class Cases:
         self._problem: str | None = None
 
     def compare(self, case: str, actual: torch.Tensor, expected: torch.Tensor, bound: torch.Tensor) -> float:
-        """Compare one result and return its worst error by its bound: 1 and less is right.
+        """Compare one result and return its worst error by its bound: at most 1 is right.
 
-        :param case: names the case: ``causal, head size 64, backward dV``.
-        :param actual: of any format, on any device.
-        :param expected: float64 on the CPU, of the same shape.
-        :param bound: how far each element may be off, float64 of a shape that expands to it; never negative. Where it
-            is zero, an error of floating point is measured in roundings of its format, from 1 on.
+        :param case: the name of the case: ``causal, head size 64, backward dV``.
+        :param actual: the result, in any format, on any device.
+        :param expected: the reference in float64 on the CPU, with the same shape.
+        :param bound: the allowed error of each element, float64, never negative, with a shape that expands to that of
+            ``expected``. Where it is zero, a floating-point error counts 1 plus its number of roundings.
         """
         self.count += 1
-        whole = not actual.is_floating_point() and not actual.is_complex()
+        is_integer = not actual.is_floating_point() and not actual.is_complex()
         unit = UNIT_ROUNDOFF.get(name_of(actual.dtype), UNIT_ROUNDOFF["float32"])
         if expected.is_complex():
             expected, bound = torch.view_as_real(expected.resolve_conj()), bound.unsqueeze(-1) if bound.dim() else bound
@@ -208,48 +209,50 @@ class Cases:
         ratio = torch.where(same_infinity, torch.zeros_like(ratio), ratio)
         ratio = torch.where(torch.isnan(ratio), torch.full_like(ratio, math.inf), ratio)
         measured, exact = ratio, (bound == 0) & (error != 0)
-        if not whole and bool(exact.any()):
-            around = expected.abs() + expected.nan_to_num(0.0, 0.0, 0.0).abs().max()
-            measured = torch.where(exact, 1 + error / (unit * around), ratio)
-        there = torch.isfinite(measured)
+        if not is_integer and bool(exact.any()):
+            scale = expected.abs() + expected.nan_to_num(0.0, 0.0, 0.0).abs().max()
+            measured = torch.where(exact, 1 + error / (unit * scale), ratio)
+        finite = torch.isfinite(measured)
         worst = int(ratio.argmax())
         value = float(ratio.flatten()[worst])
         invalid = int((~torch.isfinite(got) & torch.isfinite(expected)).sum())
         wrong = int((ratio > 1).sum())
         undefined = int(torch.isnan(expected).sum())
         if undefined:
-            # No input of ours has a NaN in its answer: what computes the reference is broken as well.
-            said = f"cannot be judged: {undefined} of {expected.numel()} values of the float64 reference itself are NaN"
+            # No reference of ours contains a NaN, so the code that computed it is broken as well.
+            problem = (
+                f"cannot be judged: {undefined} of {expected.numel()} values of the float64 reference itself are NaN"
+            )
         elif invalid:
             nans = int(torch.isnan(got).sum())
             kind = "NaN" if nans == invalid else "not finite"
-            said = f"has {invalid} of {got.numel()} values that are {kind}"
+            problem = f"has {invalid} of {got.numel()} values that are {kind}"
         elif wrong and not got.any():
-            said = "is zero everywhere"
+            problem = "is zero everywhere"
         else:
-            said = (
+            problem = (
                 f"has {wrong} of {got.numel()} values off by more than rounding explains:"
                 f" {float(got.flatten()[worst]):.6g} instead of {float(expected.flatten()[worst]):.6g},"
                 f" {value:.3g} times the bound"
             )
-        furthest = float(torch.where(there, measured, torch.zeros_like(measured)).max())
-        return self._note(case, value, said, furthest, int((~there).sum()), got.numel())
+        furthest = float(torch.where(finite, measured, torch.zeros_like(measured)).max())
+        return self._note(case, value, problem, furthest, int((~finite).sum()), got.numel())
 
     def exactly(self, case: str, actual: torch.Tensor, expected: torch.Tensor) -> float:
-        """Compare what no rounding touches: copies, integers, comparisons."""
+        """Compare a result that is never rounded: copies, integers, comparisons."""
         if actual.dtype == expected.dtype and torch.equal(actual.detach().to("cpu"), expected.to("cpu")):
             self.count += 1
             return self._note(case, 0.0, "", compared=actual.numel())
         wide = torch.complex128 if expected.is_complex() else torch.float64
         return self.compare(case, actual, expected.to("cpu", wide), torch.zeros((), dtype=torch.float64))
 
-    def say(self, case: str, good: bool, said: str) -> None:
-        """Note what is right or wrong, and in which words: ``gave the event as done before its work was``."""
+    def expect(self, case: str, is_right: bool, problem: str) -> None:
+        """Record a condition and the predicate for a failure: ``gave the event as done before its work was``."""
         self.count += 1
-        self._note(case, 0.0 if good else math.inf, said, 0.0, 0 if good else 1)
+        self._note(case, 0.0 if is_right else math.inf, problem, 0.0, 0 if is_right else 1)
 
     def _note(
-        self, case: str, value: float, said: str, ratio: float | None = None, mismatched: int = 0, compared: int = 1
+        self, case: str, value: float, problem: str, ratio: float | None = None, mismatched: int = 0, compared: int = 1
     ) -> float:
         self.ratio = max(self.ratio, value if ratio is None else ratio)
         self.mismatched += mismatched
@@ -258,18 +261,17 @@ class Cases:
         if worse or not self.worst_case:
             self.worst, self.worst_case = value, case
         if value > 1 and (worse or self._problem is None):
-            self._problem = f"{self.what[0].upper()}{self.what[1:]} ({case}) {said}."
+            self._problem = f"{self.subject[0].upper()}{self.subject[1:]} ({case}) {problem}."
         return value
 
     def result(self, rates: t.Mapping[str, float] | None = None) -> Measured:
-        """Return what was measured.
+        """Return the measurement.
 
-        :raises Failed: one of the cases is off, or there was none.
+        :raises Failed: a case is beyond its bound, or no case was compared.
         """
         if not self.count:
-            raise Unanswered(
-                ABSENT, f"No case of {self.what} was computed.", "Report it: a check that compares nothing is broken."
-            )
+            cause = f"No case of {self.subject} was computed."
+            raise Unanswered(ABSENT, cause, "Report it: a check that compares nothing is broken.")
         bound = "1 time what rounding explains, against float64"
         cases = f"{self.count} cases" if self.count > 1 else "1 case"
         if self._problem is not None:

@@ -48,7 +48,7 @@ class Drawn:
         """See that values are whole, within their range, and that none depends on the one before."""
         values = values.double().flatten().cpu()
         good = bool(((values >= low) & (values <= high) & (values == values.floor())).all())
-        self.cases.say(f"{case}, each value", good, f"is not a whole number from {low:g} to {high:g}")
+        self.cases.expect(f"{case}, each value", good, f"is not a whole number from {low:g} to {high:g}")
         centred = torch.nan_to_num(values) - mean
         alike = float((centred[1:] * centred[:-1]).mean())
         self.rate(f"{case}, neighbours", alike, 0.0, variance**2, len(values) - 1)
@@ -65,7 +65,7 @@ class Drawn:
         values = values.double().flatten()
         # A place at the very end is rounded to one side or the other.
         inside = bool(((values >= -1e-6) & (values <= 1 + 1e-6)).all())
-        self.cases.say(f"{case}, range", inside, "has values out of its range")
+        self.cases.expect(f"{case}, range", inside, "has values out of its range")
         for edge in EDGES:
             self.share(f"{case}, below {edge:g}", values < edge, edge)
         centred = values - 0.5
@@ -82,7 +82,7 @@ class Drawn:
         few = values[: len(values) // 3 * 3].view(-1, 3)
         rising = (few[:, 0] < few[:, 1]) & (few[:, 1] < few[:, 2])
         self.share(f"{case}, three that rise", rising, 1 / 6)
-        self.cases.say(f"{case}, finite", bool(torch.isfinite(values).all()), "has values that are not finite")
+        self.cases.expect(f"{case}, finite", bool(torch.isfinite(values).all()), "has values that are not finite")
 
 
 def _continuous(torch: t.Any) -> dict[str, tuple[t.Any, t.Any]]:
@@ -178,7 +178,7 @@ def rates(context: Context) -> Measured:
                     )
     whole = torch.nn.functional.dropout2d(torch.ones(4096, 16, 3, 3, device=device), 0.3)
     judge.share("dropout2d 0.3", (whole[:, :, 0, 0] != 0).cpu(), 0.7)
-    cases.say("dropout2d of whole channels", bool((whole.amax((2, 3)) == whole.amin((2, 3))).all()), "is of parts")
+    cases.expect("dropout2d of whole channels", bool((whole.amax((2, 3)) == whole.amin((2, 3))).all()), "is of parts")
     for rate in (0.1, 1.0, 3.0, 9.5, 30.0, 1000.0):
         values = torch.poisson(torch.full((count,), rate, device=device)).double().cpu()
         judge.whole(f"poisson {rate}", values, rate, rate, 0, math.inf)
@@ -242,7 +242,7 @@ def _integers(judge: Drawn, cases: Cases, torch: t.Any, count: int, device: str)
     for low, high in ((0, 2), (0, 7), (-5, 12), (0, 256), (0, 1000), (-(2**31), 2**31), (0, 3 * 2**40), (0, 2**62)):
         values = torch.randint(low, high, (count,), device=device).cpu()
         inside = bool((values >= low).all() and (values < high).all())
-        cases.say(f"randint from {low} to {high}", inside, "has values out of its range")
+        cases.expect(f"randint from {low} to {high}", inside, "has values out of its range")
         parts = min(high - low, 16)
         place = ((values.double() - low) / (high - low) * parts).floor()
         for part in range(parts):
@@ -261,7 +261,7 @@ def _integers(judge: Drawn, cases: Cases, torch: t.Any, count: int, device: str)
         if size > 1000:
             judge.share(f"randperm of {size}, rises", (order[1:] > order[:-1])[::2], 0.5)
             kept = float((order == torch.arange(size)).double().sum())
-            cases.say(f"randperm of {size}, at their places", kept <= 14, f"are {kept:g}")
+            cases.expect(f"randperm of {size}, at their places", kept <= 14, f"are {kept:g}")
             centred = (order.double() + 0.5) / size - 0.5
             alike = float((centred * ((torch.arange(size) + 0.5) / size - 0.5)).mean())
             judge.rate(f"randperm of {size}, place and value", alike, 0.0, 1 / 144, size)
@@ -283,7 +283,7 @@ def _integers(judge: Drawn, cases: Cases, torch: t.Any, count: int, device: str)
         judge.share(f"multinomial of {size}, first half", chosen < size // 2, float(shares[: size // 2].sum()))
         few = torch.multinomial(weights.to(device).expand(500, -1), min(size - 1, 4)).cpu()
         distinct = all(len(set(row)) == len(row) for row in few.tolist())
-        cases.say(f"multinomial of {size} without returning", distinct, "has chosen one twice")
+        cases.expect(f"multinomial of {size} without returning", distinct, "has chosen one twice")
         judge.share(f"multinomial of {size} without returning, first", few[:, 0] == 0, float(shares[0]))
 
 
@@ -349,7 +349,7 @@ def _states(cases: Cases, name: str, fill: t.Any, device: str, seed: int) -> Non
         fill(generator, size)
         state = generator.get_state()
         first, second = fill(generator, size), fill(generator, size)
-        cases.say(f"{name}, two calls of {size}", size < 5 or not torch.equal(first, second), "are the same")
+        cases.expect(f"{name}, two calls of {size}", size < 5 or not torch.equal(first, second), "are the same")
         generator.set_state(state)
         cases.exactly(f"{name}, a state set again, {size}", torch.cat([fill(generator, size), fill(generator, size)]),
                       torch.cat([first, second]))  # fmt: skip
@@ -362,7 +362,7 @@ def _states(cases: Cases, name: str, fill: t.Any, device: str, seed: int) -> Non
     generator.manual_seed(seed)
     whole = fill(generator, 999)
     cases.exactly(f"{name}, the same seed", fill(torch.Generator(device=device).manual_seed(seed), 999), whole)
-    cases.say(f"{name}, the seed that was set", generator.initial_seed() == seed, "is another")
+    cases.expect(f"{name}, the seed that was set", generator.initial_seed() == seed, "is another")
 
 
 def _global_states(cases: Cases, judge: Drawn, device: str, seed: int) -> None:
@@ -379,7 +379,7 @@ def _global_states(cases: Cases, judge: Drawn, device: str, seed: int) -> None:
     for bit in range(51 if device == "cuda" else 31):
         torch.manual_seed(small ^ (1 << bit))
         equal = int((torch.rand(1000, device=device) == first_of_small).sum())
-        cases.say(f"a seed with another bit {bit}", equal < 9, f"draws {equal} of 1,000 values again")
+        cases.expect(f"a seed with another bit {bit}", equal < 9, f"draws {equal} of 1,000 values again")
     if device == "cuda":
         for setter in (torch.cuda.manual_seed, torch.cuda.manual_seed_all):
             setter(seed)
@@ -417,9 +417,9 @@ def _distinct(cases: Cases, torch: t.Any, device: str, seed: int) -> None:
         [torch.rand(size, dtype=torch.float64, device=device, generator=generator) for _unused in range(2)]
     )
     found = values.cpu().unique().numel()
-    cases.say("a million values of 53 bits", found >= 2 * size - 2, f"are {found} different ones")
+    cases.expect("a million values of 53 bits", found >= 2 * size - 2, f"are {found} different ones")
     wide = torch.randint(0, 2**62, (2 * size,), device=device, generator=generator).cpu().unique().numel()
-    cases.say("a million integers of 62 bits", wide >= 2 * size - 2, f"are {wide} different ones")
+    cases.expect("a million integers of 62 bits", wide >= 2 * size - 2, f"are {wide} different ones")
 
 
 def _filled(fill: t.Any, like: torch.Tensor) -> torch.Tensor:
@@ -461,4 +461,4 @@ def _repeats(cases: Cases, torch: t.Any, device: str) -> None:
         alike = torch.stack([one == other for one, other in itertools.combinations(rows, 2)]).double().mean(1)
         # Of two values that are as likely each half are the same.
         worst = float(alike.max())
-        cases.say(f"{name}, {CALLS} calls", worst < 0.75, f"has one that repeats {worst:.0%} of another")
+        cases.expect(f"{name}, {CALLS} calls", worst < 0.75, f"has one that repeats {worst:.0%} of another")

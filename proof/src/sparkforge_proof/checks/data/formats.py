@@ -149,7 +149,7 @@ def _values(cases: Cases, case: str, found: torch.Tensor, exact: torch.Tensor) -
     kept = torch.where(nan.to(found.device), 0.0, found.double())
     cases.exactly(case, kept, exact.masked_fill(nan, 0.0))
     signs = torch.signbit(kept).cpu() == torch.signbit(exact.masked_fill(nan, 0.0))
-    cases.say(f"{case}, signs", bool(signs.all()), f"has {int((~signs).sum())} wrong signs of zero")
+    cases.expect(f"{case}, signs", bool(signs.all()), f"has {int((~signs).sum())} wrong signs of zero")
 
 
 def _patterns(cases: Cases, case: str, source: torch.Tensor, exact: torch.Tensor, form: Format) -> None:
@@ -167,7 +167,7 @@ def _is(cases: Cases, case: str, form: Format, found: torch.Tensor, wanted: torc
         f"has {int((~good).sum())} of {good.numel()} values that are not the nearest: {float(table[got[worst]]):.6g} "
         f"instead of {float(table[wanted[worst]]) if int(wanted[worst]) >= 0 else math.nan:.6g}"
     )
-    cases.say(case, bool(good.all()), said)
+    cases.expect(case, bool(good.all()), said)
 
 
 def _integers_and_floats(cases: Cases, context: Context) -> None:
@@ -266,7 +266,7 @@ def _equal(cases: Cases, case: str, found: torch.Tensor, wanted: torch.Tensor) -
     wrong = found.detach().cpu() != wanted
     first = int(wrong.nonzero()[0, 0]) if bool(wrong.any()) else 0
     said = f"has {int(wrong.sum())} of {wrong.numel()} values wrong: {found[first]} instead of {wanted[first]}"
-    cases.say(case, not bool(wrong.any()), said)
+    cases.expect(case, not bool(wrong.any()), said)
 
 
 def _single(cases: Cases, name: str, numbers: list[int], dtype: torch.dtype, device: str) -> None:

@@ -181,8 +181,8 @@ def _drawn(cases: Cases) -> None:
     cases.exactly("what is drawn without a graph", torch.zeros(5000, device="cuda").uniform_(), rows[0])
     equal = sum(int((drawn[one] == drawn[other]).sum()) for one in range(64) for other in range(one))
     # 2,016 pairs of 5,000 values of 24 bits: 0.6 meet by chance.
-    cases.say("values that two replays have in common", equal <= 12, f"are {equal}")
+    cases.expect("values that two replays have in common", equal <= 12, f"are {equal}")
     deviations = float((drawn - 0.5).mean()) / (1 / 12 / drawn.numel()) ** 0.5
-    cases.say("the mean of 64 replays", abs(deviations) < 6, f"is {deviations:.3g} standard errors off")
+    cases.expect("the mean of 64 replays", abs(deviations) < 6, f"is {deviations:.3g} standard errors off")
     alike = float(((masked[1:] > 0) == (masked[:-1] > 0)).double().mean() - 0.5) * 2 * (63 * 5000) ** 0.5
-    cases.say("dropout of two replays", abs(alike) < 6, f"is alike by {alike:.3g} standard errors")
+    cases.expect("dropout of two replays", abs(alike) < 6, f"is alike by {alike:.3g} standard errors")

@@ -171,7 +171,7 @@ def large(context: Context) -> Measured:
                 torch.equal(found[at : at + part], function(whole[at : at + part], others[at : at + part]))
                 for at in starts
             )
-            cases.say(f"{words}, {name}", good, "is not what it is in parts")
+            cases.expect(f"{words}, {name}", good, "is not what it is in parts")
             del found
         if name in ("float32", "int8"):
             _to_the_host(cases, whole, name)
@@ -225,7 +225,7 @@ def _of_whole(cases: Cases, whole: torch.Tensor, others: torch.Tensor, name: str
             torch.equal(found[at : at + step], rows[at : at + step].sum(1, dtype=kept))
             for at in range(0, rows.shape[0], step)
         )
-        cases.say(f"sums of rows, {name}", good, "are not what they are in parts")
+        cases.expect(f"sums of rows, {name}", good, "are not what they are in parts")
         marked = int((whole[-2_000:] == 77).nonzero()[0, 0]) if bool((whole[-2_000:] == 77).any()) else 0
         before = whole[count - 2_000 + marked].clone()
         whole[count - 2_000 + marked] = 126
@@ -236,18 +236,18 @@ def _of_whole(cases: Cases, whole: torch.Tensor, others: torch.Tensor, name: str
     good = all(
         torch.equal(turned[at : at + step], rows.flip(0)[at : at + step]) for at in (0, step, rows.shape[0] - step)
     )
-    cases.say(f"rows by index, {name}", good, "are not those")
+    cases.expect(f"rows by index, {name}", good, "are not those")
     del turned, order
     crossed = rows.t().contiguous()
     good = all(torch.equal(crossed[:, at : at + step], rows[at : at + step].t()) for at in range(0, len(rows), step))
-    cases.say(f"transposed, {name}", good, "is not what was there")
+    cases.expect(f"transposed, {name}", good, "is not what was there")
     del crossed
     joined = torch.cat([whole[:1_000], others, whole[-1_000:]])
     good = torch.equal(joined[:1_000], whole[:1_000]) and torch.equal(joined[-1_000:], whole[-1_000:])
     good = good and all(torch.equal(joined[1_000 + at :][:part], others[at:][:part][: count - at]) for at in
                         range(0, count - part, part))  # fmt: skip
     good = good and torch.equal(joined[-1_000 - part : -1_000], others[-part:])
-    cases.say(f"cat, {name}", good, "is not what was joined")
+    cases.expect(f"cat, {name}", good, "is not what was joined")
 
 
 def _to_the_host(cases: Cases, whole: torch.Tensor, name: str) -> None:
@@ -255,6 +255,6 @@ def _to_the_host(cases: Cases, whole: torch.Tensor, name: str) -> None:
     on_host = whole.cpu()
     back = torch.empty_like(whole)
     back.copy_(on_host)
-    cases.say(f"to the host and back, {name}", torch.equal(back, whole), "has changed")
+    cases.expect(f"to the host and back, {name}", torch.equal(back, whole), "has changed")
     places = torch.tensor([0, 3, 2**27 + 1, whole.numel() - 5, whole.numel() - 1])
     cases.exactly(f"on the host, {name}", on_host[places], (places * 40503 % 65521 % 251 - 125))

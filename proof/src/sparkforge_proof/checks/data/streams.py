@@ -123,11 +123,11 @@ def _waited(cases: Cases, slow: Slow, context: Context) -> None:
                 pinned.copy_(block, non_blocking=True)
                 after = first.record_event()
             early = slow.early(event.query) or slow.early(first.query)
-            cases.say(f"query before the end, {words}", not early, "says that work is done")
+            cases.expect(f"query before the end, {words}", not early, "says that work is done")
             found = ready(first, after, block, pinned)
             _all(cases, f"{words}, round {turn + 1}", found, wanted)
             torch.cuda.synchronize()
-            cases.say(f"query after the end, {words}", event.query() and first.query(), "says that work is not done")
+            cases.expect(f"query after the end, {words}", event.query() and first.query(), "says that work is not done")
     _chains(cases, slow)
     _events(cases, slow, block)
     _memory(cases, slow)
@@ -156,7 +156,7 @@ def _control(cases: Cases, slow: Slow, block: torch.Tensor) -> None:
         early = int(seen[0]) != wanted
         torch.cuda.synchronize()
         if early:
-            cases.say("two streams side by side", True, "")
+            cases.expect("two streams side by side", True, "")
             return
     raise Unanswered(
         ABSENT,
@@ -279,14 +279,14 @@ def _events(cases: Cases, slow: Slow, block: torch.Tensor) -> None:
     one, two = torch.cuda.Stream(), torch.cuda.Stream()
     event = torch.cuda.Event(enable_timing=True)
     two.wait_event(event)
-    cases.say("an event that was not recorded", event.query(), "is not done")
+    cases.expect("an event that was not recorded", event.query(), "is not done")
     earliest = time.monotonic() + ASKED * slow.seconds
     with torch.cuda.stream(torch.cuda.Stream()):
         for _unused in range(ASKED):
             slow.write(block)
         event.record()
     early = any(slow.early(event.query, earliest) for _unused in range(3 * ASKED))
-    cases.say(f"query, {3 * ASKED} times before the end", not early, "says that work is done")
+    cases.expect(f"query, {3 * ASKED} times before the end", not early, "says that work is done")
     torch.cuda.synchronize()
     for _unused in range(3):
         with torch.cuda.stream(one):
@@ -308,14 +308,14 @@ def _events(cases: Cases, slow: Slow, block: torch.Tensor) -> None:
         slow.write(block)
         end.record()
     end.synchronize()
-    cases.say("query after event.synchronize", end.query(), "says that work is not done")
+    cases.expect("query after event.synchronize", end.query(), "says that work is not done")
     torch.cuda.synchronize()
     longest, shortest = time.monotonic() - began, 2 * slow.seconds
     passed = begin.elapsed_time(end) / 1e3
     # The host's clock and the GPU's may differ by a little.
     good = 0.98 * shortest - 5e-4 <= passed <= 1.02 * longest + 5e-4
     words = f"is {passed * 1e3:.4g} ms where {shortest * 1e3:.4g} to {longest * 1e3:.4g} ms were spent"
-    cases.say("the time between two events", good, words)
+    cases.expect("the time between two events", good, words)
 
 
 def _memory(cases: Cases, slow: Slow) -> None:

@@ -455,7 +455,7 @@ def _float8(
 ) -> None:
     """Compare 8-bit products, whose sums are exact, after scaling and rounding to bfloat16."""
     for left, right in formats:
-        generator = context.generator(f"{cases.what} {left} {right}")
+        generator = context.generator(f"{cases.subject} {left} {right}")
         for case, a, b in _float8_operands(generator, left, right):
             scale_a, scale_b = scales(a.shape[0], b.shape[1])
             summed = a.double() @ b.double()

@@ -168,7 +168,7 @@ def _equal_rows(
             return False
         for one, other in zip(found, (one[0] for one in few)):
             right = one.shape[:1] == (count,) and one.shape[1:] == other.shape
-            cases.say(words, right, f"has the shape {tuple(one.shape)} for {count:,} rows of {tuple(other.shape)}")
+            cases.expect(words, right, f"has the shape {tuple(one.shape)} for {count:,} rows of {tuple(other.shape)}")
             if right:
                 _compare(cases, words, one, other, elements, SUMMED if matrix else FUSED)
         return True
@@ -283,11 +283,11 @@ def _compare(
         same |= rows.isnan() & like.isnan()
         alike = bool(same.all())
     if alike:
-        cases.say(words, True, "")
+        cases.expect(words, True, "")
         return
     if elements:
         off = float((~same).float().mean())
-        cases.say(words, off <= FEW, f"is something else for {off:.0%} of the elements")
+        cases.expect(words, off <= FEW, f"is something else for {off:.0%} of the elements")
     exact = like.to("cpu").double()
     around = exact.abs() + exact.nan_to_num(0.0, 0.0, 0.0).abs().amax()
     bound = units * (rounding.spacing(rows.dtype) if rows.is_floating_point() else 0.0) * around

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether the environment is what the stack and the receipts say, and whether its libraries come from there."""
+"""Check that the environment and its libraries are those of the stack and of the receipts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from . import origins
 
 Facts = t.Mapping[str, t.Any]
 
-#: Module -> the names that its distribution may have.
+#: The possible names of each module's distribution.
 MODULES: dict[str, tuple[str, ...]] = {
     "torch": ("torch",),
     "triton": ("triton", "pytorch-triton"),
@@ -50,12 +50,12 @@ MODULES: dict[str, tuple[str, ...]] = {
     "torchaudio": ("torchaudio",),
     "flash_attn": ("flash-attn",),
 }
-#: Unit -> the module that says which commit it was built from.
+#: The module that records the commit of each unit.
 COMMITS = {"pytorch": "torch", "torchvision": "torchvision", "torchaudio": "torchaudio"}
-#: Names of distributions that bring what torch computes with.
+#: The distributions of torch, of its companions and of CUDA's libraries.
 STACK = re.compile(r"torch|torchvision|torchaudio|triton|pytorch-triton|flash-attn|nvidia-.*|cuda-.*")
 
-#: How many files are named of those that are wrong.
+#: The number of files or problems that a message lists.
 _NAMED = 5
 
 _NO_LIBRARY = re.compile(r"(lib[\w+.-]+\.so[\w.]*): cannot open shared object file")
@@ -65,10 +65,10 @@ _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 
 
 def software() -> dict[str, t.Any]:
-    """Return the versions of what computes, for the report."""
+    """Return the versions of the stack's packages, for the report."""
     torch = importlib.import_module("torch")
     return {
-        **{name: one.version for name, one in packages.installed().items() if STACK.fullmatch(name)},
+        **{name: package.version for name, package in packages.installed().items() if STACK.fullmatch(name)},
         "python": platform.python_version(),
         "torch": str(torch.__version__),
         "cuda": getattr(torch.version, "cuda", None),
@@ -80,7 +80,7 @@ def software() -> dict[str, t.Any]:
 
 @check("identity.import", devices=("none",), numeric=False, seconds=300, measured=(X86_LAST,))
 def imports(context: Context) -> Measured:
-    """Torch imports, and so does each companion that is installed or was to be, with its own compiled code."""
+    """Torch and each companion that is installed or in the receipt can be imported, with their compiled code."""
     problems: list[tuple[str, str]] = []
     imported: list[str] = []
     recorded = {normalised(str(name)) for name in (receipt_of(context.reference) or {}).get("packages") or {}}
@@ -103,36 +103,36 @@ def imports(context: Context) -> Measured:
 
 
 def is_installed(module: str) -> bool:
-    """Say whether a module can be found, without importing it; a directory of that name does not count."""
+    """Tell whether a module can be found, without importing it; a directory of that name does not count."""
     try:
         spec = importlib.util.find_spec(module)
     except ValueError:
-        # It is loaded and does not say from where.
+        # The module is loaded and has no __spec__.
         return True
     return spec is not None and spec.origin is not None
 
 
 def import_error(module: str) -> str | None:
-    """Import a module; return the error, where there is one."""
+    """Import a module and return the error, if any."""
     try:
         loaded = importlib.import_module(module)
         has_code = getattr(sys.modules.get(f"{module}.extension"), "_has_ops", None)
         if has_code is not None and not has_code():
-            # torchvision continues without its compiled code.
+            # torchvision imports even without its compiled code.
             return extension_error(os.path.dirname(str(loaded.__file__))) or "its compiled code was not loaded"
     except Exception as error:
-        said = f"{type(error).__name__}: {error}"
-        if not any(pattern.search(said) for pattern in (_NO_LIBRARY, _NO_SYMBOL, _NO_VERSION, _NO_MODULE)):
-            # An except clause on the way may have swallowed the loader's message.
+        message = f"{type(error).__name__}: {error}"
+        if not any(pattern.search(message) for pattern in (_NO_LIBRARY, _NO_SYMBOL, _NO_VERSION, _NO_MODULE)):
+            # The module may have replaced the loader's message with its own.
             spec = importlib.util.find_spec(module)
             for directory in (spec.submodule_search_locations if spec else None) or []:
-                said = extension_error(directory) or said
-        return said
+                message = extension_error(directory) or message
+        return message
     return None
 
 
 def extension_error(directory: str) -> str | None:
-    """Return what the loader says of the first library of a package that it does not load."""
+    """Return the loader's message about the first library of a package that it cannot load."""
     for path in sorted(glob.glob(os.path.join(directory, "*.so")) + glob.glob(os.path.join(directory, "lib", "*.so"))):
         try:
             ctypes.CDLL(path)
@@ -172,7 +172,7 @@ def explain(module: str, error: str, cuda_version: str | None = None) -> tuple[s
 
 
 def provide(soname: str, cuda_version: str | None = None) -> str:
-    """Return what provides a library, in one sentence."""
+    """Return a sentence that tells how to provide a library."""
     return providers.provider(soname, platform.machine(), cuda_version).remedy
 
 
@@ -181,19 +181,23 @@ def provide(soname: str, cuda_version: str | None = None) -> str:
 
 @check("identity.versions", devices=("none",), numeric=False, seconds=120, measured=(X86_LAST,))
 def versions(context: Context) -> Measured:
-    """The versions are the stack's and the receipt's, satisfy each other, and were built with one CUDA."""
-    found = {name: one for name, one in packages.installed().items() if STACK.fullmatch(name)}
+    """The versions match the stack and the receipt, satisfy each other, and were built with one CUDA."""
+    installed = {name: package for name, package in packages.installed().items() if STACK.fullmatch(name)}
     torch = importlib.import_module("torch")
     problems = [
-        *version_problems(found, context.reference),
-        *shadowed({"torch": str(torch.__version__)}, found),
-        *unfit(found, (receipt_of(context.reference) or {}).get("override") or ()),
+        *version_problems(installed, context.reference),
+        *shadowing_problems({"torch": str(torch.__version__)}, installed),
+        *unsatisfied(installed, (receipt_of(context.reference) or {}).get("override") or ()),
     ]
     cuda = getattr(torch.version, "cuda", None)
     builds = {name: cuda_of(name) for name in ("torchvision", "torchaudio") if is_installed(name)}
     problems += cuda_problems(cuda, builds, bool(context.reference.get("gpu_required")))
     listed = ", ".join(
-        f"{one.name} {one.version}" for names in MODULES.values() for name in names for one in [found.get(name)] if one
+        f"{package.name} {package.version}"
+        for names in MODULES.values()
+        for name in names
+        for package in [installed.get(name)]
+        if package
     )
     if problems:
         raise Failed(
@@ -205,52 +209,52 @@ def versions(context: Context) -> Measured:
     return Measured(listed, "the stack's versions, without conflicts")
 
 
-def unfit(found: t.Mapping[str, packages.Distribution], override: t.Iterable[t.Any]) -> list[str]:
-    """Compare what each requires with what is installed, but for what the stack takes in another version on purpose."""
+def unsatisfied(installed: t.Mapping[str, packages.Distribution], override: t.Iterable[t.Any]) -> list[str]:
+    """Return the unmet requirements of the distributions, except for those that the stack overrides."""
     names = [normalised(str(name)) for name in override]
-    asked = {name: one for name, one in found.items() if name not in names}
-    return [problem for one in found.values() for problem in packages.unsatisfied(one, asked)]
+    checked = {name: package for name, package in installed.items() if name not in names}
+    return [problem for package in installed.values() for problem in packages.unsatisfied(package, checked)]
 
 
-def distribution(module: str, found: t.Mapping[str, packages.Distribution]) -> packages.Distribution | None:
+def distribution(module: str, installed: t.Mapping[str, packages.Distribution]) -> packages.Distribution | None:
     """Return the distribution that provides a module."""
-    return next((found[name] for name in MODULES.get(module, (normalised(module),)) if name in found), None)
+    return next((installed[name] for name in MODULES.get(module, (normalised(module),)) if name in installed), None)
 
 
-def version_problems(found: t.Mapping[str, packages.Distribution], reference: Facts) -> list[str]:
-    """Compare what is installed with the stack's versions and with what the environment's receipt lists."""
+def version_problems(installed: t.Mapping[str, packages.Distribution], reference: Facts) -> list[str]:
+    """Compare the installed versions with those of the stack and of the environment's receipt."""
     problems = []
-    for module, wanted in (reference.get("versions") or {}).items():
-        one = distribution(str(module), found)
-        if one is None:
+    for module, expected in (reference.get("versions") or {}).items():
+        package = distribution(str(module), installed)
+        if package is None:
             if module == "torch":
                 problems.append("torch is not installed")
-        elif wanted and public(one.version) != public(str(wanted)):
-            problems.append(f"{one.name} {one.version} is installed, but the stack says {wanted}")
+        elif expected and public(package.version) != public(str(expected)):
+            problems.append(f"{package.name} {package.version} is installed, but the stack says {expected}")
     for name, recorded in ((receipt_of(reference) or {}).get("packages") or {}).items():
         if not STACK.fullmatch(normalised(str(name))):
             continue
-        one = found.get(normalised(str(name)))
-        if one is None or one.version != recorded:
-            what = f"{one.name} {one.version}" if one else f"no {name}"
-            problems.append(f"{what} is installed, but the environment's receipt says {name} {recorded}")
+        package = installed.get(normalised(str(name)))
+        if package is None or package.version != recorded:
+            actual = f"{package.name} {package.version}" if package else f"no {name}"
+            problems.append(f"{actual} is installed, but the environment's receipt says {name} {recorded}")
     return problems
 
 
-def shadowed(imported: t.Mapping[str, str], found: t.Mapping[str, packages.Distribution]) -> list[str]:
-    """Compare what a module says of itself with what is installed: another copy may come first on the path."""
+def shadowing_problems(imported: t.Mapping[str, str], installed: t.Mapping[str, packages.Distribution]) -> list[str]:
+    """Compare each module's own version with the installed one: another copy may come first on the path."""
     problems = []
-    for module, says in imported.items():
-        one = distribution(module, found)
-        if one is None:
-            problems.append(f"{module} {says} is imported, but no distribution of it is installed")
-        elif public(one.version) != public(says):
-            problems.append(f"{module} reports {says}, but {one.version} is installed")
+    for module, version in imported.items():
+        package = distribution(module, installed)
+        if package is None:
+            problems.append(f"{module} {version} is imported, but no distribution of it is installed")
+        elif public(package.version) != public(version):
+            problems.append(f"{module} reports {version}, but {package.version} is installed")
     return problems
 
 
 def cuda_of(module: str) -> str | None:
-    """Return the CUDA version that a module was built with, ``cpu`` for none, None where it does not say."""
+    """Return the CUDA version that a module was built with, ``cpu`` for a CPU build, None if unknown."""
     with contextlib.suppress(Exception):
         torch = importlib.import_module("torch")
         importlib.import_module(module)
@@ -264,7 +268,7 @@ def cuda_of(module: str) -> str | None:
 
 
 def cuda_problems(cuda: str | None, builds: t.Mapping[str, str | None], gpu_required: bool) -> list[str]:
-    """Compare CUDA versions; a minor may differ, for within a major CUDA's libraries stay compatible."""
+    """Compare CUDA's major versions; its libraries are compatible within a major version."""
     problems = []
     for module, version in builds.items():
         if version is None:
@@ -281,7 +285,7 @@ def cuda_problems(cuda: str | None, builds: t.Mapping[str, str | None], gpu_requ
 
 @check("identity.build", devices=("none",), numeric=False, measured=(X86,))
 def build(context: Context) -> Measured:
-    """Torch is a CUDA build where a GPU is required, by what it says and by what it is."""
+    """Torch is a CUDA build if a GPU is required, according to its version and to its compiled code."""
     torch = importlib.import_module("torch")
     cuda = getattr(torch.version, "cuda", None)
     required = bool(context.reference.get("gpu_required"))
@@ -307,41 +311,41 @@ def build(context: Context) -> Measured:
 
 @check("identity.onednn", devices=("none",), numeric=False, measured=(X86,))
 def onednn(context: Context) -> Measured:
-    """Torch has oneDNN, and on aarch64 Arm's Compute Library below it, without which it computes slowly on the CPU.
+    """Torch has oneDNN, on aarch64 with Arm's Compute Library; it is slow on the CPU without them.
 
-    CMake leaves out what it does not find and says nothing. What the unit pytorch asked for must be there; that any
-    other torch lacks it is a warning, since the numbers are right without it.
+    CMake silently omits a library that it does not find. A library that the unit pytorch requested must be present;
+    in any other torch its absence is a warning, because results are right without it.
     """
     torch = importlib.import_module("torch")
     has = {"oneDNN": bool(torch.backends.mkldnn.is_available())}
     if platform.machine() == "aarch64":
-        # Before 2.8 or so torch does not say it.
+        # torch before about 2.8 does not report it.
         has["Arm's Compute Library"] = bool(getattr(torch._C, "_has_mkldnn_acl", has["oneDNN"]))
     unit = (context.reference.get("units") or {}).get("pytorch") or {}
-    asked = (unit.get("inputs") or {}).get("environment") or {} if unit.get("installed") else {}
-    lacking = onednn_problem(has, asked, str(torch.__version__))
-    said = re.search(r"MKL-DNN (v\S+)", torch.__config__.show())
+    requested = (unit.get("inputs") or {}).get("environment") or {} if unit.get("installed") else {}
+    lacking = onednn_problem(has, requested, str(torch.__version__))
+    version = re.search(r"MKL-DNN (v\S+)", torch.__config__.show())
     measured = " with ".join(
-        [f"oneDNN {said[1]}" if said else "oneDNN", *(name for name in list(has)[1:] if has[name])]
+        [f"oneDNN {version[1]}" if version else "oneDNN", *(name for name in list(has)[1:] if has[name])]
     )
     if lacking is None:
         return Measured(measured, "oneDNN")
     return Measured(lacking.measured, lacking.bound, warning=lacking)
 
 
-def onednn_problem(has: t.Mapping[str, bool], asked: Facts, version: str) -> Unanswered | None:
-    """Return what a torch lacks of oneDNN; it blocks where its unit asked for it.
+def onednn_problem(has: t.Mapping[str, bool], requested: Facts, version: str) -> Unanswered | None:
+    """Return the warning about missing parts of oneDNN; it blocks if the unit requested them.
 
-    :param has: by name, whether it is there.
-    :param asked: the variables of the environment in which the unit pytorch was built, empty where none built it.
+    :param has: whether each library is present, by name.
+    :param requested: the environment variables of the build of the unit pytorch, empty if no unit built torch.
     """
-    lacking = [name for name, there in has.items() if not there]
+    lacking = [name for name, is_present in has.items() if not is_present]
     if not lacking:
         return None
     variable = "USE_MKLDNN" if not has["oneDNN"] else "USE_MKLDNN_ACL"
-    wanted = str(asked.get(variable, "")).upper() in ("1", "ON", "TRUE", "YES")
+    is_requested = str(requested.get(variable, "")).upper() in ("1", "ON", "TRUE", "YES")
     cause = f"torch {version} is built without {' and '.join(lacking)}"
-    cause += f", although the unit pytorch requested it ({variable}={asked[variable]})" if wanted else ""
+    cause += f", although the unit pytorch requested it ({variable}={requested[variable]})" if is_requested else ""
     cause += ": convolutions and 16-bit products on the CPU are right but slow."
     return Unanswered(
         ABSENT,
@@ -350,7 +354,7 @@ def onednn_problem(has: t.Mapping[str, bool], asked: Facts, version: str) -> Una
         "directory of Arm's Compute Library in pytorch_compute_library.",
         f"no {lacking[0]}",
         " with ".join(has),
-        blocks=wanted,
+        blocks=is_requested,
     )
 
 
@@ -359,27 +363,27 @@ def onednn_problem(has: t.Mapping[str, bool], asked: Facts, version: str) -> Una
 
 @check("identity.commit", devices=("none",), numeric=False, measured=(X86_BUILT,))
 def commit(context: Context) -> Measured:
-    """The commits that torch and its companions name are those of the receipts."""
+    """The commits of torch and its companions are those of the receipts."""
     torch = importlib.import_module("torch")
-    said: dict[str, str] = {"torch": str(getattr(torch.version, "git_version", None) or "")}
+    commits: dict[str, str] = {"torch": str(getattr(torch.version, "git_version", None) or "")}
     for module in COMMITS.values():
         if module != "torch" and is_installed(module):
-            said[module] = says_commit(module)
-    compared, problems = commit_problems(said, context.reference)
+            commits[module] = commit_of(module)
+    compared, problems = commit_problems(commits, context.reference)
     if problems:
         raise Failed(
             _sentences(problems),
             f"{reinstall()} If it recurs, rebuild the unit (playbooks/build.yml).",
-            ", ".join(f"{module} {said[module][:12]}" for module in said if said[module]),
+            ", ".join(f"{module} {commits[module][:12]}" for module in commits if commits[module]),
             "the receipts' commits",
         )
     if not compared:
         raise Skipped("Neither a receipt on this host nor torch says which commit torch was built from.")
-    return Measured(", ".join(f"{module} {said[module][:12]}" for module in compared), "the receipts' commits")
+    return Measured(", ".join(f"{module} {commits[module][:12]}" for module in compared), "the receipts' commits")
 
 
-def says_commit(module: str) -> str:
-    """Return the commit that a module's ``version.py`` names; the file is read, not run."""
+def commit_of(module: str) -> str:
+    """Return the commit in a module's ``version.py``, which is read without running it."""
     spec = importlib.util.find_spec(module)
     for directory in (spec.submodule_search_locations if spec else None) or []:
         with contextlib.suppress(OSError):
@@ -390,24 +394,24 @@ def says_commit(module: str) -> str:
     return ""
 
 
-def commit_problems(said: t.Mapping[str, str], reference: Facts) -> tuple[list[str], list[str]]:
-    """Return the modules whose commit could be compared, and what differs.
+def commit_problems(commits: t.Mapping[str, str], reference: Facts) -> tuple[list[str], list[str]]:
+    """Return the modules whose commits were compared, and the differences.
 
-    A build from an archive does not know its commit and says ``Unknown``.
+    A build from an archive has the commit ``Unknown``, which cannot be compared.
     """
     compared: list[str] = []
     problems = []
-    wanted: list[tuple[str, str, str]] = []
+    expectations: list[tuple[str, str, str]] = []
     for unit, module in COMMITS.items():
         receipt = (reference.get("units") or {}).get(unit) or {}
         source = ((receipt.get("inputs") or {}).get("source") or {}).get("commit")
         if source and receipt.get("installed"):
-            wanted.append((module, str(source), f"the receipt of the unit {unit}"))
+            expectations.append((module, str(source), f"the receipt of the unit {unit}"))
     recorded = (((receipt_of(reference) or {}).get("modules") or {}).get("torch") or {}).get("git_version")
     if recorded:
-        wanted.append(("torch", str(recorded), "the environment's receipt"))
-    for module, expected, where in wanted:
-        ours = said.get(module, "")
+        expectations.append(("torch", str(recorded), "the environment's receipt"))
+    for module, expected, where in expectations:
+        ours = commits.get(module, "")
         if not re.fullmatch(r"[0-9a-f]{7,64}", ours) or not re.fullmatch(r"[0-9a-f]{7,64}", expected):
             continue
         if module not in compared:
@@ -419,20 +423,20 @@ def commit_problems(said: t.Mapping[str, str], reference: Facts) -> tuple[list[s
 
 @check("identity.wheels", devices=("none",), numeric=False, seconds=180, measured=(X86_BUILT,))
 def wheels(context: Context) -> Measured:
-    """The wheels that the environment was made from are those of the receipts, by sha256, as far as they are here."""
+    """The wheels of the environment that are still on this host have the sha256 of the receipts."""
     reference = context.reference
     receipt = receipt_of(reference)
     if not receipt:
         raise Skipped("There is no receipt of the environment, so its wheels are unknown.")
-    found = packages.installed()
+    installed = packages.installed()
     units: Facts = reference.get("units") or {}
     problems = [
         *receipt_problems(receipt, sys.prefix),
         *unit_problems(receipt, units, str(reference.get("method") or "")),
     ]
-    artefacts = stored(receipt, units, str(reference.get("root") or "/opt/sparkforge"))
+    artefacts = available_wheels(receipt, units, str(reference.get("root") or "/opt/sparkforge"))
     for artefact in artefacts:
-        problems += artefact_problems(artefact, found)
+        problems += artefact_problems(artefact, installed)
     count = len(packages.pins(receipt))
     measured = f"{count} pins, {len(artefacts)} wheels of them here"
     if problems:
@@ -446,27 +450,27 @@ def wheels(context: Context) -> Measured:
 
 
 def receipt_of(reference: Facts, prefix: str | None = None) -> Facts | None:
-    """Return the environment's receipt, or None if there is none, or where it is of another interpreter than this."""
+    """Return the environment's receipt; None if there is none or if it belongs to another interpreter."""
     receipt: Facts | None = reference.get("receipt")
     if not receipt:
         return None
     environments = os.path.join(str(reference.get("root") or "/opt/sparkforge"), "envs")
-    one = str(reference.get("environment_id") or "current")
-    current = os.path.join(environments, str(reference.get("environment") or "torch"), one)
-    place = str((receipt.get("paths") or {}).get("environment") or "")
+    environment_id = str(reference.get("environment_id") or "current")
+    current = os.path.join(environments, str(reference.get("environment") or "torch"), environment_id)
+    path = str((receipt.get("paths") or {}).get("environment") or "")
     ours = os.path.realpath(prefix or sys.prefix)
-    if os.path.isdir(place) and ours not in (os.path.realpath(place), os.path.realpath(current)):
+    if os.path.isdir(path) and ours not in (os.path.realpath(path), os.path.realpath(current)):
         return None
     return receipt
 
 
 def receipt_problems(receipt: Facts, prefix: str) -> list[str]:
-    """Compare the environment's receipt with itself and with the copy that is in the environment."""
+    """Compare the receipt's fingerprint with its contents, and the receipt with the environment's copy of it."""
     problems = []
     python = (receipt.get("python") or {}).get("version") or ""
     numbers = re.fullmatch(r"(\d+)\.(\d+)", str(python))
     if numbers and receipt.get("fingerprint"):
-        # A wheel that a requirement's hash names was sent instead of being fetched, which adds nothing.
+        # A wheel sent to the host under a requirement's hash does not change the fingerprint.
         named = packages.pins({"requirements": receipt.get("requirements")})
         fingerprint = environment.fingerprint(
             (int(numbers[1]), int(numbers[2])),
@@ -490,26 +494,26 @@ def receipt_problems(receipt: Facts, prefix: str) -> list[str]:
                 f"the environment's receipt and the copy in {os.path.realpath(prefix)} differ in {key}:"
                 f" {_short(receipt.get(key))} and {_short(own[key])}"
             )
-            # The receipt of another environment differs in everything.
+            # A receipt of another environment would differ in every key.
             break
     return problems
 
 
 def unit_problems(receipt: Facts, units: Facts, method: str) -> list[str]:
-    """Compare the pins of the environment's receipt with what the units of this host made."""
+    """Compare the pins of the environment's receipt with the wheels that the units of this host built."""
     problems = []
-    wanted = packages.pins(receipt)
+    pins = packages.pins(receipt)
     versions_of = {normalised(str(name)): version for name, version in (receipt.get("packages") or {}).items()}
     for name, unit in units.items():
         if not unit.get("intact", True):
             problems.append(f"the receipt of the unit {name} was changed after it was written")
-        # An official wheel may have the name and the version of what another stack built here.
+        # An official wheel may have the same name and version as a wheel that another stack built here.
         if unit.get("installed") or method != "build":
             continue
         for output in unit.get("outputs") or []:
             ours = normalised(str(output.get("name") or ""))
-            if ours in wanted and versions_of.get(ours) == output.get("version"):
-                allowed = " or ".join(sorted(digest[:12] for digest in wanted[ours]))
+            if ours in pins and versions_of.get(ours) == output.get("version"):
+                allowed = " or ".join(sorted(digest[:12] for digest in pins[ours]))
                 problems.append(
                     f"the environment has a wheel of {ours} {output.get('version')} with the sha256 {allowed}, but the "
                     f"unit {name} built {output.get('path')} with {str(output.get('sha256'))[:12]}"
@@ -517,29 +521,29 @@ def unit_problems(receipt: Facts, units: Facts, method: str) -> list[str]:
     return problems
 
 
-def stored(receipt: Facts, units: Facts, root: str) -> list[Wheel]:
-    """Return the wheels that are still there: the controller's and the units'."""
-    found = installed_wheels(receipt, os.path.join(root, "wheels"))
-    wanted = packages.pins(receipt)
+def available_wheels(receipt: Facts, units: Facts, root: str) -> list[Wheel]:
+    """Return the wheels from the controller and from the units that are still on this host."""
+    wheels = installed_wheels(receipt, os.path.join(root, "wheels"))
+    pins = packages.pins(receipt)
     for unit in units.values():
         for output in unit.get("outputs") or []:
             name, digest = normalised(str(output.get("name") or "")), str(output.get("sha256"))
-            if digest in wanted.get(name, ()):
+            if digest in pins.get(name, ()):
                 file = str(output.get("path"))
-                found.append(Wheel(file, digest, name, path=os.path.join(str(unit.get("artefact")), file)))
-    return [one for one in found if os.access(one.path, os.R_OK)]
+                wheels.append(Wheel(file, digest, name, path=os.path.join(str(unit.get("artefact")), file)))
+    return [wheel for wheel in wheels if os.access(wheel.path, os.R_OK)]
 
 
-def artefact_problems(artefact: Wheel, found: t.Mapping[str, packages.Distribution]) -> list[str]:
-    """Compare a wheel with its sha256, and what is installed with the wheel's own list of files."""
+def artefact_problems(artefact: Wheel, installed: t.Mapping[str, packages.Distribution]) -> list[str]:
+    """Compare a wheel with its sha256, and the installed files with the wheel's own list."""
     try:
         digest = packages.sha256_of(artefact.path)
         if digest != artefact.sha256:
             return [f"{artefact.path} has the sha256 {digest[:12]}, but the receipt says {artefact.sha256[:12]}"]
-        one = found.get(artefact.name)
-        if one is None:
+        package = installed.get(artefact.name)
+        if package is None:
             return [f"{artefact.name} is not installed, but the environment was created from {artefact.path}"]
-        differing = packages.differing(artefact.path, one)
+        differing = packages.differing(artefact.path, package)
     except OSError as error:
         return [f"{artefact.path} cannot be read ({error})"]
     except SparkforgeError as error:
@@ -551,26 +555,26 @@ def artefact_problems(artefact: Wheel, found: t.Mapping[str, packages.Distributi
 
 @check("identity.files", devices=("none",), numeric=False, seconds=300, measured=(X86_LAST,))
 def files(context: Context) -> Measured:
-    """Every file of torch, its companions and NVIDIA's wheels is what RECORD says, and there is no other."""
+    """Every file of torch, its companions and NVIDIA's wheels matches its RECORD, and there are no other files."""
     everything = packages.installed()
-    chosen = [one for one in everything.values() if STACK.fullmatch(one.name)]
-    if not any(one.name == "torch" for one in chosen):
+    chosen = [package for package in everything.values() if STACK.fullmatch(package.name)]
+    if not any(package.name == "torch" for package in chosen):
         raise Skipped("torch was not installed from a wheel, so no RECORD lists its files.")
-    # python_env links what the variables of the activation name into Triton's package, where its wheel provides none.
+    # python_env links the tools that the activation's variables name into Triton's package if its wheel lacks them.
     variables = (receipt_of(context.reference) or {}).get("environment") or {}
-    found = packages.compare(chosen, everything.values(), [str(value) for value in variables.values() if value])
+    comparison = packages.compare(chosen, everything.values(), [str(value) for value in variables.values() if value])
     problems = [
-        f"{len(paths)} files {what}: {_first(paths)}"
-        for what, paths in (
-            ("are missing", found.missing),
-            ("were changed after they were installed", found.changed),
-            ("belong to no wheel", found.unknown),
+        f"{len(paths)} files {fault}: {_first(paths)}"
+        for fault, paths in (
+            ("are missing", comparison.missing),
+            ("were changed after they were installed", comparison.changed),
+            ("belong to no wheel", comparison.unknown),
         )
         if paths
     ]
-    if found.unrecorded and receipt_of(context.reference):
-        problems.append(f"no RECORD for {', '.join(found.unrecorded)}")
-    measured = f"{found.count} files, {found.size / 1e9:.1f} GB"
+    if comparison.unrecorded and receipt_of(context.reference):
+        problems.append(f"no RECORD for {', '.join(comparison.unrecorded)}")
+    measured = f"{comparison.count} files, {comparison.size / 1e9:.1f} GB"
     bound = "the sha256 in RECORD"
     if problems:
         raise Failed(
@@ -579,7 +583,7 @@ def files(context: Context) -> Measured:
             measured,
             bound,
         )
-    if not found.count:
+    if not comparison.count:
         raise Skipped("No RECORD lists torch's files: it was not installed from a wheel.")
     return Measured(measured, bound)
 
@@ -589,26 +593,28 @@ def files(context: Context) -> Measured:
 
 @check("closure.runtime", family="identity", devices=("none",), numeric=False, seconds=120, measured=(X86,))
 def runtime(context: Context) -> Measured:
-    """What torch and its libraries open by name while they run opens, and NVRTC finds its built-in functions.
+    """The libraries that torch and its libraries open by name at run time exist, and NVRTC finds its built-ins.
 
-    cuDNN's engines, torch's linear algebra, NVRTC and nvJitLink stand in no list of needed libraries, so that a loader
-    that has started a program knows nothing of them.
+    No library lists cuDNN's engines, torch's linear algebra, NVRTC or nvJitLink as needed, so the loader does not look
+    for them when a program starts.
     """
     torch = importlib.import_module("torch")
     if not torch.version.cuda:
         raise Skipped("torch is a CPU build, which opens no CUDA libraries.")
     directory = os.path.join(os.path.dirname(str(torch.__file__)), "lib")
     opened, problems = open_all(origins.openings(origins.mapped(), directory, str(torch.version.cuda)))
-    waiting = [] if context.reference.get("gpu_required") else [one for one in problems if one.is_driver]
-    problems = [one for one in problems if one not in waiting]
-    left_out = [one.opening.soname for one in problems if one.opening.is_optional]
-    problems = [one for one in problems if not one.opening.is_optional]
+    driver_problems = (
+        [] if context.reference.get("gpu_required") else [problem for problem in problems if problem.is_driver]
+    )
+    problems = [problem for problem in problems if problem not in driver_problems]
+    left_out = [problem.opening.soname for problem in problems if problem.opening.is_optional]
+    problems = [problem for problem in problems if not problem.opening.is_optional]
     bound = "each opens"
     measured = f"{len(opened)} opened: {', '.join(opened)}"
     measured += f"; not from this release: {', '.join(left_out)}" if left_out else ""
     if problems:
         raise Failed(
-            " ".join(one.cause for one in problems),
+            " ".join(problem.cause for problem in problems),
             problems[0].remedy(context.reference.get("cuda_version")),
             f"{len(problems)} do not open, {len(opened)} do",
             bound,
@@ -632,25 +638,25 @@ def runtime(context: Context) -> Measured:
             measured,
             bound,
         )
-    if waiting:
-        measured += f"; {len(waiting)} only with the driver"
+    if driver_problems:
+        measured += f"; {len(driver_problems)} only with the driver"
     return Measured(measured, bound)
 
 
 @dataclasses.dataclass(frozen=True)
 class Unopened:
-    """A library that does not open by its name.
+    """A library that cannot be opened by its name.
 
-    :ivar lacking: what the loader does not find, which may be another one.
+    :ivar missing: the soname that the loader does not find, possibly that of another library.
     """
 
     opening: origins.Opening
     error: str
-    lacking: str
+    missing: str
 
     @property
     def is_driver(self) -> bool:
-        return providers.is_driver(self.lacking)
+        return providers.is_driver(self.missing)
 
     @property
     def cause(self) -> str:
@@ -658,27 +664,27 @@ class Unopened:
         return f"{self.opening.soname}, which {opener} opens by name, does not open: {self.error.rstrip('.')}."
 
     def remedy(self, cuda_version: str | None) -> str:
-        # An official torch finds CUDA's libraries in NVIDIA's wheels, one that was built here on the host.
+        # An official torch finds CUDA's libraries in NVIDIA's wheels; a torch built here finds them on the host.
         from_wheels = any(name.startswith("nvidia-") for name in packages.installed())
-        return reinstall() if from_wheels and not self.is_driver else provide(self.lacking, cuda_version)
+        return reinstall() if from_wheels and not self.is_driver else provide(self.missing, cuda_version)
 
 
-def open_all(wanted: t.Sequence[origins.Opening]) -> tuple[list[str], list[Unopened]]:
-    """Open each library; return the names of those that open, and those that do not."""
+def open_all(openings: t.Sequence[origins.Opening]) -> tuple[list[str], list[Unopened]]:
+    """Open each library; return the names of those that open, and the others."""
     opened: list[str] = []
     problems: list[Unopened] = []
-    for one in wanted:
-        error = origins.open_named(one)
+    for opening in openings:
+        error = origins.open_named(opening)
         if error is None:
-            opened.append(one.soname)
+            opened.append(opening.soname)
         else:
             library = _NO_LIBRARY.search(error)
-            problems.append(Unopened(one, error, library[1] if library else one.soname))
+            problems.append(Unopened(opening, error, library[1] if library else opening.soname))
     return opened, problems
 
 
 def nvrtc_error(soname: str) -> str | None:
-    """Compile an empty kernel; return what NVRTC says if it does not. It needs no GPU."""
+    """Compile an empty kernel, which needs no GPU; return NVRTC's error, if any."""
     library = ctypes.CDLL(soname)
     library.nvrtcGetErrorString.restype = ctypes.c_char_p
     program = ctypes.c_void_p()
@@ -691,10 +697,10 @@ def nvrtc_error(soname: str) -> str | None:
 
 @check("closure.origins", family="identity", devices=("none",), numeric=False, seconds=180, measured=(X86_LAST,))
 def origin(context: Context) -> Measured:
-    """Every library that is loaded with torch comes from the environment, the stack's directories or the system's.
+    """Every library loaded with torch or opened by name comes from the environment, the stack or the system.
 
-    Those that are opened by name count too. A stray copy that comes first on the loader's path would compute without
-    any error, with the bugs of its version.
+    A stray copy that comes first on the loader's path would compute without any error, but with the bugs of its
+    version.
     """
     torch = importlib.import_module("torch")
     for module in MODULES:
@@ -705,7 +711,7 @@ def origin(context: Context) -> Measured:
         open_all(origins.openings(origins.mapped(), directory, str(torch.version.cuda)))
     unopened = unopened_of_the_stack(context.reference)
     libraries = origins.mapped()
-    allowed = origins.places({**context.reference, "receipt": receipt_of(context.reference)}, torch.version.cuda)
+    allowed = origins.allowed_paths({**context.reference, "receipt": receipt_of(context.reference)}, torch.version.cuda)
     strays = origins.strays(libraries, allowed)
     bound = "the environment, the stack's directories, the system's packages"
     if unopened:
@@ -722,27 +728,27 @@ def origin(context: Context) -> Measured:
 
 
 def unopened_of_the_stack(reference: Facts) -> list[tuple[str, str]]:
-    """Open the libraries that the stack brings; return cause and remedy for each that does not open."""
+    """Open the stack's libraries; return cause and remedy for each that cannot be opened."""
     problems = []
     for soname in map(str, reference.get("sonames") or []):
         try:
-            # Every symbol is bound now; lazy binding would hide one that is missing.
+            # Lazy binding would hide a missing symbol.
             ctypes.CDLL(soname, mode=os.RTLD_NOW)
         except OSError as error:
             library = _NO_LIBRARY.search(str(error))
             lacking = library[1] if library else soname
-            # Without a GPU there need be no driver.
+            # A host without a GPU needs no driver.
             if reference.get("gpu_required") or not providers.is_driver(lacking):
                 cause = f"dlopen does not open {soname}: {str(error).rstrip('.')}."
                 problems.append((cause, provide(lacking, reference.get("cuda_version"))))
     return problems
 
 
-# --- small things --------------------------------------------------------------------------------------------------
+# --- messages ------------------------------------------------------------------------------------------------------
 
 
 def reinstall() -> str:
-    """Return how this environment is made again; one that is there as a whole is left alone by the play."""
+    """Return the command that reinstalls this environment; the play leaves a complete environment as it is."""
     prefix = os.path.realpath(sys.prefix)
     is_environment = os.path.isfile(os.path.join(prefix, "pyvenv.cfg"))
     first = f"Remove {prefix} and run" if is_environment else "Run"
