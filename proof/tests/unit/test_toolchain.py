@@ -29,17 +29,17 @@ def test_the_compiler_is_the_one_that_triton_finds(
 
 @pytest.mark.parametrize("said", [GCC, CLANG])
 def test_missing_headers_name_the_package(said: str):
-    failed = toolchain.compiler_trouble(said, "gcc", "/usr/include/python3.12", "3.12")
+    failed = toolchain.compiler_failure(said, "gcc", "/usr/include/python3.12", "3.12")
     assert "Python.h of Python 3.12 is missing" in str(failed)
     assert "python3.12-dev" in failed.remedy
     assert "build_toolchain" in failed.remedy
 
 
 def test_missing_cuda_headers_are_another_matter_and_other_errors_are_shown():
-    failed = toolchain.compiler_trouble("x.c:1:10: fatal error: cuda.h: No such file or directory", "gcc", "/i", "3.12")
+    failed = toolchain.compiler_failure("x.c:1:10: fatal error: cuda.h: No such file or directory", "gcc", "/i", "3.12")
     assert "cuda.h is missing" in str(failed)
     assert "CPATH" in failed.remedy
-    failed = toolchain.compiler_trouble("a note\ncc1: error: bad value 'neoverse' for '-mcpu'\n", "gcc", "/i", "3.12")
+    failed = toolchain.compiler_failure("a note\ncc1: error: bad value 'neoverse' for '-mcpu'\n", "gcc", "/i", "3.12")
     assert "bad value 'neoverse'" in str(failed)
 
 
@@ -66,14 +66,14 @@ def test_the_kernel_is_of_the_version_and_the_target():
 
 def test_a_ptxas_that_is_too_old_names_the_variable():
     said = "ptxas fatal   : Value 'sm_121a' is not defined for option 'gpu-name'"
-    failed = toolchain.ptxas_trouble(said, 255, "/t/ptxas", "12.8", "sm_121a", "TRITON_PTXAS_PATH")
+    failed = toolchain.ptxas_failure(said, 255, "/t/ptxas", "12.8", "sm_121a", "TRITON_PTXAS_PATH")
     assert "does not know sm_121a" in str(failed)
     assert "CUDA 12.8" in str(failed)
     assert "TRITON_PTXAS_PATH" in failed.remedy
 
 
 def test_a_ptxas_that_dies_says_how():
-    failed = toolchain.ptxas_trouble("", -11, "/t/ptxas", "12.9", "sm_90a", "TRITON_PTXAS_BLACKWELL_PATH")
+    failed = toolchain.ptxas_failure("", -11, "/t/ptxas", "12.9", "sm_90a", "TRITON_PTXAS_BLACKWELL_PATH")
     assert "was killed by signal 11" in str(failed)
-    failed = toolchain.ptxas_trouble("ptxas fatal : Unsupported .version 9.4", 1, "/t/ptxas", "12.9", "sm_90a", "X")
+    failed = toolchain.ptxas_failure("ptxas fatal : Unsupported .version 9.4", 1, "/t/ptxas", "12.9", "sm_90a", "X")
     assert "Unsupported .version 9.4" in str(failed)

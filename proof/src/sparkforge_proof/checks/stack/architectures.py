@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether the GPU code in torch and its extensions is for the device, read from the files and not run."""
+"""Check that the GPU code in torch and its extensions fits the device, by reading the files."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from ...check import X86, Context, Failed, Measured, Skipped, check
 Facts = t.Mapping[str, t.Any]
 Code = dict[str, fatbin.Embedded]
 
-#: Module -> distribution, of those that bring GPU code. Triton compiles its own for the device that it finds.
+#: The distribution of each module with GPU code. Triton is not among them: it compiles for the device that it finds.
 MODULES = {"torch": "torch", "torchvision": "torchvision", "torchaudio": "torchaudio", "flash_attn": "flash-attn"}
-#: The first release whose memory-efficient attention takes 12.1 (docs/evidence/engine-pytorch-patches.md).
+#: The first release whose memory-efficient attention supports 12.1 (docs/evidence/engine-pytorch-patches.md).
 GUARD_LIFTED = (2, 12)
-#: The device of which that is the trap, and what code for it is called that is compiled from the same sources.
+#: The capability for which earlier releases compile empty kernels.
 TRAPPED = "12.1"
-#: Where the kernels lie that have the guard, and what the role pytorch calls its edit of them.
+#: The directory of the guarded kernels, and the name of the edit that guards them in the role pytorch.
 GUARDED, GUARD = "mem_eff_attention/kernels/", "attention_guard"
-#: The local version of what this collection builds; its role builds for 12.1 with the guard or not at all.
+#: The local version of a build by this collection, whose role builds for 12.1 only with the guard.
 _OURS = re.compile(r"(?:^|\.)sf[0-9a-f]{8}(?:\.|$)")
 
 
 # --- reading -------------------------------------------------------------------------------------------------------
 
 
-def libraries(module: str, found: t.Mapping[str, packages.Distribution]) -> list[str]:
-    """Return the shared libraries of a module: those in its directory, and those that its wheel put beside it."""
+def libraries(module: str, installed: t.Mapping[str, packages.Distribution]) -> list[str]:
+    """Return the shared libraries in a module's directory, and those that its wheel installed beside it."""
     paths: dict[str, str] = {}
     spec = importlib.util.find_spec(module)
     for directory in (spec.submodule_search_locations if spec else None) or []:
@@ -46,20 +46,20 @@ def libraries(module: str, found: t.Mapping[str, packages.Distribution]) -> list
                 if re.search(r"\.so(\.|$)", name):
                     path = os.path.join(base, name)
                     paths.setdefault(os.path.realpath(path), path)
-    one = found.get(MODULES.get(module, module))
-    for row in (packages.record(one) if one else None) or []:
-        if one and "/" not in row.path and row.path.endswith(".so"):
-            path = os.path.join(one.directory, row.path)
+    package = installed.get(MODULES.get(module, module))
+    for row in (packages.record(package) if package else None) or []:
+        if package and "/" not in row.path and row.path.endswith(".so"):
+            path = os.path.join(package.directory, row.path)
             paths.setdefault(os.path.realpath(path), path)
     return list(paths.values())
 
 
 def read(paths: t.Iterable[str]) -> Code:
-    """Return which of the files have GPU code, and for what.
+    """Return the GPU code of each file that has some.
 
-    :raises Failed: one is damaged or cannot be read.
+    :raises Failed: a file is damaged or cannot be read.
     """
-    found: Code = {}
+    code: Code = {}
     for path in paths:
         try:
             embedded = fatbin.architectures(path)
@@ -68,30 +68,30 @@ def read(paths: t.Iterable[str]) -> Code:
         except (reader.CorruptElfError, reader.UnreadableFileError) as error:
             raise Failed(error.cause, error.remedy, "unreadable", "readable") from error
         if embedded:
-            found[path] = embedded
-    return found
+            code[path] = embedded
+    return code
 
 
 def code_of(torch: t.Any) -> Code:
-    """Return the GPU code of what is installed.
+    """Return the GPU code of the installed modules.
 
     :raises Skipped: torch is a CPU build.
     """
     if not torch.version.cuda:
         raise Skipped(f"torch {torch.__version__} is a CPU build, which has no GPU code.")
-    found = packages.installed()
-    return read(path for module in MODULES for path in libraries(module, found))
+    installed = packages.installed()
+    return read(path for module in MODULES for path in libraries(module, installed))
 
 
 def capabilities(context: Context) -> list[str]:
-    """Return the compute capabilities of the devices, else the profile's, none where neither says."""
+    """Return the compute capabilities of the devices, else that of the profile, else none."""
     seen = [str(capability) for capability in context.reference.get("capabilities") or []]
-    wanted = context.profile.get("compute_capability")
-    return seen or ([str(wanted)] if wanted else [])
+    profiled = context.profile.get("compute_capability")
+    return seen or ([str(profiled)] if profiled else [])
 
 
-def shown(path: str) -> str:
-    """Return a path from site-packages on."""
+def relative(path: str) -> str:
+    """Return a path relative to site-packages."""
     return path.rpartition("-packages/")[2]
 
 
@@ -100,10 +100,10 @@ def shown(path: str) -> str:
 
 @check("architectures.embedded", devices=("none",), numeric=False, measured=(X86,), factor=1)
 def embedded(context: Context) -> Measured:
-    """Each library with GPU code has some that the device runs.
+    """Each library with GPU code has code that the device runs.
 
-    A cubin runs on its major and an equal or higher minor, with ``a`` on exactly that capability, with ``f`` in its
-    family; PTX is compiled by the driver, which must not be older than the CUDA that wrote it.
+    A cubin runs on GPUs of its major version with an equal or higher minor; with the suffix ``a`` on exactly that
+    capability, with ``f`` in its family. The driver compiles PTX, unless the driver is older than the PTX's CUDA.
     """
     torch = importlib.import_module("torch")
     code = code_of(torch)
@@ -118,79 +118,81 @@ def embedded(context: Context) -> Measured:
             "no GPU code",
             bound,
         )
-    problems, compiled, single = coverage(code, devices)
+    problems, from_ptx, specialised = coverage(code, devices)
     if problems:
         path, device = problems[0]
         raise Failed(
             " ".join(
-                f"{shown(lacking)} has code for {code[lacking]}, which a GPU of {which} cannot run."
-                for lacking, which in problems[:5]
+                f"{relative(failing)} has code for {code[failing]}, which a GPU of {capability} cannot run."
+                for failing, capability in problems[:5]
             ),
             f"Rebuild it with TORCH_CUDA_ARCH_LIST={list_for(device)}, or use a stack whose wheels have it.",
-            f"{shown(path)}: {code[path]}",
+            f"{relative(path)}: {code[path]}",
             bound,
         )
     driver = str(context.reference.get("driver_cuda") or "")
-    if compiled and driver and versions.numbers(driver) < versions.numbers(torch.version.cuda):
-        path, device = compiled[0]
+    if from_ptx and driver and versions.numbers(driver) < versions.numbers(torch.version.cuda):
+        path, device = from_ptx[0]
         raise Failed(
-            f"{shown(path)} has only PTX for a GPU of {device}, from CUDA {torch.version.cuda}; the driver compiles "
+            f"{relative(path)} has only PTX for a GPU of {device}, from CUDA {torch.version.cuda}; the driver compiles "
             f"PTX up to CUDA {driver}.",
             f"Rebuild it with TORCH_CUDA_ARCH_LIST={list_for(device)}, or upgrade the driver as the vendor describes.",
-            f"{shown(path)}: {code[path]}",
+            f"{relative(path)}: {code[path]}",
             bound,
         )
-    torch_cuda = next((str(one) for path, one in code.items() if os.path.basename(path) == "libtorch_cuda.so"), "")
+    torch_cuda = next(
+        (str(code_of_file) for path, code_of_file in code.items() if os.path.basename(path) == "libtorch_cuda.so"), ""
+    )
     measured = f"{len(code)} libraries with GPU code" + (f"; libtorch_cuda.so: {torch_cuda}" if torch_cuda else "")
-    if compiled:
-        names = ", ".join(sorted({os.path.basename(path) for path, _device in compiled}))
+    if from_ptx:
+        names = ", ".join(sorted({os.path.basename(path) for path, _device in from_ptx}))
         measured += f"; through PTX that the driver compiles: {names}"
-    if single:
-        measured += f"; only for other GPUs: {', '.join(map(os.path.basename, single))}"
+    if specialised:
+        measured += f"; only for other GPUs: {', '.join(map(os.path.basename, specialised))}"
     return Measured(measured, bound)
 
 
 def coverage(code: Code, devices: t.Sequence[str]) -> tuple[list[tuple[str, str]], list[tuple[str, str]], list[str]]:
-    """Return library and device where nothing runs, where PTX alone does, and the libraries for single GPUs alone.
+    """Return the pairs of library and device that cannot run, those that run PTX only, and the specialised libraries.
 
-    The latter hold kernels that exist for some GPUs (``a``, ``f``), and what calls them asks for the device first.
+    A specialised library has kernels for certain GPUs only (``a``, ``f``), and its callers check the device first.
     """
-    problems, compiled, single = [], [], []
-    for path, one in code.items():
+    problems, from_ptx, specialised = [], [], []
+    for path, code_of_file in code.items():
         for device in devices:
-            if fatbin.Embedded(cubins=one.cubins).runs_on(device):
+            if fatbin.Embedded(cubins=code_of_file.cubins).runs_on(device):
                 continue
-            if one.runs_on(device):
-                compiled.append((path, device))
+            if code_of_file.runs_on(device):
+                from_ptx.append((path, device))
             elif os.path.basename(path) != "libtorch_cuda.so" and all(
-                name[-1] in "af" for name in one.cubins | one.ptx
+                name[-1] in "af" for name in code_of_file.cubins | code_of_file.ptx
             ):
-                single.append(path)
+                specialised.append(path)
             else:
                 problems.append((path, device))
-    return problems, compiled, single
+    return problems, from_ptx, specialised
 
 
 def list_for(device: str) -> str:
-    """Return what to set TORCH_CUDA_ARCH_LIST to for a device: a 12.1 runs code for 12.0, which is right everywhere."""
+    """Return TORCH_CUDA_ARCH_LIST for a device; 12.1 runs code for 12.0, which is right in every release."""
     return "12.0" if device == TRAPPED else device
 
 
 @check("architectures.compute_20", devices=("none",), numeric=False, measured=(X86,), factor=1)
 def compute_20(context: Context) -> Measured:
-    """No GPU code is for Fermi: PyTorch's detection makes ``compute_20`` of a 12.1 where no list is set."""
+    """No GPU code is for Fermi: without a list, PyTorch's detection turns 12.1 into ``compute_20``."""
     code = code_of(importlib.import_module("torch"))
     old = sorted(
         (path, name)
-        for path, one in code.items()
-        for name in one.cubins | one.ptx
+        for path, embedded_code in code.items()
+        for name in embedded_code.cubins | embedded_code.ptx
         if versions.numbers(name)[0] in (1, 2)
     )
     bound = "none for compute_20"
     if old:
         path, name = old[0]
         raise Failed(
-            f"{shown(path)} has code for {name}: TORCH_CUDA_ARCH_LIST was not set, and PyTorch's detection mistakes "
+            f"{relative(path)} has code for {name}: TORCH_CUDA_ARCH_LIST was not set, and PyTorch's detection mistakes "
             f"the 2.1 in 12.1 for Fermi.",
             "Set TORCH_CUDA_ARCH_LIST (12.0 for a GB10) and rebuild it; the role pytorch always sets it.",
             ", ".join(f"{os.path.basename(path)} {name}" for path, name in old[:5]),
@@ -201,10 +203,11 @@ def compute_20(context: Context) -> Measured:
 
 @check("architectures.attention_guard", devices=("none",), numeric=False, measured=(X86,), factor=1)
 def attention_guard(context: Context) -> Measured:
-    """Memory-efficient attention is not compiled for 12.1 by a torch that makes it an empty kernel there.
+    """Memory-efficient attention is not compiled for 12.1 by a torch in which its kernels are empty there.
 
-    Up to 2.11 its kernels end at 12.0 and print FATAL or nothing beyond; a device of 12.1 takes code for 12.1 before
-    that for 12.0. Code for 12.1a alone is no such: the row-wise FP8 product has it in official wheels too.
+    Up to torch 2.11 its kernels support at most 12.0; for newer targets they print FATAL or do nothing. A 12.1 device
+    prefers code for 12.1 to code for 12.0. Code for 12.1a alone is harmless: official wheels have it for the row-wise
+    FP8 product.
     """
     torch = importlib.import_module("torch")
     code = code_of(torch)
@@ -219,46 +222,46 @@ def attention_guard(context: Context) -> Measured:
     names = trapped(code[path], str(flags).split())
     if not names:
         return Measured(f"{code[path]}", bound)
-    told = f"{', '.join(names)} in libtorch_cuda.so"
+    evidence = f"{', '.join(names)} in libtorch_cuda.so"
     devices = capabilities(context)
     if devices and TRAPPED not in devices:
-        return Measured(f"{told}, which a GPU of {', '.join(devices)} does not use", bound)
+        return Measured(f"{evidence}, which a GPU of {', '.join(devices)} does not use", bound)
     if is_guarded((context.reference.get("units") or {}).get("pytorch")):
-        return Measured(f"{told}, with the guard", bound)
+        return Measured(f"{evidence}, with the guard", bound)
     unit_is_here = "pytorch" in (context.reference.get("units") or {})
     if not unit_is_here and _OURS.search(str(torch.__version__).partition("+")[2]):
-        return Measured(f"{told}, built by the role pytorch, which adds the guard", bound)
+        return Measured(f"{evidence}, built by the role pytorch, which adds the guard", bound)
     raise Failed(
         f"libtorch_cuda.so of torch {torch.__version__} has code for {', '.join(names)}: up to torch 2.11 the kernels"
         " of memory-efficient attention are empty there, so that scaled_dot_product_attention returns wrong numbers and"
         " no error.",
         "Build torch with TORCH_CUDA_ARCH_LIST=12.0, which a 12.1 GPU runs, or with the role pytorch's fix "
         "attention_guard, or use a stack with torch 2.12 or newer.",
-        told,
+        evidence,
         bound,
     )
 
 
-def trapped(one: fatbin.Embedded, flags: t.Sequence[str]) -> list[str]:
-    """Return the names of the code that a device of 12.1 takes for the attention kernels and that is made for 12.1.
+def trapped(embedded_code: fatbin.Embedded, flags: t.Sequence[str]) -> list[str]:
+    """Return the names of the code for 12.1 that a 12.1 device would select for the attention kernels.
 
-    :param flags: of the list that torch was compiled for: ``sm_120``, ``sm_121a``; what only single kernels are
-        compiled for is not among them.
+    :param flags: the targets of torch's own list: ``sm_120``, ``sm_121a``. Targets of single kernels are not among
+        them.
     """
     number = TRAPPED.replace(".", "")
-    found = sorted(name for name in one.cubins if name in (TRAPPED, f"{TRAPPED}f"))
+    names = sorted(name for name in embedded_code.cubins if name in (TRAPPED, f"{TRAPPED}f"))
     accelerated = f"{TRAPPED}a"
-    others = fatbin.Embedded(cubins=one.cubins - {accelerated})
-    if accelerated in one.cubins and (f"sm_{number}a" in flags or not others.runs_on(TRAPPED)):
-        found.append(accelerated)
-    # A driver compiles PTX where no cubin fits.
-    if not found and not fatbin.Embedded(cubins=one.cubins).runs_on(TRAPPED):
-        found = sorted(f"PTX of {name}" for name in one.ptx if name.rstrip("af") == TRAPPED)
-    return found
+    others = fatbin.Embedded(cubins=embedded_code.cubins - {accelerated})
+    if accelerated in embedded_code.cubins and (f"sm_{number}a" in flags or not others.runs_on(TRAPPED)):
+        names.append(accelerated)
+    # A driver compiles PTX only if no cubin fits.
+    if not names and not fatbin.Embedded(cubins=embedded_code.cubins).runs_on(TRAPPED):
+        names = sorted(f"PTX of {name}" for name in embedded_code.ptx if name.rstrip("af") == TRAPPED)
+    return names
 
 
 def is_guarded(unit: Facts | None) -> bool:
-    """Say whether the receipt of the unit, if it is this torch's and sound, lists a change of the guarded kernels."""
+    """Tell whether the unit's receipt is intact, belongs to this torch and lists an edit of the guarded kernels."""
     if not unit or not unit.get("installed") or not unit.get("intact"):
         return False
     return any(

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""torchvision and torchaudio compute: one operator of each, against plain loops and float64.
+"""Compare one operator each of torchvision and torchaudio with plain loops and float64.
 
 Triton, the third companion, has its own family.
 """
@@ -45,7 +45,7 @@ def _rebuild(module: str) -> str:
 
 
 def overlaps(boxes: t.Sequence[t.Sequence[int]]) -> list[list[float]]:
-    """Return what each two boxes share, as a part of what they cover together."""
+    """Return the intersection over union of each two boxes."""
 
     def area(left: float, top: float, right: float, bottom: float) -> float:
         return max(0.0, right - left) * max(0.0, bottom - top)
@@ -55,27 +55,30 @@ def overlaps(boxes: t.Sequence[t.Sequence[int]]) -> list[list[float]]:
     return [[part / (areas[i] + areas[j] - part) for j, part in enumerate(row)] for i, row in enumerate(shared)]
 
 
-def kept(boxes: t.Sequence[t.Sequence[int]], scores: t.Sequence[float], threshold: float) -> list[int]:
-    """Return the boxes that non-maximum suppression keeps, the best first."""
+def non_maximum_suppression(
+    boxes: t.Sequence[t.Sequence[int]], scores: t.Sequence[float], threshold: float
+) -> list[int]:
+    """Return the boxes that non-maximum suppression keeps, best first."""
     parts = overlaps(boxes)
-    left: list[int] = []
+    indices: list[int] = []
     for index in sorted(range(len(boxes)), key=lambda index: -scores[index]):
-        if all(parts[index][better] <= threshold for better in left):
-            left.append(index)
-    return left
+        if all(parts[index][better] <= threshold for better in indices):
+            indices.append(index)
+    return indices
 
 
-def between(values: t.Iterable[float], low: float, high: float) -> float:
-    """Return the middle of the widest gap between values in a range, so that rounding decides nothing there."""
+def widest_gap(values: t.Iterable[float], low: float, high: float) -> float:
+    """Return the middle of the widest gap between values in a range, where rounding cannot change a comparison."""
     inside = [low, *sorted({value for value in values if low < value < high}), high]
     return max((second - first, (first + second) / 2) for first, second in zip(inside, inside[1:]))[1]
 
 
 @check("companions.torchvision", devices=("cuda", "cpu"), measured=(H100_LAST, X86_LAST))
 def torchvision(context: Context) -> Measured:
-    """torchvision's non-maximum suppression keeps the boxes that a plain loop keeps: its compiled code is this torch's.
+    """torchvision's non-maximum suppression keeps the same boxes as a plain loop.
 
-    Boxes are whole numbers, and no two of them overlap by nearly the threshold, so that there is one right answer.
+    Its compiled code is then this torch's. Boxes have integer coordinates and no two overlap by nearly the threshold,
+    so there is exactly one right answer.
     """
     module = _companion(context, "torchvision")
     cases = Cases("torchvision's non-maximum suppression", _rebuild("torchvision"))
@@ -83,24 +86,26 @@ def torchvision(context: Context) -> Measured:
         generator = context.generator(f"torchvision {count}")
         corner = torch.randint(0, 64, (count, 2), generator=generator)
         boxes = torch.cat([corner, corner + torch.randint(1, size, (count, 2), generator=generator)], 1)
-        # No two are the same.
+        # All scores differ.
         scores = (torch.randperm(count, generator=generator) + 1) / (count + 1)
         plain = boxes.tolist()
-        threshold = between((part for row in overlaps(plain) for part in row), 0.3, 0.7)
-        found = module.ops.nms(boxes.float().to(context.device), scores.to(context.device), threshold)
-        cases.exactly(f"{count} boxes", found, torch.tensor(kept(plain, scores.tolist(), threshold)))
+        threshold = widest_gap((part for row in overlaps(plain) for part in row), 0.3, 0.7)
+        actual = module.ops.nms(boxes.float().to(context.device), scores.to(context.device), threshold)
+        cases.exactly(
+            f"{count} boxes", actual, torch.tensor(non_maximum_suppression(plain, scores.tolist(), threshold))
+        )
     return cases.result()
 
 
 # -- torchaudio
 
 
-def filtered(wave: torch.Tensor, old: int, new: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return a wave at another rate in float64, and how far float32 may be off.
+def resampled(wave: torch.Tensor, old: int, new: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return a wave at another rate in float64, and the allowed error of float32.
 
-    Each new sample is the sum of the old ones times a sinc below a squared cosine, as torchaudio documents it.
-    Of a tap, t = (k / old - n / new) base is a sum of a few terms below 8, and sinc and cosine are each good to some
-    units: 32 u of its largest value covers them. The sum of L taps adds gamma(L) of their magnitudes.
+    Each new sample is the sum of the old ones times a sinc under a squared cosine, as torchaudio documents it.
+    For a tap, t = (k / old - n / new) base is a sum of a few terms below 8, and sinc and cosine are each accurate to a
+    few units: 32 u of the tap's largest value covers them. The sum of L taps adds gamma(L) of their magnitudes.
     """
     base = min(old, new) * _ROLLOFF
     length = math.ceil(new * wave.shape[-1] / old)
@@ -117,10 +122,10 @@ def filtered(wave: torch.Tensor, old: int, new: int) -> tuple[torch.Tensor, torc
 
 
 def spectrum(wave: torch.Tensor, window: torch.Tensor, hop: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the power of each frequency in each frame in float64, and how far float32 may be off.
+    """Return the power of each frequency in each frame in float64, and the allowed error of float32.
 
-    A fast Fourier transform of n numbers is off by at most 8 u log2(n) of their norm (Higham, section 24.1), which is
-    sqrt(n) of that of the frame; the window adds 2 u of it. Of a square, that counts twice.
+    A fast Fourier transform of n numbers is off by at most 8 u log2(n) of its result's norm (Higham, section 24.1),
+    which is sqrt(n) times that of the frame; the window adds 2 u of it. Squaring doubles the relative error.
     """
     size = len(window)
     frames = wave.unfold(0, size, hop) * window
@@ -133,20 +138,20 @@ def spectrum(wave: torch.Tensor, window: torch.Tensor, hop: int) -> tuple[torch.
 
 @check("companions.torchaudio", devices=("cuda", "cpu"), measured=(H200_FIRST, X86_FIRST, H100_LAST, X86_LAST))
 def torchaudio(context: Context) -> Measured:
-    """torchaudio's change of the sampling rate and its spectrogram equal float64 within what rounding explains."""
+    """torchaudio's resampling and spectrogram equal float64 within the error that rounding explains."""
     module = _companion(context, "torchaudio")
     cases = Cases("torchaudio", _rebuild("torchaudio"))
     wave = torch.randn(600, generator=context.generator("torchaudio"))
-    given = wave.to(context.device)
+    on_device = wave.to(context.device)
     with allow_tf32(torch.backends.cudnn, False):
         for old, new in ((3, 2), (2, 3), (4, 1)):
-            expected, off = filtered(wave.double(), old, new)
-            cases.compare(f"{old} to {new}", module.functional.resample(given, old, new), expected, off)
+            expected, off = resampled(wave.double(), old, new)
+            cases.compare(f"{old} to {new}", module.functional.resample(on_device, old, new), expected, off)
     for size, hop in ((64, 16), (100, 100)):
         window = torch.hann_window(size)
         expected, off = spectrum(wave.double(), window.double(), hop)
-        found = module.functional.spectrogram(
-            given, 0, window.to(context.device), size, hop, size, 2.0, False, center=False
+        actual = module.functional.spectrogram(
+            on_device, 0, window.to(context.device), size, hop, size, 2.0, False, center=False
         )
-        cases.compare(f"spectrogram of {size}", found, expected, off)
+        cases.compare(f"spectrogram of {size}", actual, expected, off)
     return cases.result()

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether torch reaches the GPU at all. The runner skips every other check of the GPU where this one fails."""
+"""Check that torch reaches the GPU. If this check fails, the runner skips every other check of the GPU."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ OUT_OF_MEMORY = re.compile(
     r"|DefaultCPUAllocator: (can't|not enough)",
     re.IGNORECASE,
 )
-#: The same where CUDA starts in no process: its errors 3, 46, 100 and 999. Owners of a GB10 report 100 for a second
-#: process while another has the GPU, and for 20 to 60 s after its end (NVIDIA's forum, thread 379266); nobody has seen
-#: this code meet it there. Source: the texts in driver_types.h and c10/cuda/CUDAFunctions.cpp.
+#: The messages of a CUDA that starts in no process: its errors 3, 46, 100 and 999. Owners of a GB10 report error 100
+#: for a second process while another has the GPU, and for 20 to 60 s after its exit (NVIDIA's forum, thread 379266);
+#: we have not observed it on one. Source: the texts in driver_types.h and c10/cuda/CUDAFunctions.cpp.
 NO_CONTEXT = re.compile(
     r"No CUDA GPUs are available|no CUDA-capable device is detected|busy or unavailable"
     r"|CUDA driver initialization failed|CUDA unknown error|CUDA error: unknown error|Error (46|100|999):"
 )
-#: How long it is tried again, in seconds: while another program has the GPU, while others have its memory, and since
-#: none is seen on it.
+#: How long a refused check is retried, in seconds: while another program uses the GPU, while others hold its memory,
+#: and since the last process was seen on it.
 WHILE_USED, WHILE_FULL, SINCE_UNUSED = 120.0, 30.0, 75.0
-#: How often.
+#: The interval of the retries in seconds.
 PAUSE = 5.0
 
 
 class Refused(t.NamedTuple):
-    """A GPU on which CUDA does not start, or has no memory beside other programs; times in seconds.
+    """A GPU on which CUDA does not start, or has no memory left beside other programs; times in seconds.
 
-    :ivar began: when it refused first.
-    :ivar used: when a process was last seen on it; ``began`` where none was.
-    :ivar users: the other programs that were seen on it last.
+    :ivar began: the time of the first refusal.
+    :ivar used: when a process was last seen on the GPU; ``began`` if none was.
+    :ivar users: the other programs that were last seen on it.
     """
 
     began: float
@@ -50,11 +50,11 @@ class Refused(t.NamedTuple):
 def after_refusal(
     before: Refused | None, now: float, users: t.Sequence[sampler.Process], reason: str, factor: float = 1.0
 ) -> tuple[Refused, bool]:
-    """Return what is known of a GPU that refused a check, and whether to try again.
+    """Return the state of a GPU that refused a check, and whether to try again.
 
-    Another process of the proof is waited for as long as it has the GPU: it has a limit of its own.
+    Another process of the proof is waited for as long as it has the GPU, because it has its own time limit.
 
-    :param reason: why the check has no answer.
+    :param reason: why the check is unanswered.
     """
     refused = before or Refused(now, now)
     others = tuple(str(process) for process in users if not process.own)
@@ -66,13 +66,13 @@ def after_refusal(
 
 
 def is_refused(result: Result, users: t.Sequence[sampler.Process]) -> bool:
-    """Say whether a check has no answer because CUDA did not start, or because others have the GPU's memory."""
+    """Tell whether a check is unanswered because CUDA did not start, or because others hold the GPU's memory."""
     others = any(not process.own for process in users)
     return bool(NO_CONTEXT.search(result.cause)) or (result.reason == MEMORY and others)
 
 
 def given_up(result: Result, refused: Refused, now: float) -> Result:
-    """Return the row of a check that was refused to the end: who has the GPU decides what that says of the stack."""
+    """Return the row of a check that was refused until the end; its reason depends on who has the GPU."""
     result.cause += f" It was tried for {now - refused.began:.0f} seconds."
     if refused.users:
         result.reason = BUSY
@@ -83,7 +83,7 @@ def given_up(result: Result, refused: Refused, now: float) -> Result:
 
 @check("device.cuda", numeric=False, measured=SEEN, factor=1)
 def cuda(context: Context) -> Measured:
-    """CUDA starts in torch, and its first device is the one that the driver's own tool names."""
+    """CUDA starts in torch, and its first device is the one that nvidia-smi reports."""
     import torch
 
     if torch.version.cuda is None:
@@ -99,24 +99,24 @@ def cuda(context: Context) -> Measured:
         count = torch.cuda.device_count()
         major, minor = torch.cuda.get_device_capability(0)
     except (RuntimeError, AssertionError) as error:
-        said = " ".join(str(error).split())[:300].rstrip(".")
-        if OUT_OF_MEMORY.search(said):
-            cause, remedy = f"The GPU has no memory left: {said}.", "Run the proof again when there is some."
+        message = " ".join(str(error).split())[:300].rstrip(".")
+        if OUT_OF_MEMORY.search(message):
+            cause, remedy = f"The GPU has no memory left: {message}.", "Run the proof again when there is some."
             raise Unanswered(MEMORY, cause, remedy) from error
         raise Failed(
-            f"CUDA does not start in torch {torch.__version__}: {said}.",
+            f"CUDA does not start in torch {torch.__version__}: {message}.",
             "Compare the CUDA version that nvidia-smi shows with torch's; check that CUDA_VISIBLE_DEVICES is not empty "
             "and that verify_user can open /dev/nvidia*.",
             "no device",
             "at least 1",
         ) from error
-    found = f"{major}.{minor}"
-    seen = context.reference.get("capabilities") or []
-    if seen and found not in seen:
+    capability = f"{major}.{minor}"
+    reported = context.reference.get("capabilities") or []
+    if reported and capability not in reported:
         raise Failed(
-            f"torch reports compute capability {found} for the GPU, but nvidia-smi reports {', '.join(seen)}.",
+            f"torch reports compute capability {capability} for the GPU, but nvidia-smi reports {', '.join(reported)}.",
             "Unset CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER, and check which libcuda.so.1 is loaded.",
-            found,
-            ", ".join(seen),
+            capability,
+            ", ".join(reported),
         )
-    return Measured(f"{count} x {torch.cuda.get_device_name(0)}, {found}, CUDA {torch.version.cuda}", "at least 1")
+    return Measured(f"{count} x {torch.cuda.get_device_name(0)}, {capability}, CUDA {torch.version.cuda}", "at least 1")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What Triton needs at a kernel's first launch: a C compiler with Python's and CUDA's headers, and a ptxas."""
+"""Check the tools for a Triton kernel's first launch: a C compiler with Python's and CUDA's headers, and ptxas."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import typing as t
 
 from ...check import X86, Context, Failed, Measured, Skipped, check
 
-#: A module as Triton compiles for each kernel: its answer shows that it was loaded and ran.
+#: A module like those that Triton compiles for each kernel; its answer proves that it was loaded and ran.
 MODULE = """\
 #include <Python.h>
 static PyObject *answer(PyObject *self, PyObject *arguments) {
@@ -36,38 +36,38 @@ PyMODINIT_FUNC PyInit_sparkforge_proof(void) { return PyModule_Create(&definitio
 #: The header that Triton's driver module includes before Python.h.
 HEADER = '#include "cuda.h"\nint sparkforge_proof_header(void) { return CUDA_VERSION; }\n'
 
-#: How long one compiler run may take, in seconds; the runner's limit is the one that counts on slow hosts.
+#: The time limit of one compiler run in seconds. On slow hosts the runner's limit decides.
 LIMIT = 240
 
 
 def find_compiler(environment: t.Mapping[str, str], which: t.Callable[[str], str | None]) -> str | None:
-    """Return the C compiler as triton/runtime/build.py finds it: CC as it stands, else gcc, else clang."""
+    """Return the C compiler as triton/runtime/build.py finds it: CC verbatim, else gcc, else clang."""
     return environment.get("CC") or which("gcc") or which("clang")
 
 
 def include_directory() -> str:
-    """Return where Triton looks for Python.h: Debian's own scheme names a folder that it does not have."""
+    """Return the directory in which Triton looks for Python.h; Debian's own scheme names one that does not exist."""
     scheme = getattr(sysconfig, "get_default_scheme", lambda: "posix_prefix")()
     if scheme == "posix_local":
         scheme = "posix_prefix"
     return sysconfig.get_paths(scheme=scheme)["include"]
 
 
-def compiler_trouble(said: str, compiler: str, include: str, python: str) -> Failed:
-    """Return the failure that a compiler's output means.
+def compiler_failure(output: str, compiler: str, include: str, python: str) -> Failed:
+    """Return the failure for a compiler's output.
 
-    :param said: what it printed.
-    :param include: where Python.h should be.
+    :param output: the compiler's output.
+    :param include: the directory that should hold Python.h.
     :param python: the interpreter's version, ``3.12``.
     """
-    if re.search(r"Python\.h'?(: No such file| file not found)", said):
+    if re.search(r"Python\.h'?(: No such file| file not found)", output):
         return Failed(
             f"Python.h of Python {python} is missing ({include}): Triton cannot compile its kernel launchers.",
             f"Install python{python}-dev, as the role build_toolchain does; a virtual environment has no headers.",
             "no Python.h",
             f"{include}/Python.h",
         )
-    if re.search(r"\bcuda\.h'?(: No such file| file not found)", said):
+    if re.search(r"\bcuda\.h'?(: No such file| file not found)", output):
         return Failed(
             "cuda.h is missing: this Triton has no CUDA headers, and cannot compile its kernel launchers.",
             "Use a Triton wheel that has them (backends/nvidia/include), or set CPATH to the CUDA toolkit's include "
@@ -75,8 +75,8 @@ def compiler_trouble(said: str, compiler: str, include: str, python: str) -> Fai
             "no cuda.h",
             "cuda.h",
         )
-    telling = [line.strip() for line in said.splitlines() if "error" in line.lower()]
-    first = (telling or [said.strip()[:300] or "silence"])[0]
+    error_lines = [line.strip() for line in output.splitlines() if "error" in line.lower()]
+    first = (error_lines or [output.strip()[:300] or "silence"])[0]
     return Failed(
         f"The C compiler {compiler} cannot compile a module for Python {python}: {first}.",
         "Install gcc and libc6-dev, as the role build_toolchain does, and unset CC, CFLAGS and CPATH if they are "
@@ -95,7 +95,7 @@ def _compile(compiler: str, folder: str, name: str, source: str, suffix: str, in
     command += [f"-I{include}" for include in includes]
     python = f"{sys.version_info[0]}.{sys.version_info[1]}"
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT, check=False, encoding="utf-8",
             errors="replace", env={**os.environ, "LC_ALL": "C"},
         )  # fmt: skip
@@ -106,16 +106,16 @@ def _compile(compiler: str, folder: str, name: str, source: str, suffix: str, in
             "cannot be run",
             "a compiler",
         ) from error
-    if done.returncode or not os.path.isfile(target):
-        raise compiler_trouble(done.stdout, compiler, includes[-1], python)
+    if process.returncode or not os.path.isfile(target):
+        raise compiler_failure(process.stdout, compiler, includes[-1], python)
     return target
 
 
 @check("toolchain.python_headers", devices=("none",), numeric=False, measured=(X86,))
 def python_headers(context: Context) -> Measured:
-    """Show that a module with Python.h compiles with the compiler that Triton finds, loads and answers.
+    """A module with Python.h compiles with the compiler that Triton finds, loads and answers.
 
-    With Triton also that it finds CUDA's header, which its driver module includes.
+    If Triton is installed, CUDA's header, which its driver module includes, compiles as well.
     """
     triton = importlib.util.find_spec("triton")
     compiler = find_compiler(os.environ, shutil.which)
@@ -159,28 +159,32 @@ def python_headers(context: Context) -> Measured:
         if triton is not None:
             headers = "Python.h and cuda.h"
             own = [
-                os.path.join(place, "backends", "nvidia", "include")
-                for place in triton.submodule_search_locations or ()
+                os.path.join(directory, "backends", "nvidia", "include")
+                for directory in triton.submodule_search_locations or ()
             ]
             _compile(compiler, folder, "sparkforge_proof_header", HEADER, ".so", [*own, folder, include])
     return Measured(f"{compiler} compiled a module with {headers}, which ran", "a module that runs")
 
 
 def capabilities(profile: t.Mapping[str, t.Any], reference: t.Mapping[str, t.Any]) -> list[str]:
-    """Return for which compute capabilities kernels must be assembled: the profile's, else those of the devices."""
-    wanted = profile.get("compute_capability")
-    found = [wanted] if wanted else list(reference.get("capabilities") or [])
-    return [str(capability) for capability in dict.fromkeys(found)]
+    """Return the compute capabilities to assemble kernels for: the profile's, else those of the devices."""
+    profiled = profile.get("compute_capability")
+    selected = [profiled] if profiled else list(reference.get("capabilities") or [])
+    return [str(capability) for capability in dict.fromkeys(selected)]
 
 
 def number_of(capability: str) -> int:
-    """Return 121 for ``12.1``, as Triton counts."""
+    """Return 121 for ``12.1``, as Triton writes capabilities."""
     major, _unused, minor = capability.partition(".")
     return int(major) * 10 + int(minor or 0)
 
 
 def assembly(version: int, target: str) -> str:
-    """Return a kernel in PTX: ``86`` is version 8.6, the target is ``sm_121a``."""
+    """Return a kernel in PTX.
+
+    :param version: 86 for PTX 8.6.
+    :param target: ``sm_121a``.
+    """
     return f"""\
 .version {version // 10}.{version % 10}
 .target {target}
@@ -198,19 +202,19 @@ def assembly(version: int, target: str) -> str:
 """
 
 
-def ptxas_trouble(said: str, status: int, path: str, release: str, target: str, variable: str) -> Failed:
-    """Return the failure that the output of ptxas means.
+def ptxas_failure(output: str, status: int, path: str, release: str, target: str, variable: str) -> Failed:
+    """Return the failure for the output of ptxas.
 
-    :param release: of CUDA, to which it belongs: ``12.8``.
-    :param variable: which makes Triton take another one.
+    :param release: the CUDA release of this ptxas: ``12.8``.
+    :param variable: the variable that makes Triton use another ptxas.
     """
     remedy = (
         f"Set {variable} to the ptxas of a CUDA toolkit that knows {target} (such as /usr/local/cuda/bin/ptxas) in the "
         f"environment's activation, or use a newer Triton."
     )
-    telling = [line.strip() for line in said.splitlines() if "fatal" in line or "error" in line]
-    first = (telling or [said.strip()[:300] or "silence"])[0]
-    if f"Value '{target}' is not defined" in said:
+    error_lines = [line.strip() for line in output.splitlines() if "fatal" in line or "error" in line]
+    first = (error_lines or [output.strip()[:300] or "silence"])[0]
+    if f"Value '{target}' is not defined" in output:
         return Failed(
             f"The ptxas that Triton uses, {path} of CUDA {release}, does not know {target}: no kernel can be compiled"
             " for this GPU.",
@@ -227,10 +231,10 @@ def ptxas_trouble(said: str, status: int, path: str, release: str, target: str, 
     )
 
 
-def _chosen(compiler: t.Any, knobs: t.Any, number: int) -> tuple[t.Any, str]:
-    """Return the ptxas that this Triton takes for a capability, and the variable that names another one.
+def _ptxas_of(compiler: t.Any, knobs: t.Any, number: int) -> tuple[t.Any, str]:
+    """Return the ptxas that Triton itself selects for a capability, and the variable that overrides it.
 
-    Asked of Triton itself: 3.5 has one, 3.6 another for 100 and above, 3.9 for 90 and above.
+    Triton 3.5 has one ptxas, 3.6 another for 100 and above, 3.9 another for 90 and above.
     """
     variable = "TRITON_PTXAS_PATH"
     try:
@@ -256,31 +260,31 @@ def _chosen(compiler: t.Any, knobs: t.Any, number: int) -> tuple[t.Any, str]:
 
 @check("toolchain.ptxas", devices=("none",), numeric=False, measured=(X86,))
 def ptxas(context: Context) -> Measured:
-    """Show that the ptxas that the installed Triton takes assembles a kernel for the device, as Triton asks it to."""
-    wanted = capabilities(context.profile, context.reference)
+    """The ptxas that the installed Triton selects assembles a kernel for the device with Triton's options."""
+    required = capabilities(context.profile, context.reference)
     if importlib.util.find_spec("triton") is None:
         raise Skipped("Triton is not installed.")
-    if not wanted:
+    if not required:
         raise Skipped("Neither the profile nor a GPU gives a compute capability to assemble kernels for.")
     compiler = importlib.import_module("triton.backends.nvidia.compiler")
     knobs = importlib.import_module("triton.knobs")
-    said = []
-    for capability in wanted:
+    assembled = []
+    for capability in required:
         number = number_of(capability)
-        tool, variable = _chosen(compiler, knobs, number)
+        tool, variable = _ptxas_of(compiler, knobs, number)
         target = compiler.sm_arch_from_capability(number)
         with tempfile.TemporaryDirectory(dir=context.directory, prefix="ptxas-") as folder:
             source, result = os.path.join(folder, "kernel.ptx"), os.path.join(folder, "kernel.cubin")
             with open(source, "w", encoding="ascii") as stream:
                 stream.write(assembly(compiler.ptx_get_version(tool.version), target))
-            done = subprocess.run(
+            process = subprocess.run(
                 [tool.path, f"--gpu-name={target}", source, "-o", result],
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT, check=False, encoding="utf-8",
                 errors="replace",
             )  # fmt: skip
-            if done.returncode or not os.path.isfile(result) or not os.path.getsize(result):
-                raise ptxas_trouble(done.stdout, done.returncode, tool.path, tool.version, target, variable)
-        passed = os.environ.get(variable)
-        note = f" ({variable} names {passed}, which does not run)" if passed and passed != tool.path else ""
-        said.append(f"{tool.path} of CUDA {tool.version}{note} for {target}")
-    return Measured("; ".join(said), "a kernel for the device")
+            if process.returncode or not os.path.isfile(result) or not os.path.getsize(result):
+                raise ptxas_failure(process.stdout, process.returncode, tool.path, tool.version, target, variable)
+        overridden = os.environ.get(variable)
+        note = f" ({variable} names {overridden}, which does not run)" if overridden and overridden != tool.path else ""
+        assembled.append(f"{tool.path} of CUDA {tool.version}{note} for {target}")
+    return Measured("; ".join(assembled), "a kernel for the device")
