@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Number formats: conversions over all values of those of 8 and 16 bits, integers at their ends, quotients.
+"""Number formats: conversions of all 8-bit and 16-bit values, integers near their limits, quotients.
 
-What a format holds is finite: every bit pattern is decoded by its definition, and what a conversion must return is the
-nearest of these values, of two equally near ones that with an even significand (IEEE 754-2019, section 4.3.1; OCP 8-bit
-Floating Point Specification, 5.2). So all is exact.
+A format has finitely many values. Every bit pattern is decoded by its definition, and a conversion must return the
+nearest value; of two equally near ones, the value with an even significand (IEEE 754-2019, section 4.3.1; OCP 8-bit
+Floating Point Specification, 5.2). All comparisons are therefore exact.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ REMEDY = "Do not compute with this stack in that format: use another torch; if o
 class Format(t.NamedTuple):
     """A format of floating-point numbers.
 
-    :ivar exponent: bits of the exponent.
-    :ivar significand: bits of the significand that are written.
-    :ivar bias: of the exponent.
-    :ivar special: ``ieee``: infinities and NaN where the exponent is all ones; ``fn``: no infinity, NaN where all is
-        ones; ``fnuz``: no infinity, no negative zero, whose place NaN has.
+    :ivar exponent: the bits of the exponent.
+    :ivar significand: the stored bits of the significand.
+    :ivar bias: the bias of the exponent.
+    :ivar special: ``ieee``: an exponent of all ones means infinity or NaN; ``fn``: no infinity, a pattern of all ones
+        is NaN; ``fnuz``: no infinity, and NaN replaces negative zero.
     """
 
     name: str
@@ -52,7 +52,7 @@ SMALL = (
 
 
 def decoded(form: Format) -> torch.Tensor:
-    """Return the value of each bit pattern in float64, by the definition."""
+    """Return the value of each bit pattern in float64, by definition."""
     pattern = torch.arange(2**form.bits, dtype=torch.int64)
     sign = 1.0 - 2.0 * (pattern >> (form.bits - 1)).double()
     exponent = (pattern >> form.significand) & (2**form.exponent - 1)
@@ -71,12 +71,12 @@ def decoded(form: Format) -> torch.Tensor:
 
 
 def bits_of(form: Format, tensor: torch.Tensor) -> torch.Tensor:
-    """Return the bit patterns of a tensor as whole numbers."""
-    kept = tensor.detach().cpu().contiguous().view(torch.uint8 if form.bits == 8 else torch.int16)
-    return kept.to(torch.int64) & (2**form.bits - 1)
+    """Return the bit patterns of a tensor as integers."""
+    raw = tensor.detach().cpu().contiguous().view(torch.uint8 if form.bits == 8 else torch.int16)
+    return raw.to(torch.int64) & (2**form.bits - 1)
 
 
-def of_bits(form: Format) -> torch.Tensor:
+def all_patterns(form: Format) -> torch.Tensor:
     """Return a tensor with every bit pattern of a format."""
     pattern = torch.arange(2**form.bits, dtype=torch.int64)
     raw = pattern.to(torch.uint8) if form.bits == 8 else torch.where(pattern < 2**15, pattern, pattern - 2**16).short()
@@ -84,7 +84,7 @@ def of_bits(form: Format) -> torch.Tensor:
 
 
 def nearest(form: Format, values: torch.Tensor) -> torch.Tensor:
-    """Return which bit pattern each value has in a format; -1 where any NaN will do."""
+    """Return the bit pattern of each value in a format; -1 if any NaN is right."""
     table, half = decoded(form), 2 ** (form.bits - 1)
     positive = table[:half]
     positive = positive[torch.isfinite(positive)]
@@ -92,7 +92,7 @@ def nearest(form: Format, values: torch.Tensor) -> torch.Tensor:
     above = torch.searchsorted(positive, size.clamp(max=float(positive[-1]))).clamp(max=len(positive) - 1)
     below = (above - 1).clamp(min=0)
     up, down = positive[above] - size, size - positive[below]
-    # Patterns count upwards with the values: the even one has an even significand.
+    # Patterns are in the order of their values, and an even pattern has an even significand.
     lower = (down < up) | ((down == up) & (below % 2 == 0))
     pattern = torch.where(lower, below, above)
     step = positive[-1] - positive[-2]
@@ -107,18 +107,18 @@ def nearest(form: Format, values: torch.Tensor) -> torch.Tensor:
 
 @check("formats.conversions", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def conversions(context: Context) -> Measured:
-    """Every value of the formats of 8 and 16 bits to every other, and all that lies between two of them."""
+    """Every 8-bit and 16-bit value to every other format, and the numbers between two such values."""
     cases = Cases("a conversion", REMEDY)
     forms = [form for form in SMALL if hasattr(torch, form.name)]
     for form in forms:
-        every, exact = of_bits(form), decoded(form)
-        there = every.to(context.device, copy=True)
+        every, exact = all_patterns(form), decoded(form)
+        on_device = every.to(context.device, copy=True)
         for wide in ("float64", "float32"):
-            _values(cases, f"all of {form.name} to {wide}", there.to(getattr(torch, wide)), exact)
+            _compare_values(cases, f"all of {form.name} to {wide}", on_device.to(getattr(torch, wide)), exact)
         for other in forms:
             if other is not form:
-                _patterns(cases, f"all of {form.name}", there, exact, other)
-        # The values in between: each pair's middle, and the float32 numbers next to it.
+                _convert(cases, f"all of {form.name}", on_device, exact, other)
+        # The numbers between two values: the midpoint of each pair, and its float32 neighbours.
         finite = exact[torch.isfinite(exact)].unique()
         middle = ((finite[1:] + finite[:-1]) / 2).float()
         ends = torch.tensor([finite[-1] * 1.5, finite[-1] * 3, finite[0] * 3, math.inf, -math.inf, math.nan, -0.0, 0.0])
@@ -128,90 +128,96 @@ def conversions(context: Context) -> Measured:
         between = torch.cat([points, torch.nextafter(points, infinity), torch.nextafter(points, -infinity)])
         for wide in ("float32", "float64"):
             source = between.to(getattr(torch, wide)).to(context.device)
-            _patterns(cases, f"between two values, from {wide},", source, between.double(), form)
-        # Strided, by a copy, and of lengths at which a vector ends.
-        apart = between.to(context.device).repeat_interleave(2)[::2]
-        _patterns(cases, "between two values, strided,", apart, between.double(), form)
+            _convert(cases, f"between two values, from {wide},", source, between.double(), form)
+        # Strided, by a copy, and of lengths that do not fill a vector.
+        strided = between.to(context.device).repeat_interleave(2)[::2]
+        _convert(cases, "between two values, strided,", strided, between.double(), form)
         target = torch.empty(between.shape, dtype=getattr(torch, form.name), device=context.device)
         target.copy_(between)
-        _is(cases, f"between two values, by a copy, to {form.name}", form, target, nearest(form, between.double()))
+        _compare_patterns(
+            cases, f"between two values, by a copy, to {form.name}", form, target, nearest(form, between.double())
+        )
         for length in (1, 3, 7, 9, 15, 17, 31, 33):
-            few = between[:length].to(context.device)
-            _patterns(cases, f"{length} values", few, between[:length].double(), form)
+            short = between[:length].to(context.device)
+            _convert(cases, f"{length} values", short, between[:length].double(), form)
     _integers_and_floats(cases, context)
     return cases.result()
 
 
-def _values(cases: Cases, case: str, found: torch.Tensor, exact: torch.Tensor) -> None:
-    """Compare values among which are NaN and infinities."""
+def _compare_values(cases: Cases, case: str, actual: torch.Tensor, exact: torch.Tensor) -> None:
+    """Compare values that may be NaN or infinite."""
     nan = torch.isnan(exact)
-    cases.exactly(f"{case}, which are NaN", torch.isnan(found), nan)
-    kept = torch.where(nan.to(found.device), 0.0, found.double())
-    cases.exactly(case, kept, exact.masked_fill(nan, 0.0))
-    signs = torch.signbit(kept).cpu() == torch.signbit(exact.masked_fill(nan, 0.0))
+    cases.exactly(f"{case}, which are NaN", torch.isnan(actual), nan)
+    numbers = torch.where(nan.to(actual.device), 0.0, actual.double())
+    cases.exactly(case, numbers, exact.masked_fill(nan, 0.0))
+    signs = torch.signbit(numbers).cpu() == torch.signbit(exact.masked_fill(nan, 0.0))
     cases.expect(f"{case}, signs", bool(signs.all()), f"has {int((~signs).sum())} wrong signs of zero")
 
 
-def _patterns(cases: Cases, case: str, source: torch.Tensor, exact: torch.Tensor, form: Format) -> None:
-    _is(cases, f"{case} to {form.name}", form, source.to(getattr(torch, form.name)), nearest(form, exact))
+def _convert(cases: Cases, case: str, source: torch.Tensor, exact: torch.Tensor, form: Format) -> None:
+    _compare_patterns(cases, f"{case} to {form.name}", form, source.to(getattr(torch, form.name)), nearest(form, exact))
 
 
-def _is(cases: Cases, case: str, form: Format, found: torch.Tensor, wanted: torch.Tensor) -> None:
-    """Compare bit patterns; where any NaN will do, see that it is one."""
-    table, got = decoded(form), bits_of(form, found)
-    # Formats without infinity: some conversions end at the largest number, as the specification lets them.
-    ends = table[got].abs() == table[torch.isfinite(table)].max() if form.special == "fn" else torch.zeros(1).bool()
-    good = torch.where(wanted < 0, torch.isnan(table[got]) | ends, got == wanted)
-    worst = int((~good).nonzero()[0, 0]) if not bool(good.all()) else 0
-    said = (
-        f"has {int((~good).sum())} of {good.numel()} values that are not the nearest: {float(table[got[worst]]):.6g} "
-        f"instead of {float(table[wanted[worst]]) if int(wanted[worst]) >= 0 else math.nan:.6g}"
+def _compare_patterns(cases: Cases, case: str, form: Format, actual: torch.Tensor, expected: torch.Tensor) -> None:
+    """Compare bit patterns; where any NaN is right, only require a NaN."""
+    table, patterns = decoded(form), bits_of(form, actual)
+    # A conversion to a format without infinity may saturate at the largest number.
+    saturated = (
+        table[patterns].abs() == table[torch.isfinite(table)].max() if form.special == "fn" else torch.zeros(1).bool()
     )
-    cases.expect(case, bool(good.all()), said)
+    is_right = torch.where(expected < 0, torch.isnan(table[patterns]) | saturated, patterns == expected)
+    worst = int((~is_right).nonzero()[0, 0]) if not bool(is_right.all()) else 0
+    problem = (
+        f"has {int((~is_right).sum())} of {is_right.numel()} values that are not the nearest: {float(table[patterns[worst]]):.6g} "
+        f"instead of {float(table[expected[worst]]) if int(expected[worst]) >= 0 else math.nan:.6g}"
+    )
+    cases.expect(case, bool(is_right.all()), problem)
 
 
 def _integers_and_floats(cases: Cases, context: Context) -> None:
-    """Whole numbers from and to every format of floating-point numbers."""
-    for whole in ("int8", "uint8", "int16", "int32", "int64"):
-        dtype = getattr(torch, whole)
+    """Integers to and from every floating-point format."""
+    for integer in ("int8", "uint8", "int16", "int32", "int64"):
+        dtype = getattr(torch, integer)
         limits = torch.iinfo(dtype)
         if limits.bits <= 16:
             numbers = torch.arange(limits.min, limits.max + 1)
         else:
             powers = [2**power for power in range(limits.bits - 1)]
-            near = [one + beside for one in powers for beside in (-2, -1, 0, 1, 2)]
-            listed = sorted({n for one in near for n in (one, -one) if limits.min <= n <= limits.max})
+            near = [power + offset for power in powers for offset in (-2, -1, 0, 1, 2)]
+            listed = sorted({n for number in near for n in (number, -number) if limits.min <= n <= limits.max})
             numbers = torch.tensor([limits.min, *listed, limits.max])
-        there = numbers.to(dtype).to(context.device)
-        cases.exactly(f"{whole} to int64", there.to(torch.int64), numbers.double() if limits.bits < 64 else numbers)
+        on_device = numbers.to(dtype).to(context.device)
+        cases.exactly(
+            f"{integer} to int64", on_device.to(torch.int64), numbers.double() if limits.bits < 64 else numbers
+        )
         for name in ("float32", "bfloat16", "float16"):
             inside = numbers.abs() < 2**15
-            form = next((one for one in SMALL if one.name == name), None)
-            found = there[inside.to(there.device)].to(getattr(torch, name))
+            form = next((form for form in SMALL if form.name == name), None)
+            actual = on_device[inside.to(on_device.device)].to(getattr(torch, name))
             if form is None:
-                cases.exactly(f"{whole} to {name}", found, numbers[inside].double())
+                cases.exactly(f"{integer} to {name}", actual, numbers[inside].double())
             else:
-                _is(cases, f"{whole} to {name}", form, found, nearest(form, numbers[inside].double()))
-        cases.exactly(f"{whole} to bool", there.bool(), numbers != 0)
+                _compare_patterns(cases, f"{integer} to {name}", form, actual, nearest(form, numbers[inside].double()))
+        cases.exactly(f"{integer} to bool", on_device.bool(), numbers != 0)
         fraction = torch.cat([numbers.double()[numbers.abs() < 2**20] + part for part in (0.0, 0.25, -0.5, 0.75)])
         fraction = fraction[(fraction.trunc() >= limits.min) & (fraction.trunc() <= limits.max)]
         for name in ("float32", "float64"):
             source = fraction.to(getattr(torch, name)).to(context.device)
-            cases.exactly(f"{name} to {whole}", source.to(dtype), fraction.trunc())
+            cases.exactly(f"{name} to {integer}", source.to(dtype), fraction.trunc())
 
 
 # -- integers
 
 
 def _wrapped(value: int, limits: torch.iinfo) -> int:
-    """Return what is left of a number in so many bits."""
+    """Return a number wrapped around to the width of an integer format."""
     value &= 2**limits.bits - 1
     return value - 2**limits.bits if limits.min < 0 and value > limits.max else value
 
 
 @check("formats.integers", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def integers(context: Context) -> Measured:
-    """Integers at their ends: all pairs of 8 bits and those near the ends of more, by Python's own arithmetic."""
+    """Integer arithmetic on all pairs of 8 bits and on wider pairs near the limits, against Python's own."""
     cases = Cases("the arithmetic of integers", REMEDY)
     pairs: dict[str, t.Callable[[int, int], int]] = {
         "add": lambda a, b: a + b,
@@ -233,77 +239,87 @@ def integers(context: Context) -> Measured:
         if limits.bits == 8:
             numbers = list(range(limits.min, limits.max + 1))
         else:
-            near = {2**power + beside for power in range(limits.bits) for beside in (-1, 0, 1)} | {3, 7, 10, 1000}
-            near = {n for one in near for n in (one, -one)} | {limits.min, limits.min + 1, limits.max - 1}
-            numbers = sorted(n for n in near if limits.min <= n <= limits.max)[:: 1 if limits.bits == 16 else 3]
+            neighbours = {2**power + offset for power in range(limits.bits) for offset in (-1, 0, 1)} | {3, 7, 10, 1000}
+            neighbours = {n for number in neighbours for n in (number, -number)} | {
+                limits.min,
+                limits.min + 1,
+                limits.max - 1,
+            }
+            numbers = sorted(n for n in neighbours if limits.min <= n <= limits.max)[:: 1 if limits.bits == 16 else 3]
             numbers = sorted({limits.min, limits.max, -1 if limits.min else 1, 0, *numbers})
         left = [a for a in numbers for _unused in numbers]
         right = [b for _unused in numbers for b in numbers]
-        a, b = (torch.tensor(one, dtype=dtype).to(context.device) for one in (left, right))
+        a, b = (torch.tensor(values, dtype=dtype).to(context.device) for values in (left, right))
         for operation, python in pairs.items():
-            kept = (b != 0) & ~((a == limits.min) & (b == -1) if limits.min else (b == 0))
+            defined = (b != 0) & ~((a == limits.min) & (b == -1) if limits.min else (b == 0))
             divides = operation in ("floor_divide", "remainder", "fmod")
-            one, other = (a[kept], b[kept]) if divides else (a, b)
-            wanted = [
+            first, second = (a[defined], b[defined]) if divides else (a, b)
+            expected = [
                 _wrapped(python(x, y), limits)
                 for x, y in zip(left, right)
                 if not divides or (y != 0 and not (limits.min and x == limits.min and y == -1))
             ]
             if operation == "gcd" and limits.min:
-                # Of the smallest number the magnitude is none of the format.
-                inside = (one != limits.min) & (other != limits.min)
-                one, other = one[inside], other[inside]
-                wanted = [math.gcd(x, y) for x, y in zip(left, right) if limits.min not in (x, y)]
-            found = getattr(torch, operation)(one, other)
-            _equal(cases, f"{operation}, {name}", found, torch.tensor(wanted, dtype=dtype))
-        _equal(cases, f"comparison, {name}", a < b, torch.tensor([x < y for x, y in zip(left, right)]))
-        _single(cases, name, numbers, dtype, context.device)
+                # The magnitude of the smallest number does not fit into the format.
+                inside = (first != limits.min) & (second != limits.min)
+                first, second = first[inside], second[inside]
+                expected = [math.gcd(x, y) for x, y in zip(left, right) if limits.min not in (x, y)]
+            actual = getattr(torch, operation)(first, second)
+            _compare_integers(cases, f"{operation}, {name}", actual, torch.tensor(expected, dtype=dtype))
+        _compare_integers(cases, f"comparison, {name}", a < b, torch.tensor([x < y for x, y in zip(left, right)]))
+        _unary(cases, name, numbers, dtype, context.device)
     return cases.result()
 
 
-def _equal(cases: Cases, case: str, found: torch.Tensor, wanted: torch.Tensor) -> None:
-    """Compare integers, of which float64 does not hold those of 64 bits."""
-    wrong = found.detach().cpu() != wanted
+def _compare_integers(cases: Cases, case: str, actual: torch.Tensor, expected: torch.Tensor) -> None:
+    """Compare integers exactly, including those of 64 bits, which float64 cannot hold."""
+    wrong = actual.detach().cpu() != expected
     first = int(wrong.nonzero()[0, 0]) if bool(wrong.any()) else 0
-    said = f"has {int(wrong.sum())} of {wrong.numel()} values wrong: {found[first]} instead of {wanted[first]}"
-    cases.expect(case, not bool(wrong.any()), said)
+    problem = f"has {int(wrong.sum())} of {wrong.numel()} values wrong: {actual[first]} instead of {expected[first]}"
+    cases.expect(case, not bool(wrong.any()), problem)
 
 
-def _single(cases: Cases, name: str, numbers: list[int], dtype: torch.dtype, device: str) -> None:
-    """Operators of one argument, shifts, and reductions, which add integers in 64 bits."""
-    limits, there = torch.iinfo(dtype), torch.tensor(numbers, dtype=dtype).to(device)
+def _unary(cases: Cases, name: str, numbers: list[int], dtype: torch.dtype, device: str) -> None:
+    """Unary operators, shifts, and reductions, which accumulate in 64 bits."""
+    limits, on_device = torch.iinfo(dtype), torch.tensor(numbers, dtype=dtype).to(device)
 
-    def expect(words: str, found: torch.Tensor, wanted: list[int]) -> None:
-        _equal(cases, f"{words}, {name}", found, torch.tensor([_wrapped(n, limits) for n in wanted], dtype=dtype))
+    def expect(operation: str, actual: torch.Tensor, expected: list[int]) -> None:
+        _compare_integers(
+            cases, f"{operation}, {name}", actual, torch.tensor([_wrapped(n, limits) for n in expected], dtype=dtype)
+        )
 
-    expect("neg", -there, [-n for n in numbers])
-    expect("bitwise_not", ~there, [~n for n in numbers])
-    expect("square", there * there, [n * n for n in numbers])
+    expect("neg", -on_device, [-n for n in numbers])
+    expect("bitwise_not", ~on_device, [~n for n in numbers])
+    expect("square", on_device * on_device, [n * n for n in numbers])
     expect(
-        "clamp", there.clamp(-5 if limits.min else 0, 99), [max(-5 if limits.min else 0, min(99, n)) for n in numbers]
+        "clamp",
+        on_device.clamp(-5 if limits.min else 0, 99),
+        [max(-5 if limits.min else 0, min(99, n)) for n in numbers],
     )
-    expect("abs", there.abs(), [abs(n) for n in numbers])
-    expect("sign", there.sign(), [(n > 0) - (n < 0) for n in numbers])
+    expect("abs", on_device.abs(), [abs(n) for n in numbers])
+    expect("sign", on_device.sign(), [(n > 0) - (n < 0) for n in numbers])
     for count in (0, 1, 3, limits.bits - 1):
-        expect(f"shifted left by {count}", there << count, [n << count for n in numbers])
-        expect(f"shifted right by {count}", there >> count, [n >> count for n in numbers])
+        expect(f"shifted left by {count}", on_device << count, [n << count for n in numbers])
+        expect(f"shifted right by {count}", on_device >> count, [n >> count for n in numbers])
     for power in (2, 3):
-        expect(f"power {power}", there**power, [n**power for n in numbers])
-    expect("sorted", there.flip(0).sort()[0], sorted(numbers))
-    expect("largest and smallest", torch.stack(list(there.aminmax())), [min(numbers), max(numbers)])
-    expect("running largest", there.cummax(0)[0], numbers)
+        expect(f"power {power}", on_device**power, [n**power for n in numbers])
+    expect("sorted", on_device.flip(0).sort()[0], sorted(numbers))
+    expect("largest and smallest", torch.stack(list(on_device.aminmax())), [min(numbers), max(numbers)])
+    expect("running largest", on_device.cummax(0)[0], numbers)
     wide = torch.iinfo(torch.int64)
     total = _wrapped(sum(numbers), wide)
-    _equal(cases, f"sum, {name}", there.sum().reshape(1), torch.tensor([total]))
+    _compare_integers(cases, f"sum, {name}", on_device.sum().reshape(1), torch.tensor([total]))
     running: list[int] = []
     product = 1
     for number in numbers:
         running.append(_wrapped((running[-1] if running else 0) + number, wide))
         product = _wrapped(product * (number | 1), wide)
-    _equal(cases, f"running sums, {name}", there.cumsum(0), torch.tensor(running))
-    _equal(cases, f"product, {name}", (there | 1).prod().reshape(1), torch.tensor([product]))
-    many = torch.full((70_001,), limits.max, dtype=dtype).to(device)
-    _equal(cases, f"sum of many, {name}", many.sum().reshape(1), torch.tensor([_wrapped(70_001 * limits.max, wide)]))
+    _compare_integers(cases, f"running sums, {name}", on_device.cumsum(0), torch.tensor(running))
+    _compare_integers(cases, f"product, {name}", (on_device | 1).prod().reshape(1), torch.tensor([product]))
+    repeated = torch.full((70_001,), limits.max, dtype=dtype).to(device)
+    _compare_integers(
+        cases, f"sum of many, {name}", repeated.sum().reshape(1), torch.tensor([_wrapped(70_001 * limits.max, wide)])
+    )
 
 
 # -- quotients
@@ -311,10 +327,10 @@ def _single(cases: Cases, name: str, numbers: list[int], dtype: torch.dtype, dev
 
 @check("formats.division", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def division(context: Context) -> Measured:
-    """Quotients and their roundings, remainders, square roots and products that round, against float64.
+    """Quotients and their roundings, remainders, square roots and rounded products, against float64.
 
-    A quotient of two float32 numbers is rounded to float64 far finer than float32 is: what is exact there is exact.
-    One that is rounded once is off by u. Divided by one number, all are multiplied by its inverse: 2 u more.
+    float64 has the quotient of two float32 numbers to far more bits than float32, so it is the reference. A result that
+    is rounded once is off by u. Division by one number multiplies by its inverse, which adds 2 u.
     """
     cases = Cases("a division", REMEDY)
     for name in ("float32", "float16", "bfloat16"):
@@ -323,45 +339,50 @@ def division(context: Context) -> Measured:
         a = (torch.randn(20_011, generator=generator) * 40).to(dtype)
         b = (torch.randn(20_011, generator=generator) * 3).to(dtype)
         b = torch.where(b == 0, torch.ones((), dtype=dtype), b)
-        whole = torch.randint(-999, 1000, (2, 6_007), generator=generator).to(dtype)
-        a, b = torch.cat([a, whole[0]]), torch.cat([b, torch.where(whole[1] == 0, 7, whole[1])]).to(dtype)
+        integers = torch.randint(-999, 1000, (2, 6_007), generator=generator).to(dtype)
+        a, b = torch.cat([a, integers[0]]), torch.cat([b, torch.where(integers[1] == 0, 7, integers[1])]).to(dtype)
         x, y = a.double(), b.double()
-        there, other = a.to(context.device), b.to(context.device)
+        dividend, divisor = a.to(context.device), b.to(context.device)
         tiny = UNDERFLOW[name]
 
-        def near(case: str, found: torch.Tensor, exact: torch.Tensor, units: float) -> None:
+        def compare(case: str, actual: torch.Tensor, exact: torch.Tensor, units: float) -> None:
             inside = exact.abs() < torch.finfo(dtype).max  # noqa: B023
-            found, exact = found[inside.to(found.device)], exact[inside]
-            cases.compare(f"{case}, {name}", found, exact, units * unit * exact.abs() + 2 * tiny)  # noqa: B023
+            actual, exact = actual[inside.to(actual.device)], exact[inside]
+            cases.compare(f"{case}, {name}", actual, exact, units * unit * exact.abs() + 2 * tiny)  # noqa: B023
 
-        near("quotient", there / other, x / y, 1.0 + 2**-10)
-        near("quotient in place", there.clone().div_(other), x / y, 1.0 + 2**-10)
-        near("reciprocal", other.reciprocal(), 1 / y, 3.0)
-        near("quotient by 3", there / 3, x / 3, 3.0)
-        near("3 by it", 3 / other, 3 / y, 4.0)
-        near("square root", there.abs().sqrt(), x.abs().sqrt(), 2.0)
-        near("product", there * other, x * y, 1.0 + 2**-10)
-        near("difference", there - other, x - y, 1.0 + 2**-10)
-        # Python's own division of float64 rounds down exactly; so does what is returned, once rounded to its format.
+        compare("quotient", dividend / divisor, x / y, 1.0 + 2**-10)
+        compare("quotient in place", dividend.clone().div_(divisor), x / y, 1.0 + 2**-10)
+        compare("reciprocal", divisor.reciprocal(), 1 / y, 3.0)
+        compare("quotient by 3", dividend / 3, x / 3, 3.0)
+        compare("3 by it", 3 / divisor, 3 / y, 4.0)
+        compare("square root", dividend.abs().sqrt(), x.abs().sqrt(), 2.0)
+        compare("product", dividend * divisor, x * y, 1.0 + 2**-10)
+        compare("difference", dividend - divisor, x - y, 1.0 + 2**-10)
+        # Python's float64 division rounds down exactly, and so does torch's result, rounded to its format.
         exact = [float(p) // float(q) for p, q in zip(x.tolist(), y.tolist())]
         floor = torch.tensor(exact, dtype=torch.float64)
-        # In 16 bits each step on the way is rounded, which a large quotient does not survive.
+        # 16-bit operators round each intermediate step, which spoils large quotients.
         holds = floor.abs() < (1 if name == "float32" else 2**-4) / unit
-        near("floor_divide", (there // other)[holds.to(there.device)], floor[holds], 0.0)
-        near("rounded down", torch.div(there, other, rounding_mode="floor")[holds.to(there.device)], floor[holds], 0.0)
+        compare("floor_divide", (dividend // divisor)[holds.to(dividend.device)], floor[holds], 0.0)
+        compare(
+            "rounded down",
+            torch.div(dividend, divisor, rounding_mode="floor")[holds.to(dividend.device)],
+            floor[holds],
+            0.0,
+        )
         toward = (x / y).trunc()
-        # A quotient that is rounded to a whole number before it is cut off may be one more.
+        # A quotient that is rounded to an integer before it is truncated may be one too large.
         inner = holds & ((x / y - (x / y).round()).abs() > 4 * unit * (x / y).abs())
-        found = torch.div(there, other, rounding_mode="trunc")
-        near("rounded to zero", found[inner.to(there.device)], toward[inner], 0.0)
+        truncated = torch.div(dividend, divisor, rounding_mode="trunc")
+        compare("rounded to zero", truncated[inner.to(dividend.device)], toward[inner], 0.0)
         left = torch.tensor([math.fmod(p, q) for p, q in zip(x.tolist(), y.tolist())], dtype=torch.float64)
-        near("fmod", torch.fmod(there, other), left, 0.0)
+        compare("fmod", torch.fmod(dividend, divisor), left, 0.0)
         python = torch.tensor([p % q for p, q in zip(x.tolist(), y.tolist())], dtype=torch.float64)
-        cases.compare(f"remainder, {name}", torch.remainder(there, other), python, unit * y.abs() + 2 * tiny)
-        for words in ("floor", "ceil", "trunc", "round"):
-            near(words, getattr(there, words)(), getattr(x, words)(), 0.0)
+        cases.compare(f"remainder, {name}", torch.remainder(dividend, divisor), python, unit * y.abs() + 2 * tiny)
+        for operation in ("floor", "ceil", "trunc", "round"):
+            compare(operation, getattr(dividend, operation)(), getattr(x, operation)(), 0.0)
         halves = (torch.arange(-255, 256, dtype=torch.float64) / 2).to(dtype)
-        near("round of halves", halves.to(context.device).round(), halves.double().round(), 0.0)
-        near("frac", there.frac(), x.frac(), 0.0)
-        near("hypot", torch.hypot(there, other), torch.hypot(x, y), 4.0)
+        compare("round of halves", halves.to(context.device).round(), halves.double().round(), 0.0)
+        compare("frac", dividend.frac(), x.frac(), 0.0)
+        compare("hypot", torch.hypot(dividend, divisor), torch.hypot(x, y), 4.0)
     return cases.result()
