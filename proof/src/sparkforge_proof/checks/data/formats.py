@@ -167,9 +167,10 @@ def _compare_patterns(cases: Cases, case: str, form: Format, actual: torch.Tenso
     )
     is_right = torch.where(expected < 0, torch.isnan(table[patterns]) | saturated, patterns == expected)
     worst = int((~is_right).nonzero()[0, 0]) if not bool(is_right.all()) else 0
+    nearest_value = float(table[expected[worst]]) if int(expected[worst]) >= 0 else math.nan
     problem = (
-        f"has {int((~is_right).sum())} of {is_right.numel()} values that are not the nearest: {float(table[patterns[worst]]):.6g} "
-        f"instead of {float(table[expected[worst]]) if int(expected[worst]) >= 0 else math.nan:.6g}"
+        f"has {int((~is_right).sum())} of {is_right.numel()} values that are not the nearest: "
+        f"{float(table[patterns[worst]]):.6g} instead of {nearest_value:.6g}"
     )
     cases.expect(case, bool(is_right.all()), problem)
 
