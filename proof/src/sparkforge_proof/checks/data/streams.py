@@ -24,10 +24,10 @@ REMEDY = (
 SIZE = 2**18
 #: How many seconds a stream is kept waiting, so that work that does not wait for it runs earlier: at least, how many
 #: times what the GPU takes for an answer, which is long where others use it too, and at most.
-DELAY, ANSWERS, LONGEST = 0.012, 8, 0.06
+DELAY, LATENCIES, LONGEST = 0.012, 8, 0.06
 ROUNDS = 3
 #: How often it is asked whether late work is done: more than once, for an answer may be wrong only now and then.
-ASKED = 7
+QUERIES = 7
 
 
 class Slow:
@@ -40,14 +40,14 @@ class Slow:
 
     def __init__(self) -> None:
         self._driver, self._sleep = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL(None).usleep
-        self.number, answers = 0, []
+        self.number, latencies = 0, []
         for _unused in range(5):
             began = time.monotonic()
             torch.zeros(1, device="cuda").item()
-            answers.append(time.monotonic() - began)
-        self.seconds = min(max(DELAY, ANSWERS * sorted(answers)[2]), LONGEST)
+            latencies.append(time.monotonic() - began)
+        self.seconds = min(max(DELAY, LATENCIES * sorted(latencies)[2]), LONGEST)
         #: When the last delay was over at the earliest.
-        self.ends = 0.0
+        self.end = 0.0
 
     def delay(self, part: float = 1.0) -> None:
         """Keep the current stream waiting for a part of the delay.
@@ -55,7 +55,7 @@ class Slow:
         :raises RuntimeError: the driver refuses.
         """
         stream = torch.cuda.current_stream().cuda_stream
-        self.ends = time.monotonic() + self.seconds * part
+        self.end = time.monotonic() + self.seconds * part
         status = self._driver.cuLaunchHostFunc(
             ctypes.c_void_p(stream), self._sleep, ctypes.c_void_p(int(self.seconds * part * 1e6))
         )
@@ -69,13 +69,13 @@ class Slow:
         block.fill_(self.number)
         return self.number
 
-    def early(self, ready: t.Callable[[], bool], earliest: float = 0.0) -> bool:
+    def is_early(self, is_reported: t.Callable[[], bool], earliest: float = 0.0) -> bool:
         """Say whether somebody says that work is done which cannot be; one that is asked too late for that is not.
 
         :param earliest: when the work may be done, by default at the end of the last delay.
         """
-        said = ready()
-        return said and time.monotonic() < (earliest or self.ends)
+        is_done = is_reported()
+        return is_done and time.monotonic() < (earliest or self.end)
 
 
 @check("streams.waits", devices=("cuda",), seconds=120, measured=SEEN)
@@ -83,7 +83,7 @@ def waits(context: Context) -> Measured:
     """Each way to wait, on the device and on the host, for work that is late."""
     cases = Cases("work that waits for a stream", REMEDY)
     try:
-        _waited(cases, Slow(), context)
+        _compare_waits(cases, Slow(), context)
     except (RuntimeError, ValueError):
         # What is not waited for, or not recorded, may end in an error later.
         if cases.worst <= 1:
@@ -91,69 +91,71 @@ def waits(context: Context) -> Measured:
     return cases.result()
 
 
-def _waited(cases: Cases, slow: Slow, context: Context) -> None:
+def _compare_waits(cases: Cases, slow: Slow, context: Context) -> None:
     block = torch.zeros(SIZE, dtype=torch.int32, device="cuda")
     torch.cuda.synchronize()
-    _control(cases, slow, block)
+    _require_overlap(cases, slow, block)
     # Where the host takes new memory for copies, it may wait for the GPU.
     pinned = torch.zeros(SIZE, dtype=torch.int32, pin_memory=True)
     for turn in range(ROUNDS):
         first = torch.cuda.Stream(priority=-(turn % 2))
         second = torch.cuda.Stream()
-        for words, wait in _on_device().items():
-            case = f"{words}, round {turn + 1}"
+        for method, wait in _on_device().items():
+            case = f"{method}, round {turn + 1}"
             with torch.cuda.stream(first):
-                wanted = slow.write(block)
+                expected = slow.write(block)
                 event = torch.cuda.Event(blocking=bool(turn % 2))
                 event.record()
-                again = first.record_event()
+                recorded = first.record_event()
             with torch.cuda.stream(second):
-                wait(first, second, event, again)
-                seen = block.clone()
+                wait(first, second, event, recorded)
+                copy = block.clone()
                 total = block.sum()
             second.synchronize()
-            _all(cases, case, seen, wanted)
-            cases.exactly(f"{case}, their sum", total, torch.tensor(wanted * SIZE))
+            _compare_all(cases, case, copy, expected)
+            cases.exactly(f"{case}, their sum", total, torch.tensor(expected * SIZE))
             torch.cuda.synchronize()
-        for words, ready in _on_host().items():
+        for method, read in _on_host().items():
             with torch.cuda.stream(first):
-                wanted = slow.write(block)
+                expected = slow.write(block)
                 event = torch.cuda.Event()
                 event.record(first)
                 pinned.copy_(block, non_blocking=True)
                 after = first.record_event()
-            early = slow.early(event.query) or slow.early(first.query)
-            cases.expect(f"query before the end, {words}", not early, "says that work is done")
-            found = ready(first, after, block, pinned)
-            _all(cases, f"{words}, round {turn + 1}", found, wanted)
+            early = slow.is_early(event.query) or slow.is_early(first.query)
+            cases.expect(f"query before the end, {method}", not early, "says that work is done")
+            actual = read(first, after, block, pinned)
+            _compare_all(cases, f"{method}, round {turn + 1}", actual, expected)
             torch.cuda.synchronize()
-            cases.expect(f"query after the end, {words}", event.query() and first.query(), "says that work is not done")
-    _chains(cases, slow)
-    _events(cases, slow, block)
-    _memory(cases, slow)
-    _backward(cases, slow)
-    _in_order(cases, slow, context)
+            cases.expect(
+                f"query after the end, {method}", event.query() and first.query(), "says that work is not done"
+            )
+    _compare_chains(cases, slow)
+    _compare_events(cases, slow, block)
+    _compare_memory(cases, slow)
+    _compare_backward(cases, slow)
+    _compare_order(cases, slow, context)
 
 
-def _all(cases: Cases, case: str, block: torch.Tensor, wanted: int) -> None:
-    low, high = block.aminmax() if not block.is_cuda else (one.cpu() for one in block.aminmax())
-    cases.exactly(case, torch.stack([low, high]), torch.tensor([wanted, wanted], dtype=block.dtype))
+def _compare_all(cases: Cases, case: str, block: torch.Tensor, expected: int) -> None:
+    low, high = block.aminmax() if not block.is_cuda else (bound.cpu() for bound in block.aminmax())
+    cases.exactly(case, torch.stack([low, high]), torch.tensor([expected, expected], dtype=block.dtype))
 
 
-def _control(cases: Cases, slow: Slow, block: torch.Tensor) -> None:
+def _require_overlap(cases: Cases, slow: Slow, block: torch.Tensor) -> None:
     """Show that who does not wait is early; else this check could not tell.
 
     :raises Unanswered: the delay is none.
     """
-    one, two = torch.cuda.Stream(), torch.cuda.Stream()
+    first, second = torch.cuda.Stream(), torch.cuda.Stream()
     for _unused in range(3):
         torch.cuda.synchronize()
-        with torch.cuda.stream(one):
-            wanted = slow.write(block)
-        with torch.cuda.stream(two):
-            seen = block[:4].clone()
-        two.synchronize()
-        early = int(seen[0]) != wanted
+        with torch.cuda.stream(first):
+            expected = slow.write(block)
+        with torch.cuda.stream(second):
+            copy = block[:4].clone()
+        second.synchronize()
+        early = int(copy[0]) != expected
         torch.cuda.synchronize()
         if early:
             cases.expect("two streams side by side", True, "")
@@ -239,7 +241,7 @@ def _current(stream: t.Any) -> None:
         torch.cuda.current_stream().synchronize()
 
 
-def _chains(cases: Cases, slow: Slow) -> None:
+def _compare_chains(cases: Cases, slow: Slow) -> None:
     """One stream hands on to the next, through more streams than the pool has."""
     block = torch.zeros(SIZE, dtype=torch.int32, device="cuda")
     torch.cuda.synchronize()
@@ -253,56 +255,56 @@ def _chains(cases: Cases, slow: Slow) -> None:
             block.mul_(3).add_(number).remainder_(10007)
         before = stream
     torch.cuda.current_stream().wait_stream(before)
-    wanted = 0
+    expected = 0
     for number in range(len(streams)):
-        wanted = (wanted * 3 + number) % 10007
-    _all(cases, "40 streams, each behind the one before", block.clone(), wanted)
+        expected = (expected * 3 + number) % 10007
+    _compare_all(cases, "40 streams, each behind the one before", block.clone(), expected)
     # Many wait for one, and one for many.
     start = torch.cuda.Event()
     with torch.cuda.stream(streams[0]):
         number = slow.write(block)
         start.record()
-    found = []
+    results = []
     for stream in streams[1:17]:
         stream.wait_event(start)
         with torch.cuda.stream(stream):
             slow.delay(1 / 16)
-            found.append(block[:4096] + 1)
-            found[-1].record_stream(torch.cuda.current_stream())
+            results.append(block[:4096] + 1)
+            results[-1].record_stream(torch.cuda.current_stream())
     for stream in streams[1:17]:
         torch.cuda.current_stream().wait_stream(stream)
-    _all(cases, "16 streams behind one, and one behind all", torch.stack(found), number + 1)
+    _compare_all(cases, "16 streams behind one, and one behind all", torch.stack(results), number + 1)
 
 
-def _events(cases: Cases, slow: Slow, block: torch.Tensor) -> None:
+def _compare_events(cases: Cases, slow: Slow, block: torch.Tensor) -> None:
     """An event that is recorded anew stands for the later work; one that was never recorded for none; times add up."""
-    one, two = torch.cuda.Stream(), torch.cuda.Stream()
+    first, second = torch.cuda.Stream(), torch.cuda.Stream()
     event = torch.cuda.Event(enable_timing=True)
-    two.wait_event(event)
+    second.wait_event(event)
     cases.expect("an event that was not recorded", event.query(), "is not done")
-    earliest = time.monotonic() + ASKED * slow.seconds
+    earliest = time.monotonic() + QUERIES * slow.seconds
     with torch.cuda.stream(torch.cuda.Stream()):
-        for _unused in range(ASKED):
+        for _unused in range(QUERIES):
             slow.write(block)
         event.record()
-    early = any(slow.early(event.query, earliest) for _unused in range(3 * ASKED))
-    cases.expect(f"query, {3 * ASKED} times before the end", not early, "says that work is done")
+    early = any(slow.is_early(event.query, earliest) for _unused in range(3 * QUERIES))
+    cases.expect(f"query, {3 * QUERIES} times before the end", not early, "says that work is done")
     torch.cuda.synchronize()
     for _unused in range(3):
-        with torch.cuda.stream(one):
+        with torch.cuda.stream(first):
             slow.write(block)
             event.record()
-            wanted = slow.write(block)
+            expected = slow.write(block)
             event.record()
-        with torch.cuda.stream(two):
-            two.wait_event(event)
-            seen = block.clone()
-        two.synchronize()
-        _all(cases, "an event recorded twice", seen, wanted)
+        with torch.cuda.stream(second):
+            second.wait_event(event)
+            copy = block.clone()
+        second.synchronize()
+        _compare_all(cases, "an event recorded twice", copy, expected)
         torch.cuda.synchronize()
     begin, end = (torch.cuda.Event(enable_timing=True) for _unused in range(2))
     began = time.monotonic()
-    with torch.cuda.stream(one):
+    with torch.cuda.stream(first):
         begin.record()
         slow.write(block)
         slow.write(block)
@@ -313,39 +315,39 @@ def _events(cases: Cases, slow: Slow, block: torch.Tensor) -> None:
     longest, shortest = time.monotonic() - began, 2 * slow.seconds
     passed = begin.elapsed_time(end) / 1e3
     # The host's clock and the GPU's may differ by a little.
-    good = 0.98 * shortest - 5e-4 <= passed <= 1.02 * longest + 5e-4
-    words = f"is {passed * 1e3:.4g} ms where {shortest * 1e3:.4g} to {longest * 1e3:.4g} ms were spent"
-    cases.expect("the time between two events", good, words)
+    is_right = 0.98 * shortest - 5e-4 <= passed <= 1.02 * longest + 5e-4
+    problem = f"is {passed * 1e3:.4g} ms where {shortest * 1e3:.4g} to {longest * 1e3:.4g} ms were spent"
+    cases.expect("the time between two events", is_right, problem)
 
 
-def _memory(cases: Cases, slow: Slow) -> None:
+def _compare_memory(cases: Cases, slow: Slow) -> None:
     """Memory that is freed while another stream still reads it is given to nobody until then."""
     other = torch.cuda.Stream()
     for turn in range(4):
-        lent = torch.full((SIZE,), turn + 5, dtype=torch.int32, device="cuda")
+        lent_memory = torch.full((SIZE,), turn + 5, dtype=torch.int32, device="cuda")
         other.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(other):
             slow.delay()
-            seen = lent + 0
-            lent.record_stream(other)
-        del lent
-        rubbish = [torch.full((SIZE,), -1, dtype=torch.int32, device="cuda") for _unused in range(8)]
+            copy = lent_memory + 0
+            lent_memory.record_stream(other)
+        del lent_memory
+        reused = [torch.full((SIZE,), -1, dtype=torch.int32, device="cuda") for _unused in range(8)]
         torch.cuda.current_stream().wait_stream(other)
-        _all(cases, f"memory lent to a stream, turn {turn + 1}", seen, turn + 5)
-        del rubbish
+        _compare_all(cases, f"memory lent to a stream, turn {turn + 1}", copy, turn + 5)
+        del reused
         # The same of pinned memory of the host, which torch keeps for later copies.
         pinned = torch.full((SIZE,), turn + 50, dtype=torch.int32).pin_memory()
         with torch.cuda.stream(other):
             slow.delay()
-            there = pinned.to("cuda", non_blocking=True)
+            on_device = pinned.to("cuda", non_blocking=True)
         del pinned
-        several = [torch.full((SIZE,), -7, dtype=torch.int32).pin_memory() for _unused in range(4)]
+        reused_pinned = [torch.full((SIZE,), -7, dtype=torch.int32).pin_memory() for _unused in range(4)]
         other.synchronize()
-        _all(cases, f"pinned memory lent to a stream, turn {turn + 1}", there, turn + 50)
-        del several
+        _compare_all(cases, f"pinned memory lent to a stream, turn {turn + 1}", on_device, turn + 50)
+        del reused_pinned
 
 
-def _backward(cases: Cases, slow: Slow) -> None:
+def _compare_backward(cases: Cases, slow: Slow) -> None:
     """What was computed on a stream is differentiated there, and who asked for it waits."""
     side = torch.cuda.Stream()
     for turn in range(3):
@@ -370,24 +372,24 @@ def _backward(cases: Cases, slow: Slow) -> None:
         cases.exactly(f"backward of another stream, largest, {turn + 1}", leaf.grad.aminmax()[1], torch.tensor(9.0))
 
 
-def _in_order(cases: Cases, slow: Slow, context: Context) -> None:
+def _compare_order(cases: Cases, slow: Slow, context: Context) -> None:
     """One stream runs what it is given in order: copies, kernels and those of libraries."""
     generator = context.generator("streams in order")
     matrix = torch.randint(-2, 3, (256, 256), generator=generator).float()
-    there = matrix.to("cuda")
+    on_device = matrix.to("cuda")
     for stream in (torch.cuda.current_stream(), torch.cuda.Stream()):
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
             slow.delay()
-            given = torch.zeros_like(there)
-            given.copy_(matrix.pin_memory(), non_blocking=True)
-            product = given @ there
-            places = product.argsort(dim=1, stable=True)
+            inputs = torch.zeros_like(on_device)
+            inputs.copy_(matrix.pin_memory(), non_blocking=True)
+            product = inputs @ on_device
+            order = product.argsort(dim=1, stable=True)
             sums = product.cumsum(1)[:, -1]
-            spectrum = torch.fft.fft(given[:, :1].expand(256, 4), dim=1).real[:, 0]
+            spectrum = torch.fft.fft(inputs[:, :1].expand(256, 4), dim=1).real[:, 0]
         stream.synchronize()
         exact = matrix.double() @ matrix.double()
         cases.exactly("a copy, then a product", product, exact)
-        cases.exactly("a product, then its order", places, exact.argsort(dim=1, stable=True))
+        cases.exactly("a product, then its order", order, exact.argsort(dim=1, stable=True))
         cases.exactly("a product, then its sums", sums, exact.sum(1))
         cases.exactly("a copy, then a transform", spectrum, 4 * matrix[:, 0].double())
