@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Streams and events: an order that a missing wait breaks.
+"""Streams and events: results that depend on an order, which a missing wait breaks.
 
-Work that somebody must wait for begins with a function of the host that sleeps for some milliseconds. So what does not
-wait reads what was there before, each time and not once in a while. All values are whole: every case is exact.
+Work that others must wait for starts with a host function that sleeps for some milliseconds. Work that fails to wait
+therefore reads the old value every time, not just occasionally. All values are integers, so every case is exact.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ REMEDY = (
     "of order."
 )
 SIZE = 2**18
-#: How many seconds a stream is kept waiting, so that work that does not wait for it runs earlier: at least, how many
-#: times what the GPU takes for an answer, which is long where others use it too, and at most.
+#: The delay of a stream in seconds, so that work that does not wait for it runs earlier: its minimum, a multiple of
+#: the GPU's response time, which is long if others use the GPU too, and its maximum.
 DELAY, LATENCIES, LONGEST = 0.012, 8, 0.06
 ROUNDS = 3
-#: How often it is asked whether late work is done: more than once, for an answer may be wrong only now and then.
+#: The number of queries whether late work is done; several, because an answer may be wrong only occasionally.
 QUERIES = 7
 
 
 class Slow:
-    """Work that takes its time: writes a number to a block at the end of a delay.
+    """Late work: writes a number to a block after a delay.
 
-    The delay is the host's, since a kernel that counts cycles is over the sooner the higher the GPU's clock is by then.
+    The host delays it, because a kernel that counts cycles finishes sooner at a higher GPU clock.
 
-    :ivar seconds: of the delay.
+    :ivar seconds: the length of the delay.
     """
 
     def __init__(self) -> None:
@@ -46,13 +46,13 @@ class Slow:
             torch.zeros(1, device="cuda").item()
             latencies.append(time.monotonic() - began)
         self.seconds = min(max(DELAY, LATENCIES * sorted(latencies)[2]), LONGEST)
-        #: When the last delay was over at the earliest.
+        #: The earliest end of the last delay.
         self.end = 0.0
 
     def delay(self, part: float = 1.0) -> None:
-        """Keep the current stream waiting for a part of the delay.
+        """Block the current stream for a part of the delay.
 
-        :raises RuntimeError: the driver refuses.
+        :raises RuntimeError: the driver refuses the host function.
         """
         stream = torch.cuda.current_stream().cuda_stream
         self.end = time.monotonic() + self.seconds * part
@@ -70,9 +70,9 @@ class Slow:
         return self.number
 
     def is_early(self, is_reported: t.Callable[[], bool], earliest: float = 0.0) -> bool:
-        """Say whether somebody says that work is done which cannot be; one that is asked too late for that is not.
+        """Tell whether work is reported as done before it can be; an answer after that time counts as right.
 
-        :param earliest: when the work may be done, by default at the end of the last delay.
+        :param earliest: the earliest time at which the work may be done, by default the end of the last delay.
         """
         is_done = is_reported()
         return is_done and time.monotonic() < (earliest or self.end)
@@ -80,12 +80,12 @@ class Slow:
 
 @check("streams.waits", devices=("cuda",), seconds=120, measured=SEEN)
 def waits(context: Context) -> Measured:
-    """Each way to wait, on the device and on the host, for work that is late."""
+    """Every way in which the device and the host wait for late work."""
     cases = Cases("work that waits for a stream", REMEDY)
     try:
         _compare_waits(cases, Slow(), context)
     except (RuntimeError, ValueError):
-        # What is not waited for, or not recorded, may end in an error later.
+        # A missing wait or a missing record may raise an error later.
         if cases.worst <= 1:
             raise
     return cases.result()
@@ -95,7 +95,7 @@ def _compare_waits(cases: Cases, slow: Slow, context: Context) -> None:
     block = torch.zeros(SIZE, dtype=torch.int32, device="cuda")
     torch.cuda.synchronize()
     _require_overlap(cases, slow, block)
-    # Where the host takes new memory for copies, it may wait for the GPU.
+    # Allocating pinned memory may wait for the GPU.
     pinned = torch.zeros(SIZE, dtype=torch.int32, pin_memory=True)
     for turn in range(ROUNDS):
         first = torch.cuda.Stream(priority=-(turn % 2))
@@ -143,9 +143,9 @@ def _compare_all(cases: Cases, case: str, block: torch.Tensor, expected: int) ->
 
 
 def _require_overlap(cases: Cases, slow: Slow, block: torch.Tensor) -> None:
-    """Show that who does not wait is early; else this check could not tell.
+    """Prove that work that does not wait is early; otherwise this check could detect nothing.
 
-    :raises Unanswered: the delay is none.
+    :raises Unanswered: streams do not overlap.
     """
     first, second = torch.cuda.Stream(), torch.cuda.Stream()
     for _unused in range(3):
@@ -173,7 +173,7 @@ Wait = t.Callable[["torch.cuda.Stream", "torch.cuda.Stream", "torch.cuda.Event",
 
 
 def _on_device() -> dict[str, Wait]:
-    """Return the ways in which one stream waits for another."""
+    """Return the ways in which one stream can wait for another."""
 
     def external(first: t.Any, second: t.Any, event: t.Any, again: t.Any) -> None:
         torch.cuda.ExternalStream(second.cuda_stream).wait_stream(torch.cuda.ExternalStream(first.cuda_stream))
@@ -201,7 +201,7 @@ Ready = t.Callable[["torch.cuda.Stream", "torch.cuda.Event", "torch.Tensor", "to
 
 
 def _on_host() -> dict[str, Ready]:
-    """Return the ways in which the host waits, and what it reads then."""
+    """Return the ways in which the host can wait, each with the value that it then reads."""
 
     def after(wait: t.Callable[[t.Any, t.Any], None]) -> Ready:
         def ready(stream: t.Any, event: t.Any, block: torch.Tensor, pinned: torch.Tensor) -> torch.Tensor:
@@ -242,7 +242,7 @@ def _current(stream: t.Any) -> None:
 
 
 def _compare_chains(cases: Cases, slow: Slow) -> None:
-    """One stream hands on to the next, through more streams than the pool has."""
+    """A chain of streams, longer than torch's pool, in which each waits for the previous."""
     block = torch.zeros(SIZE, dtype=torch.int32, device="cuda")
     torch.cuda.synchronize()
     streams = [torch.cuda.Stream(priority=-(number % 2)) for number in range(40)]
@@ -259,7 +259,7 @@ def _compare_chains(cases: Cases, slow: Slow) -> None:
     for number in range(len(streams)):
         expected = (expected * 3 + number) % 10007
     _compare_all(cases, "40 streams, each behind the one before", block.clone(), expected)
-    # Many wait for one, and one for many.
+    # Many streams wait for one, and one stream waits for many.
     start = torch.cuda.Event()
     with torch.cuda.stream(streams[0]):
         number = slow.write(block)
@@ -277,7 +277,7 @@ def _compare_chains(cases: Cases, slow: Slow) -> None:
 
 
 def _compare_events(cases: Cases, slow: Slow, block: torch.Tensor) -> None:
-    """An event that is recorded anew stands for the later work; one that was never recorded for none; times add up."""
+    """An event recorded again stands for the later work, an unrecorded one is done, and elapsed times add up."""
     first, second = torch.cuda.Stream(), torch.cuda.Stream()
     event = torch.cuda.Event(enable_timing=True)
     second.wait_event(event)
@@ -314,14 +314,14 @@ def _compare_events(cases: Cases, slow: Slow, block: torch.Tensor) -> None:
     torch.cuda.synchronize()
     longest, shortest = time.monotonic() - began, 2 * slow.seconds
     passed = begin.elapsed_time(end) / 1e3
-    # The host's clock and the GPU's may differ by a little.
+    # The clocks of host and GPU may differ slightly.
     is_right = 0.98 * shortest - 5e-4 <= passed <= 1.02 * longest + 5e-4
     problem = f"is {passed * 1e3:.4g} ms where {shortest * 1e3:.4g} to {longest * 1e3:.4g} ms were spent"
     cases.expect("the time between two events", is_right, problem)
 
 
 def _compare_memory(cases: Cases, slow: Slow) -> None:
-    """Memory that is freed while another stream still reads it is given to nobody until then."""
+    """Memory freed while another stream still reads it is not reused until that stream is done."""
     other = torch.cuda.Stream()
     for turn in range(4):
         lent_memory = torch.full((SIZE,), turn + 5, dtype=torch.int32, device="cuda")
@@ -335,7 +335,7 @@ def _compare_memory(cases: Cases, slow: Slow) -> None:
         torch.cuda.current_stream().wait_stream(other)
         _compare_all(cases, f"memory lent to a stream, turn {turn + 1}", copy, turn + 5)
         del reused
-        # The same of pinned memory of the host, which torch keeps for later copies.
+        # The same for pinned host memory, which torch caches for later copies.
         pinned = torch.full((SIZE,), turn + 50, dtype=torch.int32).pin_memory()
         with torch.cuda.stream(other):
             slow.delay()
@@ -348,7 +348,7 @@ def _compare_memory(cases: Cases, slow: Slow) -> None:
 
 
 def _compare_backward(cases: Cases, slow: Slow) -> None:
-    """What was computed on a stream is differentiated there, and who asked for it waits."""
+    """Gradients are computed on the stream of the forward pass, and the caller's stream waits for them."""
     side = torch.cuda.Stream()
     for turn in range(3):
         leaf = torch.full((SIZE,), 3.0, device="cuda", requires_grad=True)
@@ -373,7 +373,7 @@ def _compare_backward(cases: Cases, slow: Slow) -> None:
 
 
 def _compare_order(cases: Cases, slow: Slow, context: Context) -> None:
-    """One stream runs what it is given in order: copies, kernels and those of libraries."""
+    """One stream runs its copies, kernels and library calls in order."""
     generator = context.generator("streams in order")
     matrix = torch.randint(-2, 3, (256, 256), generator=generator).float()
     on_device = matrix.to("cuda")
