@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""CUDA graphs: what hundreds of replays compute, with new inputs, of many kernels, on several streams, with draws.
+"""CUDA graphs after hundreds of replays: with new inputs, many kernels, several streams and random numbers.
 
-All values but those that are drawn are whole: every case is exact.
+All values except random ones are integers, so every case is exact.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ REPLAYS = 400
 
 
 @contextlib.contextmanager
-def _warm(function: t.Callable[[], t.Any]) -> t.Iterator[None]:
+def _warmed_up(function: t.Callable[[], t.Any]) -> t.Iterator[None]:
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
@@ -32,43 +32,43 @@ def _warm(function: t.Callable[[], t.Any]) -> t.Iterator[None]:
 
 @check("streams.graphs", devices=("cuda",), seconds=120, measured=SEEN)
 def graphs(context: Context) -> Measured:
-    """Graphs that are replayed hundreds of times, with new inputs, of many nodes, on several streams, with draws."""
+    """Graphs replayed hundreds of times, with new inputs, many nodes, several streams and random numbers."""
     cases = Cases("a replayed CUDA graph", REMEDY)
-    _many_replays(cases, context)
-    _many_nodes(cases)
-    _shared_pool(cases, context)
-    _callables(cases, context)
-    _drawn(cases)
+    _compare_replays(cases, context)
+    _compare_many_nodes(cases)
+    _compare_shared_pool(cases, context)
+    _compare_callables(cases, context)
+    _compare_random_numbers(cases)
     return cases.result()
 
 
-def _many_replays(cases: Cases, context: Context) -> None:
-    """Whole numbers below 2^24, so that float32 is exact."""
+def _compare_replays(cases: Cases, context: Context) -> None:
+    """Integers below 2^24, which are exact in float32."""
     generator = context.generator("graphs replays")
     inputs = torch.zeros(64, 48, device="cuda")
     weight = torch.randint(-3, 4, (48, 32), generator=generator).float()
-    there, image = weight.to("cuda"), torch.zeros(2, 3, 9, 9, device="cuda")
+    on_device, image = weight.to("cuda"), torch.zeros(2, 3, 9, 9, device="cuda")
     kernel = torch.randint(-2, 3, (4, 3, 3, 3), generator=generator).float()
     on_kernel = kernel.to("cuda")
     index = torch.randint(0, 64, (90,), generator=generator)
     on_index = index.to("cuda")
 
     def forward(
-        x: torch.Tensor, w: torch.Tensor, places: torch.Tensor, picture: torch.Tensor, k: torch.Tensor
+        x: torch.Tensor, w: torch.Tensor, index: torch.Tensor, picture: torch.Tensor, kernel: torch.Tensor
     ) -> t.Any:
         product = x @ w
-        sums = torch.zeros_like(product).index_add(0, places, product[places])
-        pooled = torch.nn.functional.max_pool2d(torch.nn.functional.conv2d(picture, k), 2)
+        sums = torch.zeros_like(product).index_add(0, index, product[index])
+        pooled = torch.nn.functional.max_pool2d(torch.nn.functional.conv2d(picture, kernel), 2)
         return product, product.sort(1)[0], sums, product.cumsum(0), pooled, x.t().contiguous(), torch.cat([x, x], 1)
 
     names = ("a product", "its order", "sums by index", "running sums", "a pooled convolution", "transposed", "cat")
     counter = torch.zeros((), dtype=torch.int64, device="cuda")
-    with _warm(lambda: forward(inputs, there, on_index, image, on_kernel)):
+    with _warmed_up(lambda: forward(inputs, on_device, on_index, image, on_kernel)):
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
-            found = forward(inputs, there, on_index, image, on_kernel)
+            outputs = forward(inputs, on_device, on_index, image, on_kernel)
             counter.add_(1)
-    other, done = torch.cuda.Stream(), 0
+    other, replays = torch.cuda.Stream(), 0
     for turn in range(12):
         values = torch.randint(-9, 10, (64, 48), generator=generator).float()
         picture = torch.randint(-9, 10, (2, 3, 9, 9), generator=generator).float()
@@ -81,47 +81,47 @@ def _many_replays(cases: Cases, context: Context) -> None:
             for _unused in range(times):
                 graph.replay()
         torch.cuda.current_stream().wait_stream(stream)
-        done += times
-        wanted = forward(values.double(), weight.double(), index, picture.double(), kernel.double())
-        for name, one, exact in zip(names, found, wanted):
-            cases.exactly(f"{name}, after {done} replays", one, exact)
-        cases.exactly(f"a counter after {done} replays", counter, torch.tensor(done))
+        replays += times
+        expected = forward(values.double(), weight.double(), index, picture.double(), kernel.double())
+        for name, actual, exact in zip(names, outputs, expected):
+            cases.exactly(f"{name}, after {replays} replays", actual, exact)
+        cases.exactly(f"a counter after {replays} replays", counter, torch.tensor(replays))
 
 
-def _many_nodes(cases: Cases) -> None:
+def _compare_many_nodes(cases: Cases) -> None:
     """Thousands of kernels in a graph, on three streams that wait for one another."""
     block = torch.zeros(1000, dtype=torch.int64, device="cuda")
-    graph, one, two = torch.cuda.CUDAGraph(), torch.cuda.Stream(), torch.cuda.Stream()
+    graph, first, second = torch.cuda.CUDAGraph(), torch.cuda.Stream(), torch.cuda.Stream()
     torch.cuda.synchronize()
     with torch.cuda.graph(graph):
         main = torch.cuda.current_stream()
         for number in range(700):
             block.mul_(3).add_(number).remainder_(100003)
         left, right = block.clone(), block.clone()
-        one.wait_stream(main)
-        two.wait_stream(main)
-        with torch.cuda.stream(one):
+        first.wait_stream(main)
+        second.wait_stream(main)
+        with torch.cuda.stream(first):
             for _unused in range(50):
                 left.mul_(5).remainder_(100003)
-        with torch.cuda.stream(two):
+        with torch.cuda.stream(second):
             for _unused in range(50):
                 right.mul_(7).remainder_(100003)
-        main.wait_stream(one)
-        main.wait_stream(two)
+        main.wait_stream(first)
+        main.wait_stream(second)
         block.copy_(left + right)
-    wanted = 0
+    expected = 0
     for turn in range(20):
         graph.replay()
         for number in range(700):
-            wanted = (wanted * 3 + number) % 100003
-        wanted = wanted * pow(5, 50, 100003) % 100003 + wanted * pow(7, 50, 100003) % 100003
-        cases.exactly(f"2,300 kernels on three streams, replay {turn + 1}", block, torch.full((1000,), wanted))
+            expected = (expected * 3 + number) % 100003
+        expected = expected * pow(5, 50, 100003) % 100003 + expected * pow(7, 50, 100003) % 100003
+        cases.exactly(f"2,300 kernels on three streams, replay {turn + 1}", block, torch.full((1000,), expected))
 
 
-def _shared_pool(cases: Cases, context: Context) -> None:
-    """Two graphs with one pool of memory, replayed in the order in which they were captured."""
+def _compare_shared_pool(cases: Cases, context: Context) -> None:
+    """Two graphs that share a memory pool, replayed in the order of their capture."""
     inputs = torch.zeros(4096, device="cuda")
-    with _warm(lambda: (inputs * 2 + 1).cumsum(0)):
+    with _warmed_up(lambda: (inputs * 2 + 1).cumsum(0)):
         first, second = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
         with torch.cuda.graph(first):
             middle = (inputs * 2 + 1).clone()
@@ -136,33 +136,33 @@ def _shared_pool(cases: Cases, context: Context) -> None:
         cases.exactly(f"two graphs that share memory, turn {turn + 1}", last, exact)
 
 
-def _callables(cases: Cases, context: Context) -> None:
-    """A module whose forward and backward are graphs: whole numbers, sums of which are exact."""
+def _compare_callables(cases: Cases, context: Context) -> None:
+    """A module with its forward and backward pass as graphs, on integers with exact sums."""
     generator = context.generator("graphs callables")
     module = torch.nn.Sequential(torch.nn.Linear(24, 16), torch.nn.ReLU(), torch.nn.Linear(16, 8)).to("cuda")
     exact = torch.nn.Sequential(torch.nn.Linear(24, 16), torch.nn.ReLU(), torch.nn.Linear(16, 8)).double()
     with torch.no_grad():
-        for weight, other in zip(module.parameters(), exact.parameters()):
-            other.copy_(torch.randint(-2, 3, other.shape, generator=generator))
-            weight.copy_(other)
+        for weight, expected_gradient in zip(module.parameters(), exact.parameters()):
+            expected_gradient.copy_(torch.randint(-2, 3, expected_gradient.shape, generator=generator))
+            weight.copy_(expected_gradient)
     graphed = torch.cuda.make_graphed_callables(module, (torch.zeros(32, 24, device="cuda", requires_grad=True),))
     for turn in range(20):
         values = torch.randint(-4, 5, (32, 24), generator=generator).double()
-        up = torch.randint(-3, 4, (32, 8), generator=generator).double()
+        upstream = torch.randint(-3, 4, (32, 8), generator=generator).double()
         leaf, right = values.float().to("cuda").requires_grad_(), values.clone().requires_grad_()
-        found = graphed(leaf)
-        wanted = exact(right)
-        back = torch.autograd.grad(found, [leaf, *module.parameters()], up.float().to("cuda"))
-        true = torch.autograd.grad(wanted, [right, *exact.parameters()], up)
-        cases.exactly(f"a module as graphs, turn {turn + 1}", found, wanted.detach())
-        for number, (one, other) in enumerate(zip(back, true)):
-            cases.exactly(f"a module as graphs, gradient {number}, turn {turn + 1}", one, other)
+        actual = graphed(leaf)
+        expected = exact(right)
+        gradients = torch.autograd.grad(actual, [leaf, *module.parameters()], upstream.float().to("cuda"))
+        expected_gradients = torch.autograd.grad(expected, [right, *exact.parameters()], upstream)
+        cases.exactly(f"a module as graphs, turn {turn + 1}", actual, expected.detach())
+        for number, (gradient, expected_gradient) in enumerate(zip(gradients, expected_gradients)):
+            cases.exactly(f"a module as graphs, gradient {number}, turn {turn + 1}", gradient, expected_gradient)
 
 
-def _drawn(cases: Cases) -> None:
-    """Each replay draws new numbers, those that follow from the seed, and leaves the generator behind them."""
+def _compare_random_numbers(cases: Cases) -> None:
+    """Each replay draws new numbers, which follow from the seed, and advances the generator."""
     target = torch.zeros(5000, device="cuda")
-    with _warm(lambda: target.uniform_()):
+    with _warmed_up(lambda: target.uniform_()):
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             target.uniform_()
@@ -179,10 +179,10 @@ def _drawn(cases: Cases) -> None:
     cases.exactly("a replay with the same seed", target, rows[0])
     torch.cuda.manual_seed(71)
     cases.exactly("what is drawn without a graph", torch.zeros(5000, device="cuda").uniform_(), rows[0])
-    equal = sum(int((drawn[one] == drawn[other]).sum()) for one in range(64) for other in range(one))
-    # 2,016 pairs of 5,000 values of 24 bits: 0.6 meet by chance.
+    equal = sum(int((drawn[first] == drawn[second]).sum()) for first in range(64) for second in range(first))
+    # In 2,016 pairs of 5,000 values of 24 bits, 0.6 values coincide by chance.
     cases.expect("values that two replays have in common", equal <= 12, f"are {equal}")
     deviations = float((drawn - 0.5).mean()) / (1 / 12 / drawn.numel()) ** 0.5
     cases.expect("the mean of 64 replays", abs(deviations) < 6, f"is {deviations:.3g} standard errors off")
-    alike = float(((masked[1:] > 0) == (masked[:-1] > 0)).double().mean() - 0.5) * 2 * (63 * 5000) ** 0.5
-    cases.expect("dropout of two replays", abs(alike) < 6, f"is alike by {alike:.3g} standard errors")
+    deviation = float(((masked[1:] > 0) == (masked[:-1] > 0)).double().mean() - 0.5) * 2 * (63 * 5000) ** 0.5
+    cases.expect("dropout of two replays", abs(deviation) < 6, f"is alike by {deviation:.3g} standard errors")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What every model does with tensors besides products: normalisations, sums by index, memory."""
+"""Tensor operations of every model besides products: normalisations, sums by index, memory."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..bounds import UNIT_ROUNDOFF, Cases, gamma, gradients, torch
 
 MIB, GIB = 2**20, 2**30
 
-#: The caching allocator takes memory for small tensors in segments of 2 MiB and 20 MiB and keeps the last in use.
+#: The caching allocator takes memory for small tensors in segments of 2 MiB and 20 MiB and keeps the last one.
 SEGMENT = 20 * MIB
 
-#: The memory to leave to others if processes and GPU share it: without it the host goes down.
+#: The memory left to other processes if the GPU shares the host's memory; without it the host goes down.
 UNIFIED_RESERVE = 8 * GIB
-#: The memory to leave to others on a GPU with its own memory.
+#: The memory left to other processes on a GPU with its own memory.
 RESERVE = 512 * MIB
 
 REMEDY = (
@@ -34,25 +34,25 @@ def _remedy(context: Context) -> str:
     return REMEDY if context.device == "cuda" else REMEDY_CPU
 
 
-#: How far functions of float32 may be off, in units in the last place. CUDA C++ Programming Guide, "Mathematical
-#: Functions Appendix", names 1 for expf and logf and 2 for tanhf and erff (older versions 2 for all); vector libraries
-#: of CPUs 1 to 4 (SLEEF: u10, u35), torch's own exponential 20 (exp_u20). One more is the operation around it.
+#: The allowed error of float32 functions in units in the last place. CUDA C++ Programming Guide, "Mathematical
+#: Functions Appendix", states 1 for expf and logf and 2 for tanhf and erff (older versions 2 for all); vector libraries
+#: of CPUs have 1 to 4 (SLEEF: u10, u35), torch's own exponential 20 (exp_u20). The operation around it adds one.
 ULP = {"cuda": 4.0, "cpu": 21.0}
 
 
 def _normalisations(cases: Cases, context: Context, generator: torch.Generator) -> None:
     """Compare softmax and layer_norm, with their gradients.
 
-    softmax: y = exp(x - m) / sum: the difference is rounded, which moves the exponential by u |x - m|; n terms are
-    added: |y| (2 e + gamma(n + 2)), e the error of the exponential. Backward: y (g - sum(g y)).
+    softmax: y = exp(x - m) / sum. Rounding the difference moves the exponential by u |x - m|, and n terms are added:
+    |y| (2 e + gamma(n + 2)), with e the error of the exponential. Backward: y (g - sum(g y)).
 
-    layer_norm: the mean is off by gamma(n) mean|x|, the variance by gamma(2 n) of itself and by what the mean is off
-    times mean|x|; both methods in use, Welford's and that of sums of squares, stay within it for a mean near 0.
+    layer_norm: the mean is off by gamma(n) mean|x|, the variance by gamma(2 n) of itself and by the mean's error times
+    mean|x|. For a mean near 0, both common methods, Welford's and sums of squares, stay within that.
     """
     unit = UNIT_ROUNDOFF["float32"]
     rows, length = 29, 517
     x, g = torch.randn(rows, length, generator=generator) * 2, torch.randn(rows, length, generator=generator)
-    # Logits whose exponential no float32 holds, and rows in which the epsilon counts.
+    # Logits whose exponential overflows float32, and rows in which the epsilon matters.
     x[0] *= 60
     x[1] *= 0.0015
     x[2] = 0.5
@@ -65,7 +65,7 @@ def _normalisations(cases: Cases, context: Context, generator: torch.Generator) 
     y = shifted.exp() / shifted.exp().sum(1, keepdim=True)
     off = 2 * unit * ULP[context.device] + unit * shifted.abs()
     relative = off + off.amax(1, keepdim=True) + gamma(length + 2, unit)
-    # Below the smallest normal number it may be zero.
+    # A result below the smallest normal number may be flushed to zero.
     cases.compare("softmax", result, y, relative * y + 2.0**-126)
     weighted = (g.double() * y).sum(1, keepdim=True)
     size = (g.double().abs() * y).sum(1, keepdim=True)
@@ -76,7 +76,7 @@ def _normalisations(cases: Cases, context: Context, generator: torch.Generator) 
     leaves = [tensor.to(context.device, copy=True).requires_grad_() for tensor in (x, weight, bias)]
     result = torch.nn.functional.layer_norm(leaves[0], (length,), leaves[1], leaves[2], 1e-5)
     computed = gradients(result, leaves, g.to(context.device))
-    exact, w, b, up = x.double(), weight.double(), bias.double(), g.double()
+    exact, w, b, upstream = x.double(), weight.double(), bias.double(), g.double()
     mean = exact.mean(1, keepdim=True)
     variance = (exact - mean).square().mean(1, keepdim=True)
     r = (variance + 1e-5).rsqrt()
@@ -90,7 +90,7 @@ def _normalisations(cases: Cases, context: Context, generator: torch.Generator) 
     cases.compare(
         "layer_norm", result, normal * w + b, w.abs() * normal_off + 3 * unit * (normal * w).abs() + unit * b.abs()
     )
-    scaled = up * w
+    scaled = upstream * w
     first, second = scaled.mean(1, keepdim=True), (scaled * normal).mean(1, keepdim=True)
     expected = r * (scaled - first - normal * second)
     sizes = (
@@ -99,32 +99,34 @@ def _normalisations(cases: Cases, context: Context, generator: torch.Generator) 
     moved = normal_off * second.abs() + normal.abs() * (scaled.abs() * normal_off).mean(1, keepdim=True)
     bound = r * ((gamma(length + 6, unit) + r_off) * sizes + moved)
     cases.compare("layer_norm, backward dInput", computed[0], expected, bound)
-    bound = (up.abs() * normal_off).sum(0) + gamma(rows + 2, unit) * (up * normal).abs().sum(0)
-    cases.compare("layer_norm, backward dWeight", computed[1], (up * normal).sum(0), bound)
-    cases.compare("layer_norm, backward dBias", computed[2], up.sum(0), gamma(rows, unit) * up.abs().sum(0))
+    bound = (upstream.abs() * normal_off).sum(0) + gamma(rows + 2, unit) * (upstream * normal).abs().sum(0)
+    cases.compare("layer_norm, backward dWeight", computed[1], (upstream * normal).sum(0), bound)
+    cases.compare("layer_norm, backward dBias", computed[2], upstream.sum(0), gamma(rows, unit) * upstream.abs().sum(0))
 
 
 def _by_index(cases: Cases, context: Context, generator: torch.Generator) -> None:
-    """Compare what adds and writes by index, several at one place: exact for integers."""
-    # Integers, so that atomic additions in any order are exact.
+    """Compare additions and writes by index, with repeated indices.
+
+    Inputs are integers, so atomic additions in any order are exact.
+    """
     base = torch.randint(-9, 9, (61,), generator=generator).float()
-    places = torch.randint(0, 61, (5000,), generator=generator)
+    indices = torch.randint(0, 61, (5000,), generator=generator)
     added = torch.randint(-9, 9, (5000,), generator=generator).float()
-    wanted = base.double().clone()
-    for place, value in zip(places.tolist(), added.tolist()):
-        wanted[place] += value
-    args = (places.to(context.device), added.to(context.device))
-    cases.exactly("scatter_add", base.to(context.device).scatter_add(0, *args), wanted)
-    cases.exactly("index_add", base.to(context.device).index_add(0, *args), wanted)
+    expected = base.double().clone()
+    for index, value in zip(indices.tolist(), added.tolist()):
+        expected[index] += value
+    args = (indices.to(context.device), added.to(context.device))
+    cases.exactly("scatter_add", base.to(context.device).scatter_add(0, *args), expected)
+    cases.exactly("index_add", base.to(context.device).index_add(0, *args), expected)
     actual = base.to(context.device).index_put((args[0],), args[1], accumulate=True)
-    cases.exactly("index_put, accumulating", actual, wanted)
+    cases.exactly("index_put, accumulating", actual, expected)
 
 
 @check("tensors.elementwise", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def elementwise(context: Context) -> Measured:
-    """Show that normalisations, with their gradients, and sums by index are right; the survey has functions and sums.
+    """Normalisations with their gradients, and sums by index; the survey has functions and other sums.
 
-    Bounds: ulps of the exponential (see ULP), gamma(n) of sums, zero for integers.
+    Bounds: ulps of the exponential (see ULP), gamma(n) for sums, zero for integers.
     """
     generator = context.generator("tensors.elementwise")
     cases = Cases("the elementwise operation", _remedy(context))
@@ -134,21 +136,21 @@ def elementwise(context: Context) -> Measured:
 
 
 def share_of(available: int, share: float, reserve: int) -> int:
-    """Return how many bytes may be taken of those available: the share, and never the reserve."""
+    """Return how many of the available bytes may be taken: the share, but never the reserve."""
     return max(0, min(int(available * share), available - reserve))
 
 
 def pieces_of(budget: int, piece: int) -> list[int]:
-    """Return sizes that add up to the budget: pieces, and smaller ones of 64 MiB for the rest."""
+    """Return sizes that add up to the budget: pieces, and 64 MiB blocks for the rest."""
     small = 64 * MIB
-    whole, rest = divmod(budget, piece)
-    return [piece] * whole + [small] * (rest // small)
+    count, rest = divmod(budget, piece)
+    return [piece] * count + [small] * (rest // small)
 
 
 def available_memory(text: str) -> int:
-    """Return what ``/proc/meminfo`` says is available, in bytes; 0 where it does not say.
+    """Return the available memory in bytes according to ``/proc/meminfo``; 0 if it is not listed.
 
-    :param text: its content. MemFree leaves out the page cache, which Linux gives back to those who ask.
+    :param text: the file's content. MemFree would leave out the page cache, which Linux frees on demand.
     """
     for line in text.splitlines():
         if line.startswith("MemAvailable:"):
@@ -156,8 +158,8 @@ def available_memory(text: str) -> int:
     return 0
 
 
-def leaked(free: t.Sequence[int], tolerance: int) -> bool:
-    """Say whether each of several rounds left less free than the one before: another process takes some but once."""
+def is_leaking(free: t.Sequence[int], tolerance: int) -> bool:
+    """Tell whether each round left less free memory than the previous; another process takes memory only once."""
     return len(free) > 2 and all(before - after > tolerance for before, after in zip(free, free[1:]))
 
 
@@ -184,17 +186,17 @@ def _memory_on_cpu(context: Context) -> Measured:
         series = torch.arange(number, number + small, dtype=torch.int32)
         least, most = block[::513].aminmax()
         cases.exactly(f"round {number + 1}, a constant", torch.stack([least, most]), torch.tensor([number, number]))
-        wanted = number + torch.arange(0, small, 1024)
-        cases.exactly(f"round {number + 1}, a series", series[::1024], wanted)
+        expected = number + torch.arange(0, small, 1024)
+        cases.exactly(f"round {number + 1}, a series", series[::1024], expected)
 
     history = []
     for number in range(3 + rounds):
         use(number)
         if number >= 2 and (number - 2) % (rounds // 3) == 0:
             history.append(_resident())
-    # glibc maps blocks above 32 MiB, its largest threshold, one by one and unmaps them when they are freed; what serves
-    # smaller ones was there before. So nothing need stay: half of what the small ones come to may, of large ones none.
-    # A cache that fills, an emulator's of translated code for one, grows but once, and a leak in each third.
+    # glibc maps blocks above 32 MiB, its largest threshold, one by one and unmaps them when they are freed; the memory
+    # for smaller blocks existed before. Growth may be half of all small blocks, but no large one. A growing cache, such
+    # as an emulator's of translated code, grows only once, but a leak grows in each third of the rounds.
     grown = 3 * min(after - before for before, after in zip(history, history[1:]))
     bound = rounds * MIB // 2
     if grown > bound:
@@ -212,8 +214,8 @@ def _memory_on_cpu(context: Context) -> Measured:
     return result
 
 
-def _fill_and_read(cases: Cases, sizes: t.Sequence[int], words: str) -> int:
-    """Take blocks, write its own number into each word, read them back; return how many bytes that were."""
+def _fill_and_read(cases: Cases, sizes: t.Sequence[int], case: str) -> int:
+    """Allocate blocks, fill each with its own number, compare them; return the number of bytes taken."""
     if not sizes:
         return 0
     series = torch.arange(max(sizes) // 4, dtype=torch.int32, device="cuda")
@@ -222,21 +224,21 @@ def _fill_and_read(cases: Cases, sizes: t.Sequence[int], words: str) -> int:
         block = torch.empty(size // 4, dtype=torch.int32, device="cuda")
         torch.add(series[: size // 4], number * 7919, out=block)
         blocks.append(block)
-    found, wanted = [], []
+    bounds, expected = [], []
     for number, block in enumerate(blocks):
         block.sub_(series[: block.numel()])
-        found += block.aminmax()
-        wanted += [number * 7919] * 2
-    cases.exactly(words, torch.stack(found), torch.tensor(wanted))
+        bounds += block.aminmax()
+        expected += [number * 7919] * 2
+    cases.exactly(case, torch.stack(bounds), torch.tensor(expected))
     return sum(sizes) + max(sizes)
 
 
 @check("tensors.memory", devices=("cuda", "cpu"), seconds=120, measured=SEEN_ARM)
 def memory(context: Context) -> Measured:
-    """Show that memory up to the profile's share can be taken, holds what is written, and is given back, repeatedly.
+    """Memory up to the profile's share can be allocated, holds its contents, and is freed, repeatedly.
 
-    Exact. Given back: what torch counts to the byte; of the device, or of a memory that both share, all but one
-    segment of the allocator. On the CPU: 30 rounds leave the process as large as it was.
+    Freed memory must match torch's count to the byte, and the device's or the shared memory's up to one segment of
+    the allocator. On the CPU, the process must not grow in 30 rounds.
     """
     if context.device == "cpu":
         return _memory_on_cpu(context)
@@ -248,22 +250,22 @@ def memory(context: Context) -> Measured:
     def free() -> int:
         torch.cuda.synchronize()
         torch.cuda.empty_cache()
-        # The driver counts page cache as taken where the GPU shares the host's memory.
+        # The driver counts page cache as used if the GPU shares the host's memory.
         return (_meminfo() if unified else 0) or torch.cuda.mem_get_info()[0]
 
     torch.zeros(1, device="cuda")
     share = float(context.limits.get("memory_share", 0.5))
     start, allocated, reserved = free(), torch.cuda.memory_allocated(), torch.cuda.memory_reserved()
-    # On a GB10 the driver gives no more than MemFree, without what the page cache would give back (measured there by
-    # others: unslothai/unsloth#10705).
+    # On a GB10 the driver allocates at most MemFree, without reclaimable page cache (measured there by others:
+    # unslothai/unsloth#10705).
     budget = share_of(min(start, torch.cuda.mem_get_info()[0]), share, UNIFIED_RESERVE if unified else RESERVE)
     sizes = pieces_of(budget, GIB)
-    # One more piece is taken for the numbers to compare with.
+    # The reference numbers take one more piece.
     if len(sizes) < 2:
         raise Skipped(f"Only {start / GIB:.1f} GiB of device memory are available: another process uses the rest.")
-    few = sizes[1 : 1 + min(4, len(sizes) // 2)]
+    some = sizes[1 : 1 + min(4, len(sizes) // 2)]
     took, history, began = 0, [start], time.monotonic()
-    for number, part in enumerate((sizes[1:], few, few, few)):
+    for number, part in enumerate((sizes[1:], some, some, some)):
         try:
             took = max(took, _fill_and_read(cases, part, f"round {number + 1}, {len(part)} blocks"))
         except torch.cuda.OutOfMemoryError as error:
@@ -287,7 +289,7 @@ def memory(context: Context) -> Measured:
                 f"{held / MIB:.0f} MiB held",
                 f"{SEGMENT / MIB:.0f} MiB",
             )
-    if leaked(history, SEGMENT):
+    if is_leaking(history, SEGMENT):
         raise Unanswered(
             MEMORY,
             f"Each of {len(history) - 1} rounds of allocating and freeing memory left less free memory,"
