@@ -4,9 +4,9 @@
 
 """Random numbers: distributions with their tails and rates, independence of calls and generators, states.
 
-A share of n draws that lie in an interval of probability p has a standard error of sqrt(p (1 - p) / n). ``SIGMAS`` of
-them are allowed, which some ten thousand comparisons exceed once in fifty thousand runs. Intervals come from a
-distribution's function by its definition, and reach to a hundred-thousandth at either end.
+The share of n draws in an interval of probability p has a standard error of sqrt(p (1 - p) / n). ``SIGMAS`` such errors
+are allowed, which some ten thousand comparisons exceed once in fifty thousand runs. Intervals come from the definition
+of the distribution function and reach to a hundred-thousandth at either end.
 """
 
 from __future__ import annotations
@@ -25,45 +25,45 @@ REMEDY = (
 )
 SIGMAS = 6.5
 COUNT = {"cuda": 2**20 + 5, "cpu": 2**18 + 5}
-#: What a GPU draws and counts without a copy, so that a shift of a distribution by some thousandths shows.
-MANY = 2**25
-#: How often each is called in a row: what is wrong each tenth call is so twice.
+#: The number of values that a GPU draws and counts without a copy; enough to show a shift by some thousandths.
+GPU_COUNT = 2**25
+#: The number of calls in a row, so that a fault of every tenth call occurs twice.
 CALLS = 21
-#: Probabilities that bound the intervals; the ends are the tails.
+#: The probabilities at the bounds of the intervals; the outermost intervals are the tails.
 EDGES = (1e-5, 1e-4, 1e-3, 0.01, 0.05, *(n / 16 for n in range(2, 15)), 0.95, 0.99, 0.999, 0.9999, 0.99999)
 
 
-class Drawn:
-    """Judges what was drawn."""
+class Judge:
+    """Compares random numbers with their distribution."""
 
     def __init__(self, cases: Cases) -> None:
         self.cases = cases
 
-    def share(self, case: str, hits: torch.Tensor, wanted: float) -> None:
-        """See that the share of what is true is a probability."""
+    def share(self, case: str, hits: torch.Tensor, probability: float) -> None:
+        """Compare the share of hits with a probability."""
         count = hits.numel()
-        self.rate(case, int(hits.count_nonzero()) / count, wanted, wanted * (1 - wanted), count)
+        self.rate(case, int(hits.count_nonzero()) / count, probability, probability * (1 - probability), count)
 
-    def whole(self, case: str, values: torch.Tensor, mean: float, variance: float, low: float, high: float) -> None:
-        """See that values are whole, within their range, and that none depends on the one before."""
+    def integers(self, case: str, values: torch.Tensor, mean: float, variance: float, low: float, high: float) -> None:
+        """Compare integers with their range, and each with the previous one, of which it must be independent."""
         values = values.double().flatten().cpu()
-        good = bool(((values >= low) & (values <= high) & (values == values.floor())).all())
-        self.cases.expect(f"{case}, each value", good, f"is not a whole number from {low:g} to {high:g}")
+        is_right = bool(((values >= low) & (values <= high) & (values == values.floor())).all())
+        self.cases.expect(f"{case}, each value", is_right, f"is not a whole number from {low:g} to {high:g}")
         centred = torch.nan_to_num(values) - mean
-        alike = float((centred[1:] * centred[:-1]).mean())
-        self.rate(f"{case}, neighbours", alike, 0.0, variance**2, len(values) - 1)
+        product = float((centred[1:] * centred[:-1]).mean())
+        self.rate(f"{case}, neighbours", product, 0.0, variance**2, len(values) - 1)
 
-    def rate(self, case: str, found: float, wanted: float, variance: float, count: int) -> None:
-        """See that a mean of independent values of that variance is right."""
-        # Few hits of a rare event are no normal distribution: one hit more or two.
+    def rate(self, case: str, actual_mean: float, expected_mean: float, variance: float, count: int) -> None:
+        """Compare the mean of independent values of a known variance with its expectation."""
+        # A few hits of a rare event are not normally distributed, so up to three more are allowed.
         off = SIGMAS * math.sqrt(variance / count) + 3.0 / count
-        actual, expected = (torch.tensor(value, dtype=torch.float64) for value in (found, wanted))
+        actual, expected = (torch.tensor(value, dtype=torch.float64) for value in (actual_mean, expected_mean))
         self.cases.compare(case, actual, expected, torch.tensor(off, dtype=torch.float64))
 
     def uniform(self, case: str, values: torch.Tensor) -> None:
-        """See that values between 0 and 1 are equally distributed, to the tails, and do not depend on their places."""
+        """Compare values with the uniform distribution from 0 to 1 up to its tails, and with their neighbours."""
         values = values.double().flatten()
-        # A place at the very end is rounded to one side or the other.
+        # A value at either end may be rounded out of the range.
         inside = bool(((values >= -1e-6) & (values <= 1 + 1e-6)).all())
         self.cases.expect(f"{case}, range", inside, "has values out of its range")
         for edge in EDGES:
@@ -78,15 +78,15 @@ class Drawn:
             self.rate(f"{case}, each of {lanes} lanes", float(lines.abs().max()), 0.0, 1 / 12, len(values) // lanes)
         parts = centred[: len(values) // 64 * 64].view(64, -1).mean(1)
         self.rate(f"{case}, each sixty-fourth", float(parts.abs().max()), 0.0, 1 / 12, len(values) // 64)
-        # How often the neighbour is larger: three in a row rise in a sixth.
+        # Each third value: three independent values in a row rise with a probability of 1/6.
         few = values[: len(values) // 3 * 3].view(-1, 3)
         rising = (few[:, 0] < few[:, 1]) & (few[:, 1] < few[:, 2])
         self.share(f"{case}, three that rise", rising, 1 / 6)
         self.cases.expect(f"{case}, finite", bool(torch.isfinite(values).all()), "has values that are not finite")
 
 
-def _continuous(torch: t.Any) -> dict[str, tuple[t.Any, t.Any]]:
-    """Return what fills a tensor, and its distribution function."""
+def _continuous() -> dict[str, tuple[t.Any, t.Any]]:
+    """Return functions that fill a tensor, each with its distribution function."""
     normal = torch.special.ndtr
     return {
         "uniform": (lambda x, g: x.uniform_(generator=g), lambda x: x),
@@ -104,32 +104,32 @@ def _continuous(torch: t.Any) -> dict[str, tuple[t.Any, t.Any]]:
 def distributions(context: Context) -> Measured:
     """Continuous distributions in each format, with their tails, in tensors of several sizes and layouts."""
     cases = Cases("a distribution", REMEDY)
-    judge, count, device = Drawn(cases), COUNT[context.device], context.device
+    judge, count, device = Judge(cases), COUNT[context.device], context.device
     seed = int(torch.randint(0, 2**40, (1,), generator=context.generator("chance")))
     generator = torch.Generator(device=device).manual_seed(seed)
-    for name, (fill, function) in _continuous(torch).items():
-        # The lowest 24 bits decide of float32's tails, so those of 16 bits are judged coarsely below.
+    for name, (fill, function) in _continuous().items():
+        # The lowest 24 bits determine float32's tails, so 16-bit formats are judged coarsely below.
         for form in ("float32", "float64"):
             values = fill(torch.empty(count, dtype=getattr(torch, form), device=device), generator)
             judge.uniform(f"{name}, {form}", function(values.double()).cpu())
         if device == "cuda":
-            places = function(fill(torch.empty(MANY, device=device), generator).double())
+            shares = function(fill(torch.empty(GPU_COUNT, device=device), generator).double())
             for edge in EDGES:
-                judge.share(f"{name}, {MANY:,}, below {edge:g}", places < edge, edge)
-        apart = fill(torch.empty(count // 8, 3, device=device)[:, 1], generator)
-        judge.uniform(f"{name}, strided", function(apart.double()).cpu())
+                judge.share(f"{name}, {GPU_COUNT:,}, below {edge:g}", shares < edge, edge)
+        strided = fill(torch.empty(count // 8, 3, device=device)[:, 1], generator)
+        judge.uniform(f"{name}, strided", function(strided.double()).cpu())
         small = torch.stack([fill(torch.empty(5, device=device), generator) for _unused in range(600)])
         judge.uniform(f"{name}, five at a time", function(small.double()).cpu())
         for form in ("float16", "bfloat16"):
             values = fill(torch.empty(count // 4, dtype=getattr(torch, form), device=device), generator)
-            places = function(values.double()).cpu()
+            shares = function(values.double()).cpu()
             for edge in (0.25, 0.5, 0.75):
-                # A value of 8 bits stands for what is rounded to it.
-                off = float(((places - edge).abs() < 2.0**-6).double().mean()) / 2 if form == "bfloat16" else 2.0**-9
-                found = float((places < edge).double().mean())
-                cases.compare(f"{name}, {form}, below {edge}", torch.tensor(found).double(),
+                # A bfloat16 value stands for all numbers that are rounded to it.
+                off = float(((shares - edge).abs() < 2.0**-6).double().mean()) / 2 if form == "bfloat16" else 2.0**-9
+                below = float((shares < edge).double().mean())
+                cases.compare(f"{name}, {form}, below {edge}", torch.tensor(below).double(),
                               torch.tensor(edge).double(),
-                              torch.tensor(off + SIGMAS * math.sqrt(0.25 / len(places))).double())  # fmt: skip
+                              torch.tensor(off + SIGMAS * math.sqrt(0.25 / len(shares))).double())  # fmt: skip
     torch.manual_seed(seed)
     normal, uniform = torch.special.ndtr, torch.empty(0)
     judge.uniform("rand", torch.rand(count, device=device).cpu())
@@ -153,50 +153,50 @@ def distributions(context: Context) -> Measured:
 
 @check("chance.rates", devices=("cuda", "cpu"), seconds=120, measured=SEEN)
 def rates(context: Context) -> Measured:
-    """Discrete ones: Bernoulli, Poisson, binomial, geometric, integers, permutations, choices; dropout at its rates."""
+    """Bernoulli, Poisson, binomial and geometric numbers, integers, permutations, choices, and dropout's rates."""
     cases = Cases("a random choice", REMEDY)
-    judge, count, device = Drawn(cases), COUNT[context.device] // 4, context.device
+    judge, count, device = Judge(cases), COUNT[context.device] // 4, context.device
     torch.manual_seed(int(torch.randint(0, 2**40, (1,), generator=context.generator("rates"))))
     for p in (0.0, 0.001, 0.03, 0.1, 0.25, 0.5, 0.7, 0.9, 0.99, 0.999, 1.0):
         full = torch.full((count,), p, device=device)
         in_place = torch.empty_like(full).bernoulli_(p)
         for name, values in (("bernoulli_", in_place), ("bernoulli", torch.bernoulli(full))):
             judge.share(f"{name} {p}", values.cpu() > 0, p)
-            judge.whole(f"{name} {p}", values, p, p * (1 - p), 0, 1)
+            judge.integers(f"{name} {p}", values, p, p * (1 - p), 0, 1)
         if p < 1:
             for form in ("float32", "bfloat16"):
-                for name, function in _dropped(torch).items():
+                for name, function in _dropout_functions().items():
                     kept = function(torch.ones(count // 64, 64, device=device, dtype=getattr(torch, form)), p)
                     judge.share(f"{name} {p}, {form}", (kept != 0).cpu(), 1 - p)
                     values = kept[kept != 0].double().cpu()
-                    wanted = torch.full(values.shape, 1 / (1 - p), dtype=torch.float64)
+                    expected = torch.full(values.shape, 1 / (1 - p), dtype=torch.float64)
                     cases.compare(
                         f"{name} {p}, {form}, its factor",
                         values,
-                        wanted,
-                        2.0 ** (-21 if form == "float32" else -7) * wanted,
+                        expected,
+                        2.0 ** (-21 if form == "float32" else -7) * expected,
                     )
-    whole = torch.nn.functional.dropout2d(torch.ones(4096, 16, 3, 3, device=device), 0.3)
-    judge.share("dropout2d 0.3", (whole[:, :, 0, 0] != 0).cpu(), 0.7)
-    cases.expect("dropout2d of whole channels", bool((whole.amax((2, 3)) == whole.amin((2, 3))).all()), "is of parts")
+    masked = torch.nn.functional.dropout2d(torch.ones(4096, 16, 3, 3, device=device), 0.3)
+    judge.share("dropout2d 0.3", (masked[:, :, 0, 0] != 0).cpu(), 0.7)
+    cases.expect("dropout2d of whole channels", bool((masked.amax((2, 3)) == masked.amin((2, 3))).all()), "is of parts")
     for rate in (0.1, 1.0, 3.0, 9.5, 30.0, 1000.0):
         values = torch.poisson(torch.full((count,), rate, device=device)).double().cpu()
-        judge.whole(f"poisson {rate}", values, rate, rate, 0, math.inf)
+        judge.integers(f"poisson {rate}", values, rate, rate, 0, math.inf)
         judge.rate(f"poisson {rate}, mean", float(values.mean()), rate, rate, count)
         judge.rate(f"poisson {rate}, variance", float((values - rate).square().mean()), rate, 2 * rate**2 + rate, count)
         judge.share(f"poisson {rate}, zero", values == 0, math.exp(-rate))
         judge.share(f"poisson {rate}, one", values == 1, rate * math.exp(-rate))
     for p in (0.05, 0.3, 0.9):
         values = torch.empty(count, device=device).geometric_(p).double().cpu()
-        # CUDA draws a 0 where its uniform number is 1, once in 2^24.
-        judge.whole(f"geometric {p}", values, 1 / p, (1 - p) / p**2, 0, math.inf)
+        # CUDA draws a 0 if its uniform number is 1, once in 2^24.
+        judge.integers(f"geometric {p}", values, 1 / p, (1 - p) / p**2, 0, math.inf)
         for hits in (1, 2, 5, 20):
             judge.share(f"geometric {p}, {hits}", values == hits, p * (1 - p) ** (hits - 1))
         for trials in (4.0, 40.0, 400.0):
             full = torch.full((count // 4,), trials, device=device)
             values = torch.binomial(full, torch.full_like(full, p)).double().cpu()
             variance = trials * p * (1 - p)
-            judge.whole(f"binomial {trials:g} of {p}", values, trials * p, variance, -1, trials + 1)
+            judge.integers(f"binomial {trials:g} of {p}", values, trials * p, variance, -1, trials + 1)
             judge.rate(f"binomial {trials:g} of {p}", float(values.mean()), trials * p, variance, count // 4)
             spread = float((values - trials * p).square().mean())
             fourth = variance * (1 + 3 * variance * (trials - 2) / trials if trials > 2 else 1) - variance**2
@@ -207,20 +207,20 @@ def rates(context: Context) -> Measured:
                 max(fourth, variance**2) + variance,
                 count // 4,
             )
-    _shaped(judge, torch, count // 4, device)
-    _integers(judge, cases, torch, count, device)
+    _compare_shaped(judge, count // 4, device)
+    _compare_integers(judge, cases, count, device)
     return cases.result()
 
 
-def _dropped(torch: t.Any) -> dict[str, t.Any]:
+def _dropout_functions() -> dict[str, t.Any]:
     return {
         "dropout": lambda x, p: torch.nn.functional.dropout(x, p),
         "native_dropout": lambda x, p: torch.native_dropout(x, p, True)[0],
     }
 
 
-def _shaped(judge: Drawn, torch: t.Any, count: int, device: str) -> None:
-    """Gamma, beta and Dirichlet by their means and variances, a shape below 1 among them."""
+def _compare_shaped(judge: Judge, count: int, device: str) -> None:
+    """Compare means and variances of gamma, beta and Dirichlet distributions, also with a shape below 1."""
     for shape in (0.3, 1.0, 4.5, 50.0):
         values = torch._standard_gamma(torch.full((count,), shape, device=device)).double().cpu()
         judge.rate(f"gamma {shape}", float(values.mean()), shape, shape, count)
@@ -233,42 +233,42 @@ def _shaped(judge: Drawn, torch: t.Any, count: int, device: str) -> None:
     )
     judge.rate("beta", float(values.double().mean()), 2 / 7, 10 / (49 * 8), count)
     values = torch.distributions.Dirichlet(torch.tensor([1.0, 2.0, 5.0], device=device)).sample((count,)).double().cpu()
-    for place, share in enumerate((1 / 8, 2 / 8, 5 / 8)):
-        judge.rate(f"dirichlet, part {place}", float(values[:, place].mean()), share, share * (1 - share) / 9, count)
+    for index, share in enumerate((1 / 8, 2 / 8, 5 / 8)):
+        judge.rate(f"dirichlet, part {index}", float(values[:, index].mean()), share, share * (1 - share) / 9, count)
 
 
-def _integers(judge: Drawn, cases: Cases, torch: t.Any, count: int, device: str) -> None:
-    """Integers in ranges small and large, permutations around sizes of blocks, and choices by weight."""
+def _compare_integers(judge: Judge, cases: Cases, count: int, device: str) -> None:
+    """Compare integers in small and large ranges, permutations around block sizes, and weighted choices."""
     for low, high in ((0, 2), (0, 7), (-5, 12), (0, 256), (0, 1000), (-(2**31), 2**31), (0, 3 * 2**40), (0, 2**62)):
         values = torch.randint(low, high, (count,), device=device).cpu()
         inside = bool((values >= low).all() and (values < high).all())
         cases.expect(f"randint from {low} to {high}", inside, "has values out of its range")
         parts = min(high - low, 16)
-        place = ((values.double() - low) / (high - low) * parts).floor()
+        position = ((values.double() - low) / (high - low) * parts).floor()
         for part in range(parts):
             size = (math.ceil((part + 1) * (high - low) / parts) - math.ceil(part * (high - low) / parts)) / (
                 high - low
             )
-            judge.share(f"randint from {low} to {high}, part {part}", place == part, size)
+            judge.share(f"randint from {low} to {high}, part {part}", position == part, size)
         judge.share(f"randint from {low} to {high}, odd", values % 2 == 1, 0.5 if (high - low) % 2 == 0 else
                     sum(n % 2 for n in range(low, high)) / (high - low))  # fmt: skip
         centred = (values.double() - low) / (high - low - 1) - 0.5
-        alike = float((centred[1:] * centred[:-1]).mean())
-        judge.rate(f"randint from {low} to {high}, neighbours", alike, 0.0, 1 / 16, count)
+        product = float((centred[1:] * centred[:-1]).mean())
+        judge.rate(f"randint from {low} to {high}, neighbours", product, 0.0, 1 / 16, count)
     for size in (1, 2, 3, 7, 31, 64, 100, 1023, 1025, 10_007, 30_000, 30_001, 65_537, 200_003):
         order = torch.randperm(size, device=device).cpu()
         cases.exactly(f"randperm of {size}", order.sort()[0], torch.arange(size))
         if size > 1000:
             judge.share(f"randperm of {size}, rises", (order[1:] > order[:-1])[::2], 0.5)
-            kept = float((order == torch.arange(size)).double().sum())
-            cases.expect(f"randperm of {size}, at their places", kept <= 14, f"are {kept:g}")
+            fixed_points = float((order == torch.arange(size)).double().sum())
+            cases.expect(f"randperm of {size}, at their places", fixed_points <= 14, f"are {fixed_points:g}")
             centred = (order.double() + 0.5) / size - 0.5
-            alike = float((centred * ((torch.arange(size) + 0.5) / size - 0.5)).mean())
-            judge.rate(f"randperm of {size}, place and value", alike, 0.0, 1 / 144, size)
+            product = float((centred * ((torch.arange(size) + 0.5) / size - 0.5)).mean())
+            judge.rate(f"randperm of {size}, place and value", product, 0.0, 1 / 144, size)
     first = torch.stack([torch.randperm(5, device=device) for _unused in range(3000)]).cpu()
-    for place in range(5):
+    for position in range(5):
         for value in range(5):
-            judge.share(f"randperm of 5, {value} at {place}", first[:, place] == value, 0.2)
+            judge.share(f"randperm of 5, {value} at {position}", first[:, position] == value, 0.2)
     for size in (5, 300, 5_000):
         weights = torch.rand(size, generator=torch.Generator().manual_seed(size)) + 0.01
         weights[size // 2] = 0.0
@@ -277,9 +277,9 @@ def _integers(judge: Drawn, cases: Cases, torch: t.Any, count: int, device: str)
         shares = (weights / weights.sum()).double()
         mean = float((shares * torch.arange(size)).sum())
         variance = float((shares * (torch.arange(size) - mean) ** 2).sum())
-        judge.whole(f"multinomial of {size}", chosen, mean, variance, 0, size - 1)
-        for place in (0, 1, size // 2, size - 1):
-            judge.share(f"multinomial of {size}, {place}", chosen == place, float(shares[place]))
+        judge.integers(f"multinomial of {size}", chosen, mean, variance, 0, size - 1)
+        for position in (0, 1, size // 2, size - 1):
+            judge.share(f"multinomial of {size}, {position}", chosen == position, float(shares[position]))
         judge.share(f"multinomial of {size}, first half", chosen < size // 2, float(shares[: size // 2].sum()))
         few = torch.multinomial(weights.to(device).expand(500, -1), min(size - 1, 4)).cpu()
         distinct = all(len(set(row)) == len(row) for row in few.tolist())
@@ -292,9 +292,9 @@ def _integers(judge: Drawn, cases: Cases, torch: t.Any, count: int, device: str)
 
 @check("chance.independence", devices=("cuda", "cpu"), measured=SEEN, factor=1)
 def independence(context: Context) -> Measured:
-    """No two calls, generators or seeds repeat one another, and a state that is set brings back its numbers."""
+    """No calls, generators or seeds repeat one another, and a restored state repeats its numbers."""
     cases = Cases("random numbers of several calls", REMEDY)
-    judge, device = Drawn(cases), context.device
+    judge, device = Judge(cases), context.device
     seed = int(torch.randint(0, 2**40, (1,), generator=context.generator("independence")))
     fills: dict[str, t.Callable[[t.Any, int], torch.Tensor]] = {
         "uniform": lambda g, n: torch.rand(n, generator=g, device=device),
@@ -309,41 +309,45 @@ def independence(context: Context) -> Measured:
             rows = torch.stack([fill(generator, size) for _unused in range(calls)]).double().cpu()
             case = f"{name}, {calls} calls of {size:,}"
             if size > 1:
-                alike = _largest_correlation(rows[:64])
-                judge.rate(f"{case}, correlated", alike, 0.0, 1.0, size)
-                # Each column over the calls: what a state that does not move on repeats.
+                correlation = _largest_correlation(rows[:64])
+                judge.rate(f"{case}, correlated", correlation, 0.0, 1.0, size)
+                # A state that does not advance repeats itself in each column.
                 if name != "permutation":
                     judge.rate(f"{case}, the first", float(rows[:, 0].mean()), 0.5, 1 / 12, calls)
             elif name != "permutation":
                 judge.uniform(case, rows.flatten())
-        # A CPU's generator has seeds of 32 bits.
+        # A CPU's generator takes seeds of 32 bits.
         for other in (seed + 1, 0, 1, *((seed + 2**32, seed ^ (1 << 33)) if device == "cuda" else ())):
-            one, two = (
+            first, second = (
                 fill(torch.Generator(device=device).manual_seed(s), 20_011).double().cpu() for s in (seed, other)
             )
             judge.rate(
-                f"{name}, seeds {other - seed} apart", _largest_correlation(torch.stack([one, two])), 0.0, 1.0, 20_011
+                f"{name}, seeds {other - seed} apart",
+                _largest_correlation(torch.stack([first, second])),
+                0.0,
+                1.0,
+                20_011,
             )
-        _states(cases, name, fill, device, seed)
-    _global_states(cases, judge, device, seed)
-    _distinct(cases, torch, device, seed)
-    _repeats(cases, torch, device)
+        _compare_states(cases, name, fill, device, seed)
+    _compare_global_states(cases, judge, device, seed)
+    _compare_distinct(cases, device, seed)
+    _compare_repeats(cases, device)
     return cases.result()
 
 
 def _largest_correlation(rows: torch.Tensor) -> float:
-    """Return the largest correlation of two different rows, as they are and moved by one."""
+    """Return the largest correlation between two different rows, aligned and shifted by one."""
     centred = rows - 0.5
     size = rows.shape[1]
-    found = [centred @ centred.t()]
+    products = [centred @ centred.t()]
     if size > 8:
-        found.append(centred[:, 1:] @ centred[:, :-1].t())
-    worst = [float((one - torch.diag(one.diagonal())).abs().max()) * 12 / size for one in found]
-    # Of some thousand pairs the largest is four standard errors beyond one's.
+        products.append(centred[:, 1:] @ centred[:, :-1].t())
+    worst = [float((matrix - torch.diag(matrix.diagonal())).abs().max()) * 12 / size for matrix in products]
+    # The largest of some thousand correlations is four standard errors above a single one.
     return max(0.0, max(worst) - 2.0 / math.sqrt(size)) if size > 8 else 0.0
 
 
-def _states(cases: Cases, name: str, fill: t.Any, device: str, seed: int) -> None:
+def _compare_states(cases: Cases, name: str, fill: t.Any, device: str, seed: int) -> None:
     generator = torch.Generator(device=device).manual_seed(seed)
     for size in (1, 5, 1025, 40_003):
         fill(generator, size)
@@ -360,19 +364,19 @@ def _states(cases: Cases, name: str, fill: t.Any, device: str, seed: int) -> Non
             generator.set_state(state)
             cases.exactly(f"{name}, a generator's clone, {size}", fill(generator.clone_state(), size), first)
     generator.manual_seed(seed)
-    whole = fill(generator, 999)
-    cases.exactly(f"{name}, the same seed", fill(torch.Generator(device=device).manual_seed(seed), 999), whole)
+    values = fill(generator, 999)
+    cases.exactly(f"{name}, the same seed", fill(torch.Generator(device=device).manual_seed(seed), 999), values)
     cases.expect(f"{name}, the seed that was set", generator.initial_seed() == seed, "is another")
 
 
-def _global_states(cases: Cases, judge: Drawn, device: str, seed: int) -> None:
-    """The generator that all calls share: seeds, states, and what a fork of it leaves."""
+def _compare_global_states(cases: Cases, judge: Judge, device: str, seed: int) -> None:
+    """Compare seeds and states of the global generator, and its state after a fork."""
     module: t.Any = torch.cuda if device == "cuda" else torch.random
     torch.manual_seed(seed)
     first = torch.rand(1000, device=device)
     torch.manual_seed(seed)
     cases.exactly("manual_seed", torch.rand(1000, device=device), first)
-    # Of a small seed, which is what is left of another where the upper bits get lost. A CPU's generator takes 32 bits.
+    # A small seed equals a larger one that has lost its upper bits. A CPU's generator takes 32 bits.
     small = seed % 251
     torch.manual_seed(small)
     first_of_small = torch.rand(1000, device=device)
@@ -385,22 +389,22 @@ def _global_states(cases: Cases, judge: Drawn, device: str, seed: int) -> None:
             setter(seed)
             cases.exactly(setter.__name__, torch.rand(1000, device=device), first)
         states = torch.cuda.get_rng_state_all()
-        wanted = torch.randn(77, device=device)
+        expected = torch.randn(77, device=device)
         torch.cuda.set_rng_state_all(states)
-        cases.exactly("the states of all devices", torch.randn(77, device=device), wanted)
+        cases.exactly("the states of all devices", torch.randn(77, device=device), expected)
     state = module.get_rng_state()
-    wanted = torch.cat([torch.rand(77, device=device), torch.randn(5, device=device)])
+    expected = torch.cat([torch.rand(77, device=device), torch.randn(5, device=device)])
     module.set_rng_state(state)
-    cases.exactly("set_rng_state", torch.cat([torch.rand(77, device=device), torch.randn(5, device=device)]), wanted)
+    cases.exactly("set_rng_state", torch.cat([torch.rand(77, device=device), torch.randn(5, device=device)]), expected)
     for turn in range(CALLS):
         module.set_rng_state(state)
-        cases.exactly(f"set_rng_state, turn {turn + 1}", torch.rand(77, device=device), wanted[:77])
+        cases.exactly(f"set_rng_state, turn {turn + 1}", torch.rand(77, device=device), expected[:77])
     module.set_rng_state(state)
     with torch.random.fork_rng():
         inner = torch.rand(77, device=device)
         torch.rand(1000, device=device)
-    cases.exactly("within a fork", inner, wanted[:77])
-    cases.exactly("after a fork", torch.rand(77, device=device), wanted[:77])
+    cases.exactly("within a fork", inner, expected[:77])
+    cases.exactly("after a fork", torch.rand(77, device=device), expected[:77])
     module.set_rng_state(state)
     masks = [torch.nn.functional.dropout(torch.ones(5000, device=device), 0.5) for _unused in range(40)]
     rows = (torch.stack(masks).cpu() > 0).double()
@@ -409,30 +413,30 @@ def _global_states(cases: Cases, judge: Drawn, device: str, seed: int) -> None:
     cases.exactly("dropout of a state", torch.nn.functional.dropout(torch.ones(5000, device=device), 0.5), masks[0])
 
 
-def _distinct(cases: Cases, torch: t.Any, device: str, seed: int) -> None:
-    """Values of 53 bits do not come twice in a million, nor do those of two generators."""
+def _compare_distinct(cases: Cases, device: str, seed: int) -> None:
+    """Require a million 53-bit values of one generator to differ."""
     generator = torch.Generator(device=device).manual_seed(seed)
     size = 2**19
     values = torch.cat(
         [torch.rand(size, dtype=torch.float64, device=device, generator=generator) for _unused in range(2)]
     )
-    found = values.cpu().unique().numel()
-    cases.expect("a million values of 53 bits", found >= 2 * size - 2, f"are {found} different ones")
+    count = values.cpu().unique().numel()
+    cases.expect("a million values of 53 bits", count >= 2 * size - 2, f"are {count} different ones")
     wide = torch.randint(0, 2**62, (2 * size,), device=device, generator=generator).cpu().unique().numel()
     cases.expect("a million integers of 62 bits", wide >= 2 * size - 2, f"are {wide} different ones")
 
 
 def _filled(fill: t.Any, like: torch.Tensor) -> torch.Tensor:
-    """Return what is drawn from the generator that all share."""
+    """Return a tensor filled from the global generator."""
     return t.cast("torch.Tensor", fill(like.clone(), None))
 
 
-def _repeats(cases: Cases, torch: t.Any, device: str) -> None:
-    """No call draws what an earlier one drew, from the generator that all share."""
+def _compare_repeats(cases: Cases, device: str) -> None:
+    """Require that no call to the global generator repeats an earlier one."""
     f, size = torch.nn.functional, 1_500
     half = torch.full((size,), 0.5, device=device)
     draws: dict[str, t.Callable[[], torch.Tensor]] = {
-        **{name: functools.partial(_filled, fill, half) for name, (fill, _function) in _continuous(torch).items()},
+        **{name: functools.partial(_filled, fill, half) for name, (fill, _function) in _continuous().items()},
         "rand": lambda: torch.rand(size, device=device),
         "randn": lambda: torch.randn(size, device=device),
         "randint": lambda: torch.randint(0, 1000, (size,), device=device),
@@ -458,7 +462,7 @@ def _repeats(cases: Cases, torch: t.Any, device: str) -> None:
     }
     for name, draw in draws.items():
         rows = [draw().flatten() for _unused in range(CALLS)]
-        alike = torch.stack([one == other for one, other in itertools.combinations(rows, 2)]).double().mean(1)
-        # Of two values that are as likely each half are the same.
+        alike = torch.stack([first == second for first, second in itertools.combinations(rows, 2)]).double().mean(1)
+        # If two values are equally likely, half of the draws coincide.
         worst = float(alike.max())
         cases.expect(f"{name}, {CALLS} calls", worst < 0.75, f"has one that repeats {worst:.0%} of another")
