@@ -96,7 +96,7 @@ def heads(context: Context) -> Measured:
             case = attention.Case(form, mask, (1, 2, 2, tokens, tokens, size))
             inputs, bounds = attention._expected(context, case)
             given = attention._arguments(case, inputs, context.device, strided=True)
-            with attention._whole_float32(), torch.random.fork_rng(devices=[]):
+            with attention._without_tf32(), torch.random.fork_rng(devices=[]):
                 attention.compare(cases, str(case), form, bounds, attention._attend(case, given))
     measured = cases.result()
     measured.measured += f"; head sizes {', '.join(map(str, sizes))}"
