@@ -31,9 +31,9 @@ codes, scales = matmul.as_float4(values)
 table = torch.tensor([*matmul.FLOAT4, *(-value for value in matmul.FLOAT4)], dtype=torch.float64)
 each = scales.double().repeat_interleave(16, -1)
 nearest = ((values.double() / each).unsqueeze(-1) - table).abs().amin(-1)
-mine = ((values.double() - matmul.of_float4(codes, scales)) / each).abs()
+mine = ((values.double() - matmul.from_float4(codes, scales)) / each).abs()
 found["nearest"] = bool((mine <= nearest + 1e-9).all())
-found["middles"] = matmul.of_float4(codes, scales)[-1, :11].tolist()
+found["middles"] = matmul.from_float4(codes, scales)[-1, :11].tolist()
 found["scales"] = [bool((scales.to(torch.float8_e4m3fn).float() == scales).all()), scales[-1].tolist()]
 found["packed"] = torch.equal(matmul.unpacked(matmul.packed(codes)), codes)
 
@@ -44,7 +44,7 @@ def places(rows, blocks):
 def meant(operand):
     held, scales = operand
     rows, length = held.shape[0], held.shape[1] * 2
-    return matmul.of_float4(matmul.unpacked(held), scales.float()[places(rows, length // 16)])
+    return matmul.from_float4(matmul.unpacked(held), scales.float()[places(rows, length // 16)])
 
 def product(left, right):
     return (meant(left) @ meant(right).t()).to(torch.bfloat16)

@@ -135,14 +135,14 @@ def test_scale_offsets_are_distinct():
     ],
 )
 def test_missing_rowwise_kernel(error: str, capability: tuple[int, int], remedy: str):
-    failed = matmul.rowwise_trouble(error, capability)
+    failed = matmul.rowwise_failure(error, capability)
     assert failed is not None and remedy in failed.remedy
     assert ("120a" in str(failed)) is (capability == (12, 1)), "only a GB10 has this trap"
 
 
 @pytest.mark.parametrize("capability", [(8, 9), (11, 0)])
 def test_rowwise_kernel_that_torch_does_not_offer(capability: tuple[int, int]):
-    assert matmul.rowwise_trouble("Rowwise scaling is not currently supported on your device", capability) is None
+    assert matmul.rowwise_failure("Rowwise scaling is not currently supported on your device", capability) is None
 
 
 # -- sparse and dense algebra

@@ -2,18 +2,18 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Matrix products in every number format that the device has.
+"""Matrix products in every number format of the device.
 
-Each format is shown in four ways. Exact ones, with zero tolerance: a permutation scaled by powers of two, which moves
-values of full significand to other places and needs no reference product at all; and small integers, chosen so that
-every partial sum is an integer that the narrowest accumulator holds, whatever the order, the split of the sum or the
-rounding mode. Then random values, and values that cancel, against float64.
+Each format is tested in four ways. Two are exact, with zero tolerance: a permutation scaled by powers of two, which
+moves values with full significands and needs no reference product; and small integers, chosen so that the narrowest
+accumulator holds every partial sum, regardless of order, splitting and rounding mode. Random values, and values that
+cancel, are compared with float64.
 
-The bound of the latter: products of two numbers of at most 12 bits are exact in float32, and so only sums round. Tensor
+The bound for random values: products of two numbers of at most 12 bits are exact in float32, so only sums round. Tensor
 cores add in float32, but truncate to the largest addend's exponent before each addition (M. Fasi, N. J. Higham,
-M. Mikaitis, S. Pranesh, Numerical behavior of NVIDIA tensor cores, PeerJ Computer Science 7:e330, 2021), so that an
-addition is off by up to 2 u of the sum of magnitudes, and blocks of 4 and more are added to the accumulator once more:
-gamma(4 k) with u of float32 covers both and IEEE arithmetic. The result is rounded once into its own format.
+M. Mikaitis, S. Pranesh, Numerical behavior of NVIDIA tensor cores, PeerJ Computer Science 7:e330, 2021). An addition is
+therefore off by up to 2 u of the sum of magnitudes, and blocks of 4 and more are added to the accumulator once more:
+gamma(4 k) with u of float32 covers both, and IEEE arithmetic. The result is rounded once to its own format.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ import typing as t
 from ...check import REFUSED, SEEN, SEEN_ARM, Context, Measured, Skipped, Unanswered, check
 from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, setting, ternary, torch
 
-#: Bits of the significand, the implicit one included.
+#: The bits of the significand, including the implicit bit.
 SIGNIFICAND = {"float64": 53, "float32": 24, "tf32": 11, "float16": 11, "bfloat16": 8}
 
-#: The largest sum of magnitudes of integer products with which any stored partial sum is exact: sums of
-#: float16 and bfloat16 are split, and their parts rounded into the format (allow_bf16_reduced_precision_reduction).
+#: The largest sum of magnitudes of integer products for which every stored partial sum is exact: sums in float16 and
+#: bfloat16 are split, and their parts rounded to the format (allow_bf16_reduced_precision_reduction).
 LARGEST_SUM = {"float64": 2**53, "float32": 2**24, "tf32": 2**24, "float16": 2**11, "bfloat16": 2**8}
 
-#: Magnitudes that FP4 (E2M1) has, by their three bits; the fourth is the sign.
+#: The magnitudes of FP4 (E2M1) by their three bits; the fourth bit is the sign.
 FLOAT4 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 
 REBUILD = (
@@ -55,7 +55,7 @@ NO_BF16_MATH = (
 def integers(
     generator: torch.Generator, shape: t.Sequence[int], largest: int, dtype: torch.dtype, *, density: float = 1.0
 ) -> torch.Tensor:
-    """Return whole numbers of both signs, some of them zero where ``density`` is below 1."""
+    """Return integers of both signs; a ``density`` below 1 makes some of them zero."""
     values = torch.randint(-largest, largest + 1, tuple(shape), generator=generator)
     if density < 1:
         values = values * (torch.rand(tuple(shape), generator=generator) < density)
@@ -63,7 +63,7 @@ def integers(
 
 
 def significands(generator: torch.Generator, shape: t.Sequence[int], bits: int, dtype: torch.dtype) -> torch.Tensor:
-    """Return numbers in [1/2, 1) of both signs that use all ``bits`` bits of the significand."""
+    """Return numbers of both signs with magnitudes in [1/2, 1) and full significands of ``bits`` bits."""
     values = torch.randint(2 ** (bits - 1), 2**bits, tuple(shape), generator=generator)
     values = values | 1
     signs = torch.randint(0, 2, tuple(shape), generator=generator) * 2 - 1
@@ -71,7 +71,7 @@ def significands(generator: torch.Generator, shape: t.Sequence[int], bits: int, 
 
 
 def permutation(generator: torch.Generator, size: int, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return a permutation matrix scaled by powers of two, and its rows: (matrix, (size, 2) of column and factor)."""
+    """Return a permutation matrix scaled by powers of two, and the column and factor of each of its rows."""
     columns = torch.randperm(size, generator=generator)
     factors = 2.0 ** torch.randint(-2, 3, (size,), generator=generator).double()
     matrix = torch.zeros(size, size, dtype=torch.float64)
@@ -80,12 +80,12 @@ def permutation(generator: torch.Generator, size: int, dtype: torch.dtype) -> tu
 
 
 def product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-    """Return the float64 product of small matrices by multiplying and adding: no BLAS has a part in it."""
+    """Return the float64 product of small matrices by multiplying and adding, without BLAS."""
     return (left.double().unsqueeze(-1) * right.double().unsqueeze(-3)).sum(-2)
 
 
 def rounding(name: str, expected: torch.Tensor, magnitudes: torch.Tensor, length: int) -> torch.Tensor:
-    """Return the bound of a product of ``length`` terms in a format: see the top of the file.
+    """Return the bound of a product of ``length`` terms in a format, see the module's docstring.
 
     :param magnitudes: the sums of the magnitudes of the products.
     """
@@ -102,7 +102,7 @@ def rounding(name: str, expected: torch.Tensor, magnitudes: torch.Tensor, length
 
 
 def _sizes(context: Context) -> dict[str, t.Any]:
-    """Return (rows, length, columns) by case: tiles of the fast kernels on a GPU, and what fits none."""
+    """Return (rows, length, columns) by case: on a GPU, multiples of the fast kernels' tiles, and other sizes."""
     if context.device == "cuda":
         return {
             "permutation": (384, 640, 512),
@@ -118,26 +118,26 @@ def _sizes(context: Context) -> dict[str, t.Any]:
     }
 
 
-def _exact(cases: Cases, context: Context, name: str, dtype: torch.dtype, words: str) -> None:
-    """Compare permutations and integers with zero tolerance, the latter several times."""
+def _compare_exact(cases: Cases, context: Context, name: str, dtype: torch.dtype, suffix: str) -> None:
+    """Compare permutations and integers with zero tolerance, the integers repeatedly."""
     sizes = _sizes(context)
     generator = context.generator(f"matmul.{name} exact")
     bits = SIGNIFICAND[name]
     rows, length, columns = sizes["permutation"]
 
     moved = significands(generator, (length, columns), bits, dtype)
-    matrix, places = permutation(generator, length, dtype)
-    expected = moved.double()[places[:, 0].long()] * places[:, 1:]
+    matrix, columns_and_factors = permutation(generator, length, dtype)
+    expected = moved.double()[columns_and_factors[:, 0].long()] * columns_and_factors[:, 1:]
     actual = matrix.to(context.device) @ moved.to(context.device)
-    cases.exactly(f"permuted rows{words}", actual, expected)
+    cases.exactly(f"permuted rows{suffix}", actual, expected)
 
     moved = significands(generator, (rows, length), bits, dtype)
-    expected = moved.double()[:, places[:, 0].long()] * places[:, 1]
+    expected = moved.double()[:, columns_and_factors[:, 0].long()] * columns_and_factors[:, 1]
     actual = moved.to(context.device) @ matrix.to(context.device).t()
-    cases.exactly(f"permuted columns{words}", actual, expected)
+    cases.exactly(f"permuted columns{suffix}", actual, expected)
 
     rows, length, columns = sizes["integers"]
-    # Sums of 2048 terms stay below: one factor is -1, 0 or 1, of the other all bits are used that leave room.
+    # Sums of 2048 terms stay below: one factor is -1, 0 or 1, the other uses all bits that the sum leaves.
     if LARGEST_SUM[name] <= 2**11:
         density = (LARGEST_SUM[name] / length / 2.5) ** 0.5
         left = ternary(generator, (rows, length), dtype, density)
@@ -146,23 +146,23 @@ def _exact(cases: Cases, context: Context, name: str, dtype: torch.dtype, words:
         largest = min(LARGEST_SUM[name] // length // 2, 2**bits - 1)
         left = integers(generator, (rows, length), largest, dtype)
         right = ternary(generator, (length, columns), dtype, 0.5)
-    for number, (one, other) in enumerate(((left, right), (right.t().contiguous(), left.t().contiguous()))):
-        expected = one.double() @ other.double()
-        magnitudes = one.double().abs() @ other.double().abs()
+    for number, (first, second) in enumerate(((left, right), (right.t().contiguous(), left.t().contiguous()))):
+        expected = first.double() @ second.double()
+        magnitudes = first.double().abs() @ second.double().abs()
         if float(magnitudes.max()) > LARGEST_SUM[name]:
             raise ValueError(f"the integers of {name} are not exact: {float(magnitudes.max())}")
-        one, other = one.to(context.device), other.to(context.device)
+        first, second = first.to(context.device), second.to(context.device)
         for repeat in range(sizes["repeats"]):
-            which = "" if repeat == 0 else f", repeat {repeat}"
+            run = "" if repeat == 0 else f", repeat {repeat}"
             cases.exactly(
-                f"integers {'of long sums' if number == 0 else 'transposed'}{words}{which}", one @ other, expected
+                f"integers {'of long sums' if number == 0 else 'transposed'}{suffix}{run}", first @ second, expected
             )
 
 
-def _random(cases: Cases, context: Context, name: str, dtype: torch.dtype, words: str) -> None:
-    """Compare random products and one whose terms cancel with float64."""
+def _compare_random(cases: Cases, context: Context, name: str, dtype: torch.dtype, suffix: str) -> None:
+    """Compare random products, and one whose terms cancel, with float64."""
     generator = context.generator(f"matmul.{name} random")
-    drawn = torch.float64 if dtype == torch.float64 else torch.float32
+    source = torch.float64 if dtype == torch.float64 else torch.float32
 
     def compare(case: str, left: torch.Tensor, right: torch.Tensor) -> None:
         expected = left.double() @ right.double()
@@ -171,36 +171,36 @@ def _random(cases: Cases, context: Context, name: str, dtype: torch.dtype, words
         cases.compare(case, actual, expected, rounding(name, expected, magnitudes, left.shape[1]))
 
     for rows, length, columns in _sizes(context)["random"]:
-        left = torch.randn(rows, length, generator=generator, dtype=drawn).to(dtype)
-        right = torch.randn(length, columns, generator=generator, dtype=drawn).to(dtype)
-        compare(f"{rows} x {length} x {columns}{words}", left, right)
-    # Short sums leave so little room that a format of fewer bits than was asked for is seen.
-    left = torch.randn(192, 24, generator=generator, dtype=drawn).to(dtype)
-    right = torch.randn(24, 160, generator=generator, dtype=drawn).to(dtype)
-    compare(f"192 x 24 x 160{words}", left, right)
+        left = torch.randn(rows, length, generator=generator, dtype=source).to(dtype)
+        right = torch.randn(length, columns, generator=generator, dtype=source).to(dtype)
+        compare(f"{rows} x {length} x {columns}{suffix}", left, right)
+    # The bound of short sums is so tight that a format with fewer bits than requested exceeds it.
+    left = torch.randn(192, 24, generator=generator, dtype=source).to(dtype)
+    right = torch.randn(24, 160, generator=generator, dtype=source).to(dtype)
+    compare(f"192 x 24 x 160{suffix}", left, right)
     rows, length, columns = _sizes(context)["random"][0]
-    left = torch.randn(rows, length, generator=generator, dtype=drawn).to(dtype)
-    right = torch.randn(length, columns, generator=generator, dtype=drawn).to(dtype)
+    left = torch.randn(rows, length, generator=generator, dtype=source).to(dtype)
+    right = torch.randn(length, columns, generator=generator, dtype=source).to(dtype)
     order = torch.randperm(length, generator=generator)
-    compare(f"terms that cancel{words}", torch.cat([left, left[:, order]], 1), torch.cat([right, -right[order]], 0))
+    compare(f"terms that cancel{suffix}", torch.cat([left, left[:, order]], 1), torch.cat([right, -right[order]], 0))
 
 
 def _remedy(context: Context) -> str:
     return REBUILD if context.device == "cuda" else REBUILD_CPU
 
 
-def _worst(*several: Cases) -> Measured:
-    """Return the worst of several groups of cases, each of which has its own remedy."""
-    results = [cases.result() for cases in several]
+def _worst(*groups: Cases) -> Measured:
+    """Return the worst result of several groups of cases, each with its own remedy."""
+    results = [cases.result() for cases in groups]
     worst = max(results, key=lambda result: result.ratio or 0.0)
-    if len(several) > 1:
-        worst.measured += f" of {sum(cases.count for cases in several)} in all"
+    if len(groups) > 1:
+        worst.measured += f" of {sum(cases.count for cases in groups)} in all"
     return worst
 
 
 @check("matmul.float32", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def float32(context: Context) -> Measured:
-    """Show that float32 products are IEEE ones: with TF32 off, and with torch as it comes.
+    """float32 products are IEEE ones, with TF32 disabled and with torch's default settings.
 
     Bound: gamma(k) of float32; zero for permutations of values with 24 bits and for integers of 12 bits whose sums of
     magnitudes stay below 2**24. TensorFloat-32 and bfloat16 keep 11 and 8 of those bits, so that a product in one of
@@ -211,103 +211,102 @@ def float32(context: Context) -> Measured:
         NO_TF32 if context.device == "cuda" else NO_BF16_MATH,
     )
     if context.device == "cpu":
-        _exact(default, context, "float32", torch.float32, "")
-        _random(default, context, "float32", torch.float32, "")
+        _compare_exact(default, context, "float32", torch.float32, "")
+        _compare_random(default, context, "float32", torch.float32, "")
         return _worst(default)
     plain = Cases("the float32 matrix product", _remedy(context))
-    _exact(default, context, "float32", torch.float32, ", default settings")
+    _compare_exact(default, context, "float32", torch.float32, ", default settings")
     with allow_tf32(torch.backends.cuda.matmul, False):
-        _exact(plain, context, "float32", torch.float32, "")
-        _random(plain, context, "float32", torch.float32, "")
+        _compare_exact(plain, context, "float32", torch.float32, "")
+        _compare_random(plain, context, "float32", torch.float32, "")
     return _worst(plain, default)
 
 
 @check("matmul.tf32", measured=SEEN, factor=1)
 def tf32(context: Context) -> Measured:
-    """Show that products are right where TensorFloat-32 is allowed.
+    """Products are right if TensorFloat-32 is allowed.
 
-    Bound: both factors are rounded to 11 bits, (2 u + u**2) with the u of TF32, and sums as tensor cores add; zero for
-    values and integers that 11 bits hold.
+    Bound: (2 u + u**2) with the u of TF32, because both factors are rounded to 11 bits, and the error of sums on tensor
+    cores; zero for values and integers of at most 11 bits.
     """
     if torch.cuda.get_device_capability() < (8, 0):
         raise Skipped("TensorFloat-32 needs compute capability 8.0 or higher.")
     cases = Cases("the TF32 matrix product", _remedy(context))
     with allow_tf32(torch.backends.cuda.matmul, True):
-        _exact(cases, context, "tf32", torch.float32, "")
-        _random(cases, context, "tf32", torch.float32, "")
+        _compare_exact(cases, context, "tf32", torch.float32, "")
+        _compare_random(cases, context, "tf32", torch.float32, "")
     return cases.result()
 
 
-def _half(context: Context, name: str, dtype: torch.dtype, flag: str) -> Measured:
-    """Compare a 16-bit format: exactly as torch comes, and with its bound where sums are kept in float32.
+def _compare_half(context: Context, name: str, dtype: torch.dtype, flag: str) -> Measured:
+    """Compare a 16-bit format: exactly with default settings, and with its bound if sums are kept in float32.
 
-    By default cuBLAS may split a sum and round its parts into the format: then only sums whose every part is exact can
-    be judged closely.
+    By default cuBLAS may split a sum and round its parts to the format, so only exact sums can be judged closely.
     """
     cases = Cases(f"the {name} matrix product", _remedy(context))
     if context.device == "cpu":
-        _exact(cases, context, name, dtype, "")
-        _random(cases, context, name, dtype, "")
+        _compare_exact(cases, context, name, dtype, "")
+        _compare_random(cases, context, name, dtype, "")
         return cases.result()
-    _exact(cases, context, name, dtype, ", default settings")
+    _compare_exact(cases, context, name, dtype, ", default settings")
     with setting(torch.backends.cuda.matmul, flag, False):
-        _random(cases, context, name, dtype, "")
+        _compare_random(cases, context, name, dtype, "")
     return cases.result()
 
 
 @check("matmul.bfloat16", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def bfloat16(context: Context) -> Measured:
-    """Show that bfloat16 products are right.
+    """bfloat16 products are right.
 
-    Bound: float32 sums as tensor cores add, and one rounding of the result; zero for values of 8 bits that are moved
-    and for sums of magnitudes of at most 2**8.
+    Bound: float32 sums on tensor cores, and one rounding of the result; zero for permuted values of 8 bits and for sums
+    of magnitudes of at most 2**8.
     """
     if context.device == "cuda" and torch.cuda.get_device_capability() < (8, 0):
         raise Skipped("bfloat16 needs compute capability 8.0 or higher.")
-    return _half(context, "bfloat16", torch.bfloat16, "allow_bf16_reduced_precision_reduction")
+    return _compare_half(context, "bfloat16", torch.bfloat16, "allow_bf16_reduced_precision_reduction")
 
 
 @check("matmul.float16", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def float16(context: Context) -> Measured:
-    """Show that float16 products are right.
+    """float16 products are right.
 
-    Bound: float32 sums as tensor cores add, and one rounding of the result; zero for values of 11 bits that are moved
-    and for sums of magnitudes of at most 2**11.
+    Bound: float32 sums on tensor cores, and one rounding of the result; zero for permuted values of 11 bits and for
+    sums of magnitudes of at most 2**11.
     """
-    return _half(context, "float16", torch.float16, "allow_fp16_reduced_precision_reduction")
+    return _compare_half(context, "float16", torch.float16, "allow_fp16_reduced_precision_reduction")
 
 
 @check("matmul.float64", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def float64(context: Context) -> Measured:
-    """Show that float64 products are right, not float32 ones in a wider format.
+    """float64 products are right, not float32 ones in a wider format.
 
-    Bound: 2 gamma(k) of float64, since the reference is rounded too; zero for permutations of values with 53 bits, and
-    for integers of 26 bits against a product of 64-bit integers that is then rounded once.
+    Bound: 2 gamma(k) of float64, since the reference is rounded too; zero for permutations of values with 53 bits.
+    Integers of 26 bits are compared with a product of 64-bit integers that is rounded once.
     """
     cases = Cases("the float64 matrix product", _remedy(context))
-    _exact(cases, context, "float64", torch.float64, "")
-    _random(cases, context, "float64", torch.float64, "")
+    _compare_exact(cases, context, "float64", torch.float64, "")
+    _compare_random(cases, context, "float64", torch.float64, "")
     generator = context.generator("matmul.float64 integers")
     left = torch.randint(-(2**26), 2**26, (96, 300), generator=generator)
     right = torch.randint(-(2**26), 2**26, (300, 70), generator=generator)
-    whole = left @ right
+    integer_product = left @ right
     magnitudes = left.double().abs() @ right.double().abs()
     unit = UNIT_ROUNDOFF["float64"]
     actual = left.double().to(context.device) @ right.double().to(context.device)
     bound = (gamma(300, unit) + unit) * magnitudes
-    cases.compare("integers of 26 bits against 64-bit integers", actual, whole.double(), bound)
+    cases.compare("integers of 26 bits against 64-bit integers", actual, integer_product.double(), bound)
     return cases.result()
 
 
 @check("matmul.int8", measured=SEEN, factor=1)
 def int8(context: Context) -> Measured:
-    """Show that products of 8-bit integers with 32-bit sums are right. Integers do not round: zero tolerance."""
+    """Products of 8-bit integers with 32-bit sums are right, with zero tolerance, because integers do not round."""
     if not hasattr(torch, "_int_mm"):
         raise Skipped("This torch has no product of 8-bit integers.")
     cases = Cases("the int8 matrix product", _remedy(context))
     generator = context.generator("matmul.int8")
-    # Column-major, as the weights of a quantised layer lie: cuBLAS promises no other order (cublasLt, "IMMA kernels"),
-    # and on 9.0 it refused one. Sizes that 4 divides, as it asks for as well.
+    # Column-major, like the weights of a quantised layer: cuBLAS guarantees no other order (cublasLt, "IMMA kernels")
+    # and refused another one on 9.0. It also requires sizes that are multiples of 4.
     for rows, length, columns in ((36, 64, 48), (256, 512, 384), (132, 2048, 272)):
         left = torch.randint(-128, 128, (rows, length), generator=generator, dtype=torch.int8)
         right = torch.randint(-128, 128, (columns, length), generator=generator, dtype=torch.int8)
@@ -325,17 +324,17 @@ class _Shapes:
     """Operands and bounds of the shapes in one format.
 
     float32: normal values, gamma(k + 4).
-    bfloat16: -1, 0 and 1, so few of them not zero that every partial result is exact: zero tolerance.
+    bfloat16: sparse values of -1, 0 and 1, for which every partial sum is exact: zero tolerance.
     """
 
     def __init__(self, cases: Cases, context: Context, dtype: torch.dtype) -> None:
         self.cases, self.context, self.dtype = cases, context, dtype
         self.name = str(dtype).rpartition(".")[2]
-        self.whole = dtype == torch.bfloat16
+        self.is_exact = dtype == torch.bfloat16
         self.generator = context.generator(f"matmul.shapes {self.name}")
 
     def draw(self, *shape: int) -> torch.Tensor:
-        if self.whole:
+        if self.is_exact:
             return ternary(self.generator, shape, self.dtype, 0.6)
         return torch.randn(shape, generator=self.generator, dtype=torch.float32).to(self.dtype)
 
@@ -346,16 +345,16 @@ class _Shapes:
         self, case: str, actual: torch.Tensor, expected: torch.Tensor, magnitudes: torch.Tensor, length: int
     ) -> None:
         unit = UNIT_ROUNDOFF["float32"]
-        factor = 0.0 if self.whole else gamma(length + 4, unit)
+        factor = 0.0 if self.is_exact else gamma(length + 4, unit)
         self.cases.compare(f"{self.name}, {case}", actual, expected, factor * magnitudes)
 
     def product(self, case: str, actual: torch.Tensor, left: torch.Tensor, right: torch.Tensor) -> None:
-        """Compare a plain product with that of its operands, which are on the CPU."""
+        """Compare a plain product with that of its operands on the CPU."""
         self.compare(case, actual, product(left, right), product(left.abs(), right.abs()), left.shape[-1])
 
 
-def _plain_shapes(shapes: _Shapes) -> None:
-    """Compare odd sizes and the ways in which a matrix can lie in memory."""
+def _compare_plain_shapes(shapes: _Shapes) -> None:
+    """Compare odd sizes and the layouts of a matrix in memory."""
 
     for rows, length, columns in ((1, 1, 1), (1, 7, 1), (3, 1, 5), (17, 33, 65), (127, 129, 31), (64, 128, 64)):
         left, right = shapes.draw(rows, length), shapes.draw(length, columns)
@@ -386,8 +385,8 @@ def _plain_shapes(shapes: _Shapes) -> None:
     )
 
 
-def _empty_shapes(shapes: _Shapes) -> None:
-    """Compare products of which one dimension is 0: an empty result, or sums of nothing."""
+def _compare_empty_shapes(shapes: _Shapes) -> None:
+    """Compare products with a dimension of 0: an empty result, or empty sums."""
     for rows, length, columns in ((0, 5, 4), (4, 0, 3), (4, 5, 0), (0, 0, 3), (0, 0, 0)):
         left, right = shapes.draw(rows, length), shapes.draw(length, columns)
         empty = torch.zeros(rows, columns, dtype=torch.float64)
@@ -406,11 +405,11 @@ def _empty_shapes(shapes: _Shapes) -> None:
 
 @check("matmul.shapes", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def shapes(context: Context) -> Measured:
-    """Show that products of every layout and of no terms are right, in float32 and bfloat16.
+    """Products of every layout and of no terms are right, in float32 and bfloat16.
 
-    Vectors, batches, sums of a product and another matrix, and gradients are the survey's. Bound: float32: gamma(k + 4)
-    of the sum of magnitudes of all that is added; bfloat16: integers, zero. The reference multiplies and adds in
-    float64 without any BLAS.
+    The survey has vectors, batches, sums of a product and another matrix, and gradients. Bound: gamma(k + 4) of the sum
+    of all magnitudes in float32, zero for the integers in bfloat16. The reference multiplies and adds in float64
+    without BLAS.
     """
     cases = Cases("a matrix product of unusual shape", _remedy(context))
     formats = [torch.float32, torch.bfloat16]
@@ -419,14 +418,14 @@ def shapes(context: Context) -> Measured:
     off = allow_tf32(torch.backends.cuda.matmul, False) if context.device == "cuda" else None
     with off or contextlib.nullcontext():
         for dtype in formats:
-            one = _Shapes(cases, context, dtype)
-            _plain_shapes(one)
-            _empty_shapes(one)
+            operands = _Shapes(cases, context, dtype)
+            _compare_plain_shapes(operands)
+            _compare_empty_shapes(operands)
     return cases.result()
 
 
-def eighths(generator: torch.Generator, shape: t.Sequence[int], dtype: torch.dtype) -> torch.Tensor:
-    """Return multiples of 1/8 (E4M3) or 1/4 (E5M2) below 2, which use all bits of the format's significand."""
+def full_significands(generator: torch.Generator, shape: t.Sequence[int], dtype: torch.dtype) -> torch.Tensor:
+    """Return multiples of 1/8 (E4M3) or 1/4 (E5M2) below 2, which use the format's full significand."""
     steps = 4 if dtype == torch.float8_e5m2 else 8
     return (integers(generator, shape, 2 * steps - 1, torch.float32) / steps).to(dtype)
 
@@ -436,18 +435,28 @@ def _float8_operands(
 ) -> t.Iterator[tuple[str, torch.Tensor, torch.Tensor]]:
     """Yield operands whose every partial sum has at most 13 bits.
 
-    The tensor cores of Hopper keep as few as 13 bits behind the largest addend of 8-bit formats (DeepSeek-V3 technical
-    report, section 3.5.2): products of these are multiples of 2**-6, and their magnitudes sum to less than 2**7; or
-    they are integers, and their magnitudes sum to less than 2**13.
+    Hopper's tensor cores keep as few as 13 bits after the largest addend of 8-bit formats (DeepSeek-V3 technical
+    report, section 3.5.2). These products are multiples of 2**-6 whose magnitudes sum to less than 2**7, or integers
+    whose magnitudes sum to less than 2**13.
     """
-    yield "full significands", eighths(generator, (272, 64), left), eighths(generator, (64, 160), right)
-    a, b = integers(generator, (304, 1024), 2, torch.float32), integers(generator, (1024, 256), 2, torch.float32)
+    yield (
+        "full significands",
+        full_significands(generator, (272, 64), left),
+        full_significands(generator, (64, 160), right),
+    )
+    a, b = (
+        integers(generator, (304, 1024), 2, torch.float32),
+        integers(generator, (1024, 256), 2, torch.float32),
+    )
     yield "long sums", a.to(left), b.to(right)
-    a, b = ternary(generator, (33, 4096), torch.float32, 0.5), ternary(generator, (4096, 48), torch.float32, 0.5)
+    a, b = (
+        ternary(generator, (33, 4096), torch.float32, 0.5),
+        ternary(generator, (4096, 48), torch.float32, 0.5),
+    )
     yield "longer sums, odd rows", a.to(left), b.to(right)
 
 
-def _float8(
+def _compare_float8(
     cases: Cases,
     context: Context,
     formats: t.Sequence[tuple[torch.dtype, torch.dtype]],
@@ -460,7 +469,7 @@ def _float8(
             scale_a, scale_b = scales(a.shape[0], b.shape[1])
             summed = a.double() @ b.double()
             expected = summed * scale_a.double() * scale_b.double()
-            # Two factors are applied in float32, to the sums of 16 products at the earliest; then it is rounded once.
+            # Two factors are applied in float32, to sums of at least 16 products; then the result is rounded once.
             magnitudes = a.double().abs() @ b.double().abs() * scale_a.double() * scale_b.double()
             scaled = gamma(a.shape[1] / 16 + 4, UNIT_ROUNDOFF["float32"]) * magnitudes
             bound = UNIT_ROUNDOFF["bfloat16"] * (expected.abs() + scaled) + scaled
@@ -473,12 +482,12 @@ def _float8(
                     out_dtype=torch.bfloat16,
                 )
                 torch.cuda.synchronize()
-                words = f"{str(left)[13:]} x {str(right)[13:]}, {case}, run {repeat + 1}"
-                cases.compare(words, actual, expected, bound)
+                description = f"{str(left)[13:]} x {str(right)[13:]}, {case}, run {repeat + 1}"
+                cases.compare(description, actual, expected, bound)
 
 
-def _needs_float8() -> tuple[int, int]:
-    """Return the device's capability, where it and torch have 8-bit floating point."""
+def _require_float8() -> tuple[int, int]:
+    """Return the device's capability; skip if the device or torch lacks 8-bit floating point."""
     capability: tuple[int, int] = torch.cuda.get_device_capability()
     if not hasattr(torch, "_scaled_mm") or not hasattr(torch, "float8_e4m3fn"):
         raise Skipped("This torch has no scaled product of 8-bit floating-point numbers.")
@@ -489,26 +498,26 @@ def _needs_float8() -> tuple[int, int]:
 
 @check("matmul.float8_tensorwise", measured=SEEN, factor=1)
 def float8_tensorwise(context: Context) -> Measured:
-    """Show that FP8 products with one scale a matrix are right: E4M3, and E5M2 with E4M3 as gradients have it.
+    """FP8 products with one scale for each matrix are right: E4M3, and E5M2 with E4M3 as for gradients.
 
-    Bound: sums are exact by construction; the scales are applied in float32, to sums of 16 products at the
-    earliest, gamma(k / 16 + 4); and one rounding to bfloat16.
+    Bound: sums are exact by construction; the scales are applied in float32 to sums of at least 16 products,
+    gamma(k / 16 + 4); and one rounding to bfloat16.
     """
-    _needs_float8()
+    _require_float8()
     cases = Cases("the FP8 product with tensor-wise scales", _remedy(context))
     e4m3, e5m2 = torch.float8_e4m3fn, torch.float8_e5m2
     generator = context.generator("matmul.float8_tensorwise scales")
 
     def scales(rows: int, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
-        both = torch.rand(2, 1, 1, generator=generator) + 0.5
-        return both[0], both[1]
+        drawn = torch.rand(2, 1, 1, generator=generator) + 0.5
+        return drawn[0], drawn[1]
 
-    _float8(cases, context, ((e4m3, e4m3), (e5m2, e4m3), (e4m3, e5m2)), scales)
+    _compare_float8(cases, context, ((e4m3, e4m3), (e5m2, e4m3), (e4m3, e5m2)), scales)
     return cases.result()
 
 
 def scale_offset(row: int, block: int, blocks: int) -> int:
-    """Return where the scale of a row's block is: tiles of 128 rows by 4 blocks, 512 bytes each.
+    """Return the offset of the scale of a block in a row: tiles of 128 rows by 4 blocks have 512 bytes each.
 
     The layout is cuBLAS's "1D block scaling factors layout".
     """
@@ -518,7 +527,7 @@ def scale_offset(row: int, block: int, blocks: int) -> int:
 
 
 def swizzled(scales: torch.Tensor) -> torch.Tensor:
-    """Return scales (rows, blocks), numbers of E4M3, in the order in which cuBLAS reads them."""
+    """Return scales (rows, blocks) in E4M3, in the order in which cuBLAS reads them."""
     rows, blocks = scales.shape
     placed = torch.zeros(-(-rows // 128) * 128 * (-(-blocks // 4) * 4), device=scales.device)
     offsets = [scale_offset(row, block, blocks) for row in range(rows) for block in range(blocks)]
@@ -527,14 +536,14 @@ def swizzled(scales: torch.Tensor) -> torch.Tensor:
 
 
 def as_float4(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the codes (rows, length) of 4 bits nearest to some values, and a scale of E4M3 (rows, length / 16) each.
+    """Return the nearest 4-bit codes (rows, length) of some values, with their E4M3 scales (rows, length / 16).
 
-    As NVIDIA's description of NVFP4 has it: a scale is a sixth of the largest of its 16 values, and what lies in the
-    middle of two numbers goes to the one whose last bit is zero. The scale is a number of E4M3 held as float32.
+    According to NVIDIA's description of NVFP4, a scale is a sixth of the largest of its 16 values, and ties go to the
+    code with an even last bit. The scales are E4M3 numbers stored as float32.
     """
     blocks = values.float().unflatten(-1, (-1, 16))
     scales = (blocks.abs().amax(-1) / FLOAT4[-1]).to(torch.float8_e4m3fn).float()
-    # Of nothing but zeros, or of what is too small for a scale.
+    # A block of zeros, or of values too small for a scale.
     scales = torch.where(scales == 0, torch.ones_like(scales), scales)
     sizes = (blocks.abs() / scales.unsqueeze(-1)).flatten(-2)
     table = torch.tensor(FLOAT4, device=values.device)
@@ -544,26 +553,26 @@ def as_float4(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return beyond.sum(-1).to(torch.uint8) | (values < 0).to(torch.uint8) << 3, scales
 
 
-def of_float4(codes: torch.Tensor, scales: torch.Tensor) -> torch.Tensor:
-    """Return the numbers that codes and scales mean, exactly, as float64."""
+def from_float4(codes: torch.Tensor, scales: torch.Tensor) -> torch.Tensor:
+    """Return the exact numbers of codes and scales, as float64."""
     table = torch.tensor([*FLOAT4, *(-value for value in FLOAT4)], dtype=torch.float64, device=codes.device)
     return table[codes.long()] * scales.double().repeat_interleave(16, dim=-1)
 
 
 def packed(codes: torch.Tensor) -> torch.Tensor:
-    """Return codes in bytes, two in each: the first in its lower half."""
+    """Return codes in bytes, two in each, the first in the lower half."""
     return codes[..., ::2] | codes[..., 1::2] << 4
 
 
-def unpacked(two: torch.Tensor) -> torch.Tensor:
-    """Return the codes of bytes that hold two each."""
-    return torch.stack([two & 15, two >> 4], -1).flatten(-2)
+def unpacked(pairs: torch.Tensor) -> torch.Tensor:
+    """Return the codes of bytes that hold two codes each."""
+    return torch.stack([pairs & 15, pairs >> 4], -1).flatten(-2)
 
 
-def needs_float4() -> None:
-    """Skip where there are no products of 4-bit numbers.
+def require_float4() -> None:
+    """Skip if there are no products of 4-bit numbers.
 
-    :raises Skipped: naming what is missing.
+    :raises Skipped: the device or torch lacks them.
     """
     if torch.cuda.get_device_capability() < (10, 0):
         raise Skipped("4-bit floating point needs compute capability 10.0 or higher.")
@@ -572,7 +581,7 @@ def needs_float4() -> None:
 
 
 def float4_product(left: tuple[torch.Tensor, torch.Tensor], right: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
-    """Return left right^T in bfloat16 as the device computes it, each given as packed codes and swizzled scales."""
+    """Return left right^T in bfloat16 as the device computes it, each operand as packed codes and swizzled scales."""
     return torch._scaled_mm(
         left[0].view(torch.float4_e2m1fn_x2),
         right[0].view(torch.float4_e2m1fn_x2).t(),
@@ -583,11 +592,11 @@ def float4_product(left: tuple[torch.Tensor, torch.Tensor], right: tuple[torch.T
 
 
 def float4_bound(left: torch.Tensor, right: torch.Tensor, plain: bool) -> torch.Tensor:
-    """Return how far each number of left right^T may be off, of what their codes and scales mean in float64.
+    """Return the allowed error of left right^T, computed from the exact operands in float64.
 
-    One rounding to bfloat16; where scales are powers of two (``plain``) every sum has at most 13 bits and is exact.
-    Where they have all bits, each instruction adds 64 values as at most 5 addends (4 scaled blocks and the
-    accumulator) and keeps 13 bits behind the largest at least: 5 k / 64 times 2**-13 of the sum of magnitudes.
+    The result is rounded once to bfloat16. If scales are powers of two (``plain``), every sum has at most 13 bits and
+    is exact. Otherwise each instruction adds 64 values as at most 5 addends (4 scaled blocks and the accumulator) and
+    keeps at least 13 bits after the largest: 5 k / 64 times 2**-13 of the sum of magnitudes.
     """
     length, expected = left.shape[1], left @ right.t()
     summed = 0.0 if plain else 5 * length / 64 * 2.0**-13
@@ -597,11 +606,8 @@ def float4_bound(left: torch.Tensor, right: torch.Tensor, plain: bool) -> torch.
 
 @check("matmul.float4", factor=1)
 def float4(context: Context) -> Measured:
-    """Show that NVFP4 products are right: E2M1 values, one E4M3 scale for each 16 of them.
-
-    Bound: see float4_bound.
-    """
-    needs_float4()
+    """NVFP4 products are right: E2M1 values, one E4M3 scale for each 16 of them. Bound: see :func:`float4_bound`."""
+    require_float4()
     cases = Cases("the NVFP4 matrix product", _remedy(context))
     generator = context.generator("matmul.float4")
 
@@ -612,7 +618,7 @@ def float4(context: Context) -> Measured:
             scales = 2.0 ** torch.randint(0, 2, shape, generator=generator).double()
         else:
             scales = torch.randint(8, 16, shape, generator=generator).double() / 16
-        return packed(codes), swizzled(scales), of_float4(codes, scales)
+        return packed(codes), swizzled(scales), from_float4(codes, scales)
 
     for rows, length, columns, plain in ((160, 64, 96, True), (256, 256, 128, False), (128, 1024, 256, False)):
         packed_a, scales_a, a = operand(rows, length, plain)
@@ -623,15 +629,15 @@ def float4(context: Context) -> Measured:
                 (packed_a.to(context.device), scales_a.to(context.device)),
                 (packed_b.to(context.device), scales_b.to(context.device)),
             )
-            words = "scales of powers of two" if plain else "scales of all bits"
-            cases.compare(f"{rows} x {length} x {columns}, {words}, run {repeat + 1}", actual, expected, bound)
+            scale_kind = "scales of powers of two" if plain else "scales of all bits"
+            cases.compare(f"{rows} x {length} x {columns}, {scale_kind}, run {repeat + 1}", actual, expected, bound)
     return cases.result()
 
 
-def rowwise_trouble(message: str, capability: tuple[int, int]) -> Unanswered | None:
-    """Return what an error of the row-wise FP8 product means; None where torch just does not offer it."""
+def rowwise_failure(message: str, capability: tuple[int, int]) -> Unanswered | None:
+    """Return the failure for an error of the row-wise FP8 product; None if torch does not offer the product."""
     major, minor = capability
-    wanted = f"{major}{minor}a"
+    target = f"{major}{minor}a"
     first = message.strip().splitlines()[0] if message.strip() else "no message"
     if capability < (9, 0) or (major == 11 and "not currently supported on your device" in message):
         return None
@@ -643,7 +649,7 @@ def rowwise_trouble(message: str, capability: tuple[int, int]) -> Unanswered | N
     return Unanswered(
         REFUSED,
         f"The FP8 product with row-wise scales does not run on {major}.{minor}: {first}.{trap}",
-        f"Use a torch whose row-wise kernel is built for {wanted}: the newest release has it for 12.1, and 2.9.1 to "
+        f"Use a torch whose row-wise kernel is built for {target}: the newest release has it for 12.1, and 2.9.1 to "
         f"2.11 have it when built with the stack's patch for 121a; use tensor-wise scales until then.",
         measured=first,
         bound="runs",
@@ -652,12 +658,12 @@ def rowwise_trouble(message: str, capability: tuple[int, int]) -> Unanswered | N
 
 @check("matmul.float8_rowwise", measured=SEEN, factor=1)
 def float8_rowwise(context: Context) -> Measured:
-    """Show that FP8 products with one scale a row and column are right, and that the kernel for this device is there.
+    """FP8 products with one scale for each row and column are right, and the kernel for this device exists.
 
     torch builds this kernel for architecture-specific targets (90a, 100a, 120a, 121a), which run nowhere else.
     Bound: as with tensor-wise scales.
     """
-    capability = _needs_float8()
+    capability = _require_float8()
     cases = Cases("the FP8 product with row-wise scales", _remedy(context))
     generator = context.generator("matmul.float8_rowwise scales")
 
@@ -667,9 +673,9 @@ def float8_rowwise(context: Context) -> Measured:
         return left, right
 
     try:
-        _float8(cases, context, ((torch.float8_e4m3fn, torch.float8_e4m3fn),), scales)
+        _compare_float8(cases, context, ((torch.float8_e4m3fn, torch.float8_e4m3fn),), scales)
     except (RuntimeError, ValueError) as error:
-        failed = rowwise_trouble(str(error), capability)
+        failed = rowwise_failure(str(error), capability)
         if failed is not None:
             raise failed from error
         raise Skipped(

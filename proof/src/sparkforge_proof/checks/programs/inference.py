@@ -212,7 +212,7 @@ def _of_4_bits(exact: Weights, dtype: torch.dtype, device: str) -> tuple[dict[st
             found = matmul.unpacked(there).long()
             values = torch.where(found >= 8, -table[found % 8], table[found % 8]).to(dtype)
             given[name] = values * scales.to(device).to(dtype).repeat_interleave(16, dim=-1)
-            held[name] = matmul.of_float4(codes, scales)
+            held[name] = matmul.from_float4(codes, scales)
     return given, held
 
 
@@ -263,17 +263,17 @@ class Of4Bits:
 
     def __call__(self, x: torch.Tensor, name: str) -> torch.Tensor:
         rows = x.reshape(-1, x.shape[-1])
-        count, right = rows.shape[0], matmul.of_float4(*(part.cpu() for part in self.coded[name]))
+        count, right = rows.shape[0], matmul.from_float4(*(part.cpu() for part in self.coded[name]))
         if self.product is None:
-            return (matmul.of_float4(*matmul.as_float4(rows)) @ right.t()).view(*x.shape[:-1], -1)
+            return (matmul.from_float4(*matmul.as_float4(rows)) @ right.t()).view(*x.shape[:-1], -1)
         # As many rows as a tile of scales has.
         whole = torch.zeros(-(-count // 128) * 128, rows.shape[1], dtype=rows.dtype, device=rows.device)
         whole[:count] = rows
         coded = matmul.as_float4(whole)
-        left = matmul.of_float4(*(part[:count].cpu() for part in coded))
+        left = matmul.from_float4(*(part[:count].cpu() for part in coded))
         found = self.product((matmul.packed(coded[0]), matmul.swizzled(coded[1])), self.given[name])[:count]
         if self.cases is not None:
-            self.cases.exactly("numbers of 4 bits", left, matmul.of_float4(*matmul.as_float4(rows.cpu())))
+            self.cases.exactly("numbers of 4 bits", left, matmul.from_float4(*matmul.as_float4(rows.cpu())))
             bound = matmul.float4_bound(left, right, plain=False)
             self.cases.compare(f"{name}, {count} rows", found, left @ right.t(), bound)
         return found.view(*x.shape[:-1], -1).to(x.dtype)
@@ -287,7 +287,7 @@ def float4(context: Context) -> Measured:
     bits, and a rounding before that decides to which: so the scores as a whole are held to no more than the moved runs
     of the reference explain, which is much.
     """
-    matmul.needs_float4()
+    matmul.require_float4()
     return float4_scores(context, matmul.float4_product)
 
 
