@@ -4,18 +4,18 @@
 
 """Convolutions and recurrent layers, which cuDNN computes on a GPU and oneDNN on a CPU.
 
-The reference of a convolution is its definition: a loop over the places of the kernel, in float64. A convolution is
-linear in both of its arguments, so that the same loop over magnitudes gives the sum of magnitudes of every result and,
+The reference of a convolution is its definition: a loop over the kernel's positions, in float64. A convolution is
+linear in both of its arguments, so the same loop over magnitudes gives the sum of magnitudes of every result and,
 by differentiation, of every gradient.
 
-The bound: k products a sum, gamma(k) of float32 for IEEE arithmetic and gamma(4 k) for tensor cores (see matmul.py).
-Libraries may transform both arguments instead: Winograd's F(4x4, 3x3), the most lossy that cuDNN has, multiplies the
-rounding errors by 31 (the root of the sum of squares of its matrices' entries; A. Lavin, S. Gray, Fast Algorithms for
-Convolutional Neural Networks, CVPR 2016, gives the matrices), independent errors of a few dozen steps by 4 more, and
-the largest of a million by 5: 2**10 u of the results' own size covers it, and the transforms by FFT, which lose less.
+The bound for sums of k products: gamma(k) of float32 for IEEE arithmetic and gamma(4 k) for tensor cores (see
+matmul.py). Libraries may transform both arguments instead. Winograd's F(4x4, 3x3), cuDNN's least accurate algorithm,
+multiplies the rounding errors by 31 (the root of the sum of squares of its matrices' entries; A. Lavin, S. Gray, Fast
+Algorithms for Convolutional Neural Networks, CVPR 2016, gives the matrices), independent errors of a few dozen steps
+by 4 more, and the largest of a million by 5: 2**10 u of the results' own size covers it, and also FFT, which loses less.
 
-float16 and bfloat16 are given -1, 0 and 1, so few of them not zero that every partial sum fits the format: neither
-split sums nor the order matter. Random values of all bits are moved by kernels of one element.
+float16 and bfloat16 get sparse inputs of -1, 0 and 1, so that every partial sum fits the format: neither split sums nor
+the order matter. Random values with full significands are moved by kernels of one element.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, gradien
 
 TRANSFORM = 2.0**10
 
-#: The largest sum of magnitudes with which any partial sum is exact in the format.
+#: The largest sum of magnitudes for which any partial sum is exact in the format.
 LARGEST_SUM = {"float16": 2**11, "bfloat16": 2**8}
 
 REMEDY = (
@@ -43,12 +43,12 @@ REMEDY_CPU = "Do not compute with this stack: unset DNNL_DEFAULT_FPMATH_MODE, or
 class Layer(t.NamedTuple):
     """The shape of a convolution.
 
-    :ivar kernel: sizes of the kernel, of as many dimensions as the convolution has.
-    :ivar size: of the input, likewise.
-    :ivar transposed: the convolution's adjoint, with ``output_padding``.
+    :ivar kernel: the sizes of the kernel, one for each dimension of the convolution.
+    :ivar size: the sizes of the input, likewise.
+    :ivar transposed: whether it is the adjoint of a convolution, with ``output_padding``.
     """
 
-    words: str
+    name: str
     channels: int
     filters: int
     kernel: tuple[int, ...]
@@ -63,14 +63,14 @@ class Layer(t.NamedTuple):
 
 
 def _precision(context: Context, allowed: bool) -> t.ContextManager[None]:
-    """Allow TensorFloat-32 in cuDNN, as torch does by default, or do not."""
+    """Allow TensorFloat-32 in cuDNN, as torch does by default, or forbid it."""
     if context.device != "cuda":
         return contextlib.nullcontext()
     return allow_tf32(torch.backends.cudnn, allowed)
 
 
-def _prepare(context: Context) -> str:
-    """Assert that cuDNN is there on a GPU; return the remedy for wrong numbers."""
+def _require_cudnn(context: Context) -> str:
+    """Require cuDNN on a GPU; return the remedy for wrong numbers."""
     if context.device != "cuda":
         return REMEDY_CPU
     if not torch.backends.cudnn.is_available():
@@ -108,21 +108,21 @@ def _slices(start: int, step: int, count: int) -> slice:
     return slice(start, start + step * (count - 1) + 1, step)
 
 
-def _defined(layer: Layer, inputs: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """Return the convolution by its definition: the sum over the places of the kernel."""
+def _by_definition(layer: Layer, inputs: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """Return the convolution by definition: the sum over the positions of the kernel."""
     groups, grouped = layer.groups, inputs.unflatten(1, (layer.groups, -1))
     spread = [layer.dilation * (width - 1) + 1 for width in layer.kernel]
     if layer.transposed:
         sizes = [(size - 1) * layer.stride + width + layer.output_padding for size, width in zip(layer.size, spread)]
-        # Weights of a transposed convolution are (channels, filters / groups, …).
+        # The weights of a transposed convolution are (channels, filters / groups, …).
         weights = weight.unflatten(0, (groups, -1))
         result = inputs.new_zeros(inputs.shape[0], groups, layer.filters // groups, *sizes)
-        for place in itertools.product(*(range(width) for width in layer.kernel)):
-            at = tuple(_slices(p * layer.dilation, layer.stride, n) for p, n in zip(place, layer.size))
-            term = torch.einsum("ngc...,gcf->ngf...", grouped, weights[(..., *place)])
-            moved = torch.zeros_like(result)
-            moved[(slice(None), slice(None), slice(None), *at)] = term
-            result = result + moved
+        for position in itertools.product(*(range(width) for width in layer.kernel)):
+            window = tuple(_slices(p * layer.dilation, layer.stride, n) for p, n in zip(position, layer.size))
+            term = torch.einsum("ngc...,gcf->ngf...", grouped, weights[(..., *position)])
+            shifted = torch.zeros_like(result)
+            shifted[(slice(None), slice(None), slice(None), *window)] = term
+            result = result + shifted
         result = result.flatten(1, 2)
         inner = tuple(slice(layer.padding, size - layer.padding) for size in sizes)
         return result[(slice(None), slice(None), *inner)]
@@ -130,25 +130,25 @@ def _defined(layer: Layer, inputs: torch.Tensor, weight: torch.Tensor) -> torch.
     counts = [(size + 2 * layer.padding - width) // layer.stride + 1 for size, width in zip(layer.size, spread)]
     weights = weight.unflatten(0, (groups, -1))
     result = inputs.new_zeros(inputs.shape[0], groups, layer.filters // groups, *counts)
-    for place in itertools.product(*(range(width) for width in layer.kernel)):
-        at = tuple(_slices(p * layer.dilation, layer.stride, n) for p, n in zip(place, counts))
-        seen = padded[(slice(None), slice(None), slice(None), *at)]
-        result = result + torch.einsum("ngc...,gfc->ngf...", seen, weights[(..., *place)])
+    for position in itertools.product(*(range(width) for width in layer.kernel)):
+        window = tuple(_slices(p * layer.dilation, layer.stride, n) for p, n in zip(position, counts))
+        covered = padded[(slice(None), slice(None), slice(None), *window)]
+        result = result + torch.einsum("ngc...,gfc->ngf...", covered, weights[(..., *position)])
     return result.flatten(1, 2)
 
 
 @one_thread()
-def _all_of(
+def _result_and_gradients(
     layer: Layer, inputs: torch.Tensor, weight: torch.Tensor, upstream: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Return the result without bias and the gradients of inputs and weights, in float64."""
     leaves = [tensor.double().detach().requires_grad_() for tensor in (inputs, weight)]
-    result = _defined(layer, *leaves)
+    result = _by_definition(layer, *leaves)
     of_inputs, of_weight = gradients(result, leaves, upstream.double())
     return result.detach(), of_inputs, of_weight
 
 
-def _computed(layer: Layer, inputs: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+def _convolve(layer: Layer, inputs: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
     dimensions = len(layer.kernel)
     common = {"stride": layer.stride, "padding": layer.padding, "dilation": layer.dilation, "groups": layer.groups}
     if layer.transposed:
@@ -158,14 +158,14 @@ def _computed(layer: Layer, inputs: torch.Tensor, weight: torch.Tensor, bias: to
 
 
 def weight_shape(layer: Layer) -> tuple[int, ...]:
-    """Return the shape of the weights: a transposed convolution has its channels first."""
+    """Return the shape of the weights; a transposed convolution has its channels first."""
     if layer.transposed:
         return (layer.channels, layer.filters // layer.groups, *layer.kernel)
     return (layer.filters, layer.channels // layer.groups, *layer.kernel)
 
 
 def output_size(layer: Layer) -> tuple[int, ...]:
-    """Return the sizes of the result, channels and batch left out."""
+    """Return the spatial sizes of the result."""
     sizes = []
     for size, kernel in zip(layer.size, layer.kernel):
         spread = layer.dilation * (kernel - 1) + 1
@@ -177,21 +177,21 @@ def output_size(layer: Layer) -> tuple[int, ...]:
 
 
 def terms(layer: Layer) -> tuple[int, int, int]:
-    """Return how many products a result, an element of dInput and one of dWeight sum at most."""
-    places = math.prod(layer.kernel)
-    of_result = layer.channels // layer.groups * places
-    of_inputs = layer.filters // layer.groups * places
+    """Return the largest number of products in a sum of the result, of dInput and of dWeight."""
+    positions = math.prod(layer.kernel)
+    of_result = layer.channels // layer.groups * positions
+    of_inputs = layer.filters // layer.groups * positions
     of_weight = layer.batch * min(math.prod(layer.size), math.prod(output_size(layer)))
     return of_result, of_inputs, of_weight
 
 
 def density(layer: Layer, largest: int) -> float:
-    """Return which part of -1, 0 and 1 may be other than 0 so that no sum of magnitudes comes near ``largest``."""
+    """Return the share of nonzero values for which no sum of magnitudes comes near ``largest``."""
     return min(0.8, float((largest / 2 / max(terms(layer))) ** 0.5))
 
 
-def _laid_out(tensor: torch.Tensor, last: bool) -> torch.Tensor:
-    """Return it with its channels last in memory, where asked for."""
+def _with_layout(tensor: torch.Tensor, last: bool) -> torch.Tensor:
+    """Return a tensor, with its channels last in memory if requested."""
     if not last:
         return tensor
     return tensor.contiguous(memory_format=torch.channels_last_3d if tensor.dim() == 5 else torch.channels_last)
@@ -209,13 +209,13 @@ def _compare(
 ) -> None:
     """Compare a convolution and its three gradients.
 
-    :param kind: how inputs are chosen and what the bounds follow from: the dtype's name, ``tf32``, or ``whole`` for
-        float32 with the integers of float16.
+    :param kind: the source of inputs and bounds: the dtype's name, ``tf32``, or ``whole`` for float32 with the
+        integers of float16.
     :param layouts: whether channels are last in memory.
     """
     name = str(dtype).rpartition(".")[2]
-    words = f"{layer.words}, {name}{', TF32 allowed' if kind == 'tf32' else ''}"
-    generator = context.generator(f"convolution {words} {kind}")
+    description = f"{layer.name}, {name}{', TF32 allowed' if kind == 'tf32' else ''}"
+    generator = context.generator(f"convolution {description} {kind}")
     ones = (1,) * len(layer.size)
     shapes: list[tuple[int, ...]] = [
         (layer.batch, layer.channels, *layer.size),
@@ -230,37 +230,39 @@ def _compare(
     else:
         inputs, weight, bias, upstream = (torch.randn(shape, generator=generator).to(dtype) for shape in shapes)
 
-    def everything(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        some = [tensor.double() for tensor in tensors]
-        result, *others = _all_of(layer, some[0], some[1], some[3])
-        of_bias = some[3].sum((0, *range(2, some[3].dim())))
-        return (result + some[2].reshape(1, -1, *ones), *others, of_bias)
+    def compute_all(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        wide = [tensor.double() for tensor in tensors]
+        result, *others = _result_and_gradients(layer, wide[0], wide[1], wide[3])
+        of_bias = wide[3].sum((0, *range(2, wide[3].dim())))
+        return (result + wide[2].reshape(1, -1, *ones), *others, of_bias)
 
-    expected = everything(inputs, weight, bias, upstream)
-    magnitudes = everything(inputs.abs(), weight.abs(), bias.abs(), upstream.abs())
+    expected = compute_all(inputs, weight, bias, upstream)
+    magnitudes = compute_all(inputs.abs(), weight.abs(), bias.abs(), upstream.abs())
     if largest and max(float(bound.max()) for bound in magnitudes[:3]) > largest:
-        raise ValueError(f"the integers of {words} are not exact")
+        raise ValueError(f"the integers of {description} are not exact")
     lengths = (*terms(layer), layer.batch * math.prod(output_size(layer)))
 
     for channels_last, repeat in itertools.product(layouts, range(repeats)):
         leaves = [
-            _laid_out(inputs.to(context.device, copy=True), channels_last).requires_grad_(),
-            _laid_out(weight.to(context.device, copy=True), channels_last).requires_grad_(),
+            _with_layout(inputs.to(context.device, copy=True), channels_last).requires_grad_(),
+            _with_layout(weight.to(context.device, copy=True), channels_last).requires_grad_(),
             bias.to(context.device, copy=True).requires_grad_(),
         ]
-        result = _computed(layer, *leaves)
-        computed = (result, *gradients(result, leaves, _laid_out(upstream.to(context.device), channels_last)))
-        how = f"{', channels last' if channels_last else ''}{f', run {repeat + 1}' if repeats > 1 else ''}"
-        for part, got, wanted, magnitude, length in zip(
+        result = _convolve(layer, *leaves)
+        computed = (result, *gradients(result, leaves, _with_layout(upstream.to(context.device), channels_last)))
+        variant = f"{', channels last' if channels_last else ''}{f', run {repeat + 1}' if repeats > 1 else ''}"
+        for part, actual, reference, magnitude, length in zip(
             ("forward", "dInput", "dWeight", "dBias"), computed, expected, magnitudes, lengths
         ):
-            cases.compare(f"{words}{how}, {part}", got, wanted, _bound(kind, name, wanted, magnitude, length))
+            cases.compare(
+                f"{description}{variant}, {part}", actual, reference, _bound(kind, name, reference, magnitude, length)
+            )
 
 
 def _bound(kind: str, name: str, expected: torch.Tensor, magnitudes: torch.Tensor, length: int) -> torch.Tensor:
-    """Return how far each element may be off: see the top of the file.
+    """Return the allowed error of each element, see the module's docstring.
 
-    Integers add exactly, but a transform of them is not exact: its part of the bound stays.
+    Integers add exactly, but a transform of them is not exact, so its part of the bound stays.
     """
     unit, transform = UNIT_ROUNDOFF["float32"], transformed("float32", expected)
     if kind == "float32":
@@ -272,7 +274,7 @@ def _bound(kind: str, name: str, expected: torch.Tensor, magnitudes: torch.Tenso
 
 
 def transformed(name: str, expected: torch.Tensor) -> torch.Tensor:
-    """Return how far what adds exactly may be off, for a library may transform it: see the top of the file."""
+    """Return the allowed error of exact sums, which a library may transform, see the module's docstring."""
     size = expected.square().mean().sqrt() if expected.numel() else expected.new_zeros(())
     transform = (TRANSFORM * UNIT_ROUNDOFF["float32"] * size).expand_as(expected)
     if name == "float32":
@@ -280,8 +282,8 @@ def transformed(name: str, expected: torch.Tensor) -> torch.Tensor:
     return UNIT_ROUNDOFF[name] * expected.abs() + UNDERFLOW[name] + transform
 
 
-def _moved(cases: Cases, context: Context, dtype: torch.dtype, channels_last: bool) -> None:
-    """Compare kernels of one element, which move values of all bits to other places and channels."""
+def _compare_moved(cases: Cases, context: Context, dtype: torch.dtype, channels_last: bool) -> None:
+    """Compare kernels of one element, which move values with full significands to other positions and channels."""
     name = str(dtype).rpartition(".")[2]
     generator = context.generator(f"convolution moved {name}")
     channels, size = 16, 12
@@ -297,28 +299,28 @@ def _moved(cases: Cases, context: Context, dtype: torch.dtype, channels_last: bo
             channel % 4
         )
     actual = torch.nn.functional.conv2d(
-        _laid_out(inputs.to(context.device), channels_last),
-        _laid_out(weight.to(dtype).to(context.device), channels_last),
+        _with_layout(inputs.to(context.device), channels_last),
+        _with_layout(weight.to(dtype).to(context.device), channels_last),
         padding=1,
     )
-    words = f"values moved, {name}{', channels last' if channels_last else ''}"
-    cases.compare(words, actual, expected, transformed(name, expected))
+    case = f"values moved, {name}{', channels last' if channels_last else ''}"
+    cases.compare(case, actual, expected, transformed(name, expected))
 
 
-def _low_precision(context: Context) -> list[torch.dtype]:
+def _low_precision_dtypes(context: Context) -> list[torch.dtype]:
     if context.device == "cuda" and torch.cuda.get_device_capability() < (8, 0):
         return [torch.float16]
     return [torch.bfloat16, torch.float16]
 
 
-def _layers(
+def _compare_layers(
     cases: Cases, context: Context, layers: t.Sequence[Layer], *, layouts: t.Sequence[bool] = (False, True)
 ) -> None:
     """Compare layers in every format: float32 with and without TF32, and integers in 16 bits."""
     for layer in layers:
         with _precision(context, False):
             _compare(cases, context, layer, torch.float32, kind="float32", layouts=layouts)
-        for dtype in _low_precision(context):
+        for dtype in _low_precision_dtypes(context):
             _compare(cases, context, layer, dtype, kind=str(dtype).rpartition(".")[2], layouts=layouts)
     if context.device == "cuda":
         with _precision(context, True):
@@ -328,12 +330,12 @@ def _layers(
 
 @check("convolution.conv2d", devices=("cuda", "cpu"), measured=SEEN)
 def conv2d(context: Context) -> Measured:
-    """Show that two-dimensional convolutions and their three gradients are right, channels first and last.
+    """Two-dimensional convolutions and their three gradients are right, with channels first and last.
 
-    With strides, padding, dilation, groups and depthwise; float32 with TF32 off and, on a GPU, as torch comes (on).
-    Bound: see the top of the file.
+    They have strides, padding, dilation, groups or are depthwise; float32 runs with TF32 disabled and, on a GPU, with
+    torch's default (enabled). Bound: see the module.
     """
-    cases = Cases("the two-dimensional convolution", _prepare(context))
+    cases = Cases("the two-dimensional convolution", _require_cudnn(context))
     wide = context.device == "cuda"
     layers = [
         Layer("3 x 3", 32, 40 if wide else 24, (3, 3), (14, 14), padding=1),
@@ -342,11 +344,11 @@ def conv2d(context: Context) -> Measured:
         Layer("depthwise", 24, 24, (3, 3), (14, 14), padding=1, groups=24),
         Layer("1 x 1", 48, 32, (1, 1), (13, 11)),
     ]
-    _layers(cases, context, layers)
+    _compare_layers(cases, context, layers)
     with _precision(context, False):
-        for dtype in (torch.float32, *_low_precision(context)):
+        for dtype in (torch.float32, *_low_precision_dtypes(context)):
             for channels_last in (False, True):
-                _moved(cases, context, dtype, channels_last)
+                _compare_moved(cases, context, dtype, channels_last)
         _compare(cases, context, layers[0], torch.float32, kind="whole", repeats=5 if wide else 3)
         _compare(cases, context, Layer("7 x 7, stride 2, 3 channels", 3, 16, (7, 7), (24, 24), stride=2, padding=3),
                  torch.float32, kind="float32")  # fmt: skip
@@ -355,8 +357,8 @@ def conv2d(context: Context) -> Measured:
 
 @check("convolution.conv1d_3d", devices=("cuda", "cpu"), measured=SEEN)
 def conv1d_3d(context: Context) -> Measured:
-    """Show that convolutions in one and three dimensions and their gradients are right. Bound: see the top."""
-    cases = Cases("the convolution in one or three dimensions", _prepare(context))
+    """Convolutions in one and three dimensions and their gradients are right. Bound: see the module."""
+    cases = Cases("the convolution in one or three dimensions", _require_cudnn(context))
     flat = [
         Layer("1-D, 5", 24, 20, (5,), (50,), padding=2),
         Layer("1-D, 4, stride 3, dilation 2, groups 2", 18, 12, (4,), (61,), batch=3, stride=3, padding=3, dilation=2,
@@ -366,30 +368,30 @@ def conv1d_3d(context: Context) -> Measured:
         Layer("3-D, 3 x 3 x 3", 8, 10, (3, 3, 3), (6, 7, 5), padding=1),
         Layer("3-D, 2 x 3 x 3, stride 2", 6, 8, (2, 3, 3), (7, 8, 9), stride=2, padding=1),
     ]
-    _layers(cases, context, flat, layouts=(False,))
-    _layers(cases, context, deep)
+    _compare_layers(cases, context, flat, layouts=(False,))
+    _compare_layers(cases, context, deep)
     return cases.result()
 
 
 @check("convolution.transposed", devices=("cuda", "cpu"), measured=SEEN)
 def transposed(context: Context) -> Measured:
-    """Show that transposed convolutions and their gradients are right, in 1 to 3 dimensions. Bound: see the top."""
-    cases = Cases("the transposed convolution", _prepare(context))
+    """Transposed convolutions and their gradients are right, in 1 to 3 dimensions. Bound: see the module."""
+    cases = Cases("the transposed convolution", _require_cudnn(context))
     layers = [
         Layer("3 x 3, stride 2", 24, 16, (3, 3), (9, 8), stride=2, padding=1, transposed=True, output_padding=1),
         Layer("4 x 2, dilation 2, groups 2", 16, 12, (4, 2), (8, 9), padding=1, dilation=2, groups=2, transposed=True),
     ]
-    _layers(cases, context, layers)
+    _compare_layers(cases, context, layers)
     others = [
         Layer("1-D, 4, stride 2", 12, 14, (4,), (21,), stride=2, padding=1, transposed=True),
         Layer("3-D, 3 x 2 x 3, stride 2", 6, 5, (3, 2, 3), (4, 5, 4), stride=2, transposed=True),
     ]
-    _layers(cases, context, others, layouts=(False,))
+    _compare_layers(cases, context, others, layouts=(False,))
     return cases.result()
 
 
 class Network(t.NamedTuple):
-    """A recurrent network: two layers, both directions.
+    """A recurrent network of two layers in both directions.
 
     :ivar gates: 4 for an LSTM, 3 for a GRU.
     """
@@ -403,7 +405,7 @@ class Network(t.NamedTuple):
 
 
 def _recurrent_shapes(network: Network) -> list[tuple[int, ...]]:
-    """Return the shapes of the parameters in the order of torch: of both layers, forward and backward."""
+    """Return the shapes of the parameters in torch's order: for both layers, forward and backward."""
     shapes: list[tuple[int, ...]] = []
     for layer, _unused in itertools.product(range(2), range(2)):
         width = network.inputs if layer == 0 else 2 * network.hidden
@@ -413,7 +415,7 @@ def _recurrent_shapes(network: Network) -> list[tuple[int, ...]]:
 
 
 class _Noise:
-    """Perturbs what the reference computes as rounding would, and more; without sizes it does not.
+    """Perturbs the reference by more than rounding would; without sizes it changes nothing.
 
     :param size: the largest relative error of one addition or function.
     :param sums: the largest error of a sum by the sum of its magnitudes.
@@ -423,23 +425,23 @@ class _Noise:
     def __init__(self, generator: torch.Generator, size: float = 0, sums: float = 0, factors: float = 0) -> None:
         self.generator, self.size, self.sums, self.factors = generator, size, sums, factors
 
-    def _off(self, largest: torch.Tensor) -> torch.Tensor:
+    def _random_error(self, largest: torch.Tensor) -> torch.Tensor:
         return (torch.rand(largest.shape, generator=self.generator, dtype=torch.float64) * 2 - 1) * largest
 
     def product(self, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
         """Return a product with each of its sums perturbed.
 
-        Rounded factors move a sum by the root of the sum of squares where they are rounded to nearest, and by a part
-        of the result itself where they are cut off.
+        Factors rounded to nearest move a sum by the root of the sum of squares; truncated factors move it by a share of
+        the result itself.
         """
         exact = left @ right
         largest = self.sums * (left.abs() @ right.abs())
         if self.factors:
             largest = largest + self.factors * ((left.square() @ right.square()).sqrt() + exact.abs())
-        return exact + self._off(largest)
+        return exact + self._random_error(largest)
 
     def value(self, exact: torch.Tensor) -> torch.Tensor:
-        """Perturb a value and, on the way back, its gradient."""
+        """Perturb a value and, in the backward pass, its gradient."""
         if not self.size:
             return exact
         noise = self
@@ -447,16 +449,16 @@ class _Noise:
         class Perturbed(torch.autograd.Function):
             @staticmethod
             def forward(ctx: t.Any, inputs: torch.Tensor) -> torch.Tensor:
-                return inputs + noise._off(noise.size * inputs.abs())
+                return inputs + noise._random_error(noise.size * inputs.abs())
 
             @staticmethod
             def backward(ctx: t.Any, gradient: torch.Tensor) -> torch.Tensor:
-                return gradient + noise._off(noise.size * gradient.abs())
+                return gradient + noise._random_error(noise.size * gradient.abs())
 
         return t.cast("torch.Tensor", Perturbed.apply(exact))
 
     def linear(self, inputs: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-        """Return the product with the transposed weights; perturb it and both gradients."""
+        """Return the product with the transposed weights, with it and both gradients perturbed."""
         if not self.size:
             return inputs @ weight.t()
         noise = self
@@ -478,7 +480,7 @@ class _Noise:
 def _cell(
     network: Network, noise: _Noise, inputs: torch.Tensor, state: list[torch.Tensor], parameters: t.Sequence[t.Any]
 ) -> list[torch.Tensor]:
-    """Return the next state by the equations in torch's documentation: (h, c) of an LSTM, (h,) of a GRU."""
+    """Return the next state by the equations in torch's documentation: (h, c) for an LSTM, (h,) for a GRU."""
     from_input = noise.value(noise.linear(inputs, parameters[0]) + parameters[2])
     from_hidden = noise.value(noise.linear(state[0], parameters[1]) + parameters[3])
     if network.gates == 4:
@@ -499,33 +501,33 @@ def _unrolled(network: Network, noise: _Noise, inputs: torch.Tensor, parameters:
     for layer in range(2):
         directions = []
         for direction in range(2):
-            own = parameters[(2 * layer + direction) * 4 :][:4]
+            parameters_of_direction = parameters[(2 * layer + direction) * 4 :][:4]
             state = [inputs.new_zeros(network.batch, network.hidden) for _unused in range(network.gates - 2)]
             outputs = []
             for step in range(network.steps) if direction == 0 else reversed(range(network.steps)):
-                state = _cell(network, noise, inputs[step], state, own)
+                state = _cell(network, noise, inputs[step], state, parameters_of_direction)
                 outputs.append(state[0])
             directions.append(torch.stack(outputs if direction == 0 else outputs[::-1]))
         inputs = torch.cat(directions, 2)
     return inputs
 
 
-def _recurrence(cases: Cases, context: Context, network: Network) -> None:
+def _compare_recurrence(cases: Cases, context: Context, network: Network) -> None:
     """Compare one network, forward and with all its gradients, on a GPU with and without TF32.
 
-    cuDNN does not say in which order it adds. So the reference is computed three times more in float64, each time with
-    every value and gradient off at random by more than rounding moves it: a sum of k products by up to 2 sqrt(k) u of
-    its magnitudes (N. J. Higham, T. Mary, A new approach to probabilistic rounding error analysis, SIAM Journal on
-    Scientific Computing 41(5), 2019: sqrt(k) u is what it hardly ever exceeds), with TF32 by the 2 u of two rounded
-    factors besides; all others by up to 8 units in the last place, more than any library documents for its sigmoid and
-    tanh. A real computation is off by less at each step and as independently: 4 times the largest deviation of a
+    cuDNN does not document the order of its additions. So the reference is computed three more times in float64, each
+    time with random errors in every value and gradient that exceed those of rounding: for a sum of k products up to
+    2 sqrt(k) u of its magnitudes (N. J. Higham, T. Mary, A new approach to probabilistic rounding error analysis, SIAM
+    Journal on Scientific Computing 41(5), 2019: sqrt(k) u is hardly ever exceeded), with TF32 also the 2 u of two
+    rounded factors; for all others up to 8 units in the last place, more than any library documents for its sigmoid and
+    tanh. A real computation has smaller errors at each step, just as independent, so 4 times the largest deviation of a
     tensor bounds it.
     """
     generator = context.generator(f"convolution.recurrent {network.name}")
     shapes = [(network.steps, network.batch, network.inputs), *_recurrent_shapes(network)]
     tensors = [torch.randn(shapes[0], generator=generator)]
     for shape in shapes[1:]:
-        # As torch initialises them, and twice as large, so that gates differ.
+        # Twice as large as torch initialises them, so that gates differ.
         tensors.append((torch.rand(shape, generator=generator) * 2 - 1) * 2 * network.hidden**-0.5)
     upstream = torch.randn(network.steps, network.batch, 2 * network.hidden, generator=generator)
 
@@ -550,24 +552,26 @@ def _recurrence(cases: Cases, context: Context, network: Network) -> None:
         bounds = [torch.zeros((), dtype=torch.float64) for _unused in expected]
         for _unused in range(3):
             perturbed = reference(_Noise(generator, 16 * unit, 2 * longest**0.5 * unit, factors))
-            off = [(one - other).abs().max() for one, other in zip(perturbed, expected)]
+            off = [(moved - other).abs().max() for moved, other in zip(perturbed, expected)]
             bounds = [torch.maximum(bound, 4 * largest) for bound, largest in zip(bounds, off)]
         with _precision(context, allowed):
             inputs = tensors[0].to(context.device, copy=True).requires_grad_()
             outputs, _unused = module(inputs)
             leaves = [inputs, *module.parameters()]
             computed = [outputs, *gradients(outputs, leaves, upstream.to(context.device))]
-        for name, actual, wanted, bound in zip(names, computed, expected, bounds):
-            cases.compare(f"{network.name}{', TF32 allowed' if allowed else ''}, {name}", actual, wanted, bound)
+        for name, actual, expected_values, bound in zip(names, computed, expected, bounds):
+            cases.compare(
+                f"{network.name}{', TF32 allowed' if allowed else ''}, {name}", actual, expected_values, bound
+            )
 
 
 @check("convolution.recurrent", devices=("cuda", "cpu"), measured=SEEN)
 def recurrent(context: Context) -> Measured:
-    """Show that an LSTM and a GRU of two layers and both directions are right, forward and in every gradient.
+    """An LSTM and a GRU of two layers in both directions are right, forward and in every gradient.
 
-    The reference are the equations, step by step in float64. Bound: by perturbation, see _recurrence.
+    The reference evaluates the equations step by step in float64. Bound: by perturbation, see _compare_recurrence.
     """
-    cases = Cases("the recurrent layer", _prepare(context))
+    cases = Cases("the recurrent layer", _require_cudnn(context))
     for network in (Network("LSTM", 4), Network("GRU", 3)):
-        _recurrence(cases, context, network)
+        _compare_recurrence(cases, context, network)
     return cases.result()
