@@ -2,13 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Linear algebra over sizes, batches, sides, triangles and complex numbers; Fourier transforms by classes of length.
+"""Linear algebra over sizes, batches, sides, triangles and complex numbers.
 
-Matrices are well conditioned: random ones with twice the unit matrix, or their products. A result is judged by what it
-leaves, in float64: each element of A X - B by the 2-norms of the row and the column that it comes from. Errors of
-rounding are independent, so that they add as squares do (N. J. Higham and T. Mary, SIAM J. Sci. Comput. 41, 2019);
-``STEPS`` u of those norms is allowed, four times that for what iterates, and a result that is a hundredth off is
-thousands of times that.
+Matrices are well conditioned: random ones plus twice the unit matrix, or their products. A result is judged by its
+residual in float64: each element of A X - B by the 2-norms of its row and column. Rounding errors are independent, so
+their squares add (N. J. Higham and T. Mary, SIAM J. Sci. Comput. 41, 2019). ``STEPS`` u of those norms is allowed, and
+four times that for iterations; an error of one per cent is thousands of times that.
 """
 
 from __future__ import annotations
@@ -25,29 +24,29 @@ REMEDY = (
     "Check that the libraries of linear algebra (libcusolver, libcublas, libcufft; LAPACK on a CPU) are those that "
     "torch was built with (checks of family identity), or use another stack."
 )
-#: How many roundings' size an element may be off, by the 2-norms that it is made of.
+#: The allowed error of an element in roundings, relative to the 2-norms of its row and column.
 STEPS = 40.0
 REAL = {"float32": "float32", "float64": "float64", "complex64": "float32", "complex128": "float64"}
-#: How many times that a GPU's libraries may be off at least: of the sizes drawn in three runs on an H200 one was off by
-#: 1.21 times (lu of complex64, 1,023 rows).
-ON_A_GPU = 4.0
-#: How many times that an iteration may be off, beside what grows with the size, see :func:`jacobi`.
-ITERATED = 8.0
-#: For float32 of these sizes torch's eigh calls cuSOLVER's Jacobi method on a GPU.
+#: The smallest multiple of the bound on a GPU: of the sizes drawn in three runs on an H200 one was off by 1.21 times
+#: the bound (lu of complex64, 1,023 rows).
+GPU_FACTOR = 4.0
+#: The multiple of the bound for an iteration, beside the part that grows with the size, see :func:`jacobi`.
+ITERATION_FACTOR = 8.0
+#: The sizes for which torch's eigh calls cuSOLVER's Jacobi method for float32 on a GPU.
 JACOBI_SIZES = range(32, 513)
-#: How many times that cuSOLVER's QR method of singular values may be off. At worst it was 5.3 (513 rows, H200).
-BY_QR = 20.0
-#: Sizes up to which all is tried; of the larger ones some, by the day or the seed.
+#: The multiple of the bound for cuSOLVER's QR method of singular values; the largest seen was 5.3 (513 rows, H200).
+QR_FACTOR = 20.0
+#: The sizes that are all tested; of the larger ones a few are drawn by the seed or the date.
 SMALL = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 63, 64, 65, 96, 127, 129)
 LARGE = (191, 255, 256, 257, 383, 511, 512, 513, 767, 1023, 1024, 1025, 1536, 2047, 2048)
 BATCHES = ((2, 3), (3, 17), (5, 32), (9, 8), (65, 5), (17, 33), (4, 65), (129, 2), (2, 129))
 
 
 def libraries(configuration: str, maps: str) -> str:
-    """Say which BLAS and LAPACK torch is linked to.
+    """Return the BLAS and LAPACK that torch is linked to.
 
     :param configuration: ``torch.__config__.show()``.
-    :param maps: ``/proc/self/maps``.
+    :param maps: the content of ``/proc/self/maps``.
     """
     linked = []
     for key in ("BLAS_INFO", "LAPACK_INFO"):
@@ -64,23 +63,23 @@ def _linked_libraries() -> str:
         return libraries(torch.__config__.show(), file.read())
 
 
-def _matrix(context: Context, words: str, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
-    """Return random numbers on the CPU, of the widest format."""
+def _matrix(context: Context, stream: str, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+    """Return random numbers in the widest format on the CPU."""
     wide = torch.complex128 if dtype.is_complex else torch.float64
-    return torch.randn(shape, generator=context.generator(f"algebra {words} {shape}"), dtype=wide)
+    return torch.randn(shape, generator=context.generator(f"algebra {stream} {shape}"), dtype=wide)
 
 
 def jacobi(a: torch.Tensor) -> float:
-    """Return how many times the bound a singular value decomposition may be off.
+    """Return the multiple of the bound for a singular value decomposition.
 
-    Torch chooses cuSOLVER's Jacobi method on a GPU, whose error grows with the size: up to 0.36 times the rows in each
-    format on an H200, where the QR method keeps within 5.3 (docs/evidence/survey.md).
+    On a GPU torch chooses cuSOLVER's Jacobi method, whose error grows with the size: up to 0.36 times the rows in each
+    format on an H200, where the QR method stays within 5.3 (docs/evidence/survey.md).
     """
-    return max(ITERATED, float(min(a.shape[-2:]))) if a.is_cuda else ITERATED
+    return max(ITERATION_FACTOR, float(min(a.shape[-2:]))) if a.is_cuda else ITERATION_FACTOR
 
 
 class Problem(t.NamedTuple):
-    """Matrices in the wide format, exactly those that the device has."""
+    """Matrices in the wide format, equal to those on the device."""
 
     general: torch.Tensor
     definite: torch.Tensor
@@ -97,7 +96,7 @@ def _problem(context: Context, form: str, batch: tuple[int, ...], size: int) -> 
     definite = spread @ spread.mH + unit
     lower = (_matrix(context, f"lower {form}", (*batch, size, size), dtype) / math.sqrt(2 * size)).tril(-1) + 1.5 * unit
     sides = _matrix(context, f"sides {form}", (*batch, size, 3), dtype)
-    general, definite, lower, sides = (one.to(dtype).to(wide) for one in (general, definite, lower, sides))
+    general, definite, lower, sides = (matrix.to(dtype).to(wide) for matrix in (general, definite, lower, sides))
     definite = definite.tril() + definite.tril(-1).mH
     if dtype.is_complex:
         definite.diagonal(dim1=-2, dim2=-1).imag.zero_()
@@ -105,15 +104,15 @@ def _problem(context: Context, form: str, batch: tuple[int, ...], size: int) -> 
 
 
 class Judge:
-    """Compares products of results with what they must be.
+    """Compares products of results with their expectation.
 
     :param form: the format: ``complex64``.
-    :param words: what the case is called after the operator.
+    :param case: the suffix of the cases' names.
     """
 
-    def __init__(self, cases: Cases, context: Context, form: str, words: str) -> None:
-        self.real, self.least = REAL[form], ON_A_GPU if context.device == "cuda" else 1.0
-        self.cases, self.unit, self.words = cases, UNIT_ROUNDOFF[REAL[form]], f"{words}, {form}"
+    def __init__(self, cases: Cases, context: Context, form: str, case: str) -> None:
+        self.real, self.least = REAL[form], GPU_FACTOR if context.device == "cuda" else 1.0
+        self.cases, self.unit, self.case = cases, UNIT_ROUNDOFF[REAL[form]], f"{case}, {form}"
         self.dtype, self.device = getattr(torch, form), "cpu"
 
     def wide(self, value: torch.Tensor) -> torch.Tensor:
@@ -121,24 +120,24 @@ class Judge:
         return value.to(torch.complex128 if value.is_complex() else torch.float64)
 
     def product(
-        self, name: str, left: torch.Tensor, right: torch.Tensor, wanted: torch.Tensor, more: float = 1.0
+        self, name: str, left: torch.Tensor, right: torch.Tensor, expected: torch.Tensor, factor: float = 1.0
     ) -> None:
-        """See that ``left @ right`` is ``wanted``, of which one factor was computed."""
+        """Compare ``left @ right``, of which one factor was computed, with ``expected``."""
         left, right = self.wide(left), self.wide(right)
         norms = left.abs().square().sum(-1, keepdim=True).sqrt() * right.abs().square().sum(-2, keepdim=True).sqrt()
-        bound = max(more, self.least) * STEPS * self.unit * norms
-        self.cases.compare(f"{name}, {self.words}", left @ right, wanted.to(left.dtype), bound)
+        bound = max(factor, self.least) * STEPS * self.unit * norms
+        self.cases.compare(f"{name}, {self.case}", left @ right, expected.to(left.dtype), bound)
 
     def value(
-        self, name: str, found: torch.Tensor, wanted: torch.Tensor, around: torch.Tensor, more: float = 1.0
+        self, name: str, actual: torch.Tensor, expected: torch.Tensor, scale: torch.Tensor, factor: float = 1.0
     ) -> None:
-        bound = (max(more, self.least) * STEPS * self.unit * around).expand(wanted.shape)
-        self.cases.compare(f"{name}, {self.words}", self.wide(found), wanted, bound)
+        bound = (max(factor, self.least) * STEPS * self.unit * scale).expand(expected.shape)
+        self.cases.compare(f"{name}, {self.case}", self.wide(actual), expected, bound)
 
 
 @check("algebra.dense", devices=("cuda", "cpu"), seconds=180, measured=SEEN)
 def dense(context: Context) -> Measured:
-    """Solutions and decompositions for sizes from 1 to 2,048, alone and in batches, real and complex."""
+    """Solutions and decompositions for sizes from 1 to 2,048, single and in batches, real and complex."""
     import random
 
     cases = Cases("linear algebra", REMEDY)
@@ -147,147 +146,154 @@ def dense(context: Context) -> Measured:
         remedy = "Run playbooks/libraries.yml for NVPL and rebuild torch."
         raise Unanswered(ABSENT, "This torch is built without LAPACK.", remedy, "no LAPACK", "LAPACK")
     forms = ("float32", "complex64", "float64", "complex128") if gpu else ("float32", "complex64", "float64")
-    chance = random.Random(f"{context.seed} algebra")  # noqa: S311 - which sizes are tried is no secret
+    drawing = random.Random(f"{context.seed} algebra")  # noqa: S311 - which sizes are tried is no secret
     with torch.no_grad():
         for number, form in enumerate(forms):
             for size in SMALL[number % 3 :: 3 if gpu else 4]:
-                _one(cases, context, form, (), size)
+                _compare_size(cases, context, form, (), size)
             for count, size in BATCHES[number % 2 :: 2] if gpu else BATCHES[::3]:
-                _one(cases, context, form, (count,), size)
+                _compare_size(cases, context, form, (count,), size)
             most = 2048 if form in ("float32", "float64") else 1025
             larger = [size for size in LARGE if size <= (most if gpu else 257)]
-            for size in chance.sample(larger, min(len(larger), 2 if gpu and number < 2 else 1)):
-                _one(cases, context, form, (), size)
-            _rectangles(cases, context, form, chance)
+            for size in drawing.sample(larger, min(len(larger), 2 if gpu and number < 2 else 1)):
+                _compare_size(cases, context, form, (), size)
+            _compare_rectangles(cases, context, form, drawing)
     result = cases.result()
     if not gpu:
         result.measured += f"; {_linked_libraries()}"
     return result
 
 
-def _one(cases: Cases, context: Context, form: str, batch: tuple[int, ...], size: int) -> None:
-    """All operators over one size."""
-    given = _problem(context, form, batch, size)
-    words = f"{'x'.join(map(str, batch))} of {size}" if batch else f"{size}"
-    judge = Judge(cases, context, form, words)
-    a, s, low, b = (one.to(judge.dtype).to(context.device) for one in given)
-    unit = torch.eye(size, dtype=given.general.dtype).expand(given.general.shape)
-    _solved(judge, given, a, b, unit)
-    _definite(judge, given, s, b, unit)
+def _compare_size(cases: Cases, context: Context, form: str, batch: tuple[int, ...], size: int) -> None:
+    """Compare all operators for one size."""
+    problem = _problem(context, form, batch, size)
+    case = f"{'x'.join(map(str, batch))} of {size}" if batch else f"{size}"
+    judge = Judge(cases, context, form, case)
+    a, s, low, b = (matrix.to(judge.dtype).to(context.device) for matrix in problem)
+    unit = torch.eye(size, dtype=problem.general.dtype).expand(problem.general.shape)
+    _compare_solutions(judge, problem, a, b, unit)
+    _compare_definite(judge, problem, s, b, unit)
     for transposed in (False, True):
         for upper in (False, True):
-            exact = given.lower.mT if upper else given.lower
-            there = low.mT if upper else low
+            exact = problem.lower.mT if upper else problem.lower
+            triangle = low.mT if upper else low
             if transposed:
-                there, exact, upper_now = there.mH, exact.mH, not upper
+                triangle, exact, upper_now = triangle.mH, exact.mH, not upper
             else:
                 upper_now = upper
             name = f"solve_triangular, {'upper' if upper_now else 'lower'}{', adjoint' if transposed else ''}"
-            judge.product(name, exact, torch.linalg.solve_triangular(there, b, upper=upper_now), given.sides)
-            found = torch.linalg.solve_triangular(there, b.mT.contiguous(), upper=upper_now, left=False)
-            judge.product(f"{name}, from the right", found, exact, given.sides.mT)
-    strict = given.lower.tril(-1) + unit
-    found = torch.linalg.solve_triangular(low, b, upper=False, unitriangular=True)
-    judge.product("solve_triangular, ones on the diagonal", strict, found, given.sides)
+            judge.product(name, exact, torch.linalg.solve_triangular(triangle, b, upper=upper_now), problem.sides)
+            solution = torch.linalg.solve_triangular(triangle, b.mT.contiguous(), upper=upper_now, left=False)
+            judge.product(f"{name}, from the right", solution, exact, problem.sides.mT)
+    strict = problem.lower.tril(-1) + unit
+    solution = torch.linalg.solve_triangular(low, b, upper=False, unitriangular=True)
+    judge.product("solve_triangular, ones on the diagonal", strict, solution, problem.sides)
     if size <= (513 if context.device == "cuda" else 129):
-        _decomposed(judge, given, a, s, unit)
+        _compare_decompositions(judge, problem, a, s, unit)
 
 
-def _solved(judge: Judge, given: Problem, a: torch.Tensor, b: torch.Tensor, unit: torch.Tensor) -> None:
-    judge.product("solve", given.general, torch.linalg.solve(a, b), given.sides)
-    judge.product("solve, a vector", given.general, torch.linalg.solve(a, b[..., :1]), given.sides[..., :1])
+def _compare_solutions(judge: Judge, problem: Problem, a: torch.Tensor, b: torch.Tensor, unit: torch.Tensor) -> None:
+    judge.product("solve", problem.general, torch.linalg.solve(a, b), problem.sides)
+    judge.product("solve, a vector", problem.general, torch.linalg.solve(a, b[..., :1]), problem.sides[..., :1])
     judge.product(
-        "solve, from the right", torch.linalg.solve(a, b.mT.contiguous(), left=False), given.general, given.sides.mT
+        "solve, from the right", torch.linalg.solve(a, b.mT.contiguous(), left=False), problem.general, problem.sides.mT
     )
-    judge.product("solve of the adjoint", given.general.mH, torch.linalg.solve(a.mH, b), given.sides)
-    judge.product("inv", given.general, torch.linalg.inv(a), unit)
+    judge.product("solve of the adjoint", problem.general.mH, torch.linalg.solve(a.mH, b), problem.sides)
+    judge.product("inv", problem.general, torch.linalg.inv(a), unit)
     factors, pivots = torch.linalg.lu_factor(a)
-    judge.product("lu_solve", given.general, torch.linalg.lu_solve(factors, pivots, b), given.sides)
+    judge.product("lu_solve", problem.general, torch.linalg.lu_solve(factors, pivots, b), problem.sides)
     judge.product(
-        "lu_solve, adjoint", given.general.mH, torch.linalg.lu_solve(factors, pivots, b, adjoint=True), given.sides
+        "lu_solve, adjoint", problem.general.mH, torch.linalg.lu_solve(factors, pivots, b, adjoint=True), problem.sides
     )
-    p, low, up = torch.linalg.lu(a)
-    judge.product("lu", judge.wide(p) @ judge.wide(low), up, given.general, 4.0)
+    p, low, upper = torch.linalg.lu(a)
+    judge.product("lu", judge.wide(p) @ judge.wide(low), upper, problem.general, 4.0)
     sign, log = torch.linalg.slogdet(a)
-    true_sign, true_log = torch.linalg.slogdet(given.general)
+    true_sign, true_log = torch.linalg.slogdet(problem.general)
     size = torch.tensor(float(a.shape[-1]), dtype=torch.float64)
     judge.value("slogdet, sign", sign, true_sign, size)
     judge.value("slogdet", log, true_log, size)
     if a.shape[-1] <= 65:
-        wanted = torch.linalg.det(given.general)
-        judge.value("det", torch.linalg.det(a), wanted, wanted.abs() * size)
-        found = torch.linalg.matrix_power(a, 3)
-        exact = torch.linalg.matrix_power(given.general, 3)
-        judge.value("matrix_power", found, exact, 3 * exact.abs().amax((-1, -2), keepdim=True) * 2)
-        whole = torch.linalg.matrix_exp(given.general)
-        judge.value("matrix_exp", torch.linalg.matrix_exp(a), whole, whole.abs().amax((-1, -2), keepdim=True), 8.0)
+        determinant = torch.linalg.det(problem.general)
+        judge.value("det", torch.linalg.det(a), determinant, determinant.abs() * size)
+        power = torch.linalg.matrix_power(a, 3)
+        exact = torch.linalg.matrix_power(problem.general, 3)
+        judge.value("matrix_power", power, exact, 3 * exact.abs().amax((-1, -2), keepdim=True) * 2)
+        exponential = torch.linalg.matrix_exp(problem.general)
+        judge.value(
+            "matrix_exp", torch.linalg.matrix_exp(a), exponential, exponential.abs().amax((-1, -2), keepdim=True), 8.0
+        )
 
 
-def _definite(judge: Judge, given: Problem, s: torch.Tensor, b: torch.Tensor, unit: torch.Tensor) -> None:
+def _compare_definite(judge: Judge, problem: Problem, s: torch.Tensor, b: torch.Tensor, unit: torch.Tensor) -> None:
     low = torch.linalg.cholesky(s)
-    judge.product("cholesky", low, low.mH, given.definite)
-    judge.cases.exactly(f"cholesky, above the diagonal, {judge.words}", low.triu(1).abs(), torch.zeros(low.shape))
-    up = torch.linalg.cholesky(s, upper=True)
-    judge.product("cholesky, upper", up.mH, up, given.definite)
-    judge.product("cholesky_solve", given.definite, torch.cholesky_solve(b, low), given.sides)
-    judge.product("cholesky_solve, upper", given.definite, torch.cholesky_solve(b, up, upper=True), given.sides)
-    judge.product("cholesky_inverse", given.definite, torch.cholesky_inverse(low), unit)
-    # Only one triangle is read.
+    judge.product("cholesky", low, low.mH, problem.definite)
+    judge.cases.exactly(f"cholesky, above the diagonal, {judge.case}", low.triu(1).abs(), torch.zeros(low.shape))
+    upper = torch.linalg.cholesky(s, upper=True)
+    judge.product("cholesky, upper", upper.mH, upper, problem.definite)
+    judge.product("cholesky_solve", problem.definite, torch.cholesky_solve(b, low), problem.sides)
+    judge.product("cholesky_solve, upper", problem.definite, torch.cholesky_solve(b, upper, upper=True), problem.sides)
+    judge.product("cholesky_inverse", problem.definite, torch.cholesky_inverse(low), unit)
+    # Only one triangle may be read.
     half = torch.where(torch.ones_like(s, dtype=torch.bool).tril(), s, torch.full_like(s, 7.0))
-    judge.product("cholesky of a triangle", (one := torch.linalg.cholesky(half)), one.mH, given.definite)
+    judge.product("cholesky of a triangle", (factor := torch.linalg.cholesky(half)), factor.mH, problem.definite)
 
 
-def _decomposed(judge: Judge, given: Problem, a: torch.Tensor, s: torch.Tensor, unit: torch.Tensor) -> None:
+def _compare_decompositions(
+    judge: Judge, problem: Problem, a: torch.Tensor, s: torch.Tensor, unit: torch.Tensor
+) -> None:
     q, r = torch.linalg.qr(a)
-    judge.product("qr", q, r, given.general, 4.0)
+    judge.product("qr", q, r, problem.general, 4.0)
     judge.product("qr, orthogonal", q.mH, q, unit, 4.0)
-    judge.cases.exactly(f"qr, below the diagonal, {judge.words}", r.tril(-1).abs(), torch.zeros(r.shape))
-    values = torch.linalg.eigvalsh(given.definite)
+    judge.cases.exactly(f"qr, below the diagonal, {judge.case}", r.tril(-1).abs(), torch.zeros(r.shape))
+    values = torch.linalg.eigvalsh(problem.definite)
     largest = values[..., -1:]
-    # Jacobi's method again, up to 0.35 times the rows on an H200; complex, float64 and more rows are within 4.
+    # Jacobi's method is off by up to 0.35 times the rows on an H200; complex, float64 and more rows stay within 4.
     by_jacobi = a.is_cuda and a.dtype is torch.float32 and a.shape[-1] in JACOBI_SIZES
-    more = float(a.shape[-1]) if by_jacobi else 4.0
+    factor = float(a.shape[-1]) if by_jacobi else 4.0
     for triangle, other in (("L", torch.Tensor.tril), ("U", torch.Tensor.triu)):
         half = torch.where(other(torch.ones_like(s, dtype=torch.bool)), s, torch.full_like(s, 7.0))
-        found, vectors = torch.linalg.eigh(half, UPLO=triangle)
-        judge.value(f"eigh, values, {triangle}", found, values, largest, more)
+        computed, vectors = torch.linalg.eigh(half, UPLO=triangle)
+        judge.value(f"eigh, values, {triangle}", computed, values, largest, factor)
         judge.product(
             f"eigh, {triangle}",
-            judge.wide(vectors) * found.cpu().double()[..., None, :],
+            judge.wide(vectors) * computed.cpu().double()[..., None, :],
             vectors.mH,
-            given.definite,
-            more,
+            problem.definite,
+            factor,
         )
-        judge.product(f"eigh, orthogonal, {triangle}", vectors.mH, vectors, unit, more)
-        judge.value(f"eigvalsh, {triangle}", torch.linalg.eigvalsh(half, UPLO=triangle), values, largest, more)
-    exact = torch.linalg.svdvals(given.general)
-    for driver, most in ((None, jacobi(a)), *([("gesvd", BY_QR)] if a.is_cuda and a.dim() == 2 else [])):
+        judge.product(f"eigh, orthogonal, {triangle}", vectors.mH, vectors, unit, factor)
+        judge.value(f"eigvalsh, {triangle}", torch.linalg.eigvalsh(half, UPLO=triangle), values, largest, factor)
+    exact = torch.linalg.svdvals(problem.general)
+    for driver, factor_of_driver in (
+        (None, jacobi(a)),
+        *([("gesvd", QR_FACTOR)] if a.is_cuda and a.dim() == 2 else []),
+    ):
         name = f"svd{f' by {driver}' if driver else ''}"
         u, sigma, v = torch.linalg.svd(a, driver=driver)
-        _singular(judge, name, (u, sigma, v), given.general, unit, most)
-        judge.value(f"{name}, values", sigma, exact, exact[..., :1], most)
+        _compare_singular_values(judge, name, (u, sigma, v), problem.general, unit, factor_of_driver)
+        judge.value(f"{name}, values", sigma, exact, exact[..., :1], factor_of_driver)
     judge.value("svdvals", torch.linalg.svdvals(a), exact, exact[..., :1], jacobi(a))
-    judge.product("pinv", given.general, torch.linalg.pinv(a), unit, jacobi(a) if a.is_cuda else 4.0)
+    judge.product("pinv", problem.general, torch.linalg.pinv(a), unit, jacobi(a) if a.is_cuda else 4.0)
     if a.shape[-1] <= 65:
-        found, vectors = torch.linalg.eig(a)
-        scaled = judge.wide(vectors) * judge.wide(found)[..., None, :]
-        judge.product("eig", given.general.to(torch.complex128), vectors, scaled, 4.0)
+        computed, vectors = torch.linalg.eig(a)
+        scaled = judge.wide(vectors) * judge.wide(computed)[..., None, :]
+        judge.product("eig", problem.general.to(torch.complex128), vectors, scaled, 4.0)
 
 
-def _singular(
-    judge: Judge, name: str, found: tuple[torch.Tensor, ...], wanted: torch.Tensor, unit: torch.Tensor, more: float
+def _compare_singular_values(
+    judge: Judge, name: str, parts: tuple[torch.Tensor, ...], expected: torch.Tensor, unit: torch.Tensor, factor: float
 ) -> None:
-    """See that the parts of a singular value decomposition make the matrix, and are orthogonal."""
-    u, sigma, v = found
-    judge.product(name, judge.wide(u) * sigma.cpu().double()[..., None, :], v, wanted, more)
-    judge.product(f"{name}, orthogonal U", u.mH, u, unit, more)
-    judge.product(f"{name}, orthogonal V", v, v.mH, unit, more)
+    """Compare the product of a singular value decomposition with the matrix, and require orthogonal factors."""
+    u, sigma, v = parts
+    judge.product(name, judge.wide(u) * sigma.cpu().double()[..., None, :], v, expected, factor)
+    judge.product(f"{name}, orthogonal U", u.mH, u, unit, factor)
+    judge.product(f"{name}, orthogonal V", v, v.mH, unit, factor)
 
 
-def _rectangles(cases: Cases, context: Context, form: str, chance: t.Any) -> None:
-    """Least squares and decompositions of matrices that are longer or wider, alone and in batches."""
+def _compare_rectangles(cases: Cases, context: Context, form: str, drawing: t.Any) -> None:
+    """Least squares and decompositions of tall and wide matrices, single and in batches."""
     shapes = [(7, 3), (3, 7), (33, 16), (65, 64), (130, 31), (31, 130), (257, 128), (100, 1), (1, 9), (513, 65)]
-    for rows, columns in chance.sample(shapes, 6 if context.device == "cuda" else 2):
+    for rows, columns in drawing.sample(shapes, 6 if context.device == "cuda" else 2):
         for batch in ((), (3,)):
             judge = Judge(cases, context, form, f"{'3 of ' if batch else ''}{rows} x {columns}")
             full = torch.zeros(rows, columns, dtype=torch.float64)
@@ -301,16 +307,16 @@ def _rectangles(cases: Cases, context: Context, form: str, chance: t.Any) -> Non
             q, r = torch.linalg.qr(a)
             judge.product("qr", q, r, exact)
             judge.product("qr, orthogonal", q.mH, q, unit)
-            _singular(judge, "svd", torch.linalg.svd(a, full_matrices=False), exact, unit, jacobi(a))
+            _compare_singular_values(judge, "svd", torch.linalg.svd(a, full_matrices=False), exact, unit, jacobi(a))
             if rows >= columns:
                 sides = _matrix(context, f"least {form}", (*batch, rows, 2), judge.dtype).to(judge.dtype).to(wide)
-                wanted = torch.linalg.lstsq(exact, sides).solution
-                around = torch.linalg.vector_norm(sides, dim=-2, keepdim=True)
-                there = sides.to(judge.dtype).to(context.device)
-                # A GPU has one way alone, LAPACK several.
+                expected = torch.linalg.lstsq(exact, sides).solution
+                scale = torch.linalg.vector_norm(sides, dim=-2, keepdim=True)
+                on_device = sides.to(judge.dtype).to(context.device)
+                # A GPU has only one driver, LAPACK several.
                 for driver in (None,) if a.is_cuda else ("gels", "gelsy", "gelsd"):
-                    solution = torch.linalg.lstsq(a, there, driver=driver).solution
-                    judge.value(f"lstsq{f' by {driver}' if driver else ''}", solution, wanted, around)
+                    solution = torch.linalg.lstsq(a, on_device, driver=driver).solution
+                    judge.value(f"lstsq{f' by {driver}' if driver else ''}", solution, expected, scale)
             taus = torch.geqrf(a)
             if rows >= columns:
                 judge.product(

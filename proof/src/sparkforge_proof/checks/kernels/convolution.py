@@ -12,7 +12,7 @@ The bound for sums of k products: gamma(k) of float32 for IEEE arithmetic and ga
 matmul.py). Libraries may transform both arguments instead. Winograd's F(4x4, 3x3), cuDNN's least accurate algorithm,
 multiplies the rounding errors by 31 (the root of the sum of squares of its matrices' entries; A. Lavin, S. Gray, Fast
 Algorithms for Convolutional Neural Networks, CVPR 2016, gives the matrices), independent errors of a few dozen steps
-by 4 more, and the largest of a million by 5: 2**10 u of the results' own size covers it, and also FFT, which loses less.
+by 4 more, and the largest of a million by 5: 2**10 u of the results' own size covers it, and also FFT, which is better.
 
 float16 and bfloat16 get sparse inputs of -1, 0 and 1, so that every partial sum fits the format: neither split sums nor
 the order matter. Random values with full significands are moved by kernels of one element.
