@@ -24,14 +24,14 @@ LOGS = pathlib.Path(__file__).parents[3] / "tests/unit/data" / "logs"
     ],
 )
 def test_the_known_failures_of_a_first_kernel_have_a_cause_and_a_remedy(log: str, cause: str, remedy: str):
-    found = triton_kernels.diagnosed((LOGS / f"{log}.log").read_text(encoding="utf-8"))
+    found = triton_kernels.diagnose((LOGS / f"{log}.log").read_text(encoding="utf-8"))
     assert found is not None
     assert cause in found.cause
     assert remedy in found.remedy
 
 
 def test_what_the_table_does_not_know_is_left_as_it_is():
-    assert triton_kernels.diagnosed("the moon is in the way") is None
+    assert triton_kernels.diagnose("the moon is in the way") is None
 
 
 @pytest.mark.usefixtures("capfd")

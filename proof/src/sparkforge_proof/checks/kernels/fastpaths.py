@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Ways that torch takes because they are fast: kernels for long keys, modules' own shortcuts; against the plain way."""
+"""torch's fast paths: kernels for long keys and the shortcuts of modules, compared with the plain computation."""
 
 from __future__ import annotations
 
@@ -18,75 +18,80 @@ REMEDY = (
     "Do not serve or train with this stack: use another torch, or switch the fast way off "
     "(torch.backends.mha.set_fastpath_enabled, torch.nn.attention.sdpa_kernel)."
 )
-#: The longest keys, as an exponent.
-MOST_KEYS = {"cuda": 18, "cpu": 12}
+#: The power of two of the largest number of keys.
+LARGEST_POWER = {"cuda": 18, "cpu": 12}
 
 
 @check("fastpaths.keys", devices=("cuda", "cpu"), seconds=120, measured=SEEN)
 def keys(context: Context) -> Measured:
-    """Attention over long keys: each of many queries seeks one key, wherever it stands, and gets that key's value.
+    """Attention over long keys: each of many queries matches one key, at any position, and gets that key's value.
 
-    Keys are signs, and a query is 2 times its key: it meets it with 2 d^0.5 and another with at most a part of that, so
-    that of 2^18 others all together have less than e^-10 of the weight. A second query is zero: all keys count alike.
+    Keys are signs, and a query is 2 times its key: its score is 2 d^0.5 for that key and only a part of it for others,
+    so that 2^18 other keys together have less than e^-10 of the weight. A zero query weights all keys alike.
     """
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
     cases = Cases("attention over long keys", REMEDY)
-    device, refused = context.device, 0
+    device, unsupported = context.device, 0
     kernels: dict[str, t.Any] = {"flash": SDPBackend.FLASH_ATTENTION, "math": SDPBackend.MATH}
     if device == "cuda":
         kernels = {"flash": SDPBackend.FLASH_ATTENTION, "efficient": SDPBackend.EFFICIENT_ATTENTION,
                    "cuDNN": SDPBackend.CUDNN_ATTENTION}  # fmt: skip
-    chance = random.Random(f"{context.seed} keys")  # noqa: S311 - which lengths are tried is no secret
-    every = around_powers(MOST_KEYS[device], 8)
-    lengths = sorted({*chance.sample(every, 8 if device == "cuda" else 6), every[-1]})
+    drawing = random.Random(f"{context.seed} keys")  # noqa: S311 - which lengths are tried is no secret
+    sizes = around_powers(LARGEST_POWER[device], 8)
+    lengths = sorted({*drawing.sample(sizes, 8 if device == "cuda" else 6), sizes[-1]})
     for number, length in enumerate(lengths):
         size = (64, 128)[number % 2]
         form = ("bfloat16", "float16")[number // 2 % 2]
         dtype, generator = getattr(torch, form), context.generator(f"keys {length}")
         key = torch.randint(0, 2, (length, size), generator=generator).double() * 2 - 1
         value = torch.randint(-8, 9, (length, size), generator=generator).double()
-        places = sorted({0, 1, length // 2, length - 2, length - 1,
-                         *(place for place in around_powers(MOST_KEYS[device], 5) if place < length),
+        positions = sorted({0, 1, length // 2, length - 2, length - 1,
+                         *(size_below for size_below in around_powers(LARGEST_POWER[device], 5) if size_below < length),
                          *torch.randint(0, length, (40,), generator=generator).tolist()})  # fmt: skip
-        query = torch.cat([key[places] * (4 if size == 64 else 3), torch.zeros(1, size, dtype=torch.float64)])
+        query = torch.cat([key[positions] * (4 if size == 64 else 3), torch.zeros(1, size, dtype=torch.float64)])
         marks = torch.zeros(length, size, dtype=torch.float64)
-        # Each column stands for one block of the keys.
+        # Each column marks one block of the keys.
         marks[torch.arange(length), torch.arange(length) * size // length] = 1.0
         for name, kernel in kernels.items():
             if name == "math" and length > 4097:
                 continue
-            there = [x.to(dtype).to(device)[None, None] for x in (query, key, value, marks)]
+            on_device = [x.to(dtype).to(device)[None, None] for x in (query, key, value, marks)]
             try:
                 with sdpa_kernel(kernel), warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    found = torch.nn.functional.scaled_dot_product_attention(*there[:3])[0, 0]
-                    shares = torch.nn.functional.scaled_dot_product_attention(there[0][:, :, -1:], there[1], there[3])
+                    attended = torch.nn.functional.scaled_dot_product_attention(*on_device[:3])[0, 0]
+                    shares = torch.nn.functional.scaled_dot_product_attention(
+                        on_device[0][:, :, -1:], on_device[1], on_device[3]
+                    )
             except RuntimeError as error:
                 if "CUDA error" in str(error):
                     raise
-                refused += 1
+                unsupported += 1
                 continue
             case = f"{name}, {length:,} keys of {size}, {form}"
             with one_thread():
                 scores = (query[:-1] @ key.t()) / math.sqrt(size)
-                wanted = scores.softmax(1) @ value
+                expected = scores.softmax(1) @ value
             unit = UNIT_ROUNDOFF[form]
-            cases.compare(f"{case}, one key each", found[:-1], wanted, 8 * 8 * unit * torch.ones_like(wanted))
-            alike = marks.mean(0)
-            cases.compare(f"{case}, all alike", shares[0, 0, 0], alike, (8 * unit) * alike + 2.0**-24)
+            cases.compare(f"{case}, one key each", attended[:-1], expected, 8 * 8 * unit * torch.ones_like(expected))
+            uniform = marks.mean(0)
+            cases.compare(f"{case}, all alike", shares[0, 0, 0], uniform, (8 * unit) * uniform + 2.0**-24)
             average = value.mean(0)
             cases.compare(
-                f"{case}, their mean", found[-1], average, 8 * unit * (average.abs() + 8 / math.sqrt(length)) + 2.0**-20
+                f"{case}, their mean",
+                attended[-1],
+                average,
+                8 * unit * (average.abs() + 8 / math.sqrt(length)) + 2.0**-20,
             )
     result = cases.result()
-    result.measured += f"; {refused} not offered"
+    result.measured += f"; {unsupported} not offered"
     return result
 
 
 @check("fastpaths.modules", devices=("cuda", "cpu"), measured=SEEN)
 def modules(context: Context) -> Measured:
-    """Encoders and attention by their own shortcut, in evaluation with masks, against the plain modules in float64."""
+    """Encoders and attention with torch's shortcut, in evaluation mode with masks, against plain float64 modules."""
     import copy
 
     cases = Cases("a module's fast way", REMEDY)
@@ -110,8 +115,8 @@ def modules(context: Context) -> Measured:
                 lengths = torch.randint(1, length + 1, (batch,), generator=generator)
                 lengths[0] = length
                 padded = torch.arange(length)[None] >= lengths[:, None]
-                words = f"{heads} heads of {size // heads}, {batch} x {length}"
-                with _plainly(), one_thread():
+                shape = f"{heads} heads of {size // heads}, {batch} x {length}"
+                with _WithoutShortcut(), one_thread():
                     exact = copy.deepcopy(encoder).double()
                     wide = copy.deepcopy(attention).double()
                     plain = exact(x.double())
@@ -121,34 +126,39 @@ def modules(context: Context) -> Measured:
                     dtype = getattr(torch, form)
                     bound = units * UNIT_ROUNDOFF[form] * torch.ones_like(plain) * float(plain.abs().amax())
                     if device == "cuda" and form == "float32":
-                        # Off by some 2^-11 (H100, torch 2.11): probably TensorFloat-32, whatever the settings are.
+                        # Off by some 2^-11 (H100, torch 2.11), probably by TensorFloat-32 regardless of the settings.
                         bound = 16 * UNIT_ROUNDOFF["tf32"] * torch.ones_like(plain) * float(plain.abs().amax())
-                    there, mask = copy.deepcopy(encoder).to(device, dtype), padded.to(device)
-                    given = x.to(device, dtype)
-                    cases.compare(f"an encoder, {words}, {form}", there(given), plain, bound)
-                    kept = ~padded
-                    found = there(given, src_key_padding_mask=mask)
-                    found = torch.cat([found, found.new_zeros(batch, length - found.shape[1], size)], 1)
+                    module, mask = copy.deepcopy(encoder).to(device, dtype), padded.to(device)
+                    inputs = x.to(device, dtype)
+                    cases.compare(f"an encoder, {shape}, {form}", module(inputs), plain, bound)
+                    is_token = ~padded
+                    padded_output = module(inputs, src_key_padding_mask=mask)
+                    padded_output = torch.cat(
+                        [padded_output, padded_output.new_zeros(batch, length - padded_output.shape[1], size)], 1
+                    )
                     cases.compare(
-                        f"an encoder with padding, {words}, {form}", found.cpu()[kept], masked[kept], bound[kept]
+                        f"an encoder with padding, {shape}, {form}",
+                        padded_output.cpu()[is_token],
+                        masked[is_token],
+                        bound[is_token],
                     )
                     own = copy.deepcopy(attention).to(device, dtype)
                     for weights in (True, False):
-                        result, seen = own(given, given, given, key_padding_mask=mask, need_weights=weights)
-                        cases.compare(f"attention, weights={weights}, {words}, {form}", result, mixed, bound)
+                        result, key_weights = own(inputs, inputs, inputs, key_padding_mask=mask, need_weights=weights)
+                        cases.compare(f"attention, weights={weights}, {shape}, {form}", result, mixed, bound)
                         if weights:
                             cases.compare(
-                                f"attention's weights, {words}, {form}",
-                                seen,
+                                f"attention's weights, {shape}, {form}",
+                                key_weights,
                                 shares,
                                 bound[..., :1] * torch.ones_like(shares),
                             )
-        _cells(cases, context)
+        _compare_cells(cases, context)
     return cases.result()
 
 
-class _plainly:
-    """Without the shortcut."""
+class _WithoutShortcut:
+    """A context without the shortcut."""
 
     def __enter__(self) -> None:
         self.before = torch.backends.mha.get_fastpath_enabled()
@@ -158,26 +168,26 @@ class _plainly:
         torch.backends.mha.set_fastpath_enabled(self.before)
 
 
-def _cells(cases: Cases, context: Context) -> None:
-    """A recurrence, whole and packed, against its cells one after the other."""
+def _compare_cells(cases: Cases, context: Context) -> None:
+    """Compare a recurrence, complete and packed, with its cells step by step."""
     device, generator = context.device, context.generator("fastpaths cells")
     for name in ("LSTM", "GRU", "RNN"):
-        whole = getattr(torch.nn, name)(5, 7, batch_first=True)
+        recurrence = getattr(torch.nn, name)(5, 7, batch_first=True)
         cell = getattr(torch.nn, f"{name}Cell")(5, 7).double()
-        for one, other in zip(cell.parameters(), whole.parameters()):
-            one.copy_(other)
+        for parameter, other in zip(cell.parameters(), recurrence.parameters()):
+            parameter.copy_(other)
         steps = torch.randn(3, 11, 5, generator=generator)
-        state, wanted_steps = None, []
+        state, expected_steps = None, []
         for step in range(11):
             state = cell(steps[:, step].double(), state)
-            wanted_steps.append(state[0] if name == "LSTM" else state)
-        exact = torch.stack(wanted_steps, 1)
+            expected_steps.append(state[0] if name == "LSTM" else state)
+        exact = torch.stack(expected_steps, 1)
         unit = UNIT_ROUNDOFF["tf32" if device == "cuda" and torch.backends.cudnn.allow_tf32 else "float32"]
-        there = whole.to(device)
-        found, _last = there(steps.to(device))
-        cases.compare(f"{name}, cell by cell", found, exact, 256 * unit * torch.ones_like(exact))
+        module = recurrence.to(device)
+        outputs, _last = module(steps.to(device))
+        cases.compare(f"{name}, cell by cell", outputs, exact, 256 * unit * torch.ones_like(exact))
         packed = torch.nn.utils.rnn.pack_padded_sequence(steps.to(device), torch.tensor([11, 4, 7]), True, False)
-        again, _lengths = torch.nn.utils.rnn.pad_packed_sequence(there(packed)[0], batch_first=True)
+        unpacked, _lengths = torch.nn.utils.rnn.pad_packed_sequence(module(packed)[0], batch_first=True)
         for row, length in enumerate((11, 4, 7)):
-            cases.compare(f"{name}, packed, row {row}", again[row, :length], exact[row, :length],
+            cases.compare(f"{name}, packed, row {row}", unpacked[row, :length], exact[row, :length],
                           256 * unit * torch.ones_like(exact[row, :length]))  # fmt: skip

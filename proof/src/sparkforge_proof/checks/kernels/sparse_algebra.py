@@ -4,8 +4,7 @@
 
 """Sparse linear algebra: a direct solution by cuDSS, products by cuSPARSE.
 
-A solution is judged by its residual, computed in float64, for one that solves a problem next to the given one is right
-whatever the condition of the problem is.
+A solution is judged by its residual in float64: the exact solution of a nearby problem is right for any condition.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ class Sparse(t.NamedTuple):
 
 
 def convection(side: int) -> Sparse:
-    """Return a diffusion with a drift on a grid of ``side`` x ``side`` points: 5 on the diagonal, at most 4 beside it.
+    """Return a diffusion with drift on a grid of ``side`` x ``side`` points: 5 on the diagonal, at most 4 beside it.
 
-    It is not symmetric, so that a solver that takes rows for columns is found.
+    It is asymmetric, so that a solver that confuses rows with columns is detected.
     """
     rows, columns, values = [0], [], []
     for y in range(side):
@@ -48,12 +47,12 @@ _DIRECT_REMEDY = (
 
 @check("linalg.sparse_direct")
 def sparse_direct(context: Context) -> Measured:
-    """A sparse direct solution through cuDSS, which torch.sparse.spsolve calls where torch is built with it.
+    """A sparse direct solution by cuDSS, which torch.sparse.spsolve calls if torch is built with it.
 
-    4096 unknowns, a matrix A in whose columns the elements beside the diagonal are at most 4/5 of it. Elimination in
-    any order that keeps the diagonal then has |L|_1 <= 1 + 4/5 and |U|_1 <= |A|_1 / (1 - 4/5), because the sum of a
-    column of what is left to eliminate falls by 1/5 of what goes into U. So |b - A x|_1 <= g(3 n) 9 |A|_1 |x|_1 with
-    Higham's theorem 9.4, in float64: below 1e-6, where an element that is 3 per cent off leaves 1e-2.
+    The matrix A has 4096 unknowns, and the off-diagonal elements of a column are at most 4/5 of the diagonal one.
+    Elimination in any order that keeps the diagonal then has |L|_1 <= 1 + 4/5 and |U|_1 <= |A|_1 / (1 - 4/5), because
+    the column sums of the remaining matrix fall by 1/5 of the part that goes into U. By Higham's theorem 9.4,
+    |b - A x|_1 <= g(3 n) 9 |A|_1 |x|_1 in float64: below 1e-6, while an element that is 3 per cent off leaves 1e-2.
     """
     side = 64
     with one_thread():
@@ -66,16 +65,16 @@ def sparse_direct(context: Context) -> Measured:
     try:
         x = torch.sparse.spsolve(matrix, right.to(context.device))
     except RuntimeError as error:
-        # No flag of torch says so before 2.16.
+        # torch has no flag for it before 2.16.
         if "cuDSS" in str(error) and "compiling" in str(error):
             raise Skipped("This torch is built without cuDSS, by which alone it solves sparse systems.") from error
         raise
     cases = Cases("the sparse solution by cuDSS", _DIRECT_REMEDY)
-    _residual(cases, system, x, right)
+    _compare_residual(cases, system, x, right)
     return cases.result()
 
 
-def _residual(cases: Cases, system: Sparse, result: torch.Tensor, right: torch.Tensor) -> None:
+def _compare_residual(cases: Cases, system: Sparse, result: torch.Tensor, right: torch.Tensor) -> None:
     x = result.to("cpu", torch.float64)
     count = right.numel()
     rows = torch.repeat_interleave(torch.arange(count), torch.tensor(system.rows).diff())
@@ -88,9 +87,9 @@ def _residual(cases: Cases, system: Sparse, result: torch.Tensor, right: torch.T
 
 @check("linalg.sparse_product", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def sparse_product(context: Context) -> Measured:
-    """Products of a sparse and a dense matrix: cuSPARSE, on the CPU MKL or torch's own; backward too.
+    """Products of a sparse and a dense matrix by cuSPARSE, on the CPU by MKL or torch itself, with gradients.
 
-    Bound: g(k + 2) |A| |B|, k being the number of elements in the longest row or, backward, column.
+    Bound: g(k + 2) |A| |B|, with k the number of elements in the longest row or, backward, column.
     """
     cases = Cases(
         "the product of a sparse and a dense matrix",
@@ -103,20 +102,20 @@ def sparse_product(context: Context) -> Measured:
         generator = context.generator(f"linalg sparse product {name}")
         matrix = torch.randn(rows, columns, generator=generator, dtype=dtype)
         matrix = matrix * (torch.rand(rows, columns, generator=generator) < 0.05)
-        # Rows of very different lengths are what kernels balance, and an empty one what they forget.
+        # Kernels balance rows of very different lengths, and may forget an empty one.
         matrix[7], matrix[11] = 0, torch.randn(columns, generator=generator, dtype=dtype)
         dense = torch.randn(columns, width, generator=generator, dtype=dtype)
         upstream = torch.randn(rows, width, generator=generator, dtype=dtype)
         a, b, g = matrix.double(), dense.double(), upstream.double()
         length = int((matrix != 0).sum(1).max())
         exact, bound = a @ b, gamma(length + 2, unit) * (a.abs() @ b.abs())
-        rows_first = matrix.to_sparse_csr().to(context.device)
-        moved = dense.to(context.device)
-        cases.compare(f"compressed rows, {name}", rows_first @ moved, exact, bound)
-        cases.compare(f"compressed rows, {name}, one vector", rows_first @ moved[:, 0], exact[:, 0], bound[:, 0])
-        pairs = matrix.to_sparse_coo().to(context.device)
-        leaf = moved.clone().requires_grad_()
-        result = torch.sparse.mm(pairs, leaf)
+        compressed = matrix.to_sparse_csr().to(context.device)
+        on_device = dense.to(context.device)
+        cases.compare(f"compressed rows, {name}", compressed @ on_device, exact, bound)
+        cases.compare(f"compressed rows, {name}, one vector", compressed @ on_device[:, 0], exact[:, 0], bound[:, 0])
+        coordinates = matrix.to_sparse_coo().to(context.device)
+        leaf = on_device.clone().requires_grad_()
+        result = torch.sparse.mm(coordinates, leaf)
         cases.compare(f"pairs of indices, {name}", result, exact, bound)
         (gradient,) = gradients(result, (leaf,), upstream.to(context.device))
         longest = int((matrix != 0).sum(0).max())

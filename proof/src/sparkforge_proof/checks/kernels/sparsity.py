@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Matrices of which two in four are zero, which tensor cores multiply at twice the rate: cuSPARSELt."""
+"""Products with 2:4 sparse matrices, which tensor cores multiply at twice the rate: cuSPARSELt and CUTLASS."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def version_text(number: int | None) -> str:
     return f"{number // 1000}.{number // 100 % 10}.{number % 100}"
 
 
-def _two_of_four(values: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+def _sparsified(values: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """Set two of each four neighbours in a row to zero, chosen at random."""
     rows, columns = values.shape
     order = torch.rand(rows, columns // 4, 4, generator=generator).argsort(-1).argsort(-1)
@@ -31,50 +31,50 @@ def _two_of_four(values: torch.Tensor, generator: torch.Generator) -> torch.Tens
 
 @check("sparsity.semi_structured", measured=SEEN)
 def semi_structured(context: Context) -> Measured:
-    """Products with matrices of which two in four are zero: through cuSPARSELt, and CUTLASS where the GPU is of 8.x.
+    """Products with matrices in which two of four are zero: by cuSPARSELt, and by CUTLASS on a GPU of 8.x.
 
-    Bound: half of the k products are zero; the others are exact in float32, which adds them, truncating as tensor cores
-    do: g(k / 2 + 2) |A| |B| with g of 2^-23, and u |C| for rounding the result. Integers are exact.
+    Bound: half of the k products are zero. The others are exact in float32, whose sums truncate on tensor cores:
+    g(k / 2 + 2) |A| |B| with g of 2^-23, and u |C| for rounding the result. Integers are exact.
     """
     cases = Cases("the product with a 2:4 sparse matrix", _REMEDY)
     kinds = []
     if torch.backends.cusparselt.is_available():
         kinds.append("cuSPARSELt")
-    # torch compiles CUTLASS's kernels for Ampere and Ada alone.
+    # torch compiles CUTLASS's kernels only for Ampere and Ada.
     if torch.cuda.get_device_capability(0)[0] == 8:
         kinds.append("CUTLASS")
     if not kinds:
         raise Skipped("This torch is built without cuSPARSELt.")
     if torch.cuda.get_device_capability(0) < (8, 0):
         raise Skipped("2:4 sparsity needs compute capability 8.0.")
-    without = []
+    unsupported = []
     for kind in kinds:
         for dtype in (torch.float16, torch.bfloat16):
-            _floating(context, cases, kind, dtype)
+            _compare_floating_point(context, cases, kind, dtype)
     if "cuSPARSELt" in kinds:
         try:
-            _integers(context, cases)
+            _compare_integers(context, cases)
         except RuntimeError as error:
             if "not supported" not in str(error).replace("_", " ").lower():
                 raise
-            without.append("int8")
+            unsupported.append("int8")
     result = cases.result()
     if "cuSPARSELt" in kinds:
         result.measured += f"; cuSPARSELt {version_text(torch.backends.cusparselt.version())}"
     if "CUTLASS" in kinds:
         result.measured += "; CUTLASS"
-    if without:
-        result.measured += f"; the library does not support {', '.join(without)} on this GPU"
+    if unsupported:
+        result.measured += f"; the library does not support {', '.join(unsupported)} on this GPU"
     return result
 
 
-def _floating(context: Context, cases: Cases, kind: str, dtype: torch.dtype) -> None:
-    """Multiply from both sides, the dense matrix in both orders, and once with a bias."""
+def _compare_floating_point(context: Context, cases: Cases, kind: str, dtype: torch.dtype) -> None:
+    """Multiply from both sides, with the dense matrix in both orders, and once with a bias."""
     rows, inner, columns = 128, 256, 96
     name = str(dtype).rpartition(".")[2]
     generator = context.generator(f"sparsity {name}")
     with one_thread():
-        left = _two_of_four(torch.randn(rows, inner, generator=generator), generator).to(dtype)
+        left = _sparsified(torch.randn(rows, inner, generator=generator), generator).to(dtype)
         right = torch.randn(inner, columns, generator=generator).to(dtype)
         bias = torch.randn(rows, generator=generator).to(dtype)
         a, b, c = left.double(), right.double(), bias.double()
@@ -87,34 +87,34 @@ def _floating(context: Context, cases: Cases, kind: str, dtype: torch.dtype) -> 
         exact, size = a @ b, a.abs() @ b.abs()
         allowed = bound(exact, size)
         with_bias = exact.T + c
-        # A bias that is added to what is rounded already costs a second rounding.
+        # Adding a bias to a rounded result rounds a second time.
         allowed_with_bias = bound(with_bias, size.T + c.abs()) + unit * exact.T.abs()
-    # The tensor class around these functions imports the compiler, which takes seconds and is not what is tested.
-    sparse, added = left.to(context.device), bias.to(context.device)
+    # The tensor subclass around these functions would import the compiler, which takes seconds.
+    sparse, bias_on_device = left.to(context.device), bias.to(context.device)
     dense = right.to(context.device)
-    turned = right.T.contiguous().to(context.device).T
+    column_major = right.T.contiguous().to(context.device).T
     if kind == "cuSPARSELt":
         packed = torch._cslt_compress(sparse)
-        plain, by_columns = torch._cslt_sparse_mm(packed, dense), torch._cslt_sparse_mm(packed, turned)
-        linear = torch._cslt_sparse_mm(packed, turned, bias=added, transpose_result=True)
+        plain, by_columns = torch._cslt_sparse_mm(packed, dense), torch._cslt_sparse_mm(packed, column_major)
+        linear = torch._cslt_sparse_mm(packed, column_major, bias=bias_on_device, transpose_result=True)
     else:
         from torch.sparse._semi_structured_conversions import sparse_semi_structured_from_dense_cutlass
 
-        packed, places = sparse_semi_structured_from_dense_cutlass(sparse)
-        plain = torch._sparse_semi_structured_mm(packed, places, dense)
-        by_columns = torch._sparse_semi_structured_mm(packed, places, turned)
-        linear = torch._sparse_semi_structured_addmm(added, packed, places, turned).T
+        packed, metadata = sparse_semi_structured_from_dense_cutlass(sparse)
+        plain = torch._sparse_semi_structured_mm(packed, metadata, dense)
+        by_columns = torch._sparse_semi_structured_mm(packed, metadata, column_major)
+        linear = torch._sparse_semi_structured_addmm(bias_on_device, packed, metadata, column_major).T
     cases.compare(f"{kind}, {name}", plain, exact, allowed)
     cases.compare(f"{kind}, {name}, dense by columns", by_columns, exact, allowed)
     cases.compare(f"{kind}, {name}, as a linear layer has it", linear, with_bias, allowed_with_bias)
 
 
-def _integers(context: Context, cases: Cases) -> None:
-    """Multiply int8 into int32, which no sum of 128 products of int8 overflows."""
+def _compare_integers(context: Context, cases: Cases) -> None:
+    """Multiply int8 into int32, in which no sum of 128 such products overflows."""
     rows, inner, columns = 128, 256, 64
     generator = context.generator("sparsity int8")
     with one_thread():
-        left = _two_of_four(torch.randint(-128, 128, (rows, inner), generator=generator), generator).to(torch.int8)
+        left = _sparsified(torch.randint(-128, 128, (rows, inner), generator=generator), generator).to(torch.int8)
         right = torch.randint(-128, 128, (columns, inner), generator=generator).to(torch.int8)
         exact = left.double() @ right.double().T
     packed = torch._cslt_compress(left.to(context.device))

@@ -4,10 +4,10 @@
 
 """Fourier transforms by classes of length: small ones, powers, products of primes, primes, odd and long ones.
 
-The reference is the definition, a sum of products of complex128, for what is short, and else the same transform of
-complex128 on the CPU.
-Errors grow with the logarithm of the length and add as squares do (W. M. Gentleman and G. Sande, 1966): ``STEPS`` u of
-the root mean square for each doubling; a length with a large prime is made of three longer transforms.
+Short transforms are compared with the definition, a sum of products in complex128, and long ones with torch's own
+complex128 transform on the CPU. Errors grow with the logarithm of the length, and their squares add (W. M. Gentleman
+and G. Sande, 1966): ``STEPS`` u of the root mean square for each doubling. A length with a large prime takes three
+longer transforms.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..bounds import UNIT_ROUNDOFF, Cases, around_powers, torch
 from .algebra import REAL, REMEDY
 
 STEPS = 16.0
-#: The longest line that is transformed by the definition.
+#: The longest transform that is compared with the definition.
 BY_DEFINITION = 1024
 CLASSES: dict[str, tuple[int, ...]] = {
     "small": tuple(range(1, 34)),
@@ -34,33 +34,33 @@ CLASSES: dict[str, tuple[int, ...]] = {
 
 @check("algebra.fft", devices=("cuda", "cpu"), seconds=180, measured=SEEN)
 def fft(context: Context) -> Measured:
-    """Complex and real transforms over all classes of length; the survey has all of torch.fft's."""
+    """Complex and real transforms over all classes of length; the survey has the other functions of torch.fft."""
     cases = Cases("a Fourier transform", REMEDY)
     gpu = context.device == "cuda"
     for form in ("float32", "float64") if gpu else ("float32",):
-        for words, lengths in CLASSES.items():
+        for length_class, lengths in CLASSES.items():
             for length in (
-                lengths[:: (3 if form == "float64" else 1 if words == "long" else 2)]
+                lengths[:: (3 if form == "float64" else 1 if length_class == "long" else 2)]
                 if gpu
-                else lengths[:: 2 if words != "long" else 4]
+                else lengths[:: 2 if length_class != "long" else 4]
             ):
                 if form == "float64" and length > 2**17:
                     continue
-                _length(cases, context, form, length)
+                _compare_length(cases, context, form, length)
     if gpu:
         for length in (2, 8, 64, 256, 2048):
-            # Of half precision cuFFT computes powers of two.
+            # In half precision cuFFT only computes powers of two.
             values = torch.randn(3, length, generator=context.generator(f"fft half {length}")).half()
-            found, wanted = torch.fft.rfft(values.to("cuda")).to(torch.complex64), torch.fft.rfft(values.double())
-            _compare(cases, f"rfft, {length} of float16", found, wanted, UNIT_ROUNDOFF["float16"] * 4, length)
+            actual, expected = torch.fft.rfft(values.to("cuda")).to(torch.complex64), torch.fft.rfft(values.double())
+            _compare(cases, f"rfft, {length} of float16", actual, expected, UNIT_ROUNDOFF["float16"] * 4, length)
     return cases.result()
 
 
-def _compare(cases: Cases, case: str, found: torch.Tensor, wanted: torch.Tensor, unit: float, length: int) -> None:
-    # By the root mean square of all lines, for one may be small.
-    size = wanted.abs().square().mean().sqrt()
+def _compare(cases: Cases, case: str, actual: torch.Tensor, expected: torch.Tensor, unit: float, length: int) -> None:
+    # The scale is the root mean square of all lines, because one may be small.
+    size = expected.abs().square().mean().sqrt()
     primes = 3.0 if _largest_prime(length) > 7 else 1.0
-    cases.compare(case, found.cpu(), wanted, STEPS * primes * unit * (math.log2(length) + 4) * size)
+    cases.compare(case, actual.cpu(), expected, STEPS * primes * unit * (math.log2(length) + 4) * size)
 
 
 def _largest_prime(length: int) -> int:
@@ -73,31 +73,31 @@ def _largest_prime(length: int) -> int:
 
 
 def _transform(signal: torch.Tensor) -> torch.Tensor:
-    """Return the Fourier transform of complex128 along the last dimension."""
+    """Return the Fourier transform in complex128 along the last dimension."""
     length = signal.shape[-1]
     if length > BY_DEFINITION:
         return torch.fft.fft(signal)
-    place = torch.arange(length)
-    angle = torch.outer(place, place).remainder(length).double() * (-2 * math.pi / length)
+    index = torch.arange(length)
+    angle = torch.outer(index, index).remainder(length).double() * (-2 * math.pi / length)
     return signal @ torch.complex(angle.cos(), angle.sin())
 
 
-def _length(cases: Cases, context: Context, form: str, length: int) -> None:
-    """One length: complex and real, both ways, alone and in a batch."""
+def _compare_length(cases: Cases, context: Context, form: str, length: int) -> None:
+    """Compare complex and real transforms of one length, forward and inverse."""
     dtype, unit = getattr(torch, form), UNIT_ROUNDOFF[REAL[form]] * (2 if form == "float64" else 1)
     wide = torch.complex64 if form == "float32" else torch.complex128
     generator = context.generator(f"fft {form} {length}")
     count = 1 if length > 20_000 else 3 + length % 7
     signal = torch.randn(count, length, generator=generator, dtype=wide).to(torch.complex128)
-    there, real = signal.to(wide).to(context.device), signal.real.clone()
-    real_there = real.to(dtype).to(context.device)
+    on_device, real = signal.to(wide).to(context.device), signal.real.clone()
+    real_on_device = real.to(dtype).to(context.device)
 
-    def compare(name: str, found: torch.Tensor, wanted: torch.Tensor) -> None:
-        _compare(cases, f"{name}, {length} of {form}", found, wanted, unit, length)
+    def compare(name: str, actual: torch.Tensor, expected: torch.Tensor) -> None:
+        _compare(cases, f"{name}, {length} of {form}", actual, expected, unit, length)
 
-    compare("fft", torch.fft.fft(there), _transform(signal))
-    compare("ifft", torch.fft.ifft(there), _transform(signal.conj()).conj() / length)
+    compare("fft", torch.fft.fft(on_device), _transform(signal))
+    compare("ifft", torch.fft.ifft(on_device), _transform(signal.conj()).conj() / length)
     spectrum = _transform(real.to(torch.complex128))[:, : length // 2 + 1]
-    compare("rfft", torch.fft.rfft(real_there), spectrum)
+    compare("rfft", torch.fft.rfft(real_on_device), spectrum)
     half = spectrum.to(wide).to(torch.complex128)
     compare("irfft", torch.fft.irfft(half.to(wide).to(context.device), n=length), torch.fft.irfft(half, n=length))

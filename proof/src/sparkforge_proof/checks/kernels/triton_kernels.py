@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Kernels that Triton compiles for the device when they first run: its compiler, ptxas, gcc and headers all work."""
+"""Kernels that Triton compiles for the device at first launch, with its compiler, ptxas, gcc and headers."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from ..._shared.module_utils._diagnosis.table import Rule, explain, load
 from ...check import CRASH, SEEN, Context, Failed, Measured, Skipped, Unanswered, check
 from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, name_of, torch
 
-#: ``ex2.approx`` and ``div.full`` of float32 are off by at most 2^-22 of their result and by 2 units in the last place,
-#: says NVIDIA's PTX ISA; ``tl.exp(x)`` is ``ex2.approx(x * log2(e))`` and ``/`` is ``div.full``. Twice that is allowed.
+#: Twice the errors in NVIDIA's PTX ISA, by which ``ex2.approx`` and ``div.full`` of float32 are off by at most 2^-22
+#: and 2 units in the last place; ``tl.exp(x)`` is ``ex2.approx(x * log2(e))`` and ``/`` is ``div.full``.
 EXP2 = 2.0**-21
 DIVISION = 2.0**-21
 
-#: Tensor Cores truncated what they add instead of rounding it: M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh,
+#: Tensor cores truncate addends instead of rounding them: M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh,
 #: Numerical behavior of NVIDIA tensor cores, PeerJ Computer Science 7:e330, 2021. Twice float32's unit roundoff.
 TENSOR_CORE = 2.0**-23
-#: For FP8 the sum has 13 bits behind the point on Ada and Hopper: J. Zhang et al., SageAttention2, ICML 2025;
-#: "around 14 bits" says the technical report of DeepSeek-V3, section 3.3.2.
+#: FP8 sums have 13 fractional bits on Ada and Hopper: J. Zhang et al., SageAttention2, ICML 2025; "around 14 bits"
+#: according to the technical report of DeepSeek-V3, section 3.3.2.
 TENSOR_CORE_FP8 = 2.0**-13
 
 _WRONG = (
@@ -50,14 +50,14 @@ _WRONG = (
 )
 
 
-# -- what Triton and its tools say
+# -- errors of Triton and its tools
 
 
 def installed(name: str) -> types.ModuleType:
-    """Import Triton, or the module of that name.
+    """Import Triton, or another module by name.
 
     :raises Skipped: it is not installed.
-    :raises Unanswered: it is, and is broken.
+    :raises Unanswered: it is installed but broken.
     """
     if importlib.util.find_spec(name) is None:
         version = importlib.import_module("torch").__version__.partition("+")[0]
@@ -68,29 +68,29 @@ def installed(name: str) -> types.ModuleType:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        failure = diagnosed(str(error))
+        failure = diagnose(str(error))
         remedy = failure.remedy if failure else "Reinstall the stack's version (role python_env)."
         raise Unanswered(CRASH, f"The package {name} is installed but cannot be imported: {error}.", remedy) from error
 
 
-def diagnosed(said: str) -> Unanswered | None:
-    """Return cause and remedy of what a compiler said, None where the table of failures does not know it."""
-    known = explain(said, _rules())
+def diagnose(output: str) -> Unanswered | None:
+    """Return the failure for a compiler's output, None if the table of diagnoses does not know it."""
+    known = explain(output, _rules())
     return Unanswered(CRASH, known.cause, known.remedy, known.groups["found"]) if known else None
 
 
 @functools.cache
 def _rules() -> tuple[Rule, ...]:
-    """Return what is known of a compiler's failure, in the order of the whole table."""
+    """Return the rules for a compiler's failure, in the order of the complete table."""
     return load(memory, cuda, of_torch, toolchain, compiling, loading, general, consequences, facts=names.FACTS)
 
 
-def told(error: BaseException | None) -> str:
-    """Return the texts of an exception and of those that led to it, also where ``from None`` hides them."""
+def messages(error: BaseException | None) -> str:
+    """Return the messages of an exception and of its causes, including those hidden by ``from None``."""
     texts = []
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
+    visited: set[int] = set()
+    while error is not None and id(error) not in visited:
+        visited.add(id(error))
         texts.append(f"{type(error).__name__}: {error}")
         error = error.__cause__ or error.__context__
     return "\n".join(texts)
@@ -98,10 +98,10 @@ def told(error: BaseException | None) -> str:
 
 @contextlib.contextmanager
 def explained() -> t.Iterator[None]:
-    """Turn what a compiler says at run time into cause and remedy.
+    """Turn a compiler's error at run time into cause and remedy.
 
-    gcc writes to the process's standard error, and the exception tells only its exit status. The runner has made a
-    file of that, which is read from here on.
+    gcc writes to the process's standard error, and the exception contains only its exit status. The runner redirects
+    standard error to a file, which is read from the current position.
     """
     sys.stderr.flush()
     status = os.fstat(2)
@@ -110,22 +110,22 @@ def explained() -> t.Iterator[None]:
     except (Failed, Skipped):
         raise
     except Exception as error:
-        said = told(error)
+        output = messages(error)
         if stat.S_ISREG(status.st_mode):
             with open("/proc/self/fd/2", "rb") as stream:
                 stream.seek(status.st_size)
-                said = f"{stream.read().decode('utf-8', 'replace')}\n{said}"
-        failure = diagnosed(said)
+                output = f"{stream.read().decode('utf-8', 'replace')}\n{output}"
+        failure = diagnose(output)
         if failure is None:
             raise
         raise failure from error
 
 
 def target_of(compiled: t.Any) -> str:
-    """Return the architecture that a launched kernel was compiled for, such as ``sm_121a``; empty if it is not said."""
+    """Return the architecture that a launched kernel was compiled for, such as ``sm_121a``; empty if unknown."""
     assembly = getattr(compiled, "asm", None) or {}
-    found = re.search(r"^\s*\.target\s+(\w+)", str(assembly.get("ptx", "")), re.MULTILINE)
-    return found.group(1) if found else ""
+    directive = re.search(r"^\s*\.target\s+(\w+)", str(assembly.get("ptx", "")), re.MULTILINE)
+    return directive.group(1) if directive else ""
 
 
 def _result(cases: Cases, compiled: t.Sequence[t.Any]) -> Measured:
@@ -151,11 +151,11 @@ def _kernels() -> dict[str, t.Any]:
 
 @check("triton.fused", seconds=120, measured=SEEN)
 def fused(context: Context) -> Measured:
-    """Compiles a fused softmax and its backward, whose rows are longer than a warp and no power of two.
+    """A compiled softmax and its backward pass, whose rows are longer than a warp and not a power of two.
 
-    Bound of the forward, element by element, with u that of float32, m the row's maximum and n its length: x - m is
-    rounded (u), times log2(e) (2 u, the constant included), so that the power is off by |x - m| 3 u + EXP2 of itself;
-    the sum of n of them by the largest of these and gamma(n); the division adds DIVISION. The result is rounded into
+    Bound of each element in the forward pass, with u of float32, m the row's maximum and n its length: x - m is
+    rounded (u), times log2(e) (2 u, including the constant), so that the power is off by |x - m| 3 u + EXP2 of itself;
+    the sum of n of them by the largest of these and gamma(n); the division adds DIVISION. The result is rounded to
     its format. Bound of the backward y (dy - sum(y dy)): the sum is off by gamma(n + 1) sum |y dy|, the subtraction
     and the product add 2 u.
     """
@@ -197,14 +197,14 @@ def fused(context: Context) -> Measured:
 
 
 def _factors(
-    context: Context, words: str, rows: int, inner: int, columns: int, dtype: torch.dtype
+    context: Context, case: str, rows: int, inner: int, columns: int, dtype: torch.dtype
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return two matrices without small numbers. Every other row of the product is a sum without cancellation.
+    """Return two matrices without small numbers; every other row of their product is a sum without cancellation.
 
-    There its bound is a small part of the result itself, so that an error of one per cent shows even where the sum
-    is coarse.
+    The bound of such a row is a small part of its result, so that an error of one per cent shows even if the sum is
+    inaccurate.
     """
-    random = context.generator(f"triton.dot {words}")
+    random = context.generator(f"triton.dot {case}")
     a = torch.rand(rows, inner, generator=random) * 0.75 + 0.25
     b = torch.rand(inner, columns, generator=random) * 0.75 + 0.25
     a[::2] *= torch.randint(0, 2, a[::2].shape, generator=random) * 2 - 1
@@ -213,13 +213,13 @@ def _factors(
 
 @check("triton.dot", seconds=180, measured=SEEN)
 def dot(context: Context) -> Measured:
-    """Compiles a tiled matrix product with ``tl.dot`` in each format that the device's matrix units take.
+    """A compiled tiled matrix product with ``tl.dot`` in each format of the device's matrix units.
 
-    The products of two numbers of 16 bits or fewer are exact in float32. What is added is truncated behind the last bit
-    of the largest summand, once for each of the k products, once for the running sum and once for the result of an
-    instruction, of which each adds 8 products or more: bound gamma(5/4 k + 2, TENSOR_CORE) sum |a b|, with
-    TENSOR_CORE_FP8 for FP8. float32 with ``input_precision="ieee"`` multiplies and adds in float32: the same bound
-    is more than its gamma(k, u).
+    The products of two numbers of 16 bits or fewer are exact in float32. Addends are truncated after the last bit of
+    the largest one: once for each of the k products, once for the running sum and once for the result of an
+    instruction, each of which adds at least 8 products. Bound: gamma(5/4 k + 2, TENSOR_CORE) sum |a b|, with
+    TENSOR_CORE_FP8 for FP8. float32 with ``input_precision="ieee"`` multiplies and adds in float32, whose gamma(k, u)
+    is below the same bound.
     """
     kernel = _kernels()
     cases = Cases("Triton's matrix product", _WRONG)
@@ -258,10 +258,10 @@ def dot(context: Context) -> Measured:
 
 @check("triton.scan", seconds=120, measured=SEEN)
 def scan(context: Context) -> Measured:
-    """Compiles running sums and atomic operations, which pass numbers between lanes, warps and programs.
+    """Compiled running sums and atomic operations, which exchange numbers between lanes, warps and programs.
 
-    Integers are exact. A running sum of k float32 numbers is off by at most gamma(k) sum |x|, in whatever order they
-    are added; so is the sum that atomic additions make.
+    Integers are exact. A running sum of k float32 numbers is off by at most gamma(k) sum |x| in any order of addition,
+    and so is a sum of atomic additions.
     """
     kernel = _kernels()
     cases = Cases("what Triton's lanes and programs exchange", _WRONG)
@@ -290,11 +290,11 @@ def scan(context: Context) -> Measured:
         totals = torch.zeros(bins, device=device)
         arguments = (chosen.to(device), values.to(device), counts, greatest, totals, length)
         launched.append(kernel["tally"][(-(-length // 512),)](*arguments, BLOCK=512))
-        place = chosen.long()
-        often = torch.bincount(place, minlength=bins)
-        cases.exactly("atomic count", counts, often)
-        highest = torch.zeros(bins, dtype=torch.int32).scatter_reduce_(0, place, values, "amax")
+        index = chosen.long()
+        expected_counts = torch.bincount(index, minlength=bins)
+        cases.exactly("atomic count", counts, expected_counts)
+        highest = torch.zeros(bins, dtype=torch.int32).scatter_reduce_(0, index, values, "amax")
         cases.exactly("atomic maximum", greatest, highest)
-        total = torch.zeros(bins, dtype=torch.float64).index_add_(0, place, values.double())
-        cases.compare("atomic sum, float32", totals, total, gamma(float(often.max()), single) * total)
+        total = torch.zeros(bins, dtype=torch.float64).index_add_(0, index, values.double())
+        cases.compare("atomic sum, float32", totals, total, gamma(float(expected_counts.max()), single) * total)
     return _result(cases, launched)

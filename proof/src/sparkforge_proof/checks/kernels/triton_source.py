@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Triton reads the annotations and compiles the bodies, so that Python's own types have no place here.
+# Triton reads the annotations and compiles the bodies, so they cannot be Python types.
 # mypy: disable-error-code="no-untyped-def"
 
-"""The kernels of the family ``triton_kernels``, which puts them through ``triton.jit``.
+"""The kernels of :mod:`triton_kernels`, which compiles them with ``triton.jit``.
 
-They stand in a file because Triton compiles their source, which it reads by ``inspect``.
+They have their own file because Triton reads their source with ``inspect``.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from __future__ import annotations
 try:
     import triton.language as tl
 except ImportError:
-    # Each file here can be imported where Triton is not installed; the checks say so, or what is broken of it.
+    # Every module here can be imported without Triton; the checks report a missing or broken one.
     tl = None
 
 
 def softmax(source, target, columns, stride, BLOCK: tl.constexpr):
-    """One program a row, whose numbers lie one after the other; the result has no gaps between rows."""
+    """Compute the softmax of contiguous rows, one program for each; the result has no gaps between rows."""
     row = tl.program_id(0)
     column = tl.arange(0, BLOCK)
     inside = column < columns
@@ -30,21 +30,21 @@ def softmax(source, target, columns, stride, BLOCK: tl.constexpr):
 
 
 def softmax_backward(result, gradient, target, columns, BLOCK: tl.constexpr):
-    """From the result of the softmax and its gradient to the gradient of its input."""
+    """Compute the gradient of the softmax's input from its result and the result's gradient."""
     row = tl.program_id(0)
     column = tl.arange(0, BLOCK)
     inside = column < columns
-    place = row * columns + column
-    y = tl.load(result + place, mask=inside, other=0.0).to(tl.float32)
-    dy = tl.load(gradient + place, mask=inside, other=0.0).to(tl.float32)
-    tl.store(target + place, y * (dy - tl.sum(y * dy, axis=0)), mask=inside)
+    offset = row * columns + column
+    y = tl.load(result + offset, mask=inside, other=0.0).to(tl.float32)
+    dy = tl.load(gradient + offset, mask=inside, other=0.0).to(tl.float32)
+    tl.store(target + offset, y * (dy - tl.sum(y * dy, axis=0)), mask=inside)
 
 
 def dot(
     a, b, c, rows, columns, inner, a_row, a_inner, b_inner, b_column,
     ROWS: tl.constexpr, COLUMNS: tl.constexpr, INNER: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """One program a tile of the product; ``c`` is float32 without gaps."""
+    """Compute a matrix product, one program for each tile; ``c`` is contiguous float32."""
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     column = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
     total = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
@@ -61,12 +61,12 @@ def dot(
             other=0.0,
         )
         total = tl.dot(left, right, total, input_precision=PRECISION)
-    place = row[:, None] * columns + column[None, :]
-    tl.store(c + place, total, mask=(row[:, None] < rows) & (column[None, :] < columns))
+    offset = row[:, None] * columns + column[None, :]
+    tl.store(c + offset, total, mask=(row[:, None] < rows) & (column[None, :] < columns))
 
 
 def scan(source, target, columns, BLOCK: tl.constexpr):
-    """Running sums of each row."""
+    """Compute the running sums of each row."""
     row = tl.program_id(0)
     column = tl.arange(0, BLOCK)
     inside = column < columns
@@ -75,11 +75,11 @@ def scan(source, target, columns, BLOCK: tl.constexpr):
 
 
 def tally(bins, values, counts, greatest, totals, length, BLOCK: tl.constexpr):
-    """For each bin: how many values fall into it, the greatest of them and their sum, all by atomic operations."""
-    place = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    inside = place < length
-    chosen = tl.load(bins + place, mask=inside, other=0)
-    value = tl.load(values + place, mask=inside, other=0)
+    """Compute for each bin the number of its values, the greatest and their sum, with atomic operations."""
+    offset = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = offset < length
+    chosen = tl.load(bins + offset, mask=inside, other=0)
+    value = tl.load(values + offset, mask=inside, other=0)
     tl.atomic_add(counts + chosen, 1, mask=inside)
     tl.atomic_max(greatest + chosen, value, mask=inside)
     tl.atomic_add(totals + chosen, value.to(tl.float32), mask=inside)
