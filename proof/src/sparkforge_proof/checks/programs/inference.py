@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Inference, end to end: a language model with a cache of keys and values, what it samples, and attention's variants.
+"""Inference, end to end: a language model with a cache of keys and values, sampling, and variants of attention.
 
-What the model may be off by is tried as in the family training: the float64 run is made again with each of its steps
-moved at random by up to the format's unit roundoff. What is sampled is counted and compared with what was asked for by
-Pearson's chi-square; a sound stack exceeds the bound in one of a billion runs (Wilson and Hilferty's cube, six standard
-deviations), and the seed is fixed, so that it does so always or never.
+The allowed error of the model is measured as in the family training: the float64 run is repeated with each of its steps
+perturbed at random by up to the format's unit roundoff. Samples are counted and compared with their distribution by
+Pearson's chi-square. A sound stack exceeds the bound in one of a billion runs (Wilson and Hilferty's cube, six standard
+deviations), and the seed is fixed, so the result is reproducible.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ if t.TYPE_CHECKING:
     Product = t.Callable[[Operand, Operand], torch.Tensor]
 
 WORDS, WIDTH, HEADS, SHARED, LAYERS = 97, 64, 4, 2, 2
-#: Tokens of a text, of which so many are there from the beginning. cuDNN plans each length of keys anew, which takes a
-#: core 0.35 s on an H100's host.
+#: The tokens of a text and of its prompt. cuDNN plans each number of keys anew, which takes a core 0.35 s on an H100's
+#: host.
 LENGTH, PROMPT = 40, 31
-#: In what parts a text is read.
+#: The chunks in which a text is read.
 WAYS = {
     "the whole text": [LENGTH],
     "a prompt and word by word": [PROMPT, *[1] * (LENGTH - PROMPT)],
     "in chunks": [1, 16, 7, LENGTH - 24],
 }
-#: Weights of E2M1 with a scale of E4M3 for each 16 of them.
+#: Weights in E2M1 with an E4M3 scale for each 16 of them.
 FLOAT4 = "4 bits"
-MARGIN, MOVED = 8.0, 2
-#: Standard deviations that a sound stack does not exceed.
+MARGIN, PERTURBED_RUNS = 8.0, 2
+#: The standard deviations that a sound stack does not exceed.
 SIGMAS = 6.0
 
 REMEDY = (
@@ -53,7 +53,7 @@ REMEDY = (
 
 
 def _weights(context: Context) -> dict[str, torch.Tensor]:
-    """Return the weights in float64; each is a number of every format of 16 bits."""
+    """Return the weights in float64, each representable in every 16-bit format."""
     generator = context.generator("inference weights")
     shapes = {"words": (WORDS, WIDTH), "norm": (WIDTH,)}
     for layer in range(LAYERS):
@@ -71,16 +71,16 @@ def _weights(context: Context) -> dict[str, torch.Tensor]:
                 f"{layer}.down": (WIDTH, 2 * WIDTH),
             }
         )
-    found = {}
+    weights = {}
     for name, shape in shapes.items():
         drawn = torch.randn(shape, generator=generator)
         drawn = 1 + drawn / 8 if len(shape) == 1 else drawn * (1 if name == "words" else 1.5 / math.sqrt(shape[1]))
-        found[name] = drawn.to(torch.bfloat16).to(torch.float16).double()
-    return found
+        weights[name] = drawn.to(torch.bfloat16).to(torch.float16).double()
+    return weights
 
 
 class Cache:
-    """Keys and values of each layer, for as many tokens as a text may have."""
+    """Keys and values of each layer, with room for the tokens of a text."""
 
     def __init__(self, like: torch.Tensor) -> None:
         shape = (like.shape[0], SHARED, LENGTH, WIDTH // HEADS)
@@ -89,7 +89,7 @@ class Cache:
         self.values = [like.new_full(shape, math.nan) for _layer in range(LAYERS)]
 
     def take(self, layer: int, start: int, key: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Write keys and values of some tokens and return those of all so far."""
+        """Store keys and values of some tokens and return those of all tokens so far."""
         end = start + key.shape[2]
         self.keys[layer][:, :, start:end] = key
         self.values[layer][:, :, start:end] = value
@@ -99,11 +99,11 @@ class Cache:
 def _model(
     weights: Weights, text: torch.Tensor, cache: Cache, start: int, step: Step, linear: Linear | None = None
 ) -> torch.Tensor:
-    """Return the scores of the next word behind each token.
+    """Return the scores of the next word after each token.
 
-    :param text: tokens (batch, length), which stand in the whole text from ``start`` on.
-    :param step: what each intermediate result goes through.
-    :param linear: computes a layer's projection, given what goes in and the weight's name; by default by that weight.
+    :param text: tokens (batch, length), which begin at ``start`` in the complete text.
+    :param step: is applied to each intermediate result.
+    :param linear: computes a layer's projection from its input and the weight's name; by default with that weight.
     """
     import torch.nn.functional as f
 
@@ -117,147 +117,152 @@ def _model(
         return x.unflatten(-1, (-1, WIDTH // HEADS)).transpose(1, 2)
 
     length = text.shape[1]
-    turn = _turn(text, start, weights["words"].dtype)
+    rotation = _rotation(text, start, weights["words"].dtype)
     hidden = f.embedding(text, weights["words"])
-    seen = torch.arange(start + length, device=text.device) <= torch.arange(
+    is_visible = torch.arange(start + length, device=text.device) <= torch.arange(
         start, start + length, device=text.device
     ).view(-1, 1)
     for layer in range(LAYERS):
         x = norm(hidden, weights[f"{layer}.before"])
-        query, key = (step(_turned(heads(project(x, f"{layer}.{name}")), turn)) for name in ("query", "key"))
+        query, key = (step(_rotated(heads(project(x, f"{layer}.{name}")), rotation)) for name in ("query", "key"))
         keys, values = cache.take(layer, start, key, heads(project(x, f"{layer}.value")))
-        found = f.scaled_dot_product_attention(query, keys, values, attn_mask=seen, enable_gqa=True)
-        hidden = step(hidden + project(step(found).transpose(1, 2).flatten(2), f"{layer}.output"))
+        attended = f.scaled_dot_product_attention(query, keys, values, attn_mask=is_visible, enable_gqa=True)
+        hidden = step(hidden + project(step(attended).transpose(1, 2).flatten(2), f"{layer}.output"))
         x = norm(hidden, weights[f"{layer}.after"])
         gated = step(step(f.silu(project(x, f"{layer}.gate"))) * project(x, f"{layer}.up"))
         hidden = step(hidden + project(gated, f"{layer}.down"))
     return step(f.linear(norm(hidden, weights["norm"]), weights["words"]))
 
 
-def _turn(text: torch.Tensor, start: int, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return cosine and sine of each position and pair of features (RoPE)."""
+def _rotation(text: torch.Tensor, start: int, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return cosine and sine for each position and pair of features (RoPE)."""
     size = WIDTH // HEADS
     frequencies = 10_000.0 ** (-torch.arange(0, size, 2, dtype=torch.float64) / size)
     angles = torch.arange(start, start + text.shape[1], dtype=torch.float64).view(-1, 1) * frequencies
     return angles.cos().to(text.device, dtype), angles.sin().to(text.device, dtype)
 
 
-def _turned(x: torch.Tensor, turn: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
-    one, other = x.chunk(2, -1)
-    cosine, sine = turn
-    return torch.cat([one * cosine - other * sine, other * cosine + one * sine], -1)
+def _rotated(x: torch.Tensor, rotation: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
+    first, second = x.chunk(2, -1)
+    cosine, sine = rotation
+    return torch.cat([first * cosine - second * sine, second * cosine + first * sine], -1)
 
 
 def _generate(
     weights: Weights, text: torch.Tensor, chunks: t.Sequence[int], step: Step, linear: Linear | None = None
 ) -> torch.Tensor:
-    """Return the scores behind every token, which come in chunks."""
-    cache, start, found = Cache(weights["words"][:1].expand(text.shape[0], -1)), 0, []
+    """Return the scores after every token of a text that is read in chunks."""
+    cache, start, scores = Cache(weights["words"][:1].expand(text.shape[0], -1)), 0, []
     for chunk in chunks:
-        found.append(_model(weights, text[:, start : start + chunk], cache, start, step, linear))
+        scores.append(_model(weights, text[:, start : start + chunk], cache, start, step, linear))
         start += chunk
-    return torch.cat(found, 1)
+    return torch.cat(scores, 1)
 
 
 @check("inference.decode", devices=("cuda", "cpu"), measured=SEEN)
 def decode(context: Context) -> Measured:
-    """A model that reads a prompt and then word by word, by its cache: the same scores as from the whole text."""
+    """A model that reads a prompt and then single words with its cache returns the scores of the complete text."""
     cases = Cases("a language model", REMEDY)
     exact, text = _weights(context), _text(context)
     with torch.no_grad(), allow_tf32(torch.backends.cuda.matmul, False):
         for form in ("float32", "bfloat16", "float16"):
-            for word in ("", "float8_e4m3fn", FLOAT4):
-                if "float8" in word and not hasattr(torch, word):
+            for weight_format in ("", "float8_e4m3fn", FLOAT4):
+                if "float8" in weight_format and not hasattr(torch, weight_format):
                     continue
                 dtype = getattr(torch, form)
-                if word == FLOAT4:
-                    given, held = _of_4_bits(exact, dtype, context.device)
+                if weight_format == FLOAT4:
+                    weights, exact_weights = _in_4_bits(exact, dtype, context.device)
                 else:
-                    stored = _stored(exact, word)
-                    held = {name: weight.double() * scale for name, (weight, scale) in stored.items()}
-                    # Of 8 bits they become the format's where they are needed; their scales are powers of two.
-                    given = {
+                    stored = _stored(exact, weight_format)
+                    exact_weights = {name: weight.double() * scale for name, (weight, scale) in stored.items()}
+                    # 8-bit weights are converted to the format when they are used; their scales are powers of two.
+                    weights = {
                         name: weight.to(context.device).to(dtype) * scale for name, (weight, scale) in stored.items()
                     }
-                wanted, allowed = _explained(context, held, text, form)
+                expected, allowed = _scores_and_bound(context, exact_weights, text, form)
                 for name, chunks in WAYS.items():
-                    found = _generate(given, text.to(context.device), chunks, lambda x: x)
-                    away = (found.to("cpu", torch.float64) - wanted).norm(dim=-1)
-                    case = f"{form}{', weights of ' + word if word else ''}, {name}"
-                    cases.compare(case, away, torch.zeros_like(away), allowed)
+                    scores = _generate(weights, text.to(context.device), chunks, lambda x: x)
+                    distance = (scores.to("cpu", torch.float64) - expected).norm(dim=-1)
+                    case = f"{form}{', weights of ' + weight_format if weight_format else ''}, {name}"
+                    cases.compare(case, distance, torch.zeros_like(distance), allowed)
     return cases.result()
 
 
 def _text(context: Context) -> torch.Tensor:
-    """Return some texts (3, length)."""
+    """Return three texts (3, length)."""
     return torch.randint(0, WORDS, (3, LENGTH), generator=context.generator("inference text"))
 
 
 def _is_projection(name: str) -> bool:
-    """Say whether a weight is one that is kept in 4 bits: of the layers, which is where all of a large model is."""
+    """Tell whether a weight is a layer's projection, which is quantised to 4 bits."""
     return name.partition(".")[2] in ("query", "key", "value", "output", "gate", "up", "down")
 
 
-def _of_4_bits(exact: Weights, dtype: torch.dtype, device: str) -> tuple[dict[str, torch.Tensor], Weights]:
-    """Return weights that were kept in 4 bits as a device makes them the format's, and what they are exactly.
+def _in_4_bits(exact: Weights, dtype: torch.dtype, device: str) -> tuple[dict[str, torch.Tensor], Weights]:
+    """Return 4-bit weights converted by a device to a format, and their exact values.
 
-    Two of E2M1 in a byte, and a scale of E4M3 for each 16: 2 bits and 4 bits, whose product each format has.
+    A byte holds two E2M1 numbers, and 16 of them share an E4M3 scale. A product of their 2 and 4 significant bits is
+    exact in each format.
     """
-    given, held = {}, {}
+    converted, exact_values = {}, {}
     for name, weight in exact.items():
-        given[name], held[name] = weight.to(device).to(dtype), weight
+        converted[name], exact_values[name] = weight.to(device).to(dtype), weight
         if _is_projection(name):
             codes, scales = matmul.as_float4(weight)
-            there, table = matmul.packed(codes).to(device), torch.tensor([*matmul.FLOAT4], device=device)
-            found = matmul.unpacked(there).long()
-            values = torch.where(found >= 8, -table[found % 8], table[found % 8]).to(dtype)
-            given[name] = values * scales.to(device).to(dtype).repeat_interleave(16, dim=-1)
-            held[name] = matmul.from_float4(codes, scales)
-    return given, held
+            packed, table = matmul.packed(codes).to(device), torch.tensor([*matmul.FLOAT4], device=device)
+            codes_on_device = matmul.unpacked(packed).long()
+            values = torch.where(codes_on_device >= 8, -table[codes_on_device % 8], table[codes_on_device % 8]).to(
+                dtype
+            )
+            converted[name] = values * scales.to(device).to(dtype).repeat_interleave(16, dim=-1)
+            exact_values[name] = matmul.from_float4(codes, scales)
+    return converted, exact_values
 
 
-def _stored(exact: Weights, word: str) -> dict[str, tuple[torch.Tensor, float]]:
-    """Return weights as they are kept, each with its scale: matrices in 8 bits where that is asked for."""
-    found = {}
+def _stored(exact: Weights, weight_format: str) -> dict[str, tuple[torch.Tensor, float]]:
+    """Return stored weights, each with its scale; matrices are in 8 bits if such a format is named."""
+    stored = {}
     for name, weight in exact.items():
         scale = 1.0
-        if word and weight.dim() == 2:
+        if weight_format and weight.dim() == 2:
             scale = 2.0 ** math.ceil(math.log2(float(weight.abs().max()) / 448.0))
-            weight = (weight / scale).float().to(getattr(torch, word))
-        found[name] = (weight, scale)
-    return found
+            weight = (weight / scale).float().to(getattr(torch, weight_format))
+        stored[name] = (weight, scale)
+    return stored
 
 
-def _explained(
+def _scores_and_bound(
     context: Context, weights: Weights, text: torch.Tensor, form: str, linear: Linear | None = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the float64 scores, and how far as a whole those behind each token may be off."""
+    """Return the float64 scores, and the allowed error of the scores after each token, as a norm."""
     unit = UNIT_ROUNDOFF[form]
     with one_thread():
-        wanted = _generate(weights, text, [LENGTH], lambda x: x, linear)
-        away = torch.zeros(wanted.shape[:2], dtype=torch.float64)
-        for number in range(MOVED):
+        expected = _generate(weights, text, [LENGTH], lambda x: x, linear)
+        distance = torch.zeros(expected.shape[:2], dtype=torch.float64)
+        for number in range(PERTURBED_RUNS):
             generator = context.generator(f"inference {form} {number}")
 
-            def moved(x: torch.Tensor, generator: torch.Generator = generator) -> torch.Tensor:
+            def perturbed(x: torch.Tensor, generator: torch.Generator = generator) -> torch.Tensor:
                 return x * (1 + unit * (torch.rand(x.shape, generator=generator, dtype=torch.float64) * 2 - 1))
 
-            away = torch.maximum(away, (_generate(weights, text, [LENGTH], moved, linear) - wanted).norm(dim=-1))
-    return wanted, MARGIN * (away + unit * wanted.norm(dim=-1))
+            distance = torch.maximum(
+                distance, (_generate(weights, text, [LENGTH], perturbed, linear) - expected).norm(dim=-1)
+            )
+    return expected, MARGIN * (distance + unit * expected.norm(dim=-1))
 
 
-class Of4Bits:
-    """The projections of a model whose weights and inputs have 4 bits, as Blackwell's matrix units multiply them.
+class Float4Projections:
+    """The projections of a model with 4-bit weights and inputs, multiplied as by Blackwell's matrix units.
 
-    :param weights: all of the model's; those of projections become codes and scales on the device.
-    :param product: multiplies two matrices of packed codes and swizzled scales: the device's, or none for float64.
-    :param cases: what each product is compared in with the same codes' in float64.
+    :param weights: all weights of the model; those of projections become codes and scales on the device.
+    :param product: the device's product of matrices of packed codes and swizzled scales, or None for float64.
+    :param cases: compares each product with that of the same codes in float64.
     """
 
     def __init__(self, weights: Weights, product: Product | None = None, cases: Cases | None = None) -> None:
         self.product, self.cases = product, cases
         self.coded = {name: matmul.as_float4(weight) for name, weight in weights.items() if _is_projection(name)}
-        self.given = {
+        self.operands = {
             name: (matmul.packed(codes), matmul.swizzled(scales)) for name, (codes, scales) in self.coded.items()
         }
 
@@ -266,70 +271,70 @@ class Of4Bits:
         count, right = rows.shape[0], matmul.from_float4(*(part.cpu() for part in self.coded[name]))
         if self.product is None:
             return (matmul.from_float4(*matmul.as_float4(rows)) @ right.t()).view(*x.shape[:-1], -1)
-        # As many rows as a tile of scales has.
-        whole = torch.zeros(-(-count // 128) * 128, rows.shape[1], dtype=rows.dtype, device=rows.device)
-        whole[:count] = rows
-        coded = matmul.as_float4(whole)
+        # A tile of scales has 128 rows.
+        padded = torch.zeros(-(-count // 128) * 128, rows.shape[1], dtype=rows.dtype, device=rows.device)
+        padded[:count] = rows
+        coded = matmul.as_float4(padded)
         left = matmul.from_float4(*(part[:count].cpu() for part in coded))
-        found = self.product((matmul.packed(coded[0]), matmul.swizzled(coded[1])), self.given[name])[:count]
+        product = self.product((matmul.packed(coded[0]), matmul.swizzled(coded[1])), self.operands[name])[:count]
         if self.cases is not None:
             self.cases.exactly("numbers of 4 bits", left, matmul.from_float4(*matmul.as_float4(rows.cpu())))
             bound = matmul.float4_bound(left, right, plain=False)
-            self.cases.compare(f"{name}, {count} rows", found, left @ right.t(), bound)
-        return found.view(*x.shape[:-1], -1).to(x.dtype)
+            self.cases.compare(f"{name}, {count} rows", product, left @ right.t(), bound)
+        return product.view(*x.shape[:-1], -1).to(x.dtype)
 
 
 @check("inference.float4")
 def float4(context: Context) -> Measured:
-    """The model with weights and inputs of 4 bits (NVFP4), multiplied as such: read at once, in chunks, word by word.
+    """The model with NVFP4 weights and inputs, read at once, in chunks and word by word.
 
-    Bound: of each product that of matmul.float4, beside the same codes in float64. What goes into it is rounded to 4
-    bits, and a rounding before that decides to which: so the scores as a whole are held to no more than the moved runs
-    of the reference explain, which is much.
+    Each product is compared with that of the same codes in float64, within the bound of matmul.float4. Inputs are
+    rounded to 4 bits, and an earlier rounding error may change the nearest code, so the scores are only bounded by the
+    large deviations of the perturbed references.
     """
     matmul.require_float4()
     return float4_scores(context, matmul.float4_product)
 
 
 def float4_scores(context: Context, product: Product) -> Measured:
-    """Compare what the model makes of a product of 4-bit numbers with float64."""
+    """Compare the model's scores from a 4-bit product with float64."""
     cases = Cases("a language model of 4 bits", REMEDY)
     exact, text = _weights(context), _text(context)
     with torch.no_grad():
-        wanted, allowed = _explained(context, exact, text, "bfloat16", Of4Bits(exact))
-        given = {name: weight.to(context.device, torch.bfloat16) for name, weight in exact.items()}
-        linear = Of4Bits(given, product, cases)
+        expected, allowed = _scores_and_bound(context, exact, text, "bfloat16", Float4Projections(exact))
+        weights = {name: weight.to(context.device, torch.bfloat16) for name, weight in exact.items()}
+        linear = Float4Projections(weights, product, cases)
         for name, chunks in WAYS.items():
-            found = _generate(given, text.to(context.device), chunks, lambda x: x, linear)
-            away = (found.to("cpu", torch.float64) - wanted).norm(dim=-1)
-            cases.compare(name, away, torch.zeros_like(away), allowed)
+            scores = _generate(weights, text.to(context.device), chunks, lambda x: x, linear)
+            distance = (scores.to("cpu", torch.float64) - expected).norm(dim=-1)
+            cases.compare(name, distance, torch.zeros_like(distance), allowed)
     return cases.result()
 
 
-# -- what is drawn
+# -- samples
 
 
 def chi_square_bound(freedom: int) -> float:
-    """Return what chi-square of so many degrees of freedom exceeds in one of a billion draws."""
+    """Return the bound that chi-square with that many degrees of freedom exceeds in one of a billion draws."""
     part = 2 / (9 * freedom)
     return freedom * (1 - part + SIGMAS * math.sqrt(part)) ** 3
 
 
-def _distributed(cases: Cases, name: str, counts: torch.Tensor, shares: torch.Tensor) -> None:
-    """Compare how often each was drawn with how often it should have been."""
+def _compare_distribution(cases: Cases, name: str, counts: torch.Tensor, shares: torch.Tensor) -> None:
+    """Compare the counts of drawn values with their distribution."""
     counts, shares = counts.to("cpu", torch.float64), shares.to("cpu", torch.float64)
     total = counts.sum()
-    there = shares > 0
-    cases.exactly(f"{name}, what cannot be drawn", counts[~there], torch.zeros(int((~there).sum())))
-    wanted = total * shares[there] / shares.sum()
-    away = ((counts[there] - wanted).square() / wanted).sum()
-    bound = torch.tensor(chi_square_bound(max(1, int(there.sum()) - 1)), dtype=torch.float64)
-    cases.compare(name, away, torch.zeros_like(away), bound)
+    is_possible = shares > 0
+    cases.exactly(f"{name}, what cannot be drawn", counts[~is_possible], torch.zeros(int((~is_possible).sum())))
+    expected = total * shares[is_possible] / shares.sum()
+    distance = ((counts[is_possible] - expected).square() / expected).sum()
+    bound = torch.tensor(chi_square_bound(max(1, int(is_possible.sum()) - 1)), dtype=torch.float64)
+    cases.compare(name, distance, torch.zeros_like(distance), bound)
 
 
 @check("inference.sampling", devices=("cuda", "cpu"), measured=SEEN)
 def sampling(context: Context) -> Measured:
-    """What is sampled follows its distribution: words, by temperature and top-p, and dropout in attention."""
+    """Samples follow their distribution: words, by temperature and top-p, and dropout in attention."""
     import torch.nn.functional as f
 
     cases = Cases("a distribution", REMEDY)
@@ -340,53 +345,58 @@ def sampling(context: Context) -> Measured:
     with torch.random.fork_rng(devices=[0] if device == "cuda" else []):
         torch.manual_seed(20_261_124)
         for form in ("float32", "bfloat16", "float16"):
-            given = shares.to(device, getattr(torch, form))
-            held = given.to("cpu", torch.float64)
-            drawn = given.float().multinomial(draws, replacement=True)
-            _distributed(cases, f"multinomial, {form}", drawn.bincount(minlength=50), held)
-        given = shares.to(device, torch.float32)
-        each = given.expand(draws // 4, -1).multinomial(1).flatten()
-        _distributed(cases, "multinomial, one of each row", each.bincount(minlength=50), shares)
-        # As vLLM and others draw: the largest of the shares by an exponential variable.
-        raced = (given.expand(draws // 4, -1) / torch.empty(draws // 4, 50, device=device).exponential_()).argmax(-1)
-        _distributed(cases, "the largest by an exponential variable", raced.bincount(minlength=50), shares)
+            on_device = shares.to(device, getattr(torch, form))
+            exact = on_device.to("cpu", torch.float64)
+            drawn = on_device.float().multinomial(draws, replacement=True)
+            _compare_distribution(cases, f"multinomial, {form}", drawn.bincount(minlength=50), exact)
+        on_device = shares.to(device, torch.float32)
+        each = on_device.expand(draws // 4, -1).multinomial(1).flatten()
+        _compare_distribution(cases, "multinomial, one of each row", each.bincount(minlength=50), shares)
+        # vLLM and others draw the largest share divided by an exponential variable.
+        raced = (on_device.expand(draws // 4, -1) / torch.empty(draws // 4, 50, device=device).exponential_()).argmax(
+            -1
+        )
+        _compare_distribution(cases, "the largest by an exponential variable", raced.bincount(minlength=50), shares)
         nucleus = _nucleus(logits.to(device), 0.7, 0.8)
-        wanted = _nucleus(logits.double(), 0.7, 0.8)
-        cases.compare("temperature and top-p", nucleus, wanted, 1e-5 * (wanted + 1e-3))
-        _distributed(
+        expected = _nucleus(logits.double(), 0.7, 0.8)
+        cases.compare("temperature and top-p", nucleus, expected, 1e-5 * (expected + 1e-3))
+        _compare_distribution(
             cases,
             "drawn by temperature and top-p",
             nucleus.multinomial(draws, replacement=True).bincount(minlength=50),
-            wanted,
+            expected,
         )
-        _left_by_dropout(cases, device)
+        _compare_dropout(cases, device)
     return cases.result()
 
 
 def _nucleus(logits: torch.Tensor, temperature: float, top: float) -> torch.Tensor:
-    """Return the shares of the likeliest words that have ``top`` together."""
+    """Return the shares of the most probable words that together have the probability ``top``."""
     shares = torch.softmax(logits / temperature, -1)
-    ordered, places = shares.sort(descending=True)
-    kept = ordered.cumsum(-1) - ordered < top
-    found = torch.zeros_like(shares).scatter(-1, places, ordered * kept)
-    return found / found.sum()
+    ordered, order = shares.sort(descending=True)
+    is_kept = ordered.cumsum(-1) - ordered < top
+    chosen = torch.zeros_like(shares).scatter(-1, order, ordered * is_kept)
+    return chosen / chosen.sum()
 
 
-def _left_by_dropout(cases: Cases, device: str) -> None:
-    """Compare how much dropout leaves in attention, and that the rest is larger; chance.rates has the other ways."""
+def _compare_dropout(cases: Cases, device: str) -> None:
+    """Compare the number and the scale of the values that dropout keeps in attention; see also chance.rates."""
     import torch.nn.functional as f
 
-    # Each key has the same part and the value 1, so that a result is how many were kept.
+    # All keys have the same weight and the value 1, so a result counts the kept keys.
     keys = 64
     query = torch.zeros(8, 4, 128, 32, device=device)
     value = torch.ones(8, 4, keys, 32, device=device)
-    found = f.scaled_dot_product_attention(query, value, value, dropout_p=0.25)[..., 0]
-    kept = (found * 0.75 * keys).round()
+    attended = f.scaled_dot_product_attention(query, value, value, dropout_p=0.25)[..., 0]
+    kept_counts = (attended * 0.75 * keys).round()
     cases.compare(
-        "attention with dropout, shares", found, kept.to("cpu", torch.float64) / 0.75 / keys, torch.tensor(1e-5)
+        "attention with dropout, shares",
+        attended,
+        kept_counts.to("cpu", torch.float64) / 0.75 / keys,
+        torch.tensor(1e-5),
     )
-    split = torch.stack([kept.sum(), keys * kept.numel() - kept.sum()])
-    _distributed(cases, "attention with dropout of 0.25", split, torch.tensor([0.75, 0.25]))
+    split = torch.stack([kept_counts.sum(), keys * kept_counts.numel() - kept_counts.sum()])
+    _compare_distribution(cases, "attention with dropout of 0.25", split, torch.tensor([0.75, 0.25]))
 
 
 # -- attention's variants
@@ -394,62 +404,67 @@ def _left_by_dropout(cases: Cases, device: str) -> None:
 
 @check("inference.attention", devices=("cuda", "cpu"), measured=SEEN)
 def attention_variants(context: Context) -> Measured:
-    """Sliding windows, distances that count and packed texts: by masks, and by flex_attention where there is one."""
+    """Sliding windows, distance penalties and packed texts: by masks, and by flex_attention if torch has it."""
     import torch.nn.functional as f
 
     cases = Cases("attention", REMEDY)
     heads, shared, length, size = 4, 2, 72, 32
     generator = context.generator("attention variants")
     query, key, value = (torch.randn(2, count, length, size, generator=generator) for count in (heads, shared, shared))
-    places = torch.arange(length)
-    distance = places.view(-1, 1) - places
-    texts = (places // 20).view(-1, 1) == places // 20
+    positions = torch.arange(length)
+    distance = positions.view(-1, 1) - positions
+    texts = (positions // 20).view(-1, 1) == positions // 20
     slopes = 2.0 ** -torch.arange(1, heads + 1).double()
     inside = {
         "a sliding window": (distance >= 0) & (distance < 16),
         "packed texts": texts & (distance >= 0),
-        "a prefix and what follows": (distance >= 0) | (places < 12),
+        "a prefix and what follows": (distance >= 0) | (positions < 12),
     }
     flexible = _flexible()
     with warnings.catch_warnings(), allow_tf32(torch.backends.cuda.matmul, False):
         warnings.simplefilter("ignore")
         for form in ("float32", "bfloat16", "float16"):
             dtype = getattr(torch, form)
-            given = [x.to(dtype).to(context.device) for x in (query, key, value)]
-            exact = [x.to("cpu", torch.float64) for x in given]
-            # The scores have the size of their root of the head's size; each rounding of them is a relative error.
+            inputs = [x.to(dtype).to(context.device) for x in (query, key, value)]
+            exact = [x.to("cpu", torch.float64) for x in inputs]
+            # Scores are of the order of the root of the head size; each of their roundings is a relative error.
             unit = UNIT_ROUNDOFF[form] * 12 + 2.0**-20
             for name, mask in inside.items():
-                wanted = _by_definition(exact[0], exact[1], exact[2], torch.zeros(()).double(), mask)
-                bound = unit * exact[2].abs().amax() * torch.ones_like(wanted)
-                found = f.scaled_dot_product_attention(*given, attn_mask=mask.to(context.device), enable_gqa=True)
-                cases.compare(f"{name}, {form}, by a mask", found, wanted, bound)
+                expected = _by_definition(exact[0], exact[1], exact[2], torch.zeros(()).double(), mask)
+                bound = unit * exact[2].abs().amax() * torch.ones_like(expected)
+                actual = f.scaled_dot_product_attention(*inputs, attn_mask=mask.to(context.device), enable_gqa=True)
+                cases.compare(f"{name}, {form}, by a mask", actual, expected, bound)
                 if flexible is not None:
-                    seen = mask.to(context.device)
+                    mask_on_device = mask.to(context.device)
                     block = flexible.create_block_mask(
-                        lambda b, h, q, k, seen=seen: seen[q, k], None, None, length, length, device=context.device
+                        lambda b, h, q, k, mask_on_device=mask_on_device: mask_on_device[q, k],
+                        None,
+                        None,
+                        length,
+                        length,
+                        device=context.device,
                     )
-                    found = flexible.flex_attention(*given, block_mask=block, enable_gqa=True)
-                    cases.compare(f"{name}, {form}, by flex_attention", found, wanted, bound)
+                    actual = flexible.flex_attention(*inputs, block_mask=block, enable_gqa=True)
+                    cases.compare(f"{name}, {form}, by flex_attention", actual, expected, bound)
             slope = -slopes.view(-1, 1, 1) * distance.abs()
-            wanted = _by_definition(exact[0], exact[1], exact[2], slope, distance >= 0)
-            bound = 4 * unit * exact[2].abs().amax() * torch.ones_like(wanted)
+            expected = _by_definition(exact[0], exact[1], exact[2], slope, distance >= 0)
+            bound = 4 * unit * exact[2].abs().amax() * torch.ones_like(expected)
             added = slope.masked_fill(distance < 0, -math.inf).to(context.device, dtype)
-            found = f.scaled_dot_product_attention(*given, attn_mask=added, enable_gqa=True)
-            cases.compare(f"distances that count, {form}, by a mask", found, wanted, bound)
+            actual = f.scaled_dot_product_attention(*inputs, attn_mask=added, enable_gqa=True)
+            cases.compare(f"distances that count, {form}, by a mask", actual, expected, bound)
             if flexible is not None:
                 weights = slopes.to(context.device, torch.float32)
 
-                def counted(score: t.Any, b: t.Any, h: t.Any, q: t.Any, k: t.Any, weights: t.Any = weights) -> t.Any:
+                def penalised(score: t.Any, b: t.Any, h: t.Any, q: t.Any, k: t.Any, weights: t.Any = weights) -> t.Any:
                     return torch.where(q >= k, score - weights[h] * (q - k), -math.inf)
 
-                found = flexible.flex_attention(*given, score_mod=counted, enable_gqa=True)
-                cases.compare(f"distances that count, {form}, by flex_attention", found, wanted, bound)
+                actual = flexible.flex_attention(*inputs, score_mod=penalised, enable_gqa=True)
+                cases.compare(f"distances that count, {form}, by flex_attention", actual, expected, bound)
     return cases.result()
 
 
 def _flexible() -> t.Any:
-    """Return torch's module of flex_attention, None where it has none."""
+    """Return torch's module flex_attention, None if there is none."""
     try:
         from torch.nn.attention import flex_attention
     except ImportError:
