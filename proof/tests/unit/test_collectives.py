@@ -29,5 +29,5 @@ def test_a_rank_ends_although_a_thread_of_it_still_runs(tmp_path: Path, monkeypa
     works = importlib.import_module("a_rank").works
     context = Context(device="cpu", directory=str(tmp_path))
     said = pytest.raises(collectives.Failed, match="Rank 1 of 2: It is off") if fault else contextlib.nullcontext()
-    with said, collectives.others(context, works, 2, fault=fault):
+    with said, collectives.other_ranks(context, works, 2, fault=fault):
         pass

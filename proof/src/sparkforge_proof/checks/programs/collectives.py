@@ -4,9 +4,9 @@
 
 """Collective operations: NCCL over the GPUs of this host, Gloo over two processes if there is none.
 
-The check itself is rank 0. Each further rank is its own interpreter, which ends with the check. They meet at a
-file in the scratch directory and talk through the loopback interface, unless the environment names another.
-``NCCL_NVLS_ENABLE`` and the other settings of NCCL are the environment's too.
+The check itself is rank 0. Each further rank is an interpreter of its own, which exits with the check. They meet at a
+file in the scratch directory and talk through the loopback interface, unless the environment names another one.
+The environment also decides about ``NCCL_NVLS_ENABLE`` and the other settings of NCCL.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ import typing as t
 from ...check import CRASH, SEEN, Context, Failed, Measured, Skipped, Unanswered, check
 from ..bounds import UNIT_ROUNDOFF, Cases, gamma, torch
 
-#: Seconds to meet the other ranks and for one operation.
+#: Seconds to meet the other ranks, and for one operation.
 PATIENCE = 60
-#: What a rank ends with that found a wrong number, and says how far off it is.
-OFF = 3
+#: The exit status of a rank that got a wrong number and printed how far off it is.
+WRONG_NUMBER = 3
 
 _REMEDY = (
     "Check that torch's own NCCL is loaded (the closure check names it) and that kernel and driver are the vendor's, "
     "and run again with NCCL_DEBUG=INFO."
 )
-#: By device what the ranks talk through.
+#: The backend of each device.
 BACKENDS = {"cuda": "nccl", "cpu": "gloo"}
 NAMES = {"nccl": "NCCL", "gloo": "Gloo"}
 _LOOPBACK = {"nccl": "NCCL_SOCKET_IFNAME", "gloo": "GLOO_SOCKET_IFNAME"}
@@ -44,16 +44,16 @@ _PDEATHSIG = 1
 
 
 def known_trap(version: t.Sequence[int]) -> str:
-    """Return what is known against a version of NCCL, empty for nothing."""
+    """Return a note on the known bugs of a version of NCCL, empty if there are none."""
     if tuple(version[:3]) == (2, 28, 9):
         return " (reported to hang with CUDA graphs, fixed in 2.30.4)"
     return ""
 
 
 def ranks(context: Context) -> int:
-    """Return how many ranks there are: one for each GPU, two on the CPU.
+    """Return the number of ranks: one for each GPU, two on the CPU.
 
-    :raises Skipped: this torch has nothing that they could talk through.
+    :raises Skipped: this torch has no backend for the device.
     """
     import torch.distributed as dist
 
@@ -67,7 +67,7 @@ def ranks(context: Context) -> int:
 
 @contextlib.contextmanager
 def group(context: Context, rank: int, world: int) -> t.Iterator[None]:
-    """Take part as ``rank``; on GPUs that of the same number is the current device."""
+    """Join the process group as ``rank``, on the GPU of that number."""
     import torch.distributed as dist
 
     if context.device == "cuda":
@@ -95,7 +95,7 @@ def group(context: Context, rank: int, world: int) -> t.Iterator[None]:
 
 
 def _inputs(context: Context, rank: int, length: int) -> dict[str, torch.Tensor]:
-    """Return what a rank provides, which every rank can compute. The integers' sums are exact in float32."""
+    """Return the inputs of a rank, which every rank can compute. The sums of the integers are exact in float32."""
     random = context.generator(f"collectives.all_reduce {rank}")
     integers = torch.randint(-(2**18), 2**18, (length,), generator=random)
     return {
@@ -106,78 +106,78 @@ def _inputs(context: Context, rank: int, length: int) -> dict[str, torch.Tensor]
 
 
 def exchange(context: Context, rank: int, world: int, length: int) -> Cases:
-    """Take part as ``rank`` and compare what arrives with what all ranks brought."""
+    """Take part as ``rank`` and compare the results with the inputs of all ranks."""
     import torch.distributed as dist
 
     device = torch.device("cuda", rank) if context.device == "cuda" else torch.device("cpu")
     cases = Cases(f"the exchange by {NAMES[BACKENDS[context.device]]} of {world} ranks", _REMEDY)
-    brought = [_inputs(context, number, length) for number in range(world)]
-    mine = {name: value.to(device) for name, value in brought[rank].items()}
+    contributions = [_inputs(context, number, length) for number in range(world)]
+    mine = {name: value.to(device) for name, value in contributions[rank].items()}
     with group(context, rank, world):
         for name, value in mine.items():
-            every = torch.stack([other[name] for other in brought])
+            contributed = torch.stack([contribution[name] for contribution in contributions])
             result = value.clone()
             dist.all_reduce(result)
             if name == "bfloat16":
-                magnitude = every.double().abs().sum(dim=0)
+                magnitude = contributed.double().abs().sum(dim=0)
                 bound = magnitude * gamma(world - 1, UNIT_ROUNDOFF[name])
-                cases.compare(f"all-reduce, {name}", result, every.double().sum(dim=0), bound)
+                cases.compare(f"all-reduce, {name}", result, contributed.double().sum(dim=0), bound)
             else:
-                cases.exactly(f"all-reduce, {name}", result, every.sum(dim=0))
+                cases.exactly(f"all-reduce, {name}", result, contributed.sum(dim=0))
             result = value.clone()
             dist.all_reduce(result, op=dist.ReduceOp.MAX)
-            cases.exactly(f"maximum, {name}", result, every.amax(dim=0))
+            cases.exactly(f"maximum, {name}", result, contributed.amax(dim=0))
             gathered = [torch.zeros_like(value) for _unused in range(world)]
             dist.all_gather(gathered, value)
-            cases.exactly(f"all-gather, {name}", torch.stack(gathered), every)
+            cases.exactly(f"all-gather, {name}", torch.stack(gathered), contributed)
             result = value.clone()
             dist.broadcast(result, src=world - 1)
-            cases.exactly(f"broadcast, {name}", result, every[world - 1])
+            cases.exactly(f"broadcast, {name}", result, contributed[world - 1])
     return cases
 
 
 def other_rank(function: str, text: str) -> None:
-    """Be one of the further ranks.
+    """Run one of the further ranks and exit.
 
-    :param function: its module and its name.
-    :param text: JSON of its arguments.
+    :param function: its module and name.
+    :param text: its arguments in JSON.
     """
-    # Ends with the check, also where that is killed.
+    # Exit with the check, even if it is killed.
     ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGKILL)
     arguments = json.loads(text)
     context = Context(**arguments.pop("context"))
     module, _unused, name = function.rpartition(".")
     status = 0
     try:
-        found = getattr(importlib.import_module(module), name)(context, **arguments)
-        if isinstance(found, Cases):
-            found.result()
+        result = getattr(importlib.import_module(module), name)(context, **arguments)
+        if isinstance(result, Cases):
+            result.result()
     except Failed as failure:
-        status = 1 if failure.reason else OFF
+        status = 1 if failure.reason else WRONG_NUMBER
         measured = json.dumps([failure.cause, failure.ratio, failure.mismatched, failure.compared])
         sys.stderr.write((failure.cause if failure.reason else measured) + "\n")
     sys.stdout.flush()
     sys.stderr.flush()
-    # Not by the interpreter's end, in which a thread of torch's that still runs aborts the process now and then.
+    # A normal exit aborts the process now and then, because a thread of torch's is still running.
     os._exit(status)
 
 
 @contextlib.contextmanager
-def others(context: Context, function: t.Callable[..., t.Any], world: int, **given: t.Any) -> t.Iterator[None]:
-    """Run the ranks from 1 on, and see that each ends well.
+def other_ranks(context: Context, function: t.Callable[..., t.Any], world: int, **options: t.Any) -> t.Iterator[None]:
+    """Run the ranks from 1 on, and require each to exit well.
 
-    :param function: of a module; called with the context, ``rank``, ``world`` and what is given. Comparisons that it
-        returns must be right.
+    :param function: a function of a module, called with the context, ``rank``, ``world`` and ``options``. Comparisons
+        that it returns must be right.
     """
     code = f"from {__name__} import other_rank; import sys; other_rank(*sys.argv[1:])"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     running: list[tuple[int, subprocess.Popen[bytes], t.Any]] = []
-    told = {"device": context.device, "directory": context.directory}
+    context_options = {"device": context.device, "directory": context.directory}
     finished = False
     try:
         for rank in range(1, world):
-            said = tempfile.TemporaryFile(dir=context.directory)  # noqa: SIM115
-            arguments = {"context": told, "rank": rank, "world": world, **given}
+            output = tempfile.TemporaryFile(dir=context.directory)  # noqa: SIM115
+            arguments = {"context": context_options, "rank": rank, "world": world, **options}
             named = f"{function.__module__}.{function.__name__}"
             command = [sys.executable, "-c", code, named, json.dumps(arguments)]
             process = subprocess.Popen(
@@ -185,10 +185,10 @@ def others(context: Context, function: t.Callable[..., t.Any], world: int, **giv
                 cwd=context.directory,
                 env=environment,
                 stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=said,
+                stdout=output,
+                stderr=output,
             )
-            running.append((rank, process, said))
+            running.append((rank, process, output))
         yield
         for _unused, process, _unused in running:
             process.wait(PATIENCE)
@@ -200,39 +200,39 @@ def others(context: Context, function: t.Callable[..., t.Any], world: int, **giv
             process.wait()
         problems = []
         off: list[Failed] = []
-        for rank, process, said in running:
-            said.seek(0)
-            lines = said.read().decode("utf-8", "replace").strip().splitlines()
-            said.close()
-            if process.returncode == OFF:
+        for rank, process, output in running:
+            output.seek(0)
+            lines = output.read().decode("utf-8", "replace").strip().splitlines()
+            output.close()
+            if process.returncode == WRONG_NUMBER:
                 cause, *measure = json.loads(lines[-1])
                 off.append(Failed(f"Rank {rank} of {world}: {cause}", _REMEDY, "", "", *measure))
             elif process.returncode not in (0, -signal.SIGKILL):
                 problems.append(f"Rank {rank} of {world}: {lines[-1] if lines else f'status {process.returncode}'}")
-        # Why a rank died, or which number it found wrong, says more than that the others waited for it.
+        # A crash or a wrong number of one rank explains more than the others' waiting for it.
         if off:
             raise off[0]
         if problems:
             raise Unanswered(CRASH, problems[0], _REMEDY)
 
 
-def by_itself(context: Context) -> Context:
-    """Return a context with a directory of its own, in which ranks meet."""
+def with_own_directory(context: Context) -> Context:
+    """Return a context with its own directory, in which the ranks meet."""
     return dataclasses.replace(context, directory=tempfile.mkdtemp(dir=os.path.abspath(context.directory)))
 
 
 @check("collectives.all_reduce", devices=("cuda", "cpu"), seconds=150, measured=SEEN)
 def all_reduce(context: Context) -> Measured:
-    """All-reduce, maximum, all-gather and broadcast: one rank a GPU through NCCL, two ranks through Gloo on the CPU.
+    """All-reduce, maximum, all-gather and broadcast: by NCCL with a rank for each GPU, by Gloo with two on the CPU.
 
-    Integers are exact, in float32 too, for their sums are below 2^24; so is what is only passed on, and all of it
-    where there is one rank. A sum of w numbers of bfloat16 is off by at most gamma(w - 1, u) sum |x|, in whatever
-    order the ranks add them and however often they round.
+    Integers are exact, in float32 too, because their sums are below 2^24, and so are copies; with one rank, everything
+    is exact. A sum of w bfloat16 numbers is off by at most gamma(w - 1, u) sum |x|, in any order of addition and with
+    any number of roundings.
     """
     cuda, world = context.device == "cuda", ranks(context)
     length = 1_000_003 if cuda else 1_003
-    context = by_itself(context)
-    with others(context, exchange, world, length=length):
+    context = with_own_directory(context)
+    with other_ranks(context, exchange, world, length=length):
         cases = exchange(context, 0, world, length)
     measured = cases.result()
     measured.measured += f", {world} rank{'s' if world > 1 else ''}"

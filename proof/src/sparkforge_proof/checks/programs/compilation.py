@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What ``torch.compile`` makes of a transformer block and of a fused function, against float64.
+"""``torch.compile`` of a transformer block and of a fused function, compared with float64.
 
-The block has no bound that could be written down and still be of use: in a dozen products, two normalisations and an
-exponential function in a row, worst cases multiply. So its error is counted as the survey counts those of operators
-(``survey.rounding``): in units of the format near the number and the largest number beside it, and by what float64
-makes of inputs one unit off. A compiler's errors are thousands of units: one per cent is 80,000 in float32.
+No formula bounds the block usefully: worst cases multiply in a dozen products, two normalisations and an exponential
+function in a row. Its error is therefore counted like those of operators in the survey (``survey.rounding``): in units
+of the format at the number and at the largest number of the result, and by the change of the float64 result for inputs
+that are one unit off. A faulty compiler is off by thousands of units: one per cent is 80,000 units in float32.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...check import ABSENT, SEEN, X86_CPU_LAST, Context, Measured, Skipped, Una
 from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, name_of, torch
 from ..kernels.triton_kernels import EXP2, explained, installed
 
-#: How many units a number may be off; on an x86_64 CPU it was 1.6 at most, compiled or not (2.13).
+#: The allowed number of units; on an x86_64 CPU it was 1.6 at most, compiled or not (2.13).
 UNITS = 16.0
 
 BATCH, TOKENS, HEADS, HEAD, HIDDEN = 2, 23, 2, 32, 160
@@ -68,7 +68,7 @@ def block(
     x: torch.Tensor, weight_1: torch.Tensor, bias_1: torch.Tensor, project: torch.Tensor, unite: torch.Tensor,
     weight_2: torch.Tensor, bias_2: torch.Tensor, up: torch.Tensor, down: torch.Tensor,
 ) -> torch.Tensor:  # fmt: skip
-    """A transformer block as models have it."""
+    """Compute a transformer block as in models."""
     import torch.nn.functional as F
 
     normal = F.layer_norm(x, (WIDTH,), weight_1, bias_1)
@@ -80,10 +80,10 @@ def block(
     return x + F.linear(F.gelu(F.linear(F.layer_norm(x, (WIDTH,), weight_2, bias_2), up)), down)
 
 
-def _run(
+def _result_and_gradients(
     function: t.Callable[..., torch.Tensor], values: t.Sequence[torch.Tensor], gradient: torch.Tensor
 ) -> list[torch.Tensor]:
-    """Return the function's result and the gradients of all that it is given."""
+    """Return the function's result and the gradients of all its arguments."""
     leaves = [value.detach().clone().requires_grad_() for value in values]
     result = function(*leaves)
     return [result.detach(), *torch.autograd.grad(result, leaves, gradient)]
@@ -92,15 +92,17 @@ def _run(
 def _bounds(
     values: t.Sequence[torch.Tensor], gradient: torch.Tensor, dtype: torch.dtype
 ) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    """Return each result in float64, and how far it may be off in a format."""
+    """Return each result in float64 with its allowed error in a format."""
     unit = 2 * UNIT_ROUNDOFF[name_of(dtype)]
     exact = [value.double() for value in values]
     signs = [torch.arange(value.numel()).remainder(2).mul(2).sub(1).reshape(value.shape) for value in exact]
-    beside = [value * (1 + unit * sign) for value, sign in zip(exact, signs)]
-    found, moved = (_run(block, leaves, gradient.double()) for leaves in (exact, beside))
+    moved_inputs = [value * (1 + unit * sign) for value, sign in zip(exact, signs)]
+    results, moved_results = (
+        _result_and_gradients(block, leaves, gradient.double()) for leaves in (exact, moved_inputs)
+    )
     return [
-        (one, UNITS * (unit * (one.abs() + one.abs().max()) + (other - one).abs().max()))
-        for one, other in zip(found, moved)
+        (result, UNITS * (unit * (result.abs() + result.abs().max()) + (moved_result - result).abs().max()))
+        for result, moved_result in zip(results, moved_results)
     ]
 
 
@@ -108,8 +110,8 @@ def _bounds(
 
 
 @contextlib.contextmanager
-def _compiling(context: Context) -> t.Iterator[t.Callable[[], int]]:
-    """Give torch.compile a clean start; the value says how many graphs it has compiled since."""
+def _clean_compiler(context: Context) -> t.Iterator[t.Callable[[], int]]:
+    """Give torch.compile a clean start; yield a function that returns the number of graphs compiled since."""
     if context.device == "cuda":
         installed("triton")
     elif not os.environ.get("CXX") and not shutil.which("g++"):
@@ -124,7 +126,7 @@ def _compiling(context: Context) -> t.Iterator[t.Callable[[], int]]:
     torch._dynamo.reset()
     counters.clear()
     try:
-        # Partial sums of products may else be kept in TensorFloat-32 and bfloat16, for which the bound has no step.
+        # Partial sums could otherwise be kept in TensorFloat-32 or bfloat16, which the bound does not cover.
         torch.set_float32_matmul_precision("highest")
         products.allow_bf16_reduced_precision_reduction = False
         with explained():
@@ -144,7 +146,7 @@ def _compiled(function: t.Callable[..., t.Any], *, dynamic: bool) -> t.Callable[
         raise
 
 
-def _counted(measured: Measured, graphs: int) -> Measured:
+def _with_graph_count(measured: Measured, graphs: int) -> Measured:
     if graphs == 0:
         raise Unanswered(
             ABSENT,
@@ -162,46 +164,46 @@ def _counted(measured: Measured, graphs: int) -> Measured:
 
 @check("compilation.transformer_block", devices=("cuda", "cpu"), seconds=300, measured=(X86_CPU_LAST,))
 def transformer_block(context: Context) -> Measured:
-    """Compiles a transformer block, forward and backward, and compares it and its eager run with float64.
+    """A compiled transformer block, forward and backward, and its eager run are compared with float64.
 
-    Bound: so many units of the format, see the head of this file.
+    Bound: some units of the format, see the module's docstring.
     """
     if context.device == "cpu" and context.reference.get("gpu_required"):
-        # Compiling C++ against torch's headers takes a minute of a core.
+        # Compiling C++ against torch's headers takes a core a minute.
         raise Skipped("On a host with a GPU, compilation.transformer_block covers this.")
     cases = Cases("the transformer block", _WRONG)
-    with _compiling(context) as graphs:
+    with _clean_compiler(context) as graphs:
         for dtype in (torch.float32, torch.bfloat16) if context.device == "cuda" else (torch.float32,):
             name = name_of(dtype)
             random = context.generator(f"compilation.transformer_block {name}")
             values, gradient = _parameters(random, dtype)
             bounds = _bounds(values, gradient, dtype)
-            there = [value.to(context.device) for value in values]
-            for words, function in (("eager", block), ("compiled", _compiled(block, dynamic=False))):
-                computed = _run(function, there, gradient.to(context.device))
+            on_device = [value.to(context.device) for value in values]
+            for mode, function in (("eager", block), ("compiled", _compiled(block, dynamic=False))):
+                computed = _result_and_gradients(function, on_device, gradient.to(context.device))
                 for part, actual, (exact, bound) in zip(NAMES, computed, bounds):
-                    cases.compare(f"{words}, {name}, {part}", actual, exact, bound)
-        return _counted(cases.result(), graphs())
+                    cases.compare(f"{mode}, {name}, {part}", actual, exact, bound)
+        return _with_graph_count(cases.result(), graphs())
 
 
 def fused(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """A pointwise function and a reduction of it, which the compiler makes one kernel of."""
+    """Compute a pointwise function and a reduction of it, which the compiler fuses into one kernel."""
     y = a * torch.exp(b) + c
     return y, y.sum(dim=-1, dtype=torch.float32)
 
 
 @check("compilation.elementwise", devices=("cuda",), seconds=180, measured=SEEN)
 def elementwise(context: Context) -> Measured:
-    """Compiles y = a exp(b) + c and its row sums for any shape, and runs three shapes.
+    """y = a exp(b) + c and its row sums, compiled for any shape and run for three shapes.
 
     Bound: the power is off by EXP2 + 3 u |b| of itself (u of float32, see ``triton_kernels``), product and sum add u
-    each; where the format is bfloat16, each of the three may be rounded into it, and the results are. A row's sum is
-    off by the sum of its terms' errors and gamma(n, u) of their magnitudes. All terms are positive, so that this is
-    a small part of the sum.
+    each. In bfloat16, each of the three may be rounded to the format, and the results are. A row's sum is off by the
+    sum of its terms' errors and gamma(n, u) of their magnitudes. All terms are positive, so this is a small part of
+    the sum.
     """
     cases = Cases("the compiled pointwise function", _WRONG)
     single = UNIT_ROUNDOFF["float32"]
-    with _compiling(context) as graphs:
+    with _clean_compiler(context) as graphs:
         for dtype in (torch.float32, torch.bfloat16):
             name = name_of(dtype)
             unit = UNIT_ROUNDOFF[name]
@@ -216,9 +218,9 @@ def elementwise(context: Context) -> Measured:
                 y = power + c.double()
                 bound = power * (EXP2 + 3 * single * b.double().abs() + 2 * single + 2 * unit) + 2 * y * unit
                 bound = 1.02 * bound + UNDERFLOW[name]
-                got, total = compiled(a.to(context.device), b.to(context.device), c.to(context.device))
-                cases.compare(f"{rows} x {columns}, {name}", got, y, bound)
+                actual, total = compiled(a.to(context.device), b.to(context.device), c.to(context.device))
+                cases.compare(f"{rows} x {columns}, {name}", actual, y, bound)
                 expected = y.sum(dim=1)
                 sums = bound.sum(dim=1) + 1.02 * gamma(columns, single) * expected
                 cases.compare(f"row sums of {rows} x {columns}, {name}", total, expected, sums)
-        return _counted(cases.result(), graphs())
+        return _with_graph_count(cases.result(), graphs())

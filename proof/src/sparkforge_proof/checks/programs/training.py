@@ -4,11 +4,11 @@
 
 """Training, end to end: small networks over many steps, the optimisers and the scaling of losses, against float64.
 
-What a step rounds, the steps after it carry on, so that no formula bounds the end. It is tried instead: the float64 run
-on the CPU is made again with every layer's result, every gradient that goes back through it and every weight moved at
-random by up to the unit roundoff of the format, as computing in it would. How far that leads away from the run that was
-not moved is what rounding explains, and :data:`MARGIN` times as much is allowed, of each step's loss and of each weight
-as a whole. A gradient that is one per cent too large leads thousands of times as far in float32.
+Each step carries on the rounding errors of the steps before, so no formula bounds the result. Instead, the float64 run
+on the CPU is repeated with every layer's result, every gradient and every weight perturbed at random by up to the unit
+roundoff of the format. The distance of these runs from the exact one is what rounding explains, and :data:`MARGIN`
+times as much is allowed for each step's loss and for the norm of each weight. A gradient that is one per cent too large
+moves a float32 run thousands of times as far.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, one_thread, torch
 if t.TYPE_CHECKING:
     Batch = tuple[torch.Tensor, torch.Tensor]
 
-#: How many times as far as the moved runs a run may be off, of which there are so many.
-MARGIN, MOVED = 8.0, 2
+#: The allowed multiple of the distance of the perturbed runs, and their number.
+MARGIN, PERTURBED_RUNS = 8.0, 2
 STEPS, BATCHES = {"cuda": 100, "cpu": 30}, 4
-#: After how many steps a way ends in which nothing but the optimiser's kernel or the memory is another.
+#: The steps of a recipe that differs from another one only in the optimiser's kernel or in memory.
 SHORT = 40
-#: Of a format of 16 bits: what is computed in it, and float32 for the weights.
+#: 16-bit formats for autocast; the weights stay in float32.
 MIXED = ("bfloat16", "float16")
 
-#: The messages of torch and oneDNN for operations that they do not offer.
+#: The messages of torch and oneDNN for unsupported operations.
 _NOT_OFFERED = re.compile("not (implemented|supported)|could not create a primitive")
 
 REMEDY = (
@@ -65,8 +65,8 @@ def _transformer() -> torch.nn.Module:
 
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             parts = self.input(self.before(x)).chunk(3, -1)
-            found = self.attention(*(part.unflatten(-1, (2, 16)).transpose(1, 2) for part in parts))
-            x = x + self.output(found.transpose(1, 2).flatten(2))
+            attended = self.attention(*(part.unflatten(-1, (2, 16)).transpose(1, 2) for part in parts))
+            x = x + self.output(attended.transpose(1, 2).flatten(2))
             return x + self.feed(self.after(x))
 
     class Transformer(nn.Module):
@@ -89,7 +89,7 @@ def _convolutional() -> torch.nn.Module:
     from torch import nn
 
     class Convolutional(nn.Module):
-        # Without a bias before a normalisation by batch, whose gradient would be nothing but rounding.
+        # No bias before batch normalisation: its gradient would consist of rounding errors.
         def __init__(self) -> None:
             super().__init__()
             self.parts = nn.ModuleList(
@@ -137,21 +137,21 @@ NETWORKS: dict[str, t.Callable[[], t.Any]] = {
 }
 
 
-def _drawn(context: Context, name: str, rows: int = 0) -> tuple[t.Any, list[Batch]]:
-    """Return a network in float64 with weights that float32 has, too, and what each step is given.
+def _draw(context: Context, name: str, rows: int = 0) -> tuple[t.Any, list[Batch]]:
+    """Return a network in float64, with weights representable in float32, and the batch of each step.
 
-    :param rows: how many pictures or texts a step is given, 16 or 8 where it is left out.
+    :param rows: the number of pictures or texts in a batch, by default 16 or 8.
     """
     generator = context.generator(f"training {name}")
     with torch.random.fork_rng(devices=[]):
         network = NETWORKS[name]().double()
     with torch.no_grad():
         for weight in network.parameters():
-            drawn = torch.randn(weight.shape, generator=generator)
-            # As they are initialised: 1 and 0 of a normalisation, else by the number of inputs.
+            values = torch.randn(weight.shape, generator=generator)
+            # Like torch's own initialisation: 1 and 0 for a normalisation, else scaled by the number of inputs.
             ones = weight.dim() == 1 and bool((weight == 1).all())
             spread = 0.02 if weight.dim() == 1 else 1 / math.sqrt(weight[0].numel())
-            weight.copy_(drawn * spread + float(ones))
+            weight.copy_(values * spread + float(ones))
     batches: list[Batch] = []
     for _number in range(BATCHES):
         if name == "convolutional":
@@ -167,14 +167,14 @@ def _drawn(context: Context, name: str, rows: int = 0) -> tuple[t.Any, list[Batc
 # -- the runs
 
 
-class Way(t.NamedTuple):
+class Recipe(t.NamedTuple):
     """How a network is trained.
 
     :ivar form: ``float32``, or the format of autocast.
-    :ivar optimizer: its name in torch.optim, of those in ``_OPTIONS``.
-    :ivar options: of the optimiser: ``fused``, ``foreach``.
-    :ivar checkpoints: whether each part is computed again on the way back.
-    :ivar short: whether it ends after ``SHORT`` steps: another way goes on in its format.
+    :ivar optimizer: its name in torch.optim, one of ``_OPTIONS``.
+    :ivar options: options of the optimiser: ``fused``, ``foreach``.
+    :ivar checkpoints: whether each part is computed again in the backward pass.
+    :ivar short: whether to stop after ``SHORT`` steps, because another recipe continues in the same format.
     """
 
     name: str
@@ -186,56 +186,56 @@ class Way(t.NamedTuple):
 
 
 class Curve(t.NamedTuple):
-    """What came out: the loss of each step, and the weights as float64 on the CPU.
+    """The loss of each step, and the weights as float64 on the CPU.
 
-    :ivar weights: by the number of steps behind which they are, ``SHORT`` and all: those of each name.
+    :ivar weights: the weights by name after ``SHORT`` and after all steps, by the number of steps.
     """
 
     losses: list[float]
     weights: dict[int, dict[str, torch.Tensor]]
 
 
-def ways() -> list[Way]:
-    """Return how each network is trained."""
+def recipes() -> list[Recipe]:
+    """Return the ways in which each network is trained."""
     return [
-        Way("float32", options={"foreach": False}),
-        Way("float32, one optimiser kernel for all weights", options={"foreach": True}, short=True),
-        Way("float32, fused optimiser", options={"fused": True}, short=True),
-        Way("float32, SGD with momentum", optimizer="SGD", options={"foreach": False}),
-        Way("float32, fused SGD with momentum", optimizer="SGD", options={"fused": True}, short=True),
-        Way("float32, with checkpoints", options={"foreach": True}, checkpoints=True, short=True),
-        Way("bfloat16", "bfloat16", options={"foreach": True}),
-        Way("bfloat16, fused, with checkpoints", "bfloat16", options={"fused": True}, checkpoints=True, short=True),
-        Way("float16 with loss scaling", "float16", options={"foreach": True}),
-        Way("float16 with loss scaling, fused optimiser", "float16", options={"fused": True}, short=True),
+        Recipe("float32", options={"foreach": False}),
+        Recipe("float32, one optimiser kernel for all weights", options={"foreach": True}, short=True),
+        Recipe("float32, fused optimiser", options={"fused": True}, short=True),
+        Recipe("float32, SGD with momentum", optimizer="SGD", options={"foreach": False}),
+        Recipe("float32, fused SGD with momentum", optimizer="SGD", options={"fused": True}, short=True),
+        Recipe("float32, with checkpoints", options={"foreach": True}, checkpoints=True, short=True),
+        Recipe("bfloat16", "bfloat16", options={"foreach": True}),
+        Recipe("bfloat16, fused, with checkpoints", "bfloat16", options={"fused": True}, checkpoints=True, short=True),
+        Recipe("float16 with loss scaling", "float16", options={"foreach": True}),
+        Recipe("float16 with loss scaling, fused optimiser", "float16", options={"fused": True}, short=True),
     ]
 
 
-#: Of ``training.compiled``.
-COMPILED = Way("float32, compiled", options={"foreach": True})
+#: The recipe of ``training.compiled``.
+COMPILED = Recipe("float32, compiled", options={"foreach": True})
 
 
-#: With an epsilon beside which a gradient of nothing but rounding is small: Adam would make a whole step of it.
+#: The epsilon exceeds gradients that consist of rounding errors, which Adam would turn into full steps.
 _OPTIONS: dict[str, dict[str, t.Any]] = {
     "AdamW": {"lr": 3e-3, "eps": 1e-3, "weight_decay": 0.1},
     "SGD": {"lr": 0.05, "momentum": 0.9, "weight_decay": 1e-3, "nesterov": True},
 }
 
 
-def _optimizer(way: Way, parameters: t.Iterable[torch.Tensor], exact: bool) -> t.Any:
-    options = _OPTIONS[way.optimizer]
+def _optimizer(recipe: Recipe, parameters: t.Iterable[torch.Tensor], exact: bool) -> t.Any:
+    options = _OPTIONS[recipe.optimizer]
     if exact:
-        return ByDefinition(way.optimizer, list(parameters), **options)
-    return getattr(torch.optim, way.optimizer)(parameters, **options, **way.options)
+        return ByDefinition(recipe.optimizer, list(parameters), **options)
+    return getattr(torch.optim, recipe.optimizer)(parameters, **options, **recipe.options)
 
 
 class ByDefinition:
-    """An optimiser in the words of its paper: what torch's own is compared with.
+    """An optimiser as its paper defines it, the reference for torch's own.
 
     Adam: Kingma and Ba, 2015, algorithm 1; AdamW: Loshchilov and Hutter, 2019, algorithm 2; AMSGrad: Reddi et al.,
     2018; SGD: Sutskever et al., 2013, in the form of torch's documentation, as RMSprop and Adagrad.
 
-    :cvar KNOWN: what it can, by the name in torch.optim.
+    :cvar KNOWN: the supported optimisers, by their names in torch.optim.
     """
 
     KNOWN = ("Adagrad", "Adam", "AdamW", "RMSprop", "SGD")
@@ -262,14 +262,14 @@ class ByDefinition:
                 weight.sub_(getattr(self, f"_{self.name.lower()}")(gradient, state))
 
     def _adam(self, gradient: torch.Tensor, state: dict[str, t.Any]) -> torch.Tensor:
-        one, two = self.options.get("betas", (0.9, 0.999))
-        state["mean"] = one * state.get("mean", 0) + (1 - one) * gradient
-        state["square"] = two * state.get("square", 0) + (1 - two) * gradient**2
+        first_decay, second_decay = self.options.get("betas", (0.9, 0.999))
+        state["mean"] = first_decay * state.get("mean", 0) + (1 - first_decay) * gradient
+        state["square"] = second_decay * state.get("square", 0) + (1 - second_decay) * gradient**2
         square = state["square"]
         if self.options.get("amsgrad"):
             square = state["largest"] = torch.maximum(state.get("largest", torch.zeros_like(square)), square)
-        root = (square / (1 - two**self.count)).sqrt() + self.options.get("eps", 1e-8)
-        return self.options.get("lr", 1e-3) * state["mean"] / (1 - one**self.count) / root
+        root = (square / (1 - second_decay**self.count)).sqrt() + self.options.get("eps", 1e-8)
+        return self.options.get("lr", 1e-3) * state["mean"] / (1 - first_decay**self.count) / root
 
     _adamw = _adam
 
@@ -302,36 +302,36 @@ class ByDefinition:
 def _train(
     network: t.Any,
     batches: t.Sequence[Batch],
-    way: Way,
+    recipe: Recipe,
     device: str,
-    moved: _Moved | None = None,
+    perturbation: _Perturbation | None = None,
     wrap: t.Callable[[t.Any], t.Any] = lambda network: network,
 ) -> Curve:
-    """Train a copy of the network and return what came out.
+    """Train a copy of the network and return its losses and weights.
 
     :param device: ``exact`` for the float64 run on the CPU.
-    :param moved: of that run: what moves it.
-    :param wrap: makes of the network what is called: compiles it.
+    :param perturbation: perturbs the float64 run.
+    :param wrap: returns the module to call, such as a compiled one.
     """
     exact = device == "exact"
-    place, dtype = ("cpu", torch.float64) if exact else (device, torch.float32)
-    network = copy.deepcopy(network).to(place, dtype)
+    target, dtype = ("cpu", torch.float64) if exact else (device, torch.float32)
+    network = copy.deepcopy(network).to(target, dtype)
     names = [name for name, _weight in network.named_parameters()]
-    mixed = not exact and way.form in MIXED
-    optimizer = _optimizer(way, network.parameters(), exact)
-    scaler = torch.amp.GradScaler(place, init_scale=1024.0, enabled=mixed and way.form == "float16")
-    if moved is not None:
-        moved.follow(network)
-    if way.checkpoints and not exact:
-        _check_points(network)
+    mixed = not exact and recipe.form in MIXED
+    optimizer = _optimizer(recipe, network.parameters(), exact)
+    scaler = torch.amp.GradScaler(target, init_scale=1024.0, enabled=mixed and recipe.form == "float16")
+    if perturbation is not None:
+        perturbation.follow(network)
+    if recipe.checkpoints and not exact:
+        _enable_checkpoints(network)
     forward, losses = wrap(network), []
     weights: dict[int, dict[str, torch.Tensor]] = {}
-    for number, (inputs, targets) in enumerate(batches[:SHORT] if way.short else batches, 1):
-        inputs = inputs.to(place, dtype) if inputs.is_floating_point() else inputs.to(place)
-        with moved.weights(network) if moved is not None else contextlib.nullcontext():
-            with torch.autocast(place, getattr(torch, way.form)) if mixed else contextlib.nullcontext():
+    for number, (inputs, targets) in enumerate(batches[:SHORT] if recipe.short else batches, 1):
+        inputs = inputs.to(target, dtype) if inputs.is_floating_point() else inputs.to(target)
+        with perturbation.weights(network) if perturbation is not None else contextlib.nullcontext():
+            with torch.autocast(target, getattr(torch, recipe.form)) if mixed else contextlib.nullcontext():
                 scores = forward(inputs)
-            loss = torch.nn.functional.cross_entropy(scores.to(dtype), targets.to(place))
+            loss = torch.nn.functional.cross_entropy(scores.to(dtype), targets.to(target))
             scaler.scale(loss).backward()
         if not exact:
             scaler.unscale_(optimizer)
@@ -344,153 +344,157 @@ def _train(
         optimizer.zero_grad()
         losses.append(loss.detach())
         if number in (SHORT, len(batches)):
-            # Copied, for the next step changes them.
-            made = [weight.detach().to("cpu", torch.float64, copy=True) for weight in network.parameters()]
-            weights[number] = dict(zip(names, made))
+            # Copied, because the next step changes them.
+            copies = [weight.detach().to("cpu", torch.float64, copy=True) for weight in network.parameters()]
+            weights[number] = dict(zip(names, copies))
     return Curve([float(loss) for loss in losses], weights)
 
 
-def _check_points(network: t.Any) -> None:
-    """Have each part of a network computed again on the way back."""
+def _enable_checkpoints(network: t.Any) -> None:
+    """Have each part of a network computed again in the backward pass."""
     from torch.utils.checkpoint import checkpoint
 
     for part in network.parts:
-        inner = part.forward
+        forward = part.forward
 
-        def again(x: torch.Tensor, inner: t.Callable[..., torch.Tensor] = inner) -> torch.Tensor:
-            return checkpoint(inner, x, use_reentrant=False)
+        def recomputed(x: torch.Tensor, forward: t.Callable[..., torch.Tensor] = forward) -> torch.Tensor:
+            return checkpoint(forward, x, use_reentrant=False)
 
-        part.forward = again
+        part.forward = recomputed
 
 
-class _Moved:
-    """Moves what a network computes by up to the unit roundoff of a format."""
+class _Perturbation:
+    """Perturbs a network's computation by up to the unit roundoff of a format."""
 
     def __init__(self, form: str, generator: torch.Generator) -> None:
         self.unit, self.generator = UNIT_ROUNDOFF[form], generator
 
-    def of(self, value: torch.Tensor, unit: float | None = None) -> torch.Tensor:
+    def perturbed(self, value: torch.Tensor, unit: float | None = None) -> torch.Tensor:
         unit = self.unit if unit is None else unit
         noise = torch.empty(value.shape, dtype=torch.float64).uniform_(1 - unit, 1 + unit, generator=self.generator)
         return value * noise
 
     def follow(self, network: t.Any) -> None:
-        """Move what every layer returns, and the gradient that comes back to it."""
+        """Perturb the result of every layer, and the gradient that it receives."""
 
-        def ahead(_module: t.Any, _inputs: t.Any, result: t.Any) -> t.Any:
+        def perturb(_module: t.Any, _inputs: t.Any, result: t.Any) -> t.Any:
             first = result[0] if isinstance(result, tuple) else result
-            changed = self.of(first)
+            changed = self.perturbed(first)
             if changed.requires_grad:
-                changed.register_hook(self.of)
+                changed.register_hook(self.perturbed)
             return (changed, *result[1:]) if isinstance(result, tuple) else changed
 
         for module in network.modules():
             if not any(True for _child in module.children()):
-                module.register_forward_hook(ahead)
+                module.register_forward_hook(perturb)
 
     @contextlib.contextmanager
     def weights(self, network: t.Any) -> t.Iterator[None]:
-        """Move the weights for one step; behind it they are what they were, but for float32's own rounding."""
+        """Perturb the weights for one step, and restore them afterwards up to a rounding error of float32."""
         before = [weight.detach().clone() for weight in network.parameters()]
         with torch.no_grad():
             for weight in network.parameters():
-                weight.copy_(self.of(weight))
+                weight.copy_(self.perturbed(weight))
         yield
         with torch.no_grad():
             for weight, value in zip(network.parameters(), before):
-                weight.copy_(self.of(value, UNIT_ROUNDOFF["float32"]))
+                weight.copy_(self.perturbed(value, UNIT_ROUNDOFF["float32"]))
 
 
-class Allowed(t.NamedTuple):
-    """A float64 run and how far a run in a format may be from it."""
+class Bounds(t.NamedTuple):
+    """A float64 run and the allowed distance of a run in another format."""
 
     exact: Curve
     losses: list[float]
     weights: dict[int, dict[str, float]]
 
 
-def _allowed(
-    context: Context, name: str, way: Way, network: t.Any, batches: t.Sequence[Batch], known: Curve | None
-) -> Allowed:
-    """Return the float64 run and what is allowed beside it.
+def _bounds(
+    context: Context, name: str, recipe: Recipe, network: t.Any, batches: t.Sequence[Batch], known: Curve | None
+) -> Bounds:
+    """Return the float64 run and the allowed distances from it.
 
-    :param known: the float64 run, where it is known already.
+    :param known: the float64 run, if it has been computed before.
     """
     with one_thread():
-        exact = _train(network, batches, way, "exact") if known is None else known
-        moved = []
-        for number in range(MOVED):
-            noise = _Moved(way.form, context.generator(f"training {name} {way.form} {way.optimizer} {number}"))
-            moved.append(_train(network, batches, way, "exact", noise))
+        exact = _train(network, batches, recipe, "exact") if known is None else known
+        runs = []
+        for number in range(PERTURBED_RUNS):
+            noise = _Perturbation(
+                recipe.form, context.generator(f"training {name} {recipe.form} {recipe.optimizer} {number}")
+            )
+            runs.append(_train(network, batches, recipe, "exact", noise))
     unit = UNIT_ROUNDOFF["float32"]
-    # The error of a step's loss comes and goes, so the largest one up to that step counts.
-    away = itertools.accumulate(
-        (max(abs(one.losses[step] - loss) for one in moved) for step, loss in enumerate(exact.losses)), max
+    # The error of the loss fluctuates, so the largest one up to each step counts.
+    distances = itertools.accumulate(
+        (max(abs(run.losses[step] - loss) for run in runs) for step, loss in enumerate(exact.losses)), max
     )
-    losses = [MARGIN * (value + 4 * unit * abs(loss)) for value, loss in zip(away, exact.losses)]
+    losses = [MARGIN * (value + 4 * unit * abs(loss)) for value, loss in zip(distances, exact.losses)]
     weights = {
         number: {
             key: MARGIN
-            * (max(float((one.weights[number][key] - value).norm()) for one in moved) + 4 * unit * float(value.norm()))
+            * (max(float((run.weights[number][key] - value).norm()) for run in runs) + 4 * unit * float(value.norm()))
             for key, value in values.items()
         }
         for number, values in exact.weights.items()
     }
-    return Allowed(exact, losses, weights)
+    return Bounds(exact, losses, weights)
 
 
-def _compare(cases: Cases, way: Way, curve: Curve, allowed: Allowed) -> None:
+def _compare(cases: Cases, recipe: Recipe, curve: Curve, allowed: Bounds) -> None:
     def numbers(values: t.Iterable[float]) -> torch.Tensor:
         return torch.tensor(list(values), dtype=torch.float64)
 
-    some = len(curve.losses)
-    exact, bounds = allowed.exact.losses[:some], allowed.losses[:some]
-    cases.compare(f"{way.name}, losses", numbers(curve.losses), numbers(exact), numbers(bounds))
+    count = len(curve.losses)
+    exact, bounds = allowed.exact.losses[:count], allowed.losses[:count]
+    cases.compare(f"{recipe.name}, losses", numbers(curve.losses), numbers(exact), numbers(bounds))
     for number, weights in curve.weights.items():
         for key, value in weights.items():
-            away = (value - allowed.exact.weights[number][key]).norm()
+            distance = (value - allowed.exact.weights[number][key]).norm()
             bound = numbers([allowed.weights[number][key]]).squeeze(0)
-            cases.compare(f"{way.name}, {key}", away, torch.zeros_like(away), bound)
+            cases.compare(f"{recipe.name}, {key}", distance, torch.zeros_like(distance), bound)
 
 
-def _network(context: Context, name: str) -> Measured:
-    """Train a network in every way.
+def _compare_training(context: Context, name: str) -> Measured:
+    """Train a network by every recipe.
 
-    :raises Failed: a loss or a weight is off by more than rounding explains, or a second run has other losses.
+    :raises Failed: a loss or a weight exceeds its bound, or a repeated run has other losses.
     """
     cases = Cases(f"training the {name} network", REMEDY)
-    network, batches = _drawn(context, name)
-    known: dict[tuple[str, str], Allowed] = {}
-    left_out: list[str] = []
-    with _settled():
-        for way in ways():
-            if way.checkpoints and not len(network.parts):
+    network, batches = _draw(context, name)
+    known: dict[tuple[str, str], Bounds] = {}
+    unsupported: list[str] = []
+    with _deterministic():
+        for recipe in recipes():
+            if recipe.checkpoints and not len(network.parts):
                 continue
-            key = (way.form, way.optimizer)
+            key = (recipe.form, recipe.optimizer)
             if key not in known:
-                same = next((one.exact for other, one in known.items() if other[1] == way.optimizer), None)
-                known[key] = _allowed(context, name, way, network, batches, same)
+                same = next((bounds.exact for other, bounds in known.items() if other[1] == recipe.optimizer), None)
+                known[key] = _bounds(context, name, recipe, network, batches, same)
             try:
-                curve = _train(network, batches, way, context.device)
+                curve = _train(network, batches, recipe, context.device)
             except (NotImplementedError, RuntimeError) as error:
-                said = " ".join(str(error).split())
-                if not _NOT_OFFERED.search(said):
+                message = " ".join(str(error).split())
+                if not _NOT_OFFERED.search(message):
                     raise
-                left_out.append(f"{way.name}: {said[:120]}")
+                unsupported.append(f"{recipe.name}: {message[:120]}")
                 continue
-            _compare(cases, way, curve, known[key])
-            if way == ways()[0]:
-                again = _train(network, batches, way, context.device)
-                cases.exactly("the same losses twice", torch.tensor(again.losses), torch.tensor(curve.losses).double())
+            _compare(cases, recipe, curve, known[key])
+            if recipe == recipes()[0]:
+                repeated = _train(network, batches, recipe, context.device)
+                cases.exactly(
+                    "the same losses twice", torch.tensor(repeated.losses), torch.tensor(curve.losses).double()
+                )
         measured = cases.result()
-    if left_out:
-        measured.measured += f"; not supported: {'; '.join(left_out)}"
+    if unsupported:
+        measured.measured += f"; not supported: {'; '.join(unsupported)}"
     return measured
 
 
 @contextlib.contextmanager
-def _settled() -> t.Iterator[None]:
-    """Compute without TensorFloat-32 and, where cuDNN does, the same way each time."""
+def _deterministic() -> t.Iterator[None]:
+    """Compute without TensorFloat-32 and with cuDNN's deterministic algorithms."""
     with contextlib.ExitStack() as stack:
         stack.enter_context(allow_tf32(torch.backends.cuda.matmul, False))
         stack.enter_context(torch.backends.cudnn.flags(enabled=True, allow_tf32=False, deterministic=True))
@@ -501,28 +505,28 @@ def _settled() -> t.Iterator[None]:
 
 @check("training.transformer", devices=("cuda", "cpu"), seconds=300, measured=SEEN)
 def transformer(context: Context) -> Measured:
-    """A transformer of two blocks over a hundred steps."""
-    return _network(context, "transformer")
+    """Train a transformer of two blocks for a hundred steps."""
+    return _compare_training(context, "transformer")
 
 
 @check("training.convolutional", devices=("cuda", "cpu"), seconds=300, measured=SEEN)
 def convolutional(context: Context) -> Measured:
-    """Convolutions with normalisation by batch and by group over a hundred steps."""
-    return _network(context, "convolutional")
+    """Train convolutions with batch and group normalisation for a hundred steps."""
+    return _compare_training(context, "convolutional")
 
 
 @check("training.recurrent", devices=("cuda", "cpu"), seconds=300, measured=SEEN)
 def recurrent(context: Context) -> Measured:
-    """An LSTM of two layers and a GRU over a hundred steps."""
-    return _network(context, "recurrent")
+    """Train an LSTM of two layers and a GRU for a hundred steps."""
+    return _compare_training(context, "recurrent")
 
 
-def _compiled(context: Context, name: str) -> Measured:
-    """Train a network as torch.compile has it; of the recurrent one it leaves the recurrence as it is."""
+def _compare_compiled(context: Context, name: str) -> Measured:
+    """Train a network with torch.compile, which leaves recurrences uncompiled."""
     cases = Cases(f"training the compiled {name} network", REMEDY)
-    with _settled():
-        network, batches = _drawn(context, name)
-        allowed = _allowed(context, name, COMPILED, network, batches, None)
+    with _deterministic():
+        network, batches = _draw(context, name)
+        allowed = _bounds(context, name, COMPILED, network, batches, None)
         curve = _train(network, batches, COMPILED, context.device, wrap=torch.compile)
         _compare(cases, COMPILED, curve, allowed)
     return cases.result()
@@ -530,21 +534,21 @@ def _compiled(context: Context, name: str) -> Measured:
 
 @check("training.compiled", devices=("cuda",), seconds=300, measured=SEEN)
 def compiled(context: Context) -> Measured:
-    """The transformer over a hundred steps, compiled."""
-    return _compiled(context, "transformer")
+    """Train the compiled transformer for a hundred steps."""
+    return _compare_compiled(context, "transformer")
 
 
 @check("training.compiled_convolutional", devices=("cuda",), seconds=300, measured=SEEN)
 def compiled_convolutional(context: Context) -> Measured:
-    """The network of convolutions over a hundred steps, compiled."""
-    return _compiled(context, "convolutional")
+    """Train the compiled network of convolutions for a hundred steps."""
+    return _compare_compiled(context, "convolutional")
 
 
 # -- optimisers
 
-#: Steps of an optimiser with gradients that are given, so that no error comes back to it.
+#: The steps of an optimiser, with fixed gradients, so that errors do not feed back.
 OPTIMIZER_STEPS = 12
-#: By the name in torch.optim: the options that are tried, each beside the defaults.
+#: The options to test for each optimiser in torch.optim, besides its defaults.
 OPTIMIZERS: dict[str, list[dict[str, t.Any]]] = {
     "Adadelta": [{}, {"rho": 0.8, "weight_decay": 0.1}],
     "Adafactor": [{}, {"weight_decay": 0.1}],
@@ -559,13 +563,13 @@ OPTIMIZERS: dict[str, list[dict[str, t.Any]]] = {
     "Rprop": [{}],
     "SGD": [{}, {"momentum": 0.9, "dampening": 0.1}, {"momentum": 0.9, "nesterov": True, "weight_decay": 0.1}],
 }
-#: By how many units of float32 for each step a weight may be off, by the size that the step's numbers have.
+#: The allowed error for each step in units of float32, relative to the size of the step's numbers.
 OPTIMIZER_UNITS = 2.0
 
 
 @check("training.optimizers", devices=("cuda", "cpu"), measured=SEEN)
 def optimizers(context: Context) -> Measured:
-    """Every optimiser of torch, one weight at a time, all together and fused, with gradients that are given."""
+    """Every optimiser of torch, for one weight at a time, for all together and fused, with fixed gradients."""
     cases = Cases("an optimiser", REMEDY)
     generator = context.generator("optimizers")
     shapes = [(7,), (33, 5), (2, 3, 4), (1,), (1025,)]
@@ -579,20 +583,20 @@ def optimizers(context: Context) -> Measured:
             with one_thread():
                 definition = functools.partial(ByDefinition, name) if name in ByDefinition.KNOWN else kind
                 exact, largest = stepped(definition, options, weights, gradients, "cpu", torch.float64)
-            for way in ({"foreach": False}, {"foreach": True}, {"fused": True}):
+            for variant in ({"foreach": False}, {"foreach": True}, {"fused": True}):
                 try:
-                    found, _largest = stepped(
-                        kind, {**options, **way}, weights, gradients, context.device, torch.float32
+                    actual_weights, _largest = stepped(
+                        kind, {**options, **variant}, weights, gradients, context.device, torch.float32
                     )
                 except (TypeError, RuntimeError, ValueError) as error:
-                    if "fused" in way or "foreach" in str(error):
+                    if "fused" in variant or "foreach" in str(error):
                         continue
                     raise Unanswered(CRASH, f"{name} with {options} ended with an error: {error}.", REMEDY) from error
-                case = f"{name} {', '.join(f'{key}={value}' for key, value in {**options, **way}.items())}"
-                for number, (actual, wanted) in enumerate(zip(found, exact)):
+                case = f"{name} {', '.join(f'{key}={value}' for key, value in {**options, **variant}.items())}"
+                for number, (actual, expected) in enumerate(zip(actual_weights, exact)):
                     unit = OPTIMIZER_UNITS * OPTIMIZER_STEPS * UNIT_ROUNDOFF["float32"]
-                    bound = unit * (wanted.abs() + largest[number])
-                    cases.compare(f"{case}, weight {number}", actual, wanted, bound)
+                    bound = unit * (expected.abs() + largest[number])
+                    cases.compare(f"{case}, weight {number}", actual, expected, bound)
     return cases.result()
 
 
@@ -604,22 +608,24 @@ def stepped(
     device: str,
     dtype: torch.dtype,
 ) -> tuple[list[torch.Tensor], list[float]]:
-    """Return the weights behind the steps, and the largest that any of each was."""
+    """Return the weights after all steps, and the largest magnitude of each in any step."""
 
-    given = [weight.to(device, dtype, copy=True).requires_grad_() for weight in weights]
-    optimizer = kind(given, **options)
+    stepped_weights = [weight.to(device, dtype, copy=True).requires_grad_() for weight in weights]
+    optimizer = kind(stepped_weights, **options)
     largest = [float(weight.abs().max()) for weight in weights]
     for row in gradients:
-        for weight, gradient in zip(given, row):
+        for weight, gradient in zip(stepped_weights, row):
             weight.grad = gradient.to(device, dtype)
         optimizer.step()
-        largest = [max(one, float(weight.detach().abs().max())) for one, weight in zip(largest, given)]
-    return [weight.detach() for weight in given], largest
+        largest = [
+            max(previous, float(weight.detach().abs().max())) for previous, weight in zip(largest, stepped_weights)
+        ]
+    return [weight.detach() for weight in stepped_weights], largest
 
 
 @check("training.loss_scaling", devices=("cuda", "cpu"), measured=SEEN)
 def loss_scaling(context: Context) -> Measured:
-    """Scaled losses: gradients come back as they were, an infinite one skips its step, the scale grows and falls."""
+    """Scaled losses: gradients are unscaled, an infinite one skips its step, and the scale grows and falls."""
     cases = Cases("the scaling of losses", REMEDY)
     for options in ({"foreach": True}, {"fused": True}):
         weight = torch.tensor([1.0, -2.0, 4.0], device=context.device).requires_grad_()
@@ -628,7 +634,7 @@ def loss_scaling(context: Context) -> Measured:
         except (TypeError, RuntimeError):
             continue
         scaler = torch.amp.GradScaler(context.device, init_scale=256.0, growth_interval=2)
-        word = next(iter(options))
+        implementation = next(iter(options))
         expected, scale = torch.tensor([1.0, -2.0, 4.0]), 256.0
         gradients = [[1.0, 2.0, -4.0], [0.5, 0.0, 1.0], [math.inf, 1.0, 1.0], [1.0, 1.0, 1.0], [math.nan, 0.0, 0.0]]
         for number, gradient in enumerate([*gradients, [2.0, 2.0, 2.0], [4.0, 4.0, 4.0]]):
@@ -640,9 +646,11 @@ def loss_scaling(context: Context) -> Measured:
                 expected = expected - 0.5 * torch.tensor(gradient)
             else:
                 scale /= 2
-            # Two steps in a row without an infinity double it.
+            # Two finite steps in a row double the scale.
             if number in (1, 6):
                 scale *= 2
-            cases.exactly(f"{word}, weights behind step {number}", weight, expected)
-            cases.exactly(f"{word}, scale behind step {number}", torch.tensor(scaler.get_scale()), torch.tensor(scale))
+            cases.exactly(f"{implementation}, weights behind step {number}", weight, expected)
+            cases.exactly(
+                f"{implementation}, scale behind step {number}", torch.tensor(scaler.get_scale()), torch.tensor(scale)
+            )
     return cases.result()
