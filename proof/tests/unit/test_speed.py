@@ -32,7 +32,7 @@ def test_floor_of_profile():
     floor = speed.floor_of("copy_gb_per_s", profile(copy_gb_per_s={"nominal": 250, "ratio": 0.5}), "NVIDIA GB10")
     assert floor is not None
     assert floor.least == 125
-    assert floor.words("GB/s") == "at least 125 GB/s (0.5 of the 250 of the profile gb10)"
+    assert floor.text("GB/s") == "at least 125 GB/s (0.5 of the 250 of the profile gb10)"
 
 
 @pytest.mark.parametrize("floors", [{}, {"copy_gb_per_s": None}])
@@ -96,12 +96,12 @@ def device(monkeypatch: pytest.MonkeyPatch) -> t.Callable[..., Context]:
     ) -> Context:
         cuda = types.SimpleNamespace(get_device_name=lambda: "NVIDIA GB10")
         monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(cuda=cuda, bfloat16="bfloat16"))
-        monkeypatch.setattr(speed, "_rest", lambda index: None)
+        monkeypatch.setattr(speed, "_wait_until_idle", lambda index: None)
         monkeypatch.setattr(speed, "_index", lambda: "0")
         monkeypatch.setattr(speed, "_product", lambda context, dtype: (1000, None))
         monkeypatch.setattr(speed, "_rate", lambda work, seconds=1.0: rate)
         sample = dataclasses.replace(HEALTHY, sm_clock_mhz=clock, reasons=reasons)
-        monkeypatch.setattr(speed, "_SEEN", [])
+        monkeypatch.setattr(speed, "_SAMPLES", [])
         monkeypatch.setattr(speed, "_under_load", lambda index, work: ([sample] * 5, rate))
         return Context(device="cuda", profile=profile)
 

@@ -4,5 +4,5 @@
 
 """Tensors without products: copies, memory, formats, random numbers, layouts, streams and graphs.
 
-A check belongs here if what it computes does not round, or rounds once, or is a distribution.
+A check belongs here if its operations do not round, or round once, or draw random numbers.
 """

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether cuFile opens, and in which mode. It reads no file: NVIDIA's gdsio does, and verifies what it reads."""
+"""Check that cuFile opens, and report its mode. NVIDIA's gdsio reads and verifies files; this check reads none."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import os
 from ...check import CRASH, REFUSED, Context, Measured, Skipped, Unanswered, check
 
 SONAME = "libcufile.so.0"
-#: The kernel's driver of GPUDirect Storage.
+#: The kernel driver for GPUDirect Storage.
 NVIDIA_FS = "/proc/driver/nvidia-fs"
 _REMEDY = (
     "Check that libcufile is the stack's and matches the driver; if nvidia-fs is not wanted, set"
@@ -29,8 +29,8 @@ class Error(ctypes.Structure):
 def open_driver() -> None:
     """Open cuFile's driver and close it.
 
-    :raises Skipped: there is no libcufile.
-    :raises Unanswered: it does not load, or its driver does not open.
+    :raises Skipped: libcufile is not installed.
+    :raises Unanswered: libcufile cannot be loaded, or its driver cannot be opened.
     """
     try:
         library = ctypes.CDLL(SONAME)
@@ -49,10 +49,10 @@ def open_driver() -> None:
 
 @check("storage.cufile", numeric=False, seconds=90)
 def cufile(context: Context) -> Measured:
-    """Open cuFile's driver; it reads by GPUDirect Storage only with nvidia-fs, else through the host's memory."""
+    """cuFile's driver opens; it uses GPUDirect Storage only with nvidia-fs, else the host's memory."""
     import torch
 
-    # First, so that the library which torch provides is found under this name, and the GPU has a context.
+    # torch loads its own libcufile under this name, and gives the GPU a context.
     torch.zeros(1, device=context.device)
     open_driver()
     mode = "nvidia-fs is loaded" if os.path.isdir(NVIDIA_FS) else "in compatibility mode: nvidia-fs is not loaded"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What only a size shows: more than 2^31 elements, many rows, long texts, empty groups, odd heads.
+"""Faults that only show at certain sizes: more than 2^31 elements, many rows, long texts, empty groups, odd heads.
 
-A check belongs here if the same operator is right for fewer or for rounder numbers.
+A check belongs here if the operator may be right for smaller or rounder sizes.
 """

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is computed row by row, over many equal rows and beyond 2 GiB: wherever a row lies, its result is the same.
+"""Operators that compute each row separately, over many equal rows and beyond 2 GiB: all results must be the same.
 
-That an operator computes each row by itself is not listed: few equal rows, once more and once fewer, show it.
+Such operators are not listed. They are recognised by their results for few equal rows, in different numbers.
 """
 
 from __future__ import annotations
@@ -23,75 +23,75 @@ from .large import REMEDY, require
 if t.TYPE_CHECKING:
     Call = t.Callable[[t.Sequence[torch.Tensor]], list[torch.Tensor]]
 
-#: Rows and columns: more than 2^20 elements on a CPU, of slow functions 2^16; on a GPU more than 2^24. Of what is not
-#: computed element by element each row begins where vectors do.
+#: Rows and columns: more than 2^20 elements on a CPU, 2^16 for slow functions, and more than 2^24 on a GPU. Unless the
+#: operator is element-wise, each row is aligned to vectors.
 ROWS, FEWER_ROWS, ROWS_ON_GPU, COLUMNS, WHOLE_COLUMNS = 1_026, 65, 16_450, 1_023, 1_024
-#: Columns of the few rows that show it, and the matrix that is tried as a row where everything is asked.
+#: The columns of the few rows that classify an operator, and the matrix that is tested as a row in a full proof.
 NARROW, MATRIX = 128, (32, 32)
-#: Bytes beyond which a tensor is, and elements where everything is asked; whatever lies behind.
+#: The bytes that a tensor exceeds, its elements in a full proof, and the rows beyond them.
 BEYOND, ELEMENTS, BEHIND = 2**31, 2**30, 7
-#: How many units of the format two kernels of one function may differ by, and in which part of the elements: a compiler
-#: may fuse other products. On an H200 none did. A product of matrices has sums of 32.
+#: The units of the format by which two kernels of one function may differ, and the share of such elements: a compiler
+#: may fuse other products. On an H200 none did. A matrix product has sums of 32.
 FUSED, FEW, SUMMED = 4.0, 1 / 16, 16.0
-#: The classes of the catalogue whose operators compute each element by itself; of those of two tensors or lists.
+#: The classes in torch's list whose operators are element-wise, and the names of those with two operands.
 ELEMENTWISE = ("UnaryUfuncInfo", "BinaryUfuncInfo", "ForeachFuncInfo")
 BINARY = "add sub mul div minimum maximum pow copy".split()
-#: Tensors that any other operator is tried with, inputs of the catalogue whose other arguments are tried, results that
-#: it may have, and how many times as large as its input they may be.
+#: The number of tensors that other operators are tested with, the number of torch's sample inputs whose further
+#: arguments are tried, the largest number of results, and their largest size relative to the input.
 MOST_TENSORS, INPUTS, MOST_RESULTS, LARGER = 3, 12, 8, 4
-#: What takes the square of the rows' number, or more, although each row has its own result.
+#: Operators that take the square of the number of rows, or more, although each row has its own result.
 TOO_MUCH = re.compile("linalg|pinv|lstsq|.*attention|norm.nuc")
 
 
 @check("sizes.many", devices=("cuda", "cpu"), seconds=300, measured=LAST)
 def many(context: Context) -> Measured:
-    """Each operator that computes rows by themselves, over more than 2^20 or 2^24 elements.
+    """Each operator that computes rows separately, over more than 2^20 or 2^24 elements.
 
-    Functions of elements and of lists of tensors among them. Of what is slow, on a CPU to compute and on a GPU to
-    compile, a third has so many, the next day another; the rest have fewer on a CPU, and are left out on a GPU.
+    These include element-wise functions, also of lists of tensors. Of the operators that are slow, to compute on a CPU
+    or to compile on a GPU, a third is tested each day; on a CPU, the rest is tested with fewer rows.
     """
-    most = ROWS_ON_GPU if context.device == "cuda" else ROWS
-    cases = Cases(f"a function of {most * COLUMNS:,} elements", REMEDY)
+    rows = ROWS_ON_GPU if context.device == "cuda" else ROWS
+    cases = Cases(f"a function of {rows * COLUMNS:,} elements", REMEDY)
     turns = 1 if context.full else all_operators.PARTS
-    offered = 0
-    with _computing(context):
+    compared = 0
+    with _surveying(context):
         for number, name, operator in _listed(context):
             slow = _is_slow(name) and number % turns
             if not (slow and context.device == "cuda"):
-                offered += _equal_rows(cases, context, operator, name, torch.float32, FEWER_ROWS if slow else most)
+                compared += _compare_rows(cases, context, operator, name, torch.float32, FEWER_ROWS if slow else rows)
     measured = cases.result()
-    measured.measured += f"; {offered} operators"
+    measured.measured += f"; {compared} operators"
     return measured
 
 
 @check("sizes.functions", seconds=300, steps=True, measured=LAST)
 def functions(context: Context) -> Measured:
-    """Functions of elements over more than 2 GiB.
+    """Element-wise functions over more than 2 GiB.
 
-    Where everything is asked, all of ``many`` over 2^30 elements, and what computes matrices by themselves.
+    A full proof tests all operators of ``many`` over 2^30 elements, and operators on separate matrices.
     """
     cases, full = Cases("a function of more than 2 GiB", REMEDY), context.full
     require(context, (28 if full else 11) * 2**30, "Tensors of more than 2 GiB, their function and its comparison")
-    offered = 0
-    with _computing(context):
+    compared = 0
+    with _surveying(context):
         for number, name, operator in _listed(context):
             if name in context.passed_over or not (full or _takes_turns(operator, name)):
                 continue
             context.step(name)
-            # One format a day, for each passes gigabytes.
+            # One format a day, because each passes gigabytes.
             forms = (torch.float32, torch.bfloat16) if _is_of_elements(operator) else (torch.float32,)
             for dtype in forms if full else forms[number % 2 : number % 2 + 1]:
                 size = torch.empty(0, dtype=dtype).element_size()
                 count = max(BEYOND // size, ELEMENTS if full else 0) // COLUMNS + BEHIND
-                found = _equal_rows(cases, context, operator, name, dtype, count)
-                if full and not found and _takes_matrices(operator, name):
-                    found = _equal_rows(cases, context, operator, name, dtype, count, MATRIX)
-                offered += found
+                is_compared = _compare_rows(cases, context, operator, name, dtype, count)
+                if full and not is_compared and _takes_matrices(operator, name):
+                    is_compared = _compare_rows(cases, context, operator, name, dtype, count, MATRIX)
+                compared += is_compared
             if full:
-                # Each takes other sizes, and others use the memory too.
+                # The next operator takes other sizes, and other processes use the memory too.
                 torch.cuda.empty_cache()
     measured = cases.result()
-    measured.measured += f"; {offered} operators"
+    measured.measured += f"; {compared} operators"
     return measured
 
 
@@ -104,35 +104,35 @@ def _is_of_elements(operator: t.Any) -> bool:
 
 
 def _takes_turns(operator: t.Any, name: str) -> bool:
-    """Say whether it is asked beyond 2 GiB by default; those that are compiled take seconds each."""
+    """Tell whether an operator is tested beyond 2 GiB by default; compiled ones take seconds each."""
     return type(operator).__name__ in ELEMENTWISE[:2] and not operator_bounds.compiled(name)
 
 
 def _takes_matrices(operator: t.Any, name: str) -> bool:
-    """Say whether it may compute matrices by themselves, as a triangle or a transform of two dimensions.
+    """Tell whether an operator may compute matrices separately, such as a triangle or a two-dimensional transform.
 
-    Decompositions are left out, where a library has another algorithm for many.
+    Decompositions are excluded, because a library may have another algorithm for many matrices.
     """
     decomposes = variants.LIBRARIES.match(name) and not name.startswith("fft.")
     return not (_is_of_elements(operator) or decomposes)
 
 
 @contextlib.contextmanager
-def _computing(context: Context) -> t.Iterator[None]:
+def _surveying(context: Context) -> t.Iterator[None]:
     with warnings.catch_warnings(), torch.no_grad(), all_operators.survey_settings(context.device):
         warnings.simplefilter("ignore")
         yield
 
 
 def _listed(context: Context) -> t.Iterator[tuple[int, str, t.Any]]:
-    """Return the operators of torch's list and a number of each, which is another one the next day."""
+    """Return the operators of torch's list, each with a number that changes every day."""
     for number, operator in enumerate(all_operators.catalogue(), context.seed):
         name = comparison.name_of(operator)
         if not (operator_bounds.left_out(name) or TOO_MUCH.match(name)):
             yield number, name, operator
 
 
-def _equal_rows(
+def _compare_rows(
     cases: Cases,
     context: Context,
     operator: t.Any,
@@ -141,62 +141,66 @@ def _equal_rows(
     count: int,
     matrix: tuple[int, int] | None = None,
 ) -> bool:
-    """Compare what is made of many equal rows with what is made of few; say whether there was anything to compare.
+    """Compare the results for many equal rows with those for few; tell whether anything was compared.
 
-    :param matrix: the shape of what is a row then.
+    :param matrix: the shape of a row, if it is a matrix.
     """
     if dtype not in operator.supported_dtypes(context.device):
         return False
-    words, elements = f"{name}, {str(dtype).rpartition('.')[2]}", _is_of_elements(operator)
+    case, elements = f"{name}, {str(dtype).rpartition('.')[2]}", _is_of_elements(operator)
     columns = COLUMNS if elements else WHOLE_COLUMNS
     for number, call in _calls(operator, name, dtype, context.device):
-        given = [row.reshape(matrix or (columns,)) for row in _rows(context, operator, name, number, columns, dtype)]
-        # On the CPU: a GPU's kernel that is given what it does not take ends the process.
-        if not elements and not _is_by_rows(call, [row.cpu() for row in given]):
+        rows = [
+            row.reshape(matrix or (columns,)) for row in _draw_rows(context, operator, name, number, columns, dtype)
+        ]
+        # On the CPU, because a GPU's kernel crashes the process for unsupported inputs.
+        if not elements and not _is_by_rows(call, [row.cpu() for row in rows]):
             continue
-        # As few as can be, so that nothing is wrong for their number.
+        # With the fewest rows, so that their number cannot cause an error.
         fewest = 1 if elements else 2
-        few = _made(call, [row.expand(fewest, *row.shape).contiguous() for row in given])
-        if elements and any(float(one.isnan().float().mean()) > FEW for one in few):
-            # Where negative numbers have no value a wrong one would not show.
-            given = [row / 2 + 1.6 for row in given]
-            few = _made(call, [row.expand(fewest, *row.shape).contiguous() for row in given])
-        if not few or (elements and any(one.shape[:2] != (1, columns) for one in few)):
+        few = _row_results(call, [row.expand(fewest, *row.shape).contiguous() for row in rows])
+        if elements and any(float(result.isnan().float().mean()) > FEW for result in few):
+            # A wrong value would not show in functions that are undefined for negative numbers.
+            rows = [row / 2 + 1.6 for row in rows]
+            few = _row_results(call, [row.expand(fewest, *row.shape).contiguous() for row in rows])
+        if not few or (elements and any(result.shape[:2] != (1, columns) for result in few)):
             continue
-        found = _called(call, [row.expand(count, *row.shape).contiguous() for row in given])
-        if not found:
+        actual = _results(call, [row.expand(count, *row.shape).contiguous() for row in rows])
+        if not actual:
             return False
-        for one, other in zip(found, (one[0] for one in few)):
-            right = one.shape[:1] == (count,) and one.shape[1:] == other.shape
-            cases.expect(words, right, f"has the shape {tuple(one.shape)} for {count:,} rows of {tuple(other.shape)}")
-            if right:
-                _compare(cases, words, one, other, elements, SUMMED if matrix else FUSED)
+        for result, expected in zip(actual, (result[0] for result in few)):
+            has_shape = result.shape[:1] == (count,) and result.shape[1:] == expected.shape
+            cases.expect(
+                case, has_shape, f"has the shape {tuple(result.shape)} for {count:,} rows of {tuple(expected.shape)}"
+            )
+            if has_shape:
+                _compare(cases, case, result, expected, elements, SUMMED if matrix else FUSED)
         return True
     return False
 
 
 def _calls(operator: t.Any, name: str, dtype: torch.dtype, device: str) -> t.Iterator[tuple[int, Call]]:
-    """Return how an operator may be called with tensors of equal shapes: how many it takes, and what calls it."""
+    """Yield the calls of an operator with tensors of equal shapes: their number, and the function to call."""
     kind = type(operator).__name__
     if kind == "ForeachFuncInfo":
         yield (
             2 if name.rpartition("_")[2] in BINARY else 1,
-            lambda given: rounding.tensors(operator(*([one] for one in given))),
+            lambda inputs: rounding.tensors(operator(*([tensor] for tensor in inputs))),
         )
         return
     if kind in ELEMENTWISE:
         counts: t.Sequence[int] = (1 if kind == "UnaryUfuncInfo" else 2,)
     else:
         counts = range(1, MOST_TENSORS + 1)
-    words: dict[str, t.Any] = {}
+    options: dict[str, t.Any] = {}
     if kind == "UnaryUfuncInfo":
         try:
-            words = operator.sample_kwargs(device, dtype, torch.ones(2, dtype=dtype, device=device))[0]
+            options = operator.sample_kwargs(device, dtype, torch.ones(2, dtype=dtype, device=device))[0]
         except RuntimeError:
-            # Those of prelu are made by numpy, which need not be there.
+            # The arguments of prelu need numpy, which may be missing.
             return
     for number in counts:
-        yield number, lambda given: rounding.tensors(operator(*given, **words))
+        yield number, lambda inputs: rounding.tensors(operator(*inputs, **options))
     if kind in ELEMENTWISE:
         return
     with contextlib.suppress(RuntimeError, TypeError, ValueError):
@@ -205,22 +209,23 @@ def _calls(operator: t.Any, name: str, dtype: torch.dtype, device: str) -> t.Ite
             if plain and isinstance(sample.input, torch.Tensor) and (sample.args or sample.kwargs):
                 yield (
                     1,
-                    lambda given, one=sample: rounding.tensors(  # type: ignore[misc]
-                        operator(*given, *one.args, **one.kwargs)
+                    lambda inputs, chosen=sample: rounding.tensors(  # type: ignore[misc]
+                        operator(*inputs, *chosen.args, **chosen.kwargs)
                     ),
                 )
 
 
-def _rows(
+def _draw_rows(
     context: Context, operator: t.Any, name: str, number: int, columns: int, dtype: torch.dtype
 ) -> list[torch.Tensor]:
-    """Return a row for each tensor, whose numbers are in the domain and of which no two are the same in float32.
+    """Return a row for each tensor, with values from the domain that all differ in float32.
 
-    Of what is no function of elements nobody says the domain: some take probabilities alone, and end the process.
+    Other operators than element-wise ones have no documented domain: some take only probabilities, and crash the
+    process.
     """
     generator = context.generator(f"sizes many {name}")
     low, high = getattr(operator, "domain", None) or (None, None)
-    # Functions of one tensor have negative numbers too.
+    # Unary functions get negative numbers too.
     least = -3.0 if type(operator).__name__ == "UnaryUfuncInfo" else 0.5
     low, high = (least if low is None else max(low + 0.01, least)), (3.0 if high is None else min(high - 0.01, 3.0))
     if not _is_of_elements(operator):
@@ -233,35 +238,35 @@ def _rows(
     ]
 
 
-def _called(call: Call, given: t.Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """Return what is made of tensors, as real numbers; nothing where they are not taken."""
+def _results(call: Call, inputs: t.Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Return the results of a call, as real numbers; none if it does not support its inputs."""
     try:
-        return [_real(one) for one in call(given)]
+        return [_real(result) for result in call(inputs)]
     except (RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError) as error:
         if "CUDA error" in str(error):
             raise
         return []
 
 
-def _made(call: Call, given: t.Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """Return what is made of few rows, if it is as many rows and not too large; else nothing."""
-    found = _called(call, given)
-    rows = all(one.layout is torch.strided and one.shape[:1] == given[0].shape[:1] for one in found)
-    small = sum(one.numel() for one in found) <= LARGER * given[0].numel()
-    return found if rows and small and len(found) <= MOST_RESULTS else []
+def _row_results(call: Call, inputs: t.Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Return the results for few rows if there are as many rows and they are not too large; else none."""
+    results = _results(call, inputs)
+    is_by_rows = all(result.layout is torch.strided and result.shape[:1] == inputs[0].shape[:1] for result in results)
+    is_small = sum(result.numel() for result in results) <= LARGER * inputs[0].numel()
+    return results if is_by_rows and is_small and len(results) <= MOST_RESULTS else []
 
 
-def _is_by_rows(call: Call, given: t.Sequence[torch.Tensor]) -> bool:
-    """Say whether a row has one result, first and last, whatever the others are and how many."""
+def _is_by_rows(call: Call, rows: t.Sequence[torch.Tensor]) -> bool:
+    """Tell whether a row has the same result in first and last place, whatever the other rows and their number."""
 
     def among(*turns: int) -> list[torch.Tensor]:
-        return _made(call, [torch.stack([row[:NARROW].roll(turn) for turn in (0, *turns, 0)]) for row in given])
+        return _row_results(call, [torch.stack([row[:NARROW].roll(turn) for turn in (0, *turns, 0)]) for row in rows])
 
     some, others = among(5, 11), among(17, 23, 31, 43)
     return len(some) == len(others) > 0 and all(
-        one.shape[1:] == other.shape[1:]
-        and all(torch.allclose(one[0], same, equal_nan=True) for same in (one[-1], other[0], other[-1]))
-        for one, other in zip(some, others)
+        first.shape[1:] == second.shape[1:]
+        and all(torch.allclose(first[0], expected, equal_nan=True) for expected in (first[-1], second[0], second[-1]))
+        for first, second in zip(some, others)
     )
 
 
@@ -270,29 +275,29 @@ def _real(value: torch.Tensor) -> torch.Tensor:
 
 
 def _compare(
-    cases: Cases, words: str, rows: torch.Tensor, like: torch.Tensor, elements: bool, units: float = FUSED
+    cases: Cases, case: str, rows: torch.Tensor, expected: torch.Tensor, elements: bool, units: float = FUSED
 ) -> None:
-    """Compare each row with what it should be.
+    """Compare each row with the expected one.
 
-    :param elements: of a function of elements few may be off at all.
-    :param units: by how many units of the format each may be off.
+    :param elements: whether the function is element-wise, so that few elements may differ at all.
+    :param units: the allowed difference of an element in units of the format.
     """
-    same = rows == like
-    # A NaN equals none, and two passes more over all rows look for them.
-    if not (alike := bool(same.all())):
-        same |= rows.isnan() & like.isnan()
-        alike = bool(same.all())
-    if alike:
-        cases.expect(words, True, "")
+    equal = rows == expected
+    # NaN differs from itself; only look for NaN, in two more passes, if rows differ.
+    if not (is_equal := bool(equal.all())):
+        equal |= rows.isnan() & expected.isnan()
+        is_equal = bool(equal.all())
+    if is_equal:
+        cases.expect(case, True, "")
         return
     if elements:
-        off = float((~same).float().mean())
-        cases.expect(words, off <= FEW, f"is something else for {off:.0%} of the elements")
-    exact = like.to("cpu").double()
-    around = exact.abs() + exact.nan_to_num(0.0, 0.0, 0.0).abs().amax()
-    bound = units * (rounding.spacing(rows.dtype) if rows.is_floating_point() else 0.0) * around
+        off = float((~equal).float().mean())
+        cases.expect(case, off <= FEW, f"is something else for {off:.0%} of the elements")
+    exact = expected.to("cpu").double()
+    scale = exact.abs() + exact.nan_to_num(0.0, 0.0, 0.0).abs().amax()
+    bound = units * (rounding.spacing(rows.dtype) if rows.is_floating_point() else 0.0) * scale
     if not elements and rows.is_floating_point():
-        same |= (rows - like).abs() <= bound.to(rows.device, rows.dtype)
-    wrong = (~same).flatten(1).any(-1) if same.ndim > 1 else ~same
+        equal |= (rows - expected).abs() <= bound.to(rows.device, rows.dtype)
+    wrong = (~equal).flatten(1).any(-1) if equal.ndim > 1 else ~equal
     row = int(wrong.byte().argmax())
-    cases.compare(f"{words}, row {row}", rows[row], exact, bound)
+    cases.compare(f"{case}, row {row}", rows[row], exact, bound)

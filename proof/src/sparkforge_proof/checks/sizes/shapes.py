@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Shapes that are no round numbers: empty and uneven groups, views that begin anywhere, odd heads, long texts."""
+"""Irregular shapes: empty and uneven groups, views at any offset, unusual head sizes, long texts."""
 
 from __future__ import annotations
 
@@ -11,53 +11,53 @@ import random
 from ...check import SEEN, Context, Measured, check
 from ..bounds import Cases, one_thread, setting, torch
 from ..kernels import attention
-from .large import FORMATS, REMEDY, whole_numbers
+from .large import FORMATS, REMEDY, integers
 
 TOKENS = {"cuda": 131_072, "cpu": 4_096}
-#: Head sizes that models have, of which a run tries so many.
+#: Head sizes of models, and how many of them a run tests.
 HEAD_SIZES, HEADS_TRIED = tuple(range(40, 257, 8)), 5
 
 
 @check("sizes.groups", devices=("cuda", "cpu"), measured=SEEN)
 def groups(context: Context) -> Measured:
-    """Groups of any size, empty ones among them: products, bags, segments, sums by index."""
+    """Groups of any size, including empty ones: products, bags, segments, sums by index."""
     import torch.nn.functional as f
 
     cases = Cases("uneven groups", REMEDY)
     sizes = [0, 3, 0, 17, 64, 0, 1, 128, 0]
     total, ends = sum(sizes), torch.tensor(sizes).cumsum(0)
     starts = torch.cat([torch.zeros(1, dtype=torch.long), ends[:-1]])
-    rows = whole_numbers(context, "groups", (total, 32))
+    rows = integers(context, "groups", (total, 32))
     owner = torch.repeat_interleave(torch.arange(len(sizes)), torch.tensor(sizes))
-    wanted = torch.zeros(len(sizes), 32, dtype=torch.float64).index_add_(0, owner, rows)
+    expected = torch.zeros(len(sizes), 32, dtype=torch.float64).index_add_(0, owner, rows)
     for form in FORMATS:
         dtype = getattr(torch, form)
-        given = rows.to(context.device, dtype)
+        on_device = rows.to(context.device, dtype)
         if dtype is torch.float32:
             zero = torch.zeros(len(sizes), 32, device=context.device)
-            cases.exactly("index_add", zero.index_add(0, owner.to(context.device), given), wanted)
+            cases.exactly("index_add", zero.index_add(0, owner.to(context.device), on_device), expected)
             index = owner.to(context.device).view(-1, 1).expand(-1, 32)
-            cases.exactly("scatter_add", zero.scatter_add(0, index, given), wanted)
-            found = torch.segment_reduce(
-                given, "sum", lengths=torch.tensor(sizes, device=context.device), axis=0, unsafe=False
+            cases.exactly("scatter_add", zero.scatter_add(0, index, on_device), expected)
+            actual = torch.segment_reduce(
+                on_device, "sum", lengths=torch.tensor(sizes, device=context.device), axis=0, unsafe=False
             )
-            cases.exactly("segment_reduce", found, wanted)
+            cases.exactly("segment_reduce", actual, expected)
             order = torch.arange(total, device=context.device)
-            found = f.embedding_bag(order, given, starts.to(context.device), mode="sum")
-            cases.exactly("embedding_bag", found, wanted)
-        parts = given.split(sizes)
+            actual = f.embedding_bag(order, on_device, starts.to(context.device), mode="sum")
+            cases.exactly("embedding_bag", actual, expected)
+        parts = on_device.split(sizes)
         cases.exactly(f"split and cat, {form}", torch.cat(parts), rows)
-        cases.exactly(f"sums of each, {form}", torch.stack([part.float().sum(0) for part in parts]), wanted)
-        weights = whole_numbers(context, "groups weights", (len(sizes), 32, 16))
-        each = torch.cat([part @ weight for part, weight in zip(rows.split(sizes), weights)])
+        cases.exactly(f"sums of each, {form}", torch.stack([part.float().sum(0) for part in parts]), expected)
+        weights = integers(context, "groups weights", (len(sizes), 32, 16))
+        products = torch.cat([part @ weight for part, weight in zip(rows.split(sizes), weights)])
         matrices = weights.to(context.device, dtype)
-        found = torch.cat([part @ weight for part, weight in zip(parts, matrices)])
-        cases.exactly(f"product of each, {form}", found, each)
-        _grouped(cases, context, form, given, matrices, ends, each)
+        actual = torch.cat([part @ weight for part, weight in zip(parts, matrices)])
+        cases.exactly(f"product of each, {form}", actual, products)
+        _compare_grouped(cases, context, form, on_device, matrices, ends, products)
     return cases.result()
 
 
-def _grouped(
+def _compare_grouped(
     cases: Cases,
     context: Context,
     form: str,
@@ -66,26 +66,26 @@ def _grouped(
     ends: torch.Tensor,
     expected: torch.Tensor,
 ) -> None:
-    """Compare torch's own grouped product, where this torch and device have one: of bfloat16."""
+    """Compare torch's own grouped product of bfloat16, if torch and the device support it."""
     function = getattr(torch.nn.functional, "grouped_mm", getattr(torch, "_grouped_mm", None))
     if form != "bfloat16" or function is None:
         return
     if context.device == "cuda" and torch.cuda.get_device_capability()[0] < 8:
         return
-    # As in a model, whose weights are (outputs, inputs): the kernel wants columns beside each other.
-    turned = matrices.transpose(-2, -1).contiguous().transpose(-2, -1)
+    # Models keep weights as (outputs, inputs), and the kernel requires contiguous columns.
+    column_major = matrices.transpose(-2, -1).contiguous().transpose(-2, -1)
     try:
-        found = function(rows, turned, offs=ends.to(context.device, torch.int32))
+        actual = function(rows, column_major, offs=ends.to(context.device, torch.int32))
     except (NotImplementedError, RuntimeError) as error:
         if "only supported on" in str(error) or "not implemented" in str(error).lower() or "requires" in str(error):
             return
         raise
-    cases.exactly("grouped product, bfloat16", found, expected)
+    cases.exactly("grouped product, bfloat16", actual, expected)
 
 
 @check("sizes.heads", devices=("cuda", "cpu"), measured=SEEN)
 def heads(context: Context) -> Measured:
-    """Head sizes between those of the family attention, from 40 to 256: some of them, by the day or the seed."""
+    """Head sizes from 40 to 256 between those of the family attention, some of them, drawn by the seed or the date."""
     cases = Cases("attention with the kernel that torch chooses", REMEDY)
     seed = str(context.seed)
     sizes = sorted(random.Random(seed).sample(HEAD_SIZES, HEADS_TRIED))  # noqa: S311 - which are tried is no secret
@@ -95,9 +95,9 @@ def heads(context: Context) -> Measured:
             mask = "causal" if number % 2 else "none"
             case = attention.Case(form, mask, (1, 2, 2, tokens, tokens, size))
             inputs, bounds = attention._expected(context, case)
-            given = attention._arguments(case, inputs, context.device, strided=True)
+            arguments = attention._arguments(case, inputs, context.device, strided=True)
             with attention._without_tf32(), torch.random.fork_rng(devices=[]):
-                attention.compare(cases, str(case), form, bounds, attention._attend(case, given))
+                attention.compare(cases, str(case), form, bounds, attention._attend(case, arguments))
     measured = cases.result()
     measured.measured += f"; head sizes {', '.join(map(str, sizes))}"
     return measured
@@ -105,33 +105,33 @@ def heads(context: Context) -> Measured:
 
 @check("sizes.tokens", devices=("cuda", "cpu"), seconds=300, measured=SEEN)
 def tokens(context: Context) -> Measured:
-    """Attention over 131,072 tokens (4,096 on a CPU), of which some rows and all that follows from them are compared.
+    """Attention over 131,072 tokens (4,096 on a CPU), compared for some rows and everything that depends on them.
 
-    Only those rows are given a gradient. So those of keys and values are sums over few rows, which float64 on the CPU
-    has at once, and every other row's is zero.
+    Only those rows have a gradient. The gradients of keys and values are then sums over few rows, which the reference
+    computes at once on the CPU, and those of other rows are zero.
     """
     length, size, form = TOKENS[context.device], 64, "bfloat16"
     cases = Cases(f"attention over {length:,} tokens", REMEDY)
     rows = torch.tensor([0, 1, length // 2 - 1, length // 2, length - 65, length - 1])
     case = attention.Case(form, "none", (1, 1, 1, length, length, size))
-    whole = attention.draw(context, case)
+    inputs = attention.draw(context, case)
     for causal in (False, True):
-        gradient = torch.zeros_like(whole.gradient)
-        gradient[:, :, rows] = whole.gradient[:, :, rows]
-        given = attention._arguments(case, whole._replace(gradient=gradient), context.device, strided=False)
-        seen = torch.arange(length) <= rows.view(-1, 1) if causal else torch.ones(len(rows), length, dtype=torch.bool)
-        few = attention.Inputs(whole.query[:, :, rows], whole.key, whole.value, whole.gradient[:, :, rows], seen)
+        gradient = torch.zeros_like(inputs.gradient)
+        gradient[:, :, rows] = inputs.gradient[:, :, rows]
+        arguments = attention._arguments(case, inputs._replace(gradient=gradient), context.device, strided=False)
+        mask = torch.arange(length) <= rows.view(-1, 1) if causal else torch.ones(len(rows), length, dtype=torch.bool)
+        some = attention.Inputs(inputs.query[:, :, rows], inputs.key, inputs.value, inputs.gradient[:, :, rows], mask)
         cpu = context.device == "cpu"
-        # There each of the rows may be in another block, after which sums of gradients are rounded.
+        # On the CPU each of the rows may be in another block, after which sums of gradients are rounded.
         with setting(attention, "_CPU_BLOCKS", (1, 512)), one_thread():
-            bounds = attention.reference(few, False, True, cpu, cpu and attention.rounds_scores(form))
-        found = list(attention._attend(case._replace(mask="causal" if causal else "none"), given))
+            bounds = attention.reference(some, False, True, cpu, cpu and attention.rounds_scores(form))
+        results = list(attention._attend(case._replace(mask="causal" if causal else "none"), arguments))
         others = torch.ones(length, dtype=torch.bool)
         others[rows] = False
         name = "causal" if causal else "no mask"
-        cases.exactly(f"{name}, dQ of other rows", found[1][:, :, others], torch.zeros(1, 1, int(others.sum()), size))
+        cases.exactly(f"{name}, dQ of other rows", results[1][:, :, others], torch.zeros(1, 1, int(others.sum()), size))
         for index in (0, 1):
-            found[index] = found[index][:, :, rows]
-        for (result, bound), actual in zip(bounds.items(), found):
+            results[index] = results[index][:, :, rows]
+        for (result, bound), actual in zip(bounds.items(), results):
             cases.compare(f"{name}, {result}", actual, bound.expected, bound.allowed(form))
     return cases.result()

@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How fast the device is, against the profile's floors: a part of what its kind is known for.
+"""Compare the speed of the device with the profile's floors, which are shares of the nominal rates of its kind.
 
-A floor says what it rests on. Below one that somebody measured on such a device the check fails; below one that a data
-sheet or nobody vouches for it warns. Once a host was proven, the rates of that run are floors of its own beside the
-profile's: a part of them must be reached again.
+Each floor has a source. A rate below a floor that was measured on such a device fails the check; a rate below a floor
+from a data sheet or without evidence is a warning. After the first proof of a host, the rates of that run become
+floors of its own: a share of them must be reached again.
 
-The checks measure only on a device that nothing else uses, and say so where it is in use.
+The checks measure only an otherwise idle device, and report if it is in use.
 """
 
 from __future__ import annotations
@@ -30,28 +30,28 @@ if t.TYPE_CHECKING:
 #: Seconds of load for a rate, of which the best window counts, and for the clocks.
 LOAD, WINDOW = 1.0, 0.25
 CLOCK_LOAD = 2.5
-#: Seconds from the start of a load until clocks and nvidia-smi's power, a mean over one second, have settled.
+#: Seconds from the start of a load until clocks have settled, and nvidia-smi's power, a mean over one second.
 SETTLED = 1.2
-#: Per cent of utilization from which on a device is busy, though nvidia-smi names nobody: a desktop takes some.
+#: The utilization in per cent of a busy device, if nvidia-smi lists no process: a desktop causes less.
 BUSY = 25.0
 
-#: The symptoms of the faults in the field notes, as people report them: W, and MHz.
+#: The symptoms of the faults in owners' reports: W, and MHz.
 POWER_FAULT_W = 35.0
 CLOCK_FAULT_MHZ = (480.0, 870.0)
 
-#: What alone helped owners (developer forum 361294, 366590, 376039, 379003).
+#: The only remedy that helped owners (developer forum 361294, 366590, 376039, 379003).
 UNPLUG = "unplug the power supply from the wall and the device for 60 seconds (a reboot is not enough), then plug it in"
 
-#: Of ``sampler.REASONS``: heat, and an owner's cap (``nvidia-smi --lock-gpu-clocks``, or applications' clocks).
+#: Reasons in ``sampler.REASONS``: heat, and an owner's cap (``nvidia-smi --lock-gpu-clocks``, or applications' clocks).
 HEAT = {sampler.REASONS[bit] for bit in (0x20, 0x40)}
 CAPPED = sampler.REASONS[0x2]
 
 DEFAULT_RATIO = 0.6
-#: Of what the host itself reached: from run to run rates differ by a tenth, with the room's temperature by more.
+#: The share of the host's own rates: they vary by a tenth between runs, and more with the room's temperature.
 OWN_RATIO = 0.75
-#: Of the greatest clock that the device names for itself, which under full load none of them reaches.
+#: The share of the device's greatest clock according to itself, which none reaches under full load.
 CLOCK_RATIO = 0.5
-#: By the name of the floor, the check that measures it and the rate's name there.
+#: For each floor, the check that measures it and the rate's name there.
 RATES = {
     "matmul_bfloat16_tflops": ("speed.matmul_bfloat16", "tflops"),
     "matmul_float16_tflops": ("speed.matmul_float16", "tflops"),
@@ -62,8 +62,8 @@ RATES = {
 }
 
 
-#: The one kind of device that was measured and has no profile: an H200 gave 769 to 798 TFLOP/s, another under a power
-#: cap 664 to 696, and 4245 to 4300 GB/s.
+#: The only measured kind of device without a profile: an H200 reached 769 to 798 TFLOP/s, another under a power cap 664
+#: to 696, and 4245 to 4300 GB/s.
 H200_NOMINAL = {"matmul_bfloat16_tflops": 989.0, "matmul_float16_tflops": 989.0, "copy_gb_per_s": 4800.0}
 H200_SOURCE = "in the data sheet of the H200"
 H200_EVIDENCE = "measured on NVIDIA H200, 2026-11-21, docs/evidence/proof-gpu-host.md"
@@ -74,7 +74,7 @@ H200_EVIDENCE = "measured on NVIDIA H200, 2026-11-21, docs/evidence/proof-gpu-ho
 
 @dataclasses.dataclass(frozen=True)
 class Floor:
-    """The least that is enough: ``ratio`` of ``nominal``."""
+    """The least sufficient rate: ``ratio`` of ``nominal``."""
 
     nominal: float
     ratio: float
@@ -87,19 +87,19 @@ class Floor:
 
     @property
     def blocks(self) -> bool:
-        """Whether a rate below it fails: it was measured on this kind of device, or the site or the host set it."""
+        """Whether a lower rate fails the check: the floor was measured on such a device, or set by the site or host."""
         return not self.evidence or self.evidence.startswith("measured on ")
 
-    def words(self, unit: str) -> str:
+    def text(self, unit: str) -> str:
         rests = f": {self.evidence}" if self.evidence else ""
         return f"at least {self.least:.4g} {unit} ({self.ratio:g} of the {self.nominal:.4g} {self.source}{rests})"
 
 
 def floor_of(name: str, profile: t.Mapping[str, t.Any], device: str) -> Floor | None:
-    """Return the floor that the profile sets, else what is known of the device, else None.
+    """Return the profile's floor, else the known floor of the device, else None.
 
-    :param name: of the floor, with its unit: ``copy_gb_per_s``.
-    :param profile: its floors were checked, see :mod:`..settings`.
+    :param name: the name of the floor, with its unit: ``copy_gb_per_s``.
+    :param profile: a profile with checked floors, see :mod:`..settings`.
     :param device: the device's name.
     """
     entry = (profile.get("floors") or {}).get(name)
@@ -112,29 +112,29 @@ def floor_of(name: str, profile: t.Mapping[str, t.Any], device: str) -> Floor | 
 
 
 def own_floor(name: str, profile: t.Mapping[str, t.Any]) -> Floor | None:
-    """Return the floor that the host set itself when it was first proven."""
+    """Return the floor that the host set in its first proof."""
     entry = (profile.get("own_floors") or {}).get(name)
     return Floor(entry["nominal"], OWN_RATIO, f"that this host reached on {entry['since']}") if entry else None
 
 
 def short_of(value: float, floors: t.Iterable[Floor | None]) -> Floor | None:
-    """Return the floor that a rate is below, one that may block first."""
+    """Return a floor that the rate misses, preferably one that blocks."""
     short = [floor for floor in floors if floor is not None and value < floor.least]
     return next((floor for floor in short if floor.blocks), short[0] if short else None)
 
 
 def judged(
-    what: str, value: float, unit: str, floor: Floor | None, device: str, own: Floor | None = None
+    subject: str, value: float, unit: str, floor: Floor | None, device: str, own: Floor | None = None
 ) -> tuple[str, Unanswered | None]:
-    """Return the bound in words, and what is wrong where a rate is below it."""
-    floors = [one for one in (own, floor) if one is not None]
+    """Return the bound as text, and the failure if the rate is below it."""
+    floors = [known for known in (own, floor) if known is not None]
     if not floors:
-        return f"no floor of {what} is known for {device}, and the profile has none", None
-    bound = "; ".join(one.words(unit) for one in floors)
+        return f"no floor of {subject} is known for {device}, and the profile has none", None
+    bound = "; ".join(known.text(unit) for known in floors)
     short = short_of(value, floors)
     if short is None:
         return bound, None
-    cause = f"{what[0].upper()}{what[1:]} runs at {value:.4g} {unit}, below its floor: {short.words(unit)}."
+    cause = f"{subject[0].upper()}{subject[1:]} runs at {value:.4g} {unit}, below its floor: {short.text(unit)}."
     remedy = (
         "See the check speed.clocks first; then check that nothing else uses the device and the host's memory, and "
         "that the stack has code for this device (the checks of the family architectures). If it is intentionally "
@@ -146,8 +146,8 @@ def judged(
 def busy(users: t.Sequence[sampler.Process], utilization: t.Sequence[float | None]) -> str | None:
     """Return why speed cannot be measured now, None if it can.
 
-    :param users: processes on the device that are not of the proof.
-    :param utilization: per cent, of looks at the device while the proof let it rest.
+    :param users: other processes on the device than the proof's.
+    :param utilization: samples of the utilization in per cent while the proof was idle.
     """
     if users:
         return f"Not run: the GPU is in use by {', '.join(map(str, users))}."
@@ -167,27 +167,27 @@ def clock_fault(
     own: Floor | None = None,
     caps: sampler.Caps | None = None,
 ) -> tuple[float, float | None, Unanswered | None]:
-    """Return the sustained SM clock in MHz, the power in W, and what is wrong with them.
+    """Return the sustained SM clock in MHz, the power in W, and the failure, if any.
 
-    :param samples: of a device under full load, whose clocks have settled; each with a clock.
-    :param caps: what the owner limits on purpose.
+    :param samples: samples with a clock, taken under full load after the clocks had settled.
+    :param caps: the limits that the owner set.
     """
-    clock = statistics.median(one.sm_clock_mhz for one in samples if one.sm_clock_mhz is not None)
-    drawn = [one.power_w for one in samples if one.power_w is not None]
-    power = max(drawn) if drawn else None
-    # A reason that slows the device in a few samples is no fault.
-    often = collections.Counter(reason for one in samples for reason in one.reasons)
-    reasons = {reason for reason, count in often.items() if 2 * count >= len(samples)}
+    clock = statistics.median(sample.sm_clock_mhz for sample in samples if sample.sm_clock_mhz is not None)
+    powers = [sample.power_w for sample in samples if sample.power_w is not None]
+    power = max(powers) if powers else None
+    # A reason that slows the device in only a few samples is no fault.
+    counts = collections.Counter(reason for sample in samples for reason in sample.reasons)
+    reasons = {reason for reason, count in counts.items() if 2 * count >= len(samples)}
     short = short_of(clock, (own, floor))
     held = short is not None and CLOCK_FAULT_MHZ[0] <= clock <= CLOCK_FAULT_MHZ[1]
     # A cap lowers the power as well: at 1400 MHz a sound Spark draws 31 W (owners' measurements of 2026).
     starved = "GB10" in device and power is not None and power <= POWER_FAULT_W and clock <= CLOCK_FAULT_MHZ[1]
-    # A cap is the owner's: a full load turns some machines off. A GB10 shows no reason for --lock-gpu-clocks.
+    # Owners set caps because full load turns some machines off. A GB10 reports no reason for --lock-gpu-clocks.
     capped = CAPPED in reasons and not starved
     if capped or (caps and caps.explain(clock, power)) or (short is None and not starved):
         return clock, power, None
 
-    bound = short.words("MHz") if short is not None else f"more than {POWER_FAULT_W:.0f} W"
+    bound = short.text("MHz") if short is not None else f"more than {POWER_FAULT_W:.0f} W"
     measured = f"SM clock {clock:.0f} MHz" + (f" at {power:.0f} W" if power is not None else "")
     if starved:
         cause = (
@@ -219,12 +219,12 @@ def clock_fault(
 
 # -- measuring
 
-#: What was seen of the device under bfloat16 products: the check of its clocks needs no second load.
-_SEEN: list[sampler.Sample] = []
+#: The samples taken under bfloat16 products, so that the check of the clocks needs no second load.
+_SAMPLES: list[sampler.Sample] = []
 
 
 def _index() -> str:
-    """Return what nvidia-smi calls torch's current device, also where CUDA_VISIBLE_DEVICES hides others."""
+    """Return the name of torch's current device in nvidia-smi, also if CUDA_VISIBLE_DEVICES hides others."""
     import torch
 
     identity = str(getattr(torch.cuda.get_device_properties(torch.cuda.current_device()), "uuid", ""))
@@ -233,40 +233,40 @@ def _index() -> str:
     return identity if identity.startswith("GPU-") else f"GPU-{identity}"
 
 
-def _rest(index: str) -> None:
-    """Let the device come to rest.
+def _wait_until_idle(index: str) -> None:
+    """Wait for the device to become idle.
 
-    :raises Skipped: somebody else uses it.
+    :raises Skipped: another process uses it.
     """
     import torch
 
     torch.cuda.synchronize()
     utilization: list[float | None] = []
     try:
-        # The utilization is a mean over up to a second, in which the check before this one may have worked.
+        # The utilization is a mean over up to a second, which may include the previous check.
         for _unused in range(8):
             utilization.append(sampler.sample(index).utilization)
             if utilization[-1] is None or utilization[-1] < BUSY:
                 break
             time.sleep(0.25)
     except sampler.NoSampler:
-        # Without nvidia-smi nobody knows; the check of the clocks says that it is missing.
+        # The check of the clocks reports a missing nvidia-smi.
         return
     reason = busy(sampler.others(index), utilization)
     if reason:
         raise Skipped(reason)
 
 
-def _bytes(context: Context) -> float:
-    """Return how much of the device's memory may be taken now."""
+def _allowed_bytes(context: Context) -> float:
+    """Return how many bytes of the device's memory may be allocated now."""
     import torch
 
     free, _unused = torch.cuda.mem_get_info()
     return float(free) * float(context.limits.get("memory_share") or 0.5)
 
 
-def _took(work: t.Callable[[], object], count: int) -> float:
-    """Return the seconds of ``count`` times ``work`` by the device's own clock."""
+def _seconds_of(work: t.Callable[[], object], count: int) -> float:
+    """Return the seconds of ``count`` calls of ``work`` by the device's clock."""
     import torch
 
     start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
@@ -278,19 +278,19 @@ def _took(work: t.Callable[[], object], count: int) -> float:
     return max(float(start.elapsed_time(end)) / 1000, 1e-6)
 
 
-def _once(work: t.Callable[[], object]) -> float:
-    """Return roughly the seconds of one ``work``."""
-    _took(work, 2)
-    return _took(work, 3) / 3
+def _seconds_of_one(work: t.Callable[[], object]) -> float:
+    """Return the approximate seconds of one call of ``work``."""
+    _seconds_of(work, 2)
+    return _seconds_of(work, 3) / 3
 
 
 def _rate(work: t.Callable[[], object], seconds: float = LOAD) -> float:
-    """Return how often ``work`` is done a second, in the best window of a load of some seconds."""
-    count = max(1, round(WINDOW / _once(work)))
+    """Return the calls of ``work`` per second, in the best window of a load of some seconds."""
+    count = max(1, round(WINDOW / _seconds_of_one(work)))
     best = 0.0
-    ends = time.monotonic() + seconds
-    while not best or time.monotonic() < ends:
-        best = max(best, count / _took(work, count))
+    deadline = time.monotonic() + seconds
+    while not best or time.monotonic() < deadline:
+        best = max(best, count / _seconds_of(work, count))
     return best
 
 
@@ -298,14 +298,15 @@ def _floors(name: str, profile: t.Mapping[str, t.Any], device: str) -> tuple[Flo
     return floor_of(name, profile, device), own_floor(name, profile)
 
 
-def _told(measured: Measured, *problems: Unanswered | None) -> Measured:
-    """Return what was measured, with the worst of what is wrong with it."""
-    found = sorted((problem for problem in problems if problem is not None), key=lambda one: not one.blocks)
-    return dataclasses.replace(measured, warning=found[0]) if found else measured
+def _with_warning(measured: Measured, *problems: Unanswered | None) -> Measured:
+    """Return a measurement with the worst of its problems as warning."""
+    known = [problem for problem in problems if problem is not None]
+    known.sort(key=lambda problem: not problem.blocks)
+    return dataclasses.replace(measured, warning=known[0]) if known else measured
 
 
 def _product(context: Context, dtype: torch.dtype) -> tuple[int, t.Callable[[], object]]:
-    """Return the size of a product of square matrices that fills the device for some milliseconds, and the product."""
+    """Return the size of a square matrix product that takes some milliseconds, and a function that computes it."""
     import torch
 
     def factors(size: int) -> t.Callable[[], object]:
@@ -316,7 +317,7 @@ def _product(context: Context, dtype: torch.dtype) -> tuple[int, t.Callable[[], 
     size = 2048
     while size < 8192:
         # Twice the size takes eight times as long.
-        if 8 * _once(factors(size)) > 0.06 or 3 * (2 * size) ** 2 * 2 > _bytes(context):
+        if 8 * _seconds_of_one(factors(size)) > 0.06 or 3 * (2 * size) ** 2 * 2 > _allowed_bytes(context):
             break
         size *= 2
     return size, factors(size)
@@ -327,35 +328,37 @@ def _matmul(context: Context, name: str) -> Measured:
 
     device = torch.cuda.get_device_name()
     floor, own = _floors(f"matmul_{name}_tflops", context.profile, device)
-    _rest(_index())
+    _wait_until_idle(_index())
     size, product = _product(context, getattr(torch, name))
     rate = 0.0
     if name == "bfloat16":
         with contextlib.suppress(sampler.NoSampler):
-            _SEEN[:], rate = _under_load(_index(), product)
+            _SAMPLES[:], rate = _under_load(_index(), product)
     tflops = (rate or _rate(product)) * 2 * size**3 / 1e12
     bound, problem = judged(f"the {name} matrix product", tflops, "TFLOP/s", floor, device, own)
     if problem is not None and _is_capped(product):
         problem.blocks = False
         problem.cause += " Its clocks are capped, which explains it if the cap is meant."
-    return _told(Measured(f"{tflops:.4g} TFLOP/s ({size} x {size} x {size})", bound, rates={"tflops": tflops}), problem)
+    return _with_warning(
+        Measured(f"{tflops:.4g} TFLOP/s ({size} x {size} x {size})", bound, rates={"tflops": tflops}), problem
+    )
 
 
 @check("speed.matmul_bfloat16", numeric=False, seconds=60, measured=SEEN)
 def matmul_bfloat16(context: Context) -> Measured:
-    """The rate of large bfloat16 matrix products of random numbers, the best quarter of a second of some."""
+    """The rate of large bfloat16 matrix products of random numbers, in the best quarter of a second."""
     return _matmul(context, "bfloat16")
 
 
 @check("speed.matmul_float16", numeric=False, seconds=60, measured=SEEN)
 def matmul_float16(context: Context) -> Measured:
-    """The same in float16."""
+    """The rate of large float16 matrix products."""
     return _matmul(context, "float16")
 
 
 @check("speed.copy", numeric=False, seconds=60, measured=SEEN)
 def copy(context: Context) -> Measured:
-    """Bandwidth within the device's memory, read and written bytes counted, and from and to pinned memory of the host.
+    """The bandwidth within the device's memory, counting reads and writes, and from and to pinned host memory.
 
     On a GB10 all three are the same memory.
     """
@@ -364,8 +367,8 @@ def copy(context: Context) -> Measured:
     device = torch.cuda.get_device_name()
     names = ("copy_gb_per_s", "host_to_device_gb_per_s", "device_to_host_gb_per_s")
     floors = [_floors(name, context.profile, device) for name in names]
-    _rest(_index())
-    size = int(min(2**30, _bytes(context) / 4)) // 4096 * 4096
+    _wait_until_idle(_index())
+    size = int(min(2**30, _allowed_bytes(context) / 4)) // 4096 * 4096
     source = torch.ones(size, dtype=torch.uint8, device=context.device)
     target = torch.empty_like(source)
     host = torch.ones(min(size, 2**28), dtype=torch.uint8, pin_memory=True)
@@ -376,28 +379,28 @@ def copy(context: Context) -> Measured:
         "device_to_host_gb_per_s": _rate(lambda: host.copy_(part, non_blocking=True), 0.3) * host.numel() / 1e9,
     }
     bounds: list[str] = []
-    places = ("within the device", "from the host", "to the host")
+    directions = ("within the device", "from the host", "to the host")
     problems: list[Unanswered | None] = []
-    for place, rate, (floor, own) in zip(places, rates.values(), floors):
-        bound, problem = judged(f"the copy {place}", rate, "GB/s", floor, device, own)
+    for direction, rate, (floor, own) in zip(directions, rates.values(), floors):
+        bound, problem = judged(f"the copy {direction}", rate, "GB/s", floor, device, own)
         problems.append(problem)
-        # For the two over the bus no kind of device has its own floor.
+        # No kind of device has a floor of its own for the two copies over the bus.
         if floor or own or not bounds:
             bounds.append(bound)
     measured = (
         f"{rates['gb_per_s']:.4g} GB/s within the device, {rates['host_to_device_gb_per_s']:.4g} from the host,"
         f" {rates['device_to_host_gb_per_s']:.4g} to it"
     )
-    return _told(Measured(measured, "; ".join(bounds), rates=rates), *problems)
+    return _with_warning(Measured(measured, "; ".join(bounds), rates=rates), *problems)
 
 
 def _under_load(index: str, work: t.Callable[[], object]) -> tuple[list[sampler.Sample], float]:
-    """Keep the device at work while a thread looks at it, and return what it saw once the clocks had settled.
+    """Load the device while a thread samples it.
 
-    :returns: that, and how often ``work`` was done a second in the best window.
-    :raises sampler.NoSampler: it could not be looked at.
+    :returns: the samples after the clocks had settled, and the calls of ``work`` per second in the best window.
+    :raises sampler.NoSampler: the device cannot be sampled.
     """
-    seen: list[tuple[float, sampler.Sample]] = []
+    samples: list[tuple[float, sampler.Sample]] = []
     problems: list[sampler.NoSampler] = []
     finished = threading.Event()
     start = time.monotonic()
@@ -406,7 +409,7 @@ def _under_load(index: str, work: t.Callable[[], object]) -> tuple[list[sampler.
         while not finished.wait(0.05):
             began = time.monotonic() - start
             try:
-                seen.append((began, sampler.sample(index)))
+                samples.append((began, sampler.sample(index)))
             except sampler.NoSampler as problem:
                 problems.append(problem)
                 return
@@ -416,11 +419,11 @@ def _under_load(index: str, work: t.Callable[[], object]) -> tuple[list[sampler.
     settled: list[sampler.Sample] = []
     best = 0.0
     try:
-        count = max(1, round(WINDOW / _once(work)))
-        # Where nvidia-smi takes a second for each answer, the load lasts longer.
+        count = max(1, round(WINDOW / _seconds_of_one(work)))
+        # The load lasts longer if nvidia-smi takes a second for each answer.
         while not problems and time.monotonic() - start < 15:
-            best = max(best, count / _took(work, count))
-            settled = [one for began, one in list(seen) if began > SETTLED]
+            best = max(best, count / _seconds_of(work, count))
+            settled = [sample for began, sample in list(samples) if began > SETTLED]
             if time.monotonic() - start > CLOCK_LOAD and len(settled) >= 4:
                 break
     finally:
@@ -434,31 +437,31 @@ def _under_load(index: str, work: t.Callable[[], object]) -> tuple[list[sampler.
 
 
 def _is_capped(work: t.Callable[[], object]) -> bool:
-    """Say whether somebody set the device's clocks."""
+    """Tell whether somebody capped the device's clocks."""
     try:
-        return any(CAPPED in one.reasons for one in _SEEN or _under_load(_index(), work)[0])
+        return any(CAPPED in sample.reasons for sample in _SAMPLES or _under_load(_index(), work)[0])
     except sampler.NoSampler:
         return False
 
 
 @check("speed.clocks", numeric=False, seconds=90, measured=SEEN)
 def clocks(context: Context) -> Measured:
-    """The SM clock and the power that the device keeps under matrix products, as nvidia-smi sees them.
+    """The SM clock and the power that the device sustains under matrix products, according to nvidia-smi.
 
-    The profile's floor is sm_clock_mhz; without one it is a part of what its kind is known for, or of the greatest
-    clock that the device names for itself.
+    The profile's floor is sm_clock_mhz. Without one it is a share of the known clock of the device's kind, or of the
+    greatest clock that the device reports.
     """
     import torch
 
     device = torch.cuda.get_device_name()
     floor, own = _floors("sm_clock_mhz", context.profile, device)
     index = _index()
-    _rest(index)
+    _wait_until_idle(index)
     try:
-        samples = list(_SEEN) or _under_load(index, _product(context, torch.bfloat16)[1])[0]
+        samples = list(_SAMPLES) or _under_load(index, _product(context, torch.bfloat16)[1])[0]
     except sampler.NoSampler as problem:
         raise Skipped(f"The clocks cannot be read: {problem}.") from problem
-    samples = [one for one in samples if one.sm_clock_mhz is not None]
+    samples = [sample for sample in samples if sample.sm_clock_mhz is not None]
     if not samples:
         raise Skipped("nvidia-smi does not report this device's SM clock.")
     most = samples[-1].sm_clock_most_mhz
@@ -474,9 +477,9 @@ def clocks(context: Context) -> Measured:
     limit = samples[-1].power_limit_w
     if limit is not None:
         measured += f" of {limit:.0f} W"
-    reasons = sorted(set().union(*(one.reasons for one in samples)))
+    reasons = sorted(set().union(*(sample.reasons for sample in samples)))
     measured += f", {', '.join(reasons)}" if reasons else ", not held back"
     measured += f", capped by the owner to {caps}" if str(caps) else ""
-    words = [one.words("MHz") for one in (own, floor) if one is not None]
-    bound = "; ".join(words) or f"no floor of the SM clock is known for {device}"
-    return _told(Measured(measured, bound, rates=rates), fault)
+    texts = [known.text("MHz") for known in (own, floor) if known is not None]
+    bound = "; ".join(texts) or f"no floor of the SM clock is known for {device}"
+    return _with_warning(Measured(measured, bound, rates=rates), fault)

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is installed: packages, libraries, binaries and tools, and whether torch reaches the GPU.
+"""The installed packages, libraries, binaries and tools, and whether torch reaches the GPU.
 
-A check belongs here if it asks where a file comes from, what it was built for, or whether it loads. torchvision and
-torchaudio are here with the numbers of their own kernels.
+A check belongs here if it examines the source of a file, its target architecture, or whether it loads. The checks of
+torchvision's and torchaudio's own kernels are here too.
 """
