@@ -22,9 +22,10 @@ from ..check import ABSENT, Failed, Measured, Unanswered
 
 try:
     import torch as torch
+    import torch.nn.functional as functional
 except ModuleNotFoundError:
     # Unit tests import the checks without torch.
-    torch = None
+    torch = functional = None
 
 #: Unit roundoff by format. TensorFloat-32 has a significand of 11 bits, like float16 (NVIDIA's A100 whitepaper). NVIDIA
 #: does not document that the conversion to TF32 rounds to nearest, so twice the roundoff is allowed.

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import contextlib
 import typing as t
+import warnings
 
 from ...check import SEEN_ARM, Context, Measured, Skipped, check
-from ..bounds import UNIT_ROUNDOFF, Cases, torch
+from ..bounds import UNIT_ROUNDOFF, Cases, functional as f, torch
 
 REMEDY = "Do not compute with this layout on this stack: use dense tensors, or another torch."
 UNIT = UNIT_ROUNDOFF["float32"]
@@ -151,10 +152,6 @@ def _compare_compressed(
 @check("layouts.nested", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def nested(context: Context) -> Measured:
     """Operators on nested tensors, strided and jagged, return the same as on each part."""
-    import warnings
-
-    import torch.nn.functional as f
-
     unsupported: list[str] = []
     cases = Cases("a nested tensor", REMEDY)
     device = context.device
@@ -221,8 +218,6 @@ def _compare_jagged(
     unsupported: list[str],
 ) -> None:
     """Offsets, sums over parts, attention within each part, gradients."""
-    import torch.nn.functional as f
-
     offsets = torch.cat([torch.zeros(1), torch.tensor([len(part) for part in parts]).cumsum(0)])
     cases.exactly(f"offsets, {description}", tensor.offsets(), offsets)
     cases.exactly(f"values, {description}", tensor.values(), torch.cat(parts))

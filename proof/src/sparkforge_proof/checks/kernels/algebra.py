@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import os
+import random
 import re
 import typing as t
 
@@ -138,8 +139,6 @@ class Judge:
 @check("algebra.dense", devices=("cuda", "cpu"), seconds=180, measured=SEEN)
 def dense(context: Context) -> Measured:
     """Solutions and decompositions for sizes from 1 to 2,048, single and in batches, real and complex."""
-    import random
-
     cases = Cases("linear algebra", REMEDY)
     gpu = context.device == "cuda"
     if not gpu and not torch._C.has_lapack:

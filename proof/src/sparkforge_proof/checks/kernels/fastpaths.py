@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import random
 import typing as t
@@ -92,8 +93,6 @@ def keys(context: Context) -> Measured:
 @check("fastpaths.modules", devices=("cuda", "cpu"), measured=SEEN)
 def modules(context: Context) -> Measured:
     """Encoders and attention with torch's shortcut, in evaluation mode with masks, against plain float64 modules."""
-    import copy
-
     cases = Cases("a module's fast way", REMEDY)
     device = context.device
     with torch.no_grad(), warnings.catch_warnings():

@@ -18,7 +18,7 @@ import shutil
 import typing as t
 
 from ...check import ABSENT, SEEN, X86_CPU_LAST, Context, Measured, Skipped, Unanswered, check
-from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, name_of, torch
+from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, functional as F, gamma, name_of, torch
 from ..kernels.triton_kernels import EXP2, explained, installed
 
 #: The allowed number of units; on an x86_64 CPU it was 1.6 at most, compiled or not (2.13).
@@ -69,8 +69,6 @@ def block(
     weight_2: torch.Tensor, bias_2: torch.Tensor, up: torch.Tensor, down: torch.Tensor,
 ) -> torch.Tensor:  # fmt: skip
     """Compute a transformer block as in models."""
-    import torch.nn.functional as F
-
     normal = F.layer_norm(x, (WIDTH,), weight_1, bias_1)
     q, k, v = (
         part.reshape(BATCH, TOKENS, HEADS, HEAD).transpose(1, 2) for part in F.linear(normal, project).chunk(3, dim=-1)

@@ -17,7 +17,7 @@ import typing as t
 import warnings
 
 from ...check import SEEN, Context, Measured, check
-from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, one_thread, torch
+from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, functional as f, one_thread, torch
 from ..kernels import matmul
 
 if t.TYPE_CHECKING:
@@ -105,7 +105,6 @@ def _model(
     :param step: is applied to each intermediate result.
     :param linear: computes a layer's projection from its input and the weight's name; by default with that weight.
     """
-    import torch.nn.functional as f
 
     def norm(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         return step(f.rms_norm(x, (WIDTH,), weight, eps=1e-5))
@@ -335,8 +334,6 @@ def _compare_distribution(cases: Cases, name: str, counts: torch.Tensor, shares:
 @check("inference.sampling", devices=("cuda", "cpu"), measured=SEEN)
 def sampling(context: Context) -> Measured:
     """Samples follow their distribution: words, by temperature and top-p, and dropout in attention."""
-    import torch.nn.functional as f
-
     cases = Cases("a distribution", REMEDY)
     draws, device = 200_000, context.device
     logits = torch.randn(50, generator=context.generator("sampling"))
@@ -381,8 +378,6 @@ def _nucleus(logits: torch.Tensor, temperature: float, top: float) -> torch.Tens
 
 def _compare_dropout(cases: Cases, device: str) -> None:
     """Compare the number and the scale of the values that dropout keeps in attention; see also chance.rates."""
-    import torch.nn.functional as f
-
     # All keys have the same weight and the value 1, so a result counts the kept keys.
     keys = 64
     query = torch.zeros(8, 4, 128, 32, device=device)
@@ -405,8 +400,6 @@ def _compare_dropout(cases: Cases, device: str) -> None:
 @check("inference.attention", devices=("cuda", "cpu"), measured=SEEN)
 def attention_variants(context: Context) -> Measured:
     """Sliding windows, distance penalties and packed texts: by masks, and by flex_attention if torch has it."""
-    import torch.nn.functional as f
-
     cases = Cases("attention", REMEDY)
     heads, shared, length, size = 4, 2, 72, 32
     generator = context.generator("attention variants")

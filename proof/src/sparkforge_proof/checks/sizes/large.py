@@ -15,7 +15,7 @@ import math
 import typing as t
 
 from ...check import SEEN, Context, Measured, Skipped, check
-from ..bounds import Cases, gradients, one_thread, torch
+from ..bounds import Cases, functional as f, gradients, one_thread, torch
 from ..data import tensors
 
 #: The entries of a row; models of 2025 have vocabularies of up to 262,144.
@@ -109,8 +109,6 @@ def _compare_large_product(cases: Cases, context: Context) -> None:
 @check("sizes.vocabulary", devices=("cuda", "cpu"), seconds=300, measured=SEEN)
 def vocabulary(context: Context) -> Measured:
     """Rows of 262,147 entries: softmax, the loss and its gradient, the largest, sums and tables."""
-    import torch.nn.functional as f
-
     cases = Cases(f"a row of {VOCABULARY:,}", REMEDY)
     for form in FORMATS:
         dtype = getattr(torch, form)
@@ -148,8 +146,6 @@ def vocabulary(context: Context) -> Measured:
 
 def _compare_row(cases: Cases, context: Context, form: str, dtype: torch.dtype) -> None:
     """Compare operators on a complete row, or on a table of as many rows."""
-    import torch.nn.functional as f
-
     row = integers(context, "row", (2, VOCABULARY), -1, 2)
     positions = torch.tensor([[VOCABULARY - 2, 65_536, 7], [131_072, VOCABULARY - 1, 65_535]])
     for rank, value in enumerate((5.0, 4.0, 3.0)):
@@ -186,8 +182,6 @@ def sums(context: Context) -> Measured:
 
 
 def _compare_sums(context: Context) -> Measured:
-    import torch.nn.functional as f
-
     cases = Cases("a sum beyond its format", REMEDY)
     half, count = 2**16, 2**17
     turns = torch.cat([torch.full((half,), 8.0), torch.full((half - 64,), -8.0)]).double()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 
 from ...check import SEEN, Context, Measured, check
-from ..bounds import Cases, one_thread, setting, torch
+from ..bounds import Cases, functional as f, one_thread, setting, torch
 from ..kernels import attention
 from .large import FORMATS, REMEDY, integers
 
@@ -21,8 +21,6 @@ HEAD_SIZES, HEADS_TRIED = tuple(range(40, 257, 8)), 5
 @check("sizes.groups", devices=("cuda", "cpu"), measured=SEEN)
 def groups(context: Context) -> Measured:
     """Groups of any size, including empty ones: products, bags, segments, sums by index."""
-    import torch.nn.functional as f
-
     cases = Cases("uneven groups", REMEDY)
     sizes = [0, 3, 0, 17, 64, 0, 1, 128, 0]
     total, ends = sum(sizes), torch.tensor(sizes).cumsum(0)
