@@ -22,7 +22,7 @@ from ..check import ABSENT, Failed, Measured, Unanswered
 
 try:
     import torch as torch
-    import torch.nn.functional as functional
+    from torch.nn import functional as functional
 except ModuleNotFoundError:
     # Unit tests import the checks without torch.
     torch = functional = None

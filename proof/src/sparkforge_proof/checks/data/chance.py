@@ -78,7 +78,7 @@ class Judge:
             self.rate(f"{case}, each of {lanes} lanes", float(lines.abs().max()), 0.0, 1 / 12, len(values) // lanes)
         parts = centred[: len(values) // 64 * 64].view(64, -1).mean(1)
         self.rate(f"{case}, each sixty-fourth", float(parts.abs().max()), 0.0, 1 / 12, len(values) // 64)
-        # Each third value: three independent values in a row rise with a probability of 1/6.
+        # Three independent values in a row rise with a probability of 1/6.
         few = values[: len(values) // 3 * 3].view(-1, 3)
         rising = (few[:, 0] < few[:, 1]) & (few[:, 1] < few[:, 2])
         self.share(f"{case}, three that rise", rising, 1 / 6)
