@@ -49,7 +49,7 @@ _DIRECT_REMEDY = (
 def sparse_direct(context: Context) -> Measured:
     """A sparse direct solution by cuDSS, which torch.sparse.spsolve calls if torch is built with it.
 
-    The matrix A has 4096 unknowns, and the off-diagonal elements of a column are at most 4/5 of the diagonal one.
+    The matrix A has 4096 unknowns, and the off-diagonal magnitudes of a column sum to at most 4/5 of its diagonal one.
     Elimination in any order that keeps the diagonal then has |L|_1 <= 1 + 4/5 and |U|_1 <= |A|_1 / (1 - 4/5), because
     the column sums of the remaining matrix fall by 1/5 of the part that goes into U. By Higham's theorem 9.4,
     |b - A x|_1 <= g(3 n) 9 |A|_1 |x|_1 in float64: below 1e-6, while an element that is 3 per cent off leaves 1e-2.
