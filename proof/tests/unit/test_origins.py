@@ -269,7 +269,8 @@ def test_stale_library_in_real_process(tmp_path: Path) -> None:
         "import ctypes, json\n"
         "from sparkforge_proof.checks.stack import origins\n"
         "ctypes.CDLL('libq.so.1')\n"
-        "print(json.dumps([stray.cause for stray in origins.strays(origins.mapped(), origins.allowed_paths({}, None))]))\n"
+        "strays = origins.strays(origins.mapped(), origins.allowed_paths({}, None))\n"
+        "print(json.dumps([stray.cause for stray in strays]))\n"
     )
     environment = {**os.environ, "LD_LIBRARY_PATH": str(stale), "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
