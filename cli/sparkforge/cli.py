@@ -15,8 +15,8 @@ from argcomplete import autocomplete, shell_integration
 
 from sparkforge import INTERRUPTED, Exit, Refusal, galaxy, module, published
 
-DESCRIPTION = """Sets DGX Sparks up, and proves that they compute right numbers. Each command prints the
-ansible-playbook line that it runs; what follows -- goes to ansible-playbook."""
+DESCRIPTION = """Set up DGX Sparks, and prove that they compute right numbers. Each command prints the
+ansible-playbook line that it runs, and passes everything after -- to ansible-playbook."""
 LINE = yaml.safe_load(Path(__file__).with_name("commands.yml").read_text())
 COMMANDS: dict[str, dict[str, Any]] = LINE["commands"]
 EXIT_CODES: dict[int, str] = LINE["exit_codes"]

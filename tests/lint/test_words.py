@@ -119,6 +119,13 @@ def test_subjects_of_commits() -> None:
     assert [(line, subject.fault(line)) for line in log.splitlines() if subject.fault(line)] == []
 
 
+def test_glossary_has_twelve_nouns_at_most_each_defined_once() -> None:
+    table = (CHECKOUT / "docs/concepts.md").read_text().partition("## Glossary\n")[2].partition("\n## ")[0]
+    _header, *nouns = re.findall(r"^\| (\w+) \| .+ \| .+ \|$", table, re.MULTILINE)
+    assert 0 < len(nouns) <= 12
+    assert sorted(nouns) == sorted(set(nouns))
+
+
 @pytest.mark.parametrize(("line", "is_fault"), [
     ("guard: protect names of uid 0 only", False),
     ("roles/guard, docs: bring the limits together", False),

@@ -23,13 +23,13 @@ from .watch import Guard, Levels, Turn, fill_memory, lock_memory
 USAGE = """sparkforge-guard keeps a machine whose CPU and GPU share one memory from freezing.
 
   run SETTINGS                    guard this host until SIGTERM
-  install SETTINGS [--check]      bring the program and its units to this host, and start them
-  remove SETTINGS [--check]       take all of it away
-  allow SETTINGS UNIT             let a unit start again that stays off because the machine went down with it
+  install SETTINGS [--check]      install the program and its units on this host, and start them
+  remove SETTINGS [--check]       remove them
+  allow SETTINGS UNIT             let a unit start again that is kept off because the machine went down while it ran
   may-start SETTINGS UNIT         count a start of a unit, or refuse it (its ExecCondition=)
-  cap SETTINGS, uncap SETTINGS    set the limits of power and clocks, or take them back
-  figures SETTINGS [once]         print a line of JSON a second: memory, GPU, what was ended
-  admit [--needs 40G] -- COMMAND  say what a command takes of the memory; status 1 if it does not fit
+  cap SETTINGS, uncap SETTINGS    set the power and clock limits, or reset them
+  figures SETTINGS [once]         print one line of JSON per second: memory, GPU, killed processes
+  admit [--needs 40G] -- COMMAND  compute the memory that a command takes; exit status 1 if it does not fit
 
 SETTINGS is a file with a JSON object, such as {"first": ["jupyter-*"]}; {} is enough."""
 #: The number of arguments of each command that reads settings.

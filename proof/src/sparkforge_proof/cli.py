@@ -33,10 +33,10 @@ STOPPED = 128
 NAMED = 4
 
 _EPILOG = """other commands: sparkforge-proof endpoint URL --model PATH (are a served model's numbers right?),
-sparkforge-proof inspect PATH … (will it run on a Spark?), sparkforge-proof explain LOG (what is the cause, and the
-remedy?); exit status: 0 proven (warnings included, and numbers that cannot be judged on a first run on a kind of
-device), 1 a number is wrong, also on the CPU alone, 2 it could not start, 3 nothing failed, but numbers that the
-verdict rests on were not computed, 4 a check failed without a wrong number, 128 and more: a signal stopped it"""
+sparkforge-proof inspect PATH … (will it run on a Spark?), sparkforge-proof explain LOG (what went wrong, and what is
+the remedy?); exit status: 0 proven (perhaps with warnings, or with results that cannot be judged on a new kind of
+device), 1 a number is wrong, even if only on the CPU, 2 it could not start, 3 nothing failed, but numbers that the
+verdict rests on were not computed, 4 a check failed without a wrong number, 128 or more: stopped by a signal"""
 
 
 #: Commands of former versions, and what to use instead.
@@ -50,22 +50,22 @@ def parser(profiles: t.Iterable[str]) -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     made = argparse.ArgumentParser(
         prog="sparkforge-proof",
-        description="Prove that the PyTorch of this interpreter computes right numbers: every check that the collection"
+        description="Prove that this interpreter's PyTorch computes right numbers: run every check that the collection"
         " sparkforge.dgx_spark runs, each compared with float64 on the CPU.",
         epilog=_EPILOG,
     )
     made.add_argument(
-        "--list", action="store_true", help="list the checks, and where each was seen to pass, without running them"
+        "--list", action="store_true", help="list the checks, and the devices on which each has passed; run nothing"
     )
     made.add_argument("--family", action="append", default=[], metavar="NAME", help="only this family; may be repeated")
-    made.add_argument("--check", action="append", default=[], metavar="PATTERN", help="only these names, as in a shell")
+    made.add_argument("--check", action="append", default=[], metavar="PATTERN", help="only matching names; repeatable")
     made.add_argument(
         "--profile",
         choices=["auto", *profiles],
         default="auto",
         help="the device's profile; auto: by its compute capability",
     )
-    made.add_argument("--cpu", action="store_true", help="skip GPU checks, even if there is a GPU")
+    made.add_argument("--cpu", action="store_true", help="skip the GPU checks, even if there is a GPU")
     made.add_argument("--gpu", action="store_true", help="fail if no GPU responds, instead of skipping its checks")
     made.add_argument("--json", metavar="FILE", help="write the report to this file")
     made.add_argument("--html", metavar="FILE", help="write the HTML page to this file")
@@ -302,13 +302,13 @@ def inspect(argv: t.Sequence[str]) -> int:
 
     made = argparse.ArgumentParser(
         prog="sparkforge-proof inspect",
-        description="Tell from the files of wheels, environments or a file system whether they will run on a GPU.",
+        description="Judge from the files of wheels, environments or a file system whether they will run on a GPU.",
     )
     made.add_argument("paths", nargs="+", metavar="PATH", help="a wheel, a virtual environment or the root of an image")
     made.add_argument("--machine", choices=["aarch64", "x86_64"], default="aarch64", help="default: %(default)s")
-    made.add_argument("--capability", default="12.1", help="compute capability of the GPU (default: %(default)s)")
+    made.add_argument("--capability", default="12.1", help="the GPU's compute capability (default: %(default)s)")
     made.add_argument("--cuda", default="13.0", help="the driver's CUDA version (default: %(default)s)")
-    made.add_argument("--python", default="3.12", help="the Python of the environment (default: %(default)s)")
+    made.add_argument("--python", default="3.12", help="the environment's Python version (default: %(default)s)")
     given = made.parse_args(argv)
     device = judge.Device(given.machine, given.capability, given.cuda, given.python)
     found = judge.paths(given.paths, device)

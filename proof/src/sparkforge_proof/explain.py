@@ -35,7 +35,7 @@ _FEW = 0.02
 _NAMES = re.compile(r"^(?:fatal|failed|ok|changed|unreachable): \[([\w.-]+)\]|\b[\w-]+@([\w.-]+):", re.MULTILINE)
 _HEADINGS = {
     EXPLAINED: "the failure is known",
-    UNKNOWN: "an error is seen, and its cause is not known",
+    UNKNOWN: "the log has an error whose cause is not known",
     NO_ERROR: "no error was found in this log, which says nothing about the host",
 }
 
@@ -70,9 +70,9 @@ def main(argv: t.Sequence[str] | None = None, program: str = "sparkforge explain
     """Explain a log, print what is known, and return the exit status."""
     parser = argparse.ArgumentParser(
         program,
-        description="Tell the first real error of a log, its cause and its remedy.",
-        epilog=f"example: {program} build.log; exit codes: 0 explained, 2 not readable, 3 an error is seen and not "
-        "known, 4 no error is seen",
+        description="Find the first real error in a log, its cause and its remedy.",
+        epilog=f"example: {program} build.log; exit codes: 0 explained, 2 not readable, 3 an error "
+        "whose cause is not known, 4 no error",
     )
     parser.add_argument("file", help="a log, a folder of logs, or - for standard input (journalctl -u UNIT | …)")
     parser.add_argument("--json", action="store_true", help="print JSON")

@@ -30,8 +30,8 @@ COMPARED = ("endpoint.prompt", "endpoint.completion")
 FORMATS = ("auto", "fp32", "fp16", "bf16", "fp8", "nvfp4", "mxfp4")
 #: Tokens of the longest text by default: behind a chunk of 2,048, vLLM's.
 LONGEST = 2100
-_EPILOG = """exit status: 0 proven, 1 a number is wrong, 2 it could not start, 3 no number was compared, 4 something is
-not as it was asked for, without a wrong number, 130 interrupted"""
+_EPILOG = """exit status: 0 proven, 1 a number is wrong, 2 it could not start, 3 no number was compared, 4 a check
+failed without a wrong number, 130 interrupted"""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -39,17 +39,17 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="sparkforge-proof endpoint",
         description="Prove that an OpenAI-compatible server returns the numbers of its own weights: every"
-        " log-probability is compared with float32, which transformers computes here, or with another server's.",
+        " log-probability is compared with a float32 reference that transformers computes, or with another server's.",
         epilog=_EPILOG,
     )
-    made.add_argument("url", nargs="?", metavar="URL", help="the server: http://127.0.0.1:8000")
-    made.add_argument("--model", default="", metavar="MODEL", help="a directory, a GGUF file or a name on the hub")
-    made.add_argument("--against", default="", metavar="URL2", help="a server of the same model, in place of --model")
-    made.add_argument("--served-name", default="", metavar="NAME", help="its name there (default: the only one)")
-    made.add_argument("--key-file", metavar="FILE", help="a file with the key that requests must bring")
+    made.add_argument("url", nargs="?", metavar="URL", help="the server, such as http://127.0.0.1:8000")
+    made.add_argument("--model", default="", metavar="MODEL", help="a directory, GGUF file or name in the hub's cache")
+    made.add_argument("--against", default="", metavar="URL2", help="a server of the same model, instead of --model")
+    made.add_argument("--served-name", default="", metavar="NAME", help="the served model (default: the only one)")
+    made.add_argument("--key-file", metavar="FILE", help="a file with the key that requests must send")
     made.add_argument("--key-variable", metavar="NAME", help="an environment variable with that key")
-    made.add_argument("--format", choices=FORMATS, default="auto", help="what it computes in (default: as config.json)")
-    made.add_argument("--device", choices=("auto", "cpu", "cuda"), default="cpu", help="where the reference computes")
+    made.add_argument("--format", choices=FORMATS, default="auto", help="the served format (default: config.json's)")
+    made.add_argument("--device", choices=("auto", "cpu", "cuda"), default="cpu", help="the device for the reference")
     made.add_argument("--longest", type=int, default=LONGEST, metavar="TOKENS", help=f"the longest text ({LONGEST})")
     made.add_argument("--timeout", type=float, default=120.0, metavar="S", help="seconds for an answer (default: 120)")
     made.add_argument("--seed", type=int, default=0, help="seed of the texts (default: from the date)")
