@@ -21,11 +21,11 @@ SPECS = ROOT / "playbooks" / "meta" / "argument_specs.yml"
 INTRODUCTION = """\
 # Variables of the playbooks
 
-What a playbook takes beside the variables of the roles that it runs, which
-`ansible-doc -t role sparkforge.dgx_spark.<role>` lists. A value that does not fit, and a name that is almost one of
-these, ends the run before anything is done.
+The playbooks have these variables in addition to those of the roles that they run, which
+`ansible-doc -t role sparkforge.dgx_spark.<role>` lists. If a value does not fit, or a name is nearly one of these, the
+run stops before anything is done.
 
-This page is made by `python -m lab.playbooks` from `playbooks/meta/argument_specs.yml`.
+`python -m lab.playbooks` writes this page from `playbooks/meta/argument_specs.yml`.
 """
 
 
