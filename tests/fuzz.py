@@ -30,7 +30,7 @@ if __name__ == "__main__" and "--guided" in sys.argv:
 else:
     from tests.unit.parsers import PARSERS
 from tests.unit.anything import Anything
-from tests.unit.test_parsers import try_it
+from tests.unit.test_parsers import parse
 
 #: Of how many executions the statements are counted, which takes as long as the reading.
 MEASURED = 5000
@@ -65,9 +65,9 @@ def fuzz(name: str, examples: int, seed: int) -> tuple[int, float, int, int]:
 
     def read(count: int) -> None:
         for _example in range(count):
-            data = anything.made()
+            data = anything.generate()
             try:
-                try_it(PARSERS[name], data)
+                parse(PARSERS[name], data)
             except Exception:
                 print(f"{name} does not map what this leads to: {data!r}", flush=True)
                 raise
@@ -87,7 +87,7 @@ def guide(name: str, examples: int) -> t.NoReturn:
             Path(place, str(number)).write_bytes(seed)
         bounds = [f"-runs={examples}", "-max_len=20000", f"-rss_limit_mb={MEMORY}", f"-timeout={SECONDS}"]
         atheris.Setup(
-            [sys.argv[0], *bounds, f"-artifact_prefix={place}/", place], lambda data: try_it(PARSERS[name], data)
+            [sys.argv[0], *bounds, f"-artifact_prefix={place}/", place], lambda data: parse(PARSERS[name], data)
         )
         atheris.Fuzz()
     sys.exit(0)

@@ -152,7 +152,7 @@ RUN_BY = {
         "playbooks/test_front_door.py::test_without_a_terminal_the_options_take_the_place_of_the_questions"
     ),
     r"sparkforge (setup --check|build.*)": (
-        "unit/cli/test_cli.py::test_a_command_is_an_ansible_playbook_line",
+        "unit/cli/test_cli.py::test_a_command_runs_ansible_playbook",
         "integration/test_build.py::test_the_site_builds_every_unit_and_the_environment_is_made_of_them",
         "integration/test_build.py::test_check_says_which_unit_would_be_built_and_why",
         "integration/test_site.py::test_check_on_a_fresh_host_announces_changes_and_makes_none",
@@ -162,18 +162,18 @@ RUN_BY = {
         "integration/test_front_door.py::test_setup_provisions_a_spark_and_the_other_commands_go_on_from_there",
     ),
     r"(\.venv/bin/)?sparkforge uninstall.*": (
-        "unit/cli/test_cli.py::test_a_command_is_an_ansible_playbook_line",
+        "unit/cli/test_cli.py::test_a_command_runs_ansible_playbook",
         "integration/test_site.py::test_uninstalling_succeeds_and_a_second_time_changes_nothing",
     ),
     r"(\.venv/bin/)?sparkforge rollback.*": (
-        "unit/cli/test_cli.py::test_a_command_is_an_ansible_playbook_line",
+        "unit/cli/test_cli.py::test_a_command_runs_ansible_playbook",
         "integration/test_rollback.py::test_back_and_forward_again_each_with_its_proof",
     ),
     r"sparkforge (serve|model) .*": (
-        "unit/cli/test_cli.py::test_a_model_is_served_and_got_by_a_line_in_which_no_text_is_a_template",
+        "unit/cli/test_cli.py::test_arguments_of_model_and_serve_are_no_templates",
         "integration/test_serving.py::test_a_model_by_its_name_is_got_and_served",
     ),
-    r"sparkforge explain .*": "unit/cli/test_cli.py::test_explain_tells_what_failed_in_a_log",
+    r"sparkforge explain .*": "unit/cli/test_cli.py::test_explain_names_the_failure_in_a_log",
     r".*(sparkforge inspect|inspect\.yml).*": "playbooks/test_inspect.py::test_a_documented_question_is_answered",
     r"(\.venv/bin/)?ansible-playbook -c local .*": (
         "integration/test_on_the_spark_itself.py::"
@@ -200,7 +200,7 @@ RUN_BY = {
         "integration/test_preflight.py::test_a_host_of_the_lab_passes_also_in_check_mode_and_as_text_variables"
     ),
     r".*/guard\.yml.*": "integration/test_guard.py::test_the_guard_runs_ends_a_process_and_leaves_nothing",
-    r"sparkforge top": ("unit/cli/test_top.py::test_a_host_shows_memory_gpu_clocks_and_what_the_guard_did"),
+    r"sparkforge top": ("unit/cli/test_top.py::test_top_shows_memory_gpu_clocks_and_the_last_action_of_the_guard"),
     r"sparkforge run -- .*": (
         "../guard/tests/unit/test_admission.py::test_run_command_executes_with_a_limit_of_compile_jobs"
     ),
@@ -211,18 +211,18 @@ RUN_BY = {
         "integration/test_fabric.py::test_both_halves_come_up_are_checked_and_the_second_run_changes_nothing"
     ),
     r"(\.venv/bin/)?sparkforge forecast.*|.*/forecast\.yml .*": (
-        "unit/cli/test_cli.py::test_a_forecast_is_a_line_of_its_playbook",
+        "unit/cli/test_cli.py::test_forecast_runs_its_playbook",
         "playbooks/test_forecast.py::test_the_forecast_of_two_hosts_changes_nothing",
     ),
     r"sparkforge record.*": (
-        "unit/cli/test_cli.py::test_a_record_runs_the_archive_on_the_hosts",
+        "unit/cli/test_cli.py::test_record_runs_the_archive_on_the_hosts",
         "integration/test_record.py::test_ansible_brings_the_same_from_each_host_without_the_rights_of_root",
     ),
     r"python3 sparkforge-record\.pyz.*": (
         "integration/test_record.py::test_an_account_without_sudo_records_its_machine_into_the_one_file"
     ),
     r"python sparkforge-proof\.pyz .*": "../proof/tests/test_one_file.py::test_report_and_page",
-    r"ssh-keygen .*|sha256sum .*": "unit/lab/test_release.py::test_what_the_page_says_accepts_a_release_of_ours",
+    r"ssh-keygen .*|sha256sum .*": "unit/lab/test_release.py::test_documented_check_accepts_a_release",
     r"ansible-builder .*": (
         "scale/test_execution_environment.py::test_everything_that_the_definition_names_is_in_the_context"
     ),

@@ -24,6 +24,14 @@ UTILITIES = ["plugins/plugin_utils/plans", "plugins/plugin_utils/stack", "plugin
 UTILITIES += ["plugins/module_utils/_environment", "plugins/module_utils/_unit"]
 ROOMS = ["data", "kernels", "programs", "sizes", "speed", "stack", "__init__.py", "bounds.py"]
 CHECKS = [f"proof/src/sparkforge_proof/checks/{room}" for room in ROOMS]
+UNIT_TESTS = [":(glob)tests/unit/*.py", "tests/unit/benchmarks", "tests/unit/cli", "tests/unit/lab", "tests/unit/roles"]
+UNIT_TESTS += [
+    "tests/unit/tools",
+    "tests/unit/plugins/action",
+    "tests/unit/plugins/filter",
+    "tests/unit/plugins/lookup",
+]
+UNIT_TESTS += [f"tests/unit/plugins/{folder}" for folder in ("inventory", "modules", "plugin_utils")]
 DONE = ["benchmarks", "guard", "playbooks", "roles", "tools", *PLUGINS, *UTILITIES, *CHECKS]
 VAGUE = {"one", "found", "wanted", "given", "said", "place", "places", "words", "what", "whole"}
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -1,4 +1,4 @@
-"""Calls an action plugin as a task does, in this process; tests/playbooks has those that Ansible calls."""
+"""Calls an action plugin as a task does, in this process; tests/playbooks has the tests in which Ansible calls them."""
 
 import os
 import typing as t
@@ -8,6 +8,17 @@ from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
 
 Answer = t.Callable[[str, t.Mapping[str, t.Any]], dict[str, t.Any]]
+
+
+def construct(
+    plugin: type[ActionBase], arguments: t.Mapping[str, t.Any], *, check_mode: bool = False, connection: t.Any = None
+) -> t.Any:
+    """Return an action plugin for a task with these arguments."""
+    task = MagicMock(async_val=0, check_mode=check_mode, diff=False, args=dict(arguments), delegate_to=None)
+    return plugin(
+        task=task, connection=connection or MagicMock(), play_context=MagicMock(), loader=MagicMock(),
+        templar=MagicMock(), shared_loader_obj=None,
+    )  # fmt: skip
 
 
 def act(
@@ -20,17 +31,13 @@ def act(
     fetch: t.Callable[[str, str], None] | None = None,
     **variables: t.Any,
 ) -> dict[str, t.Any]:
-    """Return the result of one task; ``shown`` has what it displayed.
+    """Return the result of one task; ``shown`` has the displayed lines.
 
-    :param answer: stands for the host: called with a module's name and its arguments. Without it no host may be asked.
-    :param fetch: stands for the connection: called with a file of the host and where it shall be.
-    :param variables: of the host.
+    :param answer: stands in for the host: called with a module's name and arguments. Without it no module may run.
+    :param fetch: stands in for the connection: called with a path on the host and the path for the copy.
+    :param variables: the host's variables.
     """
-    task = MagicMock(async_val=0, check_mode=check_mode, diff=False, args=dict(arguments), delegate_to=None)
-    called = plugin(
-        task=task, connection=MagicMock(), play_context=MagicMock(), loader=MagicMock(), templar=MagicMock(),
-        shared_loader_obj=None,
-    )  # fmt: skip
+    called = construct(plugin, arguments, check_mode=check_mode)
 
     def execute(
         module_name: str = "",
@@ -38,7 +45,7 @@ def act(
         task_vars: t.Any = None,
         wrap_async: t.Any = False,
     ) -> dict[str, t.Any]:
-        assert answer, f"a host was asked: {module_name} {module_args}"
+        assert answer, f"a module was run: {module_name} {module_args}"
         return answer(module_name, module_args or {})
 
     def find(_directory: str, name: str) -> str:
@@ -53,7 +60,7 @@ def act(
     try:
         result = called.run(task_vars={"inventory_hostname": host, **variables})
     except AnsibleActionFail as error:
-        # As the executor of a task does.
+        # The executor of a task does the same.
         result = {"failed": True, "msg": str(error)}
     shown = "\n".join(str(call.args[0]) for call in called._display.display.call_args_list)
     return {**t.cast("dict[str, t.Any]", result), "shown": shown}

@@ -1,4 +1,4 @@
-"""What readers are fed: changed pieces of what they read in good days, and anything."""
+"""Input for parsers: mutated valid data and random bytes."""
 
 import copy
 import json
@@ -7,11 +7,11 @@ import typing as t
 
 from tests.unit.parser import Parser
 
-#: What separates, ends, counts or nests where somebody reads.
-WORDS = [b"", b"\0", b"\n", b"\n\n", b" ", b":", b",", b"-" * 3, b"[" * 3000, b'{"a":' * 2000, b"9" * 5000, b"1e999"]
-WORDS += ["²".encode(), b"\xff\xfe", b"\xed\xa0\x80", b"../" * 50, b"/etc/passwd", b"null", b"{}", b"-1", b"\x1b[31m"]
-#: What may stand in JSON in the place of anything else.
-ODD: list[t.Any] = [
+#: Separators, terminators, numbers and nesting that parsers react to.
+PIECES = [b"", b"\0", b"\n", b"\n\n", b" ", b":", b",", b"-" * 3, b"[" * 3000, b'{"a":' * 2000, b"9" * 5000, b"1e999"]
+PIECES += ["²".encode(), b"\xff\xfe", b"\xed\xa0\x80", b"../" * 50, b"/etc/passwd", b"null", b"{}", b"-1", b"\x1b[31m"]
+#: JSON values that replace others.
+ODD_VALUES: list[t.Any] = [
     None,
     True,
     -1,
@@ -26,61 +26,61 @@ ODD: list[t.Any] = [
     "\x1b[2J\r\n",
     "\ud800",
 ]
-ODD += ["../..", "1e999", "-5", "²", [], [[]], [None], [1, "x"], {}, {"": {}}, {"id": []}]
+ODD_VALUES += ["../..", "1e999", "-5", "²", [], [[]], [None], [1, "x"], {}, {"": {}}, {"id": []}]
 
 
 class Anything:
-    """What one reader is fed."""
+    """Generates input for one parser."""
 
-    def __init__(self, parser: Parser, chance: random.Random) -> None:
-        self.chance = chance
+    def __init__(self, parser: Parser, generator: random.Random) -> None:
+        self.random = generator
         self.seeds = [*parser.seeds, *parser.refused]
         self.documents = [seed for seed in self.seeds if _is_document(seed)]
 
-    def made(self) -> bytes:
+    def generate(self) -> bytes:
         """Return the next input."""
-        kind = self.chance.random()
+        kind = self.random.random()
         if kind < 0.15:
-            return self.chance.randbytes(self.chance.choice([1, 4, 40, 400, 2000]))
+            return self.random.randbytes(self.random.choice([1, 4, 40, 400, 2000]))
         return self._restructured() if self.documents and kind < 0.7 else self._changed()
 
     def _changed(self) -> bytes:
-        """Return one of the seeds with some pieces cut out, put in or moved."""
-        data = self.chance.choice(self.seeds)
-        for _edit in range(self.chance.randint(0, 4)):
-            start = self.chance.randint(0, len(data))
-            end = start + self.chance.choice([0, 0, 1, 4, 40, len(data)])
-            random_bytes = self.chance.randbytes(self.chance.randint(0, 12))
-            piece = self.chance.choice([self.chance.choice(WORDS), random_bytes, data[start:end] * 2])
+        """Return one of the seeds with some pieces cut out, inserted or moved."""
+        data = self.random.choice(self.seeds)
+        for _edit in range(self.random.randint(0, 4)):
+            start = self.random.randint(0, len(data))
+            end = start + self.random.choice([0, 0, 1, 4, 40, len(data)])
+            random_bytes = self.random.randbytes(self.random.randint(0, 12))
+            piece = self.random.choice([self.random.choice(PIECES), random_bytes, data[start:end] * 2])
             data = data[:start] + piece + data[end:]
         return data
 
     def _restructured(self) -> bytes:
-        """Return a document of JSON in which some values are others, doubled, gone or under another key."""
-        document: t.Any = json.loads(self.chance.choice(self.documents))
-        for _edit in range(self.chance.randint(1, 3)):
-            inner, places = document, []
+        """Return a JSON document with some values replaced, doubled, removed or nested."""
+        document: t.Any = json.loads(self.random.choice(self.documents))
+        for _edit in range(self.random.randint(1, 3)):
+            inner, parents = document, []
             while isinstance(inner, (dict, list)) and inner:
-                key = self.chance.choice(list(inner) if isinstance(inner, dict) else range(len(inner)))
-                places.append((inner, key))
+                key = self.random.choice(list(inner) if isinstance(inner, dict) else range(len(inner)))
+                parents.append((inner, key))
                 inner = inner[key]
-            odd = copy.deepcopy(self.chance.choice(ODD))
-            if not places:
-                document = odd
+            value = copy.deepcopy(self.random.choice(ODD_VALUES))
+            if not parents:
+                document = value
                 break
-            holder, key = self.chance.choice(places)
-            kind = self.chance.choice(["change", "change", "go", "beside", "nest"])
+            holder, key = self.random.choice(parents)
+            kind = self.random.choice(["change", "change", "go", "beside", "nest"])
             if kind == "go":
                 del holder[key]
-            elif kind == "nest" and len(places) < 9:
+            elif kind == "nest" and len(parents) < 9:
                 holder[key] = copy.deepcopy(document)
             else:
-                holder[key] = [odd, holder[key]] if kind == "beside" else odd
+                holder[key] = [value, holder[key]] if kind == "beside" else value
         return json.dumps(document).encode()
 
 
 def _is_document(seed: bytes) -> bool:
-    """Tell whether a seed is a list or an object of JSON."""
+    """Tell whether a seed is a JSON list or object."""
     try:
         return isinstance(json.loads(seed), (dict, list))
     except ValueError:

@@ -1,6 +1,6 @@
-"""A small system below a directory, with the real apt and dpkg of this machine, and a repository made on the spot.
+"""A small system in a directory, used with this machine's apt and dpkg, and a repository for it.
 
-Its packages have no scripts, so that dpkg needs no chroot and no container.
+Its packages have no scripts, so dpkg needs no chroot and no container.
 """
 
 import gzip
@@ -34,7 +34,7 @@ Acquire::Languages "none";
 
 
 class Tree:
-    """The system at ``path``, whose one source is the repository beside it."""
+    """The system at ``path``, whose only source is the repository beside it."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.repository = path / "tree", path / "repository"
@@ -51,16 +51,16 @@ class Tree:
         self.ran: list[list[str]] = []
 
     def offer(self, name: str, version: str, fields: str = "", files: t.Sequence[str] = (), **relations: t.Any) -> None:
-        """Put a package into the repository; ``fields`` are further lines of the index."""
+        """Add a package to the repository; ``fields`` are additional lines of the index."""
         entries = [Entry(path, Content(f"{name} {version}\n")) for path in (f"usr/share/{name}", *files)]
         kinds = {kind.replace("_", "-"): list(names) for kind, names in relations.items()}
         package = Package(name, version, ARCHITECTURE, name, relations=kinds, entries=entries)
         written = package.write(self.repository)
-        place = f"Filename: ./{written.path.name}\nSize: {written.size}\nSHA256: {written.sha256}\n"
-        self.stanzas[f"{name} {version}"] = f"{package.control()}{fields}{place}"
+        location = f"Filename: ./{written.path.name}\nSize: {written.size}\nSHA256: {written.sha256}\n"
+        self.stanzas[f"{name} {version}"] = f"{package.control()}{fields}{location}"
 
     def update(self) -> None:
-        """Write the index, and let apt read it."""
+        """Write the index and run apt-get update."""
         index = "\n".join(self.stanzas.values()).encode()
         (self.repository / "Packages").write_bytes(index)
         (self.repository / "Packages.gz").write_bytes(gzip.compress(index, mtime=0))
@@ -98,7 +98,7 @@ class Tree:
         return self.apt.packages().versions
 
     def copy(self, path: Path) -> "Tree":
-        """Return a copy of all of it elsewhere."""
+        """Return a copy of the system and its repository in another directory."""
         other = Tree.__new__(Tree)
         other.path, other.repository, other.config = path / "tree", path / "repository", path / "apt.conf"
         path.mkdir()

@@ -1,4 +1,4 @@
-"""A certificate of a CA that signed nothing, made with ``openssl req -x509 -newkey ec -nodes``; its key is gone."""
+"""A certificate of a CA that signed nothing, made with ``openssl req -x509 -newkey ec -nodes``; its key is deleted."""
 
 PEM = """\
 -----BEGIN CERTIFICATE-----

@@ -1,4 +1,4 @@
-"""The composed Spark of data/hosts, as an observation of a host that has every library."""
+"""The observation of the composed Spark in data/hosts, with every library installed."""
 
 import json
 import typing as t
@@ -9,9 +9,9 @@ REDIST = "/opt/sparkforge/redist"
 
 
 def spark(machine: str = "aarch64") -> dict[str, t.Any]:
-    """Return a Spark with everything: cuSPARSELt by package, cuDSS and NVPL by archive.
+    """Return a Spark with every library: cuSPARSELt from a package, cuDSS and NVPL from archives.
 
-    :param machine: of another host with the same packages.
+    :param machine: the machine type of a host with the same packages.
     """
     host: dict[str, t.Any] = json.loads(RECORDED.read_text().replace("aarch64", machine))
     host["apt"]["packages"].update(

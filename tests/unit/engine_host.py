@@ -1,4 +1,4 @@
-"""Small real projects, a compiler that keeps a record of its calls, and ``source_build`` run on them."""
+"""Small real projects, a compiler that records its calls, and ``source_build`` to build them."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.unit import interpreter
 from tests.unit.run_module import run_module
 
-#: Counts each compilation, and can be made slow, or wait until the test lets it go on.
+#: Records each compilation, and waits while the gate file exists.
 COMPILER = """#!/bin/sh
 case "$*" in *--version*|*-dumpversion*) exec {real} "$@";; esac
 case " $* " in
@@ -27,8 +27,8 @@ esac
 exec {real} "$@"
 """
 
-#: What ccache(1) says of how it finds the compiler, where no ccache is installed: called by a compiler's name it takes
-#: the next program of that name on PATH which is not itself; else its first argument is the compiler.
+#: A stand-in if ccache is not installed. Like ccache(1), it runs the next program of its own name on PATH when it is
+#: called by a compiler's name; otherwise its first argument is the compiler.
 CCACHE = """#!/bin/sh
 self=$(readlink -f "$0")
 echo "through ccache: $0 $*" >&2
@@ -62,40 +62,39 @@ install(TARGETS tiny LIBRARY DESTINATION lib)
 class EngineHost:
     """A root for builds on this machine, the compiler's record, and the projects."""
 
-    def __init__(self, place: Path, user: str = "") -> None:
-        """:param user: who builds; whoever runs the tests, where none is given."""
-        self.place = place
-        self.root = place / "root"
-        self.logs = place / "log"
-        self.record = place / "compiled"
-        self.gate = place / "gate"
-        self.compiler = place / "tools/gcc"
+    def __init__(self, directory: Path, user: str = "") -> None:
+        """:param user: the account that builds; by default the one that runs the tests."""
+        self.base = directory
+        self.root = directory / "root"
+        self.logs = directory / "log"
+        self.record = directory / "compiled"
+        self.gate = directory / "gate"
+        self.compiler = directory / "tools/gcc"
         self.compiler.parent.mkdir()
         real = shutil.which("gcc", path="/usr/bin:/bin") or "gcc"
         self.compiler.write_text(COMPILER.format(real=real, record=self.record, gate=self.gate))
         self.compiler.chmod(0o755)
         self.user = user or pwd.getpwuid(os.geteuid()).pw_name
-        # The one of the tests may lie in root's home.
+        # The tests' own interpreter may be in root's home.
         self.python = interpreter.PYTHON if user else sys.executable
 
-    def tells_who_compiles(self) -> None:
-        """Have the compiler write what the kernel says of its rights into ``who``, a line each time."""
-        (self.place / "who").touch()
-        (self.place / "who").chmod(0o666)
+    def record_privileges(self) -> None:
+        """Make the compiler append its identity and capabilities to ``privileges``, one JSON line a call."""
+        (self.base / "privileges").touch()
+        (self.base / "privileges").chmod(0o666)
         lines = self.compiler.read_text().splitlines()
-        # Those above it in its account up to the worker, which starts others too, that need the network.
-        tell = """import json, os
+        # The worker is the topmost ancestor of the same account; it also starts processes that need the network.
+        code = """import json, os
 def status(pid):
     rows = (line.split(':') for line in open(f'/proc/{pid}/status'))
-    wanted = {'PPid': 10, 'Uid': 10, 'Gid': 10, 'Groups': 10, 'CapEff': 16, 'CapPrm': 16, 'NoNewPrivs': 10}
-    return {k: [int(n, wanted[k]) for n in v.split()] for k, v in rows if k in wanted}
-said = status('self')
-above = [said]
-while above[-1]['Uid'] == said['Uid']:
-    above.append(status(above[-1]['PPid'][0]))
-worker = above[-2]['NoNewPrivs']
-print(json.dumps({**said, 'worker': worker, 'built': 'SPARKFORGE_BUILD' in os.environ}))"""
-        lines.insert(1, f'/usr/bin/python3 -I -c "{tell}" >> {self.place}/who')
+    bases = {'PPid': 10, 'Uid': 10, 'Gid': 10, 'Groups': 10, 'CapEff': 16, 'CapPrm': 16, 'NoNewPrivs': 10}
+    return {k: [int(n, bases[k]) for n in v.split()] for k, v in rows if k in bases}
+ancestors = [status('self')]
+while ancestors[-1]['Uid'] == ancestors[0]['Uid']:
+    ancestors.append(status(ancestors[-1]['PPid'][0]))
+worker = ancestors[-2]['NoNewPrivs']
+print(json.dumps({**ancestors[0], 'worker': worker, 'built': 'SPARKFORGE_BUILD' in os.environ}))"""
+        lines.insert(1, f'/usr/bin/python3 -I -c "{code}" >> {self.base}/privileges')
         self.compiler.write_text("\n".join([*lines, ""]))
 
     def absent(self) -> dict[str, t.Any]:
@@ -104,8 +103,8 @@ print(json.dumps({**said, 'worker': worker, 'built': 'SPARKFORGE_BUILD' in os.en
         return run_module("source_build", interpreter=self.python, **options)
 
     def project(self, units: int = 8, broken: bool = False) -> dict[str, t.Any]:
-        """Return the source of a CMake project with so many translation units."""
-        tree = self.place / f"tiny-{units}-{broken}"
+        """Return the source of a CMake project with ``units`` translation units."""
+        tree = self.base / f"tiny-{units}-{broken}"
         tree.mkdir()
         names = [f"unit_{number}.c" for number in range(units)]
         for number, name in enumerate(names):
@@ -114,11 +113,11 @@ print(json.dumps({**said, 'worker': worker, 'built': 'SPARKFORGE_BUILD' in os.en
                 text = '#include "no_such_header.h"\n'
             (tree / name).write_text(text)
         (tree / "CMakeLists.txt").write_text(CMAKE.format(sources=" ".join(names)))
-        return self.packed(tree)
+        return self.pack(tree)
 
-    def packed(self, tree: Path) -> dict[str, t.Any]:
-        """Return the source that a tree makes, as an archive."""
-        archive = self.place / f"{tree.name}.tar.gz"
+    def pack(self, tree: Path) -> dict[str, t.Any]:
+        """Pack a tree into an archive and return it as the option ``source``."""
+        archive = self.base / f"{tree.name}.tar.gz"
         with tarfile.open(archive, "w:gz") as stream:
             stream.add(tree, "tiny-1.0")
         return {"archive": str(archive), "sha256": hashlib.sha256(archive.read_bytes()).hexdigest()}
@@ -141,23 +140,23 @@ print(json.dumps({**said, 'worker': worker, 'built': 'SPARKFORGE_BUILD' in os.en
         }
 
     def build(self, source: dict[str, t.Any], check_mode: bool = False, **options: t.Any) -> dict[str, t.Any]:
-        """Run the module once, to the end of the build as far as ``follow`` has it."""
-        wanted = {**self.options(source), **options}
-        result = run_module("source_build", check_mode=check_mode, interpreter=self.python, **wanted)
-        if wanted["follow"]:
+        """Run the module; with ``follow`` run it again until the build is no longer running."""
+        merged = {**self.options(source), **options}
+        result = run_module("source_build", check_mode=check_mode, interpreter=self.python, **merged)
+        if merged["follow"]:
             while result.get("status") == "running":
                 seen = {key: result["state"].get(key) for key in ("phase", "status", "attempts")}
                 attach = {"fingerprint": result["fingerprint"], "platform": result["platform"], "seen": seen}
-                result = run_module("source_build", interpreter=self.python, **{**wanted, "attach": attach})
+                result = run_module("source_build", interpreter=self.python, **{**merged, "attach": attach})
         return result
 
-    def built(self, source: dict[str, t.Any], **options: t.Any) -> dict[str, t.Any]:
-        """Build to the end and return the result, which must be a success."""
+    def must_build(self, source: dict[str, t.Any], **options: t.Any) -> dict[str, t.Any]:
+        """Build to the end and return the result, which must not be a failure."""
         result = self.build(source, follow=True, **options)
         assert not result.get("failed"), json.dumps(result, indent=1) + self.log(result)
         return result
 
-    def failed(self, source: dict[str, t.Any], **options: t.Any) -> dict[str, t.Any]:
+    def must_fail(self, source: dict[str, t.Any], **options: t.Any) -> dict[str, t.Any]:
         """Build to the end and return the result, which must be a failure with cause and remedy."""
         result = self.build(source, follow=True, **options)
         assert result.get("failed"), json.dumps(result, indent=1)
@@ -165,11 +164,11 @@ print(json.dumps({**said, 'worker': worker, 'built': 'SPARKFORGE_BUILD' in os.en
         return result
 
     def ccache(self) -> str:
-        """Return the path of ccache: the host's, else of a program that finds compilers as it does."""
+        """Return the path of the host's ccache or else of the stand-in."""
         installed = shutil.which("ccache", path="/usr/local/bin:/usr/bin")
         if installed:
             return installed
-        path = self.place / "tools/ccache"
+        path = self.base / "tools/ccache"
         path.write_text(CCACHE)
         path.chmod(0o755)
         return str(path)
@@ -178,14 +177,14 @@ print(json.dumps({**said, 'worker': worker, 'built': 'SPARKFORGE_BUILD' in os.en
         path = Path(str(result.get("log", "/none")))
         return path.read_text() if path.exists() else ""
 
-    def compiled(self) -> list[str]:
+    def compilations(self) -> list[str]:
         return self.record.read_text().split() if self.record.exists() else []
 
     def directory(self, result: dict[str, t.Any]) -> Path:
         return self.root / "builds" / str(result["name"]) / str(result["fingerprint"])
 
     def state(self, result: dict[str, t.Any]) -> dict[str, t.Any]:
-        """Return the state; empty while there is none."""
+        """Return the build's state, or an empty one before the first is written."""
         path = self.directory(result) / "state.json"
         return json.loads(path.read_text()) if path.exists() else {}
 
@@ -199,8 +198,8 @@ print(json.dumps({**said, 'worker': worker, 'built': 'SPARKFORGE_BUILD' in os.en
 
 
 def tool(name: str) -> str:
-    """Return the path of a build tool: this machine's, else that of the tests' own environment."""
+    """Return the path of a build tool on this machine or in the tests' environment."""
     path = f"/usr/local/bin:/usr/bin:/bin:{Path(sys.executable).parent}"
-    found = shutil.which(name, path=path)
-    assert found, f"{name} is missing: make setup brings it"
-    return found
+    program = shutil.which(name, path=path)
+    assert program, f"{name} is missing: make setup installs it"
+    return program

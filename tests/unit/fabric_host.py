@@ -1,6 +1,6 @@
-"""The files of a Spark that say what its fabric is, written below a directory.
+"""The files of a Spark that describe its fabric, written below a directory.
 
-Names, PCI places, GUIDs and sizes are those that users of two Sparks published: ``ibdev2netdev`` in
+Names, PCI addresses, GUIDs and sizes are those that users of two Sparks published: ``ibdev2netdev`` in
 NVIDIA/dgx-spark-playbooks nvidia/nccl/README.md, ``ibstat`` in geerlingguy/sbc-reviews issue 92, the kernel's reserve
 in NVIDIA/NV-Kernels pull request 591. No such tree was copied from a Spark.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 
-#: interface, PCI place, RDMA device.
+#: Interface, PCI address and RDMA device of each half of a port.
 HALVES = (
     ("enp1s0f0np0", "0000:01:00.0", "rocep1s0f0"),
     ("enp1s0f1np1", "0000:01:00.1", "rocep1s0f1"),
@@ -22,14 +22,12 @@ CARD = "fc4c:ea03:00f9:4230"
 
 
 class Spark:
-    """A Spark with four halves, of which those of ``cabled`` have a link.
-
-    :param commands: what a command returns, by its first two words.
-    """
+    """A Spark with four halves of ports; the ports ``cabled`` have a link."""
 
     def __init__(self, root: Path, cabled: t.Sequence[int] = (0,)) -> None:
         self.root = root
         self.addresses: dict[str, list[str]] = {"enP7s7": ["10.0.0.11/24"]}
+        #: The result of a command by its first two words.
         self.commands: dict[str, tuple[int, str, str]] = {}
         self.ran: list[list[str]] = []
         for interface, pci, rdma in HALVES:
@@ -43,9 +41,9 @@ class Spark:
         self.write("usr/sbin/ip", "")
 
     def write(self, path: str, text: str) -> None:
-        place = self.root / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text)
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
 
     def half(self, interface: str, pci: str, rdma: str, carrier: bool = True) -> None:
         """Add a half of a port."""
@@ -54,15 +52,15 @@ class Spark:
         for name, text in (("vendor", "0x15b3"), ("device", "0x1021"), ("current_link_width", "4")):
             (device / name).write_text(f"{text}\n")
         (device / "current_link_speed").write_text("32.0 GT/s PCIe\n")
-        for place, target in ((f"sys/class/net/{interface}", device), (f"sys/class/infiniband/{rdma}", device)):
-            (self.root / place).mkdir(parents=True)
-            (self.root / place / "device").symlink_to(target)
+        for entry in (f"sys/class/net/{interface}", f"sys/class/infiniband/{rdma}"):
+            (self.root / entry).mkdir(parents=True)
+            (self.root / entry / "device").symlink_to(device)
         for name, text in (("flags", "0x1003"), ("mtu", "1500"), ("carrier", str(int(carrier))), ("speed", "200000")):
             self.write(f"sys/class/net/{interface}/{name}", f"{text}\n")
         self.write(f"sys/class/infiniband/{rdma}/sys_image_guid", f"{CARD}\n")
 
     def address(self, interface: str, address: str, index: int = 3) -> None:
-        """Give an interface an address, and its RDMA device the GID of it."""
+        """Add an address to an interface and its GID to the RDMA device."""
         self.addresses.setdefault(interface, []).append(address)
         rdma = next((row[2] for row in HALVES if row[0] == interface), None)
         if rdma:

@@ -1,5 +1,4 @@
-"""Git repositories to fetch from, and git's own HTTP server on 127.0.0.1 that remembers what it was asked and can
-misbehave."""
+"""Git repositories to fetch from, and git's own HTTP server on 127.0.0.1, which records requests and can misbehave."""
 
 import contextlib
 import gzip
@@ -19,22 +18,22 @@ ENVIRONMENT = {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
     **{
-        f"GIT_{who}_{what}": value
-        for who in ("AUTHOR", "COMMITTER")
-        for what, value in (("NAME", "A"), ("EMAIL", "a@example.com"), ("DATE", "1700000000 +0000"))
+        f"GIT_{role}_{field}": value
+        for role in ("AUTHOR", "COMMITTER")
+        for field, value in (("NAME", "A"), ("EMAIL", "a@example.com"), ("DATE", "1700000000 +0000"))
     },
 }
 
 
 def git(*arguments: str, cwd: str | Path) -> str:
-    """Return what git says, without its last line end."""
+    """Return git's output without surrounding white space."""
     done = subprocess.run(["git", *arguments], cwd=cwd, env=ENVIRONMENT, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout.decode("utf-8", "surrogateescape").strip()
 
 
 class Repository:
-    """A repository whose bare half ``<directory>/<name>.git`` is served, and that takes commits."""
+    """A repository that takes commits and whose git directory ``<directory>/<name>.git`` is served."""
 
     def __init__(self, directory: Path, name: str) -> None:
         self.bare = directory / f"{name}.git"
@@ -42,7 +41,7 @@ class Repository:
         self.tree.mkdir(parents=True)
         self.bare.parent.mkdir(parents=True, exist_ok=True)
         git("init", "--quiet", "--initial-branch=main", f"--separate-git-dir={self.bare}", ".", cwd=self.tree)
-        # As the large hosts have it.
+        # The large hosts of repositories allow filters.
         git("config", "uploadpack.allowFilter", "true", cwd=self.tree)
 
     def commit(
@@ -53,8 +52,8 @@ class Repository:
     ) -> str:
         """Commit ``files`` and return the commit.
 
-        :param submodules: path -> URL as ``.gitmodules`` says it, and commit.
-        :param modules: another content of ``.gitmodules``.
+        :param submodules: path -> URL in ``.gitmodules``, and commit.
+        :param modules: a different content for ``.gitmodules``.
         """
         for path, content in files.items():
             file = self.tree / path
@@ -73,11 +72,11 @@ class Repository:
 class Server:
     """Serves the repositories below ``root``.
 
-    ``statuses``: HTTP states that the next answers have; ``cuts``: bytes of pack after which the next answers break
-    off (0 for one that is whole); ``stall``: bytes after which every answer hangs until the server is closed;
-    ``redirects``: beginning of a path -> URL; ``authorization``: what that header must say; ``old``: it speaks the
-    protocol's version 0, which gives no single commit; ``dumb``: it serves files only. It speaks TLS with
-    ``certificate``, a PEM file with certificate and key.
+    ``statuses``: HTTP statuses of the next answers; ``cuts``: bytes of pack after which the next answers break off
+    (0 for a complete one); ``stall``: bytes after which every answer hangs until the server is stopped;
+    ``redirects``: beginning of a path -> URL; ``authorization``: the value that this header must have; ``old``: the
+    server speaks version 0 of the protocol, which cannot fetch a single commit; ``dumb``: it serves only files. It
+    speaks TLS with ``certificate``, a PEM file with certificate and key.
     """
 
     def __init__(self, root: Path, certificate: str | None = None) -> None:
@@ -92,7 +91,7 @@ class Server:
         self.old = False
         self.dumb = False
         self.requests: list[str] = []
-        #: The headers Authorization that it got.
+        #: The Authorization headers of requests.
         self.credentials: list[str] = []
         self.wants: list[list[str]] = []
         self.sent = 0
@@ -121,7 +120,7 @@ class Server:
         threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
 
     def stop(self) -> None:
-        """Refuse connections until ``start``."""
+        """Refuse connections until ``start`` is called."""
         self.released.set()
         self.server.shutdown()
         self.server.server_close()
@@ -154,7 +153,7 @@ class Server:
                 return
             self.send(handler, 200, {"Content-Type": "text/plain"}, file.read_bytes(), False)
             return
-        wants = [found.decode() for found in re.findall(rb"want ([0-9a-f]{40})", body)]
+        wants = [commit.decode() for commit in re.findall(rb"want ([0-9a-f]{40})", body)]
         if wants:
             self.wants.append(wants)
         status, headers, content = self.backend(handler, path, body)

@@ -1,6 +1,6 @@
-"""The interpreter that environments are made from in tests, and directories that nobody may enter as well.
+"""The interpreter for environments in tests, and directories that the account nobody may enter.
 
-Root runs an environment's own interpreter as nobody, who may enter neither root's home nor pytest's directories.
+Root runs an environment's interpreter as nobody, who may enter neither root's home nor pytest's directories.
 """
 
 import contextlib
@@ -12,19 +12,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PYTHON = "/usr/bin/python3" if os.geteuid() == 0 else sys.executable
-_SAYS = "import sys; print('%d.%d' % sys.version_info[:2])"
+_PRINT_VERSION = "import sys; print('%d.%d' % sys.version_info[:2])"
 
 
 def version() -> tuple[int, int]:
     """Return the version of ``PYTHON``."""
-    said = subprocess.run([PYTHON, "-I", "-c", _SAYS], capture_output=True, text=True, check=True).stdout
-    major, minor = said.split(".")
+    done = subprocess.run([PYTHON, "-I", "-c", _PRINT_VERSION], capture_output=True, text=True, check=True)
+    major, minor = done.stdout.split(".")
     return int(major), int(minor)
 
 
 @contextlib.contextmanager
 def open_directory() -> Iterator[Path]:
-    """Give a directory that every account may enter, as /opt/sparkforge; pytest closes its own."""
-    with tempfile.TemporaryDirectory(prefix="sparkforge-test-") as place:
-        os.chmod(place, 0o755)
-        yield Path(place)
+    """Yield a directory that every account may enter, as it may /opt/sparkforge; those of pytest are private."""
+    with tempfile.TemporaryDirectory(prefix="sparkforge-test-") as directory:
+        os.chmod(directory, 0o755)
+        yield Path(directory)

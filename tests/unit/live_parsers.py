@@ -1,4 +1,4 @@
-"""Readers of what servers, the network, processes and models say, and of records and ledgers of others."""
+"""Parsers of input from servers, the network, processes and models, and of records and ledgers."""
 
 import datetime
 import http.client
@@ -33,18 +33,16 @@ from tests.unit.recorded_spark import ANSWERS, FILES, Commands, recorder
 HOSTS = Path(__file__).parent / "data/hosts"
 GUARD, PROOF = (GuardError,), (ProofError,)
 
-# -- models, and servers of models
-
 
 _CONFIG = {"num_hidden_layers": 1, "hidden_size": 4, "num_attention_heads": 2, "layer_types": ["full"], "vocab_size": 9}
 _HEADER = b'{"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}'
 _SAFETENSORS = struct.pack("<Q", len(_HEADER)) + _HEADER + bytes(4)
 
 
-def _model(data: bytes, place: Path) -> object:
-    place.joinpath("config.json").write_bytes(data)
-    place.joinpath("model.safetensors").write_bytes(_SAFETENSORS)
-    return models.read(str(place))
+def _model(data: bytes, directory: Path) -> object:
+    directory.joinpath("config.json").write_bytes(data)
+    directory.joinpath("model.safetensors").write_bytes(_SAFETENSORS)
+    return models.read(str(directory))
 
 
 def _gguf(**sizes: int) -> bytes:
@@ -58,15 +56,15 @@ def _gguf(**sizes: int) -> bytes:
     return b"GGUF" + struct.pack("<IQQ", 3, 0, len(pairs)) + b"".join(pairs)
 
 
-def _proven(data: bytes, place: Path) -> object:
-    place.joinpath("config.json").write_bytes(data)
-    place.joinpath("model.safetensors").write_bytes(_SAFETENSORS)
-    place.joinpath("tokenizer.json").write_text("{}")
-    return reference.folder(str(place))
+def _read_for_proof(data: bytes, directory: Path) -> object:
+    directory.joinpath("config.json").write_bytes(data)
+    directory.joinpath("model.safetensors").write_bytes(_SAFETENSORS)
+    directory.joinpath("tokenizer.json").write_text("{}")
+    return reference.folder(str(directory))
 
 
 class _Socket:
-    """A connection on which a server has said all that it says."""
+    """A connection whose server has sent its complete answer."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -75,10 +73,10 @@ class _Socket:
         return io.BytesIO(self.data)
 
     def sendall(self, _data: bytes) -> None:
-        """Take a request."""
+        """Ignore the request."""
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Close nothing, as no socket is open."""
 
 
 class _Server(urllib.request.HTTPHandler):
@@ -95,8 +93,8 @@ class _Server(urllib.request.HTTPHandler):
         return self.do_open(connected, request)
 
 
-def _asked(read: t.Callable[[client.Endpoint], object]) -> t.Callable[[bytes, Path], object]:
-    def from_server(data: bytes, _place: Path) -> object:
+def _from_endpoint(read: t.Callable[[client.Endpoint], object]) -> t.Callable[[bytes, Path], object]:
+    def from_server(data: bytes, _directory: Path) -> object:
         endpoint = client.Endpoint("http://127.0.0.1:8000/v1", "key-of-nobody")
         endpoint._opener = urllib.request.build_opener(
             _Server(data), client._NoRedirect, urllib.request.ProxyHandler({})
@@ -131,30 +129,27 @@ _CHAT = {"choices": [{"message": {"content": "a"}, "logprobs": {"content": [
 _EVENTS = 'data: {"choices": [{"text": "a"}]}\n\n: x\ndata: {"choices": []}\n\ndata: [DONE]\n\n'
 
 
-def _chunked(body: str) -> bytes:
+def _chunked_answer(body: str) -> bytes:
     pieces = "".join(f"{len(piece):x};a=b\r\n{piece}\r\n" for piece in (body[:9], body[9:], ""))
     return f"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{pieces}".encode()
 
 
-# -- the guard
-
-
-def _processes(data: bytes, place: Path) -> object:
-    """Put pieces of the data into the files of a process, its memory's and the host's."""
-    machine = Machine(place / "proc")
+def _processes(data: bytes, directory: Path) -> object:
+    """Write pieces of the data to the /proc files of a process, of memory and of pressure, and read them."""
+    machine = Machine(directory / "proc")
     machine.start(900, "model", 2, uid=1000)
     names = ("900/stat", "900/status", "900/cgroup", "meminfo", "pressure/memory")
     for name, piece in zip(names, data.split(b"\n%%\n")):
-        (place / "proc" / name).write_bytes(piece)
-    played = host.Host(str(place / "proc"))
+        (directory / "proc" / name).write_bytes(piece)
+    guarded = host.Host(str(directory / "proc"))
     try:
-        found = played.processes({900: 1 << 30}, swapped=True)
-        for process in found.values():
+        processes = guarded.processes({900: 1 << 30}, swapped=True)
+        for process in processes.values():
             assert shown.line(process.name) == process.name and shown.line(process.path) == process.path
-        return played.memory(), played.unmapped(found), found
+        return guarded.memory(), guarded.unmapped(processes), processes
     finally:
-        # A host is open for as long as its guard runs.
-        for descriptor in (played._meminfo, played._pressure, machine.host._meminfo, machine.host._pressure):
+        # A Host keeps its files open, because a guard uses it as long as it runs.
+        for descriptor in (guarded._meminfo, guarded._pressure, machine.host._meminfo, machine.host._pressure):
             if descriptor >= 0:
                 os.close(descriptor)
 
@@ -170,17 +165,15 @@ _MODEL = models.Model(
 
 
 def _command(text: str) -> object:
-    words = text.split()
-    wanted = admission.demand(words, "", TOTAL, _MODEL)
+    argv = text.split()
+    demand = admission.demand(argv, "", TOTAL, _MODEL)
     memory = host.Memory(0.0, TOTAL, TOTAL // 2, TOTAL // 4, 0, 0, 0, -1.0, -1.0, 0, 0)
-    return admission.plan(wanted, memory, cores=4)
+    return admission.plan(demand, memory, cores=4)
 
-
-# -- records and ledgers
 
 _TODAY = datetime.date(2026, 11, 28)
 _RULES = ledger.load()
-#: What a host of each rule's example looks like.
+#: The hosts that trigger each rule of the ledger, from its examples.
 _TRIGGERS = [rule["examples"]["triggers"] for rule in _RULES.rules]
 _RECORDS = [
     {**json.loads((HOSTS / "dgx-spark.json").read_text()), **example.get("observation", {}),
@@ -189,51 +182,48 @@ _RECORDS = [
 ]  # fmt: skip
 
 
-def _recorded(path: str) -> object:
+def _forecast(path: str) -> object:
     row = forecast_action.ActionModule._row(forecast_action.recorded(path), _RULES, _TODAY, ())
     state = forecast.fleet([row], _RULES, _TODAY)
     return forecast.as_text(state), forecast.as_json(state)
 
 
-def _ledger(data: bytes, place: Path) -> object:
-    (place / ledger.HEAD).write_text('{"format": 1, "date": "2026-11-25"}')
-    (place / "rule.yml").write_bytes(data)
-    rules = ledger.load(str(place))
+def _ledger(data: bytes, directory: Path) -> object:
+    (directory / ledger.HEAD).write_text('{"format": 1, "date": "2026-11-25"}')
+    (directory / "rule.yml").write_bytes(data)
+    rules = ledger.load(str(directory))
     rows = [forecast.judge("spark", *forecast.of_record(record), rules, _TODAY) for record in _RECORDS[::9]]
     state = forecast.fleet(rows, rules, _TODAY)
     return forecast.as_text(state), forecast.as_json(state)
 
 
-def _host(data: bytes, place: Path) -> object:
-    """Record a host of which every command and almost every file says the same."""
-    text, place = data.decode("utf-8", "surrogateescape"), Path(tempfile.mkdtemp(dir=place))
-    made = recorder(place, Commands(dict.fromkeys(ANSWERS, (0, text, ""))))
+def _host(data: bytes, directory: Path) -> object:
+    """Record a host on which each command's output and almost every file is the data."""
+    text, root = data.decode("utf-8", "surrogateescape"), Path(tempfile.mkdtemp(dir=directory))
+    made = recorder(root, Commands(dict.fromkeys(ANSWERS, (0, text, ""))))
     for path in FILES:
-        # What is below /proc is the kernel's.
+        # Only the kernel writes the files in /proc.
         if not path.startswith("proc/"):
-            (place / path).write_bytes(data)
-    found = made.record()
-    assert redaction.redacted(found) == found
-    return json.dumps(found)
+            (root / path).write_bytes(data)
+    record = made.record()
+    assert redaction.redacted(record) == record
+    return json.dumps(record)
 
 
-def _redacted(text: str) -> object:
+def _redact(text: str) -> object:
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return redaction.redacted(found) if isinstance(found, dict) else None
+    return redaction.redacted(document) if isinstance(document, dict) else None
 
 
-# -- the network
-
-
-#: Parts that zeroconf has no types for.
+#: The parts of zeroconf that have no types.
 _DNS: t.Any = zeroconf
 
 
 class _Network:
-    """A network in which one packet was heard, in the place of zeroconf's."""
+    """A network in which one packet was received; it stands in for zeroconf's."""
 
     def __init__(self, data: bytes) -> None:
         self.records = _DNS.DNSIncoming(data).answers()
@@ -258,20 +248,20 @@ class _Network:
         return info if info.load_from_cache(self) else None  # type: ignore[arg-type]
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Close nothing, as no socket is open."""
 
 
-def _heard(data: bytes, _place: Path) -> object:
+def _browse(data: bytes, _directory: Path) -> object:
     network = _Network(data)
     with mock.patch.multiple(zeroconf, Zeroconf=lambda **_options: network, ServiceBrowser=network.browser):
-        heard, _left_out = discovery.browse(wait=0)
-    sparks, left_out = discovery.sparks(heard, groups=["lab"])
+        answers, _left_out = discovery.browse(wait=0)
+    sparks, left_out = discovery.sparks(answers, groups=["lab"])
     for spark in sparks:
         find.Spark(spark.name, list(spark.addresses), "in this network", spark.port)
     return sparks, left_out
 
 
-def _announced(name: str, kind: str = "_ssh._tcp.local.") -> bytes:
+def _announcement(name: str, kind: str = "_ssh._tcp.local.") -> bytes:
     packet = _DNS.DNSOutgoing(0x8400)
     instance, server = f"{name}.{kind}", f"{name}.local."
     records: list[t.Any] = [
@@ -286,7 +276,7 @@ def _announced(name: str, kind: str = "_ssh._tcp.local.") -> bytes:
     return bytes(packet.packets()[0])
 
 
-def _figures(data: bytes, _place: Path) -> object:
+def _figures(data: bytes, _directory: Path) -> object:
     source = top.Source("spark01", [])
     process = types.SimpleNamespace(stdout=io.BytesIO(data), stderr=io.BytesIO(data[:300]), wait=lambda _limit: 0)
     problem = source._read(t.cast(t.Any, process))
@@ -329,16 +319,16 @@ PARSERS: dict[str, Parser] = {
                 {**_CONFIG, "text_config": {"vocab_size": 9}, "quantization_config": {"quant_method": "fp8"}}
             ).encode()
         ],
-        _proven,
+        _read_for_proof,
         PROOF,
     ),
     "answer of a server": Parser(
         [
             _http(json.dumps(_COMPLETION)),
-            _chunked(json.dumps(_CHAT)),
+            _chunked_answer(json.dumps(_CHAT)),
             b"HTTP/1.1 100 Continue\r\n\r\n" + _http(json.dumps(_COMPLETION)),
         ],
-        _asked(lambda endpoint: answers.completion(endpoint.post("/v1/completions", {"prompt": "a"}))),
+        _from_endpoint(lambda endpoint: answers.completion(endpoint.post("/v1/completions", {"prompt": "a"}))),
         PROOF,
         refused=[
             _http('{"error": {"message": "no"}}', "400 Bad Request"),
@@ -348,8 +338,8 @@ PARSERS: dict[str, Parser] = {
         ],
     ),
     "stream of a server": Parser(
-        [_http(_EVENTS), _chunked(_EVENTS)],
-        _asked(lambda endpoint: answers.streamed(endpoint.stream("/v1/completions", {"prompt": "a"}))),
+        [_http(_EVENTS), _chunked_answer(_EVENTS)],
+        _from_endpoint(lambda endpoint: answers.streamed(endpoint.stream("/v1/completions", {"prompt": "a"}))),
         PROOF,
     ),
     "process": Parser([b"\n%%\n".join([_STAT, _STATUS, _CGROUPS, _MEMORY, _PRESSURE])], _processes),
@@ -361,14 +351,16 @@ PARSERS: dict[str, Parser] = {
         "python3.12 train.py --model /m --batch-size 8 --length 2048",
         raises=GUARD,
     ),
-    "record of a Spark": of_file(_recorded, *(json.dumps(record).encode() for record in _RECORDS), name="record.json"),
+    "record of a Spark": of_file(_forecast, *(json.dumps(record).encode() for record in _RECORDS), name="record.json"),
     "host that is recorded": Parser(
         [text.encode() for text in (*FILES.values(), *(answer[1] for answer in ANSWERS.values())) if text], _host
     ),
-    "observation to be redacted": of_text(_redacted, *map(json.dumps, _RECORDS[::9])),
+    "observation to be redacted": of_text(_redact, *map(json.dumps, _RECORDS[::9])),
     "rule of a ledger": Parser([json.dumps({**rule, "id": "rule"}).encode() for rule in _RULES.rules[::3]], _ledger),
     "packet of mDNS": Parser(
-        [_announced("spark-ab12"), _announced("gx10-1"), _announced("zgx-1", "_hpzgx._tcp.local.")], _heard, (Refusal,)
+        [_announcement("spark-ab12"), _announcement("gx10-1"), _announcement("zgx-1", "_hpzgx._tcp.local.")],
+        _browse,
+        (Refusal,),
     ),
     "keys of an sshd": of_text(
         lambda text: (find.key_lines(text), find.key_lines(text, "@revoked"), find.sync_aliases(text)),

@@ -1,6 +1,6 @@
-"""Runs modules in forks of a process that has imported ansible: starting Python takes longer than most modules do.
+"""Runs modules in forks of a process that has imported ansible, because starting Python takes longer than most modules.
 
-A module has a process of its own all the same, with the variables, directory and umask of its caller.
+Each module still has its own process, with its caller's environment variables, directory and umask.
 """
 
 import atexit
@@ -26,7 +26,7 @@ SECONDS = 120.0
 
 @functools.cache
 def _start_server() -> str:
-    """Start the server of this process, which ends with it, and return the path of its socket."""
+    """Start the server of this process, which exits with it, and return the path of its socket."""
     directory = tempfile.mkdtemp(prefix="sparkforge-modules-")
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
     path = os.path.join(directory, "socket")
@@ -41,9 +41,9 @@ def _start_server() -> str:
 def call(
     module: str, arguments: str, environment: t.Mapping[str, str], directory: str = ".", umask: int = -1
 ) -> tuple[str, str]:
-    """Run a module with its arguments on stdin, and return what it printed, once nothing holds its output open.
+    """Run a module with its arguments on stdin, and return its stdout and stderr once no process holds them open.
 
-    :param module: its full name, which is found below PYTHONPATH of ``environment``.
+    :param module: the full name, found on the PYTHONPATH of ``environment``.
     """
     server = _start_server()
     (its_input, our_input), *outputs = [os.pipe() for _number in range(3)]
@@ -65,7 +65,7 @@ def call(
         ready = select.select(unfinished, [], [], max(0.0, deadline - time.monotonic()))[0]
         if not ready:
             os.kill(pid, signal.SIGKILL)
-            raise TimeoutError(f"{module} did not end within {SECONDS:.0f} s")
+            raise TimeoutError(f"{module} did not exit within {SECONDS:.0f} s")
         for reading in ready:
             block = os.read(reading, 1 << 16)
             printed[reading] += block
@@ -77,7 +77,7 @@ def call(
 
 
 def _run(request: dict[str, t.Any], descriptors: list[int]) -> None:
-    """Be the module, as `python -m` runs it."""
+    """Run the module in this process, as `python -m` does."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for number, descriptor in enumerate(descriptors):
         os.dup2(descriptor, number)
@@ -101,7 +101,7 @@ def _run(request: dict[str, t.Any], descriptors: list[int]) -> None:
 
 
 def _serve(path: str) -> None:
-    """Fork for each request, until stdin ends, which whoever started this holds."""
+    """Fork for each request until stdin is closed, which is when the process that started this server exits."""
     import ansible.module_utils.basic  # noqa: F401
 
     del sys.path[0]  # this file's directory
@@ -116,7 +116,7 @@ def _serve(path: str) -> None:
             request = json.loads(message)
             paths = request["environment"].get("PYTHONPATH", "").split(":")
             sys.path[:0] = [entry for entry in paths if entry and entry not in sys.path]
-            # What it imports is imported once.
+            # Forks share the module's imports.
             with contextlib.suppress(Exception):
                 importlib.import_module(request["module"])
             sys.modules.pop(request["module"], None)

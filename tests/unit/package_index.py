@@ -1,4 +1,4 @@
-"""A package index on 127.0.0.1 that has wheels' metadata and hashes (PEP 503, 658), and no wheel."""
+"""A package index on 127.0.0.1 that has the metadata and hashes of wheels (PEP 503, 658), but no wheels."""
 
 import hashlib
 import json
@@ -6,12 +6,12 @@ from pathlib import Path
 
 from tests.unit.web_server import Server
 
-# What an index said of these platforms' wheels on 2026-11-20: name, version, sha256, Requires-Dist.
+# An index's metadata of these platforms' wheels on 2026-11-20: name, version, sha256, Requires-Dist.
 RECORDED = json.loads((Path(__file__).parent / "plugins/plugin_utils/recorded/wheels.json").read_text())
 
 
 def sha256_of(name: str, version: str) -> str:
-    """Return what stands for a wheel's sha256; uv takes two wheels of the same for one."""
+    """Return a sha256 for a wheel that does not exist; uv treats two wheels with the same sha256 as one."""
     return hashlib.sha256(f"{name} {version}".encode()).hexdigest()
 
 
@@ -31,20 +31,20 @@ class PackageIndex(Server):
         tag: str = "py3-none-any",
         python: str = "",
     ) -> None:
-        """Add a wheel; a build tag stands before the others: ``2-py3-none-any``. An empty sha256 is not told."""
+        """Add a wheel; ``tag`` may begin with a build tag: ``2-py3-none-any``. The page omits an empty sha256."""
         sha256 = sha256_of(name, version) if sha256 is None else sha256
         file = f"/files/{name.replace('-', '_')}-{version}-{tag}.whl"
         lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}"]
         lines += [f"Requires-Dist: {text}" for text in requires]
         lines += [f"Requires-Python: {python}"] if python else []
         self.files[f"{file}.metadata"] = "\n".join([*lines, "", ""]).encode()
-        told = f' data-requires-python="{python.replace(">", "&gt;").replace("<", "&lt;")}"' if python else ""
+        attribute = f' data-requires-python="{python.replace(">", "&gt;").replace("<", "&lt;")}"' if python else ""
         href = f"{file}#sha256={sha256}" if sha256 else file
-        link = f'<a href="{href}" data-core-metadata="true"{told}>{file.rpartition("/")[2]}</a>\n'
+        link = f'<a href="{href}" data-core-metadata="true"{attribute}>{file.rpartition("/")[2]}</a>\n'
         page = f"/simple/{name}/"
         self.files[page] = self.files.get(page, b"<!DOCTYPE html>\n") + link.encode()
 
     def record(self, platform: str) -> None:
-        """Add what was recorded of a platform."""
+        """Add the recorded wheels of a platform."""
         for item in RECORDED[platform]:
             self.add(item["name"], item["version"], *item["requires"], sha256=item["sha256"])

@@ -1,4 +1,4 @@
-"""A reader of what others write, with something that it reads, as the tests and the fuzzer feed it."""
+"""A parser of external input with examples of its input, for the tests and the fuzzer."""
 
 import dataclasses
 import typing as t
@@ -7,12 +7,12 @@ from pathlib import Path
 
 @dataclasses.dataclass(frozen=True)
 class Parser:
-    """One reader.
+    """A function that parses external input, and examples of that input.
 
-    :ivar seeds: what it reads in good days; the tests change that.
+    :ivar seeds: valid inputs, which the tests mutate.
     :ivar read: takes the bytes and a directory of its own.
-    :ivar raises: beside SparkforgeError, what its callers know of.
-    :ivar refused: what it refuses, and the tests change as well.
+    :ivar raises: exceptions that its callers handle, besides SparkforgeError.
+    :ivar refused: refused inputs, which the tests mutate as well.
     """
 
     seeds: t.Sequence[bytes]
@@ -23,15 +23,15 @@ class Parser:
 
 def of_text(read: t.Callable[[str], object], *seeds: str, raises: tuple[type[Exception], ...] = ()) -> Parser:
     return Parser(
-        [seed.encode() for seed in seeds], lambda data, _place: read(data.decode("utf-8", "surrogateescape")), raises
+        [seed.encode() for seed in seeds], lambda data, _path: read(data.decode("utf-8", "surrogateescape")), raises
     )
 
 
 def of_file(
     read: t.Callable[[str], object], *seeds: bytes, name: str = "file", raises: tuple[type[Exception], ...] = ()
 ) -> Parser:
-    def from_file(data: bytes, place: Path) -> object:
-        path = place / name
+    def from_file(data: bytes, directory: Path) -> object:
+        path = directory / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(data)
         return read(str(path))

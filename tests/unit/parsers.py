@@ -1,17 +1,12 @@
-"""Every reader of what others write, with something that it reads: archives, manifests, receipts, what programs say."""
+"""Every parser of external input, with valid input: archives, manifests, receipts, output of programs."""
 
 import io
 import json
 import tarfile
 from pathlib import Path
 
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import (
-    deb_version,
-    plan,
-    removal,
-    sources,
-    wanted,
-)
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import deb_version, plan, removal, sources
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.wanted import parse_wanted
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts, redact, versions
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import scan
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import fatbin, ldcache, reader
@@ -56,7 +51,7 @@ DATA = Path(__file__).parent / "data"
 A = "a" * 64
 
 
-def _packed(mode: str) -> bytes:
+def _archive(mode: str) -> bytes:
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode=mode) as archive:  # type: ignore[call-overload]
         for name, content in (("one-1.0/a.c", b"int a;\n"), ("one-1.0/lib/b.so", bytes(300))):
@@ -69,11 +64,11 @@ def _packed(mode: str) -> bytes:
     return stream.getvalue()
 
 
-def _unpacked(path: str) -> object:
+def _unpack(path: str) -> object:
     return unpack.unpack(path, str(Path(path).parent / "unpacked"))
 
 
-_WANTED = Query("torch-2.9.1", "0123456789ab", "ubuntu24.04-aarch64")
+_QUERY = Query("torch-2.9.1", "0123456789ab", "ubuntu24.04-aarch64")
 
 
 def _manifest() -> bytes:
@@ -86,7 +81,7 @@ def _manifest() -> bytes:
     return publication.text_of(made)
 
 
-def _redist(data: bytes, _place: Path) -> object:
+def _redist(data: bytes, _directory: Path) -> object:
     archive = redist_plan.archives_from(
         [{"product": "cudss", "component": "libcudss", "release": "0.7.1"}], "linux-sbsa", "cuda13", "present"
     )[0]
@@ -116,20 +111,20 @@ _UNIT = {
 }  # fmt: skip
 
 
-def _sealed(data: bytes, place: Path) -> object:
-    """Seal whatever is an object of our format: who writes a receipt can."""
+def _read_sealed(data: bytes, directory: Path) -> object:
+    """Seal every JSON object, because an account that can write a receipt can seal it."""
     try:
-        given = json.loads(data)
+        document = json.loads(data)
     except (ValueError, RecursionError):
-        given = None
-    if isinstance(given, dict):
-        data = json.dumps(unit_receipt.sealed({**given, "format": state_file.FORMAT})).encode()
-    (place / "receipt.json").write_bytes(data)
-    found = unit_receipt.read(str(place / "receipt.json"))
-    return keep.Build.of(found) if found else None
+        document = None
+    if isinstance(document, dict):
+        data = json.dumps(unit_receipt.sealed({**document, "format": state_file.FORMAT})).encode()
+    (directory / "receipt.json").write_bytes(data)
+    receipt = unit_receipt.read(str(directory / "receipt.json"))
+    return keep.Build.of(receipt) if receipt else None
 
 
-def _ninja(data: bytes, _place: Path) -> object:
+def _ninja(data: bytes, _directory: Path) -> object:
     ninja = progress.Ninja()
     for start in range(0, len(data), 7):
         ninja.feed(data[start : start + 7])
@@ -141,13 +136,13 @@ def _report(path: str) -> object:
 
 
 def _metadata(path: str) -> object:
-    found = packages.installed([str(Path(path).parents[1])])
-    return [(packages.requirements(one), packages.unsatisfied(one, found)) for one in found.values()]
+    installed = packages.installed([str(Path(path).parents[1])])
+    return [(packages.requirements(each), packages.unsatisfied(each, installed)) for each in installed.values()]
 
 
-def _image(data: bytes, place: Path) -> object:
-    """Put the same into each file of an image that is read, and inspect that."""
-    site, etc = place / "site", place / "etc"
+def _image(data: bytes, directory: Path) -> object:
+    """Write the data to each file that the inspection of an image reads, and inspect that image."""
+    site, etc = directory / "site", directory / "etc"
     for info in (site / "a-1.dist-info", site / "b-1.dist-info", etc):
         info.mkdir(parents=True, exist_ok=True)
     for path in (site / "a-1.dist-info/METADATA", site / "a-1.dist-info/RECORD", site / "x.so", etc / "ld.so.conf"):
@@ -157,22 +152,22 @@ def _image(data: bytes, place: Path) -> object:
         (etc / "ld.so.cache").write_bytes(data)
     (site / "b-1.dist-info/METADATA").write_text("Name: b\nVersion: 1\n")
     (site / "b-1.dist-info/RECORD").write_text("x.so,sha256=YQ,1\n")
-    return judge.table(judge.judge(contents.of_environments(str(place)), judge.Device()))
+    return judge.table(judge.judge(contents.of_environments(str(directory)), judge.Device()))
 
 
 def _host_sources(text: str) -> object:
     return [parse("a", text) for parse in (apt_state.parse_one_line_sources, apt_state.parse_deb822_sources)]
 
 
-#: GPU code of some hundred bytes, as a container alone.
+#: A few hundred bytes of GPU code: a bare fatbin container.
 _CODE = gpu_library.fatbin("12.0", "9.0")
 ROLE = Path(__file__).parents[2] / "roles/stack"
 _LOGS = [path.read_bytes() for path in sorted((DATA / "logs").glob("*.log"))[::9]]
 
 PARSERS: dict[str, Parser] = {
-    "archive tar.bz2": of_file(_unpacked, _packed("w:bz2"), name="a.tar.bz2"),
-    "archive tar.gz": of_file(_unpacked, _packed("w:gz"), name="a.tar.gz"),
-    "archive tar.xz": of_file(_unpacked, _packed("w:xz"), name="a.tar.xz"),
+    "archive tar.bz2": of_file(_unpack, _archive("w:bz2"), name="a.tar.bz2"),
+    "archive tar.gz": of_file(_unpack, _archive("w:gz"), name="a.tar.gz"),
+    "archive tar.xz": of_file(_unpack, _archive("w:xz"), name="a.tar.xz"),
     "wheel": of_file(
         lambda path: wheel_file.collect_wheels(str(Path(path).parent)),
         wheel_tree.wheel("tiny", "1.0", scripts={"tool": "#!python\n"}),
@@ -209,10 +204,10 @@ PARSERS: dict[str, Parser] = {
         lambda text: index.read_page(text, "https://example.com/simple/x/"),
         '{"files": [{"url": "x-1-py3-none-any.whl", "hashes": {"sha256": "0"}, "size": 1}]}',
     ),
-    "manifest": Parser([_manifest()], lambda data, _place: _WANTED.check(publication.read(data), "It")),
+    "manifest": Parser([_manifest()], lambda data, _directory: _QUERY.check(publication.read(data), "It")),
     "manifest of NVIDIA": Parser([json.dumps(_REDIST).encode()], _redist),
     "state": of_file(state_file.read, json.dumps({"format": state_file.FORMAT, "status": "failed"}).encode()),
-    "receipt of a unit": Parser([json.dumps(_UNIT).encode()], _sealed),
+    "receipt of a unit": Parser([json.dumps(_UNIT).encode()], _read_sealed),
     "receipt": of_file(
         lambda path: receipts.read(str(Path(path).parents[1]), "a"), b'{"kind": "wheelhouse"}', name="receipts/a.json"
     ),
@@ -268,7 +263,7 @@ PARSERS: dict[str, Parser] = {
                 [("libc.so.6", "/lib/libc.so.6", 0x303, ""), ("libm.so.6", "/lib/x/libm.so.6", 0x303, "x")]
             )
         ],
-        lambda data, _place: ldcache.parse_cache(data),
+        lambda data, _directory: ldcache.parse_cache(data),
     ),
     "git URL": of_text(
         lambda text: urls.read_remote(text, "It"),
@@ -299,10 +294,10 @@ PARSERS: dict[str, Parser] = {
     ),
     "apt keyring": Parser(
         [b"\x88\x10\x04\x13\x01\x02" + bytes(12), b"-----BEGIN PGP PUBLIC KEY BLOCK-----\n\niBAEEwEC\n=abcd\n"],
-        lambda data, _place: apt_state.certified_with(data),
+        lambda data, _directory: apt_state.certified_with(data),
     ),
     "apt simulation": of_text(plan.parse_simulation, "Inst a [1.0] (1.1 Ubuntu:24.04 [arm64]) []\nRemv b [1]\n"),
-    "apt name": of_text(wanted.parse_wanted, "cuda-toolkit-13-0=13.0.1-1"),
+    "apt name": of_text(parse_wanted, "cuda-toolkit-13-0=13.0.1-1"),
     "apt sources": of_text(
         lambda text: (apt_state.parse_one_line_sources("a.list", text), sources.canonical(text)),
         "deb [arch=arm64 signed-by=/usr/share/keyrings/a.gpg] https://a/ubuntu noble main\n",

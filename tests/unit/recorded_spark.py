@@ -1,8 +1,8 @@
-"""A Spark to record: the files below a directory, and what its commands answer.
+"""A Spark to record: its files, written to a directory, and the output of its commands.
 
-Forms of what it says: ``/etc/dgx-release`` as owners of a GX10 printed it in October 2026, a recipe of
-``nvidia-spark-ota-check`` as "Updating a fleet of GB10 systems" (2026-09-05) shows it, ``fwupdmgr get-devices --json``
-as the tests of an owners' doctor have it. No such tree was copied from a Spark.
+Their formats come from public sources: ``/etc/dgx-release`` from owners of a GX10 (October 2026), the recipe of
+``nvidia-spark-ota-check`` from "Updating a fleet of GB10 systems" (2026-09-05), ``fwupdmgr get-devices --json`` from
+the tests of a diagnosis tool by owners. No such tree was copied from a Spark.
 """
 
 import json
@@ -107,7 +107,7 @@ ANSWERS: dict[str, tuple[int, str, str]] = {
 
 
 class Commands:
-    """Answers commands by a part of one of their words, the first that fits, and remembers them with their limits."""
+    """Answers a command by the first key that is part of one of its arguments, and records it with its time limit."""
 
     def __init__(self, answers: t.Mapping[str, tuple[int, str, str]] = {}) -> None:
         self.answers = {**answers, **{part: answer for part, answer in ANSWERS.items() if part not in answers}}
@@ -115,12 +115,12 @@ class Commands:
 
     def __call__(self, argv: list[str], limit: float) -> tuple[int, str, str]:
         self.ran.append((argv, limit))
-        found = (answer for part, answer in self.answers.items() if any(part in word for word in argv))
-        return next(found, (127, "", f"{argv[0]}: not found"))
+        answers = (answer for part, answer in self.answers.items() if any(part in word for word in argv))
+        return next(answers, (127, "", f"{argv[0]}: not found"))
 
 
 def recorder(root: Path, commands: t.Any, **options: t.Any) -> record.Recorder:
-    """Return what records the Spark, whose files it writes below ``root``."""
+    """Write the Spark's files to ``root`` and return a recorder for it."""
     spark = fabric_host.Spark(root)
     for path, text in FILES.items():
         spark.write(path, text)

@@ -1,4 +1,4 @@
-"""NVIDIA's redist tree in small: manifests, and archives with real ELF libraries of some hundred bytes."""
+"""A small copy of NVIDIA's redist tree: manifests, and archives with ELF libraries of a few hundred bytes."""
 
 import hashlib
 import io
@@ -10,7 +10,7 @@ from tests.unit.plugins.module_utils import elf_writer
 
 
 def library(soname: str, machine: int = elf_writer.AARCH64, filler: bytes = b"") -> bytes:
-    """Return a shared library that has nothing but a SONAME."""
+    """Return a shared library that has only a SONAME."""
     return elf_writer.elf_bytes(soname=soname, machine=machine) + filler
 
 
@@ -38,7 +38,7 @@ def archive(
     extra: t.Iterable[tuple[tarfile.TarInfo, bytes]] = (),
     filler: bytes = b"",
 ) -> bytes:
-    """Return an archive that is laid out as NVIDIA's are."""
+    """Return an archive with the layout of NVIDIA's."""
     base = soname.partition(".so.")[0]
     return tar(
         [

@@ -2,6 +2,7 @@
 
 import atexit
 import functools
+import hashlib
 import json
 import os
 import shutil
@@ -23,7 +24,7 @@ WITH_PROGRAM = ("cuda_proof", "inspect_info", "proof_publish", *programs.CALLED)
 
 @functools.cache
 def program(module: str = "cuda_proof") -> dict[str, str]:
-    """Return the option that the action adds."""
+    """Return the option ``program``, which the action plugin adds."""
     called = programs.CALLED.get(module, programs.PROOF)
     content, sha256 = called.archive()
     directory = tempfile.mkdtemp(prefix="sparkforge-program-")
@@ -38,14 +39,14 @@ def run_module(
 ) -> dict[str, t.Any]:
     """Return the module's result; a traceback fails the test.
 
-    :param interpreter: another one gets its ansible from that of the tests.
+    :param interpreter: if it is not that of the tests, it imports their ansible.
     """
     if module in WITH_PROGRAM:
         arguments.setdefault("program", program(module))
-    places = [str(ROOT / ".collections"), os.environ.get("PYTHONPATH", "")]
+    paths = [str(ROOT / ".collections"), os.environ.get("PYTHONPATH", "")]
     if interpreter != sys.executable:
-        places.append(str(Path(ansible.__file__).parents[1]))
-    environment = {**os.environ, "PYTHONPATH": ":".join(filter(None, places)), "LC_ALL": "C.UTF-8"}
+        paths.append(str(Path(ansible.__file__).parents[1]))
+    environment = {**os.environ, "PYTHONPATH": ":".join(filter(None, paths)), "LC_ALL": "C.UTF-8"}
     name = f"ansible_collections.sparkforge.dgx_spark.plugins.modules.{module}"
     options = json.dumps({"ANSIBLE_MODULE_ARGS": {**arguments, "_ansible_check_mode": check_mode}})
     if interpreter == sys.executable:
@@ -58,3 +59,16 @@ def run_module(
         out, err = done.stdout, done.stderr
     assert "Traceback" not in err, err
     return t.cast("dict[str, t.Any]", json.loads(out))
+
+
+def tree(directory: Path) -> dict[str, str]:
+    """Return each path below ``directory`` with its kind, mode and the hash of its content, or its target."""
+    entries = {}
+    for path in sorted(directory.rglob("*")):
+        if path.is_symlink():
+            entry = "-> " + os.readlink(path)
+        else:
+            content = "directory" if path.is_dir() else hashlib.sha256(path.read_bytes()).hexdigest()
+            entry = f"{content} {path.stat().st_mode:o}"
+        entries[str(path.relative_to(directory))] = entry
+    return entries

@@ -1,4 +1,4 @@
-"""Keys and small signed apt repositories, made with gpg, apt-ftparchive and dpkg-deb in a directory of the test."""
+"""Keys and small signed apt repositories, made with gpg, apt-ftparchive and dpkg-deb in a test's directory."""
 
 import os
 import shutil
@@ -10,17 +10,17 @@ import pytest
 
 
 def require(*tools: str) -> None:
-    """Skip, saying why, where a tool is not installed."""
+    """Skip the tests of a module if a tool is not installed."""
     for tool in tools:
         if shutil.which(tool) is None:
             pytest.skip(f"{tool} is not installed on this machine", allow_module_level=True)
 
 
 class Keys:
-    """A gpg home that lasts as long as its directory."""
+    """Keys in a gpg home."""
 
     def __init__(self, home: Path) -> None:
-        # gpg-agent's socket path may have 107 characters at most, and pytest's directories are long.
+        # gpg-agent's socket path may have at most 107 characters, and pytest's directories are long.
         home.mkdir(mode=0o700, parents=True)
         self.environment = {**os.environ, "GNUPGHOME": str(home), "LC_ALL": "C.UTF-8"}
 
@@ -53,7 +53,7 @@ def build_deb(tree: Path, folder: Path, compression: str = "xz", **fields: str) 
 
 
 def with_control(deb: Path, text: str) -> Path:
-    """Give a .deb the control file ``text``, which dpkg-deb itself may refuse to pack."""
+    """Replace a .deb's control file with ``text``, which dpkg-deb may refuse to pack."""
     control = deb.with_suffix(".control")
     control.write_text(text)
     folder = deb.with_suffix(".members")
@@ -62,7 +62,7 @@ def with_control(deb: Path, text: str) -> Path:
     next(folder.glob("control.tar*")).unlink()
     with tarfile.open(folder / "control.tar", "w") as archive:
         archive.add(control, "./control")
-    # dpkg-deb wants them in this order.
+    # dpkg-deb expects this order.
     members = ["debian-binary", *(next(folder.glob(f"{part}.tar*")).name for part in ("control", "data"))]
     deb.unlink()
     subprocess.run(["ar", "rc", deb.absolute(), *members], cwd=folder, check=True)

@@ -1,4 +1,4 @@
-"""What docs/ says of tests and of files on a host: the tests that it names exist, and the table is compared in full."""
+"""docs/ names only tests that exist and stacks that are shipped, and its table of files on a host is generated."""
 
 import ast
 import dataclasses
@@ -16,20 +16,20 @@ from tests.integration.ownership import Entry, Row
 
 CHECKOUT = Path(__file__).parents[2]
 SECURITY = CHECKOUT / "docs/security.md"
-#: `module_utils/_core/test_disk.py`, with a test or without; `::test_of_the_file_before`.
+#: `module_utils/_core/test_disk.py`, with or without a test; `::test_x` is in the file named before it.
 NAMED = re.compile(r"`([\w./]+\.py)?(?:::(test_\w+)(?:\[[^\]`]*\])?)?`")
 HOSTS = {"site", "build", "served", "wheels", "proxies", "scheduled", "fabric"}
 
 
 @functools.lru_cache
-def defined(path: Path) -> set[str]:
+def functions_in(path: Path) -> set[str]:
     tree = ast.parse(path.read_text())
     return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 
 
-def missing(text: str) -> list[str]:
-    """Return the tests that a text names and that are not there; a file is below the checkout or tests/unit/plugins."""
-    found, latest = [], None
+def missing_tests(text: str) -> list[str]:
+    """Return the tests that a text names but that do not exist; paths start at the checkout or tests/unit/plugins."""
+    absent, latest = [], None
     for file, test in NAMED.findall(text):
         if not file and not test:
             continue
@@ -37,45 +37,45 @@ def missing(text: str) -> list[str]:
             is_whole_path = file.startswith(("tests/", "plugins/", "proof/", "guard/"))
             latest = (CHECKOUT if is_whole_path else CHECKOUT / "tests/unit/plugins") / file
         if latest is None or not latest.is_file():
-            found.append(f"{file or latest} (no such file)")
-        elif test and test not in defined(latest):
-            found.append(f"{latest.name}::{test}")
-    return found
+            absent.append(f"{file or latest} (no such file)")
+        elif test and test not in functions_in(latest):
+            absent.append(f"{latest.name}::{test}")
+    return absent
 
 
-def test_every_test_that_the_page_on_security_names_exists() -> None:
+def test_every_test_that_the_security_page_names_exists() -> None:
     text = SECURITY.read_text()
     assert len(text.splitlines()) <= 300
     assert len([1 for file, test in NAMED.findall(text) if test]) > 30, "the page names no tests in this form any more"
-    assert missing(text) == []
+    assert missing_tests(text) == []
 
 
-def test_a_test_that_is_not_there_is_noticed() -> None:
-    assert missing("`tests/unit/test_documents.py::test_nobody_wrote`, `::test_nor_this`") == [
+def test_a_missing_test_is_reported() -> None:
+    assert missing_tests("`tests/unit/test_documents.py::test_nobody_wrote`, `::test_nor_this`") == [
         "test_documents.py::test_nobody_wrote",
         "test_documents.py::test_nor_this",
     ]
-    assert missing("`module_utils/_core/test_nowhere.py`") != []
+    assert missing_tests("`module_utils/_core/test_nowhere.py`") != []
 
 
-def test_each_sentence_of_the_threat_model_names_a_test_or_says_that_none_can_be() -> None:
+def test_each_sentence_of_the_threat_model_names_a_test_or_is_accepted() -> None:
     model = SECURITY.read_text().partition("## Threat model\n")[2].partition("\n## ")[0]
     rows = [line.strip("|").split(" | ") for line in model.splitlines() if line.startswith("| ")][1:]
     assert len(rows) >= 9
-    for who, *cells in rows:
+    for attacker, *cells in rows:
         for cell in cells:
             for sentence in filter(None, (part.strip() for part in cell.split(";"))):
                 named = [test for _file, test in NAMED.findall(sentence) if test]
-                assert named or "*accepted*" in sentence, f"{who}: {sentence}"
+                assert named or "*accepted*" in sentence, f"{attacker}: {sentence}"
 
 
-def test_the_page_of_files_is_that_of_the_table() -> None:
+def test_page_of_files_matches_the_table() -> None:
     assert ownership.PAGE.read_text() == ownership.page(ownership.rows()), "run python -m tests.integration.ownership"
 
 
 def test_each_row_names_a_host_of_the_suite_or_a_test() -> None:
     for row in ownership.rows():
-        assert row.left_by in HOSTS or ("::" in row.left_by and missing(f"`{row.left_by}`") == []), row
+        assert row.left_by in HOSTS or ("::" in row.left_by and missing_tests(f"`{row.left_by}`") == []), row
         open_to = [mode for kind, modes in row.modes.items() if kind != "l" for mode in modes if mode != ownership.ANY]
         assert any(int(mode, 8) & 0o022 for mode in open_to) == bool(row.writers), f"{row}: who may write?"
 
@@ -85,14 +85,14 @@ ROWS = [
     Row("<root>/**", {"f": ("0644",)}, "root", "root", "", "site"),
     Row("/srv/*", {"f": (ownership.ANY,)}, "spark", "spark", "", "build"),
 ]
-FOUND = [
+ENTRIES = [
     Entry("/opt/sparkforge", "d", "0755", "root", "root"),
     Entry("/opt/sparkforge/a/b", "f", "0644", "root", "root"),
 ]
 
 
-def test_paths_that_are_as_the_table_says_are_no_fault() -> None:
-    assert ownership.faults(FOUND, ROWS, "site") == []
+def test_paths_that_match_the_table_are_no_fault() -> None:
+    assert ownership.faults(ENTRIES, ROWS, "site") == []
 
 
 @pytest.mark.parametrize(
@@ -108,26 +108,26 @@ def test_paths_that_are_as_the_table_says_are_no_fault() -> None:
         ({"path": "/srv/x", "owner": "spark", "group": "spark", "mode": "0602"}, "can be written by others"),
     ],
 )
-def test_a_path_that_is_otherwise_is_a_fault(change: dict[str, str], fault: str) -> None:
-    changed = dataclasses.replace(FOUND[1], **change)
-    found = ownership.faults([*FOUND, changed], ROWS, "site")
-    assert found and all(str(changed) in line for line in found)
-    assert any(fault in line for line in found)
+def test_a_path_that_differs_from_the_table_is_a_fault(change: dict[str, str], fault: str) -> None:
+    changed = dataclasses.replace(ENTRIES[1], **change)
+    faults = ownership.faults([*ENTRIES, changed], ROWS, "site")
+    assert faults and all(str(changed) in line for line in faults)
+    assert any(fault in line for line in faults)
 
 
 def test_a_row_without_a_path_and_a_path_with_two_rows_are_faults() -> None:
-    assert ownership.faults(FOUND[:1], ROWS, "site") == ["<root>/**: no path"]
+    assert ownership.faults(ENTRIES[:1], ROWS, "site") == ["<root>/**: no path"]
     assert ownership.faults([], ROWS, "build") == ["/srv/*: no path"]
     twice = [*ROWS, Row("<root>/a/*", {"f": ("0644",)}, "root", "root", "", "build")]
-    assert ownership.faults(FOUND, twice, "site") == [f"{FOUND[1]}: <root>/** and <root>/a/*"]
+    assert ownership.faults(ENTRIES, twice, "site") == [f"{ENTRIES[1]}: <root>/** and <root>/a/*"]
 
 
-#: Words that mean something of their own in this project, but for what concepts.md alone uses.
+#: Words with a special meaning in this project, except those that only concepts.md uses.
 OURS = """
     bridge builder canary closure fabric fingerprint fleet lab lane lock manifest meanwhile mirror preflight profile
     proof proven receipt rollout stack staged survey switch unit unproven verdict verify wave wheelhouse
 """.split()
-#: Those that the first page uses, each with the words on it that say what it means.
+#: The words of OURS on the first page, each with the text there that explains it.
 EXPLAINED = {
     "lab": "`make lab-down` stops the simulated Spark",
     "proof": "compares a Spark's results with a float64 calculation on the CPU (the proof)",
@@ -136,20 +136,17 @@ EXPLAINED = {
 }
 
 
-def test_the_first_page_explains_each_word_of_ours_that_it_uses() -> None:
+def test_readme_explains_each_special_word_that_it_uses() -> None:
     text = re.sub(r"```.*?```", "", (CHECKOUT / "README.md").read_text(), flags=re.S)
-    words = set(re.findall(r"[a-z]+", re.sub(r"\]\([^)]*\)", "]", text).lower()))
-    used = {word for word in OURS if {word, f"{word}s"} & words}
-    assert used == set(EXPLAINED)
-    assert [word for word, said in EXPLAINED.items() if said not in " ".join(text.split())] == []
+    page_words = set(re.findall(r"[a-z]+", re.sub(r"\]\([^)]*\)", "]", text).lower()))
+    assert {word for word in OURS if {word, f"{word}s"} & page_words} == set(EXPLAINED)
+    assert [word for word, explanation in EXPLAINED.items() if explanation not in " ".join(text.split())] == []
 
-
-# --- stacks ---
 
 ROLE = CHECKOUT / "roles/stack"
-#: Not the name of a wheel or of a directory of one.
+#: The name of a stack, but not of a wheel or a wheel's directory.
 STACK = re.compile(r"\b(?:torch|vllm|sglang)-\d+(?:\.\d+){2}\b(?![+-]|\.\w)")
-#: What a person reads or copies. Evidence and the changelog are of their day.
+#: Texts that a person reads or copies. Evidence and the changelog describe the past.
 PAGES = ("*.md", "docs/*.md", "roles/*/README.md", "lab/*.md", "inventory/*.yml", "playbooks/*.yml", "awx/*.yml",
          "cli/**/*.py", "plugins/modules/*.py", "plugins/action/*.py")  # fmt: skip
 
@@ -171,7 +168,7 @@ def test_every_stack_that_a_page_names_is_shipped() -> None:
 
 
 def test_every_page_names_the_default_stack_of_the_role() -> None:
-    """One place decides which version people get: the defaults of the role stack."""
+    """The role `stack` alone decides the default version."""
     default = default_stack()
     spec = yaml.safe_load((ROLE / "meta/argument_specs.yml").read_text())["argument_specs"]["main"]["options"]
     assert spec["stack_default"]["default"] == default
@@ -184,7 +181,7 @@ def test_every_page_names_the_default_stack_of_the_role() -> None:
         text = (CHECKOUT / page).read_text()
         assert sentence in text, page
         assert len(re.findall(r"\(default\)`?\s*\|\s*\d|, the default,", text)) <= 1, page
-    # Who copies the inventory or a job of AWX gets the default of the collection that is installed.
+    # A copy of the inventory or of a job template must leave the default to the installed collection.
     assert not re.search(r"^\s*stack_name:", (CHECKOUT / "inventory/hosts.yml").read_text(), re.M)
     names = [
         question["default"]
@@ -197,10 +194,10 @@ def test_every_page_names_the_default_stack_of_the_role() -> None:
 
 
 def test_the_default_stack_is_the_newest_that_can_be_installed_and_built() -> None:
-    def whole(name: str) -> bool:
-        where = load.search_paths([], str(ROLE))
+    def is_complete(name: str) -> bool:
+        paths = load.search_paths([], str(ROLE))
         try:
-            return all(facts.facts(name, method, "gb10", where) for method in ("wheel", "build"))
+            return all(facts.facts(name, method, "gb10", paths) for method in ("wheel", "build"))
         except SparkforgeError:
             return False
 
@@ -208,4 +205,4 @@ def test_the_default_stack_is_the_newest_that_can_be_installed_and_built() -> No
         return tuple(int(part) for part in name.removeprefix("torch-").split("."))
 
     names = [path.stem for path in (ROLE / "vars").glob("torch-*.yml")]
-    assert max((name for name in names if whole(name)), key=release) == default_stack()
+    assert max((name for name in names if is_complete(name)), key=release) == default_stack()

@@ -1,4 +1,4 @@
-"""The draw of mutants, and what judges them."""
+"""The random choice of mutants, and the judge of their outcomes."""
 
 import contextlib
 import dataclasses
@@ -18,12 +18,12 @@ def _guards(area: str, file: str) -> list[drawn.Drawn]:
     return drawn.Guards(area, file, set()).all()
 
 
-def test_each_area_has_guards() -> None:
-    for place in (place for places in drawn.AREAS.values() for place in places):
-        assert (CHECKOUT / place).exists(), place
+def test_paths_of_each_area_exist() -> None:
+    for path in (path for paths in drawn.AREAS.values() for path in paths):
+        assert (CHECKOUT / path).exists(), path
 
 
-def test_a_guard_that_goes_changes_no_other_lot(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_removing_a_guard_leaves_the_other_draws_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
     guards = _guards("core", "plugins/module_utils/_core/program.py")
     monkeypatch.setattr(drawn, "near", lambda _file: ())
     monkeypatch.setattr(drawn, "guards", lambda: {"core": guards})
@@ -35,7 +35,7 @@ def test_a_guard_that_goes_changes_no_other_lot(monkeypatch: pytest.MonkeyPatch)
     assert before - after == {gone.id}
 
 
-def test_a_test_that_fails_unbroken_judges_nothing() -> None:
+def test_a_test_that_fails_without_a_mutant_is_excluded() -> None:
     ran: list[list[str]] = []
 
     def run(mutant: drawn.Drawn) -> Outcome:
@@ -55,7 +55,7 @@ def test_a_test_that_fails_unbroken_judges_nothing() -> None:
     assert (judge.sound, judge.unsound) == ({"a.py::sound"}, {"a.py::weak", "unread.py"})
 
 
-def test_what_goes_wrong_with_a_guard_ends_no_run() -> None:
+def test_an_exception_of_one_guard_does_not_stop_the_run() -> None:
     def run(_mutant: drawn.Drawn) -> Outcome:
         raise RecursionError("too deep")
 

@@ -1,11 +1,11 @@
-"""That each mutant of ``make mutants`` can still be made: code moves, and a list of texts would rot unnoticed."""
+"""Each mutant of ``make mutants`` can still be made, although the code that it changes moves."""
 
 from collections import Counter
 
 from tests.mutants import data
 
 
-def test_each_mutant_breaks_one_place_and_names_tests_that_there_are() -> None:
+def test_each_mutant_changes_one_place_and_names_existing_tests() -> None:
     assert [problem for mutant in data.load() if (problem := mutant.problem())] == []
 
 
@@ -13,5 +13,5 @@ def test_no_guard_is_broken_twice() -> None:
     mutants = data.load()
     assert len(mutants) >= 150
     for key in ("id", "broken"):
-        values = [(one.file, one.broken()) if key == "broken" else (one.area, one.id) for one in mutants]
+        values = [(mutant.file, mutant.broken()) if key == "broken" else (mutant.area, mutant.id) for mutant in mutants]
         assert [value for value, count in Counter(values).items() if count > 1] == []

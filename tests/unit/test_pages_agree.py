@@ -1,4 +1,4 @@
-"""The pages tell one story: figures, defaults, the inventory and the method agree, and README answers ten questions."""
+"""The pages agree on figures, defaults, the inventory and the method, and README answers ten questions."""
 
 import re
 import textwrap
@@ -11,7 +11,7 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar, trust_as_template
 
 CHECKOUT = Path(__file__).parents[2]
-#: Evidence and the changelog are of their day.
+#: Every page except evidence and the changelog, which describe the past.
 PAGES = {
     str(path.relative_to(CHECKOUT)): path.read_text()
     for pattern in ("*.md", "docs/*.md", "roles/*/README.md", "lab/*.md", "guard/README.md", "proof/README.md")
@@ -26,7 +26,7 @@ def load(name: str) -> Any:
     return yaml.safe_load((CHECKOUT / name).read_text())
 
 
-def lines(text: str) -> list[str]:
+def commands(text: str) -> list[str]:
     """Return the commands in the blocks of a page."""
     blocks = "\n".join(BLOCK.findall(text)).replace("\\\n", " ")
     return [line.partition(" #")[0].strip() for line in blocks.splitlines()]
@@ -77,26 +77,26 @@ def test_defaults_in_the_tables_are_those_of_the_roles() -> None:
     assert compared > 60, "the tables have another form"
 
 
-def test_every_line_of_ansible_names_the_inventory_of_the_command() -> None:
+def test_every_ansible_command_names_the_default_inventory() -> None:
     for page, text in PAGES.items():
         if page.startswith("lab/"):
             continue
-        for line in lines(text):
+        for line in commands(text):
             assert "spark01" not in line, f"{page}: {line}"
             if re.match(r"(\.venv/bin/)?ansible-playbook ", line):
                 assert f"-i {INVENTORY}" in line or "-i localhost," in line, f"{page}: {line}"
                 assert " -K" not in line or "-c local" in line, f"{page}: who logs in by password needs -kK: {line}"
 
 
-#: These pages describe variables, settings for thousands of hosts, commits and error messages.
-NOT_READ = ("CONTRIBUTING.md", "docs/playbooks.md", "docs/scale.md", "docs/troubleshooting.md")
+#: Pages for developers and large fleets, and lists of playbooks and error messages.
+EXEMPT = ("CONTRIBUTING.md", "docs/playbooks.md", "docs/scale.md", "docs/troubleshooting.md")
 
 
-def test_every_run_of_the_site_says_wheels_or_a_build() -> None:
+def test_every_run_of_the_site_names_wheels_or_a_build() -> None:
     runs = 0
     for page, text in PAGES.items():
         for match in re.finditer(r"(?:playbook|_spark)[^\n`]*site(?:\.yml)?[^\n]*", text):
-            if "--tags verify" in match[0] or page in NOT_READ:
+            if "--tags verify" in match[0] or page in EXEMPT:
                 continue
             runs += 1
             around = text[max(0, match.start() - 700) : match.end() + 700]
@@ -113,7 +113,7 @@ def test_reference_lists_every_module() -> None:
 README = PAGES["README.md"]
 #: A terminal of 40 lines and 120 columns.
 SCREEN, COLUMNS = 40, 120
-#: An outside reader's questions, and what answers each.
+#: An outside reader's questions, and the text in README that answers each.
 QUESTIONS = {
     "what is it": "sparkforge sets up NVIDIA DGX Sparks for PyTorch, over ssh",
     "why": "have computed wrong attention without any error message",
@@ -128,12 +128,12 @@ QUESTIONS = {
 }
 
 
-def shown(text: str) -> list[str]:
+def screen_lines(text: str) -> list[str]:
     """Return the lines that a terminal shows."""
     return [row for line in text.splitlines() for row in textwrap.wrap(line, COLUMNS) or [""]]
 
 
-def flat(text: str) -> str:
+def single_line(text: str) -> str:
     return " ".join(text.split())
 
 
@@ -141,15 +141,15 @@ def flat(text: str) -> str:
 def test_readme_answers_a_question_within_one_screen(question: str) -> None:
     """Each answer is in a part of at most one screen, whose heading a reader can jump to."""
     parts = re.split(r"^(?=## )", README, flags=re.M)
-    answers = [part for part in parts if flat(QUESTIONS[question]) in flat(part)]
+    answers = [part for part in parts if single_line(QUESTIONS[question]) in single_line(part)]
     if question == "where to ask" and not answers:
         answers = [part for part in parts if "Questions: <" in part]
     assert len(answers) == 1
-    assert len(shown(answers[0])) <= SCREEN
+    assert len(screen_lines(answers[0])) <= SCREEN
 
 
-def test_first_screen_of_readme_has_the_reason_the_doubt_and_the_command() -> None:
-    first = shown(README)[:SCREEN]
+def test_first_screen_of_readme_has_the_reason_the_limits_and_the_command() -> None:
+    first = screen_lines(README)[:SCREEN]
     assert "wrong attention" in README.splitlines()[1], "the reason is in line 2"
     for answer in ("No Spark yet", "make spark", "![The report", "docs/status.md"):
         assert any(answer in line for line in first), answer
@@ -157,5 +157,5 @@ def test_first_screen_of_readme_has_the_reason_the_doubt_and_the_command() -> No
 
 def test_readme_is_short_and_names_what_is_supported() -> None:
     assert len(README) <= 5000
-    for words in ("sparkrun", "NVIDIA's playbooks", "DGX OS 7", "ansible-core 2.19", "not stored", "18 GiB", "3.2 GB"):
-        assert words in flat(README).replace("**", ""), words
+    for text in ("sparkrun", "NVIDIA's playbooks", "DGX OS 7", "ansible-core 2.19", "not stored", "18 GiB", "3.2 GB"):
+        assert text in single_line(README).replace("**", ""), text

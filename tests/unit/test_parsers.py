@@ -1,4 +1,4 @@
-"""Readers of what others write, fed with anything: they return, or say cause and remedy. `make fuzz` tries more."""
+"""Every parser of external input returns or raises an error with cause and remedy. `make fuzz` tries more inputs."""
 
 import os
 import random
@@ -19,27 +19,27 @@ EXAMPLES = 30
 def test_anything_is_read_or_refused(name: str) -> None:
     anything = Anything(PARSERS[name], random.Random(name))
     for _example in range(EXAMPLES):
-        try_it(PARSERS[name], anything.made())
+        parse(PARSERS[name], anything.generate())
 
 
-def try_it(parser: Parser, data: bytes) -> None:
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as directory:
-        place = Path(directory, "place")
-        (place / "receipts").mkdir(parents=True)
+def parse(parser: Parser, data: bytes) -> None:
+    """Parse data in a directory of its own; check the error, and that no file is written outside that directory."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as outer:
+        directory = Path(outer, "directory")
+        (directory / "receipts").mkdir(parents=True)
         try:
-            parser.read(data, place)
+            parser.read(data, directory)
         except SparkforgeError as error:
             assert error.cause and error.remedy
-            # A message is read by a person.
+            # A person has to read the message.
             assert len(error.cause) + len(error.remedy) < 5000
         except parser.raises:
             pass
-        # Nothing was made beside what was asked for.
-        assert os.listdir(directory) == ["place"]
+        assert os.listdir(outer) == ["directory"]
 
 
 @pytest.mark.parametrize("name", PARSERS)
-def test_what_it_reads_in_good_days_is_read(name: str, tmp_path: Path) -> None:
+def test_valid_input_is_read(name: str, tmp_path: Path) -> None:
     (tmp_path / "receipts").mkdir()
     for seed in PARSERS[name].seeds:
         PARSERS[name].read(seed, tmp_path)

@@ -1,4 +1,4 @@
-"""The search for planted secrets finds them however they are written, and nothing else."""
+"""The search for planted secrets finds every form of them, and nothing else."""
 
 import base64
 import gzip
@@ -19,34 +19,34 @@ SECRETS = Planted()
 
 @pytest.mark.parametrize("before", ["", "u:", "us:", "use:"])
 @pytest.mark.parametrize("write", ["plain", "url", "json", "base64"])
-def test_a_secret_is_found_in_a_file_however_it_is_written(tmp_path: Path, before: str, write: str) -> None:
+def test_a_secret_in_a_file_is_found_in_every_form(tmp_path: Path, before: str, write: str) -> None:
     text = f"{before}{SECRETS.text('proxy')}"
     forms = {"plain": text, "url": f"{before}{SECRETS.url('proxy')}", "json": json.dumps(text)}
     forms["base64"] = base64.b64encode(text.encode()).decode()
     (tmp_path / "other").write_text(f"nothing of {Planted().text('proxy')}")
     (tmp_path / "log").write_text(f"> {forms[write]} <")
     (tmp_path / "log").chmod(0o640)
-    found = planted.on_controller(SECRETS, tmp_path)
-    assert (found.files, [hit.where for hit in found.hits]) == (2, [str(tmp_path / "log")])
-    assert found.hits[0].mode == "0640"
+    report = planted.on_controller(SECRETS, tmp_path)
+    assert (report.files, [hit.where for hit in report.hits]) == (2, [str(tmp_path / "log")])
+    assert report.hits[0].mode == "0640"
 
 
-def test_it_is_found_in_archives_and_across_blocks(tmp_path: Path) -> None:
+def test_a_secret_is_found_in_archives_and_across_blocks(tmp_path: Path) -> None:
     text = SECRETS.text("index").encode()
     (tmp_path / "a.gz").write_bytes(gzip.compress(b"x" * 100 + text))
     with zipfile.ZipFile(tmp_path / "b.whl", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("METADATA", text + b"x" * 1000)
-    # The blocks that are read have 16 MiB.
+    # The search reads blocks of 16 MiB.
     (tmp_path / "c").write_bytes(b"\0" * ((1 << 24) - 5) + text)
     (tmp_path / "not.zip").write_bytes(b"PK and no archive")
     os.mkfifo(tmp_path / "pipe")
-    found = planted.on_controller(SECRETS, tmp_path)
-    assert found.files == 4
-    assert [Path(hit.where).name for hit in found.hits] == ["a.gz", "b.whl", "c"]
-    assert str(found).startswith("3 secrets found in 4 files (17 MB)")
+    report = planted.on_controller(SECRETS, tmp_path)
+    assert report.files == 4
+    assert [Path(hit.where).name for hit in report.hits] == ["a.gz", "b.whl", "c"]
+    assert str(report).startswith("3 secrets found in 4 files (17 MB)")
 
 
-def test_it_is_found_on_a_command_line_and_in_the_environment_of_a_stranger() -> None:
+def test_a_secret_is_found_on_a_command_line_and_in_the_environment_of_another_account() -> None:
     secret = SECRETS.text("git")
     with planted.sampled(SECRETS) as sampler:
         sleeping = [sys.executable, "-c", "import sys; sys.stdin.read()"]
@@ -62,12 +62,12 @@ def test_it_is_found_on_a_command_line_and_in_the_environment_of_a_stranger() ->
     assert mine.processes >= 2 and mine.samples >= 1
 
 
-def test_a_file_is_accepted_with_its_owner_and_its_mode_alone() -> None:
+def test_a_file_is_accepted_only_with_its_owner_and_mode() -> None:
     rows = planted.accepted()
     [proxies] = [row for row in rows if row.path == "/etc/sparkforge-proxies.json"]
     assert proxies.covers(Hit("/etc/sparkforge-proxies.json", "root", "0600"))
     assert not proxies.covers(Hit("/etc/sparkforge-proxies.json", "root", "0640"))
     assert not proxies.covers(Hit("/etc/sparkforge-proxies.json", "spark", "0600"))
     assert not proxies.covers(Hit("/etc/sparkforge-proxies.json.old", "root", "0600"))
-    # Nobody but the owner may read any of them.
+    # Only its owner may read an accepted file.
     assert all(row.mode == "0600" and row.why for row in rows)

@@ -1,4 +1,4 @@
-"""Every host in tests/unit/data/hosts, whoever recorded it: redacted, in the module's form, and fit for every plan."""
+"""Every host in tests/unit/data/hosts is redacted, has the module's form, and fits every plan."""
 
 import functools
 import json
@@ -23,7 +23,7 @@ from tests.unit.plugins.plugin_utils.plans.test_preflight import SETTINGS, STACK
 from tests.unit.plugins.plugin_utils.plans.test_pytorch import plan as pytorch_plan, stack as pytorch_stack
 
 HOSTS = sorted((Path(__file__).parent / "data/hosts").glob("*.json"))
-# What has the form that the module's own tests check, and a row of everything.
+# This host has the form that the module's own tests check, and at least one row in every list.
 FORM = json.loads((Path(__file__).parent / "data/hosts/dgx-spark.json").read_text())
 VERSION = re.compile(r"\d+(\.\d+)+")
 
@@ -33,27 +33,27 @@ def host(request: pytest.FixtureRequest) -> dict[str, t.Any]:
     return t.cast(dict[str, t.Any], json.loads(request.param.read_text()))
 
 
-def is_a_spark(host: t.Mapping[str, t.Any]) -> bool:
+def is_spark(host: t.Mapping[str, t.Any]) -> bool:
     return any("GB10" in device["name"] for device in host["gpu"]["devices"])
 
 
-def test_it_has_nothing_that_a_record_leaves_out(host: dict[str, t.Any]) -> None:
-    # The sentences of a proof's report keep the words that the sources had when it was made.
+def test_host_is_redacted(host: dict[str, t.Any]) -> None:
+    # The sentences in a proof's report are those of the release that wrote it.
     host.get("record", {}).pop("report", None)
     assert redacted(host) == host
 
 
-def test_it_has_the_form_that_the_module_returns(host: dict[str, t.Any]) -> None:
+def test_host_has_the_form_that_the_module_returns(host: dict[str, t.Any]) -> None:
     assert set(host) - {"record"} == set(FORM)
     for key in ("apt", "gpu", "driver", "os", "kernel", "memory", "cpu", "loader", "clock"):
         assert set(host[key]) == set(FORM[key]), key
     rows = {key: host[key] for key in ("apt_sources", "disk", "python", "cuda_toolkits")}
-    for key, found in {**rows, "pins": host["apt"]["pins"], "devices": host["gpu"]["devices"]}.items():
+    for key, entries in {**rows, "pins": host["apt"]["pins"], "devices": host["gpu"]["devices"]}.items():
         known = {"pins": FORM["apt"], "devices": FORM["gpu"]}.get(key, FORM)[key][0]
-        assert all(set(row) == set(known) for row in found), key
+        assert all(set(row) == set(known) for row in entries), key
 
 
-def test_what_it_says_fits_together(host: dict[str, t.Any]) -> None:
+def test_values_of_a_host_are_consistent(host: dict[str, t.Any]) -> None:
     assert host["kernel"]["machine"] in ("aarch64", "x86_64")
     assert host["apt"]["architecture"] == {"aarch64": "arm64", "x86_64": "amd64"}[host["kernel"]["machine"]]
     assert 0 < host["memory"]["available_mib"] <= host["memory"]["total_mib"]
@@ -66,7 +66,7 @@ def test_what_it_says_fits_together(host: dict[str, t.Any]) -> None:
         assert VERSION.fullmatch(version) if devices else version is None
 
 
-def test_every_filter_that_judges_a_host_can_judge_it(host: dict[str, t.Any]) -> None:
+def test_every_filter_accepts_the_host(host: dict[str, t.Any]) -> None:
     machine, python = host["kernel"]["machine"], host["python"][0]["version"].split(".")
     fits = {
         **STACK,
@@ -78,12 +78,12 @@ def test_every_filter_that_judges_a_host_can_judge_it(host: dict[str, t.Any]) ->
     }
     problems = preflight.problems(host, fits, {**SETTINGS, "gpu_required": host["gpu"]["present"]})
     assert all(row["cause"] and row["remedy"] and row["severity"] in ("error", "warning") for row in problems)
-    # What a host is at the moment may stand in the way (a full disk, a held lock); what it is must not.
-    what = {"architecture", "operating system", "gpu", "driver", "python", "apt sources"}
-    assert [row for row in problems if row["severity"] == "error" and row["check"] in what] == []
+    # A passing state, such as a full disk or a held lock, may be an error; a property of the host must not.
+    properties = {"architecture", "operating system", "gpu", "driver", "python", "apt sources"}
+    assert [row for row in problems if row["severity"] == "error" and row["check"] in properties] == []
 
-    found = platforms(["host"], {"host": {"ansible_facts": {"spark_info": host}}})
-    assert found == {"host": f"{host['os']['id']}{host['os']['version']}-{machine}"}
+    names = platforms(["host"], {"host": {"ansible_facts": {"spark_info": host}}})
+    assert names == {"host": f"{host['os']['id']}{host['os']['version']}-{machine}"}
     row = status.row(
         "host", {**look(), "changed_since_proof": status.changed(look()["proof"], host)}, fits, {}, problems
     )
@@ -105,8 +105,8 @@ def test_every_filter_that_judges_a_host_can_judge_it(host: dict[str, t.Any]) ->
     assert cusparselt.plan(settings, host).steps["archive"]["archive"]["version"] == "0.8.1.1"
 
 
-def test_a_spark_is_taken_for_one_and_pytorch_can_be_planned_for_it(host: dict[str, t.Any]) -> None:
-    if not is_a_spark(host):
+def test_a_spark_is_recognized_and_pytorch_can_be_planned_for_it(host: dict[str, t.Any]) -> None:
+    if not is_spark(host):
         assert "DGX Spark" not in str(host["os"]["dgx"])
         return
     assert (host["kernel"]["machine"], host["os"]["id"], host["os"]["version"]) == ("aarch64", "ubuntu", "24.04")
@@ -118,48 +118,48 @@ def test_a_spark_is_taken_for_one_and_pytorch_can_be_planned_for_it(host: dict[s
     assert all("(role " in line or "(build_toolchain" in line for line in plan["missing"])
 
 
-#: Both ways to the default PyTorch.
-WAYS = ("build", "wheel")
+#: Both methods of installing the default PyTorch.
+METHODS = ("build", "wheel")
 DEFAULT = yaml.safe_load((Path(load.SHIPPED) / "defaults/main.yml").read_text())["stack_default"]
 BUILT = {"llvm", "triton", "pytorch", "torch_extensions"}
-#: What a plan may refuse: what a Spark can be at the moment of its record, what other roles bring before, and what only
-#: an inventory of several hosts has …
-AT_THE_MOMENT = re.compile(
+#: Allowed refusals: passing states of a recorded host, things that other roles install first, and a fabric, which only
+#: an inventory of several hosts has.
+PASSING_STATES = re.compile(
     r"The file system \S+ has|[\d.]+ GiB of memory are available|dpkg left packages|.* holds /var/|.* are not built for"
     r"|This host lacks|A fabric needs at least two"
 )
-#: … and what another machine is.
-OF_ANOTHER = re.compile(
+#: Allowed refusals for a host that is not a Spark.
+OTHER_MACHINES = re.compile(
     r"The host runs \w+ [\d.]+, but stack|The host has no NVIDIA GPU, but one is required|Stack \S+ needs Python"
     r"|The package gpg is not installed|No CUDA architecture is known|The profile generic lists no architectures"
 )
 
 
 @functools.cache
-def stack_of(way: str, profile: str) -> dict[str, t.Any]:
-    where = load.search_paths([], load.SHIPPED)
-    return t.cast(dict[str, t.Any], facts.facts(DEFAULT, way, profile, where)["stack"])
+def stack_of(method: str, profile: str) -> dict[str, t.Any]:
+    paths = load.search_paths([], load.SHIPPED)
+    return t.cast(dict[str, t.Any], facts.facts(DEFAULT, method, profile, paths)["stack"])
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_every_plan_can_be_made_for_it(host: dict[str, t.Any], way: str) -> None:
-    profile = "gb10" if is_a_spark(host) else "generic"
+@pytest.mark.parametrize("method", METHODS)
+def test_every_plan_can_be_made_for_the_host(host: dict[str, t.Any], method: str) -> None:
+    profile = "gb10" if is_spark(host) else "generic"
     known = {
         "inventory_hostname": "spark01",
         "ansible_check_mode": False,
         "ansible_facts": {"spark_info": host},
-        "stack": stack_of(way, profile),
+        "stack": stack_of(method, profile),
         "sparkforge_accept_nvidia_license": True,
         "__preflight_observation": {"spark_info": host},
         "__stack_meanwhile": {"stack": stack_of("wheel", profile)},
-        # What only a person can say, and the default stack has no engine.
+        # The user has to set these, and the default stack has no engine.
         "serving_engine": "vllm",
         "serving_model": "/srv/models/one",
     }
     loader = DataLoader()
-    roles = [role for role in ROLES if way == "build" or role not in BUILT]
+    roles = [role for role in ROLES if method == "build" or role not in BUILT]
     for role, plan in zip(roles, LookupModule(loader, Templar(loader, known)).run(roles, known), strict=True):
         refusals = [refusal["cause"] for refusal in plan["refusals"]]
-        left = [cause for cause in refusals if not AT_THE_MOMENT.match(cause)]
-        assert [cause for cause in left if is_a_spark(host) or not OF_ANOTHER.match(cause)] == [], role
+        left = [cause for cause in refusals if not PASSING_STATES.match(cause)]
+        assert [cause for cause in left if is_spark(host) or not OTHER_MACHINES.match(cause)] == [], role
         assert plan["settled"] or plan["steps"] or refusals, role

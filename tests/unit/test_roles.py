@@ -1,4 +1,4 @@
-"""What every role of the collection has, and that its defaults and argument_specs agree."""
+"""Every role has a README, and its defaults and argument_specs agree."""
 
 import ast
 import json
@@ -38,15 +38,15 @@ def is_expression(value: object) -> bool:
 
 
 def stays_text(option: dict) -> bool:
-    """Say whether an expression may stand as the option's default: as a text, or as the one element of a list."""
+    """Tell whether argument_specs may have an expression as the option's default."""
     return option["type"] in ("str", "path") or (option["type"] == "list" and option.get("elements") != "dict")
 
 
 @each_role
-def test_a_default_and_its_documentation_have_the_same_value(role: Path):
+def test_defaults_match_their_documentation(role: Path):
     documented = {name: option["default"] for name, option in options(role).items() if "default" in option}
-    # null stands for a value that the role works out; argument_specs has no default for that, nor for an
-    # expression that gives a dict, a bool or a number, which antsibull-docs refuses: its description says what it is.
+    # argument_specs has no default for null, which stands for a value that the role determines, nor for an expression
+    # that yields a dict, a bool or a number, which antsibull-docs refuses; the description states those.
     set_values = {
         name: value
         for name, value in defaults(role).items()
@@ -64,7 +64,7 @@ def test_an_option_without_a_default_is_described(role: Path):
 
 
 @each_role
-def test_a_default_is_of_the_type_that_is_documented(role: Path):
+def test_defaults_have_the_documented_type(role: Path):
     for name, value in defaults(role).items():
         kind = options(role)[name]["type"]
         if value is None or is_expression(value):
@@ -73,7 +73,7 @@ def test_a_default_is_of_the_type_that_is_documented(role: Path):
 
 
 @each_role
-def test_a_public_variable_carries_the_role_s_name_or_is_shared(role: Path):
+def test_public_variables_have_the_role_name_as_prefix_or_are_shared(role: Path):
     for name in options(role):
         assert name.startswith((f"{role.name}_", "sparkforge_")) or name in ("stack", role.name), name
 
@@ -88,7 +88,7 @@ def test_a_shared_variable_has_the_same_default_in_every_role(role: Path):
 
 
 def texts_that_read_variables() -> dict[Path, str]:
-    """Return what may read a variable by its name: YAML without comments, templates, and the strings of Python code."""
+    """Return the texts that may read a variable: YAML without comments, templates, and strings in Python code."""
     texts = {}
     for folder in ("roles", "playbooks", "plugins", "tools", "cli"):
         for path in sorted((ROLES[0].parents[1] / folder).rglob("*")):
@@ -102,7 +102,7 @@ COMMENT = re.compile(r"^\s*#.*$", re.MULTILINE)
 
 
 def code_strings(source: str) -> str:
-    """Return the string constants of Python code, a line each, without docstrings and the documentation of plugins."""
+    """Return the string constants of Python code, one a line, without docstrings and the documentation of plugins."""
     tree = ast.parse(source)
     documentation = {statement.value for statement in ast.walk(tree) if isinstance(statement, ast.Expr)} | {
         statement.value
@@ -119,7 +119,7 @@ def code_strings(source: str) -> str:
 
 
 def unread_options(role: Path, texts: dict[Path, str]) -> list[str]:
-    """Return the role's options whose names stand in no text, the line that sets the default aside."""
+    """Return the role's options whose names are in no text except the line that sets the default."""
     unread = []
     for name in options(role):
         default = re.compile(rf"^{name}:", re.MULTILINE)
@@ -129,7 +129,7 @@ def unread_options(role: Path, texts: dict[Path, str]) -> list[str]:
     return unread
 
 
-def test_every_variable_of_a_role_is_read_by_something():
+def test_every_variable_of_a_role_is_read():
     texts = texts_that_read_variables()
     unread = {role.name: unread_options(role, texts) for role in ROLES}
     assert {name: names for name, names in unread.items() if names} == {}
@@ -148,20 +148,20 @@ def test_a_role_has_a_readme(role: Path):
     assert len((role / "README.md").read_text()) > 300
 
 
-def test_the_readme_says_what_gb10_requires():
+def test_readme_lists_the_required_checks_of_gb10():
     text = required_checks.README.read_text()
     assert required_checks.written(text) == text, "run python -m tests.required_checks"
 
 
 @each_role
-def test_no_role_knows_of_the_lab(role: Path):
+def test_no_role_mentions_the_lab(role: Path):
     for path in role.rglob("*"):
         if path.is_file() and path.suffix != ".md":
-            words = path.read_text(errors="replace").lower().replace("-", " ").split()
-            assert "lab" not in words, f"{path} speaks of the lab"
+            text = path.read_text(errors="replace").lower().replace("-", " ")
+            assert "lab" not in text.split(), f"{path} mentions the lab"
 
 
-#: What has a password or a private key in it, as tasks take it. Modules hide their own options themselves.
+#: Expressions in tasks that yield a password or a private key. Modules hide their own secret options.
 SECRETS = (
     "{{ wheelhouse_password }}",
     "__wheelhouse_plan.steps.tls ~",
@@ -177,24 +177,24 @@ def tasks_of(rows: list[dict]) -> Iterator[dict[str, Any]]:
             yield from tasks_of(row.get(part) or [])
 
 
-def test_a_task_that_has_a_secret_shows_nothing():
-    found = {}
+def test_tasks_with_secrets_have_no_log():
+    tasks = {}
     for path in (path for role in ROLES for path in sorted(role.glob("tasks/*.yml"))):
         for task in tasks_of(yaml.safe_load(path.read_text()) or []):
-            # What the module itself hides.
+            # The module hides these.
             files = task.get("sparkforge.dgx_spark.root_files", {}).get("files")
             rows = [row for row in files if isinstance(row, dict)] if isinstance(files, list) else []
             hidden = json.dumps([row.pop("secret", "") for row in rows])
             for secret in SECRETS:
                 if secret in json.dumps(task):
                     assert task.get("no_log") is True, (path, task.get("name"))
-                    found[secret] = task.get("name")
+                    tasks[secret] = task.get("name")
                 elif secret in hidden:
-                    found[secret] = task.get("name")
-    assert set(found) == set(SECRETS)
+                    tasks[secret] = task.get("name")
+    assert set(tasks) == set(SECRETS)
 
 
-#: What puts a file into the connecting account's folder, from where root would open it again.
+#: Actions that put a file into the connecting account's directory, where root would open it.
 TRANSFERRING = ("copy", "template", "unarchive", "assemble", "script", "patch")
 
 
@@ -214,7 +214,7 @@ def test_no_task_transfers_a_file_for_root():
     assert kept_apart == {"record.yml"}
 
 
-def test_what_is_included_of_a_role_alone_is_there():
+def test_included_task_files_of_roles_exist():
     playbooks = sorted((ROLES[0].parents[1] / "playbooks").glob("**/tasks/*.yml"))
     named = set()
     for path in [*playbooks, *(path for role in ROLES for path in sorted(role.glob("tasks/*.yml")))]:

@@ -1,4 +1,4 @@
-"""A web server on 127.0.0.1 for the tests: it remembers what it was asked, and can misbehave."""
+"""A web server on 127.0.0.1 for the tests, which records requests and can misbehave."""
 
 import contextlib
 import http.server
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def make_certificate(folder: Path) -> tuple[str, str]:
-    """Make a certificate of a CA that nobody knows; return a PEM file of it with its key, and one of it alone."""
+    """Make a certificate of an unknown CA; return a PEM file with certificate and key, and one with only the former."""
     both, alone = folder / "both.pem", folder / "certificate.pem"
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
@@ -23,34 +23,33 @@ def make_certificate(folder: Path) -> tuple[str, str]:
 
 
 class Server:
-    """Serves ``files`` (path -> bytes). ``cuts``: bytes after which an answer to a path breaks
-    off, one entry an answer; ``statuses`` answers a path with those states first; ``authorization`` is
-    the header without which all is refused with 401. A path that ends in a slash is HTML. It speaks TLS with
-    ``certificate``, a PEM file with certificate and key."""
+    """Serves ``files`` (path -> bytes). ``cuts``: bytes after which an answer to a path breaks off, one entry an
+    answer; ``statuses``: HTTP statuses of the first answers to a path; ``authorization``: the header without which
+    every request gets 401. A path that ends in a slash is HTML. The server speaks TLS with ``certificate``, a PEM file
+    with certificate and key."""
 
     def __init__(self, certificate: str | None = None) -> None:
         self.files: dict[str, bytes] = {}
         self.cuts: dict[str, list[int]] = {}
         self.statuses: dict[str, list[int]] = {}
         self.redirects: dict[str, str] = {}
-        #: What an answer of ``statuses`` names as another place.
+        #: The Location header of answers of ``statuses``.
         self.location = ""
         self.etags = True
         self.etag = '"one"'
-        #: The headers If-Range that it got.
+        #: The If-Range headers of requests.
         self.conditions: list[str | None] = []
-        #: What it says of the range that it sends: so many bytes further on.
+        #: The number of bytes by which Content-Range is wrong.
         self.misplaced = 0
-        #: It says how long a body is.
+        #: Whether answers have a Content-Length.
         self.lengths = True
-        #: "head" or "body": a byte of it now and then, for some seconds: whoever waits for its end sees one.
+        #: "head" or "body": the server sends that part byte by byte for about five seconds, then closes.
         self.drips = ""
         self.authorization: str | None = None
-        self.unmodified = 0
         self.requests: list[tuple[str, str | None]] = []
-        #: Bytes of bodies that it sent, by path.
+        #: The number of body bytes sent, by path.
         self.sent: dict[str, int] = {}
-        #: The headers Authorization that it got.
+        #: The Authorization headers of requests.
         self.credentials: list[str] = []
         self.closed = threading.Event()
         outer = self
@@ -83,41 +82,30 @@ class Server:
 
     def answer(self, handler: http.server.BaseHTTPRequestHandler) -> None:
         path = handler.path
-        wanted_range = handler.headers.get("Range")
-        self.requests.append((path, wanted_range))
+        requested_range = handler.headers.get("Range")
+        self.requests.append((path, requested_range))
         self.credentials += handler.headers.get_all("Authorization") or []
         if path in self.redirects:
-            handler.send_response(302)
-            handler.send_header("Location", self.redirects[path])
-            handler.end_headers()
+            self.send_head(handler, 302, Location=self.redirects[path])
             return
         if self.authorization and handler.headers.get("Authorization") != self.authorization:
-            handler.send_response(401)
-            handler.send_header("WWW-Authenticate", 'Basic realm="test"')
-            handler.send_header("Content-Length", "0")
-            handler.end_headers()
+            self.send_head(handler, 401, **{"WWW-Authenticate": 'Basic realm="test"'})
             return
         if self.statuses.get(path):
-            handler.send_response(self.statuses[path].pop(0))
-            if self.location:
-                handler.send_header("Location", self.location)
-            handler.send_header("Content-Length", "0")
-            handler.end_headers()
+            self.send_head(handler, self.statuses[path].pop(0), **{"Location": self.location} if self.location else {})
             return
         if path not in self.files:
             handler.send_error(404)
             return
         if self.etags and handler.headers.get("If-None-Match") == self.etag:
-            self.unmodified += 1
-            handler.send_response(304)
-            handler.end_headers()
+            self.send_head(handler, 304)
             return
         if self.drips:
             self.drip(handler)
             return
         body = self.files[path]
         start = 0
-        match = re.fullmatch(r"bytes=(\d+)-", wanted_range or "")
+        match = re.fullmatch(r"bytes=(\d+)-", requested_range or "")
         self.conditions.append(handler.headers.get("If-Range"))
         if match and self.etags and handler.headers.get("If-Range") in (None, self.etag):
             start = int(match.group(1))
@@ -138,6 +126,12 @@ class Server:
             handler.wfile.write(view[start:end])
         self.sent[path] = self.sent.get(path, 0) + end - start
         handler.close_connection = True
+
+    def send_head(self, handler: http.server.BaseHTTPRequestHandler, status: int, **headers: str) -> None:
+        handler.send_response(status)
+        for name, value in {"Content-Length": "0", **headers}.items():
+            handler.send_header(name, value)
+        handler.end_headers()
 
     def drip(self, handler: http.server.BaseHTTPRequestHandler) -> None:
         handler.close_connection = True

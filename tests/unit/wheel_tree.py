@@ -1,4 +1,4 @@
-"""A wheelhouse as builds leave it: small real wheels that pip installs, and their receipts."""
+"""A wheelhouse with small installable wheels and their receipts, as builds leave it."""
 
 import base64
 import hashlib
@@ -20,25 +20,25 @@ def wheel(
     scripts: t.Mapping[str, str] | None = None,
     requires: t.Sequence[str] = (),
 ) -> bytes:
-    """Return a wheel of one module and of programs, for every Python."""
+    """Return a wheel with one module and scripts, for every Python."""
     head = [f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"]
-    head += [f"Requires-Dist: {one}\n" for one in requires]
-    about = f"{name}-{version}.dist-info"
+    head += [f"Requires-Dist: {requirement}\n" for requirement in requires]
+    dist_info = f"{name}-{version}.dist-info"
     members = {
         f"{name}.py": content or f"VERSION = {version!r}\n",
-        f"{about}/METADATA": "".join([*head, "\nRequires-Dist: what the text says\n"]),
-        f"{about}/WHEEL": "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{dist_info}/METADATA": "".join([*head, "\nRequires-Dist: what the text says\n"]),
+        f"{dist_info}/WHEEL": "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
     }
     members.update({f"{name}-{version}.data/scripts/{key}": text for key, text in (scripts or {}).items()})
     rows = []
     for member, text in members.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
         rows.append(f"{member},sha256={digest},{len(text.encode())}")
-    members[f"{about}/RECORD"] = "\n".join([*rows, f"{about}/RECORD,,", ""])
+    members[f"{dist_info}/RECORD"] = "\n".join([*rows, f"{dist_info}/RECORD,,", ""])
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         for member, text in members.items():
-            # The same bytes at any time of day.
+            # Without a timestamp, the bytes are the same in every run.
             info = zipfile.ZipInfo(member)
             info.external_attr = (0o100755 if "/scripts/" in member else 0o100644) << 16
             archive.writestr(info, text)
@@ -50,12 +50,12 @@ def file_name(name: str, version: str) -> str:
 
 
 def fingerprint(unit: str, number: int) -> str:
-    """Return what stands for the inputs of the ``number``-th build of a unit."""
+    """Return the fingerprint of the ``number``-th build of a unit."""
     return hashlib.sha256(f"{unit} {number}".encode()).hexdigest()[:16]
 
 
 class WheelTree:
-    """The root of a host that builds."""
+    """The root of a host that builds wheels."""
 
     def __init__(self, root: Path, platform: str = PLATFORM) -> None:
         self.root = root
@@ -73,19 +73,19 @@ class WheelTree:
     def built(
         self, unit: str, number: int, *, wheels: t.Sequence[str] | None = None, **depends: str
     ) -> dict[str, dict[str, t.Any]]:
-        """Leave what a build leaves, and return it as the fact ``sparkforge_built`` has it.
+        """Write the files of a finished build, and return its row of the fact ``sparkforge_built``.
 
-        :param number: of the build: its version and the day when it was finished.
-        :param wheels: names of distributions, the unit's own where it is None.
+        :param number: the number of the build, which is also its version and the day when it finished.
+        :param wheels: names of distributions; None stands for the unit's own.
         """
         mark = fingerprint(unit, number)
-        place = self.house / unit / mark
-        place.mkdir(parents=True)
+        directory = self.house / unit / mark
+        directory.mkdir(parents=True)
         outputs: list[dict[str, t.Any]] = []
         for name in [unit] if wheels is None else wheels:
             version = f"{number}.0+sf.{mark[:8]}"
             content = wheel(name, version)
-            (place / file_name(name, version)).write_bytes(content)
+            (directory / file_name(name, version)).write_bytes(content)
             outputs.append(
                 {
                     "path": file_name(name, version),
@@ -96,8 +96,8 @@ class WheelTree:
                 }
             )
         if not outputs:
-            (place / "prefix/lib").mkdir(parents=True)
-            (place / "prefix/lib/library.so").write_bytes(b"\x7fELF")
+            (directory / "prefix/lib").mkdir(parents=True)
+            (directory / "prefix/lib/library.so").write_bytes(b"\x7fELF")
             outputs.append({"path": "prefix", "files": 1, "size": 4096, "sha256": "0" * 64})
         receipt: dict[str, t.Any] = {
             "format": 1,
@@ -116,11 +116,11 @@ class WheelTree:
         tree = self.root / f"builds/{unit}/{mark}"
         tree.mkdir(parents=True)
         (tree / "state.json").write_text(json.dumps({"format": 1, "status": "succeeded"}))
-        rows = [{**item, "path": str(place / item["path"])} for item in outputs if "version" in item]
+        rows = [{**item, "path": str(directory / item["path"])} for item in outputs if "version" in item]
         return {unit: {"fingerprint": mark, "status": "built", "prefix": None, "wheels": rows}}
 
     def stack(self, number: int, *, llvm: int | None = None) -> dict[str, dict[str, t.Any]]:
-        """Leave a build of llvm, of triton on it, and of pytorch."""
+        """Write the files of builds of llvm, triton (which depends on it) and pytorch."""
         if llvm is None:
             units = self.built("llvm", number, wheels=[])
         else:
@@ -132,18 +132,18 @@ class WheelTree:
         }
 
     def environment(self, number: int, *units: str, name: str = "torch") -> Path:
-        """Leave the receipt of an environment of the ``number``-th build of some units."""
+        """Write the receipt of an environment with the ``number``-th builds of some units."""
         lines = []
         for unit in units:
             receipt = json.loads(self.receipt(unit, fingerprint(unit, number)).read_text())
-            lines += [f"{one['name']}=={one['version']} --hash=sha256:{one['sha256']}" for one in receipt["outputs"]]
+            lines += [f"{row['name']}=={row['version']} --hash=sha256:{row['sha256']}" for row in receipt["outputs"]]
         path = self.root / f"envs/{name}/lock{number}/receipt.json"
         path.parent.mkdir(parents=True)
         path.write_text(json.dumps({"requirements": lines}))
         return path
 
     def there(self) -> set[tuple[str, int]]:
-        """Return the builds that are whole: artefact and receipt, by unit and number."""
+        """Return the unit and number of each build that has an artefact and a receipt."""
         known = {(unit, fingerprint(unit, number)): (unit, number)
                  for unit in ("llvm", "triton", "pytorch", "torchvision") for number in range(32)}  # fmt: skip
         artefacts = {(path.parent.name, path.name) for path in self.house.glob("*/*") if path.name != "index.html"}
@@ -152,5 +152,5 @@ class WheelTree:
             (path.stem.rpartition("-")[0], path.stem.rpartition("-")[2])
             for path in (self.root / "receipts/units").glob("*.json")
         }
-        assert artefacts == receipts, "an artefact without its receipt, or the other way round"
+        assert artefacts == receipts, "an artefact without its receipt, or vice versa"
         return {known[key] for key in artefacts}

@@ -1,4 +1,4 @@
-"""The commands of benchmarks/README.md start as it has them, without what pytest adds to the path."""
+"""The commands in benchmarks/README.md start without the paths that pytest adds."""
 
 import os
 import re
@@ -13,7 +13,7 @@ README = (CHECKOUT / "benchmarks/README.md").read_text()
 
 
 @pytest.mark.parametrize("name", sorted(set(re.findall(r"python -m benchmarks\.(\w+)", README))))
-def test_a_benchmark_starts_and_says_what_it_takes(name: str) -> None:
+def test_a_benchmark_starts_and_prints_its_usage(name: str) -> None:
     variables = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     done = subprocess.run(
         [sys.executable, "-m", f"benchmarks.{name}", "--help"],
@@ -23,5 +23,5 @@ def test_a_benchmark_starts_and_says_what_it_takes(name: str) -> None:
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    # Those that only count what is there have no options.
+    # Benchmarks that only count have no options and print a table.
     assert done.stdout.startswith(("usage: ", "| "))

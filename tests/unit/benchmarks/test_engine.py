@@ -1,4 +1,4 @@
-"""What benchmarks/engine.py makes of its measurements."""
+"""The table that benchmarks/engine.py makes of its measurements."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from benchmarks import engine
 CHECKOUT = Path(__file__).parents[3]
 
 
-def one_cold(**figures: object) -> engine.Cold:
+def cold_run(**figures: object) -> engine.Cold:
     values: dict = {
         "hand": 80.0,
         "ours": 82.0,
@@ -26,7 +26,7 @@ def one_cold(**figures: object) -> engine.Cold:
     return engine.Cold(**{**values, **figures})
 
 
-def one_later(**figures: object) -> engine.Later:
+def later_run(**figures: object) -> engine.Later:
     values: dict = {
         "unfollowed": engine.Following(seconds=70.0, controller=0.0, modules=0.0, worker=0.002),
         "ping": (0.9, 1.0, 1.1),
@@ -45,12 +45,9 @@ def one_later(**figures: object) -> engine.Later:
 
 
 def result(
-    colds: tuple[engine.Cold, ...] = (one_cold(),), laters: tuple[engine.Later, ...] = (one_later(),)
+    colds: tuple[engine.Cold, ...] = (cold_run(),), laters: tuple[engine.Later, ...] = (later_run(),)
 ) -> engine.Result:
     return engine.Result(colds, laters, ansible_core="2.19.0", jobs=2, weight=12, load=0.1)
-
-
-# --- figures -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -65,11 +62,11 @@ def result(
         ({"followed": engine.Following(seconds=70.0, controller=0.03, modules=0.005, worker=0.002)}, {}),
     ],
 )
-def test_the_goal_that_is_missed_is_said(cold: dict, later: dict) -> None:
-    assert engine.table(result((one_cold(**cold),), (one_later(**later),))).count(": missed") == 1
+def test_a_missed_goal_is_marked_in_the_table(cold: dict, later: dict) -> None:
+    assert engine.table(result((cold_run(**cold),), (later_run(**later),))).count(": missed") == 1
 
 
-def test_every_flag_of_the_benchmark_is_one_of_the_tree() -> None:
+def test_flags_of_the_benchmark_are_options_of_the_tree() -> None:
     tree = (CHECKOUT / "tests/upstream/trees/pytorch/common/CMakeLists.txt").read_text()
     for name in [*engine.FLAG, *(option for option in engine.OPTIONS if option.startswith(("USE_", "BUILD_")))]:
         assert f"option({name} " in tree

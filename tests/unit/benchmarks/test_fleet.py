@@ -1,4 +1,4 @@
-"""What benchmarks/fleet.py computes and prints, from made-up runs."""
+"""The report of benchmarks/fleet.py for invented runs."""
 
 import pytest
 
@@ -35,9 +35,9 @@ def result(**figures: object) -> fleet.Result:
     return fleet.Result(**{**values, **figures})
 
 
-def goals(made: fleet.Result) -> dict[str, str]:
-    """Return figure -> what was judged of it."""
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in fleet.report(made).splitlines()]
+def goals(measured: fleet.Result) -> dict[str, str]:
+    """Return the verdict on each figure."""
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in fleet.report(measured).splitlines()]
     return {row[0]: row[3] for row in cells if len(row) == 4 and row[3] in ("met", "missed")}
 
 
@@ -57,12 +57,12 @@ def test_the_exponent_is_the_power_with_which_a_cost_grows(power: int, points: l
         ({"rollout": rollout(rollback={"spark01": 0.8, "spark02": 2.1})}, "rollback"),
     ],
 )
-def test_a_goal_that_is_missed_is_printed_as_such(figures: dict, figure: str) -> None:
+def test_a_missed_goal_is_printed_as_missed(figures: dict, figure: str) -> None:
     judged = goals(result(**figures))
     assert [name for name, verdict in judged.items() if verdict == "missed" and name.startswith(figure)]
 
 
-def test_a_compile_is_a_fingerprint_that_a_host_did_not_have() -> None:
+def test_new_fingerprints_of_hosts_count_as_compilations() -> None:
     before = {"spark01": {"debian13-x86_64/pytorch/0123456789abcdef"}}
     new = "debian13-x86_64/pytorch/fedcba9876543210"
     after = {"spark01": {*before["spark01"], new}, "spark02": set()}

@@ -1,4 +1,4 @@
-"""What benchmarks/fortress.py counts in the pages of the documentation."""
+"""The figures that benchmarks/fortress.py counts in the documentation."""
 
 import re
 
@@ -14,15 +14,15 @@ CHAOS = """\
 
 
 def test_every_page_has_its_figure() -> None:
-    found = {one.page: one for one in fortress.figures()}
-    assert len(found) == len(fortress.COUNTED)
-    assert found["security.md"].value.endswith("of 55") and not found["security.md"].missed
-    assert not found["mutants.md"].missed and not found["evidence/secrets.md"].missed
-    assert re.match(r"[\d,]+,\d{3} of \d+ readers; \d+ of \d+ statements", found["evidence/fuzz.md"].value)
-    assert re.fullmatch(r"[1-9]\d* of [1-9]\d*; \d+ are listed now", found["chaos.md"].value)
+    figures = {figure.page: figure for figure in fortress.figures()}
+    assert len(figures) == len(fortress.COUNTED)
+    assert figures["security.md"].value.endswith("of 55") and not figures["security.md"].missed
+    assert not figures["mutants.md"].missed and not figures["evidence/secrets.md"].missed
+    assert re.match(r"[\d,]+,\d{3} of \d+ readers; \d+ of \d+ statements", figures["evidence/fuzz.md"].value)
+    assert re.fullmatch(r"[1-9]\d* of [1-9]\d*; \d+ are listed now", figures["chaos.md"].value)
 
 
-def test_what_failed_or_was_not_run_is_a_missed_goal() -> None:
+def test_failures_and_missing_runs_are_missed_goals() -> None:
     assert fortress.survived(CHAOS.format("a process is left")).value.startswith("1 of 2;")
     assert fortress.survived(CHAOS.format("survived") * 100).missed is False
     assert fortress.survived(CHAOS.format("survived")).missed, "two are no 150"

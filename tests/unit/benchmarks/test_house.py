@@ -1,4 +1,4 @@
-"""What benchmarks/house.py counts."""
+"""The counts of benchmarks/house.py."""
 
 from pathlib import Path
 
@@ -12,14 +12,14 @@ def test_longest_function_and_lines_of_files(tmp_path: Path) -> None:
     assert house.lines(*house.code(tmp_path)) == 8
 
 
-def test_what_a_module_sends_is_what_it_imports() -> None:
+def test_a_module_sends_only_its_imports() -> None:
     assert house.sent("build_info") < house.sent("source_build")
-    # The engine is no part of what only looks.
+    # A module that only observes does not send the engine.
     assert house.sent("build_info") <= 1500
     assert house.sent("wheelhouse") <= 3000
 
 
-def test_the_table_says_what_was_missed() -> None:
+def test_missed_bounds_are_marked_in_the_table_of_the_house() -> None:
     table = house.table([house.Row("a", 5, 10, 5), house.Row("b", 6, 10, 5)])
     assert table.splitlines()[2:] == ["| a | 10 | 5 | 5 |", "| b | 10 | 6 (missed) | 5 |"]
 
@@ -31,9 +31,9 @@ def test_imports_make_no_circle_and_no_arrow_up() -> None:
     assert all(relative for path in collection for _file, relative in house.imports(path, house.CHECKOUT))
 
 
-def test_proof_stands_on_few_packages_of_the_collection() -> None:
+def test_the_proof_imports_few_packages_of_the_collection() -> None:
     below = house.below_the_proof()
-    # The reader of logs and of symbols came into the one file, so that a host without the collection can ask them.
+    # The single file contains the readers of logs and symbols, for hosts without the collection.
     assert house.lines(*below) <= 6750
     packages = {path.relative_to(house.PLUGINS).parts[1] for path in below}
     assert packages == {"_core", "_elf", "_wheel", "_host", "_diagnosis"}
@@ -48,11 +48,11 @@ def test_closure_follows_imports_within_functions_and_links(tmp_path: Path) -> N
     (tmp_path / "program").mkdir()
     (tmp_path / "program/_shared").symlink_to("../plugins")
     (tmp_path / "program/main.py").write_text("from ._shared.module_utils._core.high import work\n")
-    found = house.reached([tmp_path / "program/main.py"], tmp_path)
-    assert found == {shared / "high.py", shared / "low.py", shared / "__init__.py"}
+    closure = house.reached([tmp_path / "program/main.py"], tmp_path)
+    assert closure == {shared / "high.py", shared / "low.py", shared / "__init__.py"}
 
 
-def test_circles_arrows_up_and_names_of_the_whole_are_found(tmp_path: Path) -> None:
+def test_circles_arrows_up_and_absolute_imports_are_found(tmp_path: Path) -> None:
     core, wheel = tmp_path / "plugins/module_utils/_core", tmp_path / "plugins/module_utils/_wheel"
     for folder in (core, wheel):
         folder.mkdir(parents=True)

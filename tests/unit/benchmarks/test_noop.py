@@ -1,4 +1,4 @@
-"""What benchmarks/noop.py reads of Ansible's output, what it prints, and when it fails."""
+"""The counting of calls in Ansible's output by benchmarks/noop.py, and its table."""
 
 from pathlib import Path
 
@@ -44,27 +44,27 @@ def result(**figures: object) -> noop.Result:
     ("line", "modules"),
     [(PIPELINED, 1), (PIPELINED_WITHOUT_SUDO, 1), (BY_FILE, 1), (HOME, 0), (EXISTS, 0), (FOLDER, 0), (TRANSFER, 0)],
 )
-def test_a_command_over_ssh_is_a_module_call_only_if_it_runs_a_module(line: str, modules: int) -> None:
+def test_an_ssh_command_is_a_module_call_only_if_it_runs_a_module(line: str, modules: int) -> None:
     assert noop.count_calls(f"TASK [x] ***\n{line}\nok: [spark01]\n") == noop.Calls(modules, 1)
 
 
-def test_what_a_module_printed_is_not_counted() -> None:
+def test_output_of_a_module_is_not_counted() -> None:
     output = f"{PIPELINED}\n<10.88.0.9> (0, b'SSH: EXEC ssh /usr/bin/python3 && sleep 0', b'')\nSSH: EXEC\n"
     assert noop.count_calls(output) == noop.Calls(1, 1)
 
 
 @pytest.mark.parametrize(
-    ("figures", "said"),
+    ("figures", "text"),
     [
         ({"ours_calls": noop.Calls(4, 4)}, "bound missed"),
         ({"ping": noop.Times((0.5,))}, "goal missed"),
         ({"baseline": noop.Times((16.0,))}, "goal missed"),
     ],
 )
-def test_the_table_says_which_goal_is_missed(figures: dict, said: str) -> None:
-    text = noop.table(result(**figures))
-    assert text.count("missed") == 1
-    assert said in text
+def test_a_missed_goal_is_marked_in_the_table_of_noop(figures: dict, text: str) -> None:
+    table = noop.table(result(**figures))
+    assert table.count("missed") == 1
+    assert text in table
 
 
 def test_the_baseline_uses_only_modules_that_come_with_ansible_core() -> None:

@@ -1,3 +1,5 @@
+"""The inventory and the ssh host keys that setup writes."""
+
 import subprocess
 from pathlib import Path
 
@@ -19,11 +21,11 @@ def _addresses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def answers(*sparks: Spark, method: str = "wheels") -> Answers:
-    one = Spark("spark-1", ["192.0.2.1"], "", 2222, key_file="/k y", key=KEY)
-    return Answers(list(sparks or (one,)), "ada", method, "secret")
+    default = Spark("spark-1", ["192.0.2.1"], "", 2222, key_file="/k y", key=KEY)
+    return Answers(list(sparks or (default,)), "ada", method, "secret")
 
 
-def test_the_answers_are_in_the_inventory_and_the_password_is_not() -> None:
+def test_the_inventory_has_the_answers_but_not_the_password() -> None:
     text = inventory.made({}, answers())
     assert "secret" not in text
     sparks = yaml.safe_load(text)["all"]["children"]["sparks"]
@@ -33,7 +35,7 @@ def test_the_answers_are_in_the_inventory_and_the_password_is_not() -> None:
         "ansible_ssh_private_key_file": "/k y",
     }
     assert sparks["vars"]["ansible_user"] == "ada"
-    # ssh takes no key but the one that setup keeps, under the name that setup keeps it under.
+    # ssh accepts only the host key that setup stored, under the name that setup used.
     for option in ("HostKeyAlias={{ inventory_hostname }}", "StrictHostKeyChecking=yes"):
         assert f"-o {option}" in sparks["vars"]["ansible_ssh_common_args"]
     assert sparks["vars"]["sparkforge_accept_nvidia_license"] is True
@@ -41,19 +43,19 @@ def test_the_answers_are_in_the_inventory_and_the_password_is_not() -> None:
     assert "stack_name" not in sparks["vars"]
 
 
-def test_proxy_is_kept_in_the_variable_of_the_roles() -> None:
+def test_the_proxy_is_stored_in_the_variable_of_the_roles() -> None:
     behind = answers()
     behind.proxy = "http://ada:{{ x }}@proxy.example:3128"
     text = inventory.made({}, behind)
     proxies = inert.load(text)["all"]["children"]["sparks"]["vars"]["sparkforge_proxies"]
     assert proxies == dict.fromkeys(("http", "https"), behind.proxy) and text.count("!unsafe") == 2
-    # Who runs setup again without the option keeps it.
+    # Another setup without the option keeps the proxy.
     again = inert.load(inventory.made(inert.load(text), answers()))
     assert again["all"]["children"]["sparks"]["vars"]["sparkforge_proxies"] == proxies
     assert "sparkforge_proxies" not in inventory.made({}, answers())
 
 
-def test_what_a_person_added_stays_and_what_was_asked_anew_is_new() -> None:
+def test_the_user_s_variables_stay_and_new_answers_replace_old_ones() -> None:
     known = yaml.safe_load(inventory.made({}, answers()))
     known["all"]["vars"] = {"verify_schedule": "weekly"}
     known["all"]["children"]["fabric"] = {"hosts": {"spark-1": None}}
@@ -71,7 +73,7 @@ def test_what_a_person_added_stays_and_what_was_asked_anew_is_new() -> None:
     assert variables["stack_method"] == "build"
 
 
-def test_the_newest_is_named_until_another_is_chosen_and_that_of_a_host_stays() -> None:
+def test_the_newest_stack_is_named_until_another_method_is_chosen() -> None:
     known = yaml.safe_load(inventory.made({}, answers(method="newest")))
     sparks = known["all"]["children"]["sparks"]
     assert {"stack_name": "torch-2.11.0", "stack_method": "wheel"}.items() <= sparks["vars"].items()
@@ -82,7 +84,7 @@ def test_the_newest_is_named_until_another_is_chosen_and_that_of_a_host_stays() 
 
 
 @pytest.mark.parametrize("text", ["[", "- a\n", "all: [1]\n", "all: {children: {sparks: {hosts: [a]}}}\n", "\0"])
-def test_a_file_that_is_no_such_inventory_is_refused_and_stays(text: str, tmp_path: Path) -> None:
+def test_an_invalid_inventory_is_refused_and_unchanged(text: str, tmp_path: Path) -> None:
     path = tmp_path / "hosts.yml"
     path.write_text(text)
     with pytest.raises(Refusal, match=r"hosts\.yml"):
@@ -90,7 +92,7 @@ def test_a_file_that_is_no_such_inventory_is_refused_and_stays(text: str, tmp_pa
     assert path.read_text() == text
 
 
-def test_keys_of_other_hosts_stay(tmp_path: Path) -> None:
+def test_keys_of_other_hosts_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "known_hosts"
     path.write_text("spark-0 ssh-rsa A\nspark-1 ssh-rsa B\n")
     assert inventory.known_keys(path, answers().sparks) == f"spark-0 ssh-rsa A\nspark-1 {KEY}\n"
@@ -100,19 +102,19 @@ OLD = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGRnt4vLtUNZ7dEuiqoOqMY6+AZ3XUJVbPf5A
 
 
 @pytest.mark.parametrize("hashed", [False, True])
-def test_a_key_that_a_person_took_replaces_the_other_by_name_and_by_address(hashed: bool, tmp_path: Path) -> None:
+def test_an_accepted_key_replaces_the_old_one_by_name_and_address(hashed: bool, tmp_path: Path) -> None:
     path = tmp_path / "known_hosts"
     path.write_text(f"spark-1 {OLD}\n192.0.2.1 {OLD}\n192.0.2.2 {OLD}\n")
     if hashed:
         subprocess.run(["ssh-keygen", "-H", "-f", path], check=True, capture_output=True)
-    given = answers().sparks
-    assert inventory.known_keys(path, given).count(OLD) == 2
-    given[0].changed = "told"
-    text = inventory.known_keys(path, given)
+    sparks = answers().sparks
+    assert inventory.known_keys(path, sparks).count(OLD) == 2
+    sparks[0].changed = "its key is another one"
+    text = inventory.known_keys(path, sparks)
     assert text.count(OLD) == 1 and text.endswith(f"spark-1 {KEY}\n192.0.2.1 {KEY}\n")
 
 
-def test_a_file_is_written_whole_for_its_owner_alone(tmp_path: Path) -> None:
+def test_files_are_written_atomically_and_readable_by_their_owner_only(tmp_path: Path) -> None:
     path = tmp_path / "new" / "hosts.yml"
     inventory.write(path, "a\n")
     inventory.write(path, "b\n")
@@ -124,7 +126,7 @@ def test_a_file_is_written_whole_for_its_owner_alone(tmp_path: Path) -> None:
         inventory.write(tmp_path / "file" / "hosts.yml", "a\n")
 
 
-def test_the_inventory_lies_in_the_person_s_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_inventory_is_in_the_user_s_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SPARKFORGE_INVENTORY", raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", "/settings")
     assert inventory.default_path() == Path("/settings/sparkforge/hosts.yml")

@@ -1,4 +1,4 @@
-"""What the command line refuses: a cause and a remedy, a line each, a status that says which, and nothing written."""
+"""Refusals of the command line: cause and remedy, one line each, an exit status, and no file written."""
 
 import argparse
 import io
@@ -19,26 +19,26 @@ KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGRnt4vLtUNZ7dEuiqoOqMY6+AZ3XUJVbPf5A
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A person's home, in which nothing may be written."""
-    place = tmp_path / "home"
-    place.mkdir()
-    monkeypatch.setenv("HOME", str(place))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(place / ".config"))
+    """A user's home, in which no file may be written."""
+    directory = tmp_path / "home"
+    directory.mkdir()
+    monkeypatch.setenv("HOME", str(directory))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(directory / ".config"))
     monkeypatch.delenv("SPARKFORGE_INVENTORY", raising=False)
-    monkeypatch.chdir(place)
-    return place
+    monkeypatch.chdir(directory)
+    return directory
 
 
 @pytest.fixture
 def open_umask() -> Iterator[None]:
-    """An account whose files are everybody's to write unless their mode says otherwise."""
+    """A umask with which new files are writable by every account unless their mode is set."""
     before = os.umask(0)
     yield
     os.umask(before)
 
 
 @pytest.mark.parametrize(
-    ("words", "status", "cause"),
+    ("arguments", "status", "cause"),
     [
         (["status"], Exit.USAGE, "There is no inventory"),
         (["record", "-i", "none.yml"], Exit.USAGE, "There is no inventory none.yml"),
@@ -47,11 +47,7 @@ def open_umask() -> Iterator[None]:
         (["setup", "--host", "spark;id"], Exit.USAGE, "spark;id"),
         (["setup", "--host", "spark\nid"], Exit.USAGE, "id"),
         (["setup", "--host", "192.0.2.1", "--names", "a\x1bb"], Exit.USAGE, "has a control character"),
-        (
-            ["setup", "--host", "localhost", "--proxy", "proxy:3128"],
-            Exit.USAGE,
-            "sparkforge_proxies.http does not begin",
-        ),
+        (["setup", "--host", "localhost", "--proxy", "p:3128"], Exit.USAGE, "sparkforge_proxies.http does not begin"),
         (["setup", "--host", "localhost", "--proxy", "http://p/x"], Exit.USAGE, "has a path after host and port"),
         (["setup", "-i", "/dev/null/hosts.yml"], Exit.USAGE, "/dev/null/hosts.yml cannot be read: "),
         (["setup", "-i", "../list.yml"], Exit.USAGE, "list.yml is not an inventory with a group sparks"),
@@ -69,33 +65,29 @@ def open_umask() -> Iterator[None]:
         (["model", "get", "a/b", "-i", "../sparks.yml", "--token-file", "no"], Exit.USAGE, "There is no file no."),
         (["model", "remove", "a/b"], Exit.USAGE, "There is no inventory"),
         (["serve", "-i", "../sparks.yml", "--model", "a/b", "--listen", "0.0.0.0"], Exit.USAGE, "for there is no key"),
-        (
-            ["forecast", "-i", "../sparks.yml", "spark-1", "-l", "spark-2"],
-            Exit.USAGE,
-            "Hosts are named twice: spark-1,",
-        ),
+        (["forecast", "-i", "../sparks.yml", "spark-1", "-l", "spark-2"], Exit.USAGE, "Hosts are named twice: spark"),
         (["uninstall"], Exit.USAGE, "There is no inventory"),
         (["forecast", "--record", "no.json"], Exit.USAGE, "There is no file no.json."),
         *((name, Exit.USAGE, "There is no inventory") for name in (["prove"], ["build"], ["rollback"], ["forecast"])),
     ],
-    ids=lambda words: " ".join(words) if isinstance(words, list) else None,
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
-def test_a_refusal_is_a_cause_and_a_remedy_and_writes_nothing(
-    words: list[str], status: Exit, cause: str, home: Path, capsys: pytest.CaptureFixture[str]
+def test_a_refusal_has_cause_and_remedy_and_writes_nothing(
+    arguments: list[str], status: Exit, cause: str, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (home.parent / "sparks.yml").write_text("all: {children: {sparks: {hosts: {spark-1: {}}}}}\n")
     (home.parent / "list.yml").write_text("[1]\n")
     (home.parent / "broken.yml").write_text("a: [\n")
     (home.parent / "bytes.yml").write_bytes(b"\xff\xfe")
-    assert cli.main(words) == status
-    said, rest = capsys.readouterr().err.split("\n", 1)
-    assert said.startswith("sparkforge: ") and cause in said
+    assert cli.main(arguments) == status
+    message, rest = capsys.readouterr().err.split("\n", 1)
+    assert message.startswith("sparkforge: ") and cause in message
     assert rest.startswith("  ") and len(rest.strip().splitlines()) == 1
     assert list(home.iterdir()) == []
 
 
-def test_a_refusal_of_several_lines_is_said_in_one_each(
-    monkeypatch: pytest.MonkeyPatch, home: Path, capsys: pytest.CaptureFixture[str]
+def test_cause_and_remedy_of_several_lines_are_printed_in_one_line_each(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def refuse(*_: Any) -> int:
         raise Refusal(Exit.REFUSED, "ada could not log in.\n  spark-1: denied\n\x1b[2J", "Look\n there.")
@@ -107,7 +99,7 @@ def test_a_refusal_of_several_lines_is_said_in_one_each(
     ]  # fmt: skip
 
 
-def test_the_table_of_exit_codes_and_the_help_have_each_of_them() -> None:
+def test_every_exit_code_is_in_the_table_and_the_help() -> None:
     page = (Path(__file__).parents[3] / "docs/owner.md").read_text()
     rows = page.partition("| exit code | means |\n|---|---|\n")[2].partition("\n\n")[0].splitlines()
     listed = {int(code): text for code, text in (row.strip("| ").split(" | ") for row in rows)}
@@ -122,43 +114,45 @@ def test_the_table_of_exit_codes_and_the_help_have_each_of_them() -> None:
     assert own == {code: codes[code] for code in own}
 
 
-@pytest.mark.parametrize("words", [["-v"], ["nothing"], ["inspect"], ["setup", "--method", "x"], ["status", "--check"]])
-def test_a_line_that_names_no_command_or_no_such_option_is_refused(
-    words: list[str], home: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    "arguments", [["-v"], ["nothing"], ["inspect"], ["setup", "--method", "x"], ["status", "--check"]]
+)
+def test_a_missing_command_or_unknown_option_is_refused(
+    arguments: list[str], home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
-        cli.main(words)
+        cli.main(arguments)
     assert ended.value.code == 2 and "usage: sparkforge" in capsys.readouterr().err
     assert list(home.iterdir()) == []
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("arguments", "message"),
     [
         (["setup", "--discover", "discover.yml"], "--discover is gone. Use --names and --interfaces"),
         (["audit", "spark-1"], "audit is gone. Run sparkforge prove, whose checks identity.files"),
         (["update", "--help"], "update is gone. Run sparkforge forecast"),
     ],
 )
-def test_what_is_gone_names_what_to_use_in_one_line(
-    words: list[str], said: str, home: Path, capsys: pytest.CaptureFixture[str]
+def test_removed_commands_name_their_replacement_in_one_line(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(words) == Exit.USAGE
+    assert cli.main(arguments) == Exit.USAGE
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"sparkforge: {said}")
+    assert line.startswith(f"sparkforge: {message}")
 
 
-def candidates(monkeypatch: pytest.MonkeyPatch, sparks: list[Spark], *words: str) -> list[Spark]:
-    """Return who can be chosen of machines that were found, those without a key being silent."""
+def candidates(monkeypatch: pytest.MonkeyPatch, sparks: list[Spark], *arguments: str) -> list[Spark]:
+    """Return the machines that the user can choose from; one without a key does not answer."""
     monkeypatch.setattr(find, "by_mdns", lambda *_: sparks)
     monkeypatch.setattr(find, "by_sync", list)
     monkeypatch.setattr(find, "by_name", lambda *_: sparks)
     monkeypatch.setattr(find, "reach", lambda *_: None)
-    arguments = cli.make_parser().parse_args(["setup", *words])
+    arguments = cli.make_parser().parse_args(["setup", *arguments])
     return commands.candidates(arguments, Console(file=io.StringIO()), Path("known_hosts"))
 
 
-def test_one_that_is_silent_among_those_found_is_left_to_the_person_and_is_refused_where_it_was_named(
+def test_a_silent_spark_is_refused_if_it_was_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     good = Spark("spark-1", ["192.0.2.1"], "in this network", key=KEY)
@@ -166,14 +160,14 @@ def test_one_that_is_silent_among_those_found_is_left_to_the_person_and_is_refus
     assert candidates(monkeypatch, [good]) == [good]
     assert candidates(monkeypatch, [good], "--host", "spark-1") == [good]
     assert candidates(monkeypatch, [good, silent]) == [good, silent]
-    for sparks, words in (([silent], []), ([good, silent], ["--host", "spark-2"])):
+    for sparks, options in (([silent], []), ([good, silent], ["--host", "spark-2"])):
         with pytest.raises(Refusal, match=r"No ssh server answers at spark-2 \(192.0.2.2, port 22\)") as refused:
-            candidates(monkeypatch, sparks, *words)
+            candidates(monkeypatch, sparks, *options)
         assert refused.value.code == Exit.NO_SSH and refused.value.remedy
 
 
-def test_where_no_spark_is_found_an_address_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guest Wi-Fi without multicast: nobody answers the search, and the Spark is there."""
+def test_setup_prompts_for_an_address_if_no_spark_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guest Wi-Fi without multicast hides the Spark from the search."""
     monkeypatch.setattr(find, "by_mdns", lambda *_: [])
     monkeypatch.setattr(find, "by_sync", list)
     monkeypatch.setattr(find, "host_keys", lambda address, _port: [KEY] if address == "192.0.2.1" else [])
@@ -182,8 +176,8 @@ def test_where_no_spark_is_found_an_address_is_asked_for(monkeypatch: pytest.Mon
     monkeypatch.setattr("builtins.input", lambda *_: " 192.0.2.1 ")
     (named,) = commands.candidates(cli.make_parser().parse_args(["setup"]), console, keys)
     assert (named.addresses, named.key) == (["192.0.2.1"], KEY)
-    said = " ".join(console.file.getvalue().split())
-    assert "No Spark answered in this network" in said and "Guest Wi-Fi and VPNs let no search through" in said
+    text = " ".join(console.file.getvalue().split())
+    assert "No Spark answered in this network" in text and "Guest Wi-Fi and VPNs let no search through" in text
     monkeypatch.setattr("builtins.input", lambda *_: "")
     with pytest.raises(Refusal) as refused:
         commands.candidates(cli.make_parser().parse_args(["setup"]), console, keys)
@@ -196,7 +190,7 @@ def test_where_no_spark_is_found_an_address_is_asked_for(monkeypatch: pytest.Mon
     assert refused.value.code == Exit.NO_SSH
 
 
-def test_one_with_a_revoked_key_is_refused_by_its_cause_and_shown_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_spark_with_a_revoked_key_is_refused_and_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     revoked = Spark("spark-2", ["192.0.2.2"], "in this network", revoked="known_hosts says that its key is revoked")
     with pytest.raises(Refusal, match=r"spark-2 is refused: known_hosts says that its key is revoked") as refused:
         candidates(monkeypatch, [revoked])
@@ -206,7 +200,7 @@ def test_one_with_a_revoked_key_is_refused_by_its_cause_and_shown_so(monkeypatch
     assert "refused: known_hosts says" in console.file.getvalue()
 
 
-def test_a_search_that_fails_is_said_with_its_words_and_one_that_ends_well_is_read(
+def test_a_failed_search_is_an_error_and_a_successful_one_lists_sparks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     console = Console(file=io.StringIO())
@@ -231,26 +225,26 @@ def test_a_search_that_fails_is_said_with_its_words_and_one_that_ends_well_is_re
     assert refused.value.code == Exit.NO_SPARK and "--host" in refused.value.remedy
 
 
-def test_no_name_of_an_ssh_configuration_ends_in_something_else() -> None:
+def test_invalid_names_in_an_ssh_configuration_are_ignored() -> None:
     assert find.sync_aliases("Host spark;id spark$x a/b spark-1 %h\n") == ["spark-1"]
 
 
 @pytest.mark.parametrize("answer", ["y", "n", ""])
-def test_licences_are_accepted_by_a_yes_alone(answer: str, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+def test_licences_are_accepted_only_by_yes(answer: str, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     monkeypatch.setattr(questions, "terminal", lambda: True)
     monkeypatch.setattr("builtins.input", lambda *_: answer)
-    asked = argparse.Namespace(host=["spark-1"], user="ada", accept_nvidia_license=False, method="wheels")
-    asked.no_password = asked.dry_run = True
+    arguments = argparse.Namespace(host=["spark-1"], user="ada", accept_nvidia_license=False, method="wheels")
+    arguments.no_password = arguments.dry_run = True
     sparks = [Spark("spark-1", ["192.0.2.1"], "in this network", key=KEY, known=True)]
     if answer == "y":
-        assert questions.ask(asked, Console(file=io.StringIO()), sparks).user == "ada"
+        assert questions.ask(arguments, Console(file=io.StringIO()), sparks).user == "ada"
         return
     with pytest.raises(Refusal, match="nothing was written") as refused:
-        questions.ask(asked, Console(file=io.StringIO()), sparks)
+        questions.ask(arguments, Console(file=io.StringIO()), sparks)
     assert refused.value.code == Exit.DECLINED and list(home.iterdir()) == []
 
 
-def test_an_interrupted_trial_is_no_refusal_and_another_failure_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_connection_test_is_not_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     answers = questions.Answers([], "ada", "wheels", "")
     arguments = argparse.Namespace(verbose=False)
     trial = play.Play("connect", "x")
@@ -264,15 +258,15 @@ def test_an_interrupted_trial_is_no_refusal_and_another_failure_is(monkeypatch: 
             raise AssertionError("it was taken for a success")
 
 
-def test_what_is_private_is_so_whatever_the_umask_is(
-    open_umask: None, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_private_files_have_their_mode_despite_the_umask(
+    open_umask: None, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = home / "settings" / "hosts.yml"
     inventory.write(path, "all: {children: {sparks: {hosts: {spark-1: {}}}}}\n")
     assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     modes: list[int] = []
 
-    def run(told: play.Play, *_: Any) -> play.Outcome:
+    def run(_planned: play.Play, *_: Any) -> play.Outcome:
         (token,) = Path(os.environ["TMPDIR"]).glob("sparkforge-*/token")
         modes.extend([token.stat().st_mode & 0o777, token.parent.stat().st_mode & 0o777])
         return play.Outcome()
@@ -286,7 +280,7 @@ def test_what_is_private_is_so_whatever_the_umask_is(
 
 
 @pytest.mark.parametrize("name", ["/srv/models/a", "a/b", "./a/b/c", "~/x"])
-def test_a_model_is_named_by_the_hub_s_name_or_a_path_of_any_depth(
+def test_a_model_is_named_by_the_hub_s_name_or_a_path(
     name: str, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = home.parent / "hosts.yml"
@@ -295,11 +289,11 @@ def test_a_model_is_named_by_the_hub_s_name_or_a_path_of_any_depth(
     assert capsys.readouterr().out
 
 
-def test_a_program_that_fails_is_no_failure_of_the_command() -> None:
+def test_output_of_a_failing_program_is_returned() -> None:
     assert find.printed("sh", "-c", "echo yes; echo no >&2; exit 3") == "yes\n"
 
 
-def test_no_name_or_address_is_an_option_of_ssh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_names_and_addresses_are_no_options_of_ssh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     ran: list[tuple[str, ...]] = []
 
     def printed(*command: str) -> str:
@@ -313,41 +307,36 @@ def test_no_name_or_address_is_an_option_of_ssh(monkeypatch: pytest.MonkeyPatch,
     assert [command[-2:] for command in ran] == [("--", "-oProxyCommand=x")] * 2
 
 
-def test_the_password_of_a_run_is_in_no_file_meanwhile(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Really run, by ansible-runner, which writes what it is given into files unless it is told not to."""
+def test_the_password_of_a_run_is_in_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """ansible-runner itself runs here, because by default it writes its input to files."""
     subprocess.run(["true"], check=True)
     secret, temporary = "s3cret-of-a-person", tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setattr("tempfile.tempdir", None)
     monkeypatch.setenv("TMPDIR", str(temporary))
-    found: list[Path] = []
-    seen: list[str] = []
+    leaks: list[Path] = []
+    events: list[str] = []
 
     def show(_screen: Any, event: dict[str, Any]) -> None:
-        seen.append(event["event"])
+        events.append(event["event"])
         files = [path for path in temporary.rglob("*") if path.is_file()]
-        found.extend(path for path in files if secret.encode() in path.read_bytes())
+        leaks.extend(path for path in files if secret.encode() in path.read_bytes())
 
     monkeypatch.setattr(play.Screen, "show", show)
     hosts = tmp_path / "hosts.yml"
     hosts.write_text("all: {hosts: {here: {ansible_connection: local}}}\n")
     play.run(play.Play("connect", hosts), secret, Console(file=io.StringIO()))
-    assert "playbook_on_start" in seen and found == []
+    assert "playbook_on_start" in events and leaks == []
     assert list(temporary.iterdir()) == []
 
 
-def test_an_inventory_with_a_comma_is_no_list_of_hosts() -> None:
+def test_an_inventory_with_a_comma_in_its_path_is_refused() -> None:
     with pytest.raises(Refusal, match="for a list of hosts"):
         play.Play("site", Path("/srv/a,b.yml"))
     assert play.Play("site", "spark-1,").words[2] == "spark-1,"
 
 
-@pytest.mark.parametrize(("words", "taken"), [(["top", "--check"], False), (["setup", "--check"], True), ([], False)])
-def test_only_what_changes_something_has_a_dry_run(words: list[str], taken: bool) -> None:
-    if taken:
-        assert cli.make_parser().parse_args(words).check
-        return
+def test_only_commands_that_change_something_have_check() -> None:
+    assert cli.make_parser().parse_args(["setup", "--check"]).check
     with pytest.raises(SystemExit):
-        cli.make_parser().parse_args(words)
+        cli.make_parser().parse_args(["top", "--check"])

@@ -1,4 +1,4 @@
-"""Benches and what they share with the machine; what needs containers is in tests/integration/test_ordinary_user.py."""
+"""Benches and the resources of the machine that they share; tests/integration/test_ordinary_user.py has containers."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from lab.bench import Bench
 from lab.host import LabError
 
 CHECKOUT = Path(__file__).parents[3]
-# Of apt-get and dpkg-query what counts here: an apt-get beside another one fails, as it does over apt's lists.
+# Stand-ins for apt-get and dpkg-query; like apt-get, the former fails while another one runs.
 APT = """#!/bin/sh
 mkdir "$STATE/lists" || exit 100
 echo "$1" >> "$STATE/called"
@@ -31,17 +31,17 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPARKFORGE_CACHE", str(tmp_path / "cache"))
 
 
-def test_each_checkout_and_each_account_has_a_bench_of_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_benches_are_separate_for_checkouts_and_accounts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ids = set()
     for checkout in ("one", "two"):
         monkeypatch.setattr(host, "CHECKOUT", tmp_path / checkout)
         for account in ("1000", "1001"):
             monkeypatch.setenv("SUDO_UID", account)
             assert Bench.load("demo") is None
-            made = Bench("demo", "native", {"spark01": f"{checkout}{account}"})
-            made.save()
-            assert Bench.load("demo") == made
-            ids.add(made.id)
+            saved = Bench("demo", "native", {"spark01": f"{checkout}{account}"})
+            saved.save()
+            assert Bench.load("demo") == saved
+            ids.add(saved.id)
     assert len(ids) == 4
 
 
@@ -54,7 +54,7 @@ def test_the_account_is_the_same_with_and_without_sudo(monkeypatch: pytest.Monke
     assert Bench("demo", "native").id == own
 
 
-def test_the_end_of_a_bench_leaves_the_variables_of_the_one_that_the_inventory_describes(tmp_path: Path) -> None:
+def test_stopping_a_bench_keeps_the_variables_of_another(tmp_path: Path) -> None:
     inventory = tmp_path / "inventory"
     (inventory / bench.GENERATED).parent.mkdir(parents=True)
     for name in ("other", "demo"):
@@ -66,18 +66,18 @@ def test_the_end_of_a_bench_leaves_the_variables_of_the_one_that_the_inventory_d
     assert not (inventory / bench.GENERATED).exists()
 
 
-def test_the_rate_of_no_link_but_a_containers_is_changed(monkeypatch: pytest.MonkeyPatch):
-    """What was taken for the container's end of a link once was this machine's own."""
+def test_only_the_rate_of_a_container_s_link_is_changed(monkeypatch: pytest.MonkeyPatch):
+    """Once the machine's own interface was mistaken for the container's."""
     ran: list[tuple[str, ...]] = []
 
     class Done:
         stdout = "2: eth0: <UP> mtu 1500\n"
 
-    monkeypatch.setattr(faults, "_in", lambda *words, **options: "9: eth0@if2: <UP> mtu 1500")
-    monkeypatch.setattr(faults, "run", lambda *words, **options: ran.append(words) or Done())
+    monkeypatch.setattr(faults, "_in", lambda *_command, **_options: "9: eth0@if2: <UP> mtu 1500")
+    monkeypatch.setattr(faults, "run", lambda *command, **_options: ran.append(command) or Done())
     with pytest.raises(LabError, match="no container's"):
         faults.throttle(Bench("mine", "native", {"spark01": "a"}), "spark01", 8000)
-    assert [words[0] for words in ran] == ["ip"]
+    assert [command[0] for command in ran] == ["ip"]
 
 
 def test_benches_that_start_at_once_install_once(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_benches_that_start_at_once_install_once(tmp_path: Path) -> None:
     assert (tmp_path / "called").read_text().split() == ["update", "install"]
 
 
-def test_the_entry_stays_while_a_bench_of_another_users_cache_needs_it(
+def test_the_emulator_stays_registered_while_another_user_s_bench_needs_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     kernel = tmp_path / "binfmt_misc"
@@ -110,7 +110,7 @@ def test_the_entry_stays_while_a_bench_of_another_users_cache_needs_it(
 
     monkeypatch.setenv("SPARKFORGE_CACHE", str(tmp_path / "alice"))
     emulator.register("demo")
-    # Another user's bench ends; `make lab-down` of theirs says so of native benches too.
+    # Another user stops a bench; `make lab-down` releases the entry for native benches too.
     monkeypatch.setenv("SPARKFORGE_CACHE", str(tmp_path / "bob"))
     emulator.release("fleet")
     assert entry.read_text() == "enabled\n"

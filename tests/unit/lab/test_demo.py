@@ -1,4 +1,4 @@
-"""How `make demo` ends, and what it says where it cannot begin."""
+"""The last lines of `make demo`, and its message on a system without the lab."""
 
 import json
 import shutil
@@ -23,12 +23,12 @@ def reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def report(verdict: str, *passed: bool) -> dict[str, Any]:
-    checks = [{"numeric": True, "status": "pass" if one else "skip"} for one in passed]
+    checks = [{"numeric": True, "status": "pass" if is_pass else "skip"} for is_pass in passed]
     return {"verdict": verdict, "software": {"torch": "2.10.0"}, "checks": checks}
 
 
 @pytest.mark.parametrize(
-    ("found", "words"),
+    ("proof", "text"),
     [
         (report("proven", True, True, False), "PyTorch 2.10.0; what it computes was compared with float64 in 2 checks"),
         (report("proven", True), "in 1 check, and is right"),
@@ -36,14 +36,14 @@ def report(verdict: str, *passed: bool) -> dict[str, Any]:
         (report("fail", True), "its proof failed"),
     ],
 )
-def test_the_end_says_what_was_shown_and_where_the_page_is(
-    reports: Path, capsys: pytest.CaptureFixture[str], found: dict[str, Any], words: str
+def test_the_demo_names_the_result_and_the_page(
+    reports: Path, capsys: pytest.CaptureFixture[str], proof: dict[str, Any], text: str
 ) -> None:
-    (reports / "spark01.json").write_text(json.dumps(found))
+    (reports / "spark01.json").write_text(json.dumps(proof))
     assert demo.main() == 0
-    said = capsys.readouterr().out
-    assert words in said and "The second run changed nothing." in said
-    assert f"the page is file://{reports}/index.html" in said
+    output = capsys.readouterr().out
+    assert text in output and "The second run changed nothing." in output
+    assert f"the page is file://{reports}/index.html" in output
 
 
 def test_a_second_run_that_changed_something_fails_the_demo(reports: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,7 +52,7 @@ def test_a_second_run_that_changed_something_fails_the_demo(reports: Path, capsy
     assert "the second run changed something" in capsys.readouterr().err
 
 
-def test_on_a_mac_the_lab_says_what_to_do_instead(tmp_path: Path) -> None:
+def test_on_a_mac_the_lab_names_an_alternative(tmp_path: Path) -> None:
     (tmp_path / "uname").write_text("#!/bin/sh\necho Darwin\n")
     (tmp_path / "uname").chmod(0o755)
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "HOME": str(tmp_path)}
@@ -60,7 +60,7 @@ def test_on_a_mac_the_lab_says_what_to_do_instead(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "need Linux, and this is Darwin" in done.stderr and "limactl start" in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["uname"], "nothing is made"
-    # Before `make demo` has made a .venv, which a Mac's own Python is too old for.
+    # The check comes before `make demo` creates .venv, for which a Mac's own Python is too old.
     (tmp_path / "lab").mkdir()
     shutil.copy(AS_ROOT, tmp_path / "lab")
     shutil.copy(AS_ROOT.parents[1] / "Makefile", tmp_path)

@@ -1,4 +1,4 @@
-"""The lab's mirror: what a build may take and leave, and what its inputs pin. The integration tests use the rest."""
+"""The lab's mirror: reuse and cleanup of built trees, and its pins. The integration tests cover the rest."""
 
 import fcntl
 import hashlib
@@ -30,7 +30,7 @@ class Built(t.NamedTuple):
 
 
 def build(output: Path, cache: Path, platform_name: str = NATIVE, **changes: t.Any) -> dict[str, t.Any]:
-    # What is not made here would have to be downloaded.
+    # Build wheels would be downloaded.
     inputs = {**mirror.load_inputs(), "build_wheels": [], **changes}
     return mirror.Mirror(inputs, "native", mirror.PLATFORMS[platform_name], output, cache).build()
 
@@ -43,10 +43,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     return Built(folder / "native", folder / "cache", summary)
 
 
-# Built once
-
-
-def test_another_checkouts_tree_lends_its_stages_and_goes_when_it_is_old_and_no_server_has_it_open(
+def test_stages_of_another_checkout_s_tree_are_reused_and_old_unused_trees_removed(
     built: Built, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = tmp_path / "native-other"
@@ -72,7 +69,7 @@ def test_another_checkouts_tree_lends_its_stages_and_goes_when_it_is_old_and_no_
     ]  # fmt: skip
 
 
-def test_a_build_that_fails_leaves_the_tree_as_it_was_and_the_next_goes_on_from_there(
+def test_a_failed_build_leaves_the_tree_unchanged_and_the_next_continues(
     built: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tree = tmp_path / "native"
@@ -97,9 +94,6 @@ def test_a_build_that_fails_leaves_the_tree_as_it_was_and_the_next_goes_on_from_
     assert not (tree / "compute/cudss/redist/redistrib_0.8.0.json").exists()
 
 
-# Downloads and the inputs file
-
-
 def pin(file: str, data: bytes) -> dict[str, t.Any]:
     return {"version": "1.0", "file": file, "sha256": hashlib.sha256(data).hexdigest(), "size": len(data)}
 
@@ -110,7 +104,7 @@ def tiny_wheel(folder: Path) -> Path:
 
 @pytest.fixture
 def local_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A pip configuration that knows one folder and no index."""
+    """A pip configuration with a folder of wheels and no index."""
     folder = tmp_path / "index"
     tiny_wheel(folder)
     configuration = tmp_path / "pip.conf"
@@ -121,7 +115,7 @@ def local_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_a_wheel_with_another_sha256_is_refused_and_nothing_is_kept(local_index: Path, tmp_path: Path) -> None:
+def test_a_wheel_with_another_sha256_is_refused_and_not_kept(local_index: Path, tmp_path: Path) -> None:
     (wheel,) = local_index.iterdir()
     wrong = pin(wheel.name, b"something other")
     with pytest.raises(LabError, match=r"(?s)could not download labthing==1\.0.*HASH"):
@@ -136,7 +130,7 @@ def test_inputs_that_name_an_unknown_library_are_refused(tmp_path: Path) -> None
         mirror.load_inputs(path)
 
 
-def test_every_pin_is_whole() -> None:
+def test_every_pin_is_complete() -> None:
     inputs = mirror.load_inputs()
     building = [(entry["name"], entry) for entry in inputs["build_wheels"]]
     for name, entry in [*inputs["sources"].items(), *inputs["environment"].items(), *building]:
@@ -144,7 +138,7 @@ def test_every_pin_is_whole() -> None:
         assert mirror._wheel_key(entry["file"]) == (mirror._normal(name), entry["version"])
 
 
-def test_the_table_of_stand_ins_is_the_one_that_the_inputs_give() -> None:
+def test_the_table_of_stand_ins_is_current() -> None:
     table = mirror.stand_ins_table(mirror.load_inputs())
     assert table in mirror.README.read_text(), "run `python -m lab.mirror --write-table`"
     assert "| CUDA repository | libcublas-13-0 | 13.1.0.3-1 | real: libcublas.so.13" in table

@@ -1,6 +1,6 @@
-"""Pages that are made of data: the committed ones are current and have what their reader looks for.
+"""Generated pages are current and complete.
 
-docs/runs-on-spark.md has the form that lab.runs_on_spark gives it; what it says is that day's answer.
+docs/runs-on-spark.md has the form of lab.runs_on_spark, but its answers are those of the day in its introduction.
 """
 
 import datetime
@@ -25,7 +25,7 @@ def test_each_rule_has_a_section_with_its_sources() -> None:
     assert all(source["url"] in text for rule in rules for source in rule["source"])
 
 
-def test_a_variable_s_row_has_its_default_its_choices_and_no_markup_of_ansible() -> None:
+def test_a_variable_s_row_has_default_and_choices_without_markup() -> None:
     text = playbooks.PAGE.read_text(encoding="utf-8")
     assert "| `status_format` | `table` | A table, or one line of JSON. One of `table`, `json`. |" in text
     assert "| `mirror_directory` | required |" in text and "C(" not in text and "V(" not in text
@@ -36,16 +36,16 @@ def test_the_page_has_an_answer_with_a_reason_for_each_package() -> None:
     day = re.search(r"inspect.yml` on (\d{4}-\d\d-\d\d) for", text)
     assert day
     datetime.date.fromisoformat(day[1])
-    head, body = runs_on_spark.INTRODUCTION.format(day=day[1]), text
-    assert body.startswith(head)
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in body[len(head) :].splitlines()]
+    head = runs_on_spark.INTRODUCTION.format(day=day[1])
+    assert text.startswith(head)
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text[len(head) :].splitlines()]
     assert [row[0] for row in rows] == runs_on_spark.PACKAGES
     for _name, _version, verdict, why, _packages, _code in rows:
         assert verdict in ("yes", "perhaps", "no")
         assert verdict == "yes" or why != "-"
 
 
-def test_a_row_says_what_speaks_against_it_and_whose_that_is() -> None:
+def test_a_package_s_row_has_the_findings_with_their_package() -> None:
     result = {
         "verdict": "perhaps",
         "packages": [
@@ -58,6 +58,5 @@ def test_a_row_says_what_speaks_against_it_and_whose_that_is() -> None:
             {"package": "dep", "level": "note", "kind": "ptx", "what": "untold."},
         ],
     }
-    assert (
-        runs_on_spark.row("thing", result) == "| thing | 1.0 | perhaps | it is compiled. dep: it has 8.0. | 2 | 12.0 |"
-    )
+    row = runs_on_spark.row("thing", result)
+    assert row == "| thing | 1.0 | perhaps | it is compiled. dep: it has 8.0. | 2 | 12.0 |"

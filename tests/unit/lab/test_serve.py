@@ -1,4 +1,4 @@
-"""The mirror's server: what it never serves, and its certificate. The integration tests use the rest."""
+"""The mirror's server: paths that it never serves, and its certificate. The integration tests cover the rest."""
 
 import http.client
 from collections.abc import Iterator
@@ -33,14 +33,14 @@ def server(root: Path) -> Iterator[MirrorServer]:
 @pytest.mark.parametrize(
     "path", ["/absent", "/", "/wheels", "/../outside", "/%2e%2e/outside", "/way-out", "/.stages/secret", "/a%00b"]
 )
-def test_what_is_not_a_file_of_the_tree_is_404(server: MirrorServer, path: str) -> None:
+def test_paths_outside_the_tree_are_404(server: MirrorServer, path: str) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
     connection.request("GET", path)
     assert connection.getresponse().status == 404
     connection.close()
 
 
-def test_a_certificate_is_made_again_only_for_a_name_that_it_lacks(tmp_path: Path) -> None:
+def test_a_certificate_is_renewed_only_for_a_missing_name(tmp_path: Path) -> None:
     first = make_certificate(tmp_path, ["127.0.0.1"])
     certificate, ca = first.certificate.read_bytes(), first.ca.read_bytes()
     make_certificate(tmp_path, ["127.0.0.1"])

@@ -1,4 +1,4 @@
-"""How the site's pages are laid out and its links followed. `make docs` as a whole: tests/lint/test_publishing.py."""
+"""The layout of the site's pages and the check of its links; tests/lint/test_publishing.py runs `make docs`."""
 
 import re
 from pathlib import Path
@@ -14,43 +14,40 @@ def html(folder: Path, **pages: str) -> Path:
     return folder
 
 
-def test_links_that_lead_somewhere_are_counted(tmp_path: Path) -> None:
-    html(
-        tmp_path,
-        a='<a href="b.html#here">b</a><a href="https://example.com">e</a>',
-        b='<p id="here"><a href="#here">h</a>',
-    )
+def test_working_links_are_counted(tmp_path: Path) -> None:
+    first = '<a href="b.html#here">b</a><a href="https://example.com">e</a>'
+    html(tmp_path, a=first, b='<p id="here"><a href="#here">h</a>')
     assert site.broken(tmp_path) == (2, 2, [])
 
 
 @pytest.mark.parametrize("link", ["gone.html", "b.html#gone", "#gone", "gone.png", "../gone/b.html"])
-def test_a_link_that_leads_nowhere_is_told(tmp_path: Path, link: str) -> None:
+def test_a_broken_link_is_reported(tmp_path: Path, link: str) -> None:
     html(tmp_path, a=f'<a href="{link}">x</a>', b="")
     assert site.broken(tmp_path)[2] == [f"a.html: {link}"]
 
 
-def test_each_written_page_is_in_one_part_of_the_first_page() -> None:
+def test_each_page_is_listed_once_on_the_first_page() -> None:
     names = site.written()
     assert {"README.md", "docs/tutorial.md", "docs/concepts.md", "roles/verify/README.md"} <= set(names)
     lines = re.findall(r"^(?:[^\n<]* <)?([\w./-]+)>?$", site.index(names), re.M)
     assert [name for name in names if lines.count(name.removesuffix(".md")) != 1] == []
 
 
-def test_a_file_comes_along_and_a_directory_is_linked_where_there_is_a_published_repository(
+def test_linked_files_are_copied_and_directories_link_to_the_published_repository(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = site.page("docs/tutorial.md", tmp_path)
     assert "](reference.md#licences)" in text and (tmp_path / "docs/report.schema.json").is_file()
 
-    def linked(place: str) -> str:
-        monkeypatch.setattr(site.publication, "repository_url", lambda: place)
+    def page_for(repository: str) -> str:
+        monkeypatch.setattr(site.publication, "repository_url", lambda: repository)
         return site.page("docs/evidence/engine-gpu-host.md", tmp_path)
 
-    assert "](https://forge.example/x/tree/main/docs/evidence/engine-gpu-host)" in linked("https://forge.example/x")
-    assert "are in engine-gpu-host/." in linked("")
+    assert "](https://forge.example/x/tree/main/docs/evidence/engine-gpu-host)" in page_for("https://forge.example/x")
+    assert "are in engine-gpu-host/." in page_for("")
 
 
-def test_each_failure_has_a_page_that_the_list_names(tmp_path: Path) -> None:
+def test_each_failure_has_a_listed_page(tmp_path: Path) -> None:
     site.failures(tmp_path)
     rules = {rule.name for _topic, rules in troubleshooting.topics() for rule, _examples in rules}
     pages = {path.stem: path.read_text() for path in (tmp_path / "docs/failures").iterdir()}

@@ -1,4 +1,4 @@
-"""What `make spark` does with and without a Spark, a terminal, and a Python that is new enough."""
+"""`make spark` with and without a Spark, a terminal, and a suitable Python."""
 
 import shutil
 import subprocess
@@ -14,8 +14,8 @@ MAKEFILE = Path(spark.__file__).parents[1] / "Makefile"
 NAMED = ["--host", "spark-ab12.local"]
 
 
-class Started:
-    """What `make spark` starts: `sparkforge setup`, which ends as it is told, and the simulation, which ends with 0."""
+class Programs:
+    """Stands in for the programs of `make spark`: `sparkforge setup` exits with ``code``, the simulation with 0."""
 
     def __init__(self, code: int) -> None:
         self.code = code
@@ -31,7 +31,7 @@ NAMING = f"{SETUP} {' '.join(NAMED)}"
 
 
 @pytest.mark.parametrize(
-    ("words", "terminal", "found", "answer", "commands", "code"),
+    ("arguments", "terminal", "setup_code", "answer", "commands", "code"),
     [
         pytest.param([], True, Exit.DONE, None, [SETUP], Exit.DONE, id="a-spark"),
         pytest.param([], True, Exit.NO_SPARK, "y", [SETUP, SIMULATED], 0, id="no-spark"),
@@ -43,30 +43,30 @@ NAMING = f"{SETUP} {' '.join(NAMED)}"
         pytest.param(NAMED, True, Exit.NO_SPARK, None, [NAMING], Exit.NO_SPARK, id="named"),
     ],
 )  # fmt: skip
-def test_a_spark_is_set_up_and_where_there_is_none_the_simulated_one(
-    words: list[str], terminal: bool, found: int, answer: str | None, commands: list[str], code: int,
+def test_make_spark_sets_up_a_spark_or_the_simulated_one(
+    arguments: list[str], terminal: bool, setup_code: int, answer: str | None, commands: list[str], code: int,
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    started = Started(found)
-    monkeypatch.setattr(spark.subprocess, "run", started)
+    programs = Programs(setup_code)
+    monkeypatch.setattr(spark.subprocess, "run", programs)
     monkeypatch.setattr(spark, "terminal", lambda: terminal)
     monkeypatch.setattr("builtins.input", lambda _question: answer if answer is not None else pytest.fail("asked"))
-    assert spark.main(words) == code
-    assert started.commands == commands
+    assert spark.main(arguments) == code
+    assert programs.commands == commands
     if SIMULATED in commands and not terminal:
         assert "sets up a simulated Spark" in capsys.readouterr().out
 
 
 def test_without_linux_no_simulation_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spark.subprocess, "run", Started(Exit.NO_SPARK))
+    monkeypatch.setattr(spark.subprocess, "run", Programs(Exit.NO_SPARK))
     monkeypatch.setattr(spark, "terminal", lambda: True)
     monkeypatch.setattr(spark.sys, "platform", "darwin")
     monkeypatch.setattr("builtins.input", lambda _question: pytest.fail("asked"))
     assert spark.main([]) == Exit.NO_SPARK
 
 
-def make(folder: Path, *words: str, **pythons: str) -> subprocess.CompletedProcess[str]:
-    """Run make where only these Pythons are on PATH, each with what it says its version is."""
+def make(folder: Path, *arguments: str, **pythons: str) -> subprocess.CompletedProcess[str]:
+    """Run make with only these Pythons on PATH, each with its version."""
     tools = folder / "tools"
     tools.mkdir()
     for name, version in pythons.items():
@@ -80,26 +80,26 @@ def make(folder: Path, *words: str, **pythons: str) -> subprocess.CompletedProce
     (folder / "requirements.txt").touch()
     env = {"PATH": str(tools), "HOME": str(folder)}
     return subprocess.run(
-        ["make", "SHELL=bash", *words], cwd=folder, env=env, text=True, capture_output=True, check=False
+        ["make", "SHELL=bash", *arguments], cwd=folder, env=env, text=True, capture_output=True, check=False
     )
 
 
-def test_a_python_that_is_too_old_ends_in_one_line(tmp_path: Path) -> None:
+def test_a_python_that_is_too_old_is_one_line(tmp_path: Path) -> None:
     done = make(tmp_path, ".venv/.command", python3="3.9.18", python3_10="3.10.4")
     assert done.returncode == 2
-    said, *rest = done.stderr.splitlines()
-    assert "Python 3.11 or newer is needed, and this is Python 3.9.18. Install one, or name it: make PYTHON=" in said
+    message, *rest = done.stderr.splitlines()
+    assert "Python 3.11 or newer is needed, and this is Python 3.9.18. Install one, or name it: make PYTHON=" in message
     assert [line for line in rest if "Error" not in line] == []
     assert not (tmp_path / ".venv").exists()
 
 
-def test_a_newer_python_beside_an_old_one_is_taken(tmp_path: Path) -> None:
+def test_a_newer_python_is_preferred_to_an_old_one(tmp_path: Path) -> None:
     done = make(tmp_path, "-n", ".venv/.command", python3="3.9.18", python3_12="3.12.3")
     assert '"python3.12" -m venv .venv' in done.stdout, done.stdout + done.stderr
 
 
-def test_a_network_without_a_package_index_is_named_and_the_next_run_goes_on(tmp_path: Path) -> None:
-    """No network, or the login page of one: pip finds no version of anything, and says no more."""
+def test_a_missing_package_index_is_reported_and_the_next_run_continues(tmp_path: Path) -> None:
+    """Without a network, or with its login page, pip only reports that it found no version."""
     pip = tmp_path / ".venv/bin/pip"
     pip.parent.mkdir(parents=True)
     pip.write_text("#!/bin/sh\necho 'ERROR: Could not find a version (from versions: none)' >&2; exit 1\n")

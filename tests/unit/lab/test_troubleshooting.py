@@ -1,3 +1,5 @@
+"""The generated page of known failures."""
+
 import pathlib
 import sys
 
@@ -12,7 +14,7 @@ def test_the_committed_page_is_current(monkeypatch: pytest.MonkeyPatch) -> None:
     assert troubleshooting.main() == 0, "run python -m lab.troubleshooting"
 
 
-def test_a_page_that_is_not_current_is_told_and_made(
+def test_an_outdated_page_is_detected_and_rewritten(
     monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = tmp_path / "docs" / "troubleshooting.md"

@@ -1,8 +1,8 @@
-"""The role pytorch's own edits of PyTorch: what they match, and what the changed code decides.
+"""The edits that the role `pytorch` makes to PyTorch's source, and their effect.
 
-The files below are written for these tests and share nothing with PyTorch's but the lines that the edits match. The
-trial on PyTorch's own files is recorded in docs/evidence/engine-pytorch-patches.md, and repeated by the last test
-where SPARKFORGE_PYTORCH_TREE names a directory with the source of a release.
+The files here were written for these tests and share only the edited lines with PyTorch's. The trial on PyTorch's own
+files is recorded in docs/evidence/engine-pytorch-patches.md, and repeated by the last test if SPARKFORGE_PYTORCH_TREE
+names a directory with the source of a release.
 """
 
 import os
@@ -51,8 +51,8 @@ def edits_of(name: str) -> list[dict[str, t.Any]]:
     return pytorch._expanded(name, FIXES[name]["edits"])
 
 
-def changed(tree: Path, name: str, *contents: str) -> list[str]:
-    """Write the files of a fix, apply the fix, and return what became of them."""
+def apply_fix(tree: Path, name: str, *contents: str) -> list[str]:
+    """Write the files of a fix, apply the fix, and return their new contents."""
     files = [tree / path for path in dict.fromkeys(edit["path"] for edit in edits_of(name))]
     for file, content in zip(files, contents, strict=True):
         file.parent.mkdir(parents=True)
@@ -61,7 +61,7 @@ def changed(tree: Path, name: str, *contents: str) -> list[str]:
     return [file.read_text() for file in files]
 
 
-def said_by_cmake(script: str, tree: Path, **variables: str) -> str:
+def cmake_output(script: str, tree: Path, **variables: str) -> str:
     file = tree / "script.cmake"
     file.write_text(script)
     defines = [f"-D{key}={value}" for key, value in variables.items()]
@@ -76,24 +76,22 @@ def said_by_cmake(script: str, tree: Path, **variables: str) -> str:
         ("-gencode;arch=compute_120,code=sm_120", "13.0", "120a;-gencode;arch=compute_121a,code=sm_121a"),
         ("-gencode;arch=compute_121,code=sm_121", "13.0", "-gencode;arch=compute_121a,code=sm_121a"),
         ("-gencode;arch=compute_120,code=sm_120", "12.9", "120a;-gencode;arch=compute_121a,code=sm_121a"),
-        # nvcc before 12.9 does not know it.
+        # nvcc before 12.9 does not know 121a.
         ("-gencode;arch=compute_120,code=sm_120", "12.8", "120a"),
         ("-gencode;arch=compute_90,code=sm_90", "13.0", ""),
     ],
 )
-def test_the_row_wise_product_is_compiled_for_121a_beside_120a(
-    tmp_path: Path, flags: str, cuda: str, chosen: str
-) -> None:
-    text, _kernel = changed(tmp_path, "rowwise_121a", CODEGEN, KERNEL)
-    assert said_by_cmake(text, tmp_path, _existing_arch_flags=flags, CUDA_VERSION=cuda) == chosen
+def test_row_wise_product_is_compiled_for_121a_with_120a(tmp_path: Path, flags: str, cuda: str, chosen: str) -> None:
+    text, _kernel = apply_fix(tmp_path, "rowwise_121a", CODEGEN, KERNEL)
+    assert cmake_output(text, tmp_path, _existing_arch_flags=flags, CUDA_VERSION=cuda) == chosen
 
 
 @pytest.mark.parametrize(
     ("target", "known"),
     [("__CUDA_ARCH_FEAT_SM121_ALL", True), ("__CUDA_ARCH_FEAT_SM120_ALL", False), ("__CUDA_ARCH_FEAT_SM90_ALL", False)],
 )
-def test_cutlass_is_told_that_121a_can_what_120a_can(tmp_path: Path, target: str, known: bool) -> None:
-    _codegen, kernel = changed(tmp_path, "rowwise_121a", CODEGEN, KERNEL)
+def test_cutlass_treats_121a_like_120a(tmp_path: Path, target: str, known: bool) -> None:
+    _codegen, kernel = apply_fix(tmp_path, "rowwise_121a", CODEGEN, KERNEL)
     (tmp_path / "cute").mkdir()
     (tmp_path / "cute/tensor.hpp").write_text("#ifdef CUTLASS_ARCH_MMA_SM120A_ENABLED\ntold\n#endif\n")
     (tmp_path / "kernel.cc").write_text(kernel)
@@ -103,7 +101,7 @@ def test_cutlass_is_told_that_121a_can_what_120a_can(tmp_path: Path, target: str
 
 
 @pytest.mark.parametrize(
-    ("found", "before", "after"),
+    ("capabilities", "before", "after"),
     [
         ("12.1", "12.1(2.0)", "12.1"),
         ("2.1", "2.1(2.0)", "2.1(2.0)"),
@@ -111,14 +109,14 @@ def test_cutlass_is_told_that_121a_can_what_120a_can(tmp_path: Path, target: str
         ("9.0", "9.0", "9.0"),
     ],
 )
-def test_only_a_whole_2_1_is_fermi(tmp_path: Path, found: str, before: str, after: str) -> None:
-    assert said_by_cmake(SELECT, tmp_path, compute_capabilities=found) == before
-    (text,) = changed(tmp_path, "fermi_token", SELECT)
-    assert said_by_cmake(text, tmp_path, compute_capabilities=found) == after
+def test_only_an_exact_2_1_is_fermi(tmp_path: Path, capabilities: str, before: str, after: str) -> None:
+    assert cmake_output(SELECT, tmp_path, compute_capabilities=capabilities) == before
+    (text,) = apply_fix(tmp_path, "fermi_token", SELECT)
+    assert cmake_output(text, tmp_path, compute_capabilities=capabilities) == after
 
 
 def kernels(tree: Path) -> list[Path]:
-    """Write the files of the guard, each with as many guards as the data says."""
+    """Write the files of the attention guard, each with the number of guards in the edits."""
     for edit in edits_of("attention_guard"):
         file = tree / edit["path"]
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -134,7 +132,7 @@ def test_every_guard_is_lifted_to_1210(tmp_path: Path) -> None:
     assert text.count("__CUDA_ARCH__ <= 1210") == 55 and "1200" not in text
 
 
-def test_a_file_with_another_number_of_guards_stops_it_and_nothing_is_changed(tmp_path: Path) -> None:
+def test_another_number_of_guards_is_refused_without_a_change(tmp_path: Path) -> None:
     files = kernels(tmp_path)
     files[3].write_text(files[3].read_text() + GUARD)
     before = [file.read_bytes() for file in files]
@@ -144,7 +142,7 @@ def test_a_file_with_another_number_of_guards_stops_it_and_nothing_is_changed(tm
 
 
 @pytest.mark.parametrize("name", sorted(FIXES))
-def test_a_source_without_the_text_is_refused_and_the_fix_is_named(tmp_path: Path, name: str) -> None:
+def test_a_source_without_the_text_is_refused_with_the_fix(tmp_path: Path, name: str) -> None:
     for edit in edits_of(name):
         (tmp_path / edit["path"]).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / edit["path"]).write_text("another release\n")
@@ -152,7 +150,7 @@ def test_a_source_without_the_text_is_refused_and_the_fix_is_named(tmp_path: Pat
         patching.apply(str(tmp_path), [], edits_of(name), print)
 
 
-def test_each_fix_says_what_it_was_tried_on() -> None:
+def test_each_fix_names_tested_releases() -> None:
     assert set(FIXES) == set(pytorch.FIXES)
     for fix in FIXES.values():
         assert fix["versions"] and all(re.fullmatch(r"\d+\.\d+\.\d+", version) for version in fix["versions"])
@@ -172,7 +170,7 @@ def test_a_fix_holds_on_the_real_files(tmp_path: Path, name: str) -> None:
     applied = patching.apply(str(tmp_path), [], edits, print)
     assert len(applied) == len(edits)
     if name == "attention_guard":
-        # No file was forgotten.
+        # The edits cover every guarded file.
         folder = tree / FIXES[name]["edits"][0]["directory"]
         guarded = {path.name for path in folder.iterdir() if "__CUDA_ARCH__ <= 1200" in path.read_text()}
         assert guarded == set(FIXES[name]["edits"][0]["files"])

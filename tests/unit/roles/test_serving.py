@@ -1,4 +1,4 @@
-"""What the unit of the role serving starts: how many compilers may run, who is answered, why it stays off."""
+"""The programs of the `serving` role's unit: number of compilers, key of the server, reason for a stop."""
 
 import asyncio
 import importlib.util
@@ -48,13 +48,13 @@ def main():
     here, there = multiprocessing.get_context("spawn").Pipe()
     worker = multiprocessing.get_context("spawn").Process(target=serve, args=(server_args, there))
     worker.start()
-    print("FOUND " + json.dumps(here.recv()))
+    print("RECEIVED " + json.dumps(here.recv()))
     worker.join()
 """
 VLLM = """
 import json, os, sys
 def main():
-    print("FOUND " + json.dumps({"argv": sys.argv, "environment": dict(os.environ)}))
+    print("RECEIVED " + json.dumps({"argv": sys.argv, "environment": dict(os.environ)}))
 """
 
 
@@ -73,9 +73,7 @@ launch = load("sparkforge_launch")
     ("total", "available", "share", "cores"),
     [(122_000, 115_000, 0.7, 20), (122_000, 121_000, 0.3, 20), (122_000, 40_000, 0.7, 20), (32_000, 31_000, 0.5, 4)],
 )
-def test_compilers_get_what_a_build_would_get_beside_the_engine(
-    total: int, available: int, share: float, cores: int
-) -> None:
+def test_compilers_get_the_memory_that_the_engine_leaves(total: int, available: int, share: float, cores: int) -> None:
     meminfo = f"MemTotal:       {total * 1024} kB\nMemFree:  1 kB\nMemAvailable:   {available * 1024} kB\n"
     count, why = launch.compile_jobs(meminfo, share, cores)
     left = available - int(total * share)
@@ -88,7 +86,7 @@ def test_compilers_get_what_a_build_would_get_beside_the_engine(
 
 
 def run(tmp_path: Path, *arguments: str, **variables: str) -> tuple[dict[str, t.Any], str]:
-    """Start a stand-in of an engine with the launcher, and return what it found and all that it printed."""
+    """Start a stand-in of an engine with the launcher, and return what it received and all that it printed."""
     packages = {"vllm/entrypoints/cli/main.py": VLLM, "sglang/cli/main.py": SGLANG, "sglang/srt/server_args.py": ENGINE}
     for name, text in packages.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -100,37 +98,37 @@ def run(tmp_path: Path, *arguments: str, **variables: str) -> tuple[dict[str, t.
         [sys.executable, FILES / "sparkforge_launch.py", *arguments], env=environment, text=True, check=False,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
-    found = [line.removeprefix("FOUND ") for line in done.stdout.splitlines() if line.startswith("FOUND ")]
-    return json.loads(found[0]) if found else {}, done.stdout
+    lines = [line.removeprefix("RECEIVED ") for line in done.stdout.splitlines() if line.startswith("RECEIVED ")]
+    return json.loads(lines[0]) if lines else {}, done.stdout
 
 
-def test_vllm_gets_bounds_for_its_compilers_and_a_guard_and_no_key(tmp_path: Path) -> None:
+def test_vllm_gets_compiler_limits_and_a_guard_but_no_key(tmp_path: Path) -> None:
     credentials = {"CREDENTIALS_DIRECTORY": str(tmp_path / "credentials"), "MAX_JOBS": "7"}
-    found, said = run(tmp_path, "vllm", "0.99", "key", "serve", "/m", "--port", "1", **credentials)
+    received, output = run(tmp_path, "vllm", "0.99", "key", "serve", "/m", "--port", "1", **credentials)
     expected = ["vllm", "serve", "/m", "--port", "1", "--middleware", "sparkforge_launch.Guard"]
-    assert found["argv"] == expected
-    bounds = {name: found["environment"].get(name) for name in launch.COMPILERS}
-    # Of 99 % of the memory nothing is left; what the inventory sets counts.
+    assert received["argv"] == expected
+    bounds = {name: received["environment"].get(name) for name in launch.COMPILERS}
+    # A share of 99 % leaves no memory for compilers; a variable of the inventory wins.
     assert bounds == {**dict.fromkeys(launch.COMPILERS, "1"), "MAX_JOBS": "7"}
-    assert KEY not in said
+    assert KEY not in output
 
 
-def test_sglang_gets_the_key_and_its_log_does_not(tmp_path: Path) -> None:
+def test_sglang_gets_the_key_but_does_not_log_it(tmp_path: Path) -> None:
     credentials = {"CREDENTIALS_DIRECTORY": str(tmp_path / "credentials")}
-    found, said = run(tmp_path, "sglang", "0.7", "key", "serve", "--host", "::", **credentials)
-    assert (found["key"], found["header"]) == (KEY, f"Bearer {KEY}")
-    assert KEY not in " ".join(found["argv"])
-    assert "server_args={'host': '::', 'api_key': '***'}" in said
+    received, output = run(tmp_path, "sglang", "0.7", "key", "serve", "--host", "::", **credentials)
+    assert (received["key"], received["header"]) == (KEY, f"Bearer {KEY}")
+    assert KEY not in " ".join(received["argv"])
+    assert "server_args={'host': '::', 'api_key': '***'}" in output
 
 
 @pytest.mark.parametrize("variables", [{}, {"CREDENTIALS_DIRECTORY": "/nonexistent"}])
 @pytest.mark.parametrize("engine", ["vllm", "sglang"])
-def test_a_server_that_is_to_have_a_key_does_not_start_without(
+def test_a_server_with_a_configured_key_does_not_start_without_it(
     tmp_path: Path, engine: str, variables: dict[str, str]
 ) -> None:
-    found, said = run(tmp_path, engine, "0.7", "key", "serve", **variables)
-    assert found == {}
-    assert "systemd gave no credential" in said
+    received, output = run(tmp_path, engine, "0.7", "key", "serve", **variables)
+    assert received == {}
+    assert "systemd gave no credential" in output
 
 
 @pytest.mark.parametrize(
@@ -149,7 +147,7 @@ def test_a_server_that_is_to_have_a_key_does_not_start_without(
         ({"type": "websocket", "path": "/x", "headers": [(b"authorization", f"Bearer {KEY}".encode())]}, None),
     ],
 )
-def test_nobody_is_answered_without_the_key_but_who_asks_for_the_health(
+def test_requests_without_the_key_are_refused_except_health(
     scope: dict[str, t.Any], status: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "api_key").write_text(f"{KEY}\n")
@@ -169,7 +167,7 @@ def test_nobody_is_answered_without_the_key_but_who_asks_for_the_health(
 
 
 @pytest.mark.parametrize("given_up", [True, False], ids=["given up", "stopped by hand"])
-def test_why_a_server_stays_off_is_one_text_without_control_characters(
+def test_reason_for_a_stopped_server_has_no_control_characters(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given_up: bool
 ) -> None:
     changed = f"StateChangeTimestampMonotonic={11_000_000 if given_up else 1_100_000}"

@@ -1,4 +1,4 @@
-"""What the units of the proof's timer, of nginx and of a server may do; tests/integration asks what runs."""
+"""Restrictions of the units of the proof's timer, nginx and a model server; tests/integration has running units."""
 
 import functools
 import json
@@ -13,7 +13,7 @@ import pytest
 ROLES = Path(__file__).parents[3] / "roles"
 UNITS = ["sparkforge-proof.service.j2", "sparkforge-proof-changed.service.j2"]
 RIGHTS = "CAP_CHOWN CAP_KILL CAP_SETGID CAP_SETUID"
-#: Of both: what none of their processes needs.
+#: Restrictions of the units of the proof and nginx.
 BOTH = {
     "ProtectSystem": "strict", "ProtectHome": "yes", "PrivateTmp": "yes", "PrivateMounts": "yes",
     "ProtectProc": "invisible", "ProtectClock": "yes", "ProtectControlGroups": "yes", "ProtectHostname": "yes",
@@ -21,7 +21,7 @@ BOTH = {
     "KeyringMode": "private", "LockPersonality": "yes", "RestrictNamespaces": "yes", "RestrictRealtime": "yes",
     "RestrictSUIDSGID": "yes", "SystemCallArchitectures": "native", "SystemCallErrorNumber": "EPERM",
 }  # fmt: skip
-#: Of the server, which the network reaches and which reads what others made.
+#: Restrictions of the model server, which the network reaches and which reads untrusted models.
 SERVER = {
     "ProtectSystem": ["strict"], "ProtectHome": ["tmpfs"], "PrivateTmp": ["true"], "ProtectProc": ["invisible"],
     "ProtectClock": ["true"], "ProtectControlGroups": ["true"], "ProtectHostname": ["true"],
@@ -35,7 +35,7 @@ SERVER = {
     "LoadCredential": ["api_key:{{ __serving_key }}"], "LimitMEMLOCK": ["infinity"], "MemorySwapMax": ["0"],
     "MemoryMax": ["{{ serving_memory_max }}"], "StartLimitBurst": ["{{ serving_start_attempts }}"],
 }  # fmt: skip
-#: Of what says why the server stays off: it reads its log and writes one file.
+#: Restrictions of the unit that records why the server stopped; it reads a log and writes one file.
 STOPPED = {
     "ProtectSystem": ["strict"], "ProtectHome": ["true"], "PrivateTmp": ["true"], "PrivateNetwork": ["true"],
     "NoNewPrivileges": ["true"],
@@ -63,21 +63,21 @@ def nginx_unit(**variables: t.Any) -> dict[str, list[str]]:
 
 
 def lines_of(unit: str) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    lines: dict[str, list[str]] = {}
     for name, value in re.findall(r"^(\w+)=(.*?) *$", unit, re.M):
-        found.setdefault(name, []).append(value)
-    return found
+        lines.setdefault(name, []).append(value)
+    return lines
 
 
-@pytest.mark.parametrize("made", [*(functools.partial(proof_unit, name) for name in UNITS), nginx_unit])
-def test_nothing_that_a_unit_takes_from_its_processes_is_given_back(made: t.Callable[[], dict[str, list[str]]]) -> None:
-    lines = made()
+@pytest.mark.parametrize("unit", [*(functools.partial(proof_unit, name) for name in UNITS), nginx_unit])
+def test_units_of_proof_and_nginx_have_the_common_restrictions(unit: t.Callable[[], dict[str, list[str]]]) -> None:
+    lines = unit()
     assert {name: lines.get(name) for name in BOTH} == {name: [value] for name, value in BOTH.items()}
     assert lines["SystemCallFilter"][0] == "@system-service"
 
 
 @pytest.mark.parametrize("name", UNITS)
-def test_unit_of_the_proof_reaches_what_a_proof_needs(name: str) -> None:
+def test_unit_of_the_proof_allows_the_needs_of_a_proof(name: str) -> None:
     lines = proof_unit(name)
     assert lines["CapabilityBoundingSet"] == [RIGHTS] and lines["PrivateNetwork"] == ["yes"]
     assert lines["IPAddressAllow"] == ["localhost"] and "MemoryDenyWriteExecute" not in lines
@@ -100,11 +100,11 @@ def test_unit_of_the_proof_reaches_what_a_proof_needs(name: str) -> None:
         ({"history": "/srv/reports"}, "LogsDirectory", None),
     ],
 )
-def test_unit_of_the_proof_opens_what_its_variables_name(changed: dict[str, t.Any], name: str, value: str) -> None:
+def test_unit_of_the_proof_allows_the_paths_of_its_variables(changed: dict[str, t.Any], name: str, value: str) -> None:
     assert proof_unit(UNITS[0], **changed).get(name, [None])[0] == value
 
 
-def test_unit_of_nginx_has_no_right_but_to_bind_a_low_port() -> None:
+def test_unit_of_nginx_may_only_bind_a_low_port() -> None:
     lines = nginx_unit()
     assert lines["User"] == ["www-data"] and lines["CapabilityBoundingSet"] == lines["AmbientCapabilities"] == [""]
     assert lines["MemoryDenyWriteExecute"] == lines["PrivateDevices"] == ["yes"]
@@ -113,11 +113,10 @@ def test_unit_of_nginx_has_no_right_but_to_bind_a_low_port() -> None:
 
 
 @pytest.mark.parametrize(("name", "expected"), [("serving.service.j2", SERVER), ("stopped.service.j2", STOPPED)])
-def test_a_unit_of_a_server_takes_what_is_listed_here(name: str, expected: dict[str, list[str]]) -> None:
+def test_units_of_a_server_have_the_listed_restrictions(name: str, expected: dict[str, list[str]]) -> None:
     templates = ROLES / "serving/templates"
     shared = (templates / "sandbox.j2").read_text()
     lines = (templates / name).read_text().replace("{% include 'sandbox.j2' %}\n", shared)
-    found = {key: re.findall(rf"^{key}=(.*)$", lines, re.M) for key in expected}
-    assert found == expected
-    taking = r"^((?:No|Protect|Private|Restrict|Capability|SystemCallF|IPAddress|Device)\w*)="
-    assert set(re.findall(taking, lines, re.M)) <= set(expected), "a line of the unit that no test names"
+    assert {key: re.findall(rf"^{key}=(.*)$", lines, re.M) for key in expected} == expected
+    restriction = r"^((?:No|Protect|Private|Restrict|Capability|SystemCallF|IPAddress|Device)\w*)="
+    assert set(re.findall(restriction, lines, re.M)) <= set(expected), "the unit has an unlisted restriction"

@@ -1,4 +1,4 @@
-"""No unit that the collection installs or starts keeps whoever starts it waiting for good."""
+"""Every unit that the collection installs or starts has a limit to its start."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ UNITS = sorted(
     for ending in ("service", "mount")
     for path in [*(ROOT / folder).rglob(f"*.{ending}"), *(ROOT / folder).rglob(f"*.{ending}.j2")]
 )
-#: systemd.service(5): these have no limit to start by default, or end theirs by what the process says.
+#: systemd.service(5): these types have no start limit by default, or their process decides when the start is over.
 WAITED_FOR = re.compile(r"^Type=(oneshot|notify|notify-reload|forking|dbus)$", re.M)
 
 
@@ -27,19 +27,19 @@ def test_units_that_are_waited_for_have_a_start_limit(path: Path) -> None:
         assert has_start_limit(unit)
 
 
-def test_units_are_found_wherever_they_lie() -> None:
+def test_units_are_found_in_every_folder() -> None:
     names = {path.name for path in UNITS}
     assert {"prove.service.j2", "model.mount.j2", "sparkforge-proof.service.j2", "sparkforge-guard.service"} <= names
     assert sum(bool(WAITED_FOR.search(path.read_text())) for path in UNITS) >= 5
 
 
 @pytest.mark.parametrize("line", ["", "TimeoutStartSec=", "TimeoutStartSec=0", "TimeoutStartSec=infinity"])
-def test_units_without_a_finite_limit_are_noticed(line: str) -> None:
+def test_units_without_a_finite_limit_are_detected(line: str) -> None:
     assert not has_start_limit(f"[Service]\nType=oneshot\n{line}\nExecStart=/bin/true\n")
 
 
-def test_units_in_code_are_no_other_ones() -> None:
-    """A unit that a program writes has no template that the tests above read."""
+def test_code_contains_no_units_that_are_waited_for() -> None:
+    """The tests above read only templates, and not units that a program writes."""
     sources = [path for folder in ("plugins", "guard/src", "proof/src", "roles") for path in (ROOT / folder).rglob("*")]
     texts = {path: path.read_text() for path in sources if path.suffix in (".py", ".yml")}
     assert [path for path, text in texts.items() if WAITED_FOR.search(text)] == []

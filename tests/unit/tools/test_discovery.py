@@ -1,3 +1,5 @@
+"""Sparks announced by mDNS: their names, addresses and ports, and bounds of the search."""
+
 import sys
 import time
 from collections.abc import Sequence
@@ -11,9 +13,9 @@ from ansible_collections.sparkforge.dgx_spark.tools.discovery import FACTORY_NAM
 
 
 def sparks(answers: list[Answer], names: Sequence[str] = FACTORY_NAMES) -> list[Spark]:
-    found, left_out = discovery.sparks(answers, names)
+    listed, left_out = discovery.sparks(answers, names)
     assert left_out == []
-    return found
+    return listed
 
 
 def ssh(server: str, *addresses: str, port: int = 22) -> Answer:
@@ -28,14 +30,12 @@ def ssh(server: str, *addresses: str, port: int = 22) -> Answer:
     ],
 )  # fmt: skip
 def test_names_from_the_factory_are_sparks(name: str) -> None:
-    assert [spark.name for spark in sparks([ssh(f"{name}.local."), ssh(f"{name.upper()}-2.local.")])] == [
-        name,
-        f"{name}-2",
-    ]
+    both = sparks([ssh(f"{name}.local."), ssh(f"{name.upper()}-2.local.")])
+    assert [spark.name for spark in both] == [name, f"{name}-2"]
 
 
 @pytest.mark.parametrize("name", ["printer", "spark", "sparkle-1", "my-spark-85e8", "raspberrypi", "gx100-1"])
-def test_other_machines_are_not(name: str) -> None:
+def test_names_of_other_machines_are_ignored(name: str) -> None:
     assert sparks([ssh(f"{name}.local.")]) == []
 
 
@@ -46,17 +46,17 @@ def test_other_machines_are_not(name: str) -> None:
         "spark-.local.", "spark-ab12.example.com.", "spark-ab12.", "spark-ab 12.local.", f"spark-{'a' * 60}.local.",
     ],
 )  # fmt: skip
-def test_a_name_that_is_none_is_not_believed(server: str) -> None:
+def test_an_invalid_announced_name_is_ignored(server: str) -> None:
     assert sparks([ssh(server)]) == []
 
 
-def test_own_patterns_take_the_place_of_the_factory_s_and_case_does_not_count() -> None:
+def test_own_patterns_replace_the_factory_s_and_ignore_case() -> None:
     answers = [ssh("Lab-GB10-1.local."), ssh("spark-85e8.local.")]
     assert [spark.name for spark in sparks(answers, ["lab-gb10-*"])] == ["lab-gb10-1"]
     assert [spark.name for spark in sparks(answers, ["LAB-*", "spark-*"])] == ["lab-gb10-1", "spark-85e8"]
 
 
-def test_one_machine_with_two_services_is_one_and_sshd_s_port_is_that_of_ssh() -> None:
+def test_a_machine_with_two_services_is_listed_once_with_the_port_of_ssh() -> None:
     answers = [
         Answer("zgx-5a09.local.", "_hpzgx._tcp", 8080, ("192.0.2.9",)),
         ssh("ZGX-5a09.local.", "192.0.2.3", port=2222),
@@ -66,44 +66,39 @@ def test_one_machine_with_two_services_is_one_and_sshd_s_port_is_that_of_ssh() -
 
 
 @pytest.mark.parametrize("name", ["localhost", "all", "ungrouped", "sparks", "builders", "fabric", "Lab"])
-def test_no_machine_has_the_name_of_a_group(name: str) -> None:
-    found, left_out = discovery.sparks([ssh(f"{name}.local.", "192.0.2.9"), ssh("a.local.")], ["*"], {"lab"})
-    assert [spark.name for spark in found] == ["a"]
+def test_a_machine_with_the_name_of_a_group_is_left_out(name: str) -> None:
+    listed, left_out = discovery.sparks([ssh(f"{name}.local.", "192.0.2.9"), ssh("a.local.")], ["*"], {"lab"})
+    assert [spark.name for spark in listed] == ["a"]
     assert left_out == [f"The machine at 192.0.2.9 announces the reserved name {name.lower()}. Rename it."]
 
 
 @pytest.mark.parametrize("both", [("192.0.2.2", "192.0.2.10"), ()])
-def test_of_two_machines_of_one_name_neither_is_taken_and_both_addresses_are_named(both: tuple[str, ...]) -> None:
-    # zeroconf gives each announcement the addresses of both, as one name has them.
+def test_two_machines_with_one_name_are_left_out_with_their_addresses(both: tuple[str, ...]) -> None:
+    # zeroconf gives each announcement the addresses of both machines, because they share the name.
     answers = [ssh("spark-1.local.", *(both or ("192.0.2.10",))), ssh("SPARK-1.local.", *(both or ("192.0.2.2",)))]
-    found, (said,) = discovery.sparks([*answers, ssh("spark-2.local.")])
-    assert [spark.name for spark in found] == ["spark-2"]
-    assert said.startswith("Two machines are called spark-1: ssh was announced 2 times, for 192.0.2.2 and 192.0.2.10. ")
+    listed, (sentence,) = discovery.sparks([*answers, ssh("spark-2.local.")])
+    assert [spark.name for spark in listed] == ["spark-2"]
+    assert sentence.startswith("Two machines are called spark-1: ssh was announced 2 times, for 192.0.2.2 and 192.0.2")
 
 
-def test_addresses_of_one_cable_alone_come_last() -> None:
+def test_link_local_addresses_come_last() -> None:
     (spark,) = sparks([ssh("spark-1.local.", "fe80::1%eth0", "169.254.9.9", "2001:db8::1", "192.0.2.9", "192.0.2.10")])
     assert spark.addresses == ("192.0.2.9", "192.0.2.10", "2001:db8::1", "169.254.9.9", "fe80::1%eth0")
 
 
-def test_without_zeroconf_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_zeroconf_names_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "zeroconf", None)
     with pytest.raises(SparkforgeError, match=r"zeroconf.*pip install zeroconf.*name the Sparks in an inventory"):
         discovery.browse()
 
 
-def test_a_type_of_service_that_is_none_is_named() -> None:
-    with pytest.raises(SparkforgeError, match=r"^ssh is not a service type.*_ssh._tcp"):
-        discovery.browse(["_ssh._tcp", "ssh"])
-
-
-def test_an_interface_that_is_no_address_is_named() -> None:
+def test_an_interface_that_is_not_an_address_is_refused() -> None:
     with pytest.raises(SparkforgeError, match="The search for Sparks in the network failed: 'eth0'"):
         discovery.browse(interfaces=["eth0"])
 
 
 class SlowNetwork:
-    """Resolves what was heard at once, and of the rest nothing within the time that it is given."""
+    """Resolves names with "heard" at once; any other takes its whole timeout in vain."""
 
     def get_service_info(self, kind: str, name: str, timeout: int) -> str | None:
         if "heard" in name:
@@ -113,29 +108,29 @@ class SlowNetwork:
 
 
 @pytest.mark.parametrize("silent", [0, 20, discovery.MOST_NAMES])
-def test_names_that_do_not_resolve_take_one_deadline_together(silent: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unresolvable_names_share_one_deadline(silent: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(discovery, "RESOLVE", 0.5)
     instances = [("_ssh._tcp.local.", f"{number:04} silent") for number in range(silent)]
     start = time.monotonic()
-    found = discovery.resolved(SlowNetwork(), [*instances, ("_ssh._tcp.local.", "zz heard")])
+    resolved = discovery.resolved(SlowNetwork(), [*instances, ("_ssh._tcp.local.", "zz heard")])
     assert time.monotonic() - start < 3
-    assert [name for (_kind, name), info in found.items() if info] == ["zz heard"]
-    assert len(found) == silent + 1
+    assert [name for (_kind, name), info in resolved.items() if info] == ["zz heard"]
+    assert len(resolved) == silent + 1
 
 
-@pytest.mark.parametrize("service", ["_ssh._tcp.local.", "_ssh._tcp\n", "ssh._tcp", "_ssh", "_ssh._tcp x"])
-def test_a_service_has_a_type_of_mdns(service: str) -> None:
-    with pytest.raises(SparkforgeError, match="is not a service type"):
-        discovery.browse([service])
+@pytest.mark.parametrize("service", ["ssh", "_ssh._tcp.local.", "_ssh._tcp\n", "ssh._tcp", "_ssh", "_ssh._tcp x"])
+def test_an_invalid_service_type_is_refused(service: str) -> None:
+    with pytest.raises(SparkforgeError, match=r"(?s)^.*ssh.* is not a service type.*_ssh._tcp"):
+        discovery.browse(["_ssh._tcp", service])
 
 
-def test_an_alias_of_nvidia_sync_is_a_name() -> None:
+def test_aliases_of_nvidia_sync_must_be_names() -> None:
     assert discovery.sync_aliases("Host spark-1 a/b *.lab spark-2;x\nHost = fe80::1\n") == ["spark-1", "fe80::1"]
 
 
 @pytest.mark.parametrize("name", ["spark-ab12", "\0spark._ssh._tcp.local.", "a.example.", "-._tcp.local."])
-def test_a_pointer_to_what_is_no_service_ends_no_search(name: str) -> None:
+def test_an_invalid_pointer_does_not_stop_the_search(name: str) -> None:
     network = SimpleNamespace(get_service_info=lambda kind, name, timeout: zeroconf.ServiceInfo(kind, name))
     heard = ("_ssh._tcp.local.", "spark-ab12._ssh._tcp.local.")
-    found = discovery.resolved(network, [("_ssh._tcp.local.", name), heard])
-    assert [instance for instance, info in found.items() if info] == [heard]
+    resolved = discovery.resolved(network, [("_ssh._tcp.local.", name), heard])
+    assert [instance for instance, info in resolved.items() if info] == [heard]

@@ -9,16 +9,18 @@ PLUGINS = "ansible_collections.sparkforge.dgx_spark.plugins"
 COLLECTION = pathlib.Path(__file__).parents[4]
 
 
-def test_every_action_of_the_controller_takes_what_its_documentation_has_and_nothing_else() -> None:
+def test_options_of_controller_actions_come_from_their_documentation() -> None:
     names = [path.stem for path in sorted((COLLECTION / "plugins/action").glob("*.py"))]
-    found = [importlib.import_module(f"{PLUGINS}.action.{name}").ActionModule for name in names]
-    specs = {action.__module__.rpartition(".")[2]: action.spec for action in found if issubclass(action, OnController)}
+    actions = [importlib.import_module(f"{PLUGINS}.action.{name}").ActionModule for name in names]
+    specs = {
+        action.__module__.rpartition(".")[2]: action.spec for action in actions if issubclass(action, OnController)
+    }
     assert {"stack_facts", "stack_lock", "wheelhouse_manifest", "fleet_report"} <= set(specs)
-    # Of the module's own text, of a fragment, and of a variant of one.
+    # The options come from the module's own documentation and from fragments.
     assert specs["stack_lock"]["parts"]["choices"] == ["archives", "wheels", "sources", "requirements"]
     assert specs["stack_lock"]["name"] == {"type": "str", "required": True}
     assert specs["stack_mirror"]["nvidia_url"]["default"] == "https://developer.download.nvidia.com"
     assert not [name for name, spec in specs.items() for option in spec.values() if "type" not in option]
-    # What the documentation cannot say, or says of what the action refuses by a message of its own.
+    # no_log is not part of the documentation, and the action itself refuses a wrong choice.
     assert specs["wheelhouse_manifest"]["password"]["no_log"]
     assert "choices" not in specs["stack_facts"]["method"]

@@ -1,4 +1,4 @@
-"""fleet_status and stack_status, as playbooks/status.yml calls them; the one host is this machine."""
+"""fleet_status and stack_status, as playbooks/status.yml calls them; this machine is the only host."""
 
 import hashlib
 import json
@@ -17,10 +17,10 @@ ROWS = [
 ]
 
 
-def test_the_table_is_printed_as_it_is() -> None:
+def test_the_table_is_printed() -> None:
     result = act(fleet_status.ActionModule, {"rows": ROWS})
-    said = "\nspark01  unreachable: Failed to connect\nspark02  failed: The play failed on it before"
-    assert said in result["shown"]
+    table = "\nspark01  unreachable: Failed to connect\nspark02  failed: The play failed on it before"
+    assert table in result["shown"]
     assert result["summary"]["unreachable"] == 1 and result["changed"] is False
     assert result["path"] is None
 
@@ -28,8 +28,8 @@ def test_the_table_is_printed_as_it_is() -> None:
 @pytest.mark.parametrize("check_mode", [False, True], ids=["run", "check"])
 def test_json_is_printed_and_written_in_check_mode_too(tmp_path: Path, check_mode: bool) -> None:
     file = tmp_path / "made/status.json"
-    asked = {"rows": ROWS, "format": "json", "path": str(file)}
-    result = act(fleet_status.ActionModule, asked, check_mode=check_mode)
+    options = {"rows": ROWS, "format": "json", "path": str(file)}
+    result = act(fleet_status.ActionModule, options, check_mode=check_mode)
     printed = json.loads(result["shown"])
     assert json.loads(file.read_text()) == printed
     assert printed["check_mode"] is check_mode
@@ -42,59 +42,52 @@ def test_a_file_that_cannot_be_written_is_one_error() -> None:
     assert "status_file" in result["remedy"]
 
 
-def test_a_host_that_was_read_gets_its_row_here() -> None:
-    look = {
-        "now": 1795262700,
-        "current": None,
-        "environments": [],
-        "plan": {"environment_id": "8a2b", "actions": ["install"]},
-    }
+def test_an_observed_host_gets_a_row() -> None:
+    plan = {"environment_id": "8a2b", "actions": ["install"]}
+    look = {"now": 1795262700, "current": None, "environments": [], "plan": plan}
     row = {"host": "spark01", "look": look, "stack": {"name": "torch-2.9.1"}, "changes": {"cusparselt": ["install x"]}}
     (host,) = act(fleet_status.ActionModule, {"rows": [row]})["hosts"]
-    assert (host["host"], host["standing"], set(host["changes"])) == (
-        "spark01",
-        "changes",
-        {"cusparselt", "python_env"},
-    )
+    assert (host["host"], host["standing"]) == ("spark01", "changes")
+    assert set(host["changes"]) == {"cusparselt", "python_env"}
     (stopped,) = act(fleet_status.ActionModule, {"rows": [{**row, "stops": [{"cause": "No."}]}]})["hosts"]
     assert stopped["standing"] == "stops"
 
 
-def test_stack_status_compares_the_proof_with_what_was_observed() -> None:
+def test_stack_status_compares_the_proof_with_the_observation() -> None:
     def answer(_module: str, _arguments: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
         return {"proof": {"driver": "580.95.05"}}
 
-    seen = {"spark_info": {"driver": {"version": "580.159.04"}, "firmware": {"board": "5.36_0ACUM027"}}}
-    found = act(stack_status.ActionModule, {}, answer=answer, ansible_facts=seen)
-    assert found["changed_since_proof"] == [{"what": "driver", "before": "580.95.05", "now": "580.159.04"}]
-    assert found["firmware"] == {"board": "5.36_0ACUM027"}
-    nothing = act(stack_status.ActionModule, {}, answer=answer)
-    assert (nothing["changed_since_proof"], nothing["firmware"]) == ([], {})
+    facts = {"spark_info": {"driver": {"version": "580.159.04"}, "firmware": {"board": "5.36_0ACUM027"}}}
+    status = act(stack_status.ActionModule, {}, answer=answer, ansible_facts=facts)
+    assert status["changed_since_proof"] == [{"what": "driver", "before": "580.95.05", "now": "580.159.04"}]
+    assert status["firmware"] == {"board": "5.36_0ACUM027"}
+    unobserved = act(stack_status.ActionModule, {}, answer=answer)
+    assert (unobserved["changed_since_proof"], unobserved["firmware"]) == ([], {})
 
 
-def here(_module: str, arguments: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    """Run stack_status on this machine."""
-    return run_module("stack_status", **arguments)
-
-
-def test_stack_status_hashes_wheels_of_the_controller_and_takes_others_by_their_hash(
-    tmp_path: Path, open_path: Path
-) -> None:
+def test_stack_status_hashes_local_wheels_and_accepts_others_by_their_hash(tmp_path: Path, open_path: Path) -> None:
     wheel = tmp_path / "tool-1.0-py3-none-any.whl"
     wheel.write_bytes(b"a wheel")
     pinned = {"file": "other-1.0-py3-none-any.whl", "sha256": "b" * 64}
-    wanted = {"python": "/usr/bin/python3.12", "wheels": [str(wheel), pinned]}
-    place = {"root": str(open_path / "root"), "history": str(tmp_path / "history")}
-    found = act(stack_status.ActionModule, {"wanted": wanted, **place}, answer=here)
     digests = [{"path": wheel.name, "sha256": hashlib.sha256(b"a wheel").hexdigest()}, pinned]
-    same = act(stack_status.ActionModule, {"wanted": {**wanted, "wheels": digests}, **place}, answer=here)
-    assert found["plan"]["environment_id"] and found["plan"] == same["plan"]
-    assert found["plan"]["actions"][0] == "install"
+    plan, same = (
+        act(
+            stack_status.ActionModule,
+            {
+                "wanted": {"python": "/usr/bin/python3.12", "wheels": wheels},
+                "root": str(open_path / "root"),
+                "history": str(tmp_path / "history"),
+            },
+            answer=lambda _module, arguments: run_module("stack_status", **arguments),
+        )["plan"]
+        for wheels in ([str(wheel), pinned], digests)
+    )
+    assert plan["environment_id"] and plan == same
+    assert plan["actions"][0] == "install"
 
 
 def test_a_wheel_that_is_not_on_the_controller_is_one_error(tmp_path: Path) -> None:
-    wanted = {"python": "/usr/bin/python3.12", "wheels": ["/nowhere/tool-1.0-py3-none-any.whl"]}
-    found = act(stack_status.ActionModule, {"wanted": wanted, "root": str(tmp_path / "root")})
-    assert (
-        found["failed"] and found["cause"] == "The wheel /nowhere/tool-1.0-py3-none-any.whl is not on the controller."
-    )
+    environment = {"python": "/usr/bin/python3.12", "wheels": ["/nowhere/tool-1.0-py3-none-any.whl"]}
+    result = act(stack_status.ActionModule, {"wanted": environment, "root": str(tmp_path / "root")})
+    assert result["failed"]
+    assert result["cause"] == "The wheel /nowhere/tool-1.0-py3-none-any.whl is not on the controller."

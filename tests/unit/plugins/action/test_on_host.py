@@ -1,4 +1,4 @@
-"""What is taken of a host's answer: no variable of the play, nothing that a terminal obeys, no false observation."""
+"""The filter for a host's answers: they set no variable, contain no terminal sequences and have valid observations."""
 
 import copy
 import importlib
@@ -7,7 +7,6 @@ import resource
 import signal
 import typing as t
 from pathlib import Path
-from unittest.mock import MagicMock
 
 import pytest
 import yaml
@@ -15,24 +14,24 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.sparkforge.dgx_spark.plugins.action import cuda_proof, spark_info, wheelhouse_manifest
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import action, programs
 
+from tests.unit.act import construct
+
 ROOT = Path(__file__).parents[4]
 HOSTS = sorted((ROOT / "tests/unit/data/hosts").glob("*.json"))
 ESCAPES = "\x1b[2J\x1b]52;c;b3duZWQ=\x07\x9b2J\u202e"
 
 
-def answered(
+def filtered_answer(
     plugin: type[ActionBase],
     answer: dict[str, t.Any],
     monkeypatch: pytest.MonkeyPatch,
     interpreter: str = "",
     module: str = "sparkforge.dgx_spark.spark_info",
 ) -> dict[str, t.Any]:
-    """Return what is left of an answer of the host's."""
+    """Return the filtered answer of a module on the host."""
     monkeypatch.setattr(ActionBase, "_execute_module", lambda *_arguments, **_options: copy.deepcopy(answer))
-    called = plugin(
-        task=MagicMock(action=module), connection=MagicMock(), play_context=MagicMock(), loader=MagicMock(),
-        templar=MagicMock(), shared_loader_obj=None,
-    )  # fmt: skip
+    called = construct(plugin, {})
+    called._task.action = module
     called._discovered_interpreter_key = "discovered_interpreter_python" if interpreter else None
     called._discovered_interpreter = interpreter
     return t.cast("dict[str, t.Any]", called._execute_module())
@@ -41,52 +40,48 @@ def answered(
 def test_no_answer_sets_a_fact(monkeypatch: pytest.MonkeyPatch) -> None:
     facts = {"status_file": "/root/.profile", "spark_info": {}, "discovered_interpreter_python": "/bin/false"}
     answer = {"changed": True, "ansible_facts": facts, "rc": 0}
-    assert answered(cuda_proof.ActionModule, answer, monkeypatch) == {"changed": True, "rc": 0}
-    # What Ansible itself found is told on, or it would look for it at every task.
-    found = answered(cuda_proof.ActionModule, answer, monkeypatch, "/usr/bin/python3")
-    assert found["ansible_facts"] == {"discovered_interpreter_python": "/usr/bin/python3"}
+    assert filtered_answer(cuda_proof.ActionModule, answer, monkeypatch) == {"changed": True, "rc": 0}
+    # The interpreter that Ansible itself discovered stays a fact, or Ansible would search for it in every task.
+    result = filtered_answer(cuda_proof.ActionModule, answer, monkeypatch, "/usr/bin/python3")
+    assert result["ansible_facts"] == {"discovered_interpreter_python": "/usr/bin/python3"}
     for nonsense in (None, [], "x", 5):
         answer = {"changed": False, "ansible_facts": nonsense}
-        assert answered(cuda_proof.ActionModule, answer, monkeypatch) == {"changed": False}
+        assert filtered_answer(cuda_proof.ActionModule, answer, monkeypatch) == {"changed": False}
 
 
-def test_a_module_that_observes_nothing_brings_no_observation(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_observation_by_another_module_sets_no_fact(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = {"changed": False, "spark_info": {"platform": 5}, "ansible_facts": {"spark_info": {"platform": 5}}}
-    found = answered(spark_info.ActionModule, answer, monkeypatch, module="sparkforge.dgx_spark.build_info")
-    assert "ansible_facts" not in found
+    result = filtered_answer(spark_info.ActionModule, answer, monkeypatch, module="sparkforge.dgx_spark.build_info")
+    assert "ansible_facts" not in result
 
 
-def test_no_answer_moves_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_contain_no_terminal_sequences(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = {"msg": f"a\tb\n{ESCAPES}", f"k{ESCAPES}": [{"x": [f"{ESCAPES}y"]}], "number": 1.5, "nothing": None}
-    found = json.dumps(answered(cuda_proof.ActionModule, answer, monkeypatch), ensure_ascii=False)
-    assert not set("\x1b\x07\x9b\u202e") & set(found)
-    assert json.loads(found)["msg"].startswith("a\tb\n")
-    assert json.loads(found)["number"] == 1.5
+    result = filtered_answer(cuda_proof.ActionModule, answer, monkeypatch)
+    assert not set("\x1b\x07\x9b\u202e") & set(json.dumps(result, ensure_ascii=False))
+    assert result["msg"].startswith("a\tb\n")
+    assert result["number"] == 1.5
 
 
-def test_a_program_that_lacks_a_file_fails_the_task_with_cause_and_remedy(
+def test_a_program_without_a_file_fails_the_task_with_cause_and_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lacking = programs.Program("proof", lambda: {"x": (tmp_path / "x").read_text()})
-    monkeypatch.setattr(programs, "PROOF", lacking)
-    called = cuda_proof.ActionModule(
-        task=MagicMock(action="cuda_proof"), connection=MagicMock(), play_context=MagicMock(), loader=MagicMock(),
-        templar=MagicMock(), shared_loader_obj=None,
-    )  # fmt: skip
-    failed = called.asked({}, {})
+    incomplete = programs.Program("proof", lambda: {"x": (tmp_path / "x").read_text()})
+    monkeypatch.setattr(programs, "PROOF", incomplete)
+    failed = construct(cuda_proof.ActionModule, {}).asked({}, {})
     assert failed["failed"] and failed["remedy"]
     assert failed["cause"] == f"sparkforge-proof.pyz cannot be put together: {tmp_path / 'x'} is missing."
 
 
-def test_every_module_that_runs_on_a_host_is_run_by_an_action_of_ours() -> None:
-    """One that Ansible's own action ran would set any fact."""
+def test_every_host_module_is_run_by_an_action_of_the_collection() -> None:
+    """A module without such an action could set any fact."""
     routed = yaml.safe_load((ROOT / "meta/runtime.yml").read_text())["plugin_routing"]["modules"]
     own = {path.stem for path in (ROOT / "plugins/action").glob("*.py")}
     modules = {path.stem for path in (ROOT / "plugins/modules").glob("*.py")} - {"__init__"}
-    routed = {name: one for name, one in routed.items() if "tombstone" not in one}
+    routed = {name: entry for name, entry in routed.items() if "tombstone" not in entry}
     assert set(routed) | own >= modules
-    assert {one["action_plugin"].rpartition(".")[2] for one in routed.values()} == {"spark_info", "cuda_proof"}
-    # Ansible takes what is sent somewhere there before an action of the module's own name.
+    assert {entry["action_plugin"].rpartition(".")[2] for entry in routed.values()} == {"spark_info", "cuda_proof"}
+    # Ansible prefers a module's redirection to an action of the same name.
     assert not set(routed) & own
     for name in own - {"__init__"}:
         plugin = importlib.import_module(f"{spark_info.__package__}.{name}").ActionModule
@@ -95,19 +90,19 @@ def test_every_module_that_runs_on_a_host_is_run_by_an_action_of_ours() -> None:
 
 @pytest.fixture(params=HOSTS, ids=[path.stem for path in HOSTS])
 def observation(request: pytest.FixtureRequest) -> dict[str, t.Any]:
-    found = json.loads(request.param.read_text())
-    found.pop("record", None)
-    return t.cast("dict[str, t.Any]", found)
+    recorded = json.loads(request.param.read_text())
+    recorded.pop("record", None)
+    return t.cast("dict[str, t.Any]", recorded)
 
 
-def test_the_observation_of_every_recorded_host_is_taken_as_it_is(
+def test_observations_of_recorded_hosts_are_accepted_unchanged(
     observation: dict[str, t.Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer = {"changed": False, "spark_info": observation, "ansible_facts": {"spark_info": "another", "x": 1}}
-    found = answered(spark_info.ActionModule, answer, monkeypatch)
-    assert found["spark_info"] == observation
-    # One thing has one value: what was checked.
-    assert found["ansible_facts"] == {"spark_info": observation}
+    result = filtered_answer(spark_info.ActionModule, answer, monkeypatch)
+    assert result["spark_info"] == observation
+    # The fact is the checked observation, not the one in the answer's facts.
+    assert result["ansible_facts"] == {"spark_info": observation}
 
 
 @pytest.mark.parametrize(
@@ -134,25 +129,27 @@ def test_the_observation_of_every_recorded_host_is_taken_as_it_is(
         {"loader": None},
     ],
 )  # fmt: skip
-def test_what_is_no_observation_is_refused_with_its_place(
+def test_an_invalid_observation_is_refused_with_its_key(
     change: dict[str, t.Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sound = json.loads((ROOT / "tests/unit/data/hosts/dgx-spark.json").read_text())
     answer = {"changed": False, "spark_info": {**sound, **change}, "ansible_facts": {"spark_info": sound}}
-    found = answered(spark_info.ActionModule, answer, monkeypatch)
-    assert found["failed"] and not found["changed"] and "ansible_facts" not in found and "spark_info" not in found
-    assert found["cause"].startswith(f"What the host says of itself is not an observation: {next(iter(change))}")
-    assert found["remedy"] and "\n" not in found["cause"] and len(found["msg"]) < 1000
+    result = filtered_answer(spark_info.ActionModule, answer, monkeypatch)
+    assert result["failed"] and not result["changed"] and not {"ansible_facts", "spark_info"} & set(result)
+    assert result["cause"].startswith(f"What the host says of itself is not an observation: {next(iter(change))}")
+    assert result["remedy"] and "\n" not in result["cause"] and len(result["msg"]) < 1000
 
 
-def test_an_answer_that_is_none_is_refused_and_a_failure_sets_no_fact(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_without_observation_is_refused_and_a_failure_sets_no_fact(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for nonsense in ({}, {"spark_info": []}, {"spark_info": 5}, {"spark_info": None}):
-        assert answered(spark_info.ActionModule, {"changed": False, **nonsense}, monkeypatch)["failed"]
+        assert filtered_answer(spark_info.ActionModule, {"changed": False, **nonsense}, monkeypatch)["failed"]
     failed = {"failed": True, "msg": "no python", "ansible_facts": {"spark_info": {}}}
-    assert answered(spark_info.ActionModule, failed, monkeypatch) == {"failed": True, "msg": "no python"}
+    assert filtered_answer(spark_info.ActionModule, failed, monkeypatch) == {"failed": True, "msg": "no python"}
 
 
-def test_what_is_fetched_in_the_place_of_a_wheel_ends_at_its_size(tmp_path: Path) -> None:
+def test_a_fetched_file_cannot_exceed_the_size_of_the_wheel(tmp_path: Path) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE), signal.getsignal(signal.SIGXFSZ)
     with (
         (tmp_path / "wheel").open("wb", buffering=0) as target,

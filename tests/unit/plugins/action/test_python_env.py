@@ -1,34 +1,33 @@
-"""How often the host is asked, what is sent, and one real play over the local connection."""
+"""The action plugin python_env: module calls, transferred wheels and errors."""
 
 import hashlib
 import json
 import os
 import pathlib
 import typing as t
-import unittest.mock
+from unittest.mock import MagicMock
 
 import pytest
 from ansible.errors import AnsibleError
 from ansible_collections.sparkforge.dgx_spark.plugins.action import python_env
 
+from tests.unit.act import construct
+
 
 class Action:
-    """The action plugin with a host that answers from a list."""
+    """The action plugin with a list of module results."""
 
-    def __init__(self, directory: pathlib.Path, arguments: dict[str, t.Any], answers: list[dict[str, t.Any]]) -> None:
-        task = unittest.mock.MagicMock(async_val=0, check_mode=False, diff=False, args=arguments)
-        connection = unittest.mock.MagicMock()
+    def __init__(
+        self,
+        directory: pathlib.Path,
+        arguments: dict[str, t.Any],
+        answers: list[dict[str, t.Any]],
+        check_mode: bool = False,
+    ) -> None:
+        connection = MagicMock()
         connection._shell.tmpdir = None
         connection._shell.join_path = os.path.join
-        self.plugin = python_env.ActionModule(
-            task=task,
-            connection=connection,
-            play_context=unittest.mock.MagicMock(),
-            loader=unittest.mock.MagicMock(),
-            templar=unittest.mock.MagicMock(),
-            shared_loader_obj=None,
-        )
-        self.task = task
+        self.plugin = construct(python_env.ActionModule, arguments, check_mode=check_mode, connection=connection)
         self.calls: list[dict[str, t.Any]] = []
         self.sent: list[tuple[str, str]] = []
         self.readable: list[str] = []
@@ -54,17 +53,17 @@ class Action:
             setattr(self.plugin, name, function)
 
     def run(self) -> dict[str, t.Any]:
-        return self.plugin.run(task_vars={})
+        return t.cast("dict[str, t.Any]", self.plugin.run(task_vars={"inventory_hostname": "spark01"}))
 
 
-def test_without_wheels_the_host_is_asked_once_and_nothing_is_sent(tmp_path: pathlib.Path) -> None:
+def test_without_wheels_the_module_runs_once_and_nothing_is_sent(tmp_path: pathlib.Path) -> None:
     action = Action(tmp_path, {"name": "torch", "requirements": ["x"]}, [{"changed": True}])
     assert action.run()["changed"]
     assert action.calls == [{"name": "torch", "requirements": ["x"]}]
     assert action.sent == []
 
 
-def test_a_host_that_has_the_wheels_is_asked_once(tmp_path: pathlib.Path) -> None:
+def test_the_module_runs_once_if_the_host_has_the_wheels(tmp_path: pathlib.Path) -> None:
     (tmp_path / "a-1-py3-none-any.whl").write_bytes(b"a")
     action = Action(
         tmp_path, {"name": "torch", "wheels": ["a-1-py3-none-any.whl"]}, [{"changed": False, "missing_wheels": []}]
@@ -93,11 +92,11 @@ def test_only_the_missing_wheels_are_sent_and_made_readable(tmp_path: pathlib.Pa
     assert action.calls[1]["transferred"] == {digest: remote}
 
 
-def test_a_download_that_takes_longer_than_a_call_is_gone_on_with_and_told(
+def test_an_unfinished_download_continues_and_its_progress_is_shown(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said: list[str] = []
-    monkeypatch.setattr(python_env.display, "display", said.append)
+    lines: list[str] = []
+    monkeypatch.setattr(python_env.display, "display", lines.append)
     small, large = {"file": "small.whl", "size": 2_500_000}, {"file": "large.whl", "size": 600_000_000}
     first: dict[str, t.Any] = {"finished": [small], "files": 1, "of_files": 2, "bytes": 2_500_000, "seconds": 2.5}
     first |= {"of_bytes": 602_500_000, "next": ["large.whl"]}
@@ -106,11 +105,11 @@ def test_a_download_that_takes_longer_than_a_call_is_gone_on_with_and_told(
     action = Action(
         tmp_path,
         {"name": "torch", "requirements": ["x"]},
-        [{"unfinished": True, "download": one} for one in (first, silent)] + [{"changed": True, "download": last}],
+        [*({"unfinished": True, "download": row} for row in (first, silent)), {"changed": True, "download": last}],
     )
-    assert action.plugin.run(task_vars={"inventory_hostname": "spark01"}) == {"changed": True, "download": last}
+    assert action.run() == {"changed": True, "download": last}
     assert action.calls == [{"name": "torch", "requirements": ["x"]}] * 3
-    assert said == [
+    assert lines == [
         "spark01 | torch | small.whl, 2.5 MB",
         "spark01 | torch | 1 of 2 wheels, 2.5 MB of 602.5 MB, 1.0 MB/s, about 0:10:00 left | next: large.whl",
         "spark01 | torch | 1 of 2 wheels, 2.5 MB | next: large.whl",
@@ -118,7 +117,7 @@ def test_a_download_that_takes_longer_than_a_call_is_gone_on_with_and_told(
     ]
 
 
-def test_a_download_that_fails_is_not_gone_on_with(tmp_path: pathlib.Path) -> None:
+def test_a_failed_download_is_not_continued(tmp_path: pathlib.Path) -> None:
     action = Action(tmp_path, {"name": "torch"}, [{"failed": True, "unfinished": True, "msg": "no"}])
     assert action.run()["failed"] and len(action.calls) == 1
 
@@ -130,8 +129,8 @@ def test_check_mode_sends_nothing(tmp_path: pathlib.Path) -> None:
         tmp_path,
         {"name": "torch", "wheels": ["a-1-py3-none-any.whl"]},
         [{"changed": True, "missing_wheels": [{"file": "a", "sha256": digest}]}],
+        check_mode=True,
     )
-    action.task.check_mode = True
     assert action.run()["changed"]
     assert action.sent == []
 
@@ -146,7 +145,7 @@ def test_check_mode_sends_nothing(tmp_path: pathlib.Path) -> None:
         ("a-1-py3-none-any.whl", "is not a list"),
     ],
 )
-def test_bad_wheels_end_before_the_host_is_asked(tmp_path: pathlib.Path, wheels: t.Any, cause: str) -> None:
+def test_bad_wheels_are_refused_before_the_module_runs(tmp_path: pathlib.Path, wheels: t.Any, cause: str) -> None:
     (tmp_path / "a-1-py3-none-any.whl").write_bytes(b"a")
     action = Action(tmp_path, {"name": "torch", "wheels": wheels}, [])
     result = action.run()

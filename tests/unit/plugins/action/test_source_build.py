@@ -1,12 +1,13 @@
-"""How a build is followed: what the host is asked, what is printed, and what ends it."""
+"""The action plugin source_build follows a build: module calls, progress and errors."""
 
 import json
 import typing as t
-import unittest.mock
 
 import pytest
 from ansible.errors import AnsibleConnectionFailure
 from ansible_collections.sparkforge.dgx_spark.plugins.action import source_build
+
+from tests.unit.act import construct
 
 RUNNING: dict[str, t.Any] = {
     "changed": True,
@@ -20,26 +21,16 @@ RUNNING: dict[str, t.Any] = {
 BUILT = {"changed": True, "status": "built", "wheels": []}
 
 
-def goes_on(**state: t.Any) -> dict[str, t.Any]:
+def running_state(**state: t.Any) -> dict[str, t.Any]:
     return {**RUNNING, "state": {**RUNNING["state"], **state}}
 
 
 class Host:
-    """The action plugin with a host that answers module calls from a list; an exception is raised."""
+    """The action plugin with a list of module results; an exception in it is raised."""
 
-    def __init__(self, answers: list[t.Any], **arguments: t.Any) -> None:
+    def __init__(self, answers: list[t.Any], check_mode: bool = False, **arguments: t.Any) -> None:
         arguments = {"name": "tiny", "user": "sparkforge", "patches": ["--- a\n+++ b\n"], **arguments}
-        task = unittest.mock.MagicMock(async_val=0, check_mode=False, diff=False, args=arguments)
-        self.connection = unittest.mock.MagicMock()
-        self.plugin = source_build.ActionModule(
-            task=task,
-            connection=self.connection,
-            play_context=unittest.mock.MagicMock(),
-            loader=unittest.mock.MagicMock(),
-            templar=unittest.mock.MagicMock(),
-            shared_loader_obj=None,
-        )
-        self.task = task
+        self.plugin = construct(source_build.ActionModule, arguments, check_mode=check_mode)
         self.calls: list[dict[str, t.Any]] = []
 
         def execute(module_args: dict[str, t.Any], task_vars: t.Any) -> t.Any:
@@ -52,57 +43,57 @@ class Host:
         self.plugin._execute_module = execute
 
     def run(self) -> dict[str, t.Any]:
-        return self.plugin.run(task_vars={"inventory_hostname": "spark01"})
+        return t.cast("dict[str, t.Any]", self.plugin.run(task_vars={"inventory_hostname": "spark01"}))
 
 
 @pytest.fixture(autouse=True)
-def printed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def printed_lines(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     lines: list[str] = []
     monkeypatch.setattr(source_build.display, "display", lines.append)
     monkeypatch.setattr(source_build.time, "sleep", lambda _seconds: None)
     return lines
 
 
-def test_a_build_is_followed_to_its_end(printed: list[str]) -> None:
-    host = Host([RUNNING, goes_on(done=5), goes_on(phase="package"), BUILT])
+def test_a_build_is_followed_to_its_end(printed_lines: list[str]) -> None:
+    host = Host([RUNNING, running_state(done=5), running_state(phase="package"), BUILT])
     result = host.run()
     assert (result["status"], result["changed"], result["changes"]) == ("built", True, RUNNING["changes"])
     assert len(host.calls) == 4
-    assert [line.partition(" | ")[2].split()[0] for line in printed] == ["build", "package"]
+    assert [line.partition(" | ")[2].split()[0] for line in printed_lines] == ["build", "package"]
 
 
 def test_poll_sends_the_last_known_state() -> None:
-    host = Host([RUNNING, goes_on(phase="package", attempts=2), BUILT])
+    host = Host([RUNNING, running_state(phase="package", attempts=2), BUILT])
     host.run()
-    seen = [call["attach"]["seen"] for call in host.calls[1:]]
-    assert [(news["phase"], news["attempts"]) for news in seen] == [("build", 1), ("package", 2)]
-    # A poll sends only what finds the build.
+    states = [call["attach"]["seen"] for call in host.calls[1:]]
+    assert [(state["phase"], state["attempts"]) for state in states] == [("build", 1), ("package", 2)]
+    # A poll sends only the options that identify the build.
     assert "patches" in host.calls[0]
     assert "patches" not in host.calls[1]
 
 
 def test_a_lost_connection_is_made_again() -> None:
-    host = Host([RUNNING, AnsibleConnectionFailure("gone"), goes_on(done=2), BUILT])
+    host = Host([RUNNING, AnsibleConnectionFailure("gone"), running_state(done=2), BUILT])
     assert host.run()["status"] == "built"
-    assert host.connection.reset.call_count == 1
+    assert host.plugin._connection.reset.call_count == 1
     assert len(host.calls) == 4
 
 
-def test_a_loss_that_is_noticed_late_is_tried_again_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    passed = [0.0]
-    monkeypatch.setattr(source_build.time, "monotonic", lambda: passed[0])
-    host = Host([RUNNING, AnsibleConnectionFailure("gone"), goes_on(done=2), BUILT])
+def test_a_connection_loss_that_is_noticed_late_is_retried(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(source_build.time, "monotonic", lambda: clock[0])
+    host = Host([RUNNING, AnsibleConnectionFailure("gone"), running_state(done=2), BUILT])
     execute = host.plugin._execute_module
 
     def slow(module_args: dict[str, t.Any], task_vars: t.Any) -> t.Any:
-        passed[0] += 600
+        clock[0] += 600
         return execute(module_args, task_vars)
 
     host.plugin._execute_module = slow
     assert host.run()["status"] == "built"
 
 
-def test_a_host_that_stays_away_is_unreachable_and_the_build_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_that_stays_unreachable_is_reported_while_its_build_continues(monkeypatch: pytest.MonkeyPatch) -> None:
     host = Host([RUNNING, *[AnsibleConnectionFailure("gone")] * 99])
     clock = iter(range(0, 10_000, 50))
     monkeypatch.setattr(source_build.time, "monotonic", lambda: next(clock))
@@ -111,7 +102,7 @@ def test_a_host_that_stays_away_is_unreachable_and_the_build_goes_on(monkeypatch
     assert 2 < len(host.calls) < 11
 
 
-def test_a_unit_is_given_as_a_mapping_beside_which_options_win() -> None:
+def test_options_override_the_mapping_unit() -> None:
     host = Host([BUILT], unit={"kind": "wheel", "jobs": 1, "subdirectory": None}, jobs=4)
     assert host.run()["status"] == "built"
     assert host.calls[0] | {"patches": None} == {
@@ -120,37 +111,33 @@ def test_a_unit_is_given_as_a_mapping_beside_which_options_win() -> None:
 
 
 def test_the_patches_of_a_unit_are_read_on_the_controller() -> None:
-    host = Host([BUILT], unit={"patches": [{"name": "mine", "content": "--- a"}]}, patches=None)
-    del host.task.args["patches"]
+    host = Host([BUILT], unit={"patches": [{"name": "mine", "content": "--- a"}]})
+    del host.plugin._task.args["patches"]
     host.run()
     assert host.calls[0]["patches"] == [{"name": "mine", "content": "--- a"}]
 
 
-def test_what_is_no_unit_is_refused() -> None:
+def test_a_unit_that_is_not_a_mapping_is_refused() -> None:
     result = Host([], unit="llvm").run()
-    assert (
-        result["failed"]
-        and result["msg"] == "The option unit is not a mapping: 'llvm'. Give a mapping of the module's options."
-    )
+    assert result["failed"] and "The option unit is not a mapping: 'llvm'." in result["msg"]
 
 
-def test_a_failure_is_the_modules_word() -> None:
+def test_a_failure_of_the_module_is_returned() -> None:
     failure = {"failed": True, "msg": "No such header.", "cause": "No such header.", "remedy": "Install it."}
     result = Host([RUNNING, failure]).run()
     assert (result["failed"], result["cause"], result["changes"]) == (True, "No such header.", RUNNING["changes"])
     assert "artefact" not in result
 
 
-def test_notes_are_printed_once(printed: list[str]) -> None:
+def test_notes_are_printed_once(printed_lines: list[str]) -> None:
     note = "The build ran out of memory with 2 jobs and continued with 1."
-    host = Host([RUNNING, goes_on(notes=[note]), goes_on(notes=[note], attempts=2), BUILT])
+    host = Host([RUNNING, running_state(notes=[note]), running_state(notes=[note], attempts=2), BUILT])
     host.run()
-    assert printed.count(f"spark01 | {note}") == 1
+    assert printed_lines.count(f"spark01 | {note}") == 1
 
 
-@pytest.mark.parametrize("how", ["check mode", "not followed"])
-def test_who_does_not_follow_asks_once(how: str) -> None:
-    host = Host([RUNNING], **({"follow": "no"} if how == "not followed" else {}))
-    host.task.check_mode = how == "check mode"
+@pytest.mark.parametrize("options", [{"check_mode": True}, {"follow": "no"}])
+def test_a_build_that_is_not_followed_needs_one_call(options: dict[str, t.Any]) -> None:
+    host = Host([RUNNING], **options)
     assert host.run() == RUNNING
     assert len(host.calls) == 1

@@ -1,4 +1,4 @@
-"""What a person is told of a host that ssh or sudo refuses; tests/playbooks/test_first_words.py has it from Ansible."""
+"""Messages for hosts that ssh or sudo refuses; tests/playbooks/test_first_words.py gets the errors from Ansible."""
 
 import typing as t
 from pathlib import Path
@@ -11,12 +11,12 @@ from tests.unit.act import act
 
 SHIPPED = Path(__file__).parents[4] / "inventory/hosts.yml"
 HOST = {"ansible_host": "spark01.local", "ansible_user": "nvidia", "inventory_file": str(SHIPPED)}
-# As ansible-core 2.19 wraps them, with and without pipelining.
+# The prefixes of ansible-core 2.19, with and without pipelining.
 SENT = 'Data could not be sent to remote host "spark01.local". Make sure this host can be reached over ssh: '
 VIA = "Failed to connect to the host via ssh: "
 
 
-def told(error: AnsibleError, **variables: str) -> dict[str, t.Any]:
+def observe(error: AnsibleError, **variables: str) -> dict[str, t.Any]:
     def answer(_name: str, _arguments: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
         raise error
 
@@ -24,7 +24,7 @@ def told(error: AnsibleError, **variables: str) -> dict[str, t.Any]:
 
 
 @pytest.mark.parametrize(
-    ("words", "cause", "remedy"),
+    ("error", "cause", "remedy"),
     [
         (
             f"{SENT}ssh: Could not resolve hostname spark01.local: Name or service not known\r\n",
@@ -44,34 +44,34 @@ def told(error: AnsibleError, **variables: str) -> dict[str, t.Any]:
         ),
     ],
 )
-def test_who_cannot_be_reached_is_told_which_line_to_edit(words: str, cause: str, remedy: str) -> None:
-    # It stays unreachable: to Ansible, and to the exit status of the command.
+def test_an_unreachable_host_names_the_line_to_edit(error: str, cause: str, remedy: str) -> None:
+    # The host stays unreachable for Ansible and for the exit status of the command.
     with pytest.raises(AnsibleConnectionFailure) as caught:
-        told(AnsibleConnectionFailure(words), **HOST)
+        observe(AnsibleConnectionFailure(error), **HOST)
     assert str(caught.value).startswith(f"spark01 cannot be reached over ssh: {cause} ")
     assert remedy in str(caught.value)
 
 
-def test_an_address_that_no_file_sets_is_named_all_the_same(tmp_path: Path) -> None:
+def test_an_address_that_no_file_sets_names_the_option(tmp_path: Path) -> None:
     error = AnsibleConnectionFailure(f"{SENT}ssh: Could not resolve hostname spark01: Name or service not known")
     own = tmp_path / "hosts.yml"
     own.write_text("all: {hosts: {spark01: }}\n# ansible_host: spark01.local\n")
-    for file, place in (
+    for file, setting in (
         (str(own), f"into ansible_host of this host in {own}, or"),
         ("spark01,", "into the option -e ansible_host=…, or"),
     ):
         with pytest.raises(AnsibleConnectionFailure, match="Could not resolve") as caught:
-            told(error, inventory_file=file)
-        assert place in str(caught.value)
+            observe(error, inventory_file=file)
+        assert setting in str(caught.value)
 
 
-def test_a_password_for_sudo_is_a_letter_away() -> None:
-    missing = told(AnsibleError("Missing sudo password"), **HOST)
+def test_a_missing_sudo_password_names_option_K() -> None:
+    missing = observe(AnsibleError("Missing sudo password"), **HOST)
     assert missing["failed"] and missing["cause"] == "sudo on spark01 asks nvidia for a password, and none was given."
     assert missing["remedy"] == "Add -K."
-    assert told(AnsibleError("Incorrect sudo password"), **HOST)["remedy"] == "Run it again with -K."
+    assert observe(AnsibleError("Incorrect sudo password"), **HOST)["remedy"] == "Run it again with -K."
 
 
-def test_what_is_neither_is_left_as_it_is() -> None:
+def test_other_errors_are_raised_unchanged() -> None:
     with pytest.raises(AnsibleError, match="the interpreter is gone"):
-        told(AnsibleError("the interpreter is gone"), **HOST)
+        observe(AnsibleError("the interpreter is gone"), **HOST)

@@ -1,4 +1,4 @@
-"""The action plugin stack_facts: from a stack's name to its facts, or to one message."""
+"""The action plugin stack_facts returns the facts of a stack, or one message."""
 
 import shutil
 import typing as t
@@ -13,7 +13,7 @@ COLLECTION = Path(__file__).parents[4]
 
 
 def facts(inventory: Path | None = None, **arguments: t.Any) -> dict[str, t.Any]:
-    """Return what the plugin says with an inventory in that directory."""
+    """Return the plugin's result with an inventory in that directory."""
     return act(stack_facts.ActionModule, arguments, ansible_inventory_sources=[str(inventory)] if inventory else [])
 
 
@@ -28,11 +28,11 @@ def test_the_facts_are_returned_and_not_set() -> None:
     assert result["files"]["stack"].endswith("roles/stack/vars/torch-2.15.0.yml")
 
 
-def test_a_setting_by_which_hosts_set_variables_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_setting_that_lets_hosts_set_variables_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     assert facts(name="torch-2.15.0", method="wheel")["warnings"] == []
     monkeypatch.setenv("ANSIBLE_INJECT_FACT_VARS", "true")
-    (said,) = facts(name="torch-2.15.0", method="wheel")["warnings"]
-    assert "inject_facts_as_vars is on" in said and "Set inject_facts_as_vars = false" in said
+    (warning,) = facts(name="torch-2.15.0", method="wheel")["warnings"]
+    assert "inject_facts_as_vars is on" in warning and "Set inject_facts_as_vars = false" in warning
 
 
 def test_the_inventorys_own_stack_is_found(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_the_inventorys_own_stack_is_found(tmp_path: Path) -> None:
         ({"name": "torch-2.9.1", "method": "wheel"}, "has no wheels to install", "stack_method to build"),
     ],
 )
-def test_bad_input_ends_in_one_message_with_a_remedy(arguments: dict[str, str], cause: str, remedy: str) -> None:
+def test_bad_input_is_one_message_with_a_remedy(arguments: dict[str, str], cause: str, remedy: str) -> None:
     result = facts(**arguments)
     assert result["failed"] is True
     assert cause in result["cause"]
@@ -66,7 +66,7 @@ def test_bad_input_ends_in_one_message_with_a_remedy(arguments: dict[str, str], 
     assert "ansible_facts" not in result
 
 
-def test_building_is_the_default_and_taking_back_needs_no_lock() -> None:
+def test_building_is_the_default_and_removal_needs_no_lock() -> None:
     result = facts(name="torch-2.9.1")
     assert result["stack"]["method"] == "build"
     assert result["stack"]["units"]["pytorch"]["source"]["version"].startswith("5811a8d")

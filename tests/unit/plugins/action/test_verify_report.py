@@ -1,3 +1,5 @@
+"""Writing a host's report and page to the controller."""
+
 import json
 import os
 import stat
@@ -26,7 +28,7 @@ def test_a_report_that_cannot_be_written_leaves_the_old_one_and_no_debris(tmp_pa
     assert "verify_report_directory" in failure.value.remedy
 
 
-def test_a_directory_that_may_not_be_written_to_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_without_permission_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_arguments: object, **_options: object) -> None:
         raise PermissionError(13, "Permission denied")
 
@@ -35,7 +37,7 @@ def test_a_directory_that_may_not_be_written_to_is_named(tmp_path: Path, monkeyp
         write_files(str(tmp_path), {"spark01.json": "{}"})
 
 
-def test_a_report_and_its_page_are_whole_readable_and_say_when_they_were_written(tmp_path: Path) -> None:
+def test_a_report_and_its_page_are_complete_readable_and_dated(tmp_path: Path) -> None:
     directory = str(tmp_path / "new" / "reports")
     written, path, page = write_report(directory, "spark01", examples.broken("spark01"), False)
     report = json.loads(Path(path).read_text())
@@ -45,13 +47,13 @@ def test_a_report_and_its_page_are_whole_readable_and_say_when_they_were_written
     assert {stat.S_IMODE(os.stat(file).st_mode) for file in (path, page)} == {0o644}
 
 
-def test_a_report_is_that_of_the_host_that_wrote_it_whatever_it_says(tmp_path: Path) -> None:
+def test_a_report_gets_the_name_of_the_host_that_sent_it(tmp_path: Path) -> None:
     report, path, _page = write_report(str(tmp_path), "spark01", examples.unproven("spark02"), False)
     assert report["host"] == json.loads(Path(path).read_text())["host"] == "spark01"
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["spark01.html", "spark01.json"]
 
 
-def test_check_mode_does_not_overwrite_what_a_real_run_found(tmp_path: Path) -> None:
+def test_check_mode_does_not_overwrite_the_report_of_a_real_run(tmp_path: Path) -> None:
     write_report(str(tmp_path), "spark01", examples.broken("spark01"), False)
     report, path, page = write_report(str(tmp_path), "spark01", examples.unproven("spark01"), True)
     assert (os.path.basename(path), os.path.basename(page)) == ("spark01.check.json", "spark01.check.html")
@@ -60,7 +62,7 @@ def test_check_mode_does_not_overwrite_what_a_real_run_found(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "[::1]:2222", "..hidden", "index", "fleet"])
-def test_no_name_of_a_host_leaves_the_directory_or_takes_a_merged_file(tmp_path: Path, name: str) -> None:
+def test_no_host_name_leads_outside_the_directory_or_to_a_merged_file(tmp_path: Path, name: str) -> None:
     _report, path, page = write_report(str(tmp_path), name, examples.healthy(name), False)
     assert {Path(file).parent for file in (path, page)} == {tmp_path}
     assert not {"fleet.json", "index.html"} & {entry.name for entry in tmp_path.iterdir()}
@@ -71,7 +73,7 @@ def test_a_name_without_letters_is_refused(tmp_path: Path) -> None:
         write_report(str(tmp_path), "..", examples.healthy(), False)
 
 
-def test_text_that_no_encoding_has_is_written_all_the_same(tmp_path: Path) -> None:
+def test_text_with_a_lone_surrogate_is_written(tmp_path: Path) -> None:
     report = examples.changed(examples.healthy("spark01"), "gpu", measured="half a character: \ud83d")
     _report, path, page = write_report(str(tmp_path), "spark01", report, False)
     assert json.loads(Path(path).read_text())["checks"][0]["measured"].endswith("\ud83d")

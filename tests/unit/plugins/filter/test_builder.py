@@ -1,3 +1,5 @@
+"""The filter builder elects the host that builds for a platform."""
+
 import typing as t
 
 import pytest
@@ -7,11 +9,9 @@ from ansible_collections.sparkforge.dgx_spark.plugins.filter.fleet import Filter
 builder = FilterModule().filters()["builder"]
 SPARK = "ubuntu24.04-aarch64"
 OTHER = "ubuntu24.04-x86_64"
-#: In the order of the inventory.
-KINDS = {"gpu01": OTHER, "spark01": SPARK, "spark02": SPARK, "spark03": SPARK, "gpu02": OTHER}
-
-
-FOUND = {"host": "spark01", "stack": "torch-2.9.1", "written": "2026-11-21T10:00:00Z"}
+#: The platform of each host, in the order of the inventory.
+PLATFORMS = {"gpu01": OTHER, "spark01": SPARK, "spark02": SPARK, "spark03": SPARK, "gpu02": OTHER}
+PUBLISHED = {"host": "spark01", "stack": "torch-2.9.1", "written": "2026-11-21T10:00:00Z"}
 
 
 def elect(
@@ -19,25 +19,25 @@ def elect(
     play: list[str] | None = None,
     builders: list[str] | None = None,
     lost: t.Collection[str] = (),
-    found: dict[str, str] | None = None,
+    published: dict[str, str] | None = None,
 ) -> dict[str, t.Any]:
-    """Return what the filter says in a play of these hosts; those outside it, and lost ones, were not observed."""
-    playing = list(KINDS) if play is None else play
+    """Return the filter's result in a play of these hosts; hosts outside it and lost ones were not observed."""
+    playing = list(PLATFORMS) if play is None else play
     reached = [name for name in playing if name not in lost]
-    platforms = {name: kind for name, kind in KINDS.items() if name in reached}
-    groups = {"all": list(KINDS), **({"builders": builders} if builders else {})}
-    return t.cast("dict[str, t.Any]", builder(host, groups, playing, platforms, reached, found))
+    platforms = {name: kind for name, kind in PLATFORMS.items() if name in reached}
+    groups = {"all": list(PLATFORMS), **({"builders": builders} if builders else {})}
+    return t.cast("dict[str, t.Any]", builder(host, groups, playing, platforms, reached, published))
 
 
 def test_the_first_host_of_the_platform_in_the_inventory_builds() -> None:
-    assert [host for host in KINDS if elect(host)["here"]] == ["gpu01", "spark01"]
+    assert [host for host in PLATFORMS if elect(host)["here"]] == ["gpu01", "spark01"]
     assert elect("spark03")["name"] == "spark01"
     assert elect("spark03")["platform"] == "ubuntu24.04-aarch64"
     assert elect("spark03")["reason"].startswith("spark03 builds nothing, spark01 builds for ubuntu24.04-aarch64")
 
 
 def test_the_group_builders_comes_before_the_order_of_the_inventory() -> None:
-    assert [host for host in KINDS if elect(host, builders=["spark03"])["here"]] == ["gpu01", "spark03"]
+    assert [host for host in PLATFORMS if elect(host, builders=["spark03"])["here"]] == ["gpu01", "spark03"]
     assert "group builders" in elect("spark03", builders=["spark03"])["reason"]
 
 
@@ -45,7 +45,7 @@ def test_the_order_of_the_play_changes_nothing() -> None:
     assert elect("spark02", play=["spark03", "spark02", "spark01"])["name"] == "spark01"
 
 
-def test_outside_the_play_the_first_of_the_platform_in_it_builds_and_the_reason_says_so() -> None:
+def test_the_first_host_in_the_play_builds_if_the_elected_one_is_outside() -> None:
     limited = elect("spark02", play=["spark02", "spark03"])
     assert limited["here"] is True
     assert "gpu01 comes before it in the inventory and is not in this play" in limited["reason"]
@@ -55,7 +55,7 @@ def test_outside_the_play_the_first_of_the_platform_in_it_builds_and_the_reason_
     assert elect("spark03", play=["spark02", "spark03"], builders=["spark01"])["name"] == "spark02"
 
 
-def test_a_builder_of_another_platform_builds_for_its_own_alone() -> None:
+def test_a_builder_builds_only_for_its_platform() -> None:
     assert elect("spark02", builders=["gpu02"])["name"] == "spark01"
     assert elect("gpu01", builders=["gpu02"])["name"] == "gpu02"
 
@@ -65,51 +65,49 @@ def test_a_host_that_was_not_observed_is_refused() -> None:
         builder("spark09", {"all": ["spark09"]}, ["spark09"], {})
 
 
-def test_what_the_builder_outside_the_play_built_is_built_by_nobody_again() -> None:
-    limited = elect("spark02", play=["spark02", "spark03"], builders=["spark01"], found=FOUND)
+def test_a_build_published_by_a_host_outside_the_play_is_not_repeated() -> None:
+    limited = elect("spark02", play=["spark02", "spark03"], builders=["spark01"], published=PUBLISHED)
     assert (limited["here"], limited["name"]) == (False, "spark01")
     assert limited["reason"] == (
         "spark02 builds nothing: spark01 built torch-2.9.1 for ubuntu24.04-aarch64 already, on 2026-11-21."
     )
-    assert elect("spark02", play=["spark02"], found=FOUND)["here"] is False
+    assert elect("spark02", play=["spark02"], published=PUBLISHED)["here"] is False
 
 
-def test_the_builder_in_the_play_builds_whatever_is_known() -> None:
-    assert elect("spark01", builders=["spark01"], found={**FOUND, "host": "spark03"})["here"] is True
-    # A host of another platform, or of none that is known, does not make another one of it.
-    assert elect("spark01", play=["spark01", "spark02"], found=FOUND)["here"] is True
+def test_the_builder_in_the_play_builds_despite_a_published_build() -> None:
+    assert elect("spark01", builders=["spark01"], published={**PUBLISHED, "host": "spark03"})["here"] is True
+    # A published build of another host does not change that.
+    assert elect("spark01", play=["spark01", "spark02"], published=PUBLISHED)["here"] is True
 
 
-def test_a_builder_that_cannot_be_reached_is_as_one_outside_the_play() -> None:
+def test_an_unreachable_builder_counts_as_outside_the_play() -> None:
     assert elect("spark02", lost=["spark01"])["here"] is True
     assert "not in this play or unreachable" in elect("spark02", lost=["spark01"])["reason"]
-    assert elect("spark02", lost=["spark01"], found=FOUND)["here"] is False
-    assert elect("spark02", lost=["spark01"], builders=["spark01"], found=FOUND)["here"] is False
-    # It does not answer, so that it is not asked either.
+    assert elect("spark02", lost=["spark01"], published=PUBLISHED)["here"] is False
+    assert elect("spark02", lost=["spark01"], builders=["spark01"], published=PUBLISHED)["here"] is False
+    # An unreachable builder is not queried.
     assert elect("spark02", lost=["spark01"])["outside"] == []
 
 
-def test_who_would_rather_build_is_asked_in_order_and_not_everybody() -> None:
-    assert elect("spark03", play=["spark03"], builders=["spark02", "spark01", "spark03"])["outside"] == [
-        "spark02",
-        "spark01",
-    ]
+def test_preferred_builders_outside_the_play_are_queried_in_order() -> None:
+    last = elect("spark03", play=["spark03"], builders=["spark02", "spark01", "spark03"])
+    assert last["outside"] == ["spark02", "spark01"]
     assert elect("spark03", play=["spark03"])["outside"] == ["gpu01", "spark01", "spark02"]
     assert elect("gpu02", play=["gpu02"])["outside"] == ["gpu01", "spark01", "spark02"]
     assert elect("spark01")["outside"] == []
 
 
-def test_a_second_builder_asks_the_first_one() -> None:
+def test_a_second_builder_queries_the_first() -> None:
     second = elect("spark02", play=["spark02", "spark03"], builders=["spark01", "spark02"])
     assert (second["here"], second["outside"]) == (True, ["spark01"])
-    assert elect("spark02", play=["spark02"], builders=["spark01", "spark02"], found=FOUND)["here"] is False
+    assert elect("spark02", play=["spark02"], builders=["spark01", "spark02"], published=PUBLISHED)["here"] is False
 
 
-def test_builders_that_can_build_for_nobody_are_refused() -> None:
+def test_builders_without_the_platform_are_refused() -> None:
     for host in ("spark01", "gpu01"):
         with pytest.raises(AnsibleFilterError, match=r"builders has gpu01 \(ubuntu24.04-x86_64\).*none of its hosts"):
             elect(host, play=["gpu01", "spark01", "spark02"], builders=["gpu01"])
-    # Alone in the play it builds for itself.
+    # In a play of its own it builds for itself.
     assert elect("gpu01", play=["gpu01"], builders=["gpu01"])["here"] is True
-    # With another one in the group of which nothing is known, that one may be the right one.
+    # An unobserved host of the group may have the right platform.
     assert elect("spark02", play=["gpu01", "spark02"], builders=["gpu01", "spark01"])["outside"] == ["spark01"]

@@ -1,4 +1,4 @@
-"""Proxies and a corporate CA: the environment of a fetch, the files of a host, and what is refused."""
+"""Proxies and a corporate CA: the environment of a download, the files on a host, and refused settings."""
 
 import base64
 import hashlib
@@ -31,19 +31,19 @@ def pem(der: bytes) -> str:
 
 @pytest.fixture
 def certificate(tmp_path: t.Any) -> str:
-    """A file with two certificates, each below its name."""
+    """A file with two certificates and their names in comments."""
     path = tmp_path / "ca.pem"
     path.write_text(f"# Büro\n{PEM}\n# Außenstelle\n{PEM}")
     return str(path)
 
 
-def test_without_proxies_and_ca_nothing_is_set() -> None:
+def test_environment_is_empty_without_proxies_and_ca() -> None:
     assert environment({}, "") == {}
     assert environment(None) == {}
     assert {row["content"] for row in files({}, "").values()} == {""}
 
 
-def test_proxies_are_given_in_both_spellings(certificate: str) -> None:
+def test_proxies_are_set_in_both_spellings(certificate: str) -> None:
     hosts = "localhost,.example.com,10.0.0.0/8,mirror.example.com"
     bundle = "/etc/ssl/certs/ca-certificates.crt"
     proxies = {**PROXIES, "https": "http://proxy.example.com:3129"}
@@ -62,7 +62,7 @@ def test_proxies_are_given_in_both_spellings(certificate: str) -> None:
     }
 
 
-def test_a_password_stands_in_a_file_and_not_in_the_environment() -> None:
+def test_a_password_is_in_a_file_and_not_in_the_environment() -> None:
     assert environment(PROXIES) == {"SPARKFORGE_PROXIES": KEPT}
     row = files(PROXIES, "")[KEPT]
     assert row["mode"] == "0600"
@@ -70,11 +70,11 @@ def test_a_password_stands_in_a_file_and_not_in_the_environment() -> None:
     assert files({"http": PROXIES["http"]}, "")[KEPT]["content"] == ""
 
 
-def test_hosts_without_a_proxy_may_be_a_text() -> None:
+def test_no_proxy_may_be_a_string() -> None:
     assert environment({"no_proxy": "localhost, mirror.example.com"})["no_proxy"] == "localhost,mirror.example.com"
 
 
-def test_apt_gets_the_proxies_and_the_exceptions_that_it_can_express() -> None:
+def test_apt_configuration_has_proxies_and_supported_exceptions() -> None:
     row = files(PROXIES, "")[APT]
     assert row["content"].splitlines()[1:] == [
         'Acquire::http::Proxy "http://proxy.example.com:3128";',
@@ -87,18 +87,18 @@ def test_apt_gets_the_proxies_and_the_exceptions_that_it_can_express() -> None:
     assert row["sha256"] == hashlib.sha256(row["content"].encode()).hexdigest()
 
 
-def test_only_root_reads_a_file_with_a_password() -> None:
+def test_a_file_with_a_password_is_readable_by_root_only() -> None:
     assert files(PROXIES, "")[APT]["mode"] == "0600"
     assert files({"http": PROXIES["http"]}, "")[APT]["mode"] == "0644"
 
 
-def test_the_ca_is_copied_as_it_is(certificate: str) -> None:
+def test_the_ca_is_copied_unchanged(certificate: str) -> None:
     with open(certificate, encoding="utf-8") as stream:
         assert files({}, certificate)[CA]["content"] == stream.read()
 
 
 @pytest.mark.parametrize(
-    ("proxies", "named"),
+    ("proxies", "message"),
     [
         ("http://proxy:3128", "not a mapping"),
         ({"htpp": "http://proxy:3128"}, "htpp"),
@@ -114,19 +114,18 @@ def test_the_ca_is_copied_as_it_is(certificate: str) -> None:
         ({"no_proxy": ["a b;"]}, "not a host"),
     ],
 )
-def test_faulty_proxies_are_refused_without_telling_a_password(proxies: t.Any, named: str) -> None:
-    found = problems(proxies, "")
-    assert len(found) == 1
-    assert named in found[0].cause
-    assert found[0].remedy
-    assert SECRET not in str(found)
+def test_faulty_proxies_are_refused_without_showing_a_password(proxies: t.Any, message: str) -> None:
+    (problem,) = problems(proxies, "")
+    assert message in problem.cause
+    assert problem.remedy
+    assert SECRET not in str(problem)
     with pytest.raises(AnsibleFilterError) as error:
         environment(proxies)
     assert SECRET not in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("content", "named"),
+    ("content", "message"),
     [
         (None, "cannot be read"),
         (b"", "no PEM certificate"),
@@ -138,15 +137,10 @@ def test_faulty_proxies_are_refused_without_telling_a_password(proxies: t.Any, n
         (b"-----BEGIN PRIVATE KEY-----\n", "private key"),
     ],
 )
-def test_a_faulty_certificate_is_refused_with_its_path(tmp_path: t.Any, content: bytes | None, named: str) -> None:
+def test_a_faulty_certificate_is_refused_with_its_path(tmp_path: t.Any, content: bytes | None, message: str) -> None:
     path = tmp_path / "ca.pem"
     if content is not None:
         path.write_bytes(content)
-    found = problems({}, str(path))
-    assert len(found) == 1
-    assert named in found[0].cause
-    assert str(path) in found[0].cause
-
-
-def test_all_faults_are_told_at_once() -> None:
-    assert len(problems({"http": "x", "https": "y"}, "/nowhere/ca.pem")) == 3
+    (problem,) = problems({}, str(path))
+    assert message in problem.cause
+    assert str(path) in problem.cause

@@ -1,3 +1,5 @@
+"""The waves of a rollout, its stop after failures, and the reasons for hosts that were stopped."""
+
 import typing as t
 
 import pytest
@@ -31,11 +33,11 @@ def hosts(count: int) -> list[str]:
         (0, [1, "rest"], [1]),
     ],
 )
-def test_waves_are_taken_from_what_is_left(count: int, definition: t.Any, expected: list[int]) -> None:
+def test_each_wave_takes_its_size_from_the_remaining_hosts(count: int, definition: t.Any, expected: list[int]) -> None:
     assert waves(hosts(count), definition) == expected
 
 
-def test_one_canary_then_a_quarter_then_the_others_where_nothing_is_said() -> None:
+def test_default_waves_are_one_host_then_a_quarter_then_the_rest() -> None:
     assert waves(hosts(16)) == [1, 4, 11]
 
 
@@ -59,25 +61,22 @@ def test_one_canary_then_a_quarter_then_the_others_where_nothing_is_said() -> No
         ({"first": 1}, "names no wave"),
     ],
 )
-def test_a_definition_that_does_not_add_up_is_refused_with_what_to_set(definition: t.Any, cause: str) -> None:
+def test_inconsistent_waves_are_refused_with_the_variable(definition: t.Any, cause: str) -> None:
     with pytest.raises(AnsibleFilterError, match="sparkforge_waves") as caught:
         waves(hosts(16), definition)
     assert cause in str(caught.value)
 
 
-# -- what ends a rollout, and what is said of the hosts then
-
-
-def stop(*allowed: t.Any, **hosts: tuple[int, str] | None) -> str:
-    """Return what the filter says of hosts, each with its wave and how it ended; None for a host of a later wave."""
-    noted: dict[str, t.Any] = {host: {} for host in hosts}
-    for host, ended in hosts.items():
-        if ended:
-            noted[host]["sparkforge_wave"] = ended[0]
-            if ended[1] == "failed":
-                noted[host]["sparkforge_outcome"] = "failed"
-    alive = [host for host, ended in hosts.items() if not ended or ended[1] != "lost"]
-    return str(rollout_stop(list(hosts), noted, alive, *allowed))
+def reason_to_stop(*allowed: t.Any, **hosts: tuple[int, str] | None) -> str:
+    """Return the filter's reason to stop; a host has its wave and outcome, or None if its wave is later."""
+    variables: dict[str, t.Any] = {host: {} for host in hosts}
+    for host, outcome in hosts.items():
+        if outcome:
+            variables[host]["sparkforge_wave"] = outcome[0]
+            if outcome[1] == "failed":
+                variables[host]["sparkforge_outcome"] = "failed"
+    alive = [host for host, outcome in hosts.items() if not outcome or outcome[1] != "lost"]
+    return str(rollout_stop(list(hosts), variables, alive, *allowed))
 
 
 @pytest.mark.parametrize(
@@ -90,7 +89,7 @@ def stop(*allowed: t.Any, **hosts: tuple[int, str] | None) -> str:
             "wave 2 ended the rollout: c failed (1 of 2 hosts, 0 % may).",
         ),
         ({"a": (1, "lost"), "b": None}, "wave 1 ended the rollout: a failed (1 of 1 host, 0 % may)."),
-        # The waves of a bridge are not those of the rollout.
+        # Wave 0 installs the bridge and is not part of the rollout.
         ({"a": (0, "lost"), "b": (0, "done")}, ""),
         # The first reason stays.
         (
@@ -99,78 +98,74 @@ def stop(*allowed: t.Any, **hosts: tuple[int, str] | None) -> str:
         ),
     ],
 )
-def test_one_host_that_failed_or_was_lost_in_its_wave_ends_the_rollout(
-    ended: dict[str, tuple[int, str] | None], reason: str
-) -> None:
-    assert stop(**ended) == reason
+def test_one_failed_or_lost_host_stops_the_rollout(ended: dict[str, tuple[int, str] | None], reason: str) -> None:
+    assert reason_to_stop(**ended) == reason
 
 
-def test_so_many_may_fail_as_the_site_allows() -> None:
+def test_allowed_failures_do_not_stop_the_rollout() -> None:
     noted = {"a": (1, "done"), "b": (2, "failed"), "c": (2, "done"), "d": (2, "done"), "e": (2, "done"), "f": None}
-    assert stop(25, **noted) == ""
-    assert stop("25%", **noted) == ""
-    assert stop(24, **noted) != ""
+    assert reason_to_stop(25, **noted) == ""
+    assert reason_to_stop("25%", **noted) == ""
+    assert reason_to_stop(24, **noted) != ""
 
 
 @pytest.mark.parametrize("value", [-1, 101, "some", None])
-def test_what_is_no_percentage_is_refused(value: t.Any) -> None:
+def test_an_invalid_percentage_is_refused(value: t.Any) -> None:
     with pytest.raises(AnsibleFilterError, match=r"sparkforge_max_fail_percentage .* from 0 to 100"):
-        stop(value)
+        reason_to_stop(value)
 
 
 OBSERVED = {"ansible_facts": {"spark_info": {}}}
 
 
-def stopped(alive: bool, variables: dict[str, t.Any]) -> str:
-    found = rollout_stopped(["spark01"], ["spark01"] if alive else [], {"spark01": variables})
-    return str(found.get("spark01", ""))
+def reason_of_host(alive: bool, variables: dict[str, t.Any]) -> str:
+    reasons = rollout_stopped(["spark01"], ["spark01"] if alive else [], {"spark01": variables})
+    return str(reasons.get("spark01", ""))
 
 
-def test_a_host_that_is_done_or_that_nothing_was_asked_of_did_not_stop() -> None:
-    assert stopped(True, {**OBSERVED, "sparkforge_wave": 1, "sparkforge_stop": ""}) == ""
-    assert stopped(True, {}) == ""
+def test_a_finished_or_unused_host_has_no_reason() -> None:
+    assert reason_of_host(True, {**OBSERVED, "sparkforge_wave": 1, "sparkforge_stop": ""}) == ""
+    assert reason_of_host(True, {}) == ""
 
 
-def test_a_failed_host_says_what_was_noted() -> None:
-    assert stopped(True, {"sparkforge_wave": 1, "sparkforge_outcome": "said so"}) == "said so"
+def test_a_failed_host_has_its_outcome_as_reason() -> None:
+    assert reason_of_host(True, {"sparkforge_wave": 1, "sparkforge_outcome": "said so"}) == "said so"
 
 
-def test_a_host_that_was_not_begun_says_which_wave_ended_the_rollout() -> None:
+def test_a_host_that_was_not_started_names_the_wave_that_stopped_the_rollout() -> None:
     left = {**OBSERVED, "sparkforge_wave": 2, "sparkforge_stop": "wave 1 ended the rollout: spark01 failed."}
-    assert stopped(True, left) == "was not started and is unchanged: wave 1 ended the rollout: spark01 failed"
+    assert reason_of_host(True, left) == "was not started and is unchanged: wave 1 ended the rollout: spark01 failed"
 
 
-def test_a_host_that_is_lost_says_when() -> None:
-    assert "was lost in wave 2" in stopped(False, {**OBSERVED, "sparkforge_wave": 2})
-    assert "failed before the rollout" in stopped(False, OBSERVED)
-    assert "was unreachable" in stopped(False, {})
+def test_a_lost_host_names_its_wave() -> None:
+    assert "was lost in wave 2" in reason_of_host(False, {**OBSERVED, "sparkforge_wave": 2})
+    assert "failed before the rollout" in reason_of_host(False, OBSERVED)
+    assert "was unreachable" in reason_of_host(False, {})
 
 
 def wheels(**variables: t.Any) -> dict[str, t.Any]:
-    """Return the variables of a host that has official wheels, and whose stack is to be built."""
+    """Return the variables of a host with official wheels whose stack is to be built."""
     stack = {"name": "torch-2.14.1", "method": "wheel"}
     observed = {"environments": {"torch": {"current": "5d41402abc4b", "stack": stack}}}
     return {"ansible_facts": {"spark_info": observed}, "stack": {"method": "build"}, **variables}
 
 
-def test_a_host_that_keeps_wheels_because_the_build_failed_says_both() -> None:
-    said = stopped(True, wheels(sparkforge_outcome="was not built: gcc: killed\n", sparkforge_bridge={"failed": ""}))
-    assert said == (
-        "was not built: gcc: killed; until its stack is built, it is usable with the official wheels of torch-2.14.1"
-        " (. /opt/sparkforge/bin/activate-torch), and stack_method: wheel stays with them"
-    )
-    assert "usable with the official wheels" in stopped(False, wheels())
-    # Nothing stopped, or the wheels are what is wanted.
-    assert stopped(True, wheels()) == ""
-    assert "usable with the official wheels" not in stopped(
-        True, wheels(sparkforge_outcome="failed", stack={"method": "wheel"})
-    )
+def test_a_host_that_keeps_wheels_after_a_failed_build_names_both() -> None:
+    outcome = "was not built: gcc: killed"
+    reason = reason_of_host(True, wheels(sparkforge_outcome=f"{outcome}\n", sparkforge_bridge={"failed": ""}))
+    assert reason.startswith(f"{outcome}; until its stack is built, it is usable with the official wheels of torch-2.1")
+    assert "(. /opt/sparkforge/bin/activate-torch)" in reason and "stack_method: wheel" in reason
+    assert "usable with the official wheels" in reason_of_host(False, wheels())
+    # The host was not stopped, or its stack consists of wheels.
+    assert reason_of_host(True, wheels()) == ""
+    failed = wheels(sparkforge_outcome="failed", stack={"method": "wheel"})
+    assert "usable with the official wheels" not in reason_of_host(True, failed)
 
 
-def test_a_host_whose_bridge_and_build_failed_says_both() -> None:
+def test_a_host_with_failed_bridge_and_build_names_both() -> None:
     variables = {**OBSERVED, "sparkforge_outcome": "was not built.", "sparkforge_bridge": {"failed": "wrong numbers."}}
-    assert stopped(True, variables) == "was not built; the interim wheels: wrong numbers"
+    assert reason_of_host(True, variables) == "was not built; the interim wheels: wrong numbers"
 
 
-def test_a_host_that_a_bridge_was_brought_to_waits_for_its_wave_of_the_rollout() -> None:
-    assert "failed before the rollout" in stopped(False, {**OBSERVED, "sparkforge_wave": 0})
+def test_a_host_lost_after_its_bridge_failed_before_the_rollout() -> None:
+    assert "failed before the rollout" in reason_of_host(False, {**OBSERVED, "sparkforge_wave": 0})

@@ -1,3 +1,5 @@
+"""The inventory plugin discover."""
+
 import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.inventory import discover
 from ansible_collections.sparkforge.dgx_spark.tools import discovery

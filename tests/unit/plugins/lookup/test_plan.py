@@ -1,7 +1,6 @@
-"""A plan is decided from a host's variables, and from the role's own files where a play does not run the role."""
+"""The lookup plan reads a host's variables, and the role's files if the play does not run the role."""
 
 import typing as t
-from pathlib import Path
 
 import pytest
 from ansible.errors import AnsibleError
@@ -22,18 +21,18 @@ def plans(*roles: str, **variables: t.Any) -> list[dict[str, t.Any]]:
     return LookupModule(loader, Templar(loader, known)).run(list(roles), known)
 
 
-def test_what_is_not_set_is_as_the_role_has_it() -> None:
+def test_unset_variables_have_the_role_s_defaults() -> None:
     (plan,) = plans("wheelhouse")
     assert plan["steps"]["site"]["url"] == "http://127.0.0.1:8629"
 
 
-def test_what_is_set_goes_before_the_role_s_defaults() -> None:
+def test_variables_override_the_role_s_defaults() -> None:
     port = trust_as_template("{{ base + 29 }}")
     (plan,) = plans("wheelhouse", wheelhouse_port=port, base=8000)
     assert plan["steps"]["site"]["url"] == "http://127.0.0.1:8029"
 
 
-def test_a_plan_is_made_once_for_a_task_and_again_where_a_loop_changes_a_variable(
+def test_a_plan_is_computed_once_for_equal_variables(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made: list[str] = []
@@ -49,34 +48,34 @@ def test_a_plan_is_made_once_for_a_task_and_again_where_a_loop_changes_a_variabl
     assert made == [1, 2, 2]
 
 
-def test_data_of_a_role_may_refer_to_what_the_play_knows() -> None:
+def test_a_role_s_data_may_refer_to_variables_of_the_play() -> None:
     (plan,) = plans("build_toolchain", stack=STACK)
     assert {"python3.12-dev", "clang-18"} <= set(plan["steps"]["packages"])
 
 
-def test_each_role_sees_its_own_alone() -> None:
+def test_each_role_reads_only_its_own_variables() -> None:
     served, toolchain = plans("wheelhouse", "build_toolchain", stack=STACK, wheelhouse_port=0)
     assert "0 is not a port" in served["refused"] and toolchain["refused"] == ""
 
 
-def test_nothing_is_templated_that_a_plan_does_not_read() -> None:
-    broken = trust_as_template("{{ what_nobody_has }}")
+def test_variables_that_a_plan_does_not_read_are_not_templated() -> None:
+    broken = trust_as_template("{{ undefined_variable }}")
     (plan,) = plans("wheelhouse", wheelhouse_state=broken, python_env_name=broken)
     assert plan["refused"] == ""
 
 
-def test_a_plan_that_cannot_be_made_is_a_refusal() -> None:
+def test_an_error_in_a_plan_is_a_refusal() -> None:
     (plan,) = plans("build_toolchain", stack=STACK, build_toolchain_packages=["--force"])
     assert plan["steps"] == {} and "does not name a package" in plan["refused"]
 
 
 def test_a_wrong_option_of_a_unit_is_refused_by_preflight_before_anything_is_installed() -> None:
     host = composed_spark.spark()
-    where = load.search_paths([], str(Path(__file__).parents[4] / "roles/stack"), [], [])
+    paths = load.search_paths([], load.SHIPPED)
     variables = {
         "ansible_facts": {"spark_info": host},
         "__preflight_observation": {"spark_info": host},
-        "stack": {**facts.facts("torch-2.14.1", "build", "gb10", where)["stack"], "named": True},
+        "stack": {**facts.facts("torch-2.14.1", "build", "gb10", paths)["stack"], "named": True},
         "ansible_check_mode": False,
         "sparkforge_accept_nvidia_license": True,
         "triton_unit": {"cmake_args": ["-DX=1"]},
@@ -85,7 +84,7 @@ def test_a_wrong_option_of_a_unit_is_refused_by_preflight_before_anything_is_ins
     (plan,) = plans("preflight", **variables)
     assert [row["check"] for row in plan["refusals"]] == ["triton_unit", "pytorch_unit"]
     assert "TRITON_APPEND_CMAKE_ARGS in triton_unit.environment" in plan["refusals"][0]["remedy"]
-    # What the host lacks is installed later, and official wheels need no unit.
+    # Missing libraries are installed later, and official wheels need no unit.
     (right,) = plans("preflight", **{**variables, "triton_unit": {}, "pytorch_unit": {"memory_per_job": 4096}})
     wheels = {**variables, "stack": {**variables["stack"], "method": "wheel"}}
     assert right["refused"] == plans("preflight", **wheels)[0]["refused"] == ""

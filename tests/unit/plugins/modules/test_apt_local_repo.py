@@ -1,4 +1,4 @@
-"""apt_local_repo: what proves a .deb, what does not, and what is then installed. The host stays as it is."""
+"""apt_local_repo: verification and installation of a .deb. The tests leave this machine unchanged."""
 
 import hashlib
 import shutil
@@ -65,7 +65,7 @@ def pack(tree: Path, tmp_path: Path, package: str = PACKAGE, **more: str) -> Pat
 
 
 class FakeApt:
-    """A host below a directory; of what dpkg would install, a copy is kept."""
+    """A host in a directory; instead of installing a .deb, it keeps a copy."""
 
     def __init__(self, root: Path) -> None:
         (root / "var/lib/dpkg").mkdir(parents=True)
@@ -115,16 +115,11 @@ def assert_untouched(apt: FakeApt, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def no_configure(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    configured: list[str] = []
-    monkeypatch.setattr(local_repo.LocalRepository, "_configure", lambda _self, package: configured.append(package))
-    return configured
+def no_configure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_repo.LocalRepository, "_configure", lambda *_: None)
 
 
-# -- bad input -------------------------------------------------------------------------------------------
-
-
-def test_without_a_sha256_it_is_refused_with_the_remedy(apt, tmp_path):
+def test_a_missing_sha256_is_refused_with_its_remedy(apt, tmp_path):
     with pytest.raises(SparkforgeError, match="cannot be verified: its sha256 is not set") as raised:
         local(apt, tmp_path, tmp_path / "never-fetched.deb").present()
     assert "sha256sum" in raised.value.remedy
@@ -139,7 +134,7 @@ def test_a_wrong_sha256_is_refused(apt, tmp_path, maker):
     assert_untouched(apt, tmp_path)
 
 
-def test_a_deb_that_is_not_one_is_refused(apt, tmp_path):
+def test_a_file_that_is_not_a_deb_is_refused(apt, tmp_path):
     fake = tmp_path / "x.deb"
     fake.write_bytes(b"not a package")
     with pytest.raises(SparkforgeError, match="is not a Debian package"):
@@ -173,7 +168,7 @@ def test_a_deb_without_a_repository_is_refused(apt, tmp_path):
     assert_untouched(apt, tmp_path)
 
 
-def test_one_older_than_the_installed_is_refused_without_a_download(apt, tmp_path):
+def test_an_older_version_than_the_installed_is_refused_without_a_download(apt, tmp_path):
     apt.status.write_text(
         "Package: cusparselt-local-repo-ubuntu2404-0.8.10\nStatus: install ok installed\nVersion: 0.8.10-1\n"
     )
@@ -182,11 +177,8 @@ def test_one_older_than_the_installed_is_refused_without_a_download(apt, tmp_pat
     assert_untouched(apt, tmp_path)
 
 
-# -- source and keyring -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("option", ["trusted=yes", "trusted=no", "Trusted=yes"])
-def test_a_source_that_says_itself_whether_it_is_trusted_is_written_anew(apt, tmp_path, maker, monkeypatch, option):
+def test_a_source_with_option_trusted_is_rewritten(apt, tmp_path, maker, monkeypatch, option):
     folder = tmp_path / "var" / PACKAGE
     folder.mkdir(parents=True)
     ring = maker.keys.gpg("--export", maker.fingerprint)
@@ -199,26 +191,27 @@ def test_a_source_that_says_itself_whether_it_is_trusted_is_written_anew(apt, tm
     monkeypatch.setattr(local_repo, "_keyring_in", lambda *_a, **_k: str(folder / "cusparselt-keyring.gpg"))
     monkeypatch.setattr(sources, "has_lists", lambda _url: True)
     monkeypatch.setattr(local_repo.LocalRepository, "_source_of", lambda *_a: [row])
-    found = local(apt, tmp_path, None)
-    source.write_text(f"deb [signed-by={keyring}] file:///var/{PACKAGE} /\n")
-    assert found._configured(PACKAGE)
+    repository = local(apt, tmp_path, None)
+    sound = f"deb [signed-by={keyring}] file:///var/{PACKAGE} /\n"
+    source.write_text(sound)
+    assert repository._configured(PACKAGE)
     source.write_text(f"deb [signed-by={keyring} {option}] file:///var/{PACKAGE} /\n")
-    assert not found._configured(PACKAGE)
-    # So is one whose keyring is no longer the repository's.
-    source.write_text(f"deb [signed-by={keyring}] file:///var/{PACKAGE} /\n")
+    assert not repository._configured(PACKAGE)
+    # The keyring is no longer the repository's.
+    source.write_text(sound)
     keyring.write_bytes(maker.keys.gpg("--export", maker.other))
-    assert not found._configured(PACKAGE)
-    # And one that was killed before its package lists were there.
+    assert not repository._configured(PACKAGE)
+    # A run was killed before apt had fetched the package lists.
     keyring.write_bytes(ring)
     monkeypatch.setattr(sources, "has_lists", lambda _url: False)
-    assert not found._configured(PACKAGE)
+    assert not repository._configured(PACKAGE)
 
 
 @pytest.mark.parametrize(
     "more", ["Version: 0.8.1-1\n \tConflicts: openssh-server", "Architecture: all\n \tReplaces: openssh-server"]
 )
-def test_no_second_field_is_smuggled_into_what_is_installed(apt, tmp_path, maker, no_configure, more):
-    """dpkg would remove openssh-server for it."""
+def test_a_control_field_with_a_second_field_is_refused(apt, tmp_path, maker, no_configure, more):
+    """dpkg would remove openssh-server because of such a field."""
     deb = with_control(
         pack(repository(tmp_path, maker), tmp_path),
         f"Package: {PACKAGE}\nMaintainer: a\nDescription: b\nVersion: 0.8.1-1\nArchitecture: all\n{more}\n",
@@ -232,18 +225,15 @@ def test_no_second_field_is_smuggled_into_what_is_installed(apt, tmp_path, maker
 @pytest.mark.parametrize(
     "name", ["cusparselt-a.gpg\nTrusted: yes\n.gpg", "ubuntu-archive-keyring.gpg", "cusparselt-.gpg"]
 )
-def test_a_keyring_takes_no_other_s_name_and_no_line_of_a_source(tmp_path, maker, name):
-    """Its name becomes that of a file of apt's, and a line of a source."""
+def test_a_keyring_with_a_foreign_or_multiline_name_is_refused(tmp_path, maker, name):
+    """The name becomes the name of one of apt's files and part of a source."""
     folder = repository(tmp_path, maker) / "var" / PACKAGE
     (folder / "cusparselt-local-ABCD-keyring.gpg").rename(folder / name)
     with pytest.raises(SparkforgeError, match=r"The keyring in .* is called .*, not cusparselt-….gpg"):
         local_repo._keyring_in(str(folder))
 
 
-# -- the sha256 ------------------------------------------------------------------------------------------
-
-
-def test_with_the_sha256_the_deb_is_installed_as_it_is(apt, tmp_path, maker, no_configure):
+def test_a_deb_with_the_right_sha256_is_installed_unchanged(apt, tmp_path, maker, no_configure):
     deb = pack(repository(tmp_path, maker), tmp_path)
     result = local(apt, tmp_path, deb, sha256=sha256(deb).upper()).present()
     assert result["changed"]
@@ -254,7 +244,7 @@ def test_an_install_that_cannot_be_configured_is_purged(apt, tmp_path, maker, mo
     noted = tmp_path / "root/receipts/.apt_local_repo-cusparselt.begun"
 
     def fail(_self, package):
-        # A run that is killed here leaves to the next one who brought it.
+        # If a run is killed here, this file tells the next run that the module installed the package.
         assert noted.read_text().strip() == package
         raise SparkforgeError("the update failed", "mend it")
 
@@ -266,7 +256,7 @@ def test_an_install_that_cannot_be_configured_is_purged(apt, tmp_path, maker, mo
     assert not noted.exists()
 
 
-def test_older_ones_are_retired_after_the_new_one_is_there(apt, tmp_path, maker, no_configure):
+def test_older_repositories_are_removed_after_the_new_one_is_installed(apt, tmp_path, maker, no_configure):
     old = "cusparselt-local-repo-ubuntu2404-0.8.0"
     left = "cusparselt-local-repo-ubuntu2204-0.7.1"
     apt.status.write_text(
@@ -281,14 +271,13 @@ def test_older_ones_are_retired_after_the_new_one_is_there(apt, tmp_path, maker,
 
 
 def test_check_mode_downloads_nothing(apt, tmp_path):
-    found = local(apt, tmp_path, tmp_path / "never-fetched.deb", sha256="0" * 64, check_mode=True)
-    result = found.present()
+    result = local(apt, tmp_path, tmp_path / "never-fetched.deb", sha256="0" * 64, check_mode=True).present()
     assert result["changed"]
     assert result["diff"]["after"] == "cusparselt-local-repo 0.8.1\n"
     assert_untouched(apt, tmp_path)
 
 
-def test_one_that_has_lost_its_keyring_would_be_configured_again(apt, tmp_path):
+def test_a_repository_without_its_keyring_is_configured_again(apt, tmp_path):
     apt.status.write_text(f"Package: {PACKAGE}\nStatus: install ok installed\nVersion: {VERSION}-1\n")
     source = tmp_path / "host/etc/apt/sources.list.d/x.list"
     source.parent.mkdir(parents=True)
@@ -297,19 +286,16 @@ def test_one_that_has_lost_its_keyring_would_be_configured_again(apt, tmp_path):
     assert_untouched(apt, tmp_path)
 
 
-def test_absent_can_leave_alone_what_somebody_else_has_installed(apt, tmp_path):
+def test_absent_can_keep_a_repository_that_the_module_did_not_install(apt, tmp_path):
     apt.status.write_text(f"Package: {PACKAGE}\nStatus: install ok installed\nVersion: {VERSION}-1\n")
     assert not local(apt, tmp_path, None).absent(keep_foreign=True)["changed"]
     assert_untouched(apt, tmp_path)
     assert local(apt, tmp_path, None).absent()["retired"] == [PACKAGE]
 
 
-def test_absent_of_what_is_not_there_is_no_change(apt, tmp_path):
+def test_absent_of_a_missing_repository_is_no_change(apt, tmp_path):
     assert not local(apt, tmp_path, None, version=None).absent()["changed"]
     assert apt.calls == []
-
-
-# -- the module ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""apt_source: which source is the same one, which key is let in, and what is taken back. The host stays as it is."""
+"""apt_source: recognition of sources, keys and removal. The tests leave this machine unchanged."""
 
 import typing as t
 from pathlib import Path
@@ -28,14 +28,14 @@ def key(tmp_path_factory) -> t.Iterator[tuple[str, Path]]:
 
 
 class State(AptState):
-    """Names files as this process does, since the core writes them by absolute path."""
+    """Returns paths as this process sees them, because the core writes to absolute paths."""
 
     def sources(self) -> list[dict[str, t.Any]]:
         return [{**row, "file": self.host.path(row["file"])} for row in super().sources()]
 
 
 class FakeApt:
-    """apt on a host below a directory; an update fails where it is told to."""
+    """apt on a host in a directory; an update raises ``complaint`` if it is set."""
 
     def __init__(self, root: Path) -> None:
         self.state = State(Host(root=str(root)))
@@ -81,11 +81,11 @@ def test_the_source_names_its_keyring_and_only_its_lists_are_fetched(apt, key):
     assert f"URIs: {URL}\nSuites: /\nSigned-By: {result['keyring']}\n" in text
     assert "trusted" not in text.lower()
     assert Path(result["keyring"]).stat().st_mode & 0o777 == 0o644
-    # What gpg has read of the file, which is armored.
+    # The key file is armored, the keyring is not.
     assert Path(result["keyring"]).read_bytes() == openpgp.require_fingerprint(key[1].read_bytes(), key[0], "")
 
 
-def test_check_mode_says_the_same_and_writes_nothing(apt, key):
+def test_check_mode_returns_the_same_and_writes_nothing(apt, key):
     checked = source(apt, key, check_mode=True).present()
     assert files(apt) == {}
     assert checked == source(apt, key).present()
@@ -100,7 +100,7 @@ def test_check_mode_says_the_same_and_writes_nothing(apt, key):
         ("upper.list", f"deb {URL.replace('developer', 'Developer')}/ /\n"),
     ],
 )
-def test_the_vendor_s_own_source_is_recognised_whatever_its_file_is_called(apt, key, name: str, text: str):
+def test_the_vendor_s_source_is_recognised_by_its_content(apt, key, name: str, text: str):
     vendor(apt, name, text)
     before = files(apt)
     result = source(apt, key).present()
@@ -120,12 +120,12 @@ def test_the_vendor_s_own_source_is_recognised_whatever_its_file_is_called(apt, 
         ("x.list.disabled", f"deb {URL} /\n"),
     ],
 )
-def test_a_source_that_gives_no_packages_of_this_url_is_not_it(apt, key, name: str, text: str):
+def test_a_source_without_packages_of_this_url_is_not_recognised(apt, key, name: str, text: str):
     vendor(apt, name, text)
     assert source(apt, key).present()["changed"]
 
 
-def test_ours_leaves_when_the_vendor_s_comes(apt, key):
+def test_our_source_is_removed_when_the_vendor_s_exists(apt, key):
     source(apt, key).present()
     vendor(apt, "cuda-compute-repo.list", f"deb {URL} /\n")
     assert source(apt, key).present()["changed"]
@@ -156,7 +156,7 @@ def test_without_gpg_nothing_is_written_and_check_mode_goes_on(apt, key, monkeyp
 
 
 @pytest.mark.parametrize("existing", [False, True])
-def test_a_failed_update_takes_everything_back(apt, key, existing: bool):
+def test_a_failed_update_restores_all_files(apt, key, existing: bool):
     if existing:
         (Path(_apt_source.KEYRINGS) / "sparkforge-cuda.gpg").write_bytes(b"damaged")
         vendor(apt, "sparkforge-cuda.sources", "Types: deb\nURIs: https://old.invalid\nSuites: /\n")
@@ -167,7 +167,7 @@ def test_a_failed_update_takes_everything_back(apt, key, existing: bool):
     assert files(apt) == before
 
 
-def test_a_damaged_keyring_is_mended(apt, key):
+def test_a_damaged_keyring_is_repaired(apt, key):
     result = source(apt, key).present()
     (Path(_apt_source.LISTS) / (_apt_source.lists_prefix(URL) + "Packages")).write_text("x")
     good = Path(result["keyring"]).read_bytes()
@@ -186,7 +186,7 @@ def test_lists_that_a_power_loss_emptied_are_fetched_again(apt, key):
     lists[1].write_bytes(b"")
     assert source(apt, key).present()["changed"]
     assert len(apt.updated) == 2
-    # apt does not fetch what is there while the release file is as it was.
+    # apt would not fetch the list again while the release file is unchanged.
     assert [path.exists() for path in lists] == [True, False]
 
 
@@ -195,10 +195,10 @@ def test_absent_removes_what_was_written_and_nothing_of_others(apt, key):
     before = files(apt)
     source(apt, key).present()
     (Path(_apt_source.LISTS) / (_apt_source.lists_prefix(URL) + "Packages")).write_text("x")
-    gone = source(apt, key, url=None, key_url=None, key_fingerprint=None)
-    assert gone.absent()["changed"]
-    assert {name: data for name, data in files(apt).items() if name != "lists"} == before
-    assert not gone.absent()["changed"]
+    removal = source(apt, key, url=None, key_url=None, key_fingerprint=None)
+    assert removal.absent()["changed"]
+    assert files(apt) == before
+    assert not removal.absent()["changed"]
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_absent_removes_what_was_written_and_nothing_of_others(apt, key):
         ("https://x.invalid//a//b", "https://x.invalid/a/b"),
     ],
 )
-def test_urls_that_mean_the_same_are_one(left: str, right: str):
+def test_equivalent_urls_have_the_same_canonical_form(left: str, right: str):
     assert _apt_source.canonical(left) == _apt_source.canonical(right)
 
 

@@ -11,7 +11,7 @@ from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils im
 COLLECTION = pathlib.Path(__file__).resolve().parents[4]
 MODULE = "ansible_collections.sparkforge.dgx_spark.plugins.modules.elf_closure_info"
 
-#: Says at its end how many bytes it has read.
+#: Prints to stderr at exit how many bytes it has read.
 PROGRAM = f"""import runpy, sys
 try:
     runpy.run_module({MODULE!r}, run_name="__main__")
@@ -22,7 +22,7 @@ finally:
 
 
 def run(**arguments: t.Any) -> dict[str, t.Any]:
-    """Run the module as Ansible does, in a process of its own."""
+    """Run the module in a process of its own, as Ansible does."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         input=json.dumps({"ANSIBLE_MODULE_ARGS": arguments}),
@@ -37,7 +37,7 @@ def run(**arguments: t.Any) -> dict[str, t.Any]:
 
 
 @pytest.mark.parametrize(
-    ("content", "says"),
+    ("content", "message"),
     [
         (None, "does not exist"),
         (b"just text\n", "is not an ELF file: it is text"),
@@ -46,8 +46,8 @@ def run(**arguments: t.Any) -> dict[str, t.Any]:
         (elf_writer.elf_bytes(kind=1), "is an object file"),
     ],
 )
-def test_bad_input_is_one_clear_message_and_leaves_the_file_as_it_was(
-    tmp_path: pathlib.Path, content: bytes | None, says: str
+def test_bad_input_is_one_message_and_leaves_the_file_unchanged(
+    tmp_path: pathlib.Path, content: bytes | None, message: str
 ) -> None:
     path = tmp_path / "x.so"
     if content is not None:
@@ -55,12 +55,12 @@ def test_bad_input_is_one_clear_message_and_leaves_the_file_as_it_was(
     answer = run(paths=[str(path)])
     assert answer["failed"]
     assert answer["cause"].startswith(str(path))
-    assert says in answer["cause"]
+    assert message in answer["cause"]
     assert answer["remedy"].endswith(".")
     assert (path.read_bytes() if content is not None else path.exists()) == (content or False)
 
 
-def test_one_call_names_the_whole_closure_of_a_torch_library(tmp_path: pathlib.Path) -> None:
+def test_missing_libraries_of_the_complete_closure_are_named(tmp_path: pathlib.Path) -> None:
     lib = tmp_path / "torch/lib"
     elf_writer.write_elf(
         lib / "libtorch_cuda.so",
@@ -82,14 +82,14 @@ def test_one_call_names_the_whole_closure_of_a_torch_library(tmp_path: pathlib.P
     assert (answer["changed"], answer["examined"]) == (False, 2)
 
 
-def test_a_real_program_of_this_host_lacks_nothing() -> None:
+def test_a_program_of_this_host_lacks_no_library() -> None:
     answer = run(paths=["/bin/ls"], _ansible_check_mode=True)
     assert answer["missing"] == []
     assert os.path.exists(answer["resolved"]["libc.so.6"])
 
 
-def test_of_large_libraries_little_is_read(tmp_path: pathlib.Path) -> None:
-    """Forty libraries of a gigabyte each, as holes: only what is needed may be read of them."""
+def test_large_libraries_are_not_read_completely(tmp_path: pathlib.Path) -> None:
+    """There are forty sparse libraries of one GiB each."""
     names = [f"libbig{number}.so" for number in range(40)]
     for name in names:
         path = elf_writer.write_elf(

@@ -1,4 +1,4 @@
-"""The two modules of the fabric as Ansible starts them, on a host that has none."""
+"""The two modules of the fabric as Ansible starts them, on a host without a fabric."""
 
 from pathlib import Path
 
@@ -14,14 +14,14 @@ ABSENT = [["enp1s0f0np0-no", "enP2p1s0f0np0-no"]]
 
 
 @pytest.mark.parametrize("rails", [{}, {"rails": []}])
-def test_rails_are_needed_to_be_present(tmp_path: Path, rails: dict[str, list[str]]) -> None:
+def test_state_present_requires_rails(tmp_path: Path, rails: dict[str, list[str]]) -> None:
     file = tmp_path / "60-sparkforge-fabric.yaml"
     result = run_module("fabric_netplan", file=str(file), root=str(tmp_path / "opt"), ports=ABSENT, **rails)
     assert result["failed"] is True
     assert "rails" in result["msg"]
 
 
-def test_a_check_returns_what_failed_as_rows_lines_and_texts() -> None:
+def test_a_failed_check_is_returned_as_row_line_and_text() -> None:
     result = run_module("fabric_check", rails=[RAIL], ports=ABSENT)
     row = next(row for row in result["checks"] if row["name"] == "state.cable1.0")
     assert row["status"] == "fail"

@@ -1,19 +1,15 @@
-"""The module, run as Ansible runs it, on real virtual environments and wheels that these tests write."""
+"""The module, run as Ansible runs it, with real virtual environments and wheels that these tests write."""
 
 import base64
-import contextlib
 import csv
 import grp
 import hashlib
-import http.server
 import json
 import os
 import pathlib
 import shutil
-import signal
 import subprocess
 import sys
-import threading
 import time
 import typing as t
 import zipfile
@@ -21,6 +17,7 @@ import zipfile
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import unprivileged
 from ansible_collections.sparkforge.dgx_spark.tests.unit import interpreter, module_server, web_server
+from ansible_collections.sparkforge.dgx_spark.tests.unit.run_module import tree
 
 from lab import stand_ins
 
@@ -59,27 +56,13 @@ def pin(path: pathlib.Path) -> str:
     return f"{name}=={version} --hash=sha256:{sha256(path)}"
 
 
-def sent(path: pathlib.Path, digest: str) -> dict[str, t.Any]:
-    """Return the options of a wheel as the action plugin gives them once it has sent the file."""
+def sent_wheel(path: pathlib.Path, digest: str) -> dict[str, t.Any]:
+    """Return a wheel's options as the action plugin sets them once it has sent the file."""
     return {"wheels": [{"file": path.name, "sha256": digest}], "transferred": {digest: str(path)}}
 
 
-def tree(directory: pathlib.Path) -> dict[str, str]:
-    """Return everything below ``directory``: path -> what it is."""
-    found = {}
-    for path in sorted(directory.rglob("*")):
-        key = str(path.relative_to(directory))
-        if path.is_symlink():
-            found[key] = "-> " + os.readlink(path)
-        else:
-            found[key] = "directory" if path.is_dir() else sha256(path)
-        if not path.is_symlink():
-            found[key] += f" {path.stat().st_mode:o}"
-    return found
-
-
 class Host:
-    """A root of its own, a directory of wheels, and the module."""
+    """A host with its own root and a directory of wheels; it runs the module."""
 
     def __init__(self, directory: pathlib.Path) -> None:
         self.directory = directory
@@ -88,7 +71,7 @@ class Host:
         self.links = directory / "links"
         self.links.mkdir()
         self.extra: dict[str, str] = {}
-        #: A command before the module's.
+        #: The command that runs the module's command, such as prlimit.
         self.limit: list[str] = []
 
     def arguments(self, **options: t.Any) -> dict[str, t.Any]:
@@ -101,7 +84,7 @@ class Host:
                 "index_url": "none",
                 "find_links": [str(self.links)],
                 "kernel_dir": str(self.kernels),
-                # It takes as long as all the rest: where a test is about it, it asks for it.
+                # Compiling takes as long as everything else; the tests of it set this option.
                 "compile": False,
                 "_ansible_check_mode": check,
                 "_ansible_diff": True,
@@ -110,9 +93,8 @@ class Host:
         }
 
     def environ(self) -> dict[str, str]:
-        kept = {key: value for key, value in os.environ.items() if not key.startswith("PIP_") and key != "PYTHONPATH"}
         return {
-            **kept,
+            **{name: value for name, value in os.environ.items() if not name.startswith("PIP_")},
             "PYTHONPATH": str(REPOSITORY / ".collections"),
             "PIP_CONFIG_FILE": os.devnull,
             "PYTHONDONTWRITEBYTECODE": "1",
@@ -152,7 +134,7 @@ class Host:
         return result
 
     def fail(self, **options: t.Any) -> dict[str, t.Any]:
-        """Run the module, which must fail with a cause and a remedy and leave everything as it was."""
+        """Run the module, which must fail with a cause and a remedy and change nothing."""
         before = tree(self.directory)
         result = self.run(**options)
         assert result.get("failed"), result
@@ -174,15 +156,15 @@ def host(open_path: pathlib.Path) -> Host:
     return Host(open_path)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs an environment's interpreter as somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs an environment's interpreter as another account")
 @pytest.mark.parametrize("check", [False, True])
 @pytest.mark.parametrize("closed", ["python", "root"])
-def test_what_nobody_may_enter_is_refused_at_once(host: Host, closed: str, check: bool) -> None:
+def test_interpreter_or_root_in_a_private_directory_is_refused(host: Host, closed: str, check: bool) -> None:
     home = host.directory / "home"
     home.mkdir(mode=0o700)
     (home / "python3").symlink_to(interpreter.PYTHON)
-    given = {"python": str(home / "python3")} if closed == "python" else {"root": str(home / "forge")}
-    failed = host.fail(check=check, requirements=[pin(write_wheel(host.links, "tiny"))], **given)
+    options = {"python": str(home / "python3")} if closed == "python" else {"root": str(home / "forge")}
+    failed = host.fail(check=check, requirements=[pin(write_wheel(host.links, "tiny"))], **options)
     assert f"lies in {home}, which only its owner can enter" in failed["msg"]
     assert {"python": "/usr/bin/python3", "root": "/opt/sparkforge"}[closed] in failed["remedy"]
     assert sorted(path.name for path in home.iterdir()) == ["python3"]
@@ -191,7 +173,7 @@ def test_what_nobody_may_enter_is_refused_at_once(host: Host, closed: str, check
 def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
     tiny = write_wheel(host.links, "tiny", requires=("base>=1",))
     base = write_wheel(host.links, "base")
-    asked: dict[str, t.Any] = {
+    options: dict[str, t.Any] = {
         "requirements": [pin(tiny), pin(base)],
         "imports": ["tiny"],
         "environment": {"GREETING": "good 'day'"},
@@ -199,11 +181,11 @@ def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
         "jupyter": True,
         "compile": True,
     }
-    predicted = host.run(check=True, **asked)
+    predicted = host.run(check=True, **options)
     assert predicted["changed"]
     assert not host.root.exists()
 
-    first = host.succeed(**asked)
+    first = host.succeed(**options)
     assert first["changed"]
     assert first["environment_id"] == predicted["environment_id"]
     assert first["diff"]["before"] == {}
@@ -213,30 +195,30 @@ def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
     assert "no ipykernel" in json.dumps(first["warnings"])
     assert first["paths"]["kernel"] is None
 
-    place = host.environments / first["environment_id"]
+    environment = host.environments / first["environment_id"]
     assert os.readlink(host.environments / "current") == first["environment_id"]
     assert sorted(path.name for path in host.environments.iterdir()) == sorted([first["environment_id"], "current"])
     receipt = host.receipt()
     assert receipt["environment_id"] == first["environment_id"]
     assert receipt["requirements"] == [pin(tiny), pin(base)]
     assert receipt["previous"] is None
-    assert json.loads((place / "receipt.json").read_text())["fingerprint"] == receipt["fingerprint"]
+    assert json.loads((environment / "receipt.json").read_text())["fingerprint"] == receipt["fingerprint"]
 
-    # Nothing names the place where it was made, and a console script runs from where it is now.
-    for path in [place / "pyvenv.cfg", *(place / "bin").iterdir()]:
+    # No file names the partial directory in which pip installed it, and its console script runs.
+    for path in [environment / "pyvenv.cfg", *(environment / "bin").iterdir()]:
         if not path.is_symlink():
             assert b".partial" not in path.read_bytes(), path
-    done = subprocess.run([place / "bin" / "tiny"], capture_output=True, text=True, check=True)
+    done = subprocess.run([environment / "bin" / "tiny"], capture_output=True, text=True, check=True)
     assert done.stdout == "tiny 1.0\n"
-    with (place / "lib" / f"python{VERSION}" / "site-packages" / "tiny-1.0.dist-info" / "RECORD").open() as stream:
+    packages = environment / "lib" / f"python{VERSION}" / "site-packages"
+    with (packages / "tiny-1.0.dist-info" / "RECORD").open() as stream:
         row = next(row for row in csv.reader(stream) if row[0].endswith("bin/tiny"))
-    assert row[1] == record_hash((place / "bin" / "tiny").read_bytes())
-    packages = place / "lib" / f"python{VERSION}" / "site-packages"
-    # Made under a umask of 077, and yet others can read it.
+    assert row[1] == record_hash((environment / "bin" / "tiny").read_bytes())
+    # Other accounts can read it although the umask was 077.
     assert (packages / "tiny.py").stat().st_mode & 0o777 == 0o644
     assert list((packages / "__pycache__").glob("tiny.*.pyc"))
-    # What people expect of an environment that venv made.
-    assert subprocess.run([place / "bin" / "pip", "--version"], capture_output=True, check=True).stdout
+    # Users expect pip in an environment that venv made.
+    assert subprocess.run([environment / "bin" / "pip", "--version"], capture_output=True, check=True).stdout
 
     code = "import os, sys; print(sys.prefix, os.environ['GREETING'], os.environ['LD_LIBRARY_PATH'])"
     done = subprocess.run(
@@ -246,11 +228,11 @@ def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
         check=True,
         env={"PATH": "/usr/bin:/bin"},
     )
-    assert done.stdout == f"{place} good 'day' {host.links}\n"
+    assert done.stdout == f"{environment} good 'day' {host.links}\n"
 
     before = tree(host.directory)
     for check in (True, False):
-        again = host.succeed(check=check, **asked)
+        again = host.succeed(check=check, **options)
         assert not again["changed"]
         assert again["actions"] == []
         assert again["diff"]["before"] == again["diff"]["after"] != {}
@@ -265,22 +247,21 @@ def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
     assert not host.succeed(state="absent")["changed"]
 
 
-def test_a_converged_run_starts_no_process_and_asks_no_network(host: Host) -> None:
-    tiny = write_wheel(host.links, "tiny")
-    host.succeed(requirements=[pin(tiny)], imports=["tiny"])
-    # Any program that were started would have to be found first, and any wheel to be there.
+def test_a_converged_run_starts_no_process_and_uses_no_network(host: Host) -> None:
+    options: dict[str, t.Any] = {"requirements": [pin(write_wheel(host.links, "tiny"))], "imports": ["tiny"]}
+    host.succeed(**options)
     shutil.rmtree(host.links)
-    place = host.environments / host.receipt()["environment_id"]
-    pip = next((place / "lib").glob("python*/site-packages/pip/__main__.py"))
-    pip.write_text("raise SystemExit('pip was started')\n")
-    (place / "lib" / f"python{VERSION}" / "site-packages" / "tiny.py").write_text("raise SystemExit('imported')\n")
-    assert not host.succeed(requirements=[pin_of(tiny)], imports=["tiny"])["changed"]
+    environment = host.environments / host.receipt()["environment_id"]
+    packages = environment / "lib" / f"python{VERSION}" / "site-packages"
+    (packages / "pip/__main__.py").write_text("raise SystemExit('pip was started')\n")
+    (packages / "tiny.py").write_text("raise SystemExit('imported')\n")
+    assert not host.succeed(**options)["changed"]
 
 
-def test_an_upgrade_keeps_the_previous_environment_and_a_rollback_needs_its_name_alone(host: Host) -> None:
-    one, two, three = (write_wheel(host.links, "tiny", version) for version in ("1.0", "2.0", "3.0"))
-    first = host.succeed(requirements=[pin(one)], environment={"X": "1"}, imports=["tiny"])["environment_id"]
-    result = host.succeed(requirements=[pin(two)], environment={"X": "2"}, imports=["tiny"])
+def test_an_upgrade_keeps_the_previous_environment_and_a_rollback_needs_only_its_id(host: Host) -> None:
+    tiny_1, tiny_2, tiny_3 = (write_wheel(host.links, "tiny", version) for version in ("1.0", "2.0", "3.0"))
+    first = host.succeed(requirements=[pin(tiny_1)], environment={"X": "1"}, imports=["tiny"])["environment_id"]
+    result = host.succeed(requirements=[pin(tiny_2)], environment={"X": "2"}, imports=["tiny"])
     second = result["environment_id"]
     assert result["previous"] == first
     assert os.readlink(host.environments / "previous") == first
@@ -296,39 +277,39 @@ def test_an_upgrade_keeps_the_previous_environment_and_a_rollback_needs_its_name
     assert not host.succeed(environment_id=first)["changed"]
     assert "There is no environment nowhere" in host.fail(environment_id="nowhere")["cause"]
 
-    # A job of the environment that would go next keeps it; when it ends, it goes.
+    # A running job keeps the environment that would be removed next.
     job = subprocess.Popen(
         [host.environments / second / "bin" / "python", "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE
     )
     try:
-        host.succeed(requirements=[pin(three)], imports=["tiny"])
-        result = host.succeed(requirements=[pin(three)], imports=["tiny"])
+        host.succeed(requirements=[pin(tiny_3)], imports=["tiny"])
+        result = host.succeed(requirements=[pin(tiny_3)], imports=["tiny"])
         assert not result["changed"]
         assert result["in_use"] == {second: [job.pid]}
         assert (host.environments / second).is_dir()
         assert f"such as {job.pid}" in host.fail(state="absent")["cause"]
     finally:
         job.communicate()
-    result = host.succeed(requirements=[pin(three)], imports=["tiny"])
+    result = host.succeed(requirements=[pin(tiny_3)], imports=["tiny"])
     assert result["changed"]
     assert result["removed"] == [second]
     assert not (host.environments / second).exists()
     assert (host.environments / first).is_dir()
 
 
-def test_a_staged_environment_is_whole_and_nobody_uses_it_before_the_switch(host: Host) -> None:
-    one, two = (write_wheel(host.links, "tiny", version) for version in ("1.0", "2.0"))
+def test_a_staged_environment_is_complete_and_unused_before_the_switch(host: Host) -> None:
+    tiny_1, tiny_2 = (write_wheel(host.links, "tiny", version) for version in ("1.0", "2.0"))
     kernel = write_wheel(host.links, "ipykernel")
-    used: dict[str, t.Any] = {"requirements": [pin(one), pin(kernel)], "imports": ["tiny"], "jupyter": True}
-    new: dict[str, t.Any] = {**used, "requirements": [pin(two), pin(kernel)], "switch": False, "keep": 1}
-    first = host.succeed(**used)["environment_id"]
+    current: dict[str, t.Any] = {"requirements": [pin(tiny_1), pin(kernel)], "imports": ["tiny"], "jupyter": True}
+    staged_options = {**current, "requirements": [pin(tiny_2), pin(kernel)], "switch": False, "keep": 1}
+    first = host.succeed(**current)["environment_id"]
     outside = [host.root / "bin", host.root / "receipts", host.kernels]
     before = [tree(directory) for directory in outside]
 
-    predicted = host.succeed(check=True, **new)
+    predicted = host.succeed(check=True, **staged_options)
     assert predicted["changed"]
     assert not (host.environments / "staged").is_symlink()
-    staged = host.succeed(**new)
+    staged = host.succeed(**staged_options)
     second = staged["environment_id"]
     assert staged["diff"] == predicted["diff"]
     assert staged["actions"] == ["install", "stage", "files"]
@@ -337,22 +318,22 @@ def test_a_staged_environment_is_whole_and_nobody_uses_it_before_the_switch(host
     assert staged["modules"]["tiny"]["version"] == "2.0"
     assert [tree(directory) for directory in outside] == before
     assert (host.receipt()["environment_id"], os.readlink(host.environments / "current")) == (first, first)
-    assert not host.succeed(**new)["changed"]
-    assert not host.succeed(check=True, **new)["changed"]
-    # What is done to the current environment leaves it alone, however few are kept.
-    assert not host.succeed(keep=1, **used)["changed"]
-    assert not host.succeed(keep=1, **{**used, "switch": False})["changed"]
+    assert not host.succeed(**staged_options)["changed"]
+    assert not host.succeed(check=True, **staged_options)["changed"]
+    # Another run for the current environment keeps the staged one, even with keep=1.
+    assert not host.succeed(keep=1, **current)["changed"]
+    assert not host.succeed(keep=1, **{**current, "switch": False})["changed"]
 
-    switched = host.succeed(**{**new, "switch": True})
+    switched = host.succeed(**{**staged_options, "switch": True})
     assert switched["actions"] == ["switch", "files"]
     assert (switched["current"], switched["previous"], switched["staged"]) == (second, first, None)
     assert not (host.environments / "staged").is_symlink()
     assert host.receipt()["environment_id"] == second
     assert second in (host.kernels / "sparkforge-torch" / "kernel.json").read_text()
-    assert not host.succeed(**new)["changed"]
+    assert not host.succeed(**staged_options)["changed"]
 
 
-def test_one_environment_is_staged_at_a_time_and_the_one_before_it_goes(host: Host) -> None:
+def test_staging_removes_the_environment_staged_before(host: Host) -> None:
     lines = [pin(write_wheel(host.links, "tiny", version)) for version in ("1.0", "2.0", "3.0")]
     first, second = (host.succeed(requirements=[line], switch=line is lines[0])["environment_id"] for line in lines[:2])
     result = host.succeed(requirements=[lines[2]], switch=False, keep=1)
@@ -361,7 +342,7 @@ def test_one_environment_is_staged_at_a_time_and_the_one_before_it_goes(host: Ho
     assert {path.name for path in host.environments.iterdir()} == names
 
 
-def test_a_failed_stage_leaves_no_link_and_what_was_staged_on_a_fresh_host_goes_again(host: Host) -> None:
+def test_a_failed_stage_leaves_no_link_and_absent_removes_a_staged_environment(host: Host) -> None:
     tiny = write_wheel(host.links, "tiny")
     broken = write_wheel(host.links, "broken", code="raise ImportError('no')\n", script=False)
     host.fail(requirements=[pin(broken)], imports=["broken"], switch=False)
@@ -372,7 +353,7 @@ def test_a_failed_stage_leaves_no_link_and_what_was_staged_on_a_fresh_host_goes_
     assert host.succeed(state="absent", check=True)["diff"]["before"]["staged"] == staged["environment_id"]
     assert host.succeed(state="absent")["changed"]
     assert not host.root.exists()
-    # What the staged one made goes with the environment, also once it is switched to.
+    # Removing the environment removes all that staging made, also after the switch.
     host.succeed(requirements=[pin(tiny)], imports=["tiny"], switch=False)
     host.succeed(requirements=[pin(tiny)], imports=["tiny"])
     assert not host.succeed(requirements=[pin(tiny)], imports=["tiny"])["changed"]
@@ -380,63 +361,51 @@ def test_a_failed_stage_leaves_no_link_and_what_was_staged_on_a_fresh_host_goes_
     assert not host.root.exists()
 
 
-def test_damage_is_found_and_mended(host: Host) -> None:
+def test_damage_is_detected_and_repaired(host: Host) -> None:
     tiny = write_wheel(host.links, "tiny")
-    asked: dict[str, t.Any] = {"requirements": [pin(tiny)], "imports": ["tiny"]}
-    place = host.environments / host.succeed(**asked)["environment_id"]
+    options: dict[str, t.Any] = {"requirements": [pin(tiny)], "imports": ["tiny"]}
+    environment = host.environments / host.succeed(**options)["environment_id"]
     damages: list[t.Callable[[], object]] = [
-        lambda: shutil.rmtree(place / "lib" / f"python{VERSION}" / "site-packages" / "tiny-1.0.dist-info"),
-        (place / "bin" / "python").unlink,
-        lambda: (place / "receipt.json").write_text("{"),
+        lambda: shutil.rmtree(environment / "lib" / f"python{VERSION}" / "site-packages" / "tiny-1.0.dist-info"),
+        (environment / "bin" / "python").unlink,
+        lambda: (environment / "receipt.json").write_text("{"),
         lambda: (host.root / "bin" / "activate-torch").write_text("# changed\n"),
         (host.environments / "current").unlink,
         (host.environments / ".other.partial").mkdir,
     ]
     for damage in damages:
         damage()
-        assert host.succeed(check=True, **asked)["changed"], damage
-        assert host.succeed(**asked)["changed"], damage
-        subprocess.run([place / "bin" / "tiny"], check=True, capture_output=True)
-        assert sorted(path.name for path in host.environments.iterdir()) == sorted([place.name, "current"])
-    assert not host.succeed(**asked)["changed"]
+        assert host.succeed(check=True, **options)["changed"], damage
+        assert host.succeed(**options)["changed"], damage
+        subprocess.run([environment / "bin" / "tiny"], check=True, capture_output=True)
+        assert sorted(path.name for path in host.environments.iterdir()) == sorted([environment.name, "current"])
+    assert not host.succeed(**options)["changed"]
 
 
-def pin_of(path: pathlib.Path) -> str:
-    """Return what :func:`pin` returned for a wheel of :func:`write_wheel` that may be gone by now."""
-    with contextlib.ExitStack() as stack:
-        if not path.exists():
-            stack.callback(path.unlink)
-            write_wheel(path.parent, *path.name.split("-")[:2])
-        return pin(path)
-
-
-# ------------------------------------------------------------------------------------------------ going back
-
-
-class Two:
+class TwoEnvironments:
     """A host with two environments; the second is current."""
 
     def __init__(self, host: Host, **options: t.Any) -> None:
         self.host = host
-        self.made = []
+        self.ids = []
         for version in ("1.0", "2.0"):
             tiny = write_wheel(host.links, "tiny", version)
             kernel = [pin(write_wheel(host.links, "ipykernel"))] if version == "1.0" else []
             result = host.succeed(
                 requirements=[pin(tiny), *kernel], jupyter=True, stack={"name": f"tiny-{version}"}, **options
             )
-            self.made.append(result["environment_id"])
+            self.ids.append(result["environment_id"])
 
     @property
     def links(self) -> tuple[str, str]:
         return tuple(os.readlink(self.host.environments / link) for link in ("current", "previous"))  # type: ignore[return-value]
 
 
-def test_going_back_and_forth_needs_no_index_starts_nothing_and_removes_nothing(host: Host) -> None:
-    two = Two(host, environment={"GREETING": "hello"})
+def test_rollback_needs_no_index_starts_nothing_and_removes_nothing(host: Host) -> None:
+    two = TwoEnvironments(host, environment={"GREETING": "hello"})
     first, second = two.made
     kernel = host.kernels / "sparkforge-torch" / "kernel.json"
-    # What were installed or imported would fail.
+    # Any installation or import would fail from now on.
     shutil.rmtree(host.links)
     for entry in two.made:
         module = next((host.environments / entry).glob("lib/python*/site-packages/tiny.py"))
@@ -456,7 +425,7 @@ def test_going_back_and_forth_needs_no_index_starts_nothing_and_removes_nothing(
     assert first in kernel.read_text()
     assert (host.receipt()["environment_id"], host.receipt()["environment"]) == (first, {"GREETING": "hello"})
     assert (host.environments / "spare").is_dir()
-    # With its name a second run has nothing to do; without it, it goes forward again.
+    # A second run that names the environment changes nothing; one that does not goes forward again.
     assert not host.succeed(state="previous", environment_id=first)["changed"]
     assert not host.succeed(state="previous", environment_id=first, check=True)["changed"]
     assert host.succeed(state="previous")["environment_id"] == second
@@ -464,15 +433,15 @@ def test_going_back_and_forth_needs_no_index_starts_nothing_and_removes_nothing(
     assert not kernel.exists()
     (host.environments / "spare").rmdir()
     assert tree(host.directory).keys() == before.keys() - {"opt/sparkforge/envs/torch/spare"}
-    # Killed between the two links, on the way back to the first.
+    # As a run leaves it that is killed between writing the two links on the way back to the first.
     (host.environments / "previous").unlink()
     (host.environments / "previous").symlink_to(second)
     assert host.succeed(state="previous")["environment_id"] == first
     assert two.links == (first, second)
 
 
-def test_receipts_of_schema_1_are_read_and_nothing_is_made_again(host: Host) -> None:
-    two = Two(host)
+def test_receipts_of_schema_1_are_read_and_nothing_is_rebuilt(host: Host) -> None:
+    two = TwoEnvironments(host)
     first, second = two.made
     own = [host.environments / entry / "receipt.json" for entry in two.made]
     for path in [host.root / "receipts/env-torch.json", *own]:
@@ -482,8 +451,8 @@ def test_receipts_of_schema_1_are_read_and_nothing_is_made_again(host: Host) -> 
         del old["environment_id"]
         path.write_text(json.dumps(old, indent=2, sort_keys=True) + "\n")
     before = tree(host.directory)
-    asked = {"requirements": [pin(host.links / "tiny-2.0-py3-none-any.whl")], "jupyter": True}
-    assert not host.succeed(**asked, stack={"name": "tiny-2.0"})["changed"]
+    options = {"requirements": [pin(host.links / "tiny-2.0-py3-none-any.whl")], "jupyter": True}
+    assert not host.succeed(**options, stack={"name": "tiny-2.0"})["changed"]
     assert tree(host.directory) == before
 
     back = host.succeed(state="previous", environment_id=first)
@@ -493,36 +462,33 @@ def test_receipts_of_schema_1_are_read_and_nothing_is_made_again(host: Host) -> 
     assert host.succeed(state="previous")["environment_id"] == second
 
 
-def test_going_back_is_refused_with_the_cause(host: Host) -> None:
+def test_rollback_is_refused_with_its_cause(host: Host) -> None:
     paths = host.directory / "redist"
     paths.mkdir()
-    two = Two(host, library_paths=[str(paths)])
-    place = host.environments / two.made[0]
+    two = TwoEnvironments(host, library_paths=[str(paths)])
+    environment = host.environments / two.made[0]
 
-    def refused(cause: str, remedy: str, **options: t.Any) -> None:
+    def assert_refused(cause: str, remedy: str, **options: t.Any) -> None:
         result = host.fail(state="previous", **options)
         assert cause in result["cause"] and remedy in result["remedy"]
         assert host.run(state="previous", check=True, **options)["failed"]
 
-    refused("There is no environment nowhere of torch", "Use an installed one", environment_id="nowhere")
+    assert_refused("There is no environment nowhere of torch", "Use an installed one", environment_id="nowhere")
     paths.rmdir()
-    refused("is gone", "(stack_name: tiny-1.0)")
+    assert_refused("is gone", "(stack_name: tiny-1.0)")
     paths.mkdir()
-    receipt = place / "receipt.json"
+    receipt = environment / "receipt.json"
     recorded = json.loads(receipt.read_text())
     receipt.write_text(json.dumps({**recorded, "host_packages": {"sparkforge-no-such-package": "1.0"}}))
-    refused("sparkforge-no-such-package 1.0 is no longer installed", "playbooks/libraries.yml")
-    (place / "bin" / "python").unlink()
-    refused("is damaged (bin/python is missing)", "Set its requirements")
-    shutil.rmtree(place)
-    refused("There is no previous environment of torch", "Run playbooks/deploy.yml")
+    assert_refused("sparkforge-no-such-package 1.0 is no longer installed", "playbooks/libraries.yml")
+    (environment / "bin" / "python").unlink()
+    assert_refused("is damaged (bin/python is missing)", "Set its requirements")
+    shutil.rmtree(environment)
+    assert_refused("There is no previous environment of torch", "Run playbooks/deploy.yml")
 
 
-def test_without_any_environment_there_is_nothing_to_go_back_to(host: Host) -> None:
+def test_rollback_without_an_environment_is_refused(host: Host) -> None:
     assert "none is current" in host.fail(state="previous")["cause"]
-
-
-# ----------------------------------------------------------------------------------------------- bad input
 
 
 @pytest.mark.parametrize(
@@ -600,7 +566,7 @@ def failing_installations() -> list[t.Any]:
         return {"requirements": [pin(wheel)]}
 
     def another_wheel_was_sent(host: Host) -> dict[str, t.Any]:
-        return sent(write_wheel(host.links, "tiny", "2.0"), "0" * 64)
+        return sent_wheel(write_wheel(host.links, "tiny", "2.0"), "0" * 64)
 
     return [
         pytest.param(wrong_hash, "The sha256 of tiny==2.0 is", id="wrong hash"),
@@ -615,7 +581,7 @@ def failing_installations() -> list[t.Any]:
 def test_a_failed_installation_leaves_the_current_environment_as_it_was(
     host: Host, prepare: t.Callable[[Host], dict[str, t.Any]], cause: str
 ) -> None:
-    # As an installed environment looks, without the seconds that one takes.
+    # This stands in for an installed environment and saves the seconds of an installation.
     (host.environments / "old").mkdir(parents=True)
     (host.environments / "old" / "receipt.json").write_text("{}")
     (host.environments / "current").symlink_to("old")
@@ -629,18 +595,18 @@ def test_a_failed_installation_leaves_the_current_environment_as_it_was(
 PASSWORD = 'p "a\\ss# x'
 
 
-class Served:
-    """A wheelhouse with one wheel, behind a server that can misbehave."""
+class Index:
+    """A web server that can misbehave, with an index of one wheel."""
 
     def __init__(self, host: Host, certificate: str | None = None) -> None:
         self.server = web_server.Server(certificate)
-        self.wheel = write_wheel(host.directory / "served", "tiny")
+        self.wheel = write_wheel(host.directory / "index", "tiny")
         self.file, self.page = f"/files/{self.wheel.name}", "/simple/tiny/"
         self.server.files = {
             self.page: f'<a href="../..{self.file}">{self.wheel.name}</a>'.encode(),
             self.file: self.wheel.read_bytes(),
         }
-        self.asked: dict[str, t.Any] = {
+        self.options: dict[str, t.Any] = {
             "requirements": [pin(self.wheel)],
             "index_url": f"{self.server.url}/simple",
             "find_links": [],
@@ -648,21 +614,21 @@ class Served:
 
 
 @pytest.fixture
-def served(host: Host) -> t.Iterator[Served]:
-    one = Served(host)
-    yield one
-    one.server.close()
+def index(host: Host) -> t.Iterator[Index]:
+    index = Index(host)
+    yield index
+    index.server.close()
 
 
-def test_credentials_reach_their_server_and_nothing_else(host: Host, served: Served) -> None:
+def test_credentials_reach_their_server_and_nothing_else(host: Host, index: Index) -> None:
     basic = base64.b64encode(f"reader:{PASSWORD}".encode()).decode()
-    served.server.authorization = f"Basic {basic}"
-    entry = {"url": f"{served.server.url}/wheelhouse", "username": "reader", "password": PASSWORD}
-    assert "requires a user name and password" in host.fail(**served.asked)["cause"]
-    wrong = host.fail(credentials=[{**entry, "password": "wrong one"}], **served.asked)
+    index.server.authorization = f"Basic {basic}"
+    entry = {"url": f"{index.server.url}/wheelhouse", "username": "reader", "password": PASSWORD}
+    assert "requires a user name and password" in host.fail(**index.options)["cause"]
+    wrong = host.fail(credentials=[{**entry, "password": "wrong one"}], **index.options)
     assert "rejects the user name or password (HTTP 401)" in wrong["cause"]
     assert "wrong one" not in json.dumps({key: value for key, value in wrong.items() if key != "invocation"})
-    result = host.succeed(credentials=[entry], **served.asked)
+    result = host.succeed(credentials=[entry], **index.options)
     assert result["packages"]["tiny"] == "1.0"
     assert PASSWORD not in json.loads(json.dumps(result))["diff"].__repr__()
     assert result["invocation"]["module_args"]["credentials"][0]["password"] != PASSWORD
@@ -671,20 +637,23 @@ def test_credentials_reach_their_server_and_nothing_else(host: Host, served: Ser
             content = path.read_bytes()
             assert PASSWORD.encode() not in content, path
             assert basic.encode() not in content, path
-    assert not host.succeed(credentials=[entry], **served.asked)["changed"]
+    assert not host.succeed(credentials=[entry], **index.options)["changed"]
 
 
-def test_what_is_shown_of_a_call_has_no_password_of_a_url(host: Host) -> None:
-    """With -vvv Ansible shows the options, which a result has as its invocation."""
-    tiny = write_wheel(host.links, "tiny")
-    places = [f"file://{host.links}", "https://user:of-links@127.0.0.1:1/wheels/"]
-    asked = {"requirements": [pin(tiny)], "index_url": "https://user:of%2Bindex@127.0.0.1:1/simple/"}
-    said = json.dumps(host.run(find_links=places, check=True, **asked))
-    assert "127.0.0.1:1/simple/" in said and "of-links" not in said and "of%2Bindex" not in said
+def test_invocation_in_the_result_has_no_password_of_a_url(host: Host) -> None:
+    """With -vvv Ansible shows a result's invocation, which has the options."""
+    result = host.run(
+        check=True,
+        requirements=[pin(write_wheel(host.links, "tiny"))],
+        index_url="https://user:of%2Bindex@127.0.0.1:1/simple/",
+        find_links=[f"file://{host.links}", "https://user:of-links@127.0.0.1:1/wheels/"],
+    )
+    output = json.dumps(result)
+    assert "127.0.0.1:1/simple/" in output and "of-links" not in output and "of%2Bindex" not in output
 
 
 def big_wheel(directory: pathlib.Path, size: int) -> pathlib.Path:
-    """Write a wheel with a file of zeros, not compressed."""
+    """Write a wheel with an uncompressed file of zeros."""
     path = write_wheel(directory, "big")
     with zipfile.ZipFile(path, "a") as archive, archive.open("big.bin", "w", force_zip64=True) as stream:
         for _number in range(size >> 20):
@@ -692,107 +661,81 @@ def big_wheel(directory: pathlib.Path, size: int) -> pathlib.Path:
     return path
 
 
-def test_a_download_that_is_cut_off_goes_on_in_the_next_run(host: Host, served: Served) -> None:
-    """With the host's CA, over TLS, as an index is reached; three times within a run, and for good in the first one."""
-    both, certificate = web_server.make_certificate(host.directory)
+def test_an_interrupted_download_resumes_in_the_next_run(host: Host, index: Index) -> None:
+    """Over TLS with the host's CA; the first run gives up after four answers, the second bears three that break off."""
+    key_and_certificate, certificate = web_server.make_certificate(host.directory)
     host.extra["SSL_CERT_FILE"] = certificate
-    served = Served(host, both)
-    big = big_wheel(host.directory / "served", 4 << 20)
+    index = Index(host, key_and_certificate)
+    big = big_wheel(host.directory / "index", 4 << 20)
     size, file = big.stat().st_size, f"/files/{big.name}"
-    served.server.files |= {"/simple/big/": f'<a href="{file}">{big.name}</a>'.encode(), file: big.read_bytes()}
-    served.asked["requirements"].append(pin(big))
+    index.server.files |= {"/simple/big/": f'<a href="{file}">{big.name}</a>'.encode(), file: big.read_bytes()}
+    index.options["requirements"].append(pin(big))
     first = host.succeed(requirements=[pin(write_wheel(host.links, "old"))])["environment_id"]
 
-    served.server.cuts[file] = [1000] * 4
-    result = host.run(**served.asked)
+    index.server.cuts[file] = [1000] * 4
+    result = host.run(**index.options)
     assert f"big-1.0-py3-none-any.whl was truncated: 4000 of {size} bytes arrived" in result["cause"]
     assert "un again" in result["remedy"]
     assert os.readlink(host.environments / "current") == first
 
-    served.server.cuts[file] = [size // 5, size // 3, size // 4]
-    result = host.succeed(**served.asked)
+    index.server.cuts[file] = [size // 5, size // 3, size // 4]
+    result = host.succeed(**index.options)
     assert result["packages"]["big"] == "1.0"
-    assert (served.server.sent[file], served.server.sent[served.file]) == (size, served.wheel.stat().st_size)
+    assert (index.server.sent[file], index.server.sent[index.file]) == (size, index.wheel.stat().st_size)
     assert result["download"]["finished"] == [{"file": big.name, "size": size}]
     assert not (host.environments / ".download").exists()
-    served.server.close()
+    index.server.close()
 
 
-def test_a_disk_that_is_full_in_the_middle_of_a_wheel_leaves_the_host_as_it_was(host: Host, served: Served) -> None:
-    # No file of the host may be so large: what the kernel says then takes the same way as a full disk.
-    big = big_wheel(host.directory / "served", 6 << 20)
-    served.server.files |= {"/simple/big/": f'<a href="/files/{big.name}">'.encode()}
-    served.server.files[f"/files/{big.name}"] = big.read_bytes()
-    served.asked["requirements"].append(pin(big))
+def test_a_disk_that_fills_up_during_a_download_leaves_the_host_unchanged(host: Host, index: Index) -> None:
+    # The kernel's error for a file above this limit takes the same path as that for a full disk.
+    big = big_wheel(host.directory / "index", 6 << 20)
+    index.server.files |= {"/simple/big/": f'<a href="/files/{big.name}">'.encode()}
+    index.server.files[f"/files/{big.name}"] = big.read_bytes()
+    index.options["requirements"].append(pin(big))
     host.limit = ["prlimit", f"--fsize={3 << 20}"]
-    result = host.fail(**served.asked)
+    result = host.fail(**index.options)
     assert f"{big.name} cannot be written to" in result["cause"]
     assert "Free some space there and run again" in result["remedy"]
     assert not host.root.exists()
 
 
-def test_what_an_unfinished_download_made_goes_with_the_environment(host: Host, served: Served) -> None:
-    served.server.cuts[served.file] = [10] * 4
-    assert host.run(**served.asked)["failed"] and host.root.exists()
+def test_absent_removes_an_unfinished_download(host: Host, index: Index) -> None:
+    index.server.cuts[index.file] = [10] * 4
+    assert host.run(**index.options)["failed"] and host.root.exists()
     assert host.succeed(state="absent")["changed"]
     assert not host.root.exists()
-    served.server.cuts[served.file] = [10] * 4
-    host.run(**served.asked)
-    host.succeed(**served.asked)
+    index.server.cuts[index.file] = [10] * 4
+    host.run(**index.options)
+    host.succeed(**index.options)
     host.succeed(state="absent")
     assert not host.root.exists()
 
 
-# -------------------------------------------------------------------------------------------- interruption
-
-
-class SlowIndex(http.server.BaseHTTPRequestHandler):
-    asked = threading.Event()
-    released = threading.Event()
-
-    def do_GET(self) -> None:
-        self.asked.set()
-        self.released.wait(60)
-        self.send_error(404)
-
-    def log_message(self, format: str, *args: t.Any) -> None:
-        pass
-
-
-def test_a_killed_run_leaves_nothing_visible_and_the_next_one_succeeds(host: Host) -> None:
-    tiny = write_wheel(host.links, "tiny")
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), SlowIndex)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        process = host.start(
-            requirements=[pin(tiny)], index_url=f"http://127.0.0.1:{server.server_address[1]}/simple", find_links=[]
-        )
-        assert SlowIndex.asked.wait(60)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        assert not (host.environments / "current").exists()
-        assert [path.name for path in host.environments.iterdir() if not path.name.startswith(".")] == []
-        started = time.monotonic()
-        result = host.succeed(requirements=[pin(tiny)], imports=["tiny"])
-        assert time.monotonic() - started < 50
-    finally:
-        SlowIndex.released.set()
-        server.shutdown()
-        server.server_close()
+def test_a_killed_run_leaves_nothing_visible_and_the_next_one_succeeds(host: Host, index: Index) -> None:
+    index.server.drips = "head"
+    process = host.start(**index.options)
+    while not index.server.requests:
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    assert not (host.environments / "current").exists()
+    assert [path.name for path in host.environments.iterdir() if not path.name.startswith(".")] == []
+    index.server.drips = ""
+    started = time.monotonic()
+    result = host.succeed(**index.options)
+    assert time.monotonic() - started < 50
     assert result["changed"]
     assert sorted(path.name for path in host.environments.iterdir()) == sorted([result["environment_id"], "current"])
-    assert not host.succeed(requirements=[pin(tiny)], imports=["tiny"])["changed"]
+    assert not host.succeed(**index.options)["changed"]
 
 
-# ----------------------------------------------------------------------------------------- what people use
-
-
-def test_a_kernel_is_written_for_an_environment_with_ipykernel_and_goes_again(host: Host) -> None:
+def test_kernel_is_written_for_an_environment_with_ipykernel_and_removed_again(host: Host) -> None:
     kernel = write_wheel(host.links, "ipykernel")
-    place = host.environments / host.succeed(requirements=[pin(kernel)], jupyter=True)["environment_id"]
+    environment = host.environments / host.succeed(requirements=[pin(kernel)], jupyter=True)["environment_id"]
     file = host.kernels / "sparkforge-torch" / "kernel.json"
-    assert json.loads(file.read_text())["argv"][0] == str(place / "bin" / "python")
+    assert json.loads(file.read_text())["argv"][0] == str(environment / "bin" / "python")
     assert host.succeed(requirements=[pin(kernel)], jupyter=False)["actions"] == ["files"]
     assert not file.parent.exists()
     assert host.succeed(requirements=[pin(kernel)], jupyter=True)["changed"]
@@ -801,14 +744,14 @@ def test_a_kernel_is_written_for_an_environment_with_ipykernel_and_goes_again(ho
 
 
 def test_an_environment_id_stands_for_one_set_of_inputs(host: Host) -> None:
-    one, two = write_wheel(host.links, "tiny"), write_wheel(host.links, "tiny", "2.0")
-    host.succeed(requirements=[pin(one)], environment_id="mine")
+    tiny_1, tiny_2 = write_wheel(host.links, "tiny"), write_wheel(host.links, "tiny", "2.0")
+    host.succeed(requirements=[pin(tiny_1)], environment_id="mine")
     assert os.readlink(host.environments / "current") == "mine"
-    assert "already belongs to an environment" in host.fail(requirements=[pin(two)], environment_id="mine")["cause"]
+    assert "already belongs to an environment" in host.fail(requirements=[pin(tiny_2)], environment_id="mine")["cause"]
 
 
 def test_triton_finds_its_tools_without_the_activation(host: Host) -> None:
-    """As knobs.py of 3.5 to 3.9 does it: the variable, and else ``bin`` of its own package."""
+    """Triton's knobs.py (3.5 to 3.9) reads the variable and falls back to ``bin`` of its own package."""
     knobs = (
         "import os\ndef tool(name):\n    return os.path.join(os.path.dirname(__file__), 'backends', 'nvidia', name)\n"
     )
@@ -823,30 +766,30 @@ def test_triton_finds_its_tools_without_the_activation(host: Host) -> None:
         "TRITON_NVDISASM_PATH": f"{toolkit}/bin/nvdisasm",
         "TRITON_CUDART_PATH": f"{toolkit}/include",
     }
-    asked: dict[str, t.Any] = {"requirements": [pin(triton)], "imports": ["triton"], "environment": variables}
+    options: dict[str, t.Any] = {"requirements": [pin(triton)], "imports": ["triton"], "environment": variables}
     python = host.environments / "current/bin/python"
     code = "import sys, triton.knobs; print(*[open(triton.knobs.tool(name)).read() for name in sys.argv[1:]], sep='|')"
 
-    def found() -> str:
+    def contents_of_tools() -> str:
         command = [str(python), "-I", "-c", code, "bin/ptxas", "include/cuda.h", "bin/nvdisasm"]
         return subprocess.run(command, capture_output=True, text=True, check=True, env={}).stdout.strip()
 
-    host.succeed(**asked)
-    assert found() == "bin/ptxas of the toolkit|include/cuda.h of the toolkit|its own"
-    assert not host.succeed(**asked)["changed"]
-    # An environment of before, and another toolkit.
+    host.succeed(**options)
+    assert contents_of_tools() == "bin/ptxas of the toolkit|include/cuda.h of the toolkit|its own"
+    assert not host.succeed(**options)["changed"]
+    # An environment that an older release made lacks the link; the toolkit is replaced after that.
     ptxas = next(host.environments.glob("*/lib/python*/site-packages/triton/backends/nvidia/bin/ptxas"))
     ptxas.unlink()
     (toolkit / "bin/ptxas-next").write_text("the next")
-    assert host.succeed(check=True, **asked)["actions"] == ["files"]
-    host.succeed(**asked)
-    asked["environment"] = {**variables, "TRITON_PTXAS_PATH": f"{toolkit}/bin/ptxas-next"}
-    assert "files" in host.succeed(**asked)["actions"]
-    assert found().startswith("the next|")
+    assert host.succeed(check=True, **options)["actions"] == ["files"]
+    host.succeed(**options)
+    options["environment"] = {**variables, "TRITON_PTXAS_PATH": f"{toolkit}/bin/ptxas-next"}
+    assert "files" in host.succeed(**options)["actions"]
+    assert contents_of_tools().startswith("the next|")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory to a group")
-def test_only_the_group_may_enter(host: Host) -> None:
+def test_environments_are_readable_by_the_group_only(host: Host) -> None:
     tiny = write_wheel(host.links, "tiny")
     group = next(entry for entry in grp.getgrall() if entry.gr_gid not in (0, os.getgid()))
     host.succeed(requirements=[pin(tiny)], group=group.gr_name)
@@ -858,39 +801,39 @@ def test_only_the_group_may_enter(host: Host) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory to a group")
-def test_who_may_not_be_added_to_the_group_is_told_before_any_change(host: Host) -> None:
+def test_users_that_cannot_join_the_group_are_refused_before_any_change(host: Host) -> None:
     tiny = write_wheel(host.links, "tiny")
     group = next(entry for entry in grp.getgrall() if 0 < entry.gr_gid < 1000 and not entry.gr_mem)
-    asked: dict[str, t.Any] = {"requirements": [pin(tiny)], "group": group.gr_name}
-    said = host.fail(users=["nobody"], **asked)
-    assert f"The group {group.gr_name} (id {group.gr_gid}) is a system group" in said["cause"]
-    assert "The host has no account nobody-else" in host.fail(users=["nobody-else"], **asked)["cause"]
+    options: dict[str, t.Any] = {"requirements": [pin(tiny)], "group": group.gr_name}
+    failure = host.fail(users=["nobody"], **options)
+    assert f"The group {group.gr_name} (id {group.gr_gid}) is a system group" in failure["cause"]
+    assert "The host has no account nobody-else" in host.fail(users=["nobody-else"], **options)["cause"]
     assert not host.root.exists()
-    # Whom nobody asked for is no reason to refuse, and root needs no membership.
+    # An unsuitable SUDO_USER that the options do not name is no reason to refuse, and root needs no membership.
     host.extra = {"SUDO_USER": "nobody"}
-    host.succeed(users=["root"], **asked)
+    host.succeed(users=["root"], **options)
     assert grp.getgrnam(group.gr_name).gr_mem == []
 
 
-def test_wheels_are_asked_for_by_hash_verified_and_kept_with_the_environment(host: Host) -> None:
+def test_wheels_are_requested_by_hash_verified_and_kept_with_the_environment(host: Host) -> None:
     tiny, base = write_wheel(host.directory / "sent", "tiny"), write_wheel(host.directory / "sent", "base")
     wheels = [{"path": path.name, "sha256": sha256(path)} for path in (tiny, base)]
-    asked: dict[str, t.Any] = {"wheels": wheels, "requirements": [pin(base)], "imports": ["tiny", "base"]}
-    first = host.succeed(**asked)
+    options: dict[str, t.Any] = {"wheels": wheels, "requirements": [pin(base)], "imports": ["tiny", "base"]}
+    first = host.succeed(**options)
     assert not first["changed"]
     assert {wheel["sha256"] for wheel in first["missing_wheels"]} == {sha256(tiny), sha256(base)}
     assert not host.root.exists()
-    assert host.succeed(check=True, **asked)["changed"]
+    assert host.succeed(check=True, **options)["changed"]
 
     paths = {sha256(path): str(path) for path in (tiny, base)}
     swapped = dict(zip(paths, reversed(list(paths.values()))))
-    assert "expected" in host.fail(transferred=swapped, **asked)["cause"]
+    assert "expected" in host.fail(transferred=swapped, **options)["cause"]
 
-    done = host.succeed(transferred=paths, **asked)
+    done = host.succeed(transferred=paths, **options)
     assert done["changed"]
     assert done["missing_wheels"] == []
     assert (host.root / "wheels" / sha256(tiny) / tiny.name).is_file()
-    again = host.succeed(**asked)
+    again = host.succeed(**options)
     assert (again["changed"], again["missing_wheels"]) == (False, [])
     other = write_wheel(host.links, "other")
     host.succeed(requirements=[pin(other)], keep=1)
@@ -898,66 +841,61 @@ def test_wheels_are_asked_for_by_hash_verified_and_kept_with_the_environment(hos
     assert not host.root.exists()
 
 
-def test_a_stored_wheel_that_lost_its_content_is_brought_anew(host: Host) -> None:
-    """As a power loss leaves it."""
+def test_a_stored_wheel_that_lost_its_content_is_requested_again(host: Host) -> None:
+    """A power loss can leave an empty file."""
     tiny = write_wheel(host.directory / "sent", "tiny")
-    asked: dict[str, t.Any] = {"wheels": [{"path": tiny.name, "sha256": sha256(tiny)}], "imports": ["tiny"]}
+    options: dict[str, t.Any] = {"wheels": [{"path": tiny.name, "sha256": sha256(tiny)}], "imports": ["tiny"]}
     transferred = {sha256(tiny): str(tiny)}
-    host.succeed(transferred=transferred, **asked)
+    host.succeed(transferred=transferred, **options)
     stored = host.root / "wheels" / sha256(tiny) / tiny.name
     stored.write_bytes(b"")
-    failed = host.run(**{**asked, "name": "second"})
+    failed = host.run(**{**options, "name": "second"})
     assert failed["failed"] and "run again" in failed["remedy"]
-    assert host.run(**{**asked, "name": "second"})["missing_wheels"]
-    assert host.succeed(transferred=transferred, **{**asked, "name": "second"})["changed"]
+    assert host.run(**{**options, "name": "second"})["missing_wheels"]
+    assert host.succeed(transferred=transferred, **{**options, "name": "second"})["changed"]
     assert stored.read_bytes() == tiny.read_bytes()
 
 
-# -- root runs nothing that a wheel brings
-
-SAYS = "import os; open({path!r}, 'a').write('%d\\n' % os.geteuid())"
-
-
 @pytest.fixture
-def told(host: Host) -> pathlib.Path:
-    """A file that every account may write to: whatever a wheel runs says there as whom."""
-    path = host.directory / "told"
+def log(host: Host) -> pathlib.Path:
+    """A file that every account may write to; the code of a wheel writes there."""
+    path = host.directory / "log"
     path.touch()
     path.chmod(0o666)
     return path
 
 
-def test_root_runs_no_code_of_a_wheel(host: Host, told: pathlib.Path) -> None:
-    say = SAYS.format(path=str(told))
-    files = {"evil.py": say, "evil.pth": f"{say}\n", "pip/_internal/commands/check.py": say}
-    files.update({f"pip/_internal/{name}.py": say for name in ("operations/check", "utils/logging", "cli/main")})
+def test_root_runs_no_code_of_a_wheel(host: Host, log: pathlib.Path) -> None:
+    code = f"import os; open({str(log)!r}, 'a').write('%d\\n' % os.geteuid())"
+    files = {"evil.py": code, "evil.pth": f"{code}\n", "pip/_internal/commands/check.py": code}
+    files.update({f"pip/_internal/{name}.py": code for name in ("operations/check", "utils/logging", "cli/main")})
     wheel = write_wheel(host.links, "evil", files=files, script=False)
     host.succeed(requirements=[pin(wheel)], imports=["evil"], compile=True)
-    [uid] = {int(uid) for uid in told.read_text().split()}
+    [uid] = {int(uid) for uid in log.read_text().split()}
     assert uid in (unprivileged.ACCOUNTS if os.geteuid() == 0 else [os.geteuid()])
 
 
-def test_what_a_wheel_runs_sees_no_variable_of_the_module(host: Host, told: pathlib.Path) -> None:
+def test_code_of_a_wheel_sees_no_variable_of_the_module(host: Host, log: pathlib.Path) -> None:
     host.extra = {"https_proxy": "http://user:secret@127.0.0.1:9"}
-    code = f"import os; open({str(told)!r}, 'a').write(str(dict(os.environ)))"
+    code = f"import os; open({str(log)!r}, 'a').write(str(dict(os.environ)))"
     wheel = write_wheel(host.links, "evil", code=code, script=False)
     host.succeed(requirements=[pin(wheel)], imports=["evil"])
-    assert "nonexistent" in told.read_text() and "secret" not in told.read_text()
+    assert "nonexistent" in log.read_text() and "secret" not in log.read_text()
 
 
-def test_a_daemon_of_a_wheel_does_not_outlive_the_task(host: Host, told: pathlib.Path) -> None:
-    """Nor does it where the wheel fails: module_utils/_core/test_unprivileged.py."""
+def test_a_daemon_of_a_wheel_does_not_outlive_the_task(host: Host, log: pathlib.Path) -> None:
+    """module_utils/_core/test_unprivileged.py has the case of a wheel that fails."""
     code = "import os, subprocess\nfound = subprocess.Popen(['sleep', '600'], start_new_session=True)\n"
-    code += f"open({str(told)!r}, 'a').write('%d\\n' % found.pid)\n"
+    code += f"open({str(log)!r}, 'a').write('%d\\n' % found.pid)\n"
     wheel = write_wheel(host.links, "evil", code=code, script=False)
     host.succeed(requirements=[pin(wheel)], imports=["evil"])
-    [daemon] = told.read_text().split()
+    [daemon] = log.read_text().split()
     state = pathlib.Path(f"/proc/{daemon}/stat")
     assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
-def test_a_line_that_the_probe_does_not_print_is_one_clear_message(host: Host) -> None:
-    """All that is refused of such lines: module_utils/_environment/test_apply.py."""
+def test_a_forged_line_of_the_import_probe_is_refused(host: Host) -> None:
+    """module_utils/_environment/test_apply.py has every refused form of such lines."""
     line = '{"module": "evil", "state": "imported", "found": {"version": [1]}}'
     wheel = write_wheel(host.links, "evil", code=f"print({'@sparkforge ' + line!r}, flush=True)", script=False)
     failed = host.run(requirements=[pin(wheel)], imports=["evil"])
@@ -966,26 +904,26 @@ def test_a_line_that_the_probe_does_not_print_is_one_clear_message(host: Host) -
 
 
 @pytest.mark.parametrize("with_pin", [True, False])
-def test_what_is_hashed_is_what_is_installed(host: Host, with_pin: bool) -> None:
-    """The wheel lies where another account writes, who changes it once it was hashed."""
+def test_a_wheel_replaced_after_hashing_is_not_installed(host: Host, with_pin: bool) -> None:
+    """Another account can write to the wheel's directory and replaces the wheel after it was hashed."""
     wheel = write_wheel(host.directory / "house", "tiny", script=False)
     forged = write_wheel(host.directory / "forged", "tiny", code="FORGED = 1", script=False)
-    asked = sent(wheel, sha256(wheel))
+    options = sent_wheel(wheel, sha256(wheel))
     pins = [pin(wheel)] if with_pin else []
-    # Made of the interpreter, so that it runs between hashing and installing.
+    # The module starts the interpreter between hashing and installing.
     fake = host.directory / f"python{VERSION}"
     fake.write_text(f'#!/bin/sh\ncp {forged} {wheel}\nexec {interpreter.PYTHON} "$@"\n')
     fake.chmod(0o755)
-    host.succeed(requirements=pins, **asked, python=str(fake), imports=["tiny"])
+    host.succeed(requirements=pins, **options, python=str(fake), imports=["tiny"])
     [installed] = host.root.glob("envs/torch/current/lib/python3*/site-packages/tiny.py")
     assert "FORGED" not in installed.read_text()
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe"])
-def test_a_wheel_that_is_no_file_is_refused(host: Host, kind: str) -> None:
+def test_a_wheel_that_is_not_a_regular_file_is_refused(host: Host, kind: str) -> None:
     wheel = write_wheel(host.directory / "house", "tiny", script=False)
-    asked = sent(wheel, sha256(wheel))
+    options = sent_wheel(wheel, sha256(wheel))
     wheel.unlink()
     os.mkfifo(wheel) if kind == "pipe" else wheel.symlink_to(write_wheel(host.links, "tiny", script=False))
-    failed = host.run(**asked)
+    failed = host.run(**options)
     assert failed["failed"] and str(wheel) in failed["msg"] and not host.environments.exists()

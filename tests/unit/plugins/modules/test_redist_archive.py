@@ -1,5 +1,6 @@
+"""The module redist_archive with a server that has a small redist tree."""
+
 import concurrent.futures
-import json
 import os
 import typing as t
 from pathlib import Path
@@ -7,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.unit.redist_tree import Tree, archive, library, member, tar
-from tests.unit.run_module import run_module
+from tests.unit.run_module import run_module, tree
 from tests.unit.web_server import Server
 
 TOP = "libcudss-linux-sbsa-0.8.0.10_cuda13-archive"
 
 
 class Host:
-    """A host whose prefix, root and loader directory lie below one directory, and a mirror."""
+    """A host with its prefix, root and loader directory in one directory, and a mirror."""
 
     def __init__(self, directory: Path, server: Server) -> None:
         self.directory = directory
@@ -45,7 +46,7 @@ class Host:
         return self.tree.publish("cudss", release, "libcudss", version, content)
 
     def publish_content(self, content: bytes) -> dict[str, str]:
-        """Replace cuDSS 0.8.0's archive and return the entry that pins what is now there."""
+        """Replace cuDSS 0.8.0's archive and return an entry that pins the new content."""
         return {**self.cudss, "sha256": self.tree.publish("cudss", "0.8.0", "libcudss", "0.8.0.10", content)}
 
     def arguments(self, **options: t.Any) -> dict[str, t.Any]:
@@ -65,22 +66,8 @@ class Host:
     def call(self, check: bool = False, **options: t.Any) -> dict[str, t.Any]:
         return run_module("redist_archive", check_mode=check, **self.arguments(**options))
 
-    def content(self) -> dict[str, t.Any]:
-        """Everything on the host: path -> content, target or mode of a directory."""
-        found: dict[str, t.Any] = {}
-        for directory, names, files in os.walk(self.directory):
-            for name in names + files:
-                path = Path(directory) / name
-                shown = str(path.relative_to(self.directory))
-                if path.is_symlink():
-                    found[shown] = os.readlink(path)
-                else:
-                    found[shown] = path.read_bytes() if path.is_file() else path.stat().st_mode
-        return found
-
-    def receipt(self, component: str) -> dict[str, t.Any]:
-        path = self.directory / "opt" / "receipts" / f"redist-{component}.json"
-        return t.cast("dict[str, t.Any]", json.loads(path.read_text()))
+    def content(self) -> dict[str, str]:
+        return tree(self.directory)
 
 
 @pytest.fixture
@@ -112,7 +99,7 @@ def test_an_empty_host_gets_every_archive_by_one_call(host: Host) -> None:
     assert (row["sonames"], row["license"]) == (["libcudss.so.0"], "libcudss licence")
 
 
-def test_a_second_run_changes_nothing_and_asks_no_server(host: Host) -> None:
+def test_a_second_run_changes_nothing_and_contacts_no_server(host: Host) -> None:
     host.call()
     before, asked = host.content(), len(host.server.requests)
     result = host.call()
@@ -124,7 +111,7 @@ def test_a_second_run_changes_nothing_and_asks_no_server(host: Host) -> None:
     assert len(host.server.requests) == asked
 
 
-def test_check_mode_on_an_empty_host_writes_nothing_and_asks_nothing(host: Host) -> None:
+def test_check_mode_on_an_empty_host_writes_and_downloads_nothing(host: Host) -> None:
     before = host.content()
     result = host.call(check=True)
     assert result["changed"] is True
@@ -173,32 +160,32 @@ def test_a_pin_that_is_added_later_and_agrees_changes_nothing(host: Host) -> Non
 
 
 @pytest.mark.parametrize(
-    ("harm", "words"),
+    ("harm", "message"),
     [
         (lambda path: (path / "lib/libcudss.so.0.8.0.10").write_bytes(b"x"), "has 1 bytes instead of"),
         (lambda path: (path / "include/libcudss.h").unlink(), "include/libcudss.h is missing"),
         (lambda path: (path / "lib/libcudss.so").unlink(), "the symlink lib/libcudss.so is missing"),
     ],
 )
-def test_a_damaged_archive_is_noticed_and_installed_again(host: Host, harm: t.Any, words: t.Any) -> None:
+def test_a_damaged_archive_is_detected_and_installed_again(host: Host, harm: t.Any, message: str) -> None:
     host.call()
-    whole = host.content()
+    intact = host.content()
     harm(host.prefix / "libcudss/0.8.0.10-cuda13")
     result = host.call()
-    assert words in result["archives"][0]["reason"]
-    assert words in result["diff"]["before"]
+    assert message in result["archives"][0]["reason"]
+    assert message in result["diff"]["before"]
     assert [row["action"] for row in result["archives"]] == ["replace", "none"]
     healed = host.content()
     receipt = "opt/receipts/redist-libcudss.json"
-    assert {**healed, receipt: ""} == {**whole, receipt: ""}
+    assert {**healed, receipt: ""} == {**intact, receipt: ""}
     assert host.call()["changed"] is False
 
 
-@pytest.mark.parametrize("what", ["symlink", "loader entry"])
-def test_a_missing_symlink_or_loader_entry_is_put_back_without_a_download(host: Host, what: t.Any) -> None:
+@pytest.mark.parametrize("missing", ["symlink", "loader entry"])
+def test_a_missing_symlink_or_loader_entry_is_restored_without_a_download(host: Host, missing: str) -> None:
     host.call()
     asked = len(host.server.requests)
-    path = host.prefix / "libcudss/current" if what == "symlink" else host.loader / "sparkforge-libcudss.conf"
+    path = host.prefix / "libcudss/current" if missing == "symlink" else host.loader / "sparkforge-libcudss.conf"
     path.unlink()
     assert host.call()["changed"] is True
     assert path.exists()
@@ -206,7 +193,7 @@ def test_a_missing_symlink_or_loader_entry_is_put_back_without_a_download(host: 
     assert host.call()["changed"] is False
 
 
-def test_absent_takes_back_everything_and_nothing_else(host: Host) -> None:
+def test_absent_removes_only_what_the_module_installed(host: Host) -> None:
     foreign = host.loader / "other.conf"
     foreign.write_text("/usr/lib/other\n")
     before = host.content()
@@ -232,7 +219,7 @@ def test_absent_for_one_component_leaves_the_other_in_order(host: Host) -> None:
     assert host.call(archives=[host.nvpl])["changed"] is False
 
 
-def test_absent_leaves_a_file_that_somebody_else_put_there(host: Host) -> None:
+def test_absent_keeps_foreign_files(host: Host) -> None:
     host.call(archives=[host.cudss])
     (host.prefix / "libcudss/notes.txt").write_text("mine")
     host.call(state="absent", archives=[{"component": "libcudss"}])
@@ -254,7 +241,7 @@ def test_two_runs_at_the_same_time_leave_one_sound_installation(host: Host) -> N
     assert host.call()["changed"] is False
 
 
-def test_what_a_killed_run_left_is_cleared_away(host: Host) -> None:
+def test_leftovers_of_a_killed_run_are_removed(host: Host) -> None:
     (host.prefix / ".staging-libcudss-1234").mkdir(parents=True)
     (host.prefix / ".fetch-abc").write_bytes(b"half")
     (host.prefix / "libcudss/0.8.0.10-cuda13").mkdir(parents=True)
@@ -265,8 +252,8 @@ def test_what_a_killed_run_left_is_cleared_away(host: Host) -> None:
     assert host.call()["changed"] is False
 
 
-def refused(host: Host, **options: t.Any) -> dict[str, t.Any]:
-    """Call the module, which must fail with a cause and a remedy and leave the host as it was."""
+def refusal(host: Host, **options: t.Any) -> dict[str, t.Any]:
+    """Call the module, which must fail with a cause and a remedy and leave the host unchanged."""
     before = host.content()
     result = host.call(**options)
     assert result.get("failed") is True, result
@@ -276,22 +263,22 @@ def refused(host: Host, **options: t.Any) -> dict[str, t.Any]:
     return result
 
 
-def archives_asked_for(host: Host) -> list[str]:
+def requested_archives(host: Host) -> list[str]:
     return [path for path in host.server.paths if path.endswith(".xz")]
 
 
 def test_a_pin_that_the_manifest_contradicts_is_refused_before_any_download(host: Host) -> None:
-    result = refused(host, archives=[host.nvpl, {**host.cudss, "sha256": "0" * 64}])
+    result = refusal(host, archives=[host.nvpl, {**host.cudss, "sha256": "0" * 64}])
     assert f"gives libcudss 0.8.0.10 (linux-sbsa, cuda13) the sha256 {host.cudss['sha256']}" in result["cause"]
     assert "the stack pins 000" in result["cause"]
     assert "playbooks/lock.yml" in result["remedy"]
-    assert archives_asked_for(host) == []
+    assert requested_archives(host) == []
 
 
-def test_an_archive_that_is_not_what_the_manifest_says_is_refused(host: Host) -> None:
+def test_an_archive_with_a_wrong_sha256_is_refused(host: Host) -> None:
     path = next(path for path in host.server.files if "libcudss-linux-sbsa-0.8.0.10" in path)
     host.server.files[path] = host.server.files[path][:-1] + b"x"
-    result = refused(host)
+    result = refusal(host)
     assert f"expected {host.cudss['sha256']}." in result["cause"]
 
 
@@ -299,7 +286,7 @@ def test_a_truncated_download_is_refused_with_its_numbers(host: Host) -> None:
     path = next(path for path in host.server.files if "libcudss-linux-sbsa-0.8.0.10" in path)
     host.server.etags = False
     host.server.cuts[path] = [100] * 9
-    result = refused(host)
+    result = refusal(host)
     assert f"truncated: 100 of {len(host.server.files[path])} bytes" in result["cause"]
 
 
@@ -310,21 +297,21 @@ def test_a_download_that_breaks_once_is_resumed(host: Host) -> None:
     assert (path, "bytes=100-") in host.server.requests
 
 
-def test_a_bad_archive_keeps_the_good_ones_of_the_same_call_away_too(host: Host) -> None:
+def test_a_bad_archive_prevents_the_installation_of_the_others_of_the_call(host: Host) -> None:
     bad = host.publish_content(b"no archive")
-    assert "not a tar archive" in refused(host, archives=[host.nvpl, bad])["cause"]
+    assert "not a tar archive" in refusal(host, archives=[host.nvpl, bad])["cause"]
 
 
 def test_a_bad_upgrade_leaves_the_version_in_use(host: Host) -> None:
     host.call()
     pin = host.publish("0.9.0", "0.9.0.1", extra=[(member(f"{TOP}/../evil"), b"x")])
     newer = {**host.cudss, "release": "0.9.0", "version": "0.9.0.1", "sha256": pin}
-    refused(host, archives=[newer, host.nvpl])
+    refusal(host, archives=[newer, host.nvpl])
     assert host.call()["changed"] is False
 
 
 @pytest.mark.parametrize(
-    ("library", "changed", "words"),
+    ("library", "changed", "message"),
     [
         ("nvpl", {"platform": "linux-ppc64le"}, "no nvpl_blas for the platform linux-ppc64le; it has linux-sbsa."),
         ("cudss", {"variant": "cuda12"}, "no variant cuda12 of libcudss for linux-sbsa; it has cuda13."),
@@ -335,16 +322,16 @@ def test_a_bad_upgrade_leaves_the_version_in_use(host: Host) -> None:
         ("cudss", {"release": "9.9"}, "cudss has no release 9.9: http://127.0.0.1"),
     ],
 )
-def test_what_nvidia_does_not_publish_is_named_with_what_it_does(
-    host: Host, library: str, changed: dict[str, str], words: str
+def test_unpublished_archives_are_refused_with_the_published_ones(
+    host: Host, library: str, changed: dict[str, str], message: str
 ) -> None:
     options = {"platform": changed["platform"]} if "platform" in changed else {}
     row = {**getattr(host, library), **({"sha256": None} if options else changed)}
-    assert words in refused(host, archives=[row], **options)["msg"]
+    assert message in refusal(host, archives=[row], **options)["msg"]
 
 
 @pytest.mark.parametrize(
-    ("body", "words"),
+    ("body", "message"),
     [
         (b"<!DOCTYPE html><html>Sign in</html>", "is an HTML page"),
         (b"{ not json", "is not JSON"),
@@ -354,28 +341,28 @@ def test_what_nvidia_does_not_publish_is_named_with_what_it_does(
         (b"{}", "has no component libcudss; it has none"),
     ],
 )
-def test_a_manifest_that_is_none_is_refused(host: Host, body: t.Any, words: t.Any) -> None:
+def test_an_invalid_manifest_is_refused(host: Host, body: bytes, message: str) -> None:
     host.server.files["/compute/cudss/redist/redistrib_0.8.0.json"] = body
-    assert words in refused(host)["cause"]
-    assert archives_asked_for(host) == []
+    assert message in refusal(host)["cause"]
+    assert requested_archives(host) == []
 
 
 @pytest.mark.parametrize(
-    ("bad", "words"),
+    ("bad", "message"),
     [
         (member(f"{TOP}/../../evil"), "leaves the archive with '..'"),
         (member("other/file"), "more than one top-level directory"),
     ],
 )
-def test_an_archive_that_wants_to_write_elsewhere_is_refused(host: Host, bad: t.Any, words: t.Any) -> None:
+def test_an_archive_with_members_outside_its_directory_is_refused(host: Host, bad: t.Any, message: str) -> None:
     pinned = host.publish_content(archive(TOP, "libcudss.so.0", "0.8.0.10", extra=[(bad, b"")]))
-    assert words in refused(host, archives=[pinned])["cause"]
+    assert message in refusal(host, archives=[pinned])["cause"]
 
 
 def test_an_archive_without_the_pinned_soname_is_refused_and_says_which_it_has(host: Host) -> None:
     pin = host.publish("1.0.0", "1.0.0.35", soname="libcudss.so.1")
     entry = {**host.cudss, "release": "1.0.0", "version": "1.0.0.35", "sha256": pin}
-    result = refused(host, archives=[entry])
+    result = refusal(host, archives=[entry])
     assert "libcudss 1.0.0.35 has no library with the SONAME libcudss.so.0" in result["cause"]
     assert "it has libcudss.so.1." in result["cause"]
     assert "correct the soname in the stack" in result["remedy"]
@@ -383,16 +370,16 @@ def test_an_archive_without_the_pinned_soname_is_refused_and_says_which_it_has(h
 
 def test_a_library_of_another_machine_does_not_satisfy_the_pin(host: Host) -> None:
     pinned = host.publish_content(archive(TOP, "libcudss.so.0", "0.8.0.10", machine=62))
-    assert "the SONAME libcudss.so.0 for linux-sbsa" in refused(host, archives=[pinned])["cause"]
+    assert "the SONAME libcudss.so.0 for linux-sbsa" in refusal(host, archives=[pinned])["cause"]
 
 
 def test_a_text_file_with_the_name_of_a_library_does_not_satisfy_the_pin(host: Host) -> None:
     content = tar([(member(f"{TOP}/lib/libcudss.so.0"), b"not ELF")])
-    assert "it has none" in refused(host, archives=[host.publish_content(content)])["cause"]
+    assert "it has none" in refusal(host, archives=[host.publish_content(content)])["cause"]
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
         ({"release": None}, "archives[0] (libcudss) has no release."),
         ({"product": None}, "has no product."),
@@ -402,24 +389,23 @@ def test_a_text_file_with_the_name_of_a_library_does_not_satisfy_the_pin(host: H
         ({"variant": "a b"}, "as variant."),
     ],
 )
-def test_an_impossible_entry_is_refused_by_name(host: Host, change: t.Any, words: t.Any) -> None:
-    assert words in refused(host, archives=[{**host.cudss, **change}])["cause"]
+def test_an_impossible_entry_is_refused_by_name(host: Host, change: t.Any, message: str) -> None:
+    assert message in refusal(host, archives=[{**host.cudss, **change}])["cause"]
     assert host.server.requests == []
 
 
 def test_a_component_that_is_named_twice_is_refused(host: Host) -> None:
-    assert "repeats the component" in refused(host, archives=[host.cudss, host.cudss])["cause"]
+    assert "repeats the component" in refusal(host, archives=[host.cudss, host.cudss])["cause"]
 
 
-@pytest.mark.parametrize("prefix", ["/"])
-def test_a_prefix_that_is_the_whole_system_is_refused(host: Host, prefix: t.Any) -> None:
-    assert "not an absolute path below /" in refused(host, prefix=prefix)["cause"]
+def test_the_root_directory_as_prefix_is_refused(host: Host) -> None:
+    assert "not an absolute path below /" in refusal(host, prefix="/")["cause"]
 
 
-def test_a_directory_in_the_place_of_the_symlink_is_not_touched(host: Host) -> None:
+def test_a_directory_instead_of_the_symlink_is_not_touched(host: Host) -> None:
     (host.prefix / "libcudss/current").mkdir(parents=True)
-    assert "is not a symlink" in refused(host)["cause"]
+    assert "is not a symlink" in refusal(host)["cause"]
 
 
-def test_a_server_that_is_not_there_leaves_the_host_as_it_was(host: Host) -> None:
-    assert "No connection to" in refused(host, base_url="http://127.0.0.1:9/compute")["cause"]
+def test_an_unreachable_server_leaves_the_host_unchanged(host: Host) -> None:
+    assert "No connection to" in refusal(host, base_url="http://127.0.0.1:9/compute")["cause"]

@@ -1,4 +1,4 @@
-"""The engine on this machine: real compilers, real kills. What is compiled is counted by the compiler itself."""
+"""The engine on this machine, with real compilers and kills. The compiler itself counts what it compiles."""
 
 import base64
 import contextlib
@@ -32,24 +32,24 @@ def host(tmp_path: Path) -> Iterator[EngineHost]:
                log_root=str(made.logs))  # fmt: skip
 
 
-def interrupted(host: EngineHost, source: dict[str, t.Any], **options: t.Any) -> dict[str, t.Any]:
-    """Start a build and return while its first compilers wait at the gate."""
+def start_held_build(host: EngineHost, source: dict[str, t.Any], **options: t.Any) -> dict[str, t.Any]:
+    """Start a build and return while its first compilers wait for the gate file to disappear."""
     host.gate.touch()
     started = host.build(source, **options)
     assert started["status"] == "running", started
-    host.wait_until(lambda: len(host.compiled()) >= JOBS)
+    host.wait_until(lambda: len(host.compilations()) >= JOBS)
     return started
 
 
 def lose_power(host: EngineHost, started: dict[str, t.Any], *patterns: str) -> None:
-    """End all of a build at once; the files of these names are full of zeros afterwards."""
+    """Kill all processes of a build, and fill the files that match the patterns with zeros."""
     kill_worker(host, started)
     directory = host.directory(started)
     subprocess.run(["pkill", "-KILL", "-f", str(directory)], check=False)
     for pattern in patterns:
-        found = list(directory.glob(pattern))
-        assert found, pattern
-        for path in found:
+        paths = list(directory.glob(pattern))
+        assert paths, pattern
+        for path in paths:
             path.write_bytes(bytes(path.stat().st_size))
 
 
@@ -61,44 +61,42 @@ def kill_worker(host: EngineHost, started: dict[str, t.Any]) -> None:
 
 def test_a_build_publishes_and_the_same_inputs_do_nothing(host: EngineHost) -> None:
     source = host.project(UNITS)
-    first = host.built(source)
+    first = host.must_build(source)
     assert (first["status"], first["changed"]) == ("built", True)
     assert (Path(first["prefix"]) / "lib/libtiny.so").exists() if first.get("prefix") else True
-    assert sorted(host.compiled()) == [f"unit_{number}.c" for number in range(UNITS)]
-    before = {path: path.stat().st_mtime_ns for path in host.place.rglob("*")}
+    assert sorted(host.compilations()) == [f"unit_{number}.c" for number in range(UNITS)]
+    before = {path: path.stat().st_mtime_ns for path in host.base.rglob("*")}
     second = host.build(source)
     assert (second["status"], second["changed"], second["changes"]) == ("unchanged", False, [])
     assert (Path(second["prefix"]) / "lib/libtiny.so").exists()
-    assert {path: path.stat().st_mtime_ns for path in host.place.rglob("*")} == before
+    assert {path: path.stat().st_mtime_ns for path in host.base.rglob("*")} == before
     receipt = json.loads(Path(second["receipt"]).read_text())
     assert receipt["inputs"]["source"]["sha256"] == source["sha256"]
     assert receipt["outputs"][0]["path"] == "prefix"
-    # The tree is gone, and the receipt tells what was in it.
     assert not (host.directory(first) / "build").exists()
 
 
-def test_behind_ccache_the_compiler_that_the_receipt_names_runs(host: EngineHost) -> None:
-    # A compiler of the same name comes before it on PATH, beside cmake.
+def test_ccache_runs_the_compiler_in_the_receipt(host: EngineHost) -> None:
+    # /usr/bin is on PATH because of cmake, and its gcc comes before the compiler of the receipt.
     assert os.access("/usr/bin/gcc", os.X_OK)
     options = host.options(host.project(UNITS))
     toolchain = {**options["toolchain"], "ccache": host.ccache()}
-    done = host.built(options["source"], ccache=True, toolchain=toolchain, keep=1)
-    assert sorted(host.compiled()) == [f"unit_{number}.c" for number in range(UNITS)]
+    done = host.must_build(options["source"], ccache=True, toolchain=toolchain, keep=1)
+    assert sorted(host.compilations()) == [f"unit_{number}.c" for number in range(UNITS)]
     assert "ccache" in json.loads(Path(done["receipt"]).read_text())["tools"]
 
 
 @pytest.fixture
-def brought(host: EngineHost, tmp_path: Path) -> dict[str, t.Any]:
-    """Return options of a unit whose requirements bring cmake and ninja of versions that no host has."""
-    for name, version, said in (("cmake", "3.99.1", "cmake version 3.99.1"), ("ninja", "1.99.2", "1.99.2")):
+def tool_options(host: EngineHost, tmp_path: Path) -> dict[str, t.Any]:
+    """Return options of a unit whose requirements install cmake and ninja of versions that no host has."""
+    for name, version, output in (("cmake", "3.99.1", "cmake version 3.99.1"), ("ninja", "1.99.2", "1.99.2")):
         script = (
-            f'#!/bin/sh\ncase "$*" in --version) echo {said}; exit;; esac\n'
-            f'echo "{name} $*" >> {tmp_path}/brought\nexec {tool(name)} "$@"\n'
+            f'#!/bin/sh\ncase "$*" in --version) echo {output}; exit;; esac\n'
+            f'echo "{name} $*" >> {tmp_path}/calls\nexec {tool(name)} "$@"\n'
         )
         wheel = wheel_tree.wheel(name, version, scripts={name: script})
         (tmp_path / wheel_tree.file_name(name, version)).write_bytes(wheel)
     return {
-        # Neither is on this host.
         "toolchain": {"cc": str(host.compiler), "cmake": "/nonexistent/cmake", "ninja": "no-such-ninja"},
         "requirements": ["cmake==3.99.1", "ninja==1.99.2"],
         "index_url": "",
@@ -106,32 +104,32 @@ def brought(host: EngineHost, tmp_path: Path) -> dict[str, t.Any]:
     }
 
 
-def test_cmake_and_ninja_of_the_requirements_build_and_are_what_the_receipt_names(
-    host: EngineHost, brought: dict[str, t.Any], tmp_path: Path
+def test_cmake_and_ninja_of_the_requirements_build_and_are_in_the_receipt(
+    host: EngineHost, tool_options: dict[str, t.Any], tmp_path: Path
 ) -> None:
     source = host.project(UNITS)
-    first = host.built(source, **brought, minimum={"cmake": "3.99"})
+    first = host.must_build(source, **tool_options, minimum={"cmake": "3.99"})
     receipt = json.loads(Path(first["receipt"]).read_text())
     assert (receipt["tools"]["cmake"], receipt["tools"]["ninja"]) == ("3.99.1", "1.99.2")
     assert sorted(receipt["inputs"]["toolchain"]) == ["cc", "cxx", "python"]
     assert receipt["inputs"]["requirements"] == {"cmake": "==3.99.1", "ninja": "==1.99.2"}
-    called = (tmp_path / "brought").read_text()
-    assert "cmake -G Ninja" in called
-    assert f"cmake --build {host.directory(first)}/build" in called
-    assert "\nninja -j 2" in called or "\nninja -C" in called
-    assert host.build(source, **brought)["status"] == "unchanged"
+    calls = (tmp_path / "calls").read_text()
+    assert "cmake -G Ninja" in calls
+    assert f"cmake --build {host.directory(first)}/build" in calls
+    assert "\nninja -j 2" in calls or "\nninja -C" in calls
+    assert host.build(source, **tool_options)["status"] == "unchanged"
 
 
-def test_a_unit_is_fetched_from_mirrors_and_no_password_is_left_where_others_read(
-    host: EngineHost, brought: dict[str, t.Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_unit_is_fetched_from_mirrors_and_readable_files_have_no_password(
+    host: EngineHost, tool_options: dict[str, t.Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token = f"Basic {base64.b64encode(b'lab:s3cret').decode()}"
-    part = git_server.Repository(tmp_path / "git", "part")
-    commit = part.commit({"unit_1.c": "int unit_1(void) { return 1; }\n"})
-    whole = git_server.Repository(tmp_path / "git", "whole")
+    inner = git_server.Repository(tmp_path / "git", "part")
+    commit = inner.commit({"unit_1.c": "int unit_1(void) { return 1; }\n"})
+    outer = git_server.Repository(tmp_path / "git", "whole")
     files = {"CMakeLists.txt": CMAKE.format(sources="unit_0.c part/unit_1.c"), "unit_0.c": "int unit_0 = 0;\n"}
     submodules = {"part": ("https://github.invalid/other/part.git", commit)}
-    version = whole.commit(files, submodules=submodules)
+    version = outer.commit(files, submodules=submodules)
     repositories, index = git_server.Server(tmp_path / "git"), web_server.Server()
     repositories.authorization = index.authorization = token
     for path in tmp_path.glob("*.whl"):
@@ -140,20 +138,20 @@ def test_a_unit_is_fetched_from_mirrors_and_no_password_is_left_where_others_rea
     configuration = tmp_path / "pip.conf"
     configuration.write_text(f"[global]\nindex-url = {index.url.replace('//', '//lab:s3cret@')}/simple/\n")
     monkeypatch.setenv("PIP_CONFIG_FILE", str(configuration))
-    options = {**brought, "index_url": None, "find_links": []}
+    options = {**tool_options, "index_url": None, "find_links": []}
     source = {"repo": "https://git.invalid/team/whole.git", "version": version}
     mirror = repositories.url.replace("//", "//lab:s3cret@") + "/"
     rewrite = {"https://git.invalid/team/": mirror, "https://github.invalid/other/": mirror}
     try:
-        done = host.built(source, **options, rewrite=rewrite, keep=1)
+        done = host.must_build(source, **options, rewrite=rewrite, keep=1)
     finally:
         repositories.stop()
         index.close()
-    assert sorted(host.compiled()) == ["unit_0.c", "unit_1.c"]
+    assert sorted(host.compilations()) == ["unit_0.c", "unit_1.c"]
     receipt = json.loads(Path(done["receipt"]).read_text())
     assert receipt["url"] == source["repo"]
     assert receipt["source"]["submodules"] == {"part": commit}
-    # Where it came from is no input.
+    # The mirror and the index are no inputs of the fingerprint.
     assert host.build(source, **options)["status"] == "unchanged"
     assert "s3cret" not in json.dumps(done)
     for path in [*host.root.rglob("*"), *host.logs.rglob("*")]:
@@ -161,37 +159,37 @@ def test_a_unit_is_fetched_from_mirrors_and_no_password_is_left_where_others_rea
             assert b"s3cret" not in path.read_bytes(), path
 
 
-def test_a_minimum_judges_the_cmake_that_builds(host: EngineHost, brought: dict[str, t.Any]) -> None:
-    failed = host.failed(host.project(UNITS), **brought, minimum={"cmake": "4.0"})
+def test_a_minimum_applies_to_the_cmake_of_the_requirements(host: EngineHost, tool_options: dict[str, t.Any]) -> None:
+    failed = host.must_fail(host.project(UNITS), **tool_options, minimum={"cmake": "4.0"})
     assert "environment/bin/cmake is version 3.99.1, but 4.0 or newer is needed" in failed["cause"]
     assert "requirements" in failed["remedy"]
-    assert host.compiled() == []
+    assert host.compilations() == []
 
 
-def test_check_mode_says_what_would_be_built_and_writes_nothing(host: EngineHost) -> None:
+def test_check_mode_reports_the_build_and_writes_nothing(host: EngineHost) -> None:
     source = host.project(UNITS)
-    before = sorted(host.place.rglob("*"))
+    before = sorted(host.base.rglob("*"))
     result = host.build(source, check_mode=True)
     assert (result["status"], result["changed"]) == ("would_build", True)
-    assert sorted(host.place.rglob("*")) == before
-    host.built(source)
+    assert sorted(host.base.rglob("*")) == before
+    host.must_build(source)
     result = host.build(source, check_mode=True, environment={"USE_CUFILE": "1"})
     assert (result["status"], result["changes"]) == ("would_build", ["environment.USE_CUFILE: (none) -> 1"])
     assert '"USE_CUFILE": "1"' in result["diff"]["after"]
     assert host.build(source, check_mode=True)["changed"] is False
 
 
-def test_a_killed_engine_goes_on_from_the_objects(host: EngineHost) -> None:
+def test_a_killed_engine_resumes_from_the_objects(host: EngineHost) -> None:
     source = host.project(UNITS)
-    started = interrupted(host, source)
+    started = start_held_build(host, source)
     host.gate.unlink()
-    host.wait_until(lambda: len(host.compiled()) >= UNITS // 2)
+    host.wait_until(lambda: len(host.compilations()) >= UNITS // 2)
     host.gate.touch()
     kill_worker(host, started)
     host.gate.unlink()
-    finished = host.built(source)
+    finished = host.must_build(source)
     assert finished["fingerprint"] == started["fingerprint"]
-    counts = Counter(host.compiled())
+    counts = Counter(host.compilations())
     assert sorted(counts) == [f"unit_{number}.c" for number in range(UNITS)]
     assert sum(counts.values()) <= UNITS + JOBS, counts
     assert json.loads(Path(host.build(source)["receipt"]).read_text())["attempts"] == 2
@@ -199,36 +197,36 @@ def test_a_killed_engine_goes_on_from_the_objects(host: EngineHost) -> None:
 
 def test_orphaned_compilers_do_not_write_into_the_next_attempt(host: EngineHost) -> None:
     source = host.project(UNITS)
-    started = interrupted(host, source)
+    started = start_held_build(host, source)
     kill_worker(host, started)
-    # ninja and the compilers of the killed engine still wait at the gate.
+    # ninja and the compilers of the killed engine are still waiting.
     again = host.build(source)
     assert again["status"] == "running"
     host.wait_until(lambda: host.state(started).get("attempts") == 2)
-    host.wait_until(lambda: len(host.compiled()) >= 2 * JOBS)
+    host.wait_until(lambda: len(host.compilations()) >= 2 * JOBS)
     assert any("interrupted attempt" in note for note in host.state(started)["notes"])
     host.gate.unlink()
-    host.built(source)
-    assert sum(Counter(host.compiled()).values()) == UNITS + JOBS
+    host.must_build(source)
+    assert sum(Counter(host.compilations()).values()) == UNITS + JOBS
 
 
 def test_a_second_controller_follows_the_first(host: EngineHost) -> None:
     source = host.project(UNITS)
-    started = interrupted(host, source)
+    started = start_held_build(host, source)
     second = host.build(source)
     assert (second["status"], second["fingerprint"]) == ("running", started["fingerprint"])
     host.gate.unlink()
-    assert host.built(source)["status"] in ("built", "unchanged")
-    assert len(host.compiled()) == UNITS
+    assert host.must_build(source)["status"] in ("built", "unchanged")
+    assert len(host.compilations()) == UNITS
     assert host.state(started)["attempts"] == 1
 
 
-def test_a_kept_tree_is_there_at_the_end_and_a_dropped_one_is_not(host: EngineHost) -> None:
+def test_build_tree_is_kept_only_with_keep(host: EngineHost) -> None:
     source = host.project(UNITS)
-    kept = host.built(source, keep=1)
+    kept = host.must_build(source, keep=1)
     assert (host.directory(kept) / "build/build.ninja").exists()
     assert set(host.state(kept)["phases"]) >= {"fetch", "build"}
-    other = host.built(source, keep=0, environment={"ANOTHER": "1"})
+    other = host.must_build(source, keep=0, environment={"ANOTHER": "1"})
     assert sorted(path.name for path in host.directory(other).iterdir()) == [
         "engine", "lock", "network.json", "request.json", "state.json",
     ]  # fmt: skip
@@ -236,80 +234,80 @@ def test_a_kept_tree_is_there_at_the_end_and_a_dropped_one_is_not(host: EngineHo
     assert host.state(other)["phases"] == {}
 
 
-def test_an_edit_after_a_failure_builds_in_a_directory_of_its_own(host: EngineHost) -> None:
+def test_an_edit_after_a_failure_builds_in_another_directory(host: EngineHost) -> None:
     source = host.project(UNITS, broken=True)
-    failed = host.failed(source)
-    assert len(host.compiled()) == UNITS
+    failed = host.must_fail(source)
+    assert len(host.compilations()) == UNITS
     edit = {"path": f"unit_{UNITS - 1}.c", "match": '#include "no_such_header.h"', "replace": "int fixed(void);"}
-    finished = host.built(source, edits=[edit])
+    finished = host.must_build(source, edits=[edit])
     # Without ccache, every object is compiled again.
-    assert len(host.compiled()) == 2 * UNITS
+    assert len(host.compilations()) == 2 * UNITS
     assert finished["fingerprint"] != failed["fingerprint"]
     assert not host.directory(failed).exists()
 
 
-def test_after_a_power_loss_what_was_not_synced_is_made_again(host: EngineHost) -> None:
+def test_objects_that_were_not_synced_are_rebuilt_after_a_power_loss(host: EngineHost) -> None:
     source = host.project(UNITS)
-    started = interrupted(host, source)
+    started = start_held_build(host, source)
     host.gate.unlink()
-    host.wait_until(lambda: len(host.compiled()) >= UNITS // 2)
+    host.wait_until(lambda: len(host.compilations()) >= UNITS // 2)
     host.gate.touch()
     # ninja would trust the objects.
     lose_power(host, started, "build/CMakeFiles/tiny.dir/unit_*.o")
     host.change_state(started, boot_id="another")
     host.gate.unlink()
-    finished = host.built(source)
+    finished = host.must_build(source)
     assert any("was rebooted" in note for note in finished["notes"])
     library = Path(host.build(source)["prefix"]) / "lib/libtiny.so"
     names = subprocess.run(["nm", "-D", str(library)], check=True, capture_output=True, text=True).stdout
     assert all(f"unit_{number}" in names for number in range(UNITS))
 
 
-def test_after_a_power_loss_before_anything_was_synced_the_build_begins_anew(host: EngineHost) -> None:
+def test_a_power_loss_before_the_first_sync_restarts_the_build(host: EngineHost) -> None:
     source = host.project(UNITS)
-    started = interrupted(host, source)
+    started = start_held_build(host, source)
     lose_power(host, started, "source/CMakeLists.txt", "build/*.ninja")
     host.change_state(started, boot_id="another", checkpoint=None)
     host.gate.unlink()
-    finished = host.built(source)
+    finished = host.must_build(source)
     assert any("starts from scratch" in note for note in finished["notes"])
     assert host.build(source)["status"] == "unchanged"
 
 
-def test_where_a_power_loss_took_the_state_nothing_that_lies_there_is_trusted(host: EngineHost) -> None:
+def test_a_power_loss_that_damages_the_state_restarts_the_build(host: EngineHost) -> None:
     source = host.project(UNITS)
-    started = interrupted(host, source)
+    started = start_held_build(host, source)
     lose_power(host, started, "build/*.ninja", "state.json")
     host.gate.unlink()
-    assert host.built(source)["status"] == "built"
+    assert host.must_build(source)["status"] == "built"
 
 
-def test_a_state_whose_sources_are_gone_begins_anew(host: EngineHost) -> None:
+def test_a_state_without_sources_restarts_the_build(host: EngineHost) -> None:
     source = host.project(2, broken=True)
-    failed = host.failed(source)
-    # Where the version before kept them.
+    failed = host.must_fail(source)
+    # An earlier version kept the sources in this directory.
     (host.directory(failed) / "source").rename(host.directory(failed).parent / "tree-0123456789abcdef")
-    assert "no_such_header.h" in host.failed(source)["cause"]
-    assert len(host.compiled()) == 4
+    assert "no_such_header.h" in host.must_fail(source)["cause"]
+    assert len(host.compilations()) == 4
 
 
-def test_a_clock_that_went_back_is_told_and_harms_nothing(host: EngineHost) -> None:
+def test_a_clock_that_went_back_is_reported_and_does_no_harm(host: EngineHost) -> None:
     source = host.project(UNITS)
-    started = interrupted(host, source)
+    started = start_held_build(host, source)
     kill_worker(host, started)
     future = time.time() + 86400
     for path in host.directory(started).glob("source/*"):
         os.utime(path, (future, future))
     host.change_state(started, updated=future)
     host.gate.unlink()
-    finished = host.built(source)
+    finished = host.must_build(source)
     assert any("clock of this host went back by 86" in note for note in finished["notes"])
     assert host.build(source)["status"] == "unchanged"
 
 
-def test_a_receipt_that_was_edited_vouches_for_nothing(host: EngineHost) -> None:
+def test_an_edited_receipt_is_not_trusted(host: EngineHost) -> None:
     source = host.project(UNITS)
-    host.built(source)
+    host.must_build(source)
     receipt = Path(host.build(source)["receipt"])
     text = receipt.read_text()
     receipt.write_text(text.replace('"attempts": 1', '"attempts": 2'))
@@ -317,32 +315,32 @@ def test_a_receipt_that_was_edited_vouches_for_nothing(host: EngineHost) -> None
     assert healed["status"] == "unchanged"
     assert "was modified" in json.dumps(healed["warnings"])
     assert receipt.read_text() == text
-    # Where the copy beside the artefact was edited too, the unit is built again.
+    # If the copy beside the artefact is edited too, the unit is built again.
     for path in (receipt, Path(healed["artefact"]) / "receipt.json"):
         path.write_text(text.replace('"attempts": 1', '"attempts": 2'))
-    assert host.built(source)["status"] == "built"
-    assert len(host.compiled()) == 2 * UNITS
+    assert host.must_build(source)["status"] == "built"
+    assert len(host.compilations()) == 2 * UNITS
 
 
 def test_a_missing_artefact_is_built_again(host: EngineHost) -> None:
     source = host.project(UNITS)
-    prefix = Path(host.built(source)["artefact"]) / "prefix"
+    prefix = Path(host.must_build(source)["artefact"]) / "prefix"
     prefix.rename(prefix.parent / "gone")
     result = host.build(source, check_mode=True)
     assert (result["status"], result["changes"]) == ("would_build", [f"{prefix.parent}: missing -> built"])
-    host.built(source)
+    host.must_build(source)
     assert prefix.exists()
 
 
 def test_rebuild_builds_although_nothing_changed(host: EngineHost) -> None:
     source = host.project(UNITS)
-    host.built(source)
-    assert host.built(source, rebuild=True)["status"] == "built"
-    assert len(host.compiled()) == 2 * UNITS
+    host.must_build(source)
+    assert host.must_build(source, rebuild=True)["status"] == "built"
+    assert len(host.compilations()) == 2 * UNITS
 
 
-def test_a_failure_has_cause_remedy_lines_and_the_log(host: EngineHost) -> None:
-    failed = host.failed(host.project(UNITS, broken=True))
+def test_a_failure_has_cause_remedy_lines_and_log(host: EngineHost) -> None:
+    failed = host.must_fail(host.project(UNITS, broken=True))
     assert "no_such_header.h" in failed["cause"]
     assert any("no_such_header.h" in line for line in failed["lines"])
     assert len(failed["lines"]) <= 10
@@ -352,80 +350,73 @@ def test_a_failure_has_cause_remedy_lines_and_the_log(host: EngineHost) -> None:
     assert not [path for path in (host.root / "wheelhouse").rglob("*") if path.is_file()]
 
 
-def test_a_silently_dropped_option_fails_and_the_next_run_heals(host: EngineHost) -> None:
+def test_a_silently_dropped_option_fails_and_the_next_run_succeeds(host: EngineHost) -> None:
     source = host.project(UNITS)
-    fancy = host.place / "fancy"
+    fancy = host.base / "fancy"
     options = {
         "environment": {"FANCY_DIR": str(fancy)},
         "expect": {"cmake_cache": {"USE_FANCY": "ON"}, "files": ["lib/libtiny.so"]},
     }
-    failed = host.failed(source, **options)
+    failed = host.must_fail(source, **options)
     assert "USE_FANCY" in failed["cause"]
     assert failed["phase"] == "check"
     fancy.mkdir()
     subprocess.run(["gcc", "-shared", "-o", str(fancy / "libfancy.so"), "-x", "c", "/dev/null"], check=True)
-    assert host.built(source, **options)["status"] == "built"
-    # CMake looked again; nothing was compiled a second time.
-    assert len(host.compiled()) == UNITS
+    assert host.must_build(source, **options)["status"] == "built"
+    # CMake searched again, but compiled nothing a second time.
+    assert len(host.compilations()) == UNITS
 
 
-#: CMake's own download, as FetchContent makes it, and a program's.
+#: A download by CMake, as FetchContent does it, and one by a program that CMake runs.
 FETCHES = {
-    "cmake": 'file(DOWNLOAD "{url}" "${{CMAKE_BINARY_DIR}}/it" STATUS said)\n'
-    "list(GET said 1 words)\nlist(GET said 0 code)\n"
-    "if(code)\n  message(FATAL_ERROR \"error: downloading '{url}' failed: ${{words}}\")\nendif()\n",
+    "cmake": 'file(DOWNLOAD "{url}" "${{CMAKE_BINARY_DIR}}/it" STATUS status)\n'
+    "list(GET status 1 text)\nlist(GET status 0 code)\n"
+    "if(code)\n  message(FATAL_ERROR \"error: downloading '{url}' failed: ${{text}}\")\nendif()\n",
     "program": "execute_process(COMMAND {python} -c \"import urllib.request as u; u.urlopen('{url}')\""
     " COMMAND_ERROR_IS_FATAL ANY)\n",
 }
 
 
 @pytest.mark.parametrize("by", FETCHES)
-def test_a_build_has_the_network_only_where_its_unit_says_so(host: EngineHost, by: str) -> None:
-    tree = host.place / "fetches"
+def test_a_build_has_the_network_only_with_option_network(host: EngineHost, by: str) -> None:
+    tree = host.base / "fetches"
     tree.mkdir()
     (tree / "one.c").write_text("int one(void) { return 1; }\n")
     with contextlib.closing(web_server.Server()) as server:
         server.files["/it"] = b"it"
         fetch = FETCHES[by].format(url=f"{server.url}/it", python=sys.executable)
         (tree / "CMakeLists.txt").write_text(CMAKE.format(sources="one.c") + fetch)
-        source = host.packed(tree)
-        failed = host.failed(source)
+        source = host.pack(tree)
+        failed = host.must_fail(source)
         assert not server.requests
         assert "has no network after its source and requirements are fetched" in failed["cause"]
         assert "option network" in failed["remedy"]
-        made = host.built(source, network=True)
+        made = host.must_build(source, network=True)
     assert made["fingerprint"] != failed["fingerprint"]
     assert json.loads(Path(made["receipt"]).read_text())["inputs"]["network"] == "true"
 
 
-def test_a_full_disk_is_told_and_the_next_run_heals(host: EngineHost) -> None:
+def test_a_full_disk_is_reported_and_the_next_run_succeeds(host: EngineHost) -> None:
     if os.geteuid() != 0:
-        pytest.skip("a small file system can be mounted by root alone")
+        pytest.skip("only root can mount a small file system")
+    source = host.project(UNITS)
     host.root.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1400k", "tmpfs", str(host.root)], check=False)
     if mounted.returncode != 0:
-        pytest.skip("this machine lets nobody mount a tmpfs")
+        pytest.skip("a tmpfs cannot be mounted on this machine")
     try:
-        failed = host.failed(host.project(UNITS))
+        failed = host.must_fail(source)
         assert "No space left" in failed["cause"] or "full" in failed["cause"] or "B free" in failed["cause"], failed
         assert not list((host.root / "wheelhouse").rglob("*.json"))
         subprocess.run(["mount", "-o", "remount,size=200m", str(host.root)], check=True)
-        source = {"archive": str(host.place / f"tiny-{UNITS}-False.tar.gz")}
-        source["sha256"] = failed_source_sha256(source["archive"])
-        assert host.built(source)["status"] == "built"
+        assert host.must_build(source)["status"] == "built"
     finally:
         subprocess.run(["umount", "-l", str(host.root)], check=True)
 
 
-def failed_source_sha256(path: str) -> str:
-    import hashlib
-
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-
-
-def test_absent_ends_the_build_and_removes_everything(host: EngineHost) -> None:
+def test_absent_kills_the_build_and_removes_everything(host: EngineHost) -> None:
     source = host.project(UNITS)
-    started = interrupted(host, source)
+    started = start_held_build(host, source)
     common = {"name": "tiny", "state": "absent", "user": host.user, "root": str(host.root), "log_root": str(host.logs)}
     assert run_module("source_build", check_mode=True, **common)["changed"] is True
     assert Path(f"/proc/{host.state(started)['pid']}").exists()
@@ -447,23 +438,20 @@ def test_absent_ends_the_build_and_removes_everything(host: EngineHost) -> None:
         ({"kind": "wheel", "python": "/usr/bin/python2.7"}, "python2.7"),
     ],
 )
-def test_what_cannot_be_built_is_refused_before_anything_is_written(
+def test_impossible_builds_are_refused_before_anything_is_written(
     host: EngineHost, options: dict[str, t.Any], cause: str
 ) -> None:
     source = host.project(UNITS)
-    before = sorted(host.place.rglob("*"))
+    before = sorted(host.base.rglob("*"))
     result = host.build(source, **options)
     assert result["failed"] is True
     assert cause in result["cause"]
     assert result["remedy"]
-    assert [path for path in sorted(host.place.rglob("*")) if path not in before] in (
-        [],
-        [host.root, host.root / "builds"],
-    )
+    assert {*host.base.rglob("*")} - {*before} <= {host.root, host.root / "builds"}
 
 
 @pytest.mark.parametrize(
-    ("files", "options", "words"),
+    ("files", "options", "texts"),
     [
         ({"README": ""}, {}, ["top folder has no CMakeLists.txt", "README", "Correct the source"]),
         ({"llvm/CMakeLists.txt": ""}, {}, ["top folder has no CMakeLists.txt", "subdirectory: llvm would work"]),
@@ -476,24 +464,24 @@ def test_what_cannot_be_built_is_refused_before_anything_is_written(
         ),
     ],
 )
-def test_a_source_that_is_not_the_unit_s_is_refused_before_anything_is_prepared(
-    host: EngineHost, files: dict[str, str], options: dict[str, t.Any], words: list[str]
+def test_a_wrong_source_is_refused_before_anything_is_prepared(
+    host: EngineHost, files: dict[str, str], options: dict[str, t.Any], texts: list[str]
 ) -> None:
-    tree = host.place / "other"
+    tree = host.base / "other"
     (tree / "third_party/a").mkdir(parents=True)
     for name, text in files.items():
         (tree / name).parent.mkdir(exist_ok=True)
         (tree / name).write_text(text)
-    failed = host.failed(host.packed(tree), **options)
+    failed = host.must_fail(host.pack(tree), **options)
     assert failed["phase"] == "patch"
-    for word in words:
-        assert word in f"{failed['cause']} {failed['remedy']}"
+    for text in texts:
+        assert text in f"{failed['cause']} {failed['remedy']}"
     assert not host.directory(failed).joinpath("environment").exists()
     assert not [path for path in (host.root / "wheelhouse").rglob("*") if path.is_file()]
 
 
 @pytest.mark.parametrize("name", ["../receipts", "..", "", "a/b"])
-def test_what_is_no_name_of_a_unit_removes_nothing(host: EngineHost, name: str) -> None:
+def test_absent_with_an_invalid_unit_name_removes_nothing(host: EngineHost, name: str) -> None:
     kept = host.root / "receipts/kept"
     kept.mkdir(parents=True)
     (host.root / "builds").mkdir()

@@ -1,4 +1,4 @@
-"""Root has another account build: what that account may do meanwhile, and what root does in its directories."""
+"""Builds under another account than root: that account's rights, and root's handling of its files."""
 
 import json
 import os
@@ -22,9 +22,9 @@ from tests.unit import interpreter
 from tests.unit.engine_host import EngineHost
 from tests.unit.run_module import run_module
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root has another account build; CI runs as root")
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root builds under another account; CI runs as root")
 
-#: Owns nothing on any host. Another one would have to be made on the machine that runs the tests.
+#: An account that owns nothing and exists on every host, so the tests create none.
 BUILDER = "nobody"
 
 
@@ -40,60 +40,60 @@ def owners(directory: Path) -> set[str]:
     return {pwd.getpwuid(path.lstat().st_uid).pw_name for path in [directory, *directory.rglob("*")]}
 
 
-def test_what_builds_has_the_account_s_rights_and_no_others(host: EngineHost) -> None:
-    host.tells_who_compiles()
-    done = host.built(host.project(2), keep=1)
+def test_build_processes_have_only_the_rights_of_the_account(host: EngineHost) -> None:
+    host.record_privileges()
+    done = host.must_build(host.project(2), keep=1)
     entry = pwd.getpwnam(BUILDER)
     groups = os.getgrouplist(BUILDER, entry.pw_gid)
-    said = [json.loads(line) for line in (host.place / "who").read_text().splitlines()]
-    # The others ask for a version.
-    built = [(status["NoNewPrivs"], status["worker"]) for status in said if status["built"]]
-    assert len(built) >= len(host.compiled()) == 2 and built == [([1], [1])] * len(built)
-    for status in said:
+    calls = [json.loads(line) for line in (host.base / "privileges").read_text().splitlines()]
+    # The other calls ask for the compiler's version.
+    built = [(status["NoNewPrivs"], status["worker"]) for status in calls if status["built"]]
+    assert len(built) >= len(host.compilations()) == 2 and built == [([1], [1])] * len(built)
+    for status in calls:
         assert status["Uid"] == [entry.pw_uid] * 4 and status["Gid"] == [entry.pw_gid] * 4
         assert sorted(status["Groups"]) == sorted(groups)
         assert status["CapEff"] == status["CapPrm"] == [0]
     assert owners(host.root / "builds") == owners(Path(done["artefact"])) == {BUILDER}
-    # What hosts install follows from these.
+    # Hosts trust these, so only root may write them.
     assert owners(host.root / "receipts") == {"root"}
     assert (host.root / "wheelhouse").owner() == Path(done["artefact"]).parents[1].owner() == "root"
 
 
-def test_what_may_hold_a_password_is_the_account_s_alone(host: EngineHost) -> None:
-    done = host.built(host.project(2), keep=1)
+def test_files_that_may_hold_a_password_are_readable_by_the_account_only(host: EngineHost) -> None:
+    done = host.must_build(host.project(2), keep=1)
     for name in ("request.json", "network.json"):
         path = host.directory(done) / name
         assert not path.exists() or stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_the_account_may_write_the_log_and_not_put_another_in_its_place(host: EngineHost) -> None:
-    done = host.built(host.project(2))
+def test_the_account_may_write_the_log_but_not_replace_it(host: EngineHost) -> None:
+    done = host.must_build(host.project(2))
     log = Path(done["log"])
     assert log.owner() == BUILDER and stat.S_IMODE(log.stat().st_mode) == 0o644
     assert host.logs.owner() == "root" and not host.logs.stat().st_mode & 0o022
     assert (host.root / "receipts").owner() == "root"
 
 
-def as_builder(program: str, *words: str) -> int:
-    """Run a program of Python as the account that builds; return its exit status."""
-    command = ["setpriv", f"--reuid={BUILDER}", "--clear-groups", interpreter.PYTHON, "-c", program, *words]
+def as_builder(program: str, *arguments: str) -> int:
+    """Run Python code as the account that builds; return the exit status."""
+    command = ["setpriv", f"--reuid={BUILDER}", "--clear-groups", interpreter.PYTHON, "-c", program, *arguments]
     return subprocess.run(command, check=False, stderr=subprocess.DEVNULL).returncode
 
 
-def forged(receipt: Path, **changed: t.Any) -> str:
-    """Return the text of a receipt that says something else, with the seal that belongs to that."""
+def forge_receipt(receipt: Path, **changed: t.Any) -> str:
+    """Return the text of a changed receipt with a valid seal."""
     return sealing.text_of(sealing.sealed({**json.loads(receipt.read_text()), **changed})).decode()
 
 
 WRITE = "import sys; open(sys.argv[1], 'w').write(sys.argv[2])"
 
 
-def test_a_later_build_cannot_say_what_an_earlier_one_made(host: EngineHost) -> None:
+def test_a_later_build_cannot_change_the_receipt_of_an_earlier_one(host: EngineHost) -> None:
     source = host.project(2)
-    done = host.built(source)
+    done = host.must_build(source)
     receipt, copy = Path(done["receipt"]), Path(done["artefact"]) / "receipt.json"
     before = receipt.read_text()
-    text = forged(receipt, host="elsewhere")
+    text = forge_receipt(receipt, host="elsewhere")
     assert as_builder(WRITE, str(receipt), text) != 0
     assert as_builder("import os, sys; os.unlink(sys.argv[1])", str(receipt)) != 0
     assert as_builder("import os, sys; os.rename(sys.argv[1], sys.argv[1] + '-')", str(copy.parents[1])) != 0
@@ -102,39 +102,39 @@ def test_a_later_build_cannot_say_what_an_earlier_one_made(host: EngineHost) -> 
     assert (again["status"], receipt.read_text()) == ("unchanged", before)
 
 
-def test_what_no_build_of_ours_made_is_not_taken(host: EngineHost) -> None:
-    """The account plants an artefact of a unit that it was not yet asked to build."""
-    done = host.built(host.project(2))
+def test_a_planted_artefact_is_not_used(host: EngineHost) -> None:
+    """The account writes an artefact before root starts the build of it."""
+    done = host.must_build(host.project(2))
     source = host.project(3)
-    asked = host.build(source, check_mode=True)
-    text = forged(Path(done["receipt"]), fingerprint=asked["fingerprint"])
+    predicted = host.build(source, check_mode=True)
+    text = forge_receipt(Path(done["receipt"]), fingerprint=predicted["fingerprint"])
     plant = (
         "import os, shutil, sys; shutil.copytree(sys.argv[1], sys.argv[2]);"
         " open(os.path.join(sys.argv[2], 'receipt.json'), 'w').write(sys.argv[3])"
     )
-    assert as_builder(plant, done["artefact"], asked["artefact"], text) == 0
+    assert as_builder(plant, done["artefact"], predicted["artefact"], text) == 0
     assert host.build(source, check_mode=True)["status"] == "would_build"
-    built = host.built(source)
+    built = host.must_build(source)
     assert built["status"] == "built" and Path(built["receipt"]).read_text() != text
 
 
-def test_a_build_that_nobody_saw_end_is_not_made_twice(host: EngineHost) -> None:
+def test_a_build_that_finished_unobserved_is_not_repeated(host: EngineHost) -> None:
     source = host.project(2)
     started = host.build(source)
     host.wait_until(lambda: host.state(started).get("status") == "succeeded")
     assert not Path(started["receipt"]).exists()
     assert host.build(source, check_mode=True)["status"] == "unchanged"
     assert not Path(started["receipt"]).exists()
-    found = host.build(source)
-    assert (found["status"], Path(found["receipt"]).owner()) == ("unchanged", "root")
+    result = host.build(source)
+    assert (result["status"], Path(result["receipt"]).owner()) == ("unchanged", "root")
 
 
 @pytest.mark.parametrize("planted", ["builds", "wheelhouse", "log"])
 def test_no_link_is_followed_with_root_s_rights(host: EngineHost, planted: str) -> None:
-    """A directory or a file of root's would become the account's."""
+    """Otherwise the account would become the owner of root's file or directory."""
     source = host.project(2)
     mark = host.build(source, check_mode=True)["fingerprint"]
-    victim = host.place / "victim"
+    victim = host.base / "victim"
     if planted == "log":
         victim.write_text("root's")
         link = host.logs / f"tiny-{mark}.log"
@@ -149,7 +149,7 @@ def test_no_link_is_followed_with_root_s_rights(host: EngineHost, planted: str) 
     assert victim.is_dir() or victim.read_text() == "root's"
 
 
-#: What the account makes in the place of a file of its build, ``path``; ``sys.argv[2]`` is root's.
+#: Code with which the account replaces a file of its build, ``path``; ``sys.argv[2]`` is a file of root's.
 PLANTS = {
     "link": "os.symlink(sys.argv[2], path)",
     "pipe": "os.mkfifo(path)",
@@ -160,16 +160,16 @@ PLANTS = {
 
 
 @pytest.mark.parametrize("planted", ["state.json", "lock", pytest.param("engine", marks=pytest.mark.long)])
-def test_what_the_account_plants_in_its_build_reaches_nothing_of_root_s(host: EngineHost, planted: str) -> None:
+def test_files_planted_by_the_account_in_its_build_reach_no_file_of_root(host: EngineHost, planted: str) -> None:
     source = host.project(2)
-    path = host.directory(host.built(source, keep=1)) / planted
-    victim = host.place / "victim"
+    path = host.directory(host.must_build(source, keep=1)) / planted
+    victim = host.base / "victim"
     victim.write_text("root's")
     victim.chmod(0o600)
-    for kind, how in PLANTS.items():
-        # By a short name: the path of a socket has 107 characters at most.
-        plant = f"import os, socket, sys; os.chdir(os.path.dirname(sys.argv[1])); path = {planted!r}; {how}"
-        # On a slow machine the worker of the call before still comes to its lock, and makes the file again.
+    for kind, code in PLANTS.items():
+        # The path is relative because that of a socket may have at most 107 characters.
+        plant = f"import os, socket, sys; os.chdir(os.path.dirname(sys.argv[1])); path = {planted!r}; {code}"
+        # On a slow machine the worker of the previous call may still create the file again.
         for _attempt in range(100):
             disk.remove(str(path))
             if as_builder(plant, str(path), str(victim)) == 0:
@@ -180,15 +180,15 @@ def test_what_the_account_plants_in_its_build_reaches_nothing_of_root_s(host: En
         seen = run_module("build_info", interpreter=host.python, root=str(host.root))
         assert (seen.get("failed"), seen.get("running")) == (None, []), (kind, seen)
         again = host.build(source, keep=1, rebuild=True, follow=True)
-        # What the account has spoilt for itself is said; nothing waits, and nothing is raised.
+        # The account may break its own build, but the module neither hangs nor raises.
         assert again.get("status") == "built" or (again["cause"] and again["remedy"]), (kind, again)
     gone = host.absent()
     assert gone["changed"] and not (host.root / "builds").exists()
     assert victim.read_text() == "root's" and stat.S_IMODE(victim.stat().st_mode) == 0o600 and victim.owner() == "root"
 
 
-#: What a state may say: each wrong in its way, all of it as the account writes it.
-LIES: dict[str, t.Any] = {
+#: A state written by the account in which every value is invalid.
+INVALID_STATE: dict[str, t.Any] = {
     "format": 1, "status": "running", "phase": {"a": 1}, "attempts": "many", "done": "x", "total": [1], "elapsed": {},
     "remaining": 1e308, "jobs": {"a": 1}, "available_mib": "x", "notes": [{"a": 1}], "name": ["x"],
     "error": {"cause": 1}, "unit": 7,
@@ -196,16 +196,16 @@ LIES: dict[str, t.Any] = {
 
 
 @pytest.mark.parametrize("status", ["running", "failed"])
-def test_a_state_that_says_anything_ends_in_one_message(host: EngineHost, status: str) -> None:
+def test_an_invalid_state_is_reported_in_one_message(host: EngineHost, status: str) -> None:
     source = host.project(2)
-    done = host.built(source, keep=1)
-    state = {**LIES, "status": status}
+    done = host.must_build(source, keep=1)
+    state = {**INVALID_STATE, "status": status}
     path = str(host.directory(done) / "state.json")
     assert as_builder(WRITE, path, json.dumps(state)) == 0
-    assert [one["error"] for one in run_module("build_info", root=str(host.root))["unfinished"]] == []
+    assert run_module("build_info", root=str(host.root))["unfinished"] == []
     attach = {"fingerprint": done["fingerprint"], "platform": done["platform"], "seen": {}}
-    said = host.build(source, attach=attach)
-    assert said["cause"].startswith("The build of tiny ended without a message in phase fetch"), said
+    result = host.build(source, attach=attach)
+    assert result["cause"].startswith("The build of tiny ended without a message in phase fetch"), result
     held = subprocess.Popen(
         ["setpriv", f"--reuid={BUILDER}", "--clear-groups", "flock", f"{host.directory(done)}/lock", "sleep", "600"]
     )
@@ -219,10 +219,10 @@ def test_a_state_that_says_anything_ends_in_one_message(host: EngineHost, status
         held.wait()
 
 
-def test_a_process_id_that_the_account_wrote_ends_nobody(host: EngineHost) -> None:
-    """It may have belonged to a worker once; now it is another's, with the marker of the build in its variables."""
+def test_a_process_id_written_by_the_account_is_not_killed(host: EngineHost) -> None:
+    """The process has the build's marker in its environment, as if its id had once been that of the worker."""
     source = host.project(2)
-    done = host.built(source, keep=1)
+    done = host.must_build(source, keep=1)
     marker = model.Paths(str(host.root), str(host.logs), "tiny", done["fingerprint"], "").marker
     variables = {"PATH": os.environ["PATH"], processes.MARKER: marker}
     with subprocess.Popen(["sleep", "600"], env=variables) as root_s:
@@ -230,7 +230,7 @@ def test_a_process_id_that_the_account_wrote_ends_nobody(host: EngineHost) -> No
             state = {**host.state(done), "status": "running", "pid": root_s.pid, "boot_id": detached.boot_id()}
             directory = host.directory(done)
             assert as_builder(WRITE, str(directory / "state.json"), json.dumps(state)) == 0
-            # As if that process were still at a file of the build.
+            # This file looks as if that process were still writing to it.
             assert as_builder(WRITE, str(directory / f".request.json.{root_s.pid}-01234567"), "x") == 0
             assert host.build(source, keep=1, rebuild=True, follow=True)["status"] == "built"
             assert host.absent()["changed"]
@@ -240,34 +240,30 @@ def test_a_process_id_that_the_account_wrote_ends_nobody(host: EngineHost) -> No
             root_s.kill()
 
 
-def test_signals_of_the_account_end_its_own_build_and_nothing_else(host: EngineHost) -> None:
+def test_the_account_can_kill_its_own_build_only(host: EngineHost) -> None:
     source = host.project(2)
     host.gate.touch()
     started = host.build(source)
-    host.wait_until(lambda: bool(host.compiled()))
+    host.wait_until(lambda: bool(host.compilations()))
     worker = host.state(started)["pid"]
-    mine = str(os.getpid())
-    # Its own process group first, then whatever it may reach.
-    signals = "import os, sys; os.killpg(os.getpgid(int(sys.argv[1])), 9)"
-    assert as_builder(signals, str(worker)) == 0
-    assert as_builder("import os, sys; os.kill(int(sys.argv[1]), 9)", mine) != 0
+    assert as_builder("import os, sys; os.killpg(os.getpgid(int(sys.argv[1])), 9)", str(worker)) == 0
+    assert as_builder("import os, sys; os.kill(int(sys.argv[1]), 9)", str(os.getpid())) != 0
     host.gate.unlink()
     host.wait_until(lambda: not state_file.is_running(str(host.directory(started))))
-    said = host.build(
-        source, attach={"fingerprint": started["fingerprint"], "platform": started["platform"], "seen": {}}
-    )
-    assert "ended without a message in phase build" in said["cause"] and "resumes" in said["remedy"]
-    done = host.built(source)
+    attach = {"fingerprint": started["fingerprint"], "platform": started["platform"], "seen": {}}
+    result = host.build(source, attach=attach)
+    assert "ended without a message in phase build" in result["cause"] and "resumes" in result["remedy"]
+    done = host.must_build(source)
     assert (done["status"], Path(done["receipt"]).owner()) == ("built", "root")
 
 
-def test_root_itself_does_not_build(host: EngineHost) -> None:
+def test_root_refuses_to_build_as_root(host: EngineHost) -> None:
     failed = host.build(host.project(2), user="")
     assert failed["failed"] and "would run as root" in failed["cause"]
 
 
 def test_builds_are_removed_with_the_account_s_rights(host: EngineHost, monkeypatch: pytest.MonkeyPatch) -> None:
-    host.built(host.project(2), keep=1)
+    host.must_build(host.project(2), keep=1)
     removed: dict[str, int] = {}
     remove = disk.remove
 
@@ -282,7 +278,7 @@ def test_builds_are_removed_with_the_account_s_rights(host: EngineHost, monkeypa
     assert {uid for path, uid in removed.items() if path.startswith(builds)} == {pwd.getpwnam(BUILDER).pw_uid}
 
 
-def test_of_the_task_s_variables_a_build_gets_those_of_the_network() -> None:
+def test_a_build_gets_only_network_variables_of_the_task() -> None:
     task = {"https_proxy": "http://proxy.test", "PIP_INDEX_URL": "https://index.test", "TOKEN": "x", "HOME": "/root"}
     made = engine.Engine({"root": "/opt/none", "user": BUILDER, "state": "present"}, environment=task)
     assert made._network() == {key: task[key] for key in ("https_proxy", "PIP_INDEX_URL")}

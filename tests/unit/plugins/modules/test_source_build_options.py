@@ -1,4 +1,4 @@
-"""The options of a unit are one list: the fields of Unit, and their two descriptions agree with them."""
+"""The module's documentation and the stack's schema describe the fields of Unit, which are a unit's options."""
 
 import dataclasses
 import typing as t
@@ -11,13 +11,13 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import schema
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import units
 
 UNIT = schema.document("stack")["definitions"]["unit"]["properties"]
-#: What a stack says of a unit beside its options.
-OF_THE_STACK = {"optional", "requires"}
+#: Keys of a stack's unit that are not options.
+STACK_KEYS = {"optional", "requires"}
 JSON = {"str": "string", "int": "integer", "bool": "boolean", "list": "array", "dict": "object"}
 
 
-def described(options: t.Mapping[str, t.Any], inner: str) -> dict[str, t.Any]:
-    """Return what a specification and a documentation must agree on."""
+def properties_of(options: t.Mapping[str, t.Any], inner: str) -> dict[str, t.Any]:
+    """Return the properties on which specification and documentation must agree."""
     return {
         name: {
             "type": option["type"],
@@ -25,25 +25,25 @@ def described(options: t.Mapping[str, t.Any], inner: str) -> dict[str, t.Any]:
             "default": option.get("default"),
             "choices": option.get("choices"),
             "elements": option.get("elements"),
-            "options": described(option.get(inner, {}), inner),
+            "options": properties_of(option.get(inner, {}), inner),
         }
         for name, option in options.items()
     }
 
 
-def test_the_module_documents_every_option_as_it_takes_it() -> None:
+def test_documentation_matches_the_argument_spec() -> None:
     documented = yaml.safe_load(source_build.DOCUMENTATION)["options"]
     spec = model.argument_spec()
     assert {field.name for field in dataclasses.fields(model.Unit)} == set(spec)
-    assert described(spec, "options") == described({name: documented[name] for name in spec}, "suboptions")
+    assert properties_of(spec, "options") == properties_of({name: documented[name] for name in spec}, "suboptions")
 
 
-def test_a_stack_s_unit_has_every_option_that_a_user_s_layer_may_have() -> None:
-    assert set(UNIT) - OF_THE_STACK == {*units.MERGED, *units.ADDED, *units.REPLACED}
+def test_stack_schema_has_every_option_of_user_settings() -> None:
+    assert set(UNIT) - STACK_KEYS == {*units.MERGED, *units.ADDED, *units.REPLACED}
 
 
-@pytest.mark.parametrize("name", sorted(set(UNIT) - OF_THE_STACK))
-def test_the_stack_s_schema_takes_the_types_of_the_options(name: str) -> None:
+@pytest.mark.parametrize("name", sorted(set(UNIT) - STACK_KEYS))
+def test_stack_schema_has_the_types_of_the_options(name: str) -> None:
     spec, written = model.argument_spec()[name], UNIT[name]
     if name == "source":
         assert written["allOf"], "a stack names one of its sources, which has the keys of the option"

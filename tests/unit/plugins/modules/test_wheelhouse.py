@@ -1,4 +1,4 @@
-"""The module as Ansible calls it; what it decides is tested with its core."""
+"""The module as Ansible calls it; module_utils/_wheelhouse tests its decisions."""
 
 import json
 import shutil
@@ -14,7 +14,7 @@ from tests.unit.run_module import run_module
 from tests.unit.wheel_tree import PLATFORM, WheelTree
 
 
-def asked(tree: WheelTree, **options: str) -> dict[str, t.Any]:
+def options_for(tree: WheelTree, **options: str) -> dict[str, t.Any]:
     """Return the options that publish the stack of a tree."""
     return {
         "root": str(tree.root),
@@ -28,9 +28,9 @@ def asked(tree: WheelTree, **options: str) -> dict[str, t.Any]:
     }
 
 
-def test_the_module_publishes_takes_back_and_refuses(tmp_path: Path) -> None:
+def test_the_module_publishes_removes_and_refuses(tmp_path: Path) -> None:
     tree = WheelTree(tmp_path / "root")
-    options = asked(tree, log_root=str(tree.logs))
+    options = options_for(tree, log_root=str(tree.logs))
     first = run_module("wheelhouse", **options)
     assert first["changed"] and first["manifest"]["host"] == "spark01"
     assert not run_module("wheelhouse", **options)["changed"]
@@ -40,9 +40,9 @@ def test_the_module_publishes_takes_back_and_refuses(tmp_path: Path) -> None:
     assert run_module("wheelhouse", root=str(tree.root), state="absent")["changed"]
 
 
-def test_what_is_published_is_signed_by_a_key_of_root_s(tmp_path: Path) -> None:
+def test_a_published_manifest_is_signed_by_a_key_of_root(tmp_path: Path) -> None:
     tree = WheelTree(tmp_path / "root")
-    options = asked(tree)
+    options = options_for(tree)
     key = tree.root / "keys/wheelhouse"
     assert run_module("wheelhouse", check_mode=True, **options)["changed"] and not key.parent.exists()
     first = run_module("wheelhouse", **options)
@@ -51,7 +51,7 @@ def test_what_is_published_is_signed_by_a_key_of_root_s(tmp_path: Path) -> None:
     signed.check(first["manifest"], [first["public_key"]], "It")
     assert json.loads(Path(first["path"]).read_text()) == first["manifest"]
     assert not run_module("wheelhouse", check_mode=True, **options)["changed"]
-    # Another key is another signature, of what was published before too.
+    # With a new key, the same manifest is signed again.
     shutil.rmtree(key.parent)
     assert run_module("wheelhouse", check_mode=True, **options)["changed"]
     second = run_module("wheelhouse", **options)
@@ -64,7 +64,7 @@ def test_what_is_published_is_signed_by_a_key_of_root_s(tmp_path: Path) -> None:
     assert str(key.parent) in gone["removed"] and not key.parent.exists()
 
 
-def test_what_publishing_needs_is_asked_for() -> None:
+def test_missing_options_for_publishing_are_named() -> None:
     refused = run_module("wheelhouse", platform=PLATFORM)
     assert refused["failed"]
     assert "missing" in refused["msg"] and "units" in refused["msg"]

@@ -1,4 +1,4 @@
-"""The proof and the guard as pip installs them, and as the file that hosts run: complete, and without Ansible."""
+"""The proof and the guard as installed packages and as single files for hosts: complete, and without Ansible."""
 
 import hashlib
 import json
@@ -18,55 +18,53 @@ CHECKOUT = Path(__file__).parents[4]
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("package")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("package")
     pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check"]
-    both = [CHECKOUT / name for name in PROGRAMS]
-    subprocess.run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", place, *both], check=True, cwd=place)
-    wheels = sorted(place.glob("*.whl"))
+    build = [*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", directory]
+    subprocess.run([*build, *(CHECKOUT / name for name in PROGRAMS)], check=True, cwd=directory)
+    wheels = sorted(directory.glob("*.whl"))
     names = [name for wheel in wheels for name in zipfile.ZipFile(wheel).namelist()]
     assert {"sparkforge_guard/units/sparkforge-guard.service", "sparkforge_proof/profiles.json"} <= set(names)
     assert not [name for name in names if "/modules/" in name or name == "__main__.py"]
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", place / "venv"], check=True)
-    site = next((place / "venv/lib").glob("python3*/site-packages"))
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", directory / "venv"], check=True)
+    site = next((directory / "venv/lib").glob("python3*/site-packages"))
     subprocess.run([*pip, "install", "--no-deps", "--no-index", "--target", site, *wheels], check=True)
-    return place / "venv/bin/python"
+    return directory / "venv/bin/python"
 
 
 def run(*command: object, **options: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload, no-any-return]
 
 
-def test_the_packages_run_where_nothing_else_is(installed: Path, tmp_path: Path) -> None:
-    listed = run(installed, "-I", "-m", "sparkforge_proof", "--list", cwd=tmp_path)
+def test_the_packages_run_in_an_empty_environment(python: Path, tmp_path: Path) -> None:
+    listed = run(python, "-I", "-m", "sparkforge_proof", "--list", cwd=tmp_path)
     assert (listed.returncode, listed.stderr) == (0, "") and "matmul.float32" in listed.stdout
-    without = run(installed, "-I", "-m", "sparkforge_proof", cwd=tmp_path)
+    without = run(python, "-I", "-m", "sparkforge_proof", cwd=tmp_path)
     assert without.returncode == 2 and "has no torch." in without.stderr and len(without.stderr.splitlines()) == 1
-    asked = run(installed, "-I", "-m", "sparkforge_guard", "admit", "--needs", "1M", "--", "true", cwd=tmp_path)
-    assert (asked.returncode, asked.stderr) == (0, "") and "it takes" in asked.stdout
+    admitted = run(python, "-I", "-m", "sparkforge_guard", "admit", "--needs", "1M", "--", "true", cwd=tmp_path)
+    assert (admitted.returncode, admitted.stderr) == (0, "") and "it takes" in admitted.stdout
 
 
-def test_the_sources_alone_say_what_to_run(tmp_path: Path) -> None:
-    said = run(sys.executable, "-m", "sparkforge_proof", cwd=CHECKOUT / "proof/src")
-    assert (said.returncode, said.stderr) == (
-        2, "These are the sources of sparkforge-proof. Run make proof, and the file that it makes.\n"
-    )  # fmt: skip
+def test_the_sources_name_the_command_that_makes_the_program(tmp_path: Path) -> None:
+    proof = run(sys.executable, "-m", "sparkforge_proof", cwd=CHECKOUT / "proof/src")
+    assert proof.returncode == 2 and len(proof.stderr.splitlines()) == 1
+    assert proof.stderr.startswith("These are the sources of sparkforge-proof. Run make proof")
     (tmp_path / "settings.json").write_text("{}")
-    words = ("-m", "sparkforge_guard", "install", tmp_path / "settings.json", "--check")
-    assert run(sys.executable, *words, cwd=CHECKOUT / "guard/src").stderr.startswith(
-        "These are the sources of sparkforge-guard. Run make guard"
-    )
+    arguments = ("-m", "sparkforge_guard", "install", tmp_path / "settings.json", "--check")
+    guard = run(sys.executable, *arguments, cwd=CHECKOUT / "guard/src")
+    assert guard.stderr.startswith("These are the sources of sparkforge-guard. Run make guard")
 
 
 @pytest.mark.parametrize("version", ["3.9", "3.13"])
-def test_the_one_file_runs_on_every_python_that_a_host_may_have(version: str, tmp_path: Path) -> None:
+def test_the_single_file_runs_on_every_supported_python(version: str, tmp_path: Path) -> None:
     python = interpreter(version)
     if python is None:
         pytest.skip(f"there is no Python {version} here")
 
     def call(file: Path, name: str, **options: object) -> object:
-        asked = json.dumps({"options": options, "check_mode": True})
-        return json.loads(run(python, "-I", file, "call", name, cwd=tmp_path, input=asked).stdout)["result"]
+        request = json.dumps({"options": options, "check_mode": True})
+        return json.loads(run(python, "-I", file, "call", name, cwd=tmp_path, input=request).stdout)["result"]
 
     proof, guard = (tmp_path / program.file for program in (PROOF, GUARD))
     proof.write_bytes(PROOF.archive()[0])
@@ -80,45 +78,43 @@ def test_the_one_file_runs_on_every_python_that_a_host_may_have(version: str, tm
     (info.parent / "tiny.py").write_text("")
     device = {"machine": "aarch64", "capability": "12.1", "cuda": "13.0", "python": "3.12"}
     assert call(proof, "inspect", target=str(tmp_path / "environment"), **device)["verdict"] == "yes"
-    gone = run(python, "-I", proof, "audit", cwd=tmp_path)
-    assert gone.returncode == 2 and "--family identity" in gone.stderr
+    removed = run(python, "-I", proof, "audit", cwd=tmp_path)
+    assert removed.returncode == 2 and "--family identity" in removed.stderr
     settings = {**GUARD.module("settings").DEFAULTS, **GUARD.module("settings").INSTALLED, "root": str(tmp_path)}
-    found = call(guard, "install", **settings, state="present")
-    assert found["changed"] and f"{tmp_path}/guard/guard.pyz" in found["files"] and not (tmp_path / "guard").exists()
+    result = call(guard, "install", **settings, state="present")
+    assert result["changed"] and f"{tmp_path}/guard/guard.pyz" in result["files"] and not (tmp_path / "guard").exists()
 
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
-def test_the_one_file_is_the_same_whoever_makes_it_and_names_no_ansible(program, tmp_path: Path) -> None:
+def test_the_single_file_is_reproducible_and_imports_no_ansible(program, tmp_path: Path) -> None:
     assert [path for path, text in program.sources().items() if "ansible_collections" in text] == []
-    words = ("-m", programs.__name__, program.name, tmp_path / "made/x")
-    assert run(sys.executable, *words, cwd=tmp_path, env={"PYTHONPATH": CHECKOUT / ".collections"}).stderr == ""
+    arguments = ("-m", programs.__name__, program.name, tmp_path / "made/x")
+    assert run(sys.executable, *arguments, cwd=tmp_path, env={"PYTHONPATH": CHECKOUT / ".collections"}).stderr == ""
     assert hashlib.sha256((tmp_path / "made/x").read_bytes()).hexdigest() == program.archive()[1]
 
 
 @pytest.fixture(scope="module")
-def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("copied")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    copy = tmp_path_factory.mktemp("clone")
     for name in ("plugins", "proof/src", "guard/src", "roles/stack/vars"):
-        shutil.copytree(CHECKOUT / name, place / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
-    return place
+        shutil.copytree(CHECKOUT / name, copy / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+    return copy
 
 
 @pytest.mark.parametrize(
-    ("program", "path", "said"),
+    ("program", "path", "name"),
     [
         ("proof", "proof/src/sparkforge_proof/runner.py", "sparkforge_proof.runner"),
         ("proof", "roles/stack/vars/profiles.yml", "{}"),
         ("guard", "guard/src/sparkforge_guard/units/sparkforge-guard-caps.timer", "{}"),
     ],
 )
-def test_a_program_that_lacks_a_file_is_not_made_and_the_error_names_it(
-    program: str, path: str, said: str, copied: Path, tmp_path: Path
+def test_a_program_without_a_file_is_not_made_and_the_error_names_it(
+    program: str, path: str, name: str, clone: Path, tmp_path: Path
 ) -> None:
-    (copied / path).rename(tmp_path / "away")
-    made = run(sys.executable, "-B", "-m", programs.__name__.partition("dgx_spark.")[2], program, "made", cwd=copied)
-    (tmp_path / "away").rename(copied / path)
-    assert (made.returncode, (copied / "made").exists()) == (1, False)
-    assert made.stderr == (
-        f"sparkforge-{program}.pyz cannot be put together: {said.format(copied / path)} is missing. Install the "
-        "collection again; in a clone, git status shows what was removed.\n"
-    )
+    (clone / path).rename(tmp_path / "away")
+    made = run(sys.executable, "-B", "-m", programs.__name__.partition("dgx_spark.")[2], program, "made", cwd=clone)
+    (tmp_path / "away").rename(clone / path)
+    assert (made.returncode, (clone / "made").exists()) == (1, False)
+    message = f"sparkforge-{program}.pyz cannot be put together: {name.format(clone / path)} is missing. Install the "
+    assert made.stderr.startswith(message) and len(made.stderr.splitlines()) == 1

@@ -1,4 +1,4 @@
-"""The schemas: sound, found by editors, and as strict as a lock id needs. Their messages are in test_stack.py."""
+"""The schemas are valid, found by editors, and strict enough for lock ids. test_stack.py tests their messages."""
 
 import re
 import typing as t
@@ -14,12 +14,12 @@ SCHEMAS = sorted(COLLECTION.glob("plugins/plugin_utils/*/*.schema.json"))
 
 
 @pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.name)
-def test_a_schema_is_one_and_its_examples_fit_their_own_patterns(path: Path) -> None:
+def test_a_schema_is_valid_and_its_examples_match_their_patterns(path: Path) -> None:
     content = schema.document(path.name.removesuffix(".schema.json"))
     jsonschema.Draft7Validator.check_schema(content)
     for part in parts(content):
         if "pattern" in part:
-            # Anchored: an editor searches, the collection matches the whole.
+            # Patterns are anchored because an editor searches for them, while the collection uses fullmatch.
             assert part["pattern"].startswith("^") and part["pattern"].endswith("$")
             assert all(re.fullmatch(part["pattern"], example) for example in part.get("examples", ())), part
         if "properties" in part:
@@ -40,7 +40,7 @@ def parts(value: t.Any) -> t.Iterator[dict[str, t.Any]]:
     [*(COLLECTION / "roles/stack/vars").glob("*.yml"), *(COLLECTION / "inventory/stacks").glob("*.yml")],
     ids=lambda path: path.stem,
 )
-def test_the_first_line_of_a_stack_tells_editors_where_its_schema_is(path: Path) -> None:
+def test_the_first_line_of_a_stack_names_its_schema(path: Path) -> None:
     match = re.fullmatch(r"# yaml-language-server: \$schema=(\S+)", path.read_text().splitlines()[0])
     assert match
     assert (path.parent / match[1]).resolve() in SCHEMAS
@@ -48,7 +48,7 @@ def test_the_first_line_of_a_stack_tells_editors_where_its_schema_is(path: Path)
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "words"),
+    ("key", "value", "message"),
     [
         ("llvm_major", 20.0, "llvm_major must be an integer, it is 20.0"),
         ("driver_minimum", "580.65.06\n", r"driver_minimum is '580.65.06\n', write it as \"580.65.06\""),
@@ -58,12 +58,12 @@ def test_the_first_line_of_a_stack_tells_editors_where_its_schema_is(path: Path)
         ("units", {"a": {"minimum": {"nvc": "1"}}}, "units.a.minimum.nvc is not a valid name, write it as cc or cxx"),
     ],
 )
-def test_what_yaml_or_the_library_would_let_pass_is_refused(key: str, value: t.Any, words: str) -> None:
-    found = schema.problems("stack", {key: value}, "stack_definition")
-    assert [text for text in found if words.replace(r"\"", '"') in text], found
+def test_values_that_yaml_or_the_library_accepts_are_refused(key: str, value: t.Any, message: str) -> None:
+    problems = schema.problems("stack", {key: value}, "stack_definition")
+    assert [text for text in problems if message.replace(r"\"", '"') in text], problems
 
 
-def test_a_controller_without_the_library_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_controller_without_jsonschema_gets_the_command_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     schema._validator.cache_clear()
     monkeypatch.delattr(schema, "jsonschema")
     with pytest.raises(SparkforgeError, match="lacks the package jsonschema") as caught:

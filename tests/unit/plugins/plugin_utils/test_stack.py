@@ -1,4 +1,4 @@
-"""From a stack's name to its facts: which file is found, what is refused, and what the lock id is made of."""
+"""The facts of a stack: its files, refused definitions and locks, and the inputs of the lock id."""
 
 import copy
 import fnmatch
@@ -17,6 +17,7 @@ from sparkforge_proof.checks.speed import rates as speed
 COLLECTION = Path(__file__).parents[4]
 SHIPPED = COLLECTION / "roles" / "stack"
 MACHINES = ["cp312-linux-aarch64", "cp312-linux-x86_64"]
+SHIPPED_PATHS = load.search_paths([], str(SHIPPED))
 SHA = "a" * 64
 OTHER = "b" * 64
 
@@ -57,7 +58,7 @@ LOCK: dict[str, t.Any] = {
 
 
 class Site:
-    """An inventory with one stack and its lock, to be changed by a test."""
+    """An inventory with one stack and its lock, which tests change."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -65,7 +66,7 @@ class Site:
         self.lock: dict[str, t.Any] | None = copy.deepcopy(LOCK)
 
     @property
-    def places(self) -> load.SearchPaths:
+    def search_paths(self) -> load.SearchPaths:
         return load.search_paths([str(self.path)], str(SHIPPED))
 
     def write(self) -> None:
@@ -78,8 +79,8 @@ class Site:
         self, name: str = "site", method: str = "wheel", profile: str = "gb10", libraries: str = "all"
     ) -> dict[str, t.Any]:
         self.write()
-        found = facts.facts(name, method, profile, self.places, libraries=libraries)["stack"]
-        return t.cast("dict[str, t.Any]", found)
+        stack = facts.facts(name, method, profile, self.search_paths, libraries=libraries)["stack"]
+        return t.cast("dict[str, t.Any]", stack)
 
     def refusal(self, **arguments: str) -> SparkforgeError:
         with pytest.raises(SparkforgeError) as caught:
@@ -105,20 +106,20 @@ def test_the_facts_have_what_the_roles_read(site: Site) -> None:
     assert stack["cusparselt"]["archive"] is None
 
 
-def test_what_is_left_out_of_the_wheels_has_no_version(site: Site) -> None:
+def test_a_package_without_a_wheel_has_no_version(site: Site) -> None:
     assert site.facts()["versions"]["torchaudio"] is None
     assert site.facts()["wheel"]["without"] == {"torchaudio": "not wanted"}
 
 
-def test_a_stack_of_torch_alone_names_no_other_version(site: Site) -> None:
+def test_a_stack_may_have_only_a_version_of_torch(site: Site) -> None:
     site.stack["versions"] = {"torch": "2.13.0"}
     del site.stack["wheel"]["without"]
     expected = {"torch": "2.13.0", "triton": None, "torchvision": None, "torchaudio": None}
     assert site.facts()["versions"] == expected
-    whole = site.facts()["lock"]["id"]
+    lock_id = site.facts()["lock"]["id"]
     site.stack["versions"] = expected
-    assert site.facts()["lock"]["id"] == whole, "written out or left out, it is the same stack"
-    # Built alone, PyTorch needs no version of what is not built.
+    assert site.facts()["lock"]["id"] == lock_id, "an omitted version equals one that is null"
+    # A stack that builds only PyTorch needs no version of other units.
     site.stack["versions"] = {"torch": "2.13.0"}
     site.stack["sources"] = {"pytorch": {"url": "https://x.example/p.git", "ref": "c" * 40}}
     site.stack["units"] = {"pytorch": {}}
@@ -129,27 +130,27 @@ def test_the_inventory_comes_before_the_collection(site: Site) -> None:
     site.write()
     own = site.path / "stacks" / "torch-2.15.0.yml"
     own.write_text(yaml.safe_dump({"stack_definition": {**site.stack, "description": "mine"}}))
-    assert load.load("torch-2.15.0", site.places)[1] == str(own)
+    assert load.load("torch-2.15.0", site.search_paths)[1] == str(own)
 
 
-def test_a_directory_that_is_asked_for_comes_before_the_inventory(site: Site, tmp_path: Path) -> None:
+def test_a_requested_directory_comes_before_the_inventory(site: Site, tmp_path: Path) -> None:
     first = tmp_path / "first"
     first.mkdir()
     (first / "site.yml").write_text(yaml.safe_dump({"stack_definition": {**SITE, "description": "first"}}))
     site.write()
-    places = load.search_paths([str(site.path)], str(SHIPPED), [str(first)])
-    assert load.load("site", places)[0]["description"] == "first"
+    paths = load.search_paths([str(site.path)], str(SHIPPED), [str(first)])
+    assert load.load("site", paths)[0]["description"] == "first"
 
 
-def test_an_unknown_stack_lists_the_known_ones_and_where_it_looked(site: Site) -> None:
+def test_an_unknown_stack_lists_the_known_ones_and_the_search_paths(site: Site) -> None:
     error = site.refusal(name="torch-2.15")
-    for words in ("torch-2.15.yml", str(site.path / "stacks"), str(SHIPPED / "vars"), "torch-2.9.1", "site,"):
-        assert words in error.cause
+    for message in ("torch-2.15.yml", str(site.path / "stacks"), str(SHIPPED / "vars"), "torch-2.9.1", "site,"):
+        assert message in error.cause
     assert "`torch-2.15.0`" in error.remedy
 
 
 @pytest.mark.parametrize("name", ["../site", "", "profiles", "a/b"])
-def test_a_name_is_never_a_path_nor_the_file_of_profiles(site: Site, name: str) -> None:
+def test_a_path_or_the_file_of_profiles_is_not_a_stack_name(site: Site, name: str) -> None:
     assert "is unknown" in site.refusal(name=name).cause
 
 
@@ -164,7 +165,7 @@ def test_an_unknown_method_names_the_nearest(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
         ({"driver_minimun": "580"}, "driver_minimun is not a known key, did you mean driver_minimum"),
         ({"cuda": {"version": 13.0}}, "cuda.version is the number 13.0: quote it"),
@@ -221,16 +222,16 @@ def test_an_unknown_method_names_the_nearest(site: Site) -> None:
         ({"units": {"beside": {}}}, "units.beside is not a valid unit name"),
     ],
 )
-def test_a_wrong_stack_is_refused_with_the_key_and_what_it_should_be(
-    site: Site, change: dict[str, t.Any], words: str
+def test_an_invalid_stack_is_refused_with_key_and_expected_value(
+    site: Site, change: dict[str, t.Any], message: str
 ) -> None:
     site.stack.update(change)
     error = site.refusal()
-    assert words in error.cause
+    assert message in error.cause
     assert str(site.path / "stacks" / "site.yml") in error.cause
 
 
-def test_all_problems_of_a_stack_are_said_at_once(site: Site) -> None:
+def test_all_problems_of_a_stack_are_reported_at_once(site: Site) -> None:
     site.stack.update({"llvm_major": "x", "machines": [], "extra": 1})
     del site.stack["cuda"]
     error = site.refusal()
@@ -239,7 +240,7 @@ def test_all_problems_of_a_stack_are_said_at_once(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "message"),
     [
         ("stack_definition: [", "is not valid YAML"),
         ("stack: {}", "must have a single top-level key stack_definition"),
@@ -250,18 +251,17 @@ def test_all_problems_of_a_stack_are_said_at_once(site: Site) -> None:
         ("\u0001", "is not valid YAML"),
     ],
 )
-def test_a_file_that_is_no_stack_is_refused_and_runs_nothing(site: Site, text: str, words: str) -> None:
+def test_a_file_that_is_not_a_stack_is_refused_and_runs_nothing(site: Site, text: str, message: str) -> None:
     (site.path / "stacks").mkdir()
     (site.path / "stacks" / "broken.yml").write_text(text)
     with pytest.raises(SparkforgeError) as caught:
-        load.load("broken", site.places)
-    assert words in caught.value.cause
+        load.load("broken", site.search_paths)
+    assert message in caught.value.cause
 
 
 def test_a_stack_without_wheels_is_refused_with_its_reason() -> None:
-    places = load.search_paths([], str(SHIPPED))
     with pytest.raises(SparkforgeError) as caught:
-        facts.facts("torch-2.9.1", "wheel", "gb10", places)
+        facts.facts("torch-2.9.1", "wheel", "gb10", SHIPPED_PATHS)
     assert "CPU builds" in caught.value.cause
     assert "Set stack_method to build" in caught.value.remedy
     assert "stack_lock_index_url" in caught.value.remedy
@@ -278,7 +278,7 @@ def test_a_stack_without_a_lock_names_the_playbook_that_writes_it(site: Site) ->
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
         ({"versions": {**SITE["versions"], "torch": "2.14.1"}}, "has torch 2.13.0 for cp312-linux-aarch64"),
         ({"versions": {**SITE["versions"], "torchvision": "0.28.0"}}, "has torchvision not at all"),
@@ -286,9 +286,9 @@ def test_a_stack_without_a_lock_names_the_playbook_that_writes_it(site: Site) ->
         ({"archives": [{**SITE["archives"][0], "sha256": {"linux-x86_64": SHA}}]}, "the stack pins " + SHA),
     ],
 )
-def test_a_lock_of_another_day_of_the_stack_is_refused(site: Site, change: dict[str, t.Any], words: str) -> None:
+def test_an_outdated_lock_is_refused(site: Site, change: dict[str, t.Any], message: str) -> None:
     site.stack.update(change)
-    assert words in site.refusal().cause
+    assert message in site.refusal().cause
 
 
 def test_an_archive_without_any_sha256_is_refused(site: Site) -> None:
@@ -299,7 +299,7 @@ def test_an_archive_without_any_sha256_is_refused(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
         ({"stack": "other"}, "is that of the stack other"),
         ({"wheels": {"cp312-linux-aarch64": ["torch==2.13.0"]}}, "--hash=sha256"),
@@ -308,18 +308,18 @@ def test_an_archive_without_any_sha256_is_refused(site: Site) -> None:
         ({"format": 2}, "format is 2"),
     ],
 )
-def test_a_wrong_lock_is_refused(site: Site, change: dict[str, t.Any], words: str) -> None:
+def test_a_wrong_lock_is_refused(site: Site, change: dict[str, t.Any], message: str) -> None:
     assert site.lock is not None
     site.lock.update(change)
-    assert words in site.refusal().cause
+    assert message in site.refusal().cause
 
 
-def test_the_lock_id_follows_the_pins_and_nothing_else(site: Site) -> None:
+def test_lock_id_depends_only_on_the_pins(site: Site) -> None:
     first = site.facts()["lock"]["id"]
     assert len(first) == 12
     assert int(first, 16) >= 0
     assert site.lock is not None
-    site.stack["description"] = "In other words"
+    site.stack["description"] = "Another description"
     site.lock["resolved"] = "2027-01-01"
     site.lock["wheels"]["cp312-linux-aarch64"].reverse()
     assert site.facts()["lock"]["id"] == first
@@ -329,7 +329,7 @@ def test_the_lock_id_follows_the_pins_and_nothing_else(site: Site) -> None:
 
 
 def test_a_stack_amends_a_profile_and_adds_one(site: Site) -> None:
-    whole = {
+    workstation = {
         "description": "A workstation",
         "compute_capability": "12.0",
         "architectures": "12.0",
@@ -337,19 +337,17 @@ def test_a_stack_amends_a_profile_and_adds_one(site: Site) -> None:
         "memory_minimum_mib": 1024,
         "driver_minimum": "590.1",
     }
-    site.stack["profiles"] = {"thor": {"driver_minimum": "580.00"}, "workstation": whole}
+    site.stack["profiles"] = {"thor": {"driver_minimum": "580.00"}, "workstation": workstation}
     assert site.facts(profile="thor")["driver_minimum"] == "580.00"
     assert site.facts(profile="thor")["profile"]["architectures"] == "11.0"
     assert site.facts(profile="workstation")["driver_minimum"] == "590.1"
     assert site.facts()["driver_minimum"] == "580.65.06"
 
 
-def test_a_profile_of_a_stacks_own_must_be_whole(site: Site) -> None:
+def test_a_new_profile_of_a_stack_must_be_complete(site: Site) -> None:
     site.stack["profiles"] = {"workstation": {"description": "A workstation"}}
     assert "lacks architectures" in site.refusal(profile="workstation").cause
 
-
-# --- building ---
 
 COMMIT = "1" * 40
 LINE = f"cmake==3.31.10 --hash=sha256:{SHA}"
@@ -384,15 +382,15 @@ BUILT_LOCK: dict[str, t.Any] = {
 
 
 @pytest.fixture
-def built(site: Site) -> Site:
+def built_site(site: Site) -> Site:
     """A site whose stack is built from source."""
     site.stack.update(copy.deepcopy({"sources": BUILT_SOURCES, "units": BUILT_UNITS}))
     site.lock = {**copy.deepcopy(LOCK), "wheels": {}, **copy.deepcopy(BUILT_LOCK)}
     return site
 
 
-def test_a_unit_has_its_commit_and_its_requirements_from_the_lock(built: Site) -> None:
-    stack = built.facts(method="build")
+def test_a_unit_has_its_commit_and_its_requirements_from_the_lock(built_site: Site) -> None:
+    stack = built_site.facts(method="build")
     assert stack["units"]["triton"] == {
         "optional": False,
         "environment": {"A": 1},
@@ -410,20 +408,20 @@ def test_a_unit_has_its_commit_and_its_requirements_from_the_lock(built: Site) -
     assert stack["lock"]["sources"]["triton"]["pinned_by"]["source"] == "pytorch"
 
 
-def test_a_commit_in_the_stack_needs_no_lock(built: Site) -> None:
-    assert built.lock is not None
-    built.stack["sources"]["pytorch"]["ref"] = "4" * 40
-    built.stack["sources"]["triton"]["ref"] = "5" * 40
-    built.lock["sources"] = {"llvm": built.lock["sources"]["llvm"]}
-    assert built.facts(method="build")["units"]["pytorch"]["source"]["version"] == "4" * 40
+def test_a_commit_in_the_stack_needs_no_lock(built_site: Site) -> None:
+    assert built_site.lock is not None
+    built_site.stack["sources"]["pytorch"]["ref"] = "4" * 40
+    built_site.stack["sources"]["triton"]["ref"] = "5" * 40
+    built_site.lock["sources"] = {"llvm": built_site.lock["sources"]["llvm"]}
+    assert built_site.facts(method="build")["units"]["pytorch"]["source"]["version"] == "4" * 40
 
 
-def test_a_patch_lies_beside_the_stack_or_else_with_the_role(built: Site) -> None:
-    (built.path / "stacks").mkdir()
-    (built.path / "stacks/own.patch").write_text("--- a\n")
-    built.stack["units"]["pytorch"]["patches"] = ["own.patch", "of-the-role.patch"]
-    patches = built.facts(method="build")["units"]["pytorch"]["patches"]
-    assert patches == [str(built.path / "stacks/own.patch"), "of-the-role.patch"]
+def test_a_patch_beside_the_stack_precedes_one_of_the_role(built_site: Site) -> None:
+    (built_site.path / "stacks").mkdir()
+    (built_site.path / "stacks/own.patch").write_text("--- a\n")
+    built_site.stack["units"]["pytorch"]["patches"] = ["own.patch", "of-the-role.patch"]
+    patches = built_site.facts(method="build")["units"]["pytorch"]["patches"]
+    assert patches == [str(built_site.path / "stacks/own.patch"), "of-the-role.patch"]
 
 
 def remove(*path: str) -> t.Callable[[dict[str, t.Any]], None]:
@@ -445,7 +443,7 @@ def replace(value: t.Any, *path: str) -> t.Callable[[dict[str, t.Any]], None]:
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
         (remove("sources", "llvm"), "the commit of llvm is not known"),
         (remove("build_requirements"), "the build requirements of triton have no hashes"),
@@ -461,27 +459,27 @@ def replace(value: t.Any, *path: str) -> t.Callable[[dict[str, t.Any]], None]:
         ),
     ],
 )
-def test_a_lock_that_does_not_say_what_to_build_is_refused(
-    built: Site, change: t.Callable[[dict[str, t.Any]], None], words: str
+def test_an_incomplete_or_outdated_lock_of_a_build_is_refused(
+    built_site: Site, change: t.Callable[[dict[str, t.Any]], None], message: str
 ) -> None:
-    assert built.lock is not None
-    change(built.lock)
-    error = built.refusal(method="build")
-    assert words in error.cause
+    assert built_site.lock is not None
+    change(built_site.lock)
+    error = built_site.refusal(method="build")
+    assert message in error.cause
     assert "sparkforge.dgx_spark.lock -e stack_name=site" in error.remedy
     assert "stack_method: wheel" in error.remedy
 
 
-def test_everything_that_a_lock_lacks_is_said_at_once_and_taking_back_needs_none_of_it(built: Site) -> None:
-    built.lock = None
-    error = built.refusal(method="build")
+def test_all_gaps_of_a_lock_are_reported_at_once_and_removal_needs_no_lock(built_site: Site) -> None:
+    built_site.lock = None
+    error = built_site.refusal(method="build")
     assert len(error.details["problems"]) == 5
-    built.write()
-    stack = facts.facts("site", "build", "gb10", built.places, lock_required=False)["stack"]
+    built_site.write()
+    stack = facts.facts("site", "build", "gb10", built_site.search_paths, lock_required=False)["stack"]
     assert stack["units"]["pytorch"]["source"] is None
-    del built.stack["archives"][0]["sha256"]
-    built.write()
-    assert facts.facts("site", "wheel", "gb10", built.places, lock_required=False)["stack"]["name"] == "site"
+    del built_site.stack["archives"][0]["sha256"]
+    built_site.write()
+    assert facts.facts("site", "wheel", "gb10", built_site.search_paths, lock_required=False)["stack"]["name"] == "site"
 
 
 def test_a_stack_without_units_is_not_built(site: Site) -> None:
@@ -490,15 +488,15 @@ def test_a_stack_without_units_is_not_built(site: Site) -> None:
     assert "stack_method: wheel" in error.remedy
 
 
-def test_the_lock_id_of_what_is_built_follows_units_and_requirements(built: Site) -> None:
-    assert built.lock is not None
-    first = built.facts(method="build")["lock"]["id"]
-    built.stack["description"] = "In other words"
-    assert built.facts(method="build")["lock"]["id"] == first
-    built.stack["units"]["triton"]["environment"]["A"] = 2
-    second = built.facts(method="build")["lock"]["id"]
-    built.lock["build_requirements"]["cp312-linux-aarch64"]["triton"] = [LINE.replace(SHA, OTHER)]
-    assert len({first, second, built.facts(method="build")["lock"]["id"]}) == 3
+def test_lock_id_of_a_build_depends_on_units_and_requirements(built_site: Site) -> None:
+    assert built_site.lock is not None
+    first = built_site.facts(method="build")["lock"]["id"]
+    built_site.stack["description"] = "Another description"
+    assert built_site.facts(method="build")["lock"]["id"] == first
+    built_site.stack["units"]["triton"]["environment"]["A"] = 2
+    second = built_site.facts(method="build")["lock"]["id"]
+    built_site.lock["build_requirements"]["cp312-linux-aarch64"]["triton"] = [LINE.replace(SHA, OTHER)]
+    assert len({first, second, built_site.facts(method="build")["lock"]["id"]}) == 3
 
 
 HOME = "/usr/local/cuda-13.0"
@@ -508,13 +506,13 @@ HOME = "/usr/local/cuda-13.0"
     ("version", "built_here", "expected"),
     [
         (None, True, {}),
-        # Its own ptxas does not know sm_121a, wheel or not.
+        # The ptxas of Triton 3.5 does not know sm_121a, in a wheel or built here.
         ("3.5.1", False, {"TRITON_PTXAS_PATH": f"{HOME}/bin/ptxas"}),
         ("3.6.0", False, {}),
         ("3.10.0", False, {}),
     ],
 )
-def test_a_wheel_of_triton_gets_a_ptxas_where_its_own_is_too_old(
+def test_a_triton_with_an_old_ptxas_gets_that_of_the_host(
     version: str | None, built_here: bool, expected: dict[str, str]
 ) -> None:
     assert facts.triton_environment(version, HOME, built=built_here) == expected
@@ -522,15 +520,12 @@ def test_a_wheel_of_triton_gets_a_ptxas_where_its_own_is_too_old(
 
 @pytest.mark.parametrize(("version", "blackwell"), [("3.5.1", False), ("3.6.0", True), ("3.10.0", True)])
 def test_a_triton_that_is_built_here_gets_tools_and_headers_of_the_host(version: str, blackwell: bool) -> None:
-    found = facts.triton_environment(version, HOME, built=True)
-    assert found["TRITON_PTXAS_PATH"] == f"{HOME}/bin/ptxas"
-    assert ("TRITON_PTXAS_BLACKWELL_PATH" in found) is blackwell
-    assert found["TRITON_CUDART_PATH"] == f"{HOME}/include"
-    # It would be for every compilation of the user.
-    assert "CPATH" not in found
-
-
-# --- what is shipped ---
+    environment = facts.triton_environment(version, HOME, built=True)
+    assert environment["TRITON_PTXAS_PATH"] == f"{HOME}/bin/ptxas"
+    assert ("TRITON_PTXAS_BLACKWELL_PATH" in environment) is blackwell
+    assert environment["TRITON_CUDART_PATH"] == f"{HOME}/include"
+    # CPATH would affect every compilation by the user.
+    assert "CPATH" not in environment
 
 
 SHIPPED_STACKS = sorted(path.stem for path in SHIPPED.glob("vars/*.yml") if path.stem != "profiles")
@@ -538,28 +533,26 @@ SHIPPED_STACKS = sorted(path.stem for path in SHIPPED.glob("vars/*.yml") if path
 
 @pytest.mark.parametrize("name", SHIPPED_STACKS)
 def test_a_shipped_stack_and_its_lock_are_valid_and_written_as_the_playbook_writes(name: str) -> None:
-    places = load.search_paths([], str(SHIPPED))
-    definition, _path = load.load(name, places)
-    lock, lock_path = load.load_lock(name, places)
-    assert lock is not None
-    assert lock_path is not None
+    definition, _path = load.load(name, SHIPPED_PATHS)
+    lock, lock_path = load.load_lock(name, SHIPPED_PATHS)
+    assert lock is not None and lock_path is not None
     assert Path(lock_path).read_text() == write.lock_text(lock)
     assert definition["python"]["version"] == "3.12"
 
 
 def test_the_shipped_lock_of_the_newest_release_has_its_wheels_for_every_machine() -> None:
-    stack = facts.facts("torch-2.15.0", "wheel", "gb10", load.search_paths([], str(SHIPPED)))["stack"]
+    stack = facts.facts("torch-2.15.0", "wheel", "gb10", SHIPPED_PATHS)["stack"]
     assert sorted(stack["lock"]["wheels"]) == MACHINES
     lines = stack["lock"]["wheels"]["cp312-linux-aarch64"]
     assert facts.locked_version(lines, "triton") == "3.9.0"
     assert facts.locked_version(lines, "nvidia-cudnn-cu13") == "9.26.0.51"
     assert facts.locked_version(lines, "torchaudio") is None
-    # Read from the wheel itself: reference facts, section E.
+    # The sha256 is that of the wheel on the index.
     assert "torch==2.15.0 --hash=sha256:9e51cf9460c5441dcd2a4f31ece207e35ea7c3d2535be0f929cca4944e2eeb18" in lines
 
 
 @pytest.mark.parametrize(
-    ("method", "libraries", "of_the_stack", "found"),
+    ("method", "libraries", "stack_libraries", "expected"),
     [
         ("wheel", "auto", None, "wheels"),
         ("wheel", "all", None, "all"),
@@ -567,56 +560,55 @@ def test_the_shipped_lock_of_the_newest_release_has_its_wheels_for_every_machine
         ("build", "auto", None, "all"),
     ],
 )
-def test_wheels_bring_the_libraries_that_a_build_takes_from_the_host(
-    built: Site, method: str, libraries: str, of_the_stack: str | None, found: str
+def test_libraries_come_from_wheels_or_for_a_build_from_the_host(
+    built_site: Site, method: str, libraries: str, stack_libraries: str | None, expected: str
 ) -> None:
-    assert built.lock is not None
-    built.lock["wheels"] = copy.deepcopy(LOCK["wheels"])
-    lock_id = built.facts(method=method)["lock"]["id"]
-    if of_the_stack:
-        built.stack["wheel"]["libraries"] = of_the_stack
-    stack = built.facts(method=method, libraries=libraries)
-    assert stack["libraries"] == found
-    assert bool(stack["archives"]) == (found == "all")
-    # What an environment is made of is the same.
+    assert built_site.lock is not None
+    built_site.lock["wheels"] = copy.deepcopy(LOCK["wheels"])
+    lock_id = built_site.facts(method=method)["lock"]["id"]
+    if stack_libraries:
+        built_site.stack["wheel"]["libraries"] = stack_libraries
+    stack = built_site.facts(method=method, libraries=libraries)
+    assert stack["libraries"] == expected
+    assert bool(stack["archives"]) == (expected == "all")
+    # The contents of an environment are the same.
     assert stack["lock"]["id"] == lock_id
 
 
-def test_the_stack_for_the_cpu_has_nothing_of_cuda_in_its_environment() -> None:
-    stack = facts.facts("cpu", "wheel", "gb10", load.search_paths([], str(SHIPPED)))["stack"]
+def test_the_cpu_stack_has_no_cuda_packages() -> None:
+    stack = facts.facts("cpu", "wheel", "gb10", SHIPPED_PATHS)["stack"]
     assert (stack["wheel"]["cuda"], stack["archives"], stack["activation"]) == (None, [], {})
     lines = stack["lock"]["wheels"]["cp312-linux-aarch64"]
     assert not [line for line in lines if line.startswith(("nvidia-", "cuda-", "triton"))]
-    # Read from the index's metadata of the wheel, whose torch/version.py says 2.10.0+cpu.
+    # The sha256 comes from the index's metadata of the wheel, whose torch/version.py has 2.10.0+cpu.
     assert "torch==2.10.0 --hash=sha256:5fd4117d89ffd47e3dcc71e71a22efac24828ad781c7e46aaaf56bf7f2796acf" in lines
 
 
 def test_the_default_stack_has_official_wheels_of_one_cuda_on_every_machine() -> None:
     default = yaml.safe_load((SHIPPED / "defaults" / "main.yml").read_text())
     assert (default["stack_name"], default["stack_method"]) == ("", "build")
-    stack = facts.facts(default["stack_default"], "wheel", "gb10", load.search_paths([], str(SHIPPED)))["stack"]
+    stack = facts.facts(default["stack_default"], "wheel", "gb10", SHIPPED_PATHS)["stack"]
     assert sorted(stack["lock"]["wheels"]) == MACHINES
-    # The wheels' CUDA is the host's, so that torchaudio, which compares the two, can be imported beside torch.
+    # The wheels' CUDA equals the host's, because torchaudio compares the two when it is imported.
     assert (stack["wheel"]["cuda"], stack["wheel"]["without"]) == (stack["cuda"]["version"], {})
     assert all(stack["versions"].values())
     for lines in stack["lock"]["wheels"].values():
         for name, version in stack["versions"].items():
             assert facts.locked_version(lines, name) == version
         assert (facts.locked_version(lines, "nvidia-cuda-runtime") or "").startswith("13.0.")
-    # Read from the index's metadata of the wheel.
-    wanted = "torch==2.14.1 --hash=sha256:0b13acde294b401509830d85a8906cbf2fc97425a12a66cce1d9fa13c5106a2a"
-    assert wanted in stack["lock"]["wheels"]["cp312-linux-aarch64"]
+    # The sha256 comes from the index's metadata of the wheel.
+    line = "torch==2.14.1 --hash=sha256:0b13acde294b401509830d85a8906cbf2fc97425a12a66cce1d9fa13c5106a2a"
+    assert line in stack["lock"]["wheels"]["cp312-linux-aarch64"]
 
 
 @pytest.mark.parametrize(
     ("name", "commits"),
     [
-        # Reference facts, section G.
         (
             "torch-2.9.1",
             {"llvm": "7d5de3033187c8a3bb4d2e322f5462cdaf49808f", "triton": "bfeb066872bc1e8b2d2bc0a3b295b99dd77206e7"},
         ),
-        # git_version of the wheels; the sources of the others are in the stack's file.
+        # PyTorch's commit is git_version of the wheels; the stack's file has the sources of the others.
         (
             "torch-2.14.1",
             {
@@ -628,33 +620,32 @@ def test_the_default_stack_has_official_wheels_of_one_cuda_on_every_machine() ->
         ),
     ],
 )
-def test_a_release_with_a_whole_lock_can_be_built_from_it_alone(name: str, commits: dict[str, str]) -> None:
-    stack = facts.facts(name, "build", "gb10", load.search_paths([], str(SHIPPED)))["stack"]
+def test_a_complete_lock_suffices_to_build_a_release(name: str, commits: dict[str, str]) -> None:
+    stack = facts.facts(name, "build", "gb10", SHIPPED_PATHS)["stack"]
     units = [*dict.fromkeys(("llvm", "triton", *commits, "pytorch"))]
     assert list(stack["units"]) == [*units, "torchvision", "torchaudio", "flash_attention"]
     assert stack["extensions"] == ["torchvision", "torchaudio"]
     for unit_name, unit in stack["units"].items():
-        # Those that are built on request too: flash-attention's commit was missing once, and asking for it was refused.
+        # Optional units need a commit too: flash-attention's was missing once, and a request for it was refused.
         assert len(unit["source"]["version"]) == 40, unit_name
         no_python = unit["optional"] or unit_name in ("llvm", "compute_library")
         assert no_python or sorted(unit["requirements"]) == MACHINES
     assert {unit_name: stack["units"][unit_name]["source"]["version"] for unit_name in commits} == commits
-    # Triton's pyproject.toml wants CMake below 4.
+    # Triton's pyproject.toml requires CMake below 4.
     lines = stack["units"]["triton"]["requirements"]["cp312-linux-aarch64"]
     assert (facts.locked_version(lines, "cmake") or "").startswith("3.")
 
 
 def test_the_newest_release_names_what_its_lock_lacks_and_is_installed_from_wheels() -> None:
-    places = load.search_paths([], str(SHIPPED))
     with pytest.raises(SparkforgeError) as caught:
-        facts.facts("torch-2.15.0", "build", "gb10", places)
-    # Its pins stand in trees that were not reachable when the lock was written.
+        facts.facts("torch-2.15.0", "build", "gb10", SHIPPED_PATHS)
+    # The repository with Triton's pin was unreachable when the lock was written.
     assert caught.value.details["problems"] == ["the commit of triton is not known"]
     assert "stack_method: wheel" in caught.value.remedy
-    assert facts.facts("torch-2.15.0", "wheel", "gb10", places)["stack"]["activation"] == {}
+    assert facts.facts("torch-2.15.0", "wheel", "gb10", SHIPPED_PATHS)["stack"]["activation"] == {}
 
 
-def test_no_shipped_file_names_a_host_but_nvidias_and_the_sources() -> None:
+def test_shipped_files_contain_only_urls_of_sources() -> None:
     for path in SHIPPED.rglob("*.yml"):
         for word in path.read_text().split():
             if "://" in word:
@@ -668,7 +659,7 @@ def test_the_stacks_of_the_example_inventory_are_valid(path: Path) -> None:
     assert load.read_file(str(path), "stack")
 
 
-def test_every_shipped_profile_requires_checks_that_there_are_and_floors_that_are_measured() -> None:
+def test_shipped_profiles_name_existing_checks_and_rates() -> None:
     profiles = load.read_file(str(SHIPPED / "vars" / "profiles.yml"), "profiles")
     names = [*catalogue.CHECKS, *settings.HOST_ROWS]
     for name, profile in profiles.items():
@@ -680,12 +671,12 @@ def test_every_shipped_profile_requires_checks_that_there_are_and_floors_that_ar
 @pytest.mark.parametrize("profile", ["gb10", "thor", "generic"])
 @pytest.mark.parametrize("stack", [name for name in SHIPPED_STACKS if name.startswith("torch-")])
 def test_each_shipped_profile_goes_with_each_shipped_stack(stack: str, profile: str) -> None:
-    made = facts.facts(stack, "wheel", profile, load.search_paths([], str(SHIPPED)), lock_required=False)["stack"]
-    assert made["profile"]["name"] == profile
-    run.Proof({"profile": made["profile"]})
+    fact = facts.facts(stack, "wheel", profile, SHIPPED_PATHS, lock_required=False)["stack"]
+    assert fact["profile"]["name"] == profile
+    run.Proof({"profile": fact["profile"]})
     if profile == "thor":
-        assert (made["profile"]["compute_capability"], made["profile"]["architectures"]) == ("11.0", "11.0")
-        assert made["profile"]["unified_memory"] is True and made["driver_minimum"] == "580.00"
+        assert (fact["profile"]["compute_capability"], fact["profile"]["architectures"]) == ("11.0", "11.0")
+        assert fact["profile"]["unified_memory"] is True and fact["driver_minimum"] == "580.00"
 
 
 @pytest.mark.parametrize("evidence", ["seen somewhere", "", "measured"])
@@ -696,7 +687,7 @@ def test_a_floor_names_evidence_of_one_of_three_kinds(site: Site, evidence: str)
     assert "profiles.gb10.speed_floors.copy_gb_per_s.evidence" in cause and "from the data sheet" in cause
 
 
-def test_required_checks_of_the_former_form_are_refused_by_name(site: Site) -> None:
+def test_required_checks_in_the_former_format_are_refused(site: Site) -> None:
     site.stack["profiles"] = {"gb10": {"required_checks": {"attention.*": "measured on NVIDIA H200"}}}
     assert "profiles.gb10.required_checks" in site.refusal().cause
 
@@ -707,10 +698,7 @@ def test_no_shipped_profile_lists_the_architecture_whose_attention_kernel_is_emp
     assert not [name for name, profile in profiles.items() if "12.1" in (profile["architectures"] or "")]
 
 
-# --- inventories and files ---
-
-
-def test_a_lock_that_cannot_be_written_leaves_the_old_one_and_no_rest(tmp_path: Path) -> None:
+def test_a_failed_write_leaves_the_old_lock_and_no_temporary_file(tmp_path: Path) -> None:
     path = tmp_path / "locks" / "site.yml"
     write_text(str(path), "old\n", "No.")
     assert path.stat().st_mode & 0o777 == 0o644

@@ -1,4 +1,4 @@
-"""The wheels of a lock: what uv chooses for a target from an index on 127.0.0.1."""
+"""The wheels of a lock, which uv chooses for a target from an index on 127.0.0.1."""
 
 import hashlib
 import socket
@@ -27,51 +27,50 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PackageIn
     server.close()
 
 
-def chosen(index: PackageIndex, *requirements: str, target: Target = AARCH64) -> dict[str, str]:
-    """Return the version that is chosen of each name."""
+def chosen_versions(index: PackageIndex, *requirements: str, target: Target = AARCH64) -> dict[str, str]:
+    """Return the chosen version of each project."""
     lines = resolve.resolve(requirements, target, Index(index.simple))
     return {name: line.partition(" ")[0].partition("==")[2] for name, line in lines.items()}
 
 
 def refusal(index: PackageIndex, *requirements: str) -> SparkforgeError:
     with pytest.raises(SparkforgeError) as caught:
-        chosen(index, *requirements)
+        chosen_versions(index, *requirements)
     assert caught.value.remedy
     assert "\n" not in caught.value.cause
     return caught.value
 
 
 @pytest.mark.parametrize(("python", "machine"), [("3.12", "aarch64"), ("3.9", "x86_64")])
-def test_a_target_has_the_name_that_locks_have(python: str, machine: str) -> None:
+def test_the_platform_of_a_target_has_the_form_of_locks(python: str, machine: str) -> None:
     assert Target(python, machine).platform == f"cp{python.replace('.', '')}-linux-{machine}"
 
 
-def test_the_cpu_build_for_aarch64_has_no_triton_and_nothing_of_nvidia(index: PackageIndex) -> None:
+def test_the_cpu_build_for_aarch64_needs_neither_triton_nor_nvidia_packages(index: PackageIndex) -> None:
     index.record("cp313-linux-aarch64")
-    found = chosen(index, "torch==2.10.0", target=Target("3.13", "aarch64"))
-    assert {"torch", "filelock", "sympy", "mpmath", "markupsafe"} <= set(found)
-    assert not [name for name in found if name == "triton" or name.startswith("nvidia-")]
+    versions = chosen_versions(index, "torch==2.10.0", target=Target("3.13", "aarch64"))
+    assert {"torch", "filelock", "sympy", "mpmath", "markupsafe"} <= set(versions)
+    assert not [name for name in versions if name == "triton" or name.startswith("nvidia-")]
 
 
-def test_the_same_release_for_x86_64_has_both(index: PackageIndex) -> None:
+def test_the_same_release_for_x86_64_needs_both(index: PackageIndex) -> None:
     index.record("cp313-linux-x86_64")
-    found = chosen(index, "torch==2.10.0", target=Target("3.13", "x86_64"))
-    assert found["triton"] == "3.6.0"
-    assert "nvidia-cudnn-cu12" in found
+    versions = chosen_versions(index, "torch==2.10.0", target=Target("3.13", "x86_64"))
+    assert versions["triton"] == "3.6.0"
+    assert "nvidia-cudnn-cu12" in versions
 
 
-def test_the_newest_release_for_aarch64_brings_triton_and_what_the_extras_of_cuda_toolkit_name(
+def test_extras_of_cuda_toolkit_are_resolved(
     index: PackageIndex,
 ) -> None:
     index.record("cp312-linux-aarch64")
-    found = resolve.resolve(["torch==2.15.0", "torchvision==0.29.2"], AARCH64, Index(index.simple))
-    assert found["triton"].startswith("triton==3.9.0 ")
-    assert found["nvidia-cublas"].startswith("nvidia-cublas==13.4.1.3 ")
-    # An extra of cuda-toolkit that torch does not ask for.
-    assert "nvidia-npp" not in found
-    assert (
-        found["torch"] == "torch==2.15.0 --hash=sha256:9e51cf9460c5441dcd2a4f31ece207e35ea7c3d2535be0f929cca4944e2eeb18"
-    )
+    lines = resolve.resolve(["torch==2.15.0", "torchvision==0.29.2"], AARCH64, Index(index.simple))
+    assert lines["triton"].startswith("triton==3.9.0 ")
+    assert lines["nvidia-cublas"].startswith("nvidia-cublas==13.4.1.3 ")
+    # torch does not require this extra of cuda-toolkit.
+    assert "nvidia-npp" not in lines
+    sha256 = "9e51cf9460c5441dcd2a4f31ece207e35ea7c3d2535be0f929cca4944e2eeb18"
+    assert lines["torch"] == f"torch==2.15.0 --hash=sha256:{sha256}"
     assert not [path for path in index.paths if path.endswith(".whl")], "metadata is enough"
 
 
@@ -89,23 +88,23 @@ def test_the_newest_release_for_aarch64_brings_triton_and_what_the_extras_of_cud
         ('platform_system == "Linux" and extra == "docs"', "aarch64", "3.12", False),
     ],
 )
-def test_a_marker_is_evaluated_for_the_target_and_not_for_the_controller(
+def test_a_marker_is_evaluated_for_the_target(
     index: PackageIndex, marker: str, machine: str, python: str, expected: bool
 ) -> None:
     index.add("root", "1", f"leaf; {marker}")
     index.add("leaf", "1")
-    assert ("leaf" in chosen(index, "root==1", target=Target(python, machine))) is expected
+    assert ("leaf" in chosen_versions(index, "root==1", target=Target(python, machine))) is expected
 
 
-def test_the_python_that_counts_is_the_targets(index: PackageIndex) -> None:
+def test_the_python_version_is_that_of_the_target(index: PackageIndex) -> None:
     index.add("tool", "1")
     index.add("tool", "2", python=">=3.13")
-    assert chosen(index, "tool") == {"tool": "1"}
-    assert chosen(index, "tool", target=Target("3.13", "aarch64")) == {"tool": "2"}
+    assert chosen_versions(index, "tool") == {"tool": "1"}
+    assert chosen_versions(index, "tool", target=Target("3.13", "aarch64")) == {"tool": "2"}
     assert "Python" in refusal(index, "tool==2").cause
 
 
-def test_of_several_wheels_the_lock_has_the_one_that_installers_choose(index: PackageIndex) -> None:
+def test_the_lock_has_the_wheel_that_installers_choose(index: PackageIndex) -> None:
     for number, tag in enumerate(
         [
             "py3-none-any",
@@ -114,7 +113,7 @@ def test_of_several_wheels_the_lock_has_the_one_that_installers_choose(index: Pa
             "2-cp312-cp312-manylinux_2_28_aarch64.manylinux_2_17_aarch64",
             "cp312-cp312-manylinux_2_28_x86_64",
             "cp313-cp313-manylinux_2_28_aarch64",
-            # Newer than the glibc of Ubuntu 24.04.
+            # This glibc is newer than that of Ubuntu 24.04.
             "cp312-cp312-manylinux_2_41_aarch64",
         ]
     ):
@@ -129,45 +128,45 @@ def test_of_several_wheels_the_lock_has_the_one_that_installers_choose(index: Pa
     assert resolve.resolve(["own"], AARCH64, simple)["own"].endswith(sha256_of("own", "1"))
 
 
-def test_a_release_without_a_wheel_for_the_target_is_passed_over(index: PackageIndex) -> None:
+def test_a_release_without_a_wheel_for_the_target_is_skipped(index: PackageIndex) -> None:
     index.add("tool", "1")
     index.add("tool", "2", tag="cp312-cp312-manylinux_2_28_x86_64")
     index.files["/simple/tool/"] += b'<a href="/files/tool-3.tar.gz#sha256=' + b"0" * 64 + b'">tool-3.tar.gz</a>'
-    assert chosen(index, "tool") == {"tool": "1"}
+    assert chosen_versions(index, "tool") == {"tool": "1"}
 
 
-def test_an_extra_that_is_asked_for_late_is_still_followed(index: PackageIndex) -> None:
+def test_an_extra_required_late_is_resolved(index: PackageIndex) -> None:
     index.add("root", "1", "tool", "other")
     index.add("tool", "1", 'leaf; extra == "fast"')
     index.add("other", "1", "tool[fast]")
     index.add("leaf", "1")
-    assert sorted(chosen(index, "root")) == ["leaf", "other", "root", "tool"]
+    assert sorted(chosen_versions(index, "root")) == ["leaf", "other", "root", "tool"]
 
 
-def test_a_version_gives_way_to_what_is_asked_later_and_leaves_none_of_its_own_behind(index: PackageIndex) -> None:
+def test_dependencies_of_a_rejected_version_are_dropped(index: PackageIndex) -> None:
     index.add("tool", "2", "only-of-two")
     index.add("tool", "1")
     index.add("only-of-two", "1")
     index.add("root", "1", "tool", "middle")
     index.add("middle", "1", "tool<2")
-    assert chosen(index, "root") == {"root": "1", "middle": "1", "tool": "1"}
+    assert chosen_versions(index, "root") == {"root": "1", "middle": "1", "tool": "1"}
 
 
-def test_an_older_version_is_taken_where_the_newest_of_two_contradict_each_other(index: PackageIndex) -> None:
+def test_an_older_version_resolves_a_conflict(index: PackageIndex) -> None:
     index.add("one", "2", "leaf==2")
     index.add("one", "1", "leaf")
     index.add("two", "1", "leaf==1")
     index.add("leaf", "1")
     index.add("leaf", "2")
-    assert chosen(index, "one", "two") == {"one": "1", "two": "1", "leaf": "1"}
+    assert chosen_versions(index, "one", "two") == {"one": "1", "two": "1", "leaf": "1"}
 
 
-def test_an_override_is_taken_whatever_others_ask_for(index: PackageIndex) -> None:
+def test_an_override_wins_over_requirements(index: PackageIndex) -> None:
     index.add("tool", "1", "leaf==1")
     for version in ("1", "2", "3"):
         index.add("leaf", version)
-    found = resolve.resolve(["tool"], AARCH64, Index(index.simple), overrides=["leaf==2"])
-    assert found["leaf"].startswith("leaf==2 ")
+    lines = resolve.resolve(["tool"], AARCH64, Index(index.simple), overrides=["leaf==2"])
+    assert lines["leaf"].startswith("leaf==2 ")
 
 
 def test_a_contradiction_names_both_sides(index: PackageIndex) -> None:
@@ -180,7 +179,7 @@ def test_a_contradiction_names_both_sides(index: PackageIndex) -> None:
     assert "one, two for cp312-linux-aarch64" in cause
 
 
-def test_what_the_index_has_not_is_named_with_who_needs_it(index: PackageIndex) -> None:
+def test_a_missing_version_is_named_with_its_dependent(index: PackageIndex) -> None:
     index.add("root", "1", "leaf>=3")
     index.add("leaf", "1")
     cause = refusal(index, "root").cause
@@ -189,13 +188,13 @@ def test_what_the_index_has_not_is_named_with_who_needs_it(index: PackageIndex) 
     assert "nothing" in refusal(index, "nothing").cause
 
 
-def test_a_nightly_that_is_pinned_may_pin_another(index: PackageIndex) -> None:
+def test_a_pinned_nightly_may_pin_another(index: PackageIndex) -> None:
     index.add("torch", "2.16.0.dev20261120", "triton==3.10.0.dev3", "leaf")
     index.add("triton", "3.10.0.dev3")
     index.add("leaf", "1")
     index.add("leaf", "2rc1")
-    found = chosen(index, "torch==2.16.0.dev20261120")
-    assert found == {"torch": "2.16.0.dev20261120", "triton": "3.10.0.dev3", "leaf": "1"}
+    expected = {"torch": "2.16.0.dev20261120", "triton": "3.10.0.dev3", "leaf": "1"}
+    assert chosen_versions(index, "torch==2.16.0.dev20261120") == expected
 
 
 @pytest.mark.parametrize("requirement", ["root", "leaf @ https://example.invalid/leaf-1-py3-none-any.whl"])
@@ -208,7 +207,7 @@ def test_a_dependency_from_a_url_is_refused(index: PackageIndex, requirement: st
     "line", ["-r /etc/passwd", "--index-url=https://evil.example", "-e /srv/x", "./x", "", "a\n-r b", "a\n--pre"]
 )
 def test_uv_gets_no_option_and_no_file_as_a_requirement(line: str) -> None:
-    """A wheel's METADATA may say anything."""
+    """A wheel's METADATA may contain any text."""
     with pytest.raises(SparkforgeError, match="is not a requirement: ") as refused:
         resolve.packages(["fine", line], AARCH64, Index("none", command=("/nonexistent/uv",)))
     assert "\n" not in refused.value.cause
@@ -219,7 +218,7 @@ def test_a_wheel_without_sha256_is_refused(index: PackageIndex) -> None:
     assert "tool" in refusal(index, "tool").cause
 
 
-def test_index_that_never_ends_its_answer_is_given_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_index_that_never_finishes_its_answer_times_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setattr(resolve, "UV_SECONDS", 2.0)
@@ -238,17 +237,17 @@ def test_no_password_of_an_index_is_shown(index: PackageIndex) -> None:
     assert "401" in caught.value.cause
 
 
-def test_a_directory_of_wheels_answers_alone_where_no_index_is_asked(tmp_path: Path, index: PackageIndex) -> None:
+def test_a_directory_of_wheels_suffices_without_an_index(tmp_path: Path, index: PackageIndex) -> None:
     content = wheel("tool", "1")
     (tmp_path / file_name("tool", "1")).write_bytes(content)
     for url in ("none", ""):
-        found = resolve.resolve(["tool"], AARCH64, Index(url, (str(tmp_path),)))
-        assert found == {"tool": f"tool==1 --hash=sha256:{hashlib.sha256(content).hexdigest()}"}
+        lines = resolve.resolve(["tool"], AARCH64, Index(url, (str(tmp_path),)))
+        assert lines == {"tool": f"tool==1 --hash=sha256:{hashlib.sha256(content).hexdigest()}"}
     index.add("leaf", "1")
     assert sorted(resolve.resolve(["tool", "leaf"], AARCH64, Index(index.simple, (str(tmp_path),)))) == ["leaf", "tool"]
 
 
-def test_uvs_own_failure_is_said_in_its_words_and_a_missing_one_with_its_variable(index: PackageIndex) -> None:
+def test_an_error_of_uv_is_shown_and_a_missing_uv_names_its_variable(index: PackageIndex) -> None:
     script = "import sys; sys.stderr.write('error: first\\n  cause: second.\\n'); sys.exit(2)"
     with pytest.raises(SparkforgeError, match=r"for cp312-linux-aarch64: first second\. ?"):
         resolve.resolve(["x"], AARCH64, Index(index.simple, (), (sys.executable, "-c", script)))
@@ -257,7 +256,7 @@ def test_uvs_own_failure_is_said_in_its_words_and_a_missing_one_with_its_variabl
     assert "stack_lock_uv" in caught.value.remedy
 
 
-def test_what_pip_is_configured_for_counts_where_uv_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pip_s_configuration_is_used_unless_uv_is_configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("PIP_FIND_LINKS", "PIP_CERT", "PIP_EXTRA_INDEX_URL"):
         monkeypatch.delenv(name, raising=False)
     config = tmp_path / "pip.conf"
@@ -277,9 +276,6 @@ def test_what_pip_is_configured_for_counts_where_uv_is_not(tmp_path: Path, monke
     assert Index().options() == []
 
 
-# --- what a stack asks for ---
-
-
 STACK: dict[str, t.Any] = {
     "python": {"version": "3.12"},
     "machines": ["aarch64"],
@@ -295,7 +291,7 @@ STACK: dict[str, t.Any] = {
 
 
 @pytest.fixture
-def stocked(index: PackageIndex) -> PackageIndex:
+def stocked_index(index: PackageIndex) -> PackageIndex:
     index.add("torch", "2")
     index.add("numpy", "2.4")
     index.add("numpy", "2.3")
@@ -309,18 +305,18 @@ def stocked(index: PackageIndex) -> PackageIndex:
 
 
 def pins(lines: dict[str, list[str]]) -> dict[str, list[str]]:
-    return {name: [line.partition(" --hash=sha256:")[0] for line in found] for name, found in lines.items()}
+    return {name: [line.partition(" --hash=sha256:")[0] for line in rows] for name, rows in lines.items()}
 
 
-def test_an_environment_of_wheels_has_the_stacks_own_and_what_is_expected_beside(stocked: PackageIndex) -> None:
+def test_the_wheels_of_a_stack_include_additional_packages(stocked_index: PackageIndex) -> None:
     assert resolve.targets(STACK) == [AARCH64]
-    lines = resolve.wheels(STACK, AARCH64, Index(stocked.simple))
-    wanted = {"numpy": "2.3", "torch": "2"}
-    assert lines == [f"{name}=={of} --hash=sha256:{sha256_of(name, of)}" for name, of in wanted.items()]
+    lines = resolve.wheels(STACK, AARCH64, Index(stocked_index.simple))
+    versions = {"numpy": "2.3", "torch": "2"}
+    assert lines == [f"{name}=={value} --hash=sha256:{sha256_of(name, value)}" for name, value in versions.items()]
 
 
-def test_a_units_requirements_are_locked_with_what_they_need(stocked: PackageIndex) -> None:
-    assert pins(resolve.build_requirements(STACK, AARCH64, Index(stocked.simple))) == {
+def test_build_requirements_are_locked_with_their_dependencies(stocked_index: PackageIndex) -> None:
+    assert pins(resolve.build_requirements(STACK, AARCH64, Index(stocked_index.simple))) == {
         "llvm": [],
         "pytorch": ["idna==3.11", "requests==2.32"],
         "torchvision": [],
@@ -328,8 +324,8 @@ def test_a_units_requirements_are_locked_with_what_they_need(stocked: PackageInd
     }
 
 
-def test_what_units_need_at_run_time_is_resolved_together_and_kept_apart(stocked: PackageIndex) -> None:
-    assert pins(resolve.run_requirements(STACK, AARCH64, Index(stocked.simple))) == {
+def test_run_requirements_of_units_are_resolved_together(stocked_index: PackageIndex) -> None:
+    assert pins(resolve.run_requirements(STACK, AARCH64, Index(stocked_index.simple))) == {
         "beside": ["numpy==2.3"],
         "llvm": [],
         "pytorch": ["filelock==4", "leaf==1"],

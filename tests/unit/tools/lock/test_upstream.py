@@ -1,4 +1,4 @@
-"""What upstream says, for a lock: from manifests and git's answers."""
+"""Pins for a lock from upstream: NVIDIA's manifests and git repositories."""
 
 import json
 import os
@@ -15,8 +15,6 @@ from ansible_collections.sparkforge.dgx_spark.tools.lock import upstream
 from tests.unit import git_server
 
 SHA = "a" * 64
-
-
 MANIFEST = {
     "release_date": "2026-06-01",
     "libcudss": {
@@ -35,6 +33,15 @@ MACHINES = ["aarch64", "x86_64"]
 CUDSS = {"product": "cudss", "component": "libcudss", "release": "0.8.0", "version": "0.8.0.10", "variant": "cuda13"}
 
 
+def resolve_archives(
+    *archives: dict[str, t.Any],
+    machines: t.Sequence[str] = ("aarch64",),
+    fetch: t.Callable[[str], bytes] = lambda _url: json.dumps(MANIFEST).encode(),
+) -> dict[str, t.Any]:
+    url = "https://host.example/"
+    return upstream.resolve_archives([*archives], machines=[*machines], nvidia_url=url, fetch=fetch)
+
+
 def pins(machines: list[str] = MACHINES, **changes: object) -> dict[str, str]:
     return upstream.manifest_pins(MANIFEST, {**CUDSS, **changes}, machines, "https://host.example/m.json")
 
@@ -49,7 +56,7 @@ def test_a_platform_that_is_not_published_is_absent() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("changes", "message"),
     [
         ({"version": "0.8.0.9"}, "has libcudss 0.8.0.10, but the stack pins 0.8.0.9"),
         ({"variant": "cuda14"}, "no variant cuda14 of libcudss for linux-x86_64; it has cuda13"),
@@ -57,52 +64,40 @@ def test_a_platform_that_is_not_published_is_absent() -> None:
         ({"variant": None}, "no build without a variant of libcudss"),
     ],
 )
-def test_a_manifest_that_has_it_for_no_machine_says_what_it_has(changes: dict[str, t.Any], words: str) -> None:
+def test_an_unpublished_archive_is_refused_with_the_published_ones(changes: dict[str, t.Any], message: str) -> None:
     with pytest.raises(SparkforgeError) as caught:
         pins(**changes)
-    assert words in caught.value.cause
+    assert message in caught.value.cause
     assert "https://host.example/m.json" in caught.value.cause
 
 
-def test_archives_are_asked_for_once_per_manifest() -> None:
-    asked: list[str] = []
+def test_each_manifest_is_fetched_once() -> None:
+    urls: list[str] = []
 
     def fetch(url: str) -> bytes:
-        asked.append(url)
+        urls.append(url)
         return json.dumps(MANIFEST).encode()
 
     blas = {"product": "cudss", "component": "nvpl_blas", "release": "0.8.0", "version": "0.6.0"}
-    found = upstream.resolve_archives(
-        [CUDSS, blas], machines=["aarch64", "x86_64"], nvidia_url="https://host.example/", fetch=fetch
-    )
-    assert asked == ["https://host.example/compute/cudss/redist/redistrib_0.8.0.json"]
-    assert found["libcudss"] == {
-        "release": "0.8.0",
-        "version": "0.8.0.10",
-        "sha256": {"linux-sbsa": "3" * 64, "linux-x86_64": "4" * 64},
-    }
-    assert list(found["nvpl_blas"]["sha256"]) == ["linux-sbsa"]
+    archives = resolve_archives(CUDSS, blas, machines=MACHINES, fetch=fetch)
+    assert urls == ["https://host.example/compute/cudss/redist/redistrib_0.8.0.json"]
+    hashes = {"linux-sbsa": "3" * 64, "linux-x86_64": "4" * 64}
+    assert archives["libcudss"] == {"release": "0.8.0", "version": "0.8.0.10", "sha256": hashes}
+    assert list(archives["nvpl_blas"]["sha256"]) == ["linux-sbsa"]
 
 
 def test_a_manifest_never_moves_a_pin_of_the_stack() -> None:
     archive = {**CUDSS, "sha256": {"linux-sbsa": "f" * 64}}
     with pytest.raises(SparkforgeError) as caught:
-        upstream.resolve_archives(
-            [archive],
-            machines=["aarch64"],
-            nvidia_url="https://host.example",
-            fetch=lambda _url: json.dumps(MANIFEST).encode(),
-        )
+        resolve_archives(archive)
     assert "3" * 64 in caught.value.cause
     assert "f" * 64 in caught.value.cause
 
 
 @pytest.mark.parametrize("body", [b"<html>sign in</html>", b"[]", b""])
-def test_something_else_than_a_manifest_is_refused_with_its_url(body: bytes) -> None:
+def test_an_invalid_manifest_is_refused_with_its_url(body: bytes) -> None:
     with pytest.raises(SparkforgeError, match=r"redistrib_0\.8\.0\.json is not (JSON|a JSON object)"):
-        upstream.resolve_archives(
-            [CUDSS], machines=["aarch64"], nvidia_url="https://host.example", fetch=lambda _url: body
-        )
+        resolve_archives(CUDSS, fetch=lambda _url: body)
 
 
 def test_an_annotated_tag_is_peeled_to_its_commit() -> None:
@@ -118,8 +113,6 @@ def test_an_unreachable_repository_is_a_failure_with_a_remedy(tmp_path: Path) ->
     assert "remove sources from" in caught.value.remedy
 
 
-# --- sources and what they say of each other ---
-
 COMMITS = {"pytorch": "1" * 40, "triton": "2" * 40, "llvm": "3" * 40}
 TRITON_PIN = ".ci/docker/ci_commit_pins/triton.txt"
 SOURCES: dict[str, dict[str, t.Any]] = {
@@ -130,20 +123,20 @@ SOURCES: dict[str, dict[str, t.Any]] = {
 
 
 class Upstream:
-    """Answers for repositories, and remembers what it was asked."""
+    """Answers for repositories, and records the requests."""
 
     def __init__(self, **files: str) -> None:
         self.files = {TRITON_PIN: f"{COMMITS['triton']}\n", "cmake/llvm-hash.txt": f"{COMMITS['llvm']}\n", **files}
-        self.asked: list[tuple[str, ...]] = []
+        self.requests: list[tuple[str, ...]] = []
 
     def ask(self, url: str, ref: str) -> str:
-        self.asked.append((url, ref))
+        self.requests.append((url, ref))
         return COMMITS["pytorch"]
 
     def read(self, url: str, commit: str, paths: t.Sequence[str], ref: str | None) -> tuple[str, str]:
-        self.asked.append((url, commit, ref or ""))
-        found = next(path for path in paths if path in self.files)
-        return found, self.files[found]
+        self.requests.append((url, commit, ref or ""))
+        path = next(path for path in paths if path in self.files)
+        return path, self.files[path]
 
     def resolve(
         self, sources: dict[str, dict[str, t.Any]], known: dict[str, dict[str, t.Any]] | None = None
@@ -151,67 +144,55 @@ class Upstream:
         return upstream.Sources(sources, known or {}, ask=self.ask, read=self.read).resolve()
 
 
-def test_a_pin_is_read_from_the_tree_of_the_source_that_pins_and_the_lock_says_where() -> None:
+def test_a_pin_is_read_from_the_pinning_source_and_recorded_in_the_lock() -> None:
     repositories = Upstream()
-    found = repositories.resolve(SOURCES)
-    assert {name: entry["commit"] for name, entry in found.items()} == COMMITS
-    assert found["triton"]["pinned_by"] == {"source": "pytorch", "commit": COMMITS["pytorch"], "file": TRITON_PIN}
-    assert found["llvm"]["pinned_by"] == {
-        "source": "triton",
-        "commit": COMMITS["triton"],
-        "file": "cmake/llvm-hash.txt",
-    }
-    assert found["llvm"]["url"] == "https://github.com/llvm/llvm-project.git"
-    assert "pinned_by" not in found["pytorch"]
-    assert repositories.asked == [
+    locked = repositories.resolve(SOURCES)
+    assert {name: entry["commit"] for name, entry in locked.items()} == COMMITS
+    assert locked["triton"]["pinned_by"] == {"source": "pytorch", "commit": COMMITS["pytorch"], "file": TRITON_PIN}
+    pin = {"source": "triton", "commit": COMMITS["triton"], "file": "cmake/llvm-hash.txt"}
+    assert locked["llvm"]["pinned_by"] == pin
+    assert locked["llvm"]["url"] == "https://github.com/llvm/llvm-project.git"
+    assert "pinned_by" not in locked["pytorch"]
+    assert repositories.requests == [
         ("https://example.com/pytorch.git", "v2"),
         ("https://example.com/pytorch.git", COMMITS["pytorch"], "v2"),
         ("https://example.com/triton.git", COMMITS["triton"], ""),
     ]
 
 
-def test_from_3_8_on_llvm_is_that_of_tritons_fork() -> None:
+def test_triton_3_8_pins_llvm_of_its_fork() -> None:
     info = {"llvm_hash": "abcdef12" + "0" * 32, "build_number": 1, "sha256sum": {"ubuntu-arm64": "a" * 64}}
     llvm = Upstream(**{"cmake/llvm-info.json": json.dumps(info)}).resolve(SOURCES)["llvm"]
     assert llvm["commit"] == info["llvm_hash"]
     assert llvm["url"] == "https://github.com/triton-lang/llvm-project.git"
 
 
-def test_the_stacks_own_repository_comes_before_that_of_the_pin() -> None:
+def test_the_stack_s_repository_overrides_that_of_the_pin() -> None:
     mirror = {**SOURCES, "llvm": {"url": "https://example.com/llvm.git", "ref": None}}
     assert Upstream().resolve(mirror)["llvm"]["url"] == "https://example.com/llvm.git"
     named = json.dumps({"llvm_hash": "4" * 40, "repository": "https://example.com/other.git"})
-    assert Upstream(**{"cmake/llvm-info.json": named}).resolve(SOURCES)["llvm"]["url"] == (
-        "https://example.com/other.git"
-    )
+    llvm = Upstream(**{"cmake/llvm-info.json": named}).resolve(SOURCES)["llvm"]
+    assert llvm["url"] == "https://example.com/other.git"
 
 
-def test_a_source_that_the_stack_names_a_commit_of_is_not_asked_for() -> None:
+def test_a_source_with_a_commit_in_the_stack_is_not_resolved() -> None:
     repositories = Upstream()
     commit = "4" * 40
     sources: dict[str, dict[str, t.Any]] = {**SOURCES, "triton": {"url": SOURCES["triton"]["url"], "ref": commit}}
-    found = repositories.resolve(sources)
-    assert found["triton"] == {"url": SOURCES["triton"]["url"], "ref": commit, "commit": commit}
-    # Its tree is read at that commit, which is no branch to fetch.
-    assert ("https://example.com/triton.git", commit, "") in repositories.asked
-    assert len(repositories.asked) == 2
+    locked = repositories.resolve(sources)
+    assert locked["triton"] == {"url": SOURCES["triton"]["url"], "ref": commit, "commit": commit}
+    # Its files are read at that commit, and a commit is not a ref to fetch.
+    assert ("https://example.com/triton.git", commit, "") in repositories.requests
+    assert len(repositories.requests) == 2
 
 
-def test_a_stack_may_name_a_pin_of_its_own() -> None:
-    sources = {
-        "pytorch": SOURCES["pytorch"],
-        "vision": {
-            "url": "https://example.com/vision.git",
-            "ref": None,
-            "pin": {"source": "pytorch", "files": ["v.txt"]},
-        },
-    }
-    found = Upstream(**{"v.txt": "5" * 40}).resolve(sources)
-    assert found["vision"]["commit"] == "5" * 40
-    assert found["vision"]["pinned_by"]["file"] == "v.txt"
+def test_a_stack_may_define_a_pin() -> None:
+    vision = {"url": "https://example.com/vision.git", "ref": None, "pin": {"source": "pytorch", "files": ["v.txt"]}}
+    locked = Upstream(**{"v.txt": "5" * 40}).resolve({"pytorch": SOURCES["pytorch"], "vision": vision})["vision"]
+    assert (locked["commit"], locked["pinned_by"]["file"]) == ("5" * 40, "v.txt")
 
 
-def test_without_the_source_that_pins_it_the_commit_of_the_lock_stays() -> None:
+def test_the_locked_commit_stays_without_the_pinning_source() -> None:
     known = {
         "llvm": {"url": "https://example.com/l.git", "ref": None, "commit": "b" * 40},
         "gone": {"commit": "c" * 40},
@@ -219,7 +200,7 @@ def test_without_the_source_that_pins_it_the_commit_of_the_lock_stays() -> None:
     repositories = Upstream()
     assert repositories.resolve({"llvm": SOURCES["llvm"]}, known) == {"llvm": known["llvm"]}
     assert repositories.resolve({"llvm": SOURCES["llvm"]}) == {}
-    assert repositories.asked == []
+    assert repositories.requests == []
 
 
 def test_an_archive_is_its_own_pin() -> None:
@@ -249,7 +230,7 @@ def test_sources_that_pin_each_other_are_refused() -> None:
         ("cmake/llvm-info.json", '{"llvm_hash": "' + "1" * 40 + '", "repository": "ext::sh -c id"}'),
     ],
 )
-def test_a_pin_that_is_none_is_refused_with_its_place(path: str, text: str) -> None:
+def test_an_invalid_pin_is_refused_with_its_source(path: str, text: str) -> None:
     with pytest.raises(SparkforgeError, match="pin of pytorch") as caught:
         upstream.read_pin(text, path, "The pin of pytorch")
     assert caught.value.remedy
@@ -261,7 +242,7 @@ def git(directory: Path, *arguments: str) -> str:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A repository whose tag v1 is not its newest commit, beside files that nobody asks for."""
+    """A repository whose tag v1 is not its newest commit, with a file that is not needed."""
     path = tmp_path / "upstream"
     (path / "cmake").mkdir(parents=True)
     git(path, "init", "-q", "-b", "main", ".")
@@ -279,15 +260,13 @@ FILES = ["cmake/llvm-info.json", "cmake/llvm-hash.txt"]
 
 
 @pytest.mark.parametrize("filters", ["true", "false"])
-def test_one_file_of_a_commit_is_read_from_a_server_that_filters_and_from_one_that_does_not(
-    repository: Path, filters: str
-) -> None:
+def test_one_file_of_a_commit_is_read_with_and_without_filters(repository: Path, filters: str) -> None:
     git(repository, "config", "uploadpack.allowFilter", filters)
     first = git(repository, "rev-parse", "v1^{}")
     assert upstream.ask_file(repository.as_uri(), first, FILES) == ("cmake/llvm-hash.txt", "6" * 40 + "\n")
 
 
-def test_from_a_server_that_filters_no_other_file_comes(
+def test_no_other_file_is_fetched_from_a_server_with_filters(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     git(repository, "config", "uploadpack.allowFilter", "true")
@@ -297,16 +276,16 @@ def test_from_a_server_that_filters_no_other_file_comes(
     upstream.ask_file(repository.as_uri(), commit, FILES)
     monkeypatch.delenv("GIT_TRACE_PACKET")
     large = git(repository, "rev-parse", "HEAD:large.bin")
-    wanted = git(repository, "rev-parse", "HEAD:cmake/llvm-hash.txt")
-    asked = trace.read_text()
-    assert f"want {wanted}" in asked
-    assert f"want {large}" not in asked
-    assert "filter blob:none" in asked
+    pin = git(repository, "rev-parse", "HEAD:cmake/llvm-hash.txt")
+    packets = trace.read_text()
+    assert f"want {pin}" in packets
+    assert f"want {large}" not in packets
+    assert "filter blob:none" in packets
 
 
 @pytest.fixture
 def plain_server(repository: Path) -> Iterator[str]:
-    """The repository behind a server of plain files, which gives no single commit and no shallow one."""
+    """The repository behind a server of plain files, which can fetch neither a single commit nor a shallow clone."""
     bare = repository.parent / "bare.git"
     git(repository.parent, "clone", "-q", "--bare", str(repository), str(bare))
     git(bare, "update-server-info")
@@ -317,7 +296,7 @@ def plain_server(repository: Path) -> Iterator[str]:
     server.stop()
 
 
-def test_a_server_of_plain_files_is_read_whole(
+def test_a_server_of_plain_files_is_cloned_completely(
     plain_server: str, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("no_proxy", "127.0.0.1")
@@ -332,14 +311,14 @@ def test_a_commit_without_the_files_names_them(repository: Path) -> None:
     assert commit in caught.value.cause
 
 
-def test_a_commit_that_is_not_there_is_said_with_its_repository(repository: Path) -> None:
+def test_a_missing_commit_is_named_with_its_repository(repository: Path) -> None:
     with pytest.raises(SparkforgeError, match="The commit 8888") as caught:
         upstream.ask_file(repository.as_uri(), "8" * 40, FILES)
     assert repository.as_uri() in caught.value.cause
     assert "remove sources from" in caught.value.remedy
 
 
-def test_a_server_that_says_nothing_is_given_up_and_no_git_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_server_times_out_and_no_git_process_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upstream, "GIT_SECONDS", 1.0)
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -375,6 +354,6 @@ def test_no_password_of_a_url_is_shown() -> None:
         ("", "no output"),
     ],
 )
-def test_of_what_git_says_its_error_is_shown(stderr: str, expected: str) -> None:
+def test_the_error_in_git_s_output_is_shown(stderr: str, expected: str) -> None:
     done = subprocess.CompletedProcess([], 1, "", stderr)
     assert upstream._said(done, "http://user:secret@x/y") == expected

@@ -1,4 +1,4 @@
-"""The file of a lock, and what differs between two."""
+"""The file of a lock, and the difference between two locks."""
 
 import copy
 
@@ -7,7 +7,7 @@ from ansible_collections.sparkforge.dgx_spark.tools.lock import diff, write
 from tests.unit.plugins.plugin_utils.test_stack import LOCK, OTHER, SHA
 
 
-def test_a_lock_is_the_same_bytes_for_the_same_pins_in_any_order() -> None:
+def test_the_text_of_a_lock_does_not_depend_on_the_order_of_its_pins() -> None:
     lock = copy.deepcopy(LOCK)
     lock["wheels"]["cp312-linux-aarch64"].reverse()
     other = dict(reversed(list(LOCK.items())))
@@ -17,7 +17,7 @@ def test_a_lock_is_the_same_bytes_for_the_same_pins_in_any_order() -> None:
     assert not write.same_pins(lock, {**other, "wheels": {}})
 
 
-def test_what_moved_is_one_sentence_for_each_pin() -> None:
+def test_each_changed_pin_is_one_sentence() -> None:
     new = copy.deepcopy(LOCK)
     new["wheels"]["cp312-linux-aarch64"] = [
         f"torch==2.13.0 --hash=sha256:{OTHER}",

@@ -1,4 +1,4 @@
-"""What a mirror holds, by locks, indexes and manifests; nothing is fetched but from this machine."""
+"""The contents of a mirror, from locks, indexes and manifests. The tests fetch only from this machine."""
 
 import contextlib
 import hashlib
@@ -25,7 +25,7 @@ def pin(name: str, digit: str = "a") -> str:
     return f"{name}==1.0 --hash=sha256:{digit * 64}"
 
 
-def pinned(name: str, version: str, sha256: str) -> Requirement:
+def parse_pin(name: str, version: str, sha256: str) -> Requirement:
     return read_line(f"{name}=={version} --hash=sha256:{sha256}")
 
 
@@ -56,33 +56,33 @@ def stack(method: str) -> dict:
     }  # fmt: skip
 
 
-def test_the_method_decides_which_wheels_and_sources_are_wanted() -> None:
+def test_the_method_decides_which_wheels_and_sources_are_needed() -> None:
     wheels = needs_of(stack("wheel"), ["aarch64"], None)
-    assert [one.name for one in wheels.wheels] == ["torch"]
+    assert [wheel.name for wheel in wheels.wheels] == ["torch"]
     assert wheels.sources == ()
-    assert [(one.component, one.platform) for one in wheels.archives] == [("nvpl_blas", "linux-sbsa")]
+    assert [(archive.component, archive.platform) for archive in wheels.archives] == [("nvpl_blas", "linux-sbsa")]
     built = needs_of(stack("build"), ["aarch64"], None)
-    assert [one.name for one in built.wheels] == ["filelock", "ninja"]
+    assert [wheel.name for wheel in built.wheels] == ["filelock", "ninja"]
     assert [source.get("repo") or source["archive"] for source in built.sources] == [
         "https://host.example/pytorch.git",
         "https://host.example/v.tar.gz",
     ]
 
 
-def test_each_machine_has_its_own_wheels_and_an_archive_is_not_made_for_all() -> None:
+def test_each_machine_has_its_wheels_and_published_archives() -> None:
     both = needs_of(stack("wheel"), ["aarch64", "x86_64"], None)
-    assert [one.hashes[0][0] for one in both.wheels] == ["a", "c"]
+    assert [wheel.hashes[0][0] for wheel in both.wheels] == ["a", "c"]
     assert len(both.archives) == 1
 
 
-def test_an_extension_is_wanted_where_it_is_asked_for() -> None:
-    assert "einops" in [one.name for one in needs_of(stack("build"), ["aarch64"], ["flash_attention"]).wheels]
+def test_a_requested_extension_is_needed() -> None:
+    assert "einops" in [wheel.name for wheel in needs_of(stack("build"), ["aarch64"], ["flash_attention"]).wheels]
     with pytest.raises(SparkforgeError, match="has no unit nothing"):
         needs_of(stack("build"), ["aarch64"], ["nothing"])
 
 
 @pytest.mark.parametrize("machines", [[], ["riscv64"]])
-def test_a_machine_that_the_stack_is_not_for(machines: list[str]) -> None:
+def test_a_machine_outside_the_stack_is_refused(machines: list[str]) -> None:
     with pytest.raises(SparkforgeError, match="is for aarch64, x86_64, not for"):
         needs_of(stack("wheel"), machines, None)
 
@@ -103,9 +103,9 @@ def test_a_line_without_exactly_one_file_is_refused(line: str) -> None:
         read_line(line)
 
 
-def test_names_are_those_of_an_index() -> None:
-    found = read_line(f"Typing_Extensions==4.16.0 --hash=sha256:{SHA}")
-    assert (found.name, found.version, found.hashes) == ("typing-extensions", "4.16.0", (SHA,))
+def test_names_are_normalized_as_on_an_index() -> None:
+    requirement = read_line(f"Typing_Extensions==4.16.0 --hash=sha256:{SHA}")
+    assert (requirement.name, requirement.version, requirement.hashes) == ("typing-extensions", "4.16.0", (SHA,))
 
 
 PAGE = f"""<!DOCTYPE html><html><body>
@@ -115,7 +115,7 @@ PAGE = f"""<!DOCTYPE html><html><body>
 """
 
 
-def test_a_page_names_the_wheels_that_it_lists() -> None:
+def test_links_of_an_index_page_are_read() -> None:
     links = index.read_page(PAGE, "https://index.example/simple/torch/")
     assert [link.url for link in links] == [
         "https://index.example/files/torch-1.0-py3-none-any.whl",
@@ -124,29 +124,25 @@ def test_a_page_names_the_wheels_that_it_lists() -> None:
     assert [link.sha256 for link in links] == [SHA, None]
 
 
-def test_the_file_of_the_sha256_is_chosen_and_else_those_that_have_none() -> None:
+def test_the_link_with_the_sha256_is_chosen_or_else_those_without() -> None:
     links = index.read_page(PAGE, "https://index.example/simple/torch/")
-    assert pages.choose(links, pinned("torch", "1.0", SHA)) == links[:1]
-    assert pages.choose(links, pinned("torch", "1.0", "b" * 64)) == links[1:]
-    assert pages.choose(links, pinned("torch", "2.0", SHA)) == []
-    assert (
-        pages.choose([index.Link("torch.whl", "https://x.example/torch.whl", SHA)], pinned("torch", "1.0", SHA)) == []
-    )
+    assert pages.choose(links, parse_pin("torch", "1.0", SHA)) == links[:1]
+    assert pages.choose(links, parse_pin("torch", "1.0", "b" * 64)) == links[1:]
+    assert pages.choose(links, parse_pin("torch", "2.0", SHA)) == []
+    nameless = index.Link("torch.whl", "https://x.example/torch.whl", SHA)
+    assert pages.choose([nameless], parse_pin("torch", "1.0", SHA)) == []
 
 
-def test_what_is_written_is_read_again() -> None:
+def test_written_index_pages_can_be_read() -> None:
     written = pages.pages({"torch/torch-1.0+cu-py3-none-any.whl": SHA, "six/six-1.0-py3-none-any.whl": SHA})
     assert set(written) == {"index.html", "torch/index.html", "six/index.html"}
-    links = index.read_page(written["torch/index.html"].decode(), "https://m.example/simple/torch/")
-    assert links == [
-        index.Link(
-            "torch-1.0+cu-py3-none-any.whl", "https://m.example/simple/torch/torch-1.0%2Bcu-py3-none-any.whl", SHA
-        )
-    ]
+    url = "https://m.example/simple/torch/"
+    expected = index.Link("torch-1.0+cu-py3-none-any.whl", f"{url}torch-1.0%2Bcu-py3-none-any.whl", SHA)
+    assert index.read_page(written["torch/index.html"].decode(), url) == [expected]
 
 
 @pytest.mark.parametrize("path", ["../x", "a/../b", "/etc/passwd", ".x", "a//b", "", "a/.git", "a\\b c"])
-def test_a_path_that_leads_out_is_none_of_the_mirror(path: str) -> None:
+def test_a_path_outside_the_mirror_is_rejected(path: str) -> None:
     assert not inside(path)
 
 
@@ -157,15 +153,15 @@ def test_a_path_that_leads_out_is_none_of_the_mirror(path: str) -> None:
      json.dumps({"format": 1, "files": {"x": {"sha256": f"{SHA}\n", "from": "x"}}}),
      '{"format": 1, "files": {"x": {"sha256": "1", "from": "x"}}}', '{"format": 1, "files": {"x": {}}}'],
 )  # fmt: skip
-def test_what_is_no_manifest_is_refused(text: str) -> None:
+def test_an_invalid_mirror_manifest_is_refused(text: str) -> None:
     with pytest.raises(SparkforgeError, match="is not a mirror manifest"):
         read_manifest(text, "/srv/mirror.json")
 
 
 def mirror(path: Path, check: bool = False) -> Directory:
-    made = Directory(str(path / "mirror"), check=check, say=lambda _line: None)
-    made.verify()
-    return made
+    directory = Directory(str(path / "mirror"), check=check, say=lambda _line: None)
+    directory.verify()
+    return directory
 
 
 def source(path: Path, text: str = "content") -> tuple[str, str]:
@@ -174,7 +170,7 @@ def source(path: Path, text: str = "content") -> tuple[str, str]:
     return file.as_uri(), hashlib.sha256(text.encode()).hexdigest()
 
 
-def test_a_file_is_fetched_once_and_recorded_with_where_it_came_from(tmp_path: Path) -> None:
+def test_a_file_is_fetched_once_and_recorded_with_its_url(tmp_path: Path) -> None:
     url, digest = source(tmp_path)
     checked = mirror(tmp_path, check=True)
     checked.fetch("a/b", url, digest)
@@ -189,7 +185,7 @@ def test_a_file_is_fetched_once_and_recorded_with_where_it_came_from(tmp_path: P
     assert not again.changed
 
 
-def test_what_was_fetched_before_the_run_was_killed_is_not_fetched_again(tmp_path: Path) -> None:
+def test_files_fetched_by_a_killed_run_are_not_fetched_again(tmp_path: Path) -> None:
     url, digest = source(tmp_path)
     mirror(tmp_path).fetch("a", url, digest)
     (tmp_path / "mirror/mirror.json").unlink()
@@ -198,7 +194,7 @@ def test_what_was_fetched_before_the_run_was_killed_is_not_fetched_again(tmp_pat
     assert "a" in mirror(tmp_path).rows
 
 
-def test_a_file_that_was_changed_is_refused_and_one_that_is_gone_comes_again(tmp_path: Path) -> None:
+def test_a_changed_file_is_refused_and_a_missing_one_fetched_again(tmp_path: Path) -> None:
     url, digest = source(tmp_path)
     mirror(tmp_path).fetch("a", url, digest)
     (tmp_path / "mirror/a").unlink()
@@ -208,7 +204,7 @@ def test_a_file_that_was_changed_is_refused_and_one_that_is_gone_comes_again(tmp
         mirror(tmp_path)
 
 
-def test_what_a_killed_run_left_half_is_cleared_away(tmp_path: Path) -> None:
+def test_partial_files_of_a_killed_run_are_removed(tmp_path: Path) -> None:
     mirror(tmp_path).fetch("a/b", *source(tmp_path))
     half = tmp_path / "mirror/a/.fetch-half"
     half.write_text("con")
@@ -217,7 +213,7 @@ def test_what_a_killed_run_left_half_is_cleared_away(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "mirror").iterdir()) == ["a", "mirror.json"]
 
 
-def test_upstream_s_other_content_is_refused(tmp_path: Path) -> None:
+def test_content_with_another_sha256_is_refused(tmp_path: Path) -> None:
     url, _digest = source(tmp_path)
     with pytest.raises(SparkforgeError, match="expected"):
         mirror(tmp_path).fetch("a", url, SHA)
@@ -240,53 +236,52 @@ def test_nothing_outside_the_mirror_is_read_or_written(tmp_path: Path, path: str
         assert (server.paths, list(tmp_path.rglob("*"))) == ([], [])
 
 
-def test_a_place_that_cannot_be_written_is_one_message(tmp_path: Path) -> None:
+def test_an_unwritable_directory_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("in the way")
-    made = Directory(str(file / "mirror"), check=False, say=lambda _line: None)
+    directory = Directory(str(file / "mirror"), check=False, say=lambda _line: None)
     with pytest.raises(SparkforgeError, match="mirror_directory"):
-        made.fetch("a", *source(tmp_path))
+        directory.fetch("a", *source(tmp_path))
 
 
-def test_a_file_beyond_the_free_space_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_larger_than_the_free_space_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with contextlib.closing(Server()) as server:
         server.files["/a"] = b"content"
-        made = mirror(tmp_path)
+        directory = mirror(tmp_path)
         monkeypatch.setattr(os, "statvfs", lambda _path: os.statvfs_result((1, 1, 1, 1, 1, 1, 1, 1, 0, 255)))
         with pytest.raises(SparkforgeError, match=r"has 0\.0 MB free\. Free some space"):
-            made.fetch("a", f"{server.url}/a")
+            directory.fetch("a", f"{server.url}/a")
     assert list((tmp_path / "mirror").iterdir()) == []
 
 
-def test_a_manifest_of_archives_has_a_bound(tmp_path: Path) -> None:
+def test_a_manifest_of_archives_has_a_size_limit(tmp_path: Path) -> None:
     manifest = tmp_path / "compute/cudss/redist/redistrib_0.8.0.json"
     manifest.parent.mkdir(parents=True)
     with manifest.open("wb") as stream:
         stream.truncate((64 << 20) + 1)
-    wanted = redist_plan.Archive("libcudss", "cudss", "0.8.0", "linux-sbsa", "cuda13", "0.8.0.10", SHA, "libcudss.so.0")
+    cudss = redist_plan.Archive("libcudss", "cudss", "0.8.0", "linux-sbsa", "cuda13", "0.8.0.10", SHA, "libcudss.so.0")
     with pytest.raises(SparkforgeError, match="the limit is 67108864"):
-        collect.archives(mirror(tmp_path), [wanted], tmp_path.as_uri())
+        collect.archives(mirror(tmp_path), [cudss], tmp_path.as_uri())
     assert list((tmp_path / "mirror").rglob("*.json")) == []
 
 
-def test_wheels_come_from_a_directory_and_an_index_is_written(tmp_path: Path) -> None:
-    place = tmp_path / "wheels"
-    place.mkdir()
+def test_wheels_of_a_directory_are_collected_with_an_index(tmp_path: Path) -> None:
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
     for version in ("1.0", "2.0"):
-        (place / f"six-{version}-py3-none-any.whl").write_text(version)
+        (wheels / f"six-{version}-py3-none-any.whl").write_text(version)
     digest = hashlib.sha256(b"1.0").hexdigest()
-    made = mirror(tmp_path)
-    collect.wheels(made, [pinned("six", "1.0", digest)], resolve.Index("none", (str(place),)))
+    collect.wheels(mirror(tmp_path), [parse_pin("six", "1.0", digest)], resolve.Index("none", (str(wheels),)))
     page = (tmp_path / "mirror/simple/six/index.html").read_text()
     assert f"six-1.0-py3-none-any.whl#sha256={digest}" in page
     again = mirror(tmp_path)
-    collect.wheels(again, [pinned("six", "1.0", digest)], resolve.Index("none", ()))
+    collect.wheels(again, [parse_pin("six", "1.0", digest)], resolve.Index("none", ()))
     assert not again.changed
     with pytest.raises(SparkforgeError, match=r"Nothing has six 3\.0"):
-        collect.wheels(again, [pinned("six", "3.0", SHA)], resolve.Index("none", (str(place),)))
+        collect.wheels(again, [parse_pin("six", "3.0", SHA)], resolve.Index("none", (str(wheels),)))
 
 
-def test_an_index_that_lacks_a_package_is_passed_over_and_one_that_fails_is_not(tmp_path: Path) -> None:
+def test_an_index_without_the_package_is_skipped_but_a_failing_one_is_an_error(tmp_path: Path) -> None:
     digest = hashlib.sha256(b"1.0").hexdigest()
     (tmp_path / "six-1.0-py3-none-any.whl").write_text("1.0")
     server = Server()
@@ -294,48 +289,45 @@ def test_an_index_that_lacks_a_package_is_passed_over_and_one_that_fails_is_not(
         server.files["/full/six/"] = (
             f'<a href="/six-1.0-py3-none-any.whl#sha256={digest}">six-1.0-py3-none-any.whl</a>'.encode()
         )
-        found = collect.Wheels([f"{server.url}/empty", f"{server.url}/full"], []).find(pinned("six", "1.0", digest))
-        assert [link.file for link in found] == ["six-1.0-py3-none-any.whl"]
+        links = collect.Wheels([f"{server.url}/empty", f"{server.url}/full"], []).find(parse_pin("six", "1.0", digest))
+        assert [link.file for link in links] == ["six-1.0-py3-none-any.whl"]
         with pytest.raises(SparkforgeError, match="Nothing has six"):
-            collect.Wheels([f"{server.url}/empty"], []).find(pinned("six", "1.0", digest))
+            collect.Wheels([f"{server.url}/empty"], []).find(parse_pin("six", "1.0", digest))
         server.statuses["/failing/six/"] = [403] * 9
         with pytest.raises(SparkforgeError, match="403"):
-            collect.Wheels([f"{server.url}/failing", f"{server.url}/full"], []).find(pinned("six", "1.0", digest))
+            collect.Wheels([f"{server.url}/failing", f"{server.url}/full"], []).find(parse_pin("six", "1.0", digest))
     finally:
         server.close()
 
 
-def test_of_files_without_a_hash_each_is_tried_and_a_failure_of_another_kind_ends_it(tmp_path: Path) -> None:
+def test_every_file_without_a_hash_is_tried(tmp_path: Path) -> None:
     digest = hashlib.sha256(b"right").hexdigest()
     (tmp_path / "right.whl").write_text("right")
     (tmp_path / "wrong.whl").write_text("wrong")
     links = [index.Link("six-1.0-py2-none-any.whl", (tmp_path / "wrong.whl").as_uri(), ""),
              index.Link("six-1.0-py3-none-any.whl", (tmp_path / "right.whl").as_uri(), "")]  # fmt: skip
-    made = mirror(tmp_path)
-    collect._fetch_one(made, pinned("six", "1.0", digest), links)
+    collect._fetch_one(mirror(tmp_path), parse_pin("six", "1.0", digest), links)
     assert [path.name for path in (tmp_path / "mirror/simple/six").iterdir()] == ["six-1.0-py3-none-any.whl"]
     gone = index.Link("six-1.0-py2-none-any.whl", (tmp_path / "gone.whl").as_uri(), "")
     other = Directory(str(tmp_path / "other"), check=False, say=lambda _line: None)
     with pytest.raises(SparkforgeError):
-        collect._fetch_one(other, pinned("six", "1.0", digest), [gone, links[1]])
-    # The last that is wrong is said.
+        collect._fetch_one(other, parse_pin("six", "1.0", digest), [gone, links[1]])
+    # The error is that of the last wrong file.
     with pytest.raises(SparkforgeError, match="sha256"):
-        collect._fetch_one(other, pinned("six", "1.0", digest), links[:1])
+        collect._fetch_one(other, parse_pin("six", "1.0", digest), links[:1])
 
 
-def test_an_index_is_named_by_options_or_variables() -> None:
+def test_an_index_is_configured_by_options_or_variables() -> None:
     options = ["--default-index", "https://a.example/simple", "--index", "https://b.example", "--find-links", "/srv"]
     assert collect.index_places(options, {}) == (["https://b.example", "https://a.example/simple"], ["/srv"])
     assert collect.index_places([], {"UV_INDEX": "own=https://c.example"}) == (["https://c.example"], [])
-    assert collect.index_places(["--no-index", "--find-links", "/srv"], {"UV_INDEX": "https://c.example"}) == (
-        [],
-        ["/srv"],
-    )
+    no_index = collect.index_places(["--no-index", "--find-links", "/srv"], {"UV_INDEX": "https://c.example"})
+    assert no_index == ([], ["/srv"])
     with pytest.raises(SparkforgeError, match="No package index is configured"):
         collect.index_places([], {})
 
 
-def test_the_variables_name_the_mirror_in_both_spellings_of_a_repository() -> None:
+def test_variables_rewrite_both_spellings_of_a_repository() -> None:
     rows = {
         "git/a-1.git/objects/x": {"sha256": SHA, "from": "https://host.example/a"},
         "archives/1/v.tar.gz": {"sha256": SHA, "from": "https://host.example/v.tar.gz"},
@@ -347,7 +339,7 @@ def test_the_variables_name_the_mirror_in_both_spellings_of_a_repository() -> No
         "https://host.example/a.git": "git/a-1.git",
         "https://host.example/v.tar.gz": "archives/1/v.tar.gz",
     }
-    found = yaml.safe_load(collect.variables("https://mirror.example/", table))
-    assert found["sparkforge_mirror_url"] == "https://mirror.example"
-    assert found["sparkforge_nvidia_url"] == "{{ sparkforge_mirror_url }}/nvidia"
-    assert found["sparkforge_rewrite"]["https://host.example/a.git"] == "{{ sparkforge_mirror_url }}/git/a-1.git"
+    variables = yaml.safe_load(collect.variables("https://mirror.example/", table))
+    assert variables["sparkforge_mirror_url"] == "https://mirror.example"
+    assert variables["sparkforge_nvidia_url"] == "{{ sparkforge_mirror_url }}/nvidia"
+    assert variables["sparkforge_rewrite"]["https://host.example/a.git"] == "{{ sparkforge_mirror_url }}/git/a-1.git"

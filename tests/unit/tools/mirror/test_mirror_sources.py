@@ -1,4 +1,4 @@
-"""Repositories in a mirror: collected without their history, served as plain files, fetched again."""
+"""Repositories in a mirror, collected without history and served as plain files."""
 
 import os
 import typing as t
@@ -13,22 +13,22 @@ from ansible_collections.sparkforge.dgx_spark.tools.mirror.directory import Dire
 
 from tests.unit.git_server import Repository, Server
 
-#: Where the submodule says that it is there is nobody.
+#: The submodule's URL starts with this one, which nothing serves.
 ELSEWHERE = "https://git.example.com/"
 
 
-class Place:
-    """A server of repositories, a mirror of them, and a server of the mirror's files."""
+class Mirror:
+    """A server of repositories and a mirror of them."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.upstream = Server(path / "upstream")
         self.library = Repository(path / "upstream", "library")
         self.inner = self.library.commit({"code": "x"})
-        self.one = Repository(path / "upstream", "one")
-        self.one.commit({"file": "1"})
-        self.commit = self.one.commit({"file": "2"}, {"lib": (f"{ELSEWHERE}library.git", self.inner)})
-        self.one.commit({"file": "3"})
+        self.repository = Repository(path / "upstream", "one")
+        self.repository.commit({"file": "1"})
+        self.commit = self.repository.commit({"file": "2"}, {"lib": (f"{ELSEWHERE}library.git", self.inner)})
+        self.repository.commit({"file": "3"})
         self.url = f"{self.upstream.url}/one.git"
         self.root = path / "mirror"
 
@@ -41,85 +41,84 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
-    made = Place(tmp_path)
-    yield made
-    made.upstream.stop()
+def mirror(tmp_path: Path) -> Iterator[Mirror]:
+    mirror = Mirror(tmp_path)
+    yield mirror
+    mirror.upstream.stop()
 
 
 def rewrite(directory: Directory, url: str) -> dict[str, str]:
     return {key: f"{url}/{path}" for key, path in collect.rewrites(directory.rows).items()}
 
 
-def test_check_names_the_commit_and_writes_nothing(place: Place) -> None:
-    directory = place.collect(check=True)
-    assert directory.missing == [f"fetch {place.commit} of the repository {place.url}, with its submodules"]
-    assert not place.root.exists()
+def test_check_names_the_commit_and_writes_nothing(mirror: Mirror) -> None:
+    directory = mirror.collect(check=True)
+    assert directory.missing == [f"fetch {mirror.commit} of the repository {mirror.url}, with its submodules"]
+    assert not mirror.root.exists()
 
 
 @pytest.mark.parametrize("served", ["files", "file"])
-def test_what_was_collected_is_fetched_from_plain_files_with_its_submodules(place: Place, served: str) -> None:
-    directory = place.collect()
-    place.upstream.stop()
-    server = Server(place.root)
+def test_a_mirrored_repository_is_fetched_with_its_submodules(mirror: Mirror, served: str) -> None:
+    directory = mirror.collect()
+    mirror.upstream.stop()
+    server = Server(mirror.root)
     server.dumb = True
     try:
-        table = rewrite(directory, server.url if served == "files" else place.root.as_uri())
-        tree, store = place.path / "tree", place.path / "store"
-        wanted = sources.Git(place.url, place.commit)
+        table = rewrite(directory, server.url if served == "files" else mirror.root.as_uri())
+        tree, store = mirror.path / "tree", mirror.path / "store"
+        source = sources.Git(mirror.url, mirror.commit)
         environment = {"PATH": os.environ["PATH"]}
-        said: list[str] = []
-        fetched = sources.fetch(wanted, str(tree), str(store), said.append, environment, rewrite=table)
+        fetched = sources.fetch(source, str(tree), str(store), lambda _line: None, environment, rewrite=table)
     finally:
         server.stop()
-    assert fetched["submodules"] == {"lib": place.inner}
+    assert fetched["submodules"] == {"lib": mirror.inner}
     assert ((tree / "file").read_text(), (tree / "lib/code").read_text()) == ("2", "x")
 
 
-def test_a_second_run_asks_nobody(place: Place) -> None:
-    assert place.collect().changed
-    place.upstream.stop()
-    assert not place.collect().changed
+def test_a_second_run_contacts_no_server(mirror: Mirror) -> None:
+    assert mirror.collect().changed
+    mirror.upstream.stop()
+    assert not mirror.collect().changed
 
 
-def test_a_submodule_that_is_missing_is_fetched(place: Place) -> None:
-    place.collect()
-    [library] = (place.root / "git").glob("library-*.git")
+def test_a_missing_submodule_is_fetched(mirror: Mirror) -> None:
+    mirror.collect()
+    [library] = (mirror.root / "git").glob("library-*.git")
     for ref in (library / "refs/sparkforge/commits").iterdir():
         ref.unlink()
-    assert place.collect(check=True).missing == [
-        f"fetch {place.inner} of the submodule lib ({ELSEWHERE}library.git, mirror {place.upstream.url}/library.git),"
+    assert mirror.collect(check=True).missing == [
+        f"fetch {mirror.inner} of the submodule lib ({ELSEWHERE}library.git, mirror {mirror.upstream.url}/library.git),"
         " with its submodules"
     ]
-    assert place.collect().changed
-    assert not place.collect().changed
+    assert mirror.collect().changed
+    assert not mirror.collect().changed
 
 
-def test_objects_that_are_gone_come_again_and_changed_ones_are_refused(place: Place) -> None:
+def test_missing_objects_are_fetched_again_and_changed_ones_refused(mirror: Mirror) -> None:
     def pack() -> Path:
-        return next((place.root / "git").glob("one-*.git/objects/pack/*.pack"))
+        return next((mirror.root / "git").glob("one-*.git/objects/pack/*.pack"))
 
-    place.collect()
+    mirror.collect()
     pack().unlink()
-    assert place.collect().changed
+    assert mirror.collect().changed
     pack().chmod(0o644)
     pack().write_bytes(b"other")
     with pytest.raises(SparkforgeError, match="the file was changed"):
-        place.collect()
+        mirror.collect()
 
 
-def test_another_commit_comes_beside_the_first(place: Place) -> None:
-    place.collect()
-    before, place.commit = place.commit, place.one.commit({"file": "4"})
-    assert place.collect().changed
-    [one] = (place.root / "git").glob("one-*.git")
-    assert {line.partition("\t")[0] for line in (one / "info/refs").read_text().splitlines()} == {before, place.commit}
+def test_another_commit_is_added_to_the_first(mirror: Mirror) -> None:
+    mirror.collect()
+    first, mirror.commit = mirror.commit, mirror.repository.commit({"file": "4"})
+    assert mirror.collect().changed
+    [refs] = (mirror.root / "git").glob("one-*.git/info/refs")
+    assert {line.partition("\t")[0] for line in refs.read_text().splitlines()} == {first, mirror.commit}
 
 
-def test_a_commit_that_upstream_lacks_is_one_message(place: Place) -> None:
-    place.commit = "1" * 40
+def test_a_commit_missing_upstream_is_refused(mirror: Mirror) -> None:
+    mirror.commit = "1" * 40
     with pytest.raises(SparkforgeError, match="1111111"):
-        place.collect()
+        mirror.collect()
 
 
 def test_archives_of_sources_are_found_by_their_url(tmp_path: Path) -> None:

@@ -1,3 +1,5 @@
+"""Reports: their format, their files, the merged report of a fleet, and the pages."""
+
 import base64
 import hashlib
 import html.parser
@@ -29,8 +31,8 @@ EXAMPLES = {
 each_example = pytest.mark.parametrize("report", EXAMPLES.values(), ids=EXAMPLES)
 
 
-def small() -> dict[str, t.Any]:
-    """Return a report with every kind of value, short enough to break it in every place."""
+def small_report() -> dict[str, t.Any]:
+    """Return a short report with every kind of value."""
     report = examples.broken()
     kept = ["attention.efficient_float32", "storage.gds", "speed.copy"]
     report["checks"] = [check for check in report["checks"] if check["name"] in kept]
@@ -43,18 +45,12 @@ def save(directory: Path, report: t.Any, host: str | None = None, check_mode: bo
     (directory / f"{stem}.json").write_text(json.dumps(report))
 
 
-# -- the form
-
-
-def test_the_schema_is_valid() -> None:
+def test_the_schema_is_valid_strict_and_describes_each_key() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
-
-
-def test_the_schema_is_strict_and_describes_each_key() -> None:
     for part in (SCHEMA, SCHEMA["$defs"]["check"], SCHEMA["properties"]["summary"], SCHEMA["properties"]["drift"]):
         assert part["additionalProperties"] is False
-        # A report of an earlier version is read, which has no reasons, no firmware, and not what a survey computed. And
-        # most rows have no number of another kind.
+        # Reports of earlier versions lack reasons, firmware and the survey's numbers, and most checks have no other
+        # numbers.
         optional = {"reason", "accepted", "covered", "firmware", "mismatched", "compared", "coverage"}
         assert set(part["required"]) == set(part["properties"]) - optional
     for name, value in SCHEMA["properties"].items():
@@ -67,14 +63,14 @@ def test_an_example_is_a_report(report: dict[str, t.Any]) -> None:
     assert _form.report_problems(report) == []
 
 
-def at(value: t.Any, path: t.Sequence[t.Any]) -> t.Any:
+def value_at(value: t.Any, path: t.Sequence[t.Any]) -> t.Any:
     for key in path:
         value = value[key]
     return value
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "said"),
+    ("path", "value", "message"),
     [
         (("checks", 1, "status"), "maybe", "checks[1].status is 'maybe', write it as pass or warn or fail or skip"),
         (("checks", 2, "remedy"), "", "checks[2].remedy is empty"),
@@ -88,10 +84,10 @@ def at(value: t.Any, path: t.Sequence[t.Any]) -> t.Any:
         (("started",), "yesterday", "started is 'yesterday', write it as 2026-"),
     ],
 )
-def test_what_is_wrong_is_named_with_its_place(path: tuple[t.Any, ...], value: t.Any, said: str) -> None:
-    report = examples.changed(small(), "speed.copy", status="fail", cause="Slow.", remedy="Look.")
-    at(report, path[:-1])[path[-1]] = value
-    assert said in "; ".join(_form.report_problems(report))
+def test_problems_of_a_report_name_their_path(path: tuple[t.Any, ...], value: t.Any, message: str) -> None:
+    report = examples.changed(small_report(), "speed.copy", status="fail", cause="Slow.", remedy="Look.")
+    value_at(report, path[:-1])[path[-1]] = value
+    assert message in "; ".join(_form.report_problems(report))
 
 
 def test_a_run_with_check_is_never_proven() -> None:
@@ -99,17 +95,17 @@ def test_a_run_with_check_is_never_proven() -> None:
     assert any("check_mode" in problem for problem in _form.report_problems(report))
 
 
-def test_what_may_be_left_out_is_filled_in() -> None:
-    given = {"stack": "s", "method": "wheel", "profile": "generic", "lock": None, "gpu_required": False}
-    given.update(verdict="unproven", checks=[{"name": "driver", "status": "pass"}])
-    whole = _form.complete(given, "spark01", True)
-    VALIDATOR.validate(whole)
-    assert (whole["host"], whole["check_mode"], whole["format"]) == ("spark01", True, 3)
-    assert whole["summary"] == {"pass": 1, "warn": 0, "fail": 0, "skip": 0}
+def test_optional_keys_of_a_report_are_filled_in() -> None:
+    partial = {"stack": "s", "method": "wheel", "profile": "generic", "lock": None, "gpu_required": False}
+    partial.update(verdict="unproven", checks=[{"name": "driver", "status": "pass"}])
+    report = _form.complete(partial, "spark01", True)
+    VALIDATOR.validate(report)
+    assert (report["host"], report["check_mode"], report["format"]) == ("spark01", True, 3)
+    assert report["summary"] == {"pass": 1, "warn": 0, "fail": 0, "skip": 0}
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"format": 1}, "format is 1, it must be 3"),
         ({"level": "host"}, "level is not a known key"),
@@ -118,33 +114,20 @@ def test_what_may_be_left_out_is_filled_in() -> None:
         ({"verdict": None}, "verdict is empty"),
     ],
 )
-def test_what_is_no_report_is_not_written(change: dict[str, t.Any], said: str) -> None:
+def test_an_invalid_report_is_refused(change: dict[str, t.Any], message: str) -> None:
     with pytest.raises(SparkforgeError) as failure:
         _form.complete({**examples.healthy(), **change}, "spark01", False)
-    assert said in failure.value.cause and "cuda_proof" in failure.value.remedy
+    assert message in failure.value.cause and "cuda_proof" in failure.value.remedy
 
 
-# -- files
-
-
-def test_no_two_hosts_share_a_file_and_none_takes_the_fleet_s_own() -> None:
+def test_every_host_has_its_own_file_and_none_has_the_fleet_s() -> None:
     names = ["a", "A", "a/b", "a_b", "a b", ".a", "..a", "a.check", "[::1]:2222", "x" * 400]
-    names += ["fleet", "Fleet", "index", "forecast"]
+    names += ["fleet", "Fleet", "index", "forecast", "../../etc/passwd", "/etc/passwd", "..hidden", "a\x00b", "\ud800"]
     stems = [_fleet.file_stem(name, check_mode) for name in names for check_mode in (False, True)]
     assert len(set(stems)) == len(stems)
     assert all(re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,200}", stem) for stem in stems)
     assert not {"fleet", "index", "forecast", "fleet.check", "index.check"} & {stem.lower() for stem in stems}
     assert _fleet.file_stem("spark01.example.com") == "spark01.example.com"
-
-
-@pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "[::1]:2222", "..hidden", "a\x00b", "\ud800"])
-def test_no_name_of_a_host_leaves_the_directory(name: str) -> None:
-    assert "/" not in _fleet.file_stem(name) and not _fleet.file_stem(name).startswith(".")
-
-
-def test_a_name_without_letters_is_refused() -> None:
-    with pytest.raises(SparkforgeError, match="cannot be named after"):
-        _fleet.file_stem("..")
 
 
 @pytest.mark.parametrize(
@@ -181,13 +164,10 @@ def test_a_report_that_is_a_directory_is_named(tmp_path: Path) -> None:
         _fleet.load(str(tmp_path / "spark01.json"), "spark01")
 
 
-def test_a_copy_of_another_host_s_report_is_no_report_of_this_one(tmp_path: Path) -> None:
+def test_a_report_of_another_host_is_refused(tmp_path: Path) -> None:
     save(tmp_path, examples.healthy("spark02"), "spark01")
     with pytest.raises(SparkforgeError, match=r"is that of spark02\."):
         _fleet.load(str(tmp_path / "spark01.json"), "spark01")
-
-
-# -- many hosts
 
 
 def fleet(directory: Path, *more: str, **options: t.Any) -> dict[str, t.Any]:
@@ -218,7 +198,7 @@ def test_every_host_is_listed_once_and_the_worst_come_first(tmp_path: Path) -> N
     assert json.loads(_report.text(merged)) == merged
 
 
-def test_what_a_run_with_check_wrote_and_what_a_real_one_wrote_are_kept_apart(tmp_path: Path) -> None:
+def test_reports_of_check_mode_and_real_runs_are_kept_apart(tmp_path: Path) -> None:
     save(tmp_path, {**examples.unproven("spark4"), "check_mode": True}, check_mode=True)
     real = fleet(tmp_path, "spark4")
     checked = fleet(tmp_path, "spark4", check_mode=True)
@@ -226,42 +206,29 @@ def test_what_a_run_with_check_wrote_and_what_a_real_one_wrote_are_kept_apart(tm
     assert {row["host"] for row in checked["hosts"] if row["report"]} == {"spark4"}
 
 
-REQUIRED = {
-    ("proven", "none"): True,
-    ("proven", "unproven"): True,
-    ("proven", "proven"): True,
-    ("unproven", "none"): True,
-    ("unproven", "unproven"): True,
-    ("unproven", "proven"): False,
-    ("fail", "none"): True,
-    ("fail", "unproven"): False,
-    ("fail", "proven"): False,
-    ("no report", "none"): True,
-    ("no report", "unproven"): False,
-    ("no report", "proven"): False,
-}
-
-
-@pytest.mark.parametrize(("verdict", "require"), REQUIRED)
-def test_what_is_required_is_met_by_what_is_as_good(tmp_path: Path, verdict: str, require: str) -> None:
+@pytest.mark.parametrize(("require", "unmet"), [
+    ("none", set()),
+    ("unproven", {"spark2", "spark4"}),
+    ("proven", {"spark2", "spark3", "spark4"}),
+])  # fmt: skip
+def test_hosts_below_the_required_verdict_are_unmet(tmp_path: Path, require: str, unmet: set[str]) -> None:
     save(tmp_path, examples.unproven("spark3"))
-    merged = fleet(tmp_path, "spark3", "spark4")
-    row = next(row for row in merged["hosts"] if row["verdict"] == verdict)
-    said = _fleet.unmet(row, require)
-    assert bool(said) is not REQUIRED[verdict, require]
-    assert not said or row["host"] in said
+    rows = fleet(tmp_path, "spark3", "spark4")["hosts"]
+    assert {row["verdict"] for row in rows} == {"fail", "no report", "unproven", "proven"}
+    problems = {row["host"]: problem for row in rows if (problem := _fleet.unmet(row, require))}
+    assert set(problems) == unmet and all(host in problem for host, problem in problems.items())
 
 
-def test_why_a_host_is_not_what_is_required_names_the_checks_or_what_to_do(tmp_path: Path) -> None:
+def test_an_unmet_requirement_names_checks_or_a_remedy(tmp_path: Path) -> None:
     save(tmp_path, examples.unproven("spark3"))
-    said = {row["host"]: _fleet.unmet(row, "proven") for row in fleet(tmp_path, "spark3", "spark4")["hosts"]}
-    assert "matmul.fp8_rowwise" in said["spark2"]
-    assert "Required but not selected: cpu.matmul.float32." in said["spark3"]
-    assert "report_require: unproven" in said["spark3"]
-    assert "verify.yml -l spark4" in said["spark4"]
+    problems = {row["host"]: _fleet.unmet(row, "proven") for row in fleet(tmp_path, "spark3", "spark4")["hosts"]}
+    assert "matmul.fp8_rowwise" in problems["spark2"]
+    assert "Required but not selected: cpu.matmul.float32." in problems["spark3"]
+    assert "report_require: unproven" in problems["spark3"]
+    assert "verify.yml -l spark4" in problems["spark4"]
 
 
-def test_what_is_wrong_on_the_cpu_alone_and_what_was_not_judged_are_said_with_the_verdict(tmp_path: Path) -> None:
+def test_verdict_mentions_wrong_cpu_results_and_unjudged_checks(tmp_path: Path) -> None:
     report = examples.changed(
         examples.healthy("spark8"), "linalg.solve", status="warn", reason="unjudged", cause="First run.", remedy="Look."
     )
@@ -278,16 +245,13 @@ def test_what_is_wrong_on_the_cpu_alone_and_what_was_not_judged_are_said_with_th
     assert _fleet.unmet(row, "proven").startswith(f"spark8 computes wrong numbers: cpu.matmul.float32 ({both}). ")
 
 
-def test_a_line_for_the_terminal_has_nothing_that_a_terminal_obeys() -> None:
+def test_a_host_s_line_contains_no_terminal_sequences() -> None:
     row = {"host": examples.HOSTILE, "verdict": "no report", "report": None, "cause": "\x1b[31mred", "remedy": "\u202e"}
     assert not re.search("[\x00-\x1f\u202e]", _fleet.line(row))
 
 
-# -- the page
-
-
 class Page(html.parser.HTMLParser):
-    """What a browser would make of a page: elements, attributes and text."""
+    """The elements, attributes and text of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -341,7 +305,7 @@ def page(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return fleet_of(tmp_path) if request.param == "fleet" else _page.host_page(EXAMPLES[request.param])
 
 
-def test_a_page_asks_no_network_and_runs_nothing_but_its_own_script(page: str) -> None:
+def test_a_page_uses_no_network_and_runs_only_its_own_script(page: str) -> None:
     parsed = Page(page)
     policy = next(a["content"] for tag, a in parsed.tags if a.get("http-equiv") == "Content-Security-Policy")
     assert policy and "default-src 'none'" in policy
@@ -357,7 +321,7 @@ def test_a_page_asks_no_network_and_runs_nothing_but_its_own_script(page: str) -
     assert not re.search(r"@import|url\(", parsed.raw["style"])
 
 
-def test_a_link_of_a_page_leads_somewhere_and_no_id_is_there_twice(page: str) -> None:
+def test_links_of_a_page_have_a_target_and_ids_are_unique(page: str) -> None:
     parsed = Page(page)
     assert len(set(parsed.ids)) == len(parsed.ids)
     for tag, attributes in parsed.tags:
@@ -367,37 +331,37 @@ def test_a_link_of_a_page_leads_somewhere_and_no_id_is_there_twice(page: str) ->
 
 def test_a_page_of_attacks_shows_them_as_text() -> None:
     parsed = Page(_page.host_page(examples.hostile()))
-    shown = examples.HOSTILE.replace("\x1b", "\ufffd").replace("\u202e", "\ufffd")
-    # host, stack, lock, profile, driver, kernel, a device, software, packages, notices, resolved, drift, the checks
-    assert parsed.text.count(shown) > 30
+    attack = examples.HOSTILE.replace("\x1b", "\ufffd").replace("\u202e", "\ufffd")
+    # It is in host, stack, lock, profile, driver, kernel, device, software, packages, notices, drift and checks.
+    assert parsed.text.count(attack) > 30
     assert sum(tag == "script" for tag, _attributes in parsed.tags) == 1
 
 
 @each_example
-def test_a_page_shows_all_that_the_report_says(report: dict[str, t.Any]) -> None:
+def test_a_page_shows_every_value_of_the_report(report: dict[str, t.Any]) -> None:
     parsed = Page(_page.host_page(report))
     text = " ".join(parsed.text.split())
 
-    def shown(value: str) -> bool:
+    def is_shown(value: str) -> bool:
         return " ".join(clean(value).split()) in text
 
     for check in report["checks"]:
-        assert shown(check["name"])
-        # On the page a skip's reason stands once for all that share it.
+        assert is_shown(check["name"])
+        # The page shows a skip's reason once for all checks that share it.
         for key in ("measured", "bound", "cause", "remedy"):
-            assert shown(check[key]), (check["name"], key)
+            assert is_shown(check[key]), (check["name"], key)
         for value in check["rates"].values():
-            assert shown(_page._figure(value))
-    seen = (*report["software"].values(), *report.get("firmware", {}).values())
-    for value in (*report["notices"], report["lock"], report["kernel"], *seen):
-        assert shown(value)
+            assert is_shown(_page._figure(value))
+    versions = (*report["software"].values(), *report.get("firmware", {}).values())
+    for value in (*report["notices"], report["lock"], report["kernel"], *versions):
+        assert is_shown(value)
     for change in report["drift"]["changes"]:
-        assert shown(change["before"]) and shown(change["now"])
+        assert is_shown(change["before"]) and is_shown(change["now"])
     for count, word in ((report["summary"]["pass"], "passed"), (report["summary"]["fail"], "failed")):
-        assert shown(f"{count} {word}")
+        assert is_shown(f"{count} {word}")
 
 
-def test_failures_come_before_skips_and_those_before_what_passed() -> None:
+def test_failures_come_before_skips_and_skips_before_passes() -> None:
     text = Page(_page.host_page(examples.broken())).text
     assert -1 < text.index("What to do") < text.index("cuFile is in compatibility") < text.index("4 wheels, sha256")
 
@@ -414,7 +378,7 @@ def test_the_fleet_s_page_has_a_column_for_each_host_and_links_only_pages_that_a
     assert "was lost in wave 2" in page.text
 
 
-def test_of_many_hosts_the_worst_are_shown_check_by_check(tmp_path: Path) -> None:
+def test_a_page_of_many_hosts_details_only_the_worst(tmp_path: Path) -> None:
     names = [f"spark{number:03d}" for number in range(100, 221)]
     for name in names:
         save(tmp_path, examples.healthy(name))
@@ -427,12 +391,12 @@ def test_of_many_hosts_the_worst_are_shown_check_by_check(tmp_path: Path) -> Non
     links = {str(attributes["href"]) for tag, attributes in page.tags if tag == "a"}
     assert {f"#{anchor}" for anchor in sections} | {"spark220.html"} <= links
     assert {link[1:] for link in links if link.startswith("#")} <= set(page.ids)
-    # What each of the others adds: a card, and a row of its rates.
+    # Each further host adds only a card and a row of rates.
     fewer = _page.fleet_page(fleet(tmp_path, *names[:-1]), str(tmp_path))
     assert 0 < len(text) - len(fewer) < 3000
 
 
-def test_what_to_type_next_is_said_of_the_hosts_that_are_ready() -> None:
+def test_the_next_command_is_shown_for_ready_hosts() -> None:
     rows = [{"host": f"spark{number}", "verdict": "proven"} for number in range(1, 6)]
     script = "/opt/sparkforge/bin/activate-torch"
     first, second = _fleet.next_lines(rows[:1], script)
@@ -441,6 +405,6 @@ def test_what_to_type_next_is_said_of_the_hosts_that_are_ready() -> None:
     assert _fleet.next_lines(rows, script, ["spark2"])[0] == (
         f"next, on spark1, spark2, spark3 and 2 more, after a new login, for the membership in the group: . {script}"
     )
-    # Where nothing was required a host may have failed, and have no environment at all.
+    # If no verdict is required, a host may have failed and have no environment.
     assert _fleet.next_lines([{"host": "spark1", "verdict": "fail"}], script) == []
     assert _fleet.next_lines(rows, "") == []

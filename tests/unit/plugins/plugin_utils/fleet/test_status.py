@@ -1,3 +1,5 @@
+"""The state of a fleet as a table and as JSON."""
+
 import json
 import typing as t
 
@@ -38,7 +40,7 @@ NOTHING: dict[str, list[str]] = {"cuda_libraries": [], "cusparselt": []}
 
 
 def look(**changed: t.Any) -> dict[str, t.Any]:
-    """Return what stack_status returns of a host on which all is well."""
+    """Return the result of stack_status for a healthy host."""
     return {
         # 2026-11-21T12:05:00Z
         "now": 1795262700,
@@ -63,24 +65,24 @@ def row(
     host: str = "spark01",
     observed: dict[str, t.Any] = OBSERVED,
     changes: dict[str, list[str]] = NOTHING,
-    stops: list[dict[str, str]] = [],  # noqa: B006 - read alone
+    stops: list[dict[str, str]] = [],  # noqa: B006 - never changed
     **changed: t.Any,
 ) -> dict[str, t.Any]:
-    seen = look(**changed)
-    # As the action plugin of stack_status adds it.
-    since = status.changed(seen["proof"], observed)
-    return status.row(host, {**seen, "changed_since_proof": since}, STACK, changes, stops)
+    state = look(**changed)
+    # The action plugin stack_status adds this key.
+    since = status.changed(state["proof"], observed)
+    return status.row(host, {**state, "changed_since_proof": since}, STACK, changes, stops)
 
 
 def text(*rows: dict[str, t.Any]) -> str:
     return status.as_text(status.fleet(rows, "2026-11-21T12:05:00Z"))
 
 
-def test_a_host_as_the_stack_wants_it() -> None:
-    found = row()
-    assert (found["standing"], found["changes"], found["drift"], found["stops"]) == ("as wanted", {}, [], [])
-    assert found["stack"] == "torch-2.9.1" and found["proof"]["age"] == 7200
-    assert text(found) == (
+def test_a_host_that_matches_the_stack() -> None:
+    result = row()
+    assert (result["standing"], result["changes"], result["drift"], result["stops"]) == ("as wanted", {}, [], [])
+    assert result["stack"] == "torch-2.9.1" and result["proof"]["age"] == 7200
+    assert text(result) == (
         "HOST     STACK        ENVIRONMENT   LAST PROOF                 DRIFT  WOULD CHANGE\n"
         "spark01  torch-2.9.1  5d41402abc4b  proven (gpu), 2 hours ago  -      nothing\n"
         "\n"
@@ -88,39 +90,35 @@ def test_a_host_as_the_stack_wants_it() -> None:
     )
 
 
-def test_status_shows_firmware_and_what_it_was_in_the_last_proof() -> None:
+def test_status_shows_firmware_and_its_change_since_the_last_proof() -> None:
     devices = ("roceP2p1s0f0", "rocep1s0f0")
     before = {"board": "5.36_0ACUM023", **dict.fromkeys(devices, "28.45.4028")}
     now = {**before, "board": "5.36_0ACUM027"}
     proof = {**(look()["proof"] or {}), "firmware": before}
-    found = row(observed={**OBSERVED, "firmware": now}, proof=proof, firmware=now)
-    assert found["firmware"] == now
-    assert "\n  firmware: board 5.36_0ACUM027, roceP2p1s0f0 28.45.4028, rocep1s0f0 28.45.4028\n" in text(found)
-    assert "\n  changed since the last proof: firmware of board: 5.36_0ACUM023 -> 5.36_0ACUM027\n" in text(found)
+    result = row(observed={**OBSERVED, "firmware": now}, proof=proof, firmware=now)
+    assert result["firmware"] == now
+    assert "\n  firmware: board 5.36_0ACUM027, roceP2p1s0f0 28.45.4028, rocep1s0f0 28.45.4028\n" in text(result)
+    assert "\n  changed since the last proof: firmware of board: 5.36_0ACUM023 -> 5.36_0ACUM027\n" in text(result)
 
 
-def test_wheels_until_the_build_is_switched_to_are_a_bridge() -> None:
+def test_wheels_before_the_switch_to_a_build_are_a_bridge() -> None:
     wheels = [{**ENVIRONMENT, "stack": {"name": "torch-2.14.1", "method": "wheel", "lock_id": "0"}}]
-    seen = look(proof=None, plan=None, environments=wheels)
-    built = status.row("spark01", seen, {**STACK, "method": "build"}, NOTHING)
+    state = look(proof=None, plan=None, environments=wheels)
+    built = status.row("spark01", state, {**STACK, "method": "build"}, NOTHING)
     assert (built["stack"], built["bridge"]) == ("torch-2.14.1", True)
     assert "spark01  torch-2.14.1 (bridge)  5d41402abc4b" in text(built)
-    # To whom wheels are all that is wanted, they are no bridge.
+    # A stack of wheels needs no bridge.
     assert row(environments=wheels)["bridge"] is False
 
 
-def test_what_roles_and_python_env_would_do_is_what_would_change() -> None:
-    actions = {
-        "environment_id": "8a2b11112222",
-        "actions": ["install", "switch", "files", "remove"],
-        "removed": ["0cc175b9c0f1"],
-    }
-    found = row(
-        changes={"cuda_libraries": ["install libcublas-dev-13-0", "install libnccl2"]}, plan={**PLAN, **actions}
-    )
-    assert found["standing"] == "changes"
-    assert found["changes"] == {
-        "cuda_libraries": ["install libcublas-dev-13-0", "install libnccl2"],
+def test_actions_of_roles_and_python_env_are_the_changes() -> None:
+    plan = {**PLAN, "environment_id": "8a2b11112222", "removed": ["0cc175b9c0f1"]}
+    plan["actions"] = ["install", "switch", "files", "remove"]
+    changes = {"cuda_libraries": ["install libcublas-dev-13-0", "install libnccl2"]}
+    result = row(changes=changes, plan=plan)
+    assert result["standing"] == "changes"
+    assert result["changes"] == {
+        **changes,
         "python_env": [
             "install environment 8a2b11112222",
             "switch to environment 8a2b11112222",
@@ -128,44 +126,43 @@ def test_what_roles_and_python_env_would_do_is_what_would_change() -> None:
             "remove environment 0cc175b9c0f1",
         ],
     }
-    # The receipt of the current one says what it is of.
-    assert found["stack"] == "torch-2.9.1"
-    said = text(found)
-    assert "cuda_libraries 2, python_env 4\n" in said
-    assert "\n  cuda_libraries: install libcublas-dev-13-0, libnccl2\n" in said
-    assert said.endswith("1 host: 1 would change.")
+    # The stack is that of the current environment's receipt.
+    assert result["stack"] == "torch-2.9.1"
+    output = text(result)
+    assert "cuda_libraries 2, python_env 4\n" in output
+    assert "\n  cuda_libraries: install libcublas-dev-13-0, libnccl2\n" in output
+    assert output.endswith("1 host: 1 would change.")
 
 
-def test_what_is_done_to_many_things_is_one_line_and_anything_else_a_line_of_its_own() -> None:
+def test_equal_actions_share_one_line() -> None:
     changes = ["remove its packages", "write /etc/a", "take over its archive", "write /etc/b"]
-    said = text(row(changes={"cusparselt": changes})).split("\n\n")[1]
-    assert [line.strip() for line in said.splitlines()[1:]] == [
+    output = text(row(changes={"cusparselt": changes})).split("\n\n")[1]
+    assert [line.strip() for line in output.splitlines()[1:]] == [
         "cusparselt: remove its packages",
         "cusparselt: write /etc/a, /etc/b",
         "cusparselt: take over its archive",
     ]
 
 
-def test_the_words_of_a_plugin_are_shown_without_those_that_wrap_them() -> None:
+def test_the_message_of_a_plugin_is_shown_without_ansible_s_prefixes() -> None:
     wrapped = (
         "Task failed: Finalization of task args for 'ansible.builtin.set_fact' failed: Error while resolving value for"
-        " 'status_row': The filter plugin 'sparkforge.dgx_spark.cusparselt_backend' failed: No backend serves it."
+        " 'result': The filter plugin 'sparkforge.dgx_spark.cusparselt_backend' failed: No backend serves it."
     )
     assert row(stops=[{"cause": wrapped}])["stops"] == [{"cause": "No backend serves it.", "remedy": ""}]
     assert status.unread("a", "Task failed: Incorrect sudo password", False)["problem"] == "Incorrect sudo password"
     assert status.unread("a", "Task failed: Action failed: No.", False)["problem"] == "No."
 
 
-def test_what_would_stop_the_site_comes_before_what_would_change() -> None:
+def test_problems_that_stop_the_site_come_before_changes() -> None:
     faults = [{"cause": "The clock is 2 h off.", "remedy": "Set it."}]
-    found = row(
-        stops=faults, plan={**PLAN, "cause": "No hash.", "remedy": "Lock again."}, changes={"cusparselt": ["x y"]}
-    )
-    assert found["standing"] == "stops"
-    assert found["stops"] == [*faults, {"cause": "No hash.", "remedy": "Lock again."}]
-    said = text(found)
-    assert "site.yml would stop: 2 problems" in said and "  stops: The clock is 2 h off. Set it.\n" in said
-    assert said.endswith("1 host: 1 would stop site.yml.")
+    fault = {"cause": "No hash.", "remedy": "Lock again."}
+    result = row(stops=faults, plan={**PLAN, **fault}, changes={"cusparselt": ["x y"]})
+    assert result["standing"] == "stops"
+    assert result["stops"] == [*faults, fault]
+    output = text(result)
+    assert "site.yml would stop: 2 problems" in output and "  stops: The clock is 2 h off. Set it.\n" in output
+    assert output.endswith("1 host: 1 would stop site.yml.")
 
 
 @pytest.mark.parametrize(
@@ -199,36 +196,32 @@ def test_what_would_stop_the_site_comes_before_what_would_change() -> None:
     ],
     ids=["driver", "kernel", "package", "firmware", "environment", "newer environment", "damage", "receipt", "rate"],
 )
-def test_drift_is_what_was_not_proven_or_is_gone(
+def test_unproven_changes_and_missing_packages_are_drift(
     observed: dict[str, t.Any], changed: dict[str, t.Any], expected: tuple[str, str, str]
 ) -> None:
-    found = row(observed=observed, **changed)
-    assert [(one["what"], one["before"], one["now"]) for one in found["drift"]] == [expected]
+    result = row(observed=observed, **changed)
+    assert [(change["what"], change["before"], change["now"]) for change in result["drift"]] == [expected]
     updated = observed is not OBSERVED
-    assert found["changed"] == (found["drift"] if updated else [])
-    assert ("2 hours ago, changed since" in text(found)) is updated
+    assert result["changed"] == (result["drift"] if updated else [])
+    assert ("2 hours ago, changed since" in text(result)) is updated
     prefix = "changed since the last proof" if updated else "drift"
-    assert f"\n  {prefix}: {expected[0]}: {expected[1]} -> {expected[2]}\n" in text(found)
-    assert found["standing"] == "as wanted", "drift is to be proven again, not provisioned"
+    assert f"\n  {prefix}: {expected[0]}: {expected[1]} -> {expected[2]}\n" in text(result)
+    assert result["standing"] == "as wanted", "drift is to be proven again, not provisioned"
 
 
-def test_an_upgrade_that_was_proven_is_no_drift() -> None:
-    upgrade = [{"what": "lock", "before": "a", "now": "b"}, {"what": "torch", "before": "2.9.1", "now": "2.15.0"}]
-    assert row(proof={**PROOF, "drift": {"changes": upgrade}})["drift"] == []
-
-
-def test_a_package_that_was_proven_with_its_change_is_no_drift() -> None:
-    changes = [{"what": "libcublas-13-0", "before": "13.0", "now": "13.1.0.3-1"}]
+@pytest.mark.parametrize("name", ["lock", "torch", "libcublas-13-0"])
+def test_a_change_that_was_proven_is_no_drift(name: str) -> None:
+    changes = [{"what": name, "before": "13.0", "now": "13.1.0.3-1"}]
     assert row(proof={**PROOF, "drift": {"changes": changes}})["drift"] == []
 
 
 def test_a_host_that_was_never_proven_has_no_drift_from_a_proof() -> None:
-    found = row(proof=None)
-    assert found["drift"] == [] and found["proof"] is None
-    assert "  never  " in text(found)
+    result = row(proof=None)
+    assert result["drift"] == [] and result["proof"] is None
+    assert "  never  " in text(result)
 
 
-def test_a_proof_with_warnings_says_so() -> None:
+def test_warnings_of_a_proof_are_counted() -> None:
     warned = {**PROOF, "summary": {"pass": 80, "warn": 2, "fail": 0, "skip": 2}}
     assert "proven (gpu) with 2 warnings, " in text(row(proof=warned))
     accepted = text(row(proof={**warned, "accepted": ["matmul.float4"]}))
@@ -236,10 +229,10 @@ def test_a_proof_with_warnings_says_so() -> None:
     assert "  accepted by this site: matmul.float4\n" in accepted
 
 
-def test_a_staged_environment_and_builds_are_shown_where_there_are_any() -> None:
+def test_a_staged_environment_and_builds_are_shown() -> None:
     staged = {**ENVIRONMENT, "environment_id": "8a2b11112222", "state": "staged"}
     failed = {**PROOF, "verdict": "fail", "failed": ["matmul.float32"]}
-    said = text(
+    output = text(
         row(
             environments=[ENVIRONMENT, staged],
             staged_proof=failed,
@@ -247,35 +240,35 @@ def test_a_staged_environment_and_builds_are_shown_where_there_are_any() -> None
             unfinished=[{"name": "llvm", "fingerprint": "2" * 16, "phase": "build", "cause": "No space left."}],
         )
     )
-    assert "  staged: 8a2b11112222\n" in said
-    assert "  building: pytorch | build 1/4\n" in said
-    assert "  build ended without an artefact: llvm 22222222: No space left.\n" in said
-    assert "  failed check of the staged environment: matmul.float32\n" in said
+    assert "  staged: 8a2b11112222\n" in output
+    assert "  building: pytorch | build 1/4\n" in output
+    assert "  build ended without an artefact: llvm 22222222: No space left.\n" in output
+    assert "  failed check of the staged environment: matmul.float32\n" in output
 
 
-def test_a_server_that_stays_off_is_a_line_of_its_host() -> None:
-    found = row(stopped=["sparkforge-serving.service is off since then."])
-    assert "spark01\n  sparkforge-serving.service is off since then.\n" in text(found)
-    assert found["standing"] == "as wanted"
+def test_a_stopped_server_is_shown_with_its_host() -> None:
+    result = row(stopped=["sparkforge-serving.service is off since then."])
+    assert "spark01\n  sparkforge-serving.service is off since then.\n" in text(result)
+    assert result["standing"] == "as wanted"
 
 
 def test_columns_are_aligned_and_hosts_that_were_not_read_are_rows() -> None:
     ghost = status.unread("spark03-with-a-long-name", "Failed to connect\nto the host", unreachable=True)
     broken = status.unread("spark04", "Incorrect sudo password", unreachable=False)
     bare = row(host="spark02", current=None, environments=[], proof=None, plan={**PLAN, "actions": ["install"]})
-    said = text(row(), bare, ghost, broken)
-    lines = said.split("\n\n")[0].splitlines()
-    places = [line.index(word) for line, word in zip(lines[:3], ("LAST", "proven", "never"), strict=True)]
-    assert len(set(places)) == 1
+    table = text(row(), bare, ghost, broken)
+    lines = table.split("\n\n")[0].splitlines()
+    columns = [line.index(word) for line, word in zip(lines[:3], ("LAST", "proven", "never"), strict=True)]
+    assert len(set(columns)) == 1
     assert lines[3] == "spark03-with-a-long-name  unreachable: Failed to connect to the host"
     assert lines[4] == "spark04                   failed: Incorrect sudo password"
-    assert said.endswith("4 hosts: 1 as the stack wants it, 1 would change, 1 could not be read, 1 unreachable.")
+    assert table.endswith("4 hosts: 1 as the stack wants it, 1 would change, 1 could not be read, 1 unreachable.")
 
 
-def test_a_stack_that_nobody_knows_is_another() -> None:
+def test_an_unknown_stack_is_shown_as_another() -> None:
     unknown = [{**ENVIRONMENT, "stack": {}}]
-    found = row(plan={**PLAN, "environment_id": "8a2b11112222", "actions": ["install"]}, environments=unknown)
-    assert found["stack"] is None and "spark01  another" in text(found)
+    result = row(plan={**PLAN, "environment_id": "8a2b11112222", "actions": ["install"]}, environments=unknown)
+    assert result["stack"] is None and "spark01  another" in text(result)
 
 
 def test_the_json_is_one_line_with_a_summary() -> None:
@@ -284,11 +277,9 @@ def test_the_json_is_one_line_with_a_summary() -> None:
     state = json.loads(line)
     assert (state["format"], state["check_mode"], state["written"]) == (3, True, "2026-11-21T12:05:00Z")
     assert state["summary"] == {"hosts": 2, "as wanted": 1, "changes": 0, "stops": 0, "failed": 0, "unreachable": 1}
-    assert set(state["hosts"][0]) == set(state["hosts"][1]), "whoever reads it finds the same keys in each"
+    assert set(state["hosts"][0]) == set(state["hosts"][1]), "every host has the same keys"
 
 
-def test_what_a_host_says_cannot_write_to_the_terminal() -> None:
-    said = text(
-        row(changes={"cuda_libraries": ["install \x1b[2Jevil\u202etxt"]}), status.unread("spark02", "\x07", True)
-    )
-    assert "\x1b" not in said and "\u202e" not in said and "\x07" not in said
+def test_status_contains_no_terminal_sequences() -> None:
+    hostile = row(changes={"cuda_libraries": ["install \x1b[2Jevil\u202etxt"]})
+    assert not {"\x1b", "\u202e", "\x07"} & {*text(hostile, status.unread("spark02", "\x07", True))}

@@ -1,4 +1,4 @@
-"""Whether official wheels bridge the time until a host's stack is built, on a Spark and on hosts that are none."""
+"""Official wheels as a bridge until a host's stack is built, on a Spark and on other hosts."""
 
 import copy
 import json
@@ -13,8 +13,8 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import 
 COLLECTION = Path(__file__).parents[5]
 
 
-def bridge(found: dict[str, t.Any], observation: dict[str, t.Any], gpu_required: bool = True) -> plans.Plan:
-    settings = {"__stack_meanwhile": found, "sparkforge_gpu_required": gpu_required}
+def bridge(wheels: dict[str, t.Any], observation: dict[str, t.Any], gpu_required: bool = True) -> plans.Plan:
+    settings = {"__stack_meanwhile": wheels, "sparkforge_gpu_required": gpu_required}
     return bridging.plan(settings, observation)
 
 
@@ -23,20 +23,19 @@ def spark() -> dict[str, t.Any]:
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[str, t.Any]:
-    """The newest stack that is shipped with wheels."""
-    where = load.search_paths([], str(COLLECTION / "roles/stack"), [], [])
-    return facts.facts("torch-2.15.0", "wheel", "gb10", where)
+def newest_wheels() -> dict[str, t.Any]:
+    """The newest shipped stack, installed from wheels."""
+    return facts.facts("torch-2.15.0", "wheel", "gb10", load.search_paths([], load.SHIPPED))
 
 
-def test_wheels_that_fit_bring_their_own_libraries(found: dict[str, t.Any]) -> None:
-    said = bridge(found, spark())
-    stack = said.steps["stack"]
-    assert not said.refusals
+def test_suitable_wheels_need_no_libraries_of_the_host(newest_wheels: dict[str, t.Any]) -> None:
+    plan = bridge(newest_wheels, spark())
+    stack = plan.steps["stack"]
+    assert not plan.refusals
     assert (stack["name"], stack["method"]) == ("torch-2.15.0", "wheel")
     assert stack["archives"] == [] and stack["cusparselt"]["archive"] is None
-    # The same wheels are the same lock.
-    assert stack["lock"] == found["stack"]["lock"]
+    # The lock is unchanged, because the wheels are the same.
+    assert stack["lock"] == newest_wheels["stack"]["lock"]
 
 
 Change = t.Callable[[dict[str, t.Any], dict[str, t.Any]], object]
@@ -54,25 +53,21 @@ CASES: dict[str, tuple[Change, str]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_wheels_that_do_not_fit_are_no_bridge(found: dict[str, t.Any], case: str) -> None:
-    change, said = CASES[case]
-    host, changed = spark(), copy.deepcopy(found)
+def test_unsuitable_wheels_are_no_bridge(newest_wheels: dict[str, t.Any], case: str) -> None:
+    change, cause = CASES[case]
+    host, changed = spark(), copy.deepcopy(newest_wheels)
     change(host, changed["stack"])
-    answer = bridge(changed, host)
-    assert not answer.steps
-    assert said in answer.as_result()["refused"]
+    plan = bridge(changed, host)
+    assert not plan.steps
+    assert cause in plan.as_result()["refused"]
 
 
-def test_a_cpu_build_does_where_no_gpu_is_required(found: dict[str, t.Any]) -> None:
-    changed = copy.deepcopy(found)
+def test_a_cpu_build_is_a_bridge_if_no_gpu_is_required(newest_wheels: dict[str, t.Any]) -> None:
+    changed = copy.deepcopy(newest_wheels)
     changed["stack"]["wheel"]["cuda"] = None
     assert not bridge(changed, spark(), False).refusals
 
 
-def test_a_stack_that_cannot_be_read_is_none(found: dict[str, t.Any]) -> None:
-    failed = {
-        "failed": False,
-        "cause": "Stack torch-2.31.0 is unknown.",
-        "msg": "Stack torch-2.31.0 is unknown. Correct it.",
-    }
-    assert bridge(failed, spark()).as_result()["refused"] == "Stack torch-2.31.0 is unknown."
+def test_an_unreadable_stack_is_no_bridge() -> None:
+    cause = "Stack torch-2.31.0 is unknown."
+    assert bridge({"failed": False, "cause": cause, "msg": f"{cause} x."}, spark()).as_result()["refused"] == cause

@@ -1,4 +1,4 @@
-"""Which address each half of each port gets, and who measures with whom."""
+"""The addresses of the halves of ports, and the pairs that measure in each round."""
 
 import typing as t
 from pathlib import Path
@@ -40,11 +40,11 @@ def test_the_other_end_of_a_rail_is_in_its_subnet_on_the_same_half() -> None:
 def test_no_host_has_two_interfaces_in_one_subnet() -> None:
     for hosts in (PAIR, RING, FOUR):
         for host in hosts:
-            found = [address.rsplit(".", 1)[0] for address in addresses(hosts, host).values()]
-            assert len(set(found)) == len(found)
+            subnets = [address.rsplit(".", 1)[0] for address in addresses(hosts, host).values()]
+            assert len(set(subnets)) == len(subnets)
 
 
-def test_a_ring_is_wired_from_port_0_to_the_next_host_s_port_1_as_nvidia_has_it() -> None:
+def test_a_ring_is_wired_from_port_0_to_the_next_host_s_port_1() -> None:
     rails = fabric.of_host(RING, "spark01", SUBNETS)["rails"]
     assert {(rail["link"], rail["port"], rail["peers"][0]["host"], rail["peers"][0]["port"]) for rail in rails} == {
         ("cable1", 0, "spark02", 1),
@@ -54,19 +54,19 @@ def test_a_ring_is_wired_from_port_0_to_the_next_host_s_port_1_as_nvidia_has_it(
     assert fabric.of_host(RING, "spark01", SUBNETS)["environment"]["NCCL_IB_MERGE_NICS"] == "0"
 
 
-def test_the_halves_of_the_one_cable_of_a_pair_are_merged_and_at_a_switch_nccl_decides() -> None:
+def test_halves_of_a_pair_s_cable_are_merged_but_not_at_a_switch() -> None:
     assert fabric.of_host(PAIR, "spark01", SUBNETS)["environment"] == {"NCCL_IB_MERGE_NICS": "1"}
     assert fabric.of_host(FOUR, "spark01", SUBNETS)["environment"] == {}
 
 
-def test_a_switch_keeps_the_default_mtu_and_reaches_everybody() -> None:
+def test_a_switch_keeps_the_default_mtu_and_connects_all_hosts() -> None:
     rails = fabric.of_host(FOUR, "spark03", SUBNETS)["rails"]
     assert [rail["mtu"] for rail in rails] == [1500, 1500]
     assert [peer["host"] for peer in rails[0]["peers"]] == ["spark01", "spark02", "spark04"]
     assert fabric.of_host(FOUR, "spark03", SUBNETS, switch_mtu=9000)["rails"][0]["mtu"] == 9000
 
 
-def test_given_links_may_mix_cables_and_a_switch() -> None:
+def test_configured_links_may_mix_cables_and_a_switch() -> None:
     links = [
         {"name": "direct", "ends": ["spark02:1", "spark01:1"], "mtu": 4200},
         {"ends": [f"{host}:0" for host in FOUR]},
@@ -83,11 +83,11 @@ def test_each_pair_measures_both_ways_and_no_host_twice_in_a_round(hosts: list[s
     for entries in rounds:
         busy = [host for entry in entries for host in (entry["server"], entry["client"])]
         assert len(set(busy)) == len(busy)
-    done = [(entry["server"], entry["client"]) for entries in rounds for entry in entries]
-    assert len(set(done)) == len(done)
-    assert {(client, server) for server, client in done} == set(done)
-    assert {host for pair in done for host in pair} == set(hosts)
-    # Rounds cost time: at a switch they do not grow with the number of hosts.
+    pairs = [(entry["server"], entry["client"]) for entries in rounds for entry in entries]
+    assert len(set(pairs)) == len(pairs)
+    assert {(client, server) for server, client in pairs} == set(pairs)
+    assert {host for pair in pairs for host in pair} == set(hosts)
+    # Rounds take time, so at a switch their number does not grow with that of the hosts.
     assert len(rounds) <= 6
 
 
@@ -102,7 +102,7 @@ def test_both_ends_of_a_measurement_are_in_the_same_round() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "hosts", "options"),
+    ("message", "hosts", "options"),
     [
         ("needs at least two different hosts", ["spark01"], {}),
         ("needs at least two different hosts; fabric_hosts has none", [], {}),
@@ -130,14 +130,14 @@ def test_both_ends_of_a_measurement_are_in_the_same_round() -> None:
         ("No link of fabric_links ends at spark01", RING, {"links": [{"ends": ["spark02:0", "spark03:0"]}]}),
     ],
 )  # fmt: skip
-def test_a_plan_that_does_not_add_up_is_refused(said: str, hosts: list[str], options: dict[str, t.Any]) -> None:
+def test_an_inconsistent_fabric_is_refused(message: str, hosts: list[str], options: dict[str, t.Any]) -> None:
     subnets = options.pop("subnets", SUBNETS)
     with pytest.raises(fabric.PlanError) as caught:
         fabric.of_host(hosts, "spark01", subnets, **options)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
-def test_every_fault_is_said_at_once() -> None:
+def test_all_faults_of_a_fabric_are_reported_at_once() -> None:
     links = [{"ends": ["nobody:0", "spark02:0"]}, {"ends": ["spark01:0", "spark01:1"]}]
     with pytest.raises(fabric.PlanError) as caught:
         fabric.of_host(PAIR, "spark01", SUBNETS, links=links)
@@ -145,7 +145,7 @@ def test_every_fault_is_said_at_once() -> None:
     assert "has spark01 twice" in str(caught.value)
 
 
-def test_the_role_s_variables_say_what_is_planned() -> None:
+def test_the_plan_reads_the_role_s_variables() -> None:
     role = Path(__file__).parents[5] / "roles/fabric/defaults/main.yml"
     settings = {**yaml.safe_load(role.read_text()), "fabric_hosts": PAIR, "inventory_hostname": "spark01"}
     assert fabric.plan({**settings, "fabric_mtu": "9000"}, {}).steps == fabric.of_host(PAIR, "spark01", SUBNETS)

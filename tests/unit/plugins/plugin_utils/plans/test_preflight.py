@@ -2,16 +2,15 @@
 
 import copy
 import json
-import os
 import re
 import typing as t
+from pathlib import Path
 
 import pytest
 import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import preflight
 
-HOSTS = os.path.join(os.path.dirname(__file__), "..", "..", "..", "data", "hosts")
-VARIABLES = os.path.join(HOSTS, *[".."] * 4, "roles/preflight/vars/main.yml")
+CHECKOUT = Path(__file__).parents[5]
 
 STACK: dict[str, t.Any] = {
     "name": "torch-2.15.0",
@@ -34,7 +33,7 @@ SETTINGS: dict[str, t.Any] = {
         {"path": "/opt/sparkforge", "gib": 15, "purpose": "environments"},
         {"path": "/usr", "gib": 8},
         {"path": "/var/cache/apt", "gib": 4},
-        {"path": "/tmp", "gib": 2},  # a path of the host that is judged
+        {"path": "/tmp", "gib": 2},
     ],
     "memory_minimum_gib": 2,
     "packages": ["cuda-nvcc-13-0", "libcublas-dev-13-0", "libcudnn9-dev-cuda-13", "libnccl-dev"],
@@ -43,15 +42,14 @@ SETTINGS: dict[str, t.Any] = {
 
 
 def host(name: str = "dgx-spark") -> dict[str, t.Any]:
-    with open(os.path.join(HOSTS, name + ".json"), encoding="utf-8") as stream:
-        return t.cast(dict[str, t.Any], json.load(stream))
+    return t.cast(dict[str, t.Any], json.loads((CHECKOUT / f"tests/unit/data/hosts/{name}.json").read_text()))
 
 
-def merged(base: t.Mapping[str, t.Any], change: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+def merge(base: t.Mapping[str, t.Any], change: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     result = copy.deepcopy(dict(base))
     for key, value in change.items():
         if isinstance(value, dict) and isinstance(result.get(key), dict):
-            result[key] = merged(result[key], value)
+            result[key] = merge(result[key], value)
         else:
             result[key] = value
     return result
@@ -64,7 +62,7 @@ def judge(
     name: str = "dgx-spark",
 ) -> list[dict[str, str]]:
     return preflight.problems(
-        merged(host(name), observed or {}), merged(STACK, stack or {}), merged(SETTINGS, settings or {})
+        merge(host(name), observed or {}), merge(STACK, stack or {}), merge(SETTINGS, settings or {})
     )
 
 
@@ -81,18 +79,18 @@ LAB_STACK = {
 }
 
 
-def test_a_healthy_host_without_a_gpu_has_no_problem_where_none_is_required() -> None:
+def test_a_host_without_a_gpu_has_no_problem_if_none_is_required() -> None:
     assert judge(stack=LAB_STACK, settings={"gpu_required": False}, name="debian-13-without-gpu") == []
 
 
-def test_the_same_host_is_refused_for_its_missing_gpu_where_one_is_required() -> None:
+def test_a_host_without_a_gpu_is_refused_if_one_is_required() -> None:
     problems = judge(stack=LAB_STACK, name="debian-13-without-gpu")
     assert [row["check"] for row in problems] == ["gpu"]
     assert "sparkforge_gpu_required: false" in problems[0]["remedy"]
 
 
 def test_a_recorded_h200_host_with_the_generic_profile_has_only_warnings() -> None:
-    # Its packages are cut to those that mattered when it was recorded.
+    # The record has only the packages that mattered when it was made.
     problems = judge(
         {"apt": {"packages": {"gpg": "2.4.4"}}},
         stack={"profile": {"name": "generic", "architectures": "9.0", "compute_capability": None}},
@@ -102,7 +100,7 @@ def test_a_recorded_h200_host_with_the_generic_profile_has_only_warnings() -> No
     assert "libcublas-dev-13-0" in problems[0]["cause"]
 
 
-def test_gpu_memory_that_gb10_reports_as_not_available_is_understood() -> None:
+def test_unified_memory_of_gb10_is_judged_by_the_host_s_memory() -> None:
     assert host()["gpu"]["devices"][0]["memory_total_mib"] is None
     assert judge(settings={"memory_minimum_gib": 100}) == []
     problems = judge({"memory": {"available_mib": 50000}}, settings={"memory_minimum_gib": 100})
@@ -110,174 +108,102 @@ def test_gpu_memory_that_gb10_reports_as_not_available_is_understood() -> None:
     assert "48.8 GiB" in problems[0]["cause"]
 
 
-def test_a_host_with_less_memory_than_its_profile_is_for_is_told_so_and_goes_on() -> None:
+def test_less_memory_than_the_profile_s_is_a_warning() -> None:
     profile = {"profile": {"memory_minimum_mib": 112640}}
     assert judge(stack=profile) == []
     problems = judge({"memory": {"total_mib": 64000}}, profile)
     assert [(row["check"], row["severity"]) for row in problems] == [("memory", "warning")]
     assert "The host has 62.5 GiB of memory, but profile gb10 needs 110.0 GiB or more." in problems[0]["cause"]
     assert "stack_profile" in problems[0]["remedy"]
-    # Without its GPU the host is not the profile's machine at all: said by another check, or not required.
-    without = {"gpu": {"devices": []}, "memory": {"total_mib": 64000}}
-    assert judge(without, profile, {"gpu_required": False}) == []
+    # A host without a GPU is not the profile's machine; another check reports that if a GPU is required.
+    without_gpu = {"gpu": {"devices": []}, "memory": {"total_mib": 64000}}
+    assert judge(without_gpu, profile, {"gpu_required": False}) == []
 
 
-CUDA = "https://developer.download.nvidia.com/compute/cuda/repos/ubuntu2404/sbsa"
 SECOND_SOURCE = {
     "file": "/etc/apt/sources.list.d/cuda-ubuntu2404-sbsa.list",
     "enabled": True,
     "types": ["deb"],
-    "uris": [CUDA],
+    "uris": ["https://developer.download.nvidia.com/compute/cuda/repos/ubuntu2404/sbsa"],
     "suites": ["/"],
     "components": [],
     "signed_by": "/usr/share/keyrings/other.gpg",
     "keyring_present": True,
 }
 GB10 = host()["gpu"]["devices"][0]
+LOCK_HOLDER = {"pid": 812, "command": "/usr/bin/unattended-upgrade", "file": "/var/lib/dpkg/lock-frontend"}
+NO_WHEELS: dict[str, t.Any] = {"wheels": None}
 
 
-@pytest.mark.parametrize(
-    ("observed", "stack", "settings", "check", "severity", "named"),
-    [
-        ({}, {"machines": ["x86_64"]}, {}, "architecture", "error", "aarch64"),
-        ({"os": {"id": "debian", "version": "12"}}, {}, {}, "operating system", "error", "debian 12"),
-        ({"driver": {"version": "575.57.08"}}, {}, {}, "driver", "error", "580.65.06"),
-        ({"driver": {"version": "580.65"}}, {}, {}, "driver", "error", "580.65,"),
-        ({"driver": {"version": "590.44.01"}}, {}, {}, "driver", "warning", "590"),
-        ({"driver": {"open_kernel_module": False}}, {}, {}, "kernel module", "error", "proprietary"),
-        ({"gpu": {"devices": []}}, {}, {}, "gpu", "error", "driver does not show it"),
-        ({"gpu": {"devices": [{**GB10, "compute_capability": "12.0"}]}}, {}, {}, "compute capability", "error", "12.0"),
-        (
-            {},
-            {"profile": {"compute_capability": None, "architectures": "9.0;12.0a"}},
-            {},
-            "compute capability",
-            "error",
-            "12.0a",
-        ),
-        ({}, {"python": {"version": "3.9"}, "lock": {"wheels": None}}, {}, "python", "error", "3.10 to 3.14"),
-        ({}, {"python": {"version": "3.13"}, "lock": {"wheels": None}}, {}, "python", "error", "3.12.3"),
-        ({}, {}, {"accept_license": False}, "licence", "error", "cuDSS"),
-        (
-            {"apt": {"broken": [{"name": "cups", "state": "half-configured"}]}},
-            {},
-            {},
-            "apt",
-            "error",
-            "cups (half-configured)",
-        ),
-        (
-            {
-                "apt": {
-                    "lock_holder": {
-                        "pid": 812,
-                        "command": "/usr/bin/unattended-upgrade",
-                        "file": "/var/lib/dpkg/lock-frontend",
-                    }
-                }
-            },
-            {},
-            {},
-            "apt lock",
-            "error",
-            "process 812",
-        ),
-        ({"clock": {"offset": -301.2}}, {}, {}, "clock", "error", "301 s behind"),
-        ({"clock": {"offset": 301.2}}, {}, {}, "clock", "error", "301 s ahead of"),
-        ({"kernel": {"release": "6.17.0-1008-nvidia"}}, {}, {}, "kernel", "warning", "7.4.0"),
-        ({"apt_sources": host()["apt_sources"] + [SECOND_SOURCE]}, {}, {}, "apt source", "error", "other.gpg"),
-        (
-            {"apt_sources": host()["apt_sources"] + [{**SECOND_SOURCE, "signed_by": None}]},
-            {},
-            {},
-            "apt source",
-            "error",
-            "with no Signed-By",
-        ),
-        (
-            {"unread": [{"probe": "nvidia-smi --query-gpu", "reason": "WARNING: infoROM is corrupted at gpu 1"}]},
-            {},
-            {},
-            "gpu",
-            "warning",
-            "infoROM",
-        ),
-        (
-            {"apt": {"packages": {"nvidia-cuda-toolkit": "12.0.140~12.0.1-4build4"}}},
-            {},
-            {},
-            "cuda toolkit",
-            "warning",
-            "/usr/bin/nvcc is 12.0",
-        ),
-        (
-            {"apt_sources": [{**SECOND_SOURCE, "keyring_sha1": True}]},
-            {},
-            {},
-            "apt source",
-            "warning",
-            "certified with SHA-1 alone",
-        ),
-        (
-            {"apt_sources": [{**SECOND_SOURCE, "keyring_sha1": True}], "apt": {"packages": {"sqv": "1.3.0-3"}}},
-            {},
-            {},
-            "apt source",
-            "error",
-            "which apt 3 refuses",
-        ),
-        ({"apt_sources": [{**SECOND_SOURCE, "keyring_present": False}]}, {}, {}, "apt source", "error", "NO_PUBKEY"),
-        (
-            {
-                "apt": {
-                    "pins": [
-                        {
-                            "file": "/etc/apt/preferences.d/x",
-                            "package": "libcudnn9*",
-                            "pin": "origin developer.download.nvidia.com",
-                            "priority": -1,
-                        }
-                    ]
-                }
-            },
-            {},
-            {},
-            "apt pins",
-            "error",
-            "libcudnn9-dev-cuda-13",
-        ),
-        (
-            {"gpu": {"processes": [{"pid": 9, "name": "python3", "used_mib": 2048}]}},
-            {},
-            {},
-            "gpu processes",
-            "warning",
-            "2.0 GiB",
-        ),
-        ({"memory": {"available_mib": 1024}}, {}, {}, "memory", "error", "1.0 GiB"),
-        ({}, {"lock": {"wheels": None}}, {}, None, "", ""),
-    ],
-)
-def test_each_problem_is_found_alone_with_cause_and_remedy(
-    observed: dict[str, t.Any],
-    stack: dict[str, t.Any],
-    settings: dict[str, t.Any],
-    check: str | None,
-    severity: str,
-    named: str,
-) -> None:
-    problems = judge(observed, stack, settings)
-    if check is None:
-        assert problems == []
-        return
+def assert_problem(problems: list[dict[str, str]], check: str, severity: str, text: str) -> None:
     assert [(row["check"], row["severity"]) for row in problems] == [(check, severity)]
-    assert named in problems[0]["cause"] + " "
+    assert text in problems[0]["cause"] + " "
     assert problems[0]["remedy"].endswith(".")
     assert problems[0]["cause"].endswith(".")
 
 
+def pin(package: str, pinned: str, priority: int) -> dict[str, t.Any]:
+    return {"file": "f", "package": package, "pin": pinned, "priority": priority}
+
+
+@pytest.mark.parametrize(
+    ("observed", "check", "severity", "text"),
+    [
+        ({"os": {"id": "debian", "version": "12"}}, "operating system", "error", "debian 12"),
+        ({"driver": {"version": "575.57.08"}}, "driver", "error", "580.65.06"),
+        ({"driver": {"version": "580.65"}}, "driver", "error", "580.65,"),
+        ({"driver": {"version": "590.44.01"}}, "driver", "warning", "590"),
+        ({"driver": {"open_kernel_module": False}}, "kernel module", "error", "proprietary"),
+        ({"gpu": {"devices": []}}, "gpu", "error", "driver does not show it"),
+        ({"gpu": {"devices": [{**GB10, "compute_capability": "12.0"}]}}, "compute capability", "error", "12.0"),
+        ({"apt": {"broken": [{"name": "cups", "state": "half-configured"}]}}, "apt", "error", "cups (half-configured)"),
+        ({"apt": {"lock_holder": LOCK_HOLDER}}, "apt lock", "error", "process 812"),
+        ({"clock": {"offset": -301.2}}, "clock", "error", "301 s behind"),
+        ({"clock": {"offset": 301.2}}, "clock", "error", "301 s ahead of"),
+        ({"kernel": {"release": "6.17.0-1008-nvidia"}}, "kernel", "warning", "7.4.0"),
+        ({"apt_sources": [*host()["apt_sources"], SECOND_SOURCE]}, "apt source", "error", "other.gpg"),
+        ({"apt_sources": [*host()["apt_sources"], {**SECOND_SOURCE, "signed_by": None}]},
+         "apt source", "error", "with no Signed-By"),
+        ({"unread": [{"probe": "nvidia-smi --query-gpu", "reason": "infoROM"}]}, "gpu", "warning", "infoROM"),
+        ({"apt": {"packages": {"nvidia-cuda-toolkit": "12.0.140~12.0.1-4build4"}}},
+         "cuda toolkit", "warning", "/usr/bin/nvcc is 12.0"),
+        ({"apt_sources": [{**SECOND_SOURCE, "keyring_sha1": True}]}, "apt source", "warning", "with SHA-1 alone"),
+        ({"apt_sources": [{**SECOND_SOURCE, "keyring_sha1": True}], "apt": {"packages": {"sqv": "1.3.0-3"}}},
+         "apt source", "error", "which apt 3 refuses"),
+        ({"apt_sources": [{**SECOND_SOURCE, "keyring_present": False}]}, "apt source", "error", "NO_PUBKEY"),
+        ({"apt": {"pins": [pin("libcudnn9*", "origin developer.download.nvidia.com", -1)]}},
+         "apt pins", "error", "libcudnn9-dev-cuda-13"),
+        ({"gpu": {"processes": [{"pid": 9, "name": "python3", "used_mib": 2048}]}},
+         "gpu processes", "warning", "2.0 GiB"),
+        ({"memory": {"available_mib": 1024}}, "memory", "error", "1.0 GiB"),
+    ],
+)  # fmt: skip
+def test_each_problem_of_a_host_has_cause_and_remedy(
+    observed: dict[str, t.Any], check: str, severity: str, text: str
+) -> None:
+    assert_problem(judge(observed), check, severity, text)
+
+
+@pytest.mark.parametrize(
+    ("stack", "check", "text"),
+    [
+        ({"machines": ["x86_64"]}, "architecture", "aarch64"),
+        ({"profile": {"compute_capability": None, "architectures": "9.0;12.0a"}}, "compute capability", "12.0a"),
+        ({"python": {"version": "3.9"}, "lock": NO_WHEELS}, "python", "3.10 to 3.14"),
+        ({"python": {"version": "3.13"}, "lock": NO_WHEELS}, "python", "3.12.3"),
+    ],
+)
+def test_a_stack_that_does_not_fit_the_host_is_an_error(stack: dict[str, t.Any], check: str, text: str) -> None:
+    assert_problem(judge(stack=stack), check, "error", text)
+
+
+def test_a_lock_without_wheels_is_no_problem_and_the_licence_must_be_accepted() -> None:
+    assert judge(stack={"lock": NO_WHEELS}) == []
+    assert_problem(judge(settings={"accept_license": False}), "licence", "error", "cuDSS")
+
+
 def test_a_lock_without_wheels_for_this_python_and_machine_is_named() -> None:
-    stack = merged(STACK, {})
+    stack = merge(STACK, {})
     stack["lock"] = {"wheels": {"cp312-linux-x86_64": []}}
     problems = preflight.problems(host(), stack, SETTINGS)
     assert [row["check"] for row in problems] == ["lock"]
@@ -285,17 +211,11 @@ def test_a_lock_without_wheels_for_this_python_and_machine_is_named() -> None:
 
 
 def disk(mount: str, available: int, device: str, number: str) -> dict[str, t.Any]:
-    return {
-        "mount": mount,
-        "device": device,
-        "fstype": "x",
-        "id": number,
-        "total_mib": 99999,
-        "available_mib": available,
-    }
+    size = {"total_mib": 99999, "available_mib": available}
+    return {"mount": mount, "device": device, "fstype": "x", "id": number, **size}
 
 
-def test_needs_on_one_file_system_are_added_up() -> None:
+def test_space_on_one_file_system_is_added_up() -> None:
     problems = judge({"disk": [disk("/", 28 * 1024, "/dev/a", "8:1")]})
     assert [row["check"] for row in problems] == ["disk"]
     assert "29 GiB are needed" in problems[0]["cause"]
@@ -319,24 +239,24 @@ def test_a_file_system_whose_size_is_unknown_is_not_judged() -> None:
     assert judge({"disk": disks}) == []
 
 
-def test_a_host_that_was_provisioned_before_is_only_warned_of_little_space() -> None:
+def test_little_space_on_a_provisioned_host_is_a_warning() -> None:
     problems = judge(
         {"disk": [disk("/", 1024, "/dev/a", "8:1")], "managed_files": {"/etc/ld.so.conf.d/sparkforge-x.conf": "0"}}
     )
     assert [(row["check"], row["severity"]) for row in problems] == [("disk", "warning")]
 
 
-def test_a_file_of_someone_else_with_our_name_does_not_make_a_host_provisioned() -> None:
+def test_a_foreign_file_with_our_prefix_does_not_make_a_host_provisioned() -> None:
     small = {"disk": [disk("/", 1024, "/dev/a", "8:1")], "managed_files": {"/etc/dpkg/dpkg.cfg.d/sparkforge-lab": "0"}}
     assert [row["severity"] for row in judge(small)] == ["error"]
 
 
-def test_gpu_faults_are_warnings_where_no_gpu_is_required() -> None:
+def test_gpu_problems_are_warnings_if_no_gpu_is_required() -> None:
     problems = judge({"driver": {"version": "550.1"}}, settings={"gpu_required": False})
     assert [(row["check"], row["severity"]) for row in problems] == [("driver", "warning")]
 
 
-def test_why_nvidia_smi_failed_is_told() -> None:
+def test_failure_of_nvidia_smi_is_in_the_cause() -> None:
     problems = judge(
         {
             "gpu": {"devices": []},
@@ -346,7 +266,7 @@ def test_why_nvidia_smi_failed_is_told() -> None:
     assert "Driver/library version mismatch" in problems[0]["cause"]
 
 
-def test_a_proprietary_module_that_shows_no_blackwell_gpu_is_the_named_reason() -> None:
+def test_a_proprietary_module_is_named_as_the_reason_for_a_missing_gpu() -> None:
     checks = [row["check"] for row in judge({"gpu": {"devices": []}, "driver": {"open_kernel_module": False}})]
     assert checks == ["gpu", "kernel module"]
 
@@ -356,15 +276,15 @@ KHO = {"apt": {"packages": {"nvidia-spark-grub-kho": "1.0-1"}}}
 
 
 @pytest.mark.parametrize(("rdma", "severity"), [(False, "warning"), (True, "error")])
-def test_kernel_7_without_nvidias_package_for_its_reserve_is_told_which_one_that_is(rdma: bool, severity: str) -> None:
+def test_kernel_7_without_the_package_for_its_reserve_names_it(rdma: bool, severity: str) -> None:
     (problem,) = judge(KERNEL_7, settings={"rdma": rdma})
     assert (problem["check"], problem["severity"]) == ("kernel", severity)
     assert "9.3 GiB" in problem["cause"] and ("RDMA" in problem["cause"]) is rdma
     assert problem["remedy"].startswith("Run `sudo apt install nvidia-spark-grub-kho` and reboot")
 
 
-def test_kernel_7_that_still_runs_as_before_the_package_is_told_to_reboot() -> None:
-    (problem,) = judge(merged(KERNEL_7, KHO))
+def test_kernel_7_booted_before_the_package_needs_a_reboot() -> None:
+    (problem,) = judge(merge(KERNEL_7, KHO))
     assert problem["remedy"].startswith("Reboot: nvidia-spark-grub-kho 1.0-1 is installed")
 
 
@@ -380,16 +300,16 @@ def test_dgx_os_7_6_with_that_package_has_no_problem(rdma: bool) -> None:
     assert judge(name="dgx-spark-7.6", settings={"rdma": rdma}) == []
 
 
-def test_gpg_is_needed_where_nvidias_source_is_to_be_added() -> None:
-    found = host("debian-13-without-gpu")
-    del found["apt"]["packages"]["gpg"]
+def test_gpg_is_needed_to_add_the_source_of_nvidia() -> None:
+    observed = host("debian-13-without-gpu")
+    del observed["apt"]["packages"]["gpg"]
     settings = {**SETTINGS, "gpu_required": False}
-    problems = preflight.problems(found, merged(STACK, LAB_STACK), settings)
+    problems = preflight.problems(observed, merge(STACK, LAB_STACK), settings)
     assert [(row["check"], row["severity"]) for row in problems] == [("gpg", "error")]
     assert "apt-get install gpg" in problems[0]["remedy"]
-    assert preflight.problems(found, merged(STACK, LAB_STACK), {**settings, "packages": []}) == []
-    found["apt_sources"].append({**SECOND_SOURCE, "keyring_present": True})
-    assert preflight.problems(found, merged(STACK, LAB_STACK), settings) == []
+    assert preflight.problems(observed, merge(STACK, LAB_STACK), {**settings, "packages": []}) == []
+    observed["apt_sources"].append({**SECOND_SOURCE, "keyring_present": True})
+    assert preflight.problems(observed, merge(STACK, LAB_STACK), settings) == []
 
 
 def test_a_disabled_second_source_is_no_problem() -> None:
@@ -414,20 +334,17 @@ def test_a_disabled_second_source_is_no_problem() -> None:
         ([("libcudnn9-dev-cuda-13", "version 9.14.*", -1)], False),
     ],
 )
-def test_a_pin_counts_where_it_forbids_a_package_of_nvidias_source(
-    pins: list[tuple[str, str, int]], blocked: bool
-) -> None:
-    rows = [{"file": "f", "package": package, "pin": pin, "priority": number} for package, pin, number in pins]
-    problems = judge({"apt": {"pins": rows}}, settings={"packages": ["libcudnn9-dev-cuda-13"]})
+def test_a_pin_that_forbids_a_package_of_nvidia_is_a_problem(pins: list[tuple[str, str, int]], blocked: bool) -> None:
+    rows = {"apt": {"pins": [pin(*row) for row in pins]}}
+    problems = judge(rows, settings={"packages": ["libcudnn9-dev-cuda-13"]})
     assert [row["check"] for row in problems] == (["apt pins"] if blocked else [])
 
 
 def test_a_pin_on_a_package_that_is_installed_is_no_problem() -> None:
-    rows = [{"file": "f", "package": "cuda-*", "pin": "origin developer.download.nvidia.com", "priority": -1}]
-    assert judge({"apt": {"pins": rows}}) == []
+    assert judge({"apt": {"pins": [pin("cuda-*", "origin developer.download.nvidia.com", -1)]}}) == []
 
 
-def test_a_python_of_ones_own_must_bring_headers_and_venv() -> None:
+def test_a_python_from_outside_apt_needs_headers_and_venv() -> None:
     python = {"path": "/usr/local/bin/python3.13", "version": "3.13.1", "headers": False, "venv": True}
     stack = {"python": {"version": "3.13"}, "lock": {"wheels": None}}
     problems = judge({"python": [python]}, stack)
@@ -440,12 +357,12 @@ def test_a_python_that_apt_offers_is_no_problem() -> None:
     assert judge({"apt": {"offers": {"python3.13": ["3.13.5-1"]}}}, stack) == []
 
 
-def test_an_observation_with_nothing_in_it_is_judged_without_an_exception() -> None:
+def test_an_empty_observation_raises_no_exception() -> None:
     checks = {row["check"] for row in preflight.problems({}, STACK, SETTINGS)}
     assert {"architecture", "operating system", "gpu", "python"} <= checks
 
 
-def test_a_plan_refuses_what_is_wrong_and_notes_what_is_strange() -> None:
+def test_a_plan_refuses_errors_and_notes_warnings() -> None:
     observed = {**host(), "gpu": {**host()["gpu"], "processes": [{"pid": 7, "name": "python3", "used_mib": 2048}]}}
     observed["environments"] = {"torch": {"torch": "2.16.0", "stack": {}}}
     early = {**host()["clock"], "offset": 9000.0}
@@ -453,7 +370,7 @@ def test_a_plan_refuses_what_is_wrong_and_notes_what_is_strange() -> None:
         {
             "stack": {**STACK, "versions": {"torch": "2.15.0"}, "named": False},
             "sparkforge_gpu_required": "true",
-            # As -e gives it.
+            # The option -e sets strings.
             "sparkforge_accept_nvidia_license": "false",
             "sparkforge_nvidia_url": SETTINGS.get("cuda_url", ""),
             "sparkforge_root": "/opt/sparkforge",
@@ -463,7 +380,7 @@ def test_a_plan_refuses_what_is_wrong_and_notes_what_is_strange() -> None:
             "preflight_memory_minimum_gib": "2",
             "preflight_packages": [],
             "preflight_rdma": "no",
-            # The first observation, before any wait: its clock counts.
+            # The clock is that of the first observation, before any wait.
             "__preflight_observation": {"spark_info": {"clock": early}},
         },
         observed,
@@ -484,7 +401,6 @@ def test_a_plan_refuses_what_is_wrong_and_notes_what_is_strange() -> None:
         ("python3 /tmp/hold.py", False),
     ],
 )
-def test_who_updates_dgx_os_by_itself_is_known_by_its_command(command: str, is_update: bool) -> None:
-    with open(VARIABLES, encoding="utf-8") as stream:
-        variables = yaml.safe_load(stream)
+def test_automatic_updaters_are_recognized_by_their_command(command: str, is_update: bool) -> None:
+    variables = yaml.safe_load((CHECKOUT / "roles/preflight/vars/main.yml").read_text())
     assert bool(re.search(variables["__preflight_updaters"], command)) == is_update

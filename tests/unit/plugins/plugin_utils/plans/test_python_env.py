@@ -1,4 +1,4 @@
-"""Of which wheels an environment is made, where they come from, and what is said where one is missing."""
+"""The wheels of an environment, their sources, and refusals for missing wheels."""
 
 import typing as t
 from pathlib import Path
@@ -50,7 +50,7 @@ def unit(name: str, project: str, version: str, path: str) -> dict[str, t.Any]:
 UNITS = [
     {"name": "llvm", "wheels": []},
     unit("pytorch", "torch", "2.9.1+cu130.sf0", "pytorch/1/t.whl"),
-    # A name that an index writes otherwise.
+    # An index normalizes this name.
     unit("torchvision", "Torch_Vision", "1", "torchvision/3/v.whl"),
     unit("triton", "triton", "3.5.1", "triton/2/tr.whl"),
 ]
@@ -76,39 +76,39 @@ def plan(
     return python_env.plan(settings, {**SPARK, "environments": environments or {}})
 
 
-FOREIGN = {
+UNEXPECTED_UNITS = {
     "a unit that no stack has": (unit("evil", "evil", "1", "evil/1/e.whl"), "the unit evil, which is not in the stack"),
-    "what the lock pins": (unit("torchaudio", "sympy", "99", "torchaudio/1/s.whl"), "a wheel of sympy in the unit"),
+    "a locked project": (unit("torchaudio", "sympy", "99", "torchaudio/1/s.whl"), "a wheel of sympy in the unit"),
     "a project again": (unit("torchaudio", "Torch.Vision", "9", "torchaudio/1/v.whl"), "and another one before"),
 }
 
 
-@pytest.mark.parametrize(("more", "said"), FOREIGN.values(), ids=FOREIGN)
-def test_of_a_manifest_with_what_nobody_asked_for_nothing_is_taken(more: dict[str, t.Any], said: str) -> None:
+@pytest.mark.parametrize(("extra", "cause"), UNEXPECTED_UNITS.values(), ids=UNEXPECTED_UNITS)
+def test_a_manifest_with_an_unexpected_unit_is_refused(extra: dict[str, t.Any], cause: str) -> None:
     stack = {**STACK, "units": [*STACK["units"], "torchaudio"]}
-    made = plan(stack=stack, sparkforge_manifest={"host": "spark02", "units": [*UNITS, more]})
-    assert not made.steps
-    assert said in made.refusals[0]["cause"] and "Find out what spark02 built." in made.refusals[0]["remedy"]
+    refused = plan(stack=stack, sparkforge_manifest={"host": "spark02", "units": [*UNITS, extra]})
+    assert not refused.steps
+    assert cause in refused.refusals[0]["cause"] and "Find out what spark02 built." in refused.refusals[0]["remedy"]
 
 
-def test_a_unit_of_one_s_own_is_taken_where_the_inventory_names_it() -> None:
+def test_a_user_s_unit_is_accepted_if_the_inventory_names_it() -> None:
     units = [*UNITS, unit("own", "own", "1", "own/1/own.whl")]
     made = plan(sparkforge_manifest={"host": "spark02", "units": units}, torch_extensions=[{"name": "own"}])
     assert f"own==1 --hash=sha256:{SHA}" in made.steps["environment"]["requirements"]
 
 
-def elsewhere(**changed: t.Any) -> plans.Plan:
+def plan_elsewhere(**changed: t.Any) -> plans.Plan:
     return plan(sparkforge_manifest={"host": "spark02", "units": UNITS}, **changed)
 
 
-def test_what_was_built_comes_by_its_sha256_and_what_it_needs_from_the_lock() -> None:
+def test_built_wheels_are_pinned_and_their_requirements_come_from_the_lock() -> None:
     steps = plan().steps
     environment = steps["environment"]
     assert environment["requirements"] == [
         f"torch==2.9.1+cu130.sf0 --hash=sha256:{SHA}",
         f"Torch_Vision==1 --hash=sha256:{SHA}",
         f"triton==3.5.1 --hash=sha256:{SHA}",
-        # Of flash-attention nothing was built.
+        # The requirements of flash-attention are absent because it was not built.
         "filelock==1 --hash=x",
         "sympy==1 --hash=x",
         "pillow==1 --hash=x",
@@ -126,7 +126,7 @@ def test_what_was_built_comes_by_its_sha256_and_what_it_needs_from_the_lock() ->
     assert set(steps) == {"environment"}
 
 
-def test_official_wheels_come_from_the_lock_and_bring_their_libraries() -> None:
+def test_official_wheels_come_from_the_lock_with_their_libraries() -> None:
     steps = plan("wheel", None).steps
     assert set(steps) == {"environment"}
     assert steps["environment"]["requirements"] == LOCKED
@@ -145,7 +145,7 @@ def test_the_inventory_decides_where_it_says_something() -> None:
         python_env_python="/usr/bin/python3.13",
         python_env_environment_id="0123456789ab",
     ).steps["environment"]
-    # No unit is asked for.
+    # These requirements replace the units.
     assert environment["requirements"] == [mine, "six==1 --hash=x"]
     assert environment["library_paths"] == ["/srv/lib"]
     assert environment["imports"] == ["numpy"]
@@ -153,7 +153,7 @@ def test_the_inventory_decides_where_it_says_something() -> None:
     assert (environment["python"], environment["environment_id"]) == ("/usr/bin/python3.13", "0123456789ab")
 
 
-def test_a_unit_that_is_not_built_is_named_with_who_was_asked() -> None:
+def test_a_missing_unit_is_named_with_the_searched_sources() -> None:
     tried = [{"place": "the cache", "said": "There is none."}]
     [refusal] = plan(units=UNITS[:2], sparkforge_found={"tried": tried}).refusals
     assert refusal["cause"] == (
@@ -164,11 +164,11 @@ def test_a_unit_that_is_not_built_is_named_with_who_was_asked() -> None:
     assert plan(units=None).refusals[0]["cause"].startswith("triton, pytorch, torchvision of the stack")
 
 
-def test_in_check_mode_the_builder_says_what_it_would_build() -> None:
+def test_check_mode_reports_pending_builds() -> None:
     made = plan(sparkforge_manifest={"pending": ["pytorch"]}, ansible_check_mode=True)
     assert made == plans.Plan(reasons=["create the environment once pytorch is built"])
     assert made.as_result()["settled"]
-    # status.yml is no check mode: the reason is there as well.
+    # The reason is also there without check mode, for status.yml.
     assert list(plan(sparkforge_manifest={"pending": ["pytorch"]}).reasons) == list(made.reasons)
 
 
@@ -182,27 +182,25 @@ def test_a_lock_without_wheels_for_the_host_is_refused() -> None:
 
 
 def test_the_wheels_of_another_host_go_through_the_controller() -> None:
-    steps = elsewhere(sparkforge_wheelhouse_username="lab", sparkforge_wheelhouse_password="word").steps
+    steps = plan_elsewhere(sparkforge_wheelhouse_username="lab", sparkforge_wheelhouse_password="word").steps
     assert set(steps) == {"environment", "push"}
     assert steps["push"] == "spark02"
-    assert [wheel["file"] for wheel in steps["environment"]["wheels"]] == [
-        "t.whl", "v.whl", "tr.whl",
-    ]  # fmt: skip
+    assert [wheel["file"] for wheel in steps["environment"]["wheels"]] == ["t.whl", "v.whl", "tr.whl"]
     assert steps["environment"]["find_links"] == []
-    # A builder that left the inventory is not asked: the cache has them.
-    assert elsewhere(groups={"all": ["spark01"]}).steps["push"] == "spark01"
+    # The cache replaces a builder that is no longer in the inventory.
+    assert plan_elsewhere(groups={"all": ["spark01"]}).steps["push"] == "spark01"
 
 
-def test_or_are_pulled_from_the_url() -> None:
-    steps = elsewhere(sparkforge_wheelhouse_url=URL).steps
+def test_wheels_of_another_host_are_pulled_from_the_url() -> None:
+    steps = plan_elsewhere(sparkforge_wheelhouse_url=URL).steps
     assert steps["environment"]["find_links"] == [
         f"{URL}ubuntu24.04-aarch64/simple/{name}/" for name in ("torch", "torch-vision", "triton")
     ]
     assert set(steps) == {"environment"}
     account = {"sparkforge_wheelhouse_username": "lab", "sparkforge_wheelhouse_password": "word"}
-    steps = elsewhere(sparkforge_wheelhouse_url=URL, **account).steps
+    steps = plan_elsewhere(sparkforge_wheelhouse_url=URL, **account).steps
     assert steps["credentials"] == [{"url": URL, "username": "lab", "password": "word"}]
-    # What status.yml hands on has no password in it.
+    # status.yml passes the environment on, so it must contain no password.
     assert "word" not in str(steps["environment"])
 
 
@@ -214,15 +212,13 @@ NEWER = {
 DEFAULT = {**STACK, "method": "build", "versions": {"torch": "2.14.1"}, "named": False}
 
 
-def test_the_default_stack_does_not_replace_a_newer_pytorch_and_says_how_to() -> None:
+def test_the_default_stack_does_not_replace_a_newer_pytorch() -> None:
     for check_mode in (False, True):
         made = plan(environments={"torch": NEWER}, stack=DEFAULT, ansible_check_mode=check_mode)
         assert made.steps == {}
         [refusal] = made.refusals
-        assert refusal["cause"] == (
-            "The environment torch has PyTorch 2.15.0+cu132, and the default stack torch-2.9.1 would replace it by the "
-            "older 2.14.1."
-        )
+        assert "has PyTorch 2.15.0+cu132, and the default stack torch-2.9.1 would replace it" in refusal["cause"]
+        assert "older 2.14.1" in refusal["cause"]
         assert "set stack_name: torch-2.15.0 and stack_method: wheel for this host" in refusal["remedy"]
         assert "name it there: stack_name: torch-2.9.1." in refusal["remedy"]
     unknown = plan(environments={"torch": {**NEWER, "stack": {}}}, stack=DEFAULT).refusals[0]
@@ -233,30 +229,30 @@ def test_the_default_stack_does_not_replace_a_newer_pytorch_and_says_how_to() ->
     ("environments", "changed"),
     [
         ({"torch": NEWER}, {"stack": {**DEFAULT, "named": True}}),
-        # Wheels of the same version, before the build.
+        # Wheels of the same version are replaced by the build.
         ({"torch": {**NEWER, "torch": "2.14.1+cu130"}}, {"stack": DEFAULT}),
         ({"torch": {**NEWER, "torch": "2.9.1"}}, {"stack": DEFAULT}),
         ({"torch": {**NEWER, "torch": None}}, {"stack": DEFAULT}),
         ({}, {"stack": DEFAULT}),
-        # Another environment has its own.
+        # Another environment does not matter.
         ({"serving": NEWER}, {"stack": DEFAULT}),
         ({"torch": NEWER}, {"stack": DEFAULT, "python_env_requirements": ["torch==2.12.0"]}),
     ],
 )
-def test_every_other_change_is_made(environments: dict[str, t.Any], changed: dict[str, t.Any]) -> None:
+def test_other_changes_of_the_stack_are_not_refused(environments: dict[str, t.Any], changed: dict[str, t.Any]) -> None:
     assert not plan(environments=environments, **changed).refusals
 
 
-def test_a_unit_that_did_not_compile_comes_as_its_official_wheel_with_what_that_needs() -> None:
+def test_a_unit_that_did_not_compile_is_replaced_by_its_official_wheel() -> None:
     line = f"torchvision==1 --hash=sha256:{'e' * 64}"
     lock = {**STACK["lock"], "wheels": {"cp312-linux-aarch64": [*LOCKED, line]}}
     built = [unit for unit in UNITS if unit["name"] != "torchvision"]
     made = plan(units=built, stack={**STACK, "lock": lock})
     requirements = made.steps["environment"]["requirements"]
     assert line in requirements and "pillow==1 --hash=x" in requirements
-    assert not any(one.startswith("Torch_Vision") for one in requirements)
+    assert not any(requirement.startswith("Torch_Vision") for requirement in requirements)
     assert "torchvision" in made.steps["environment"]["imports"]
-    # Of another version there is none, and PyTorch's is another environment.
+    # Without an official wheel of that version, or for PyTorch itself, the plan is refused.
     assert "torchvision of the stack torch-2.9.1 is not built" in str(plan(units=built).as_result()["refused"])
     alone = plan(units=[unit for unit in built if unit["name"] != "pytorch"], stack={**STACK, "lock": lock})
     assert "pytorch of the stack torch-2.9.1 is not built" in str(alone.as_result()["refused"])

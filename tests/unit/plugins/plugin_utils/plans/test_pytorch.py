@@ -1,4 +1,4 @@
-"""How PyTorch is built on a host: where libraries are, what is refused, what must come out."""
+"""The build of PyTorch on a host: paths of libraries, refused settings and expected results."""
 
 import copy
 import json
@@ -17,7 +17,7 @@ ROLE = yaml.safe_load((CHECKOUT / "roles/pytorch/vars/main.yml").read_text())
 DEFAULTS = yaml.safe_load((CHECKOUT / "roles/pytorch/defaults/main.yml").read_text())
 COMMIT = "5811a8d7da873dd699ff6687092c225caffcf1bb"
 
-# The build environment of seeds/003, word for word.
+# The build environment of seeds/003, unchanged.
 SEED = {
     "USE_CUDNN": 1, "USE_CUBLAS": 1, "USE_CUSPARSELT": 1, "USE_CUFILE": 1, "USE_NCCL": 1, "USE_SYSTEM_NCCL": 1,
     "USE_DISTRIBUTED": 1, "USE_TENSORPIPE": 1, "USE_FBGEMM": 1, "USE_FBGEMM_GENAI": 1, "USE_FLASH_ATTENTION": 1,
@@ -27,7 +27,7 @@ SEED = {
 
 
 def stack(torch: str = "2.9.1", architectures: str | None = "12.0") -> dict[str, t.Any]:
-    """The fact, as the role stack sets it from the shipped file, cut to what a build reads."""
+    """Return the keys of the fact ``stack`` that a build reads, from the shipped file."""
     definition = yaml.safe_load((CHECKOUT / "roles/stack/vars/torch-2.9.1.yml").read_text())["stack_definition"]
     return {
         "versions": {**definition["versions"], "torch": torch},
@@ -57,24 +57,24 @@ def plan(
     unbuilt: dict[str, str] | None = None,
     **settings: t.Any,
 ) -> dict[str, t.Any]:
-    """What the role gives to source_build, with what is missing and the notes; in check mode, which refuses no library.
+    """Return the unit for source_build, with missing libraries and notes; check mode refuses no missing library.
 
-    :raises Refused: where the plan refuses it.
+    :raises Refused: if the plan has refusals.
     """
     unit = unit or {}
     if "environment" in settings:
         unit = {**unit, "environment": settings.pop("environment")}
-    given = {**DEFAULTS, **{f"pytorch_{name}": value for name, value in settings.items()}, "pytorch_unit": unit}
-    beside = {"stack": facts or stack(), "ansible_check_mode": True, "sparkforge_unbuilt": unbuilt, **ROLE}
-    made = pytorch.plan({**given, **beside}, host or spark())
-    if made.refusals:
-        raise Refused(made.as_result()["refused"])
-    [whole] = made.steps["units"]
-    version = whole["environment"]["PYTORCH_BUILD_VERSION"]
-    costs = [note for note in made.notes if note.startswith("Compiling PyTorch takes ")]
-    notes = [note for note in made.notes if note not in costs]
-    return {**whole, **{key: made.steps[key] for key in ("before", "missing")}, "notes": notes, "version": version,
-            "unit": whole, "costs": costs}  # fmt: skip
+    variables = {**DEFAULTS, **{f"pytorch_{name}": value for name, value in settings.items()}, "pytorch_unit": unit}
+    variables |= {"stack": facts or stack(), "ansible_check_mode": True, "sparkforge_unbuilt": unbuilt, **ROLE}
+    result = pytorch.plan(variables, host or spark())
+    if result.refusals:
+        raise Refused(result.as_result()["refused"])
+    [planned] = result.steps["units"]
+    version = planned["environment"]["PYTORCH_BUILD_VERSION"]
+    costs = [note for note in result.notes if note.startswith("Compiling PyTorch takes ")]
+    notes = [note for note in result.notes if note not in costs]
+    return {**planned, **{key: result.steps[key] for key in ("before", "missing")}, "notes": notes, "version": version,
+            "unit": planned, "costs": costs}  # fmt: skip
 
 
 class Refused(Exception):
@@ -87,18 +87,18 @@ def refusal(**settings: t.Any) -> str:
     return str(caught.value)
 
 
-def test_a_spark_s_environment_has_every_library_at_its_real_path() -> None:
-    made = plan()
-    environment = made["environment"]
-    assert (made["missing"], made["kind"]) == ([], "wheel")
-    assert [note.partition(":")[0] for note in made["notes"]] == ["oneDNN is off"]
-    wanted = {
+def test_environment_on_a_spark_has_the_real_path_of_every_library() -> None:
+    result = plan()
+    environment = result["environment"]
+    assert (result["missing"], result["kind"]) == ([], "wheel")
+    assert [note.partition(":")[0] for note in result["notes"]] == ["oneDNN is off"]
+    expected = {
         "TORCH_CUDA_ARCH_LIST": "12.0",
         "CUDA_HOME": "/usr/local/cuda-13.0",
         "CUDA_PATH": "/usr/local/cuda-13.0",
         "CUDACXX": "/usr/local/cuda-13.0/bin/nvcc",
         "USE_CUDNN": "1",
-        # NVIDIA's packages have the headers there, and not in /usr/include.
+        # NVIDIA's packages install the headers there, not in /usr/include.
         "CUDNN_INCLUDE_DIR": "/usr/include/aarch64-linux-gnu",
         "CUDNN_LIBRARY": "/usr/lib/aarch64-linux-gnu",
         "USE_NCCL": "1",
@@ -117,17 +117,18 @@ def test_a_spark_s_environment_has_every_library_at_its_real_path() -> None:
         "NVPL_LAPACK_ROOT": f"{REDIST}/nvpl_lapack/0.3.1.1",
         "CMAKE_PREFIX_PATH": f"{REDIST}/nvpl_blas/0.4.1.1;{REDIST}/nvpl_lapack/0.3.1.1",
         "USE_PRIORITIZED_TEXT_FOR_LD": "1",
-        # FBGEMM is for x86-64, whatever the seed says.
+        # FBGEMM is for x86-64 only, although the seed sets it.
         "USE_FBGEMM": "0",
         "PYTORCH_BUILD_NUMBER": "1",
     }
-    assert {key: environment.get(key) for key in wanted} == wanted
-    assert made["toolchain"] == {"nvcc": "/usr/local/cuda-13.0/bin/nvcc"}
-    assert made["minimum"]["cmake"] == "3.27"
-    assert "CUSPARSELT_ROOT" not in environment  # packages have no directory of their own
+    assert {key: environment.get(key) for key in expected} == expected
+    assert result["toolchain"] == {"nvcc": "/usr/local/cuda-13.0/bin/nvcc"}
+    assert result["minimum"]["cmake"] == "3.27"
+    # Packages have no directory of their own.
+    assert "CUSPARSELT_ROOT" not in environment
 
 
-def test_what_the_build_must_bring_follows_from_what_was_asked_for() -> None:
+def test_expected_results_follow_from_the_settings() -> None:
     expect = plan()["expect"]
     assert expect["version"] == plan()["environment"]["PYTORCH_BUILD_VERSION"]
     assert expect["libraries"] == [
@@ -135,7 +136,7 @@ def test_what_the_build_must_bring_follows_from_what_was_asked_for() -> None:
         "libcublas.so.13", "libnvpl_blas_lp64_gomp.so.0", "libnvpl_lapack_lp64_gomp.so.0",
     ]  # fmt: skip
     assert expect["cmake_cache"]["USE_CUDNN"] == "ON"
-    # Not USE_CUDSS: 2.9.1 leaves it 1 in the cache where it dropped cuDSS.
+    # USE_CUDSS proves nothing: 2.9.1 leaves it 1 in the cache even if it dropped cuDSS.
     assert "USE_CUDSS" not in expect["cmake_cache"]
     assert expect["cmake_cache"]["CUDSS_LIBRARY_PATH"] == f"{REDIST}/libcudss/0.7.0.20-cuda13/lib/libcudss.so"
     assert expect["architectures"] == ["12.0", "12.1a"]
@@ -148,10 +149,10 @@ def test_what_the_build_must_bring_follows_from_what_was_asked_for() -> None:
     assert plan(unit={"expect": {"files": []}})["expect"]["files"] == []
 
 
-def test_source_build_takes_what_the_filter_returns() -> None:
-    made = plan(architectures="12.0;12.1")
-    unit = model.Unit.from_options(made["unit"])
-    assert dict(unit.environment) == made["environment"]
+def test_source_build_accepts_the_planned_unit() -> None:
+    result = plan(architectures="12.0;12.1")
+    unit = model.Unit.from_options(result["unit"])
+    assert dict(unit.environment) == result["environment"]
     assert unit.requirements == ("six==1.17.0 --hash=sha256:" + "a" * 64,)
     assert unit.source["version"] == COMMIT and unit.memory_per_job == 9216 and unit.free_space == 40960
 
@@ -163,7 +164,7 @@ def test_a_spark_compiles_with_10_jobs_and_the_plan_names_memory_and_disk() -> N
     assert mine == [
         "Compiling PyTorch takes hours, up to 2 GiB of memory for 1 job, and 1.5 GiB of disk below /opt/sparkforge."
     ]
-    # What is free at the moment refuses nothing here; the build itself looks again.
+    # Little free memory is no refusal here, because the build itself checks it again.
     busy = spark()
     busy["memory"]["available_mib"] = 20000
     assert plan(busy)["costs"] == [f"Compiling PyTorch takes hours, up to 9 GiB of memory for 1 job, and {disk}"]
@@ -171,7 +172,7 @@ def test_a_spark_compiles_with_10_jobs_and_the_plan_names_memory_and_disk() -> N
     assert plan(cuda=False)["costs"] == [] and plan(cuda=False)["memory_per_job"] == 4096
 
 
-def test_what_the_stack_says_of_the_unit_counts_and_the_user_comes_last() -> None:
+def test_user_settings_override_those_of_the_stack() -> None:
     facts = stack()
     facts["units"]["pytorch"].update(
         environment={"USE_MAGMA": "1", "USE_NUMA": "1"},
@@ -182,151 +183,151 @@ def test_what_the_stack_says_of_the_unit_counts_and_the_user_comes_last() -> Non
         memory_per_job=6000,
     )
     mine = {"environment": {"USE_NUMA": 0}, "patches": ["two.patch"], "free_space": 1}
-    made = plan(facts=facts, unit=mine)
-    assert (made["environment"]["USE_MAGMA"], made["environment"]["USE_NUMA"]) == ("1", 0)
-    assert made["edits"][-1]["path"] == "a" and made["patches"] == ["one.patch", "two.patch"]
-    assert made["expect"]["files"] == ["torch/bin/*"] and "libcudss.so.0" in made["expect"]["libraries"]
-    assert made["minimum"] == {"cmake": "3.27", "cxx": "11", "nvcc": "12.0"}
-    assert (made["memory_per_job"], made["free_space"]) == (6000, 1)
+    result = plan(facts=facts, unit=mine)
+    assert (result["environment"]["USE_MAGMA"], result["environment"]["USE_NUMA"]) == ("1", 0)
+    assert result["edits"][-1]["path"] == "a" and result["patches"] == ["one.patch", "two.patch"]
+    assert result["expect"]["files"] == ["torch/bin/*"] and "libcudss.so.0" in result["expect"]["libraries"]
+    assert result["minimum"] == {"cmake": "3.27", "cxx": "11", "nvcc": "12.0"}
+    assert (result["memory_per_job"], result["free_space"]) == (6000, 1)
     facts["units"]["pytorch"]["environment"] = {"CUDAARCHS": "12.1"}
     with pytest.raises(Refused, match="CMake rejects"):
         plan(facts=facts)
 
 
-def test_no_environment_of_the_role_has_the_build_fetch_a_library() -> None:
+def test_the_build_fetches_no_library() -> None:
     assert plan()["environment"]["USE_SYSTEM_NCCL"] == "1"
     assert plan(libraries=[])["environment"]["USE_NCCL"] == "0"
-    # Where NCCL was a submodule still, its own copy may be asked for.
+    # A release with NCCL as a submodule can use that copy.
     own = plan(version="2.6.0", environment={"USE_SYSTEM_NCCL": "0"})
     assert own["environment"]["USE_SYSTEM_NCCL"] == "0" and "libnccl.so.*" not in own["expect"]["libraries"]
     assert plan(libraries=[], environment={"USE_SYSTEM_NCCL": "0"})["environment"]["USE_NCCL"] == "0"
     host = spark()
     assert [note for note in plan(host, blas="Eigen")["notes"] if "libeigen3-dev" in note]
     host["apt"]["packages"]["libeigen3-dev"] = "3.4.0-4build0.1"
-    made = plan(host, blas="Eigen")
-    assert made["environment"]["USE_SYSTEM_EIGEN_INSTALL"] == "1"
-    assert not [note for note in made["notes"] if "Eigen" in note]
+    result = plan(host, blas="Eigen")
+    assert result["environment"]["USE_SYSTEM_EIGEN_INSTALL"] == "1"
+    assert not [note for note in result["notes"] if "Eigen" in note]
 
 
-def test_onednn_is_asked_for_by_name_and_must_be_there_at_the_end() -> None:
+def test_onednn_is_set_explicitly_and_checked_after_the_build() -> None:
     without = plan()
     assert (without["environment"]["USE_MKLDNN"], without["environment"]["USE_MKLDNN_ACL"]) == ("0", "0")
     assert "USE_MKLDNN" not in without["expect"]["cmake_cache"]
     assert "ACL_ROOT_DIR" not in without["environment"]
 
-    made = plan(compute_library="/opt/acl/")
-    environment, cache = made["environment"], made["expect"]["cmake_cache"]
+    result = plan(compute_library="/opt/acl/")
+    environment, cache = result["environment"], result["expect"]["cmake_cache"]
     assert (environment["USE_MKLDNN"], environment["USE_MKLDNN_ACL"]) == ("1", "1")
     assert environment["ACL_ROOT_DIR"] == "/opt/acl"
     assert (cache["USE_MKLDNN"], cache["USE_MKLDNN_ACL"]) == ("ON", "ON")
     header = "torch/include/oneapi/dnnl/dnnl_version.h"
-    assert header in made["expect"]["files"] and header not in without["expect"]["files"]
-    assert made["notes"] == []
-    # The user's own word counts, and is expected.
+    assert header in result["expect"]["files"] and header not in without["expect"]["files"]
+    assert result["notes"] == []
+    # The user's variable wins, and the build must honour it.
     own = plan(environment={"USE_MKLDNN": 1})
     assert own["expect"]["cmake_cache"]["USE_MKLDNN"] == "ON"
     assert "USE_MKLDNN_ACL" not in own["expect"]["cmake_cache"]
 
     host = spark()
     host["kernel"]["machine"] = "x86_64"
-    made = plan(host, blas="MKL")
-    assert made["environment"]["USE_MKLDNN"] == "1" and made["expect"]["cmake_cache"]["USE_MKLDNN"] == "ON"
-    assert "USE_MKLDNN_ACL" not in made["environment"]
+    result = plan(host, blas="MKL")
+    assert result["environment"]["USE_MKLDNN"] == "1" and result["expect"]["cmake_cache"]["USE_MKLDNN"] == "ON"
+    assert "USE_MKLDNN_ACL" not in result["environment"]
     off = plan(host, blas="MKL", environment={"USE_MKLDNN": 0})
     assert "USE_MKLDNN" not in off["expect"]["cmake_cache"]
     with pytest.raises(Refused, match="is for aarch64, not for x86_64"):
         plan(host, blas="MKL", compute_library="/opt/acl")
 
 
-def test_on_aarch64_onednn_computes_with_the_compute_library_that_the_stack_pins() -> None:
+def test_onednn_on_aarch64_uses_the_compute_library_of_the_stack() -> None:
     facts = stack()
     facts["units"]["compute_library"] = {"source": {"repo": "https://example.com/acl.git", "version": COMMIT}}
-    made = plan(facts=facts, toolchain={"cxx": "/usr/bin/g++-14"})
-    assert (made["environment"]["USE_MKLDNN"], made["environment"]["USE_MKLDNN_ACL"]) == ("1", "1")
-    assert made["environment"]["ACL_ROOT_DIR"] == "{depends.compute_library.prefix}"
-    assert made["expect"]["cmake_cache"]["USE_MKLDNN_ACL"] == "ON"
-    assert (made["depends"], made["notes"]) == (["compute_library"], [])
-    # It is built first, with the same compiler, and linked into PyTorch's own libraries.
-    [library] = made["before"]
+    result = plan(facts=facts, toolchain={"cxx": "/usr/bin/g++-14"})
+    assert (result["environment"]["USE_MKLDNN"], result["environment"]["USE_MKLDNN_ACL"]) == ("1", "1")
+    assert result["environment"]["ACL_ROOT_DIR"] == "{depends.compute_library.prefix}"
+    assert result["expect"]["cmake_cache"]["USE_MKLDNN_ACL"] == "ON"
+    assert (result["depends"], result["notes"]) == (["compute_library"], [])
+    # The Compute Library is built first, with the same compiler, and linked statically into PyTorch's libraries.
+    [library] = result["before"]
     unit = model.Unit.from_options(library)
     assert (unit.name, unit.kind, unit.source["version"]) == ("compute_library", "cmake", COMMIT)
     assert unit.toolchain["cxx"] == "/usr/bin/g++-14"
     assert "-DARM_COMPUTE_BUILD_SHARED_LIB=OFF" in library["cmake_args"]
     assert "lib/libarm_compute.a" in library["expect"]["files"]
 
-    # It is not built where a directory of the host's takes its place, where oneDNN is not wanted, nor on x86-64.
+    # It is not built if a directory on the host replaces it, if oneDNN is off, or on x86-64.
     without = plan(facts=facts, unbuilt={"compute_library": "it did not compile"})
     assert (without["depends"], without["before"]) == ([], []) and "oneDNN is off" in without["notes"][0]
     own = plan(facts=facts, compute_library="/opt/acl")
     assert (own["environment"]["ACL_ROOT_DIR"], own["depends"], own["before"]) == ("/opt/acl", [], [])
     host = spark()
     host["kernel"]["machine"] = "x86_64"
-    for made in (plan(facts=facts, environment={"USE_MKLDNN": 0}), plan(host, facts=facts, blas="MKL")):
-        assert (made["depends"], made["before"]) == ([], [])
-        assert "ACL_ROOT_DIR" not in made["environment"]
+    for result in (plan(facts=facts, environment={"USE_MKLDNN": 0}), plan(host, facts=facts, blas="MKL")):
+        assert (result["depends"], result["before"]) == ([], [])
+        assert "ACL_ROOT_DIR" not in result["environment"]
 
 
-def test_the_stack_s_cudnn_and_nccl_are_inputs_and_the_host_s_are_recorded() -> None:
-    made = plan()
-    assert made["unit"]["libraries"] == {
+def test_cudnn_and_nccl_of_the_stack_are_inputs_and_those_of_the_host_are_recorded() -> None:
+    result = plan()
+    assert result["unit"]["libraries"] == {
         "cudnn": {"version": "9.13", "found": "9.13.0.50-1"},
         "nccl": {"version": "2.27.7", "found": "2.27.7-1+cuda13.0"},
         "cusparselt": {"version": "0.8.1", "found": "0.8.1.1-1"},
     }
-    # A newer one of the same SONAME is taken and said, and is no other build; one that the stack asks for is.
+    # A newer library with the same SONAME is used with a note and does not change the version; another pin does.
     newer = spark()
     newer["apt"]["packages"].update({"libcudnn9-dev-cuda-13": "9.28.0.42-1", "libnccl-dev": "2.27.8-1+cuda13.0"})
     again = plan(newer)
-    assert again["missing"] == [] and again["version"] == made["version"]
+    assert again["missing"] == [] and again["version"] == result["version"]
     notes = [note for note in again["notes"] if "newer than" in note]
     assert notes == ["cuDNN 9.28.0.42-1 is newer than the stack's 9.13 with the same SONAME: the build uses it."]
     facts = stack()
     facts["cudnn"] = {"version": "9.20"}
-    assert plan(newer, facts)["version"] != made["version"]
-    # An older one is refused with the role that brings a newer.
+    assert plan(newer, facts)["version"] != result["version"]
+    # An older library is refused with the role that installs a newer one.
     assert plan(spark(), facts)["missing"] == [
         "cuDNN 9.20 or newer, it has libcudnn9-dev-cuda-13 9.13.0.50-1 (role cuda_libraries)"
     ]
-    # A stack that names none records what there is.
+    # A stack without a pin records the host's version.
     del facts["cudnn"], facts["nccl"]
     assert plan(spark(), facts)["unit"]["libraries"]["cudnn"] == {"found": "9.13.0.50-1"}
     assert "cudnn" not in plan(libraries=["nccl"])["unit"]["libraries"]
 
 
-def test_a_library_set_by_archive_and_one_set_by_package_are_told_apart() -> None:
+def test_libraries_from_archives_and_packages_are_distinguished() -> None:
     host = spark()
     del host["apt"]["packages"]["libcusparselt0-dev-cuda-13"]
     host["loader"]["libraries"]["libcusparseLt.so.0"] = f"{REDIST}/libcusparse_lt/current/lib/libcusparseLt.so.0"
-    made = plan(host)
-    assert made["environment"]["CUSPARSELT_ROOT"] == f"{REDIST}/libcusparse_lt/0.8.1.1-cuda13"
+    result = plan(host)
+    assert result["environment"]["CUSPARSELT_ROOT"] == f"{REDIST}/libcusparse_lt/0.8.1.1-cuda13"
     host["apt"]["packages"]["libcudss0-dev-cuda-13"] = "0.7.1.4-1"
     host["loader"]["libraries"]["libcudss.so.0"] = "/usr/lib/aarch64-linux-gnu/libcudss/13/libcudss.so.0"
-    made = plan(host)
-    assert made["environment"]["CUDSS_LIBRARY"] == "/usr/lib/aarch64-linux-gnu/libcudss/13"
-    assert made["environment"]["CUDSS_INCLUDE_DIR"] == "/usr/include/libcudss/13"
-    assert "CUDSS_ROOT" not in made["environment"]
+    result = plan(host)
+    assert result["environment"]["CUDSS_LIBRARY"] == "/usr/lib/aarch64-linux-gnu/libcudss/13"
+    assert result["environment"]["CUDSS_INCLUDE_DIR"] == "/usr/include/libcudss/13"
+    assert "CUDSS_ROOT" not in result["environment"]
 
 
-def test_a_host_of_the_factory_lacks_them_and_each_is_named_with_its_role() -> None:
+def test_missing_libraries_of_a_new_host_are_named_with_their_roles() -> None:
     host = json.loads((CHECKOUT / "tests/unit/data/hosts/dgx-spark.json").read_text())
     host["cuda_toolkits"] = []
     missing = "; ".join(plan(host)["missing"])
-    for words in (
+    for message in (
         "nvcc 13.0 (role cuda_libraries)", "cuDNN, libcudnn9-dev-cuda-13", "NCCL, libnccl-dev", "cuFile",
         "cuSPARSELt, libcusparseLt.so.0 (role cusparselt)", "cuDSS, libcudss.so.0 (role math_libraries)",
         "NVPL, libnvpl_lapack_lp64_gomp.so.0",
     ):  # fmt: skip
-        assert words in missing
+        assert message in missing
 
 
 def test_x86_64_takes_openblas_and_refuses_nvpl() -> None:
     host = spark()
     host["kernel"]["machine"] = "x86_64"
     host["apt"]["packages"]["libopenblas-dev"] = "1"
-    made = plan(host)
-    assert made["environment"]["BLAS"] == "OpenBLAS" and made["environment"]["USE_FBGEMM"] == "1"
-    assert "USE_PRIORITIZED_TEXT_FOR_LD" not in made["environment"]
-    assert not [line for line in made["missing"] if "OpenBLAS" in line]
+    result = plan(host)
+    assert result["environment"]["BLAS"] == "OpenBLAS" and result["environment"]["USE_FBGEMM"] == "1"
+    assert "USE_PRIORITIZED_TEXT_FOR_LD" not in result["environment"]
+    assert not [line for line in result["missing"] if "OpenBLAS" in line]
     with pytest.raises(Refused, match="does not pin for x86_64: set pytorch_blas to OpenBLAS"):
         plan(host, blas="NVPL")
     del host["apt"]["packages"]["libopenblas-dev"]
@@ -334,21 +335,21 @@ def test_x86_64_takes_openblas_and_refuses_nvpl() -> None:
     assert "MKL, which exists for x86-64" in refusal(blas="MKL")
 
 
-def test_the_seed_s_environment_is_taken_but_for_its_defects_which_are_all_named() -> None:
+def test_all_defects_of_the_seed_s_environment_are_named() -> None:
     text = refusal(environment=SEED)
-    for words in ("CUDAARCHS=12.1: CMake rejects", "USE_CUBLAS=1: PyTorch has no such option", "TORCH_CUDA_ARCH_LIST=",
-                  "PYTORCH_BUILD_VERSION=2.9.1", "PYTORCH_BUILD_NUMBER=1"):  # fmt: skip
-        assert words in text
-    bad = ("CUDAARCHS", "USE_CUBLAS", "TORCH_CUDA_ARCH_LIST", "PYTORCH_BUILD_VERSION", "PYTORCH_BUILD_NUMBER")
-    rest = {key: value for key, value in SEED.items() if key not in bad}
-    made = plan(environment=rest)
-    assert {key: made["environment"][key] for key in rest} == rest
+    for defect in ("CUDAARCHS=12.1: CMake rejects", "USE_CUBLAS=1: PyTorch has no such option", "TORCH_CUDA_ARCH_LIST=",
+                   "PYTORCH_BUILD_VERSION=2.9.1", "PYTORCH_BUILD_NUMBER=1"):  # fmt: skip
+        assert defect in text
+    refused = ("CUDAARCHS", "USE_CUBLAS", "TORCH_CUDA_ARCH_LIST", "PYTORCH_BUILD_VERSION", "PYTORCH_BUILD_NUMBER")
+    accepted = {key: value for key, value in SEED.items() if key not in refused}
+    result = plan(environment=accepted)
+    assert {key: result["environment"][key] for key in accepted} == accepted
     for option in ("USE_FBGEMM_GENAI", "USE_FBGEMM"):
-        assert [note for note in made["notes"] if f"{option}=1 has no effect" in note]
+        assert [note for note in result["notes"] if f"{option}=1 has no effect" in note]
 
 
 @pytest.mark.parametrize(
-    ("variable", "value", "words"),
+    ("variable", "value", "message"),
     [
         ("CMAKE_CUDA_ARCHITECTURES", "121", "set pytorch_architectures instead"),
         ("TORCH_NVCC_FLAGS", "-gencode arch=compute_121,code=sm_121", "outside the list"),
@@ -364,13 +365,13 @@ def test_the_seed_s_environment_is_taken_but_for_its_defects_which_are_all_named
         ("USE_SYSTEM_NCCL", "0", "clones it unverified"),
     ],
 )
-def test_what_would_not_do_what_it_says_is_refused(variable: str, value: str, words: str) -> None:
+def test_variables_without_their_apparent_effect_are_refused(variable: str, value: str, message: str) -> None:
     text = refusal(environment={variable: value})
-    assert f"The environment of the unit pytorch has {variable}={value}: " in text and words in text
+    assert f"The environment of the unit pytorch has {variable}={value}: " in text and message in text
 
 
 @pytest.mark.parametrize(
-    ("version", "variable", "words"),
+    ("version", "variable", "message"),
     [
         ("2.15.0", "USE_FBGEMM_GENAI", "2.11 and newer do not know it; it is now USE_MSLK"),
         ("2.14.1", "USE_NINJA", "CMAKE_GENERATOR=Ninja"),
@@ -380,32 +381,29 @@ def test_what_would_not_do_what_it_says_is_refused(variable: str, value: str, wo
         ("2.9.1", "CMAKE_ARGS", "does not read it; set each CMake variable by its own name"),
     ],
 )
-def test_a_renamed_or_dropped_option_is_refused_with_the_new_name(version: str, variable: str, words: str) -> None:
-    assert words in refusal(version=version, environment={variable: "1"})
+def test_a_renamed_or_dropped_option_is_refused_with_the_new_name(version: str, variable: str, message: str) -> None:
+    assert message in refusal(version=version, environment={variable: "1"})
 
 
-def test_from_2_14_on_a_variable_that_reaches_nothing_is_said() -> None:
+def test_a_variable_without_effect_is_noted_from_2_14_on() -> None:
     notes = plan(version="2.14.1", environment={"MY_SWITCH": "1", "CUDSS_ROOT_DIR": "/x", "USE_MSLK": "1"})["notes"]
     assert [note.split(" ")[0] for note in notes if "has no effect" in note] == ["MY_SWITCH"]
     assert not [note for note in plan(environment={"MY_SWITCH": "1"})["notes"] if "reaches" in note]
 
 
-def test_a_variable_of_the_user_replaces_the_role_s_and_null_takes_it_away() -> None:
-    made = plan(environment={"USE_CUDSS": False, "USE_NUMA": True, "USE_MAGMA": None, "USE_NCCL": "0"})
-    environment = made["environment"]
+def test_a_variable_of_the_user_replaces_the_role_s_and_null_removes_it() -> None:
+    result = plan(environment={"USE_CUDSS": False, "USE_NUMA": True, "USE_MAGMA": None, "USE_NCCL": "0"})
+    environment = result["environment"]
     assert environment["USE_CUDSS"] is False and environment["USE_NUMA"] is True and "USE_MAGMA" not in environment
-    assert not {"libcudss.so.0", "libnccl.so.*"} & set(made["expect"]["libraries"])
+    assert not {"libcudss.so.0", "libnccl.so.*"} & set(result["expect"]["libraries"])
 
 
-# --- architectures and fixes ----------------------------------------------------------------------------------
-
-
-def test_a_list_that_is_not_set_is_refused_and_a_generic_host_s_is_its_gpu_s() -> None:
+def test_architectures_default_to_the_host_s_gpu_and_are_refused_without_one() -> None:
     host = spark()
     facts = stack(architectures=None)
-    made = plan(host, facts)
-    assert made["environment"]["TORCH_CUDA_ARCH_LIST"] == "12.0"
-    assert [note for note in made["notes"] if "runs code for the list's 12.0" in note]
+    result = plan(host, facts)
+    assert result["environment"]["TORCH_CUDA_ARCH_LIST"] == "12.0"
+    assert [note for note in result["notes"] if "runs code for the list's 12.0" in note]
     host["gpu"]["devices"] = [{"compute_capability": "9.0"}, {"compute_capability": "9.0"}]
     assert plan(host, facts)["environment"]["TORCH_CUDA_ARCH_LIST"] == "9.0"
     host["gpu"]["devices"] = []
@@ -416,16 +414,16 @@ def test_a_list_that_is_not_set_is_refused_and_a_generic_host_s_is_its_gpu_s() -
 @pytest.mark.parametrize(
     ("text", "hint"), [("sm_121", "12.1"), ("90a", "9.0a"), ("Blackwell", "12.0"), ("All", "12.0")]
 )
-def test_what_is_no_capability_is_refused_with_the_way_to_write_it(text: str, hint: str) -> None:
+def test_an_invalid_compute_capability_is_refused_with_the_right_form(text: str, hint: str) -> None:
     assert f"has {text}, which is not a compute capability: write it as {hint}" in refusal(architectures=text)
 
 
-def test_the_list_is_written_as_pytorch_reads_it() -> None:
+def test_architectures_are_written_as_pytorch_reads_them() -> None:
     assert plan(architectures="9.0 12.0+PTX, 9.0")["environment"]["TORCH_CUDA_ARCH_LIST"] == "9.0;12.0+PTX"
     assert plan(architectures="9.0 12.0+PTX")["expect"]["architectures"] == ["9.0", "12.0", "12.1a"]
 
 
-def test_12_1_brings_the_guard_and_12_0_does_not() -> None:
+def test_attention_guard_is_applied_for_12_1_but_not_for_12_0() -> None:
     def names(**settings: t.Any) -> set[str]:
         return {edit["name"] for edit in plan(**settings)["edits"]}
 
@@ -438,7 +436,7 @@ def test_12_1_brings_the_guard_and_12_0_does_not() -> None:
     assert plan(architectures="12.1")["expect"]["architectures"] == ["12.1", "12.1a"]
 
 
-def test_12_1_without_a_guard_is_refused_up_to_2_11_and_taken_from_2_12_on() -> None:
+def test_12_1_without_the_guard_is_refused_up_to_2_11() -> None:
     assert "wrong numbers and no error" in refusal(architectures="12.1", fixes={"attention_guard": False})
     assert "attention_guard" in refusal(architectures="12.0;12.1", version="2.11.0")
     own = [{"name": "attention_guard", "path": "a.cu", "match": "1200", "replace": "1210"}]
@@ -449,16 +447,13 @@ def test_12_1_without_a_guard_is_refused_up_to_2_11_and_taken_from_2_12_on() -> 
     assert newer["expect"]["architectures"] == ["12.1"]
 
 
-def test_a_fix_is_not_applied_to_a_release_that_it_was_not_tried_on_and_that_is_said() -> None:
-    made = plan(version="2.10.0")
-    assert made["edits"] == []
-    assert [note for note in made["notes"] if "rowwise_121a was tested with 2.9.1, not with 2.10.0" in note]
+def test_a_fix_is_not_applied_to_an_untested_release_but_noted() -> None:
+    result = plan(version="2.10.0")
+    assert result["edits"] == []
+    assert [note for note in result["notes"] if "rowwise_121a was tested with 2.9.1, not with 2.10.0" in note]
 
 
-# --- version, requirements ------------------------------------------------------------------------------------
-
-
-def test_the_version_is_never_the_index_s_and_differs_with_the_inputs() -> None:
+def test_the_version_differs_from_the_index_s_and_with_the_inputs() -> None:
     first = plan()
     assert first["version"].startswith("2.9.1+cu130.sf")
     assert first["environment"]["PYTORCH_BUILD_VERSION"] == first["version"]
@@ -471,18 +466,18 @@ def test_the_version_is_never_the_index_s_and_differs_with_the_inputs() -> None:
         plan(unit={"patches": ["/home/one/a.patch"]})["version"], plan(fixes={"fermi_token": False})["version"],
     }  # fmt: skip
     assert len(versions) == 5 and not [version for version in versions if "{" in version]
-    # The same bytes from another place are the same wheel.
+    # The same source from a mirror has the same version.
     assert plan(facts=mirror)["version"] == first["version"]
     assert plan(local_version="site.1")["version"] == "2.9.1+site.1"
     assert "lower-case letters" in refusal(local_version="Site_1")
     assert plan(cuda=False)["version"].startswith("2.9.1+cpu.sf")
 
 
-def test_without_cuda_no_library_of_it_is_asked_for() -> None:
-    made = plan(cuda=False)
-    assert made["environment"]["USE_CUDA"] == "0" and "TORCH_CUDA_ARCH_LIST" not in made["environment"]
-    assert made["toolchain"] == {} and made["edits"] == [] and made["expect"]["architectures"] == []
-    assert made["expect"]["libraries"] == ["libnvpl_blas_lp64_gomp.so.0", "libnvpl_lapack_lp64_gomp.so.0"]
+def test_a_cpu_build_requires_no_cuda_library() -> None:
+    result = plan(cuda=False)
+    assert result["environment"]["USE_CUDA"] == "0" and "TORCH_CUDA_ARCH_LIST" not in result["environment"]
+    assert result["toolchain"] == {} and result["edits"] == [] and result["expect"]["architectures"] == []
+    assert result["expect"]["libraries"] == ["libnvpl_blas_lp64_gomp.so.0", "libnvpl_lapack_lp64_gomp.so.0"]
 
 
 @pytest.mark.parametrize(
@@ -492,17 +487,17 @@ def test_a_misspelt_setting_is_refused(settings: dict[str, t.Any]) -> None:
     assert next(iter(settings)) in refusal(**settings)
 
 
-def test_a_library_that_the_host_does_not_show_is_refused_but_in_check_mode() -> None:
+def test_a_missing_library_is_refused_except_in_check_mode() -> None:
     host = spark()
     del host["apt"]["packages"]["libcudnn9-dev-cuda-13"]
     assert "cuDNN" in plan(host)["missing"][0]
-    beside = {"stack": stack(), "ansible_check_mode": False, "__pytorch_known_fixes": ROLE["__pytorch_known_fixes"]}
-    refused = pytorch.plan({**DEFAULTS, **beside}, host).as_result()["refused"]
+    variables = {**DEFAULTS, **ROLE, "stack": stack(), "ansible_check_mode": False}
+    refused = pytorch.plan(variables, host).as_result()["refused"]
     assert refused.startswith("This host lacks cuDNN") and "Run that role, or remove the library" in refused
-    assert pytorch.plan({**DEFAULTS, **beside, "pytorch_state": "absent"}, host).steps == {}
+    assert pytorch.plan({**variables, "pytorch_state": "absent"}, host).steps == {}
 
 
-def test_pytorch_unit_of_the_page_reaches_cmake_and_is_checked() -> None:
+def test_documented_pytorch_unit_reaches_cmake_and_is_checked() -> None:
     page = (CHECKOUT / "docs/developer.md").read_text()
     (block,) = [block for block in page.split("```yaml\n")[1:] if block.startswith("build_toolchain_extra_packages")]
     unit = yaml.safe_load(block.partition("```")[0])["pytorch_unit"]

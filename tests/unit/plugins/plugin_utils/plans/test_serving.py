@@ -1,4 +1,4 @@
-"""Whether a model server may run as its variables say: nobody beyond this host without a key, no secret in the unit."""
+"""Settings of a model server: other hosts need a key, and the unit contains no secret."""
 
 import typing as t
 
@@ -7,13 +7,13 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import 
 
 from tests.unit.plugins.plugin_utils.plans.test_plans import settings
 
-BEYOND = {"serving_host": "0.0.0.0", "serving_api_key_file": "/home/ada/key"}
+ALL_ADDRESSES = {"serving_host": "0.0.0.0", "serving_api_key_file": "/home/ada/key"}
 
 
 def plan(**changed: t.Any) -> Plan:
-    given = {"serving_engine": "vllm", "serving_model": "Org/Name", "serving_memory_max": "30%"}
+    variables = {"serving_engine": "vllm", "serving_model": "Org/Name", "serving_memory_max": "30%"}
     engines = {"__serving_engines": {"vllm": {}, "sglang": {}}}
-    return serving.plan(settings("serving", **{**given, **engines, **changed}), None)
+    return serving.plan(settings("serving", **{**variables, **engines, **changed}), None)
 
 
 @pytest.mark.parametrize(
@@ -22,28 +22,28 @@ def plan(**changed: t.Any) -> Plan:
         ({}, True, ["localhost"]),
         ({"serving_host": "::1"}, True, ["localhost"]),
         ({"serving_host": "127.0.0.7", "serving_networks": ["10.0.0.0/8"]}, True, ["10.0.0.0/8"]),
-        (BEYOND, False, ["any"]),
-        ({**BEYOND, "serving_networks": ["192.168.1.0/24"]}, False, ["192.168.1.0/24"]),
+        (ALL_ADDRESSES, False, ["any"]),
+        ({**ALL_ADDRESSES, "serving_networks": ["192.168.1.0/24"]}, False, ["192.168.1.0/24"]),
     ],
 )
-def test_who_listens_to_this_host_alone_talks_to_nobody_else(
+def test_a_server_on_loopback_may_reach_only_this_host(
     changed: dict[str, t.Any], loopback: bool, networks: list[str]
 ) -> None:
     assert plan(**changed).refusals == []
     assert plan(**changed).steps == {"loopback": loopback, "networks": networks}
 
 
-def test_what_is_known_of_a_server_s_journal_is_told() -> None:
+def test_a_known_error_in_the_journal_is_explained() -> None:
     line = (
         "(EngineCore pid=7) ERROR 11-20 10:00:00 [core.py:8] torch.AcceleratorError: CUDA error: an illegal instruction"
     )
-    told = plan(__serving_said={"stdout_lines": ["Started.", f"{line} was encountered"]}).steps["failure"]
-    assert told.startswith("A kernel has code for another GPU") and "Choose another backend" in told
+    failure = plan(__serving_said={"stdout_lines": ["Started.", f"{line} was encountered"]}).steps["failure"]
+    assert failure.startswith("A kernel has code for another GPU") and "Choose another backend" in failure
     assert "failure" not in plan(__serving_said={"stdout_lines": ["Started."]}).steps
 
 
 @pytest.mark.parametrize(
-    ("changed", "words"),
+    ("changed", "message"),
     [
         ({"serving_engine": "other"}, "no engine other"),
         ({"serving_memory_share": 1.5}, "serving_memory_share is 1.5"),
@@ -56,7 +56,7 @@ def test_what_is_known_of_a_server_s_journal_is_told() -> None:
         ({"serving_host": "192.168.1.7"}, "there is no key"),
         ({"serving_host": "::"}, "there is no key"),
         ({"serving_host": "127.0.0.1.example.com", "serving_api_key_file": "/k"}, "which is no address"),
-        ({**BEYOND, "serving_engine": "sglang"}, "Set serving_networks"),
+        ({**ALL_ADDRESSES, "serving_engine": "sglang"}, "Set serving_networks"),
         ({"serving_networks": ["10.0.0.0/8\nExecStartPre=/bin/sh"]}, "no network"),
         ({"serving_environment_file": "/etc/a\nExecStartPre=/bin/sh"}, "serving_environment_file is"),
         ({"serving_environment_file": "-/etc/a"}, "serving_environment_file is"),
@@ -87,37 +87,26 @@ def test_what_is_known_of_a_server_s_journal_is_told() -> None:
             )
         ),
         *(
-            ({**BEYOND, "serving_arguments": [argument]}, "asks for no key")
+            ({**ALL_ADDRESSES, "serving_arguments": [argument]}, "asks for no key")
             for argument in ("--grpc", "--grpc-port=50051", "--smg-grpc-mode", "--tokenizer_worker_num",
                 "--grp", "--gr", "--g=1", "--smg", "--sm=1", "--smg_gr", "--tokenizer-", "--tokenizer_work=2",
                 "--tokenize",
             )
         ),
-        ({**BEYOND, "serving_environment": {"VLLM_USE_RUST_FRONTEND": "1"}}, "asks for no key"),
+        ({**ALL_ADDRESSES, "serving_environment": {"VLLM_USE_RUST_FRONTEND": "1"}}, "asks for no key"),
     ],
 )  # fmt: skip
-def test_what_opens_the_server_or_shows_a_secret_is_refused(changed: dict[str, t.Any], words: str) -> None:
+def test_settings_that_open_the_server_or_show_a_secret_are_refused(changed: dict[str, t.Any], message: str) -> None:
     refused = plan(**changed).as_result()["refused"]
-    assert words in refused
+    assert message in refused
     assert "s3cret" not in refused
 
 
-def test_what_only_begins_alike_is_an_engine_s_own() -> None:
-    arguments = [
-        "--hf-overrides",
-        "{}",
-        "--config-format",
-        "hf",
-        "--tokenizer",
-        "x",
-        "-tp",
-        "2",
-        "--api-server-count",
-        "2",
-    ]
+def test_similar_options_of_an_engine_are_accepted() -> None:
+    arguments = "--hf-overrides {} --config-format hf --tokenizer x -tp 2 --api-server-count 2".split()
     names = (
         "TOKENIZERS_PARALLELISM", "VLLM_MAX_TOKENS_PER_EXPERT_FP4_MOE", "PATH", "VLLM_KEYED_CACHE", "KEYBOARD",
         "HF_TOKEN_PATH", "AWS_SHARED_CREDENTIALS_FILE", "PASSTHROUGH", "COMPAT", "NCCL_AUTHOR",
     )  # fmt: skip
     assert plan(serving_arguments=arguments, serving_environment=dict.fromkeys(names, "1")).refusals == []
-    assert plan(**BEYOND, serving_arguments=[*arguments, "--gpu-memory-swap", "1"]).refusals == []
+    assert plan(**ALL_ADDRESSES, serving_arguments=[*arguments, "--gpu-memory-swap", "1"]).refusals == []

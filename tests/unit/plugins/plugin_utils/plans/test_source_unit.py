@@ -1,4 +1,4 @@
-"""Without which units of the shipped stacks a build goes on."""
+"""The units of the shipped stacks whose failure does not stop a build."""
 
 import typing as t
 
@@ -9,33 +9,33 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.stack import 
 SPARK = {"kernel": {"machine": "aarch64"}}
 
 
-def dispensable(name: str = "torch-2.14.1", **settings: t.Any) -> dict[str, str]:
+def dispensable_units(name: str = "torch-2.14.1", **settings: t.Any) -> dict[str, str]:
     stack = facts.facts(name, "build", "gb10", load.search_paths([], load.SHIPPED))["stack"]
-    made = source_unit.plan({"stack": stack, "source_unit_strict": False, **settings}, SPARK)
-    return t.cast("dict[str, str]", made.steps.get("dispensable") or {})
+    steps = source_unit.plan({"stack": stack, "source_unit_strict": False, **settings}, SPARK).steps
+    return t.cast("dict[str, str]", steps.get("dispensable") or {})
 
 
-def test_of_the_default_stack_pytorch_alone_must_compile() -> None:
-    found = dispensable()
-    assert set(found) == {"llvm", "triton", "compute_library", "torchvision", "torchaudio", "flash_attention"}
-    assert found["torchvision"] == "environments get its official wheel"
+def test_only_pytorch_of_the_default_stack_must_compile() -> None:
+    units = dispensable_units()
+    assert set(units) == {"llvm", "triton", "compute_library", "torchvision", "torchaudio", "flash_attention"}
+    assert units["torchvision"] == "environments get its official wheel"
 
 
-def test_without_official_wheels_triton_and_the_extensions_must_too() -> None:
-    assert set(dispensable("torch-2.9.1")) == {"flash_attention"}
+def test_triton_and_extensions_must_compile_without_official_wheels() -> None:
+    assert set(dispensable_units("torch-2.9.1")) == {"flash_attention"}
 
 
 @pytest.mark.parametrize(
-    ("settings", "wanted"),
+    ("settings", "required"),
     [
         ({"triton_unit": {"source": {"archive": "/srv/triton.tar.gz"}}}, {"triton"}),
         ({"triton_llvm_override": {"repo": "/srv/llvm", "version": "x"}}, {"llvm"}),
         ({"torch_extensions": [{"name": "torchvision"}, {"name": "mine"}]}, {"torchvision", "mine"}),
     ],
 )
-def test_what_a_person_changed_is_wanted_as_it_is(settings: dict[str, t.Any], wanted: set[str]) -> None:
-    assert not wanted & set(dispensable(**settings))
+def test_units_that_the_user_changed_must_compile(settings: dict[str, t.Any], required: set[str]) -> None:
+    assert not required & set(dispensable_units(**settings))
 
 
-def test_strict_wants_everything() -> None:
-    assert dispensable(source_unit_strict="true") == {}
+def test_every_unit_must_compile_if_strict() -> None:
+    assert dispensable_units(source_unit_strict="true") == {}

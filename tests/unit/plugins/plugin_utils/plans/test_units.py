@@ -1,3 +1,5 @@
+"""Units for source_build, merged from the stack's definition and the user's settings."""
+
 import typing as t
 
 import pytest
@@ -9,11 +11,11 @@ SOURCE = {"repo": "https://example.com/tool.git", "version": "1" * 40}
 
 
 def unit(*layers: dict[str, t.Any], built: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
-    found = units(["tool"], [{"tool": {"source": SOURCE}}, *({"tool": layer} for layer in layers)], PLATFORM, built)
-    return t.cast("dict[str, t.Any]", found[0])
+    [tool] = units(["tool"], [{"tool": {"source": SOURCE}}, *({"tool": layer} for layer in layers)], PLATFORM, built)
+    return t.cast("dict[str, t.Any]", tool)
 
 
-def test_what_nobody_says_is_empty() -> None:
+def test_unset_options_of_a_unit_have_defaults() -> None:
     assert unit() == {
         "name": "tool", "kind": "wheel", "source": SOURCE, "subdirectory": "", "requirements": [], "patches": [],
         "edits": [], "environment": {}, "cmake_args": [], "depends": [], "toolchain": {}, "minimum": {},
@@ -22,38 +24,35 @@ def test_what_nobody_says_is_empty() -> None:
     }  # fmt: skip
 
 
-def test_a_later_layer_wins_key_by_key_and_null_takes_a_key_away() -> None:
+def test_a_later_layer_overrides_keys_and_null_removes_them() -> None:
     first = {"environment": {"A": "1", "B": "1", "C": "1"}, "expect": {"cmake_cache": {"X": "ON"}, "files": ["a"]}}
     later = {"environment": {"B": "2", "C": None}, "expect": {"cmake_cache": {"Y": "ON"}}}
-    found = unit(first, later)
-    assert found["environment"] == {"A": "1", "B": "2"}
-    assert found["expect"] == {"cmake_cache": {"X": "ON", "Y": "ON"}, "files": ["a"]}
+    tool = unit(first, later)
+    assert tool["environment"] == {"A": "1", "B": "2"}
+    assert tool["expect"] == {"cmake_cache": {"X": "ON", "Y": "ON"}, "files": ["a"]}
 
 
-def test_lists_add_up_and_a_later_definition_takes_the_place_of_an_earlier_one() -> None:
-    found = unit(
+def test_lists_are_joined_and_a_later_definition_replaces_an_earlier_one() -> None:
+    tool = unit(
         {"kind": "cmake", "cmake_args": ["-DA=1", "-DB:BOOL=ON", "-Wno-dev"], "patches": ["one.patch"]},
         {"cmake_args": ["-DB=OFF", "-DC=1"], "patches": ["one.patch", "two.patch"]},
     )
-    assert found["cmake_args"] == ["-DA=1", "-Wno-dev", "-DB=OFF", "-DC=1"]
-    assert found["patches"] == ["one.patch", "two.patch"]
+    assert tool["cmake_args"] == ["-DA=1", "-Wno-dev", "-DB=OFF", "-DC=1"]
+    assert tool["patches"] == ["one.patch", "two.patch"]
 
 
-def test_null_takes_a_list_away() -> None:
+def test_null_removes_a_list_but_not_the_source() -> None:
     assert unit({"depends": ["pytorch"]}, {"depends": None})["depends"] == []
-
-
-def test_the_last_source_counts_and_null_says_nothing() -> None:
     archive = {"archive": "/srv/tool.tar.gz", "sha256": "a" * 64}
     assert unit({"source": archive}, {"source": None})["source"] == archive
 
 
-def test_a_layer_for_every_unit_comes_before_that_of_the_unit_itself() -> None:
+def test_a_unit_s_layer_overrides_the_layer_for_all_units() -> None:
     layers = [{"*": {"environment": {"A": "1", "B": "1"}}, "tool": {"source": SOURCE, "environment": {"B": "2"}}}]
     assert units(["tool"], layers, PLATFORM)[0]["environment"] == {"A": "1", "B": "2"}
 
 
-def test_requirements_are_those_of_the_platform_or_a_list_as_it_is() -> None:
+def test_requirements_are_a_list_or_those_of_the_platform() -> None:
     assert unit({"requirements": {PLATFORM: ["a==1"], "cp312-linux-x86_64": ["a==2"]}})["requirements"] == ["a==1"]
     assert unit({"requirements": {PLATFORM: ["a==1"]}}, {"requirements": ["b==1"]})["requirements"] == ["b==1"]
     assert unit({"requirements": {}})["requirements"] == []
@@ -61,17 +60,17 @@ def test_requirements_are_those_of_the_platform_or_a_list_as_it_is() -> None:
         unit({"requirements": {"cp312-linux-x86_64": ["a==2"]}})
 
 
-def test_a_unit_that_was_built_is_named_with_its_fingerprint() -> None:
+def test_a_built_dependency_has_its_fingerprint() -> None:
     built = {"llvm": {"fingerprint": "0123456789abcdef"}}
-    found = unit({"depends": ["llvm", "other", {"name": "own", "fingerprint": "f" * 16}]}, built=built)
-    assert found["depends"] == [
+    tool = unit({"depends": ["llvm", "other", {"name": "own", "fingerprint": "f" * 16}]}, built=built)
+    assert tool["depends"] == [
         {"name": "llvm", "fingerprint": "0123456789abcdef"},
         "other",
         {"name": "own", "fingerprint": "f" * 16},
     ]
 
 
-def test_the_digest_follows_what_is_built_and_how_and_nothing_else() -> None:
+def test_the_digest_depends_only_on_inputs_of_the_build() -> None:
     def version(*layers: dict[str, t.Any]) -> str:
         return unit({"environment": {"VERSION": "1+sf{digest}"}}, *layers)["environment"]["VERSION"]
 
@@ -91,13 +90,13 @@ def test_the_digest_follows_what_is_built_and_how_and_nothing_else() -> None:
     assert len({first, *map(version, changes)}) == len(changes) + 1
 
 
-def test_the_expected_version_is_the_one_that_the_build_is_given() -> None:
+def test_the_expected_version_is_that_of_the_build() -> None:
     made = unit({"environment": {"VERSION": "1+sf{digest}"}, "expect": {"version": "1+sf{digest}"}})
     assert made["expect"]["version"] == made["environment"]["VERSION"] and "{" not in made["expect"]["version"]
 
 
 @pytest.mark.parametrize(
-    ("names", "layers", "words"),
+    ("names", "layers", "message"),
     [
         (["toool"], [{"tool": {"source": SOURCE}}], "Unit toool is unknown; the known units are tool"),
         (["tool"], [{"tool": {}}], "The commit of tool is not in the lock"),
@@ -106,10 +105,12 @@ def test_the_expected_version_is_the_one_that_the_build_is_given() -> None:
         (["tool"], [{"tool": {"source": SOURCE, "zzz": {}}}], "It takes kind, source"),
     ],
 )
-def test_what_is_wrong_is_said_with_a_way_out(names: list[str], layers: list[dict[str, t.Any]], words: str) -> None:
+def test_faults_of_units_are_refused_with_a_remedy(
+    names: list[str], layers: list[dict[str, t.Any]], message: str
+) -> None:
     with pytest.raises(SparkforgeError) as caught:
         units(names, layers, PLATFORM)
-    assert words in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -122,17 +123,17 @@ def test_what_is_wrong_is_said_with_a_way_out(names: list[str], layers: list[dic
         ({"edits": [{"path": "a"}]}, "missing required arguments: match, replace", "in the stack or in the variable"),
     ],
 )
-def test_what_the_host_would_refuse_is_refused_in_the_plan(layer: dict[str, t.Any], cause: str, remedy: str) -> None:
+def test_options_refused_by_the_host_are_refused_in_the_plan(layer: dict[str, t.Any], cause: str, remedy: str) -> None:
     with pytest.raises(SparkforgeError) as caught:
         unit(layer)
     assert cause in caught.value.cause and remedy in caught.value.remedy
 
 
-def test_a_number_may_be_text_as_on_a_command_line() -> None:
+def test_a_number_may_be_a_string() -> None:
     assert unit({"memory_per_job": "3072"})["memory_per_job"] == "3072"
 
 
-def test_arguments_of_cmake_for_a_wheel_are_refused_with_what_its_build_reads() -> None:
+def test_cmake_args_of_a_wheel_are_refused_with_the_right_variable() -> None:
     for name, variable in (("triton", "TRITON_APPEND_CMAKE_ARGS"), ("pytorch", "CMAKE_*"), ("other", "CMAKE_ARGS")):
         with pytest.raises(SparkforgeError) as caught:
             units([name], [{name: {"source": SOURCE, "cmake_args": ["-DA=1"]}}], PLATFORM)

@@ -1,3 +1,5 @@
+"""Faults in variables that every playbook checks."""
+
 import typing as t
 
 import pytest
@@ -23,18 +25,16 @@ def faults(method: str = "wheel", **settings: t.Any) -> list[dict[str, str]]:
         ({"sparkforge_ca_certificate": "/nowhere/ca.pem"}, "/nowhere/ca.pem cannot be read", "on the controller"),
     ],
 )
-def test_each_fault_is_told_with_its_remedy(settings: dict[str, t.Any], cause: str, remedy: str) -> None:
+def test_each_faulty_variable_is_reported_with_its_remedy(settings: dict[str, t.Any], cause: str, remedy: str) -> None:
     (fault,) = faults(**settings)
     assert cause in fault["cause"] and remedy in fault["remedy"]
 
 
-def test_what_can_be_used_is_no_fault() -> None:
+def test_valid_variables_have_no_fault() -> None:
     assert faults() == []
-    assert (
-        faults(method="build", sparkforge_root="/data/spark.forge_1/", sparkforge_user="ann-b", verify_user="_apt")
-        == []
-    )
-    # A group of root's alone may be what somebody wants of wheels, which compile nothing.
+    settings = {"sparkforge_root": "/data/spark.forge_1/", "sparkforge_user": "ann-b", "verify_user": "_apt"}
+    assert faults(method="build", **settings) == []
+    # Official wheels compile nothing, so root may own the environment.
     assert faults(sparkforge_user="root") == []
 
 

@@ -1,4 +1,4 @@
-"""What the proof is told of the stack, and of the environment that a timer proves."""
+"""The plan of the role verify: the settings of the proof and of its timer."""
 
 import typing as t
 from pathlib import Path
@@ -47,7 +47,7 @@ def test_the_archives_of_the_host_s_platform_and_torch_are_searched() -> None:
     assert steps("x86_64")["reference"]["sonames"] == ["libother.so.0"]
 
 
-def test_a_timer_proves_what_is_current() -> None:
+def test_a_timer_proves_the_current_environment() -> None:
     made = steps(verify_environment_id="5d41402abc4b")
     assert made["reference"]["environment_id"] == "5d41402abc4b"
     assert made["reference"]["paths"][-1].startswith("/opt/sparkforge/envs/torch/5d41402abc4b/lib/")
@@ -58,26 +58,26 @@ def test_a_timer_proves_with_every_option_of_the_module() -> None:
     texts = (cuda_proof.DOCUMENTATION, proof.ModuleDocFragment.DOCUMENTATION)
     options = {option for text in texts for option in yaml.safe_load(text)["options"]}
     made = steps(verify_user="nobody", verify_limits={"seconds": 60}, verify_checks="cpu.*, matmul.*")
-    # What a switch requires; a timer switches to nothing.
+    # The option require is for a switch, which a timer does not make.
     assert set(made["scheduled"]) == options - {"require", "program"}
     expected = {"user": "nobody", "limits": {"seconds": 60}, "checks": ["cpu.*", "matmul.*"], "gpu_required": True}
     assert expected.items() <= made["scheduled"].items()
 
 
-def test_a_timer_is_written_where_it_is_wanted_and_removed_where_it_is_not() -> None:
-    there, missing = {"scheduled": True}, {"scheduled": False}
-    wanted = plan(verify_schedule="weekly", __verify_proof=missing)
-    assert (wanted.steps["timer"], wanted.reasons) == ("present", ["have the proof repeated by a timer"])
-    # Its calendar may be another: the module sees.
-    kept = plan(verify_schedule="weekly", __verify_proof=there)
-    assert (kept.steps["timer"], kept.reasons) == ("present", [])
-    unwanted = plan(__verify_proof=there)
-    assert (unwanted.steps["timer"], unwanted.reasons) == ("absent", ["take the timer of the proof away"])
+def test_a_timer_is_added_and_removed_by_verify_schedule() -> None:
+    installed, missing = {"scheduled": True}, {"scheduled": False}
+    added = plan(verify_schedule="weekly", __verify_proof=missing)
+    assert (added.steps["timer"], added.reasons) == ("present", ["have the proof repeated by a timer"])
+    # The module compares the calendar.
+    unchanged = plan(verify_schedule="weekly", __verify_proof=installed)
+    assert (unchanged.steps["timer"], unchanged.reasons) == ("present", [])
+    removed = plan(__verify_proof=installed)
+    assert (removed.steps["timer"], removed.reasons) == ("absent", ["take the timer of the proof away"])
     for none in (plan(__verify_proof=missing), plan()):
         assert "timer" not in none.steps and not none.reasons
 
 
-def test_an_interpreter_of_ones_own_belongs_to_no_environment() -> None:
+def test_a_configured_interpreter_belongs_to_no_environment() -> None:
     reference = steps(verify_python="/srv/venv/bin/python", verify_environment_id="5d41402abc4b")["reference"]
     assert reference["paths"][-1] == "/srv/venv/lib/python3*/site-packages/torch/lib"
     assert (reference["environment"], reference["environment_id"]) == (None, None)

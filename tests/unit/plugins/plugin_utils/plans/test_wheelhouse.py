@@ -1,4 +1,4 @@
-"""What the role wheelhouse makes of its settings, and those that it refuses before it asks the host anything."""
+"""The plan of the role wheelhouse, and settings that it refuses before it contacts the host."""
 
 import hashlib
 import typing as t
@@ -64,7 +64,7 @@ def tls(tmp_path: Path) -> dict[str, str]:
         ),
     ],
 )
-def test_settings_that_cannot_work_are_refused_each_with_its_remedy(
+def test_an_impossible_setting_is_refused_with_its_remedy(
     tls: dict[str, str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -73,14 +73,14 @@ def test_settings_that_cannot_work_are_refused_each_with_its_remedy(
     remedy: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found = plan(**changed)
-    assert not found.steps and not found.reasons
-    (refusal,) = found.refusals
+    refused = plan(**changed)
+    assert not refused.steps and not refused.reasons
+    (refusal,) = refused.refusals
     assert cause in refusal["cause"] and remedy in refusal["remedy"]
     assert "secret" not in str(refusal)
 
 
-def test_all_that_cannot_work_is_refused_at_once() -> None:
+def test_all_impossible_settings_are_refused_at_once() -> None:
     assert len(plan(wheelhouse_port=0, wheelhouse_listen=[], wheelhouse_username="fleet").refusals) == 3
 
 
@@ -90,12 +90,12 @@ def test_all_that_cannot_work_is_refused_at_once() -> None:
         (["::", "[2001:db8::1]", "192.0.2.1"], ["[::]", "[2001:db8::1]", "192.0.2.1"], "http://[::1]:8629"),
         (["0.0.0.0"], ["0.0.0.0"], "http://127.0.0.1:8629"),
         (["10.0.0.0"], ["10.0.0.0"], "http://10.0.0.0:8629"),
-        ("192.0.2.1,::1", ["192.0.2.1", "::1"], "http://192.0.2.1:8629"),
+        ("192.0.2.1,::1", ["192.0.2.1", "[::1]"], "http://192.0.2.1:8629"),
     ],
 )
-def test_addresses_are_as_nginx_and_a_url_have_them(listen: t.Any, addresses: list[str], url: str) -> None:
+def test_addresses_are_written_for_nginx_and_the_url(listen: t.Any, addresses: list[str], url: str) -> None:
     site = plan(wheelhouse_listen=listen).steps["site"]
-    assert (site["addresses"], site["url"]) == ([f"[{one}]" if one == "::1" else one for one in addresses], url)
+    assert (site["addresses"], site["url"]) == (addresses, url)
 
 
 def test_wheelhouse_salt_and_certificate_are_the_same_each_time(tls: dict[str, str]) -> None:
@@ -109,27 +109,27 @@ SITE = "/etc/nginx/conf.d/sparkforge-wheelhouse.conf"
 TLS, HTPASSWD = (f"/etc/nginx/sparkforge-wheelhouse/{name}" for name in ("tls.pem", "htpasswd"))
 
 
-def observed(steps: t.Mapping[str, t.Any], *lines: str, without: str = "") -> dict[str, t.Any]:
-    """Return what the role observes of a host that serves what ``steps`` say, without some lines and with others."""
+def observation(steps: t.Mapping[str, t.Any], *lines: str, without: str = "") -> dict[str, t.Any]:
+    """Return the role's observation of a host that follows ``steps``, without the lines ``without`` and with others."""
 
     def file(path: str, content: str, attributes: str) -> list[str]:
         return [f"{attributes} {path}", f"{hashlib.sha256(content.encode()).hexdigest()}  {path}"]
 
-    found = ["listening", "enabled", *file(SITE, steps["site"]["content"], "644 root:root")]
-    found += file(TLS, steps["tls"] + "\n", "600 root:root") if "tls" in steps else []
-    found += ["password", *file(HTPASSWD, "user:hash\n", "640 root:www-data")] if "salt" in steps else []
-    kept = [line for line in found if not without or without not in line]
+    output = ["listening", "enabled", *file(SITE, steps["site"]["content"], "644 root:root")]
+    output += file(TLS, steps["tls"] + "\n", "600 root:root") if "tls" in steps else []
+    output += ["password", *file(HTPASSWD, "user:hash\n", "640 root:www-data")] if "salt" in steps else []
+    kept = [line for line in output if not without or without not in line]
     return {"__wheelhouse_observed": {"stdout": "\n".join([*kept, *lines])}}
 
 
-def test_what_is_missing_is_a_reason_and_what_is_served_is_none() -> None:
+def test_missing_parts_are_reasons_and_a_served_wheelhouse_has_none() -> None:
     steps = plan().steps
     fresh = plan(__wheelhouse_observed={"stdout": ""})
     assert fresh.steps["packages"] == ["nginx"] and {"first", "serve", "reload"} <= set(fresh.steps)
     assert fresh.reasons == ["install nginx", "serve the wheelhouse at http://127.0.0.1:8629"]
-    served = plan("nginx", **observed(steps))
+    served = plan("nginx", **observation(steps))
     assert list(served.steps) == ["site"] and served.reasons == []
-    # Before nginx was asked nothing is said of it.
+    # Without an observation of nginx, the plan has no reason.
     assert plan("nginx").reasons == []
 
 
@@ -144,13 +144,13 @@ def test_what_is_missing_is_a_reason_and_what_is_served_is_none() -> None:
         ("640 root:www-data", f"644 root:www-data {HTPASSWD}", False),
     ],
 )
-def test_whatever_differs_is_applied_and_an_nginx_that_does_not_listen_reloaded(
+def test_differences_are_applied_and_a_silent_nginx_is_reloaded(
     tls: dict[str, str], without: str, line: str, reload: bool
 ) -> None:
     settings = {**PLAIN, **tls}
     steps = plan("nginx", "openssl", **settings).steps
-    assert "serve" not in plan("nginx", "openssl", **settings, **observed(steps)).steps
-    differs = plan("nginx", "openssl", **settings, **observed(steps, line, without=without))
+    assert "serve" not in plan("nginx", "openssl", **settings, **observation(steps)).steps
+    differs = plan("nginx", "openssl", **settings, **observation(steps, line, without=without))
     assert differs.steps["serve"] and ("reload" in differs.steps) == reload and differs.reasons
 
 
@@ -159,27 +159,27 @@ UNIT = "/etc/systemd/system/nginx.service.d/sparkforge.conf"
 
 def test_unit_of_an_nginx_without_another_site_is_shut_in_and_opened_again(tls: dict[str, str]) -> None:
     steps = plan("nginx", **tls).steps
-    alone = plan("nginx", **tls, **observed(steps, "alone"))
+    alone = plan("nginx", **tls, **observation(steps, "alone"))
     assert "User=www-data" in alone.steps["unit"] and alone.reasons and "opened" not in alone.steps
     assert "CAP_NET_BIND_SERVICE" not in alone.steps["unit"]
-    assert "CAP_NET_BIND_SERVICE" in plan("nginx", wheelhouse_port=80, **observed(steps, "alone")).steps["unit"]
+    assert "CAP_NET_BIND_SERVICE" in plan("nginx", wheelhouse_port=80, **observation(steps, "alone")).steps["unit"]
     digest = hashlib.sha256(alone.steps["unit"].encode()).hexdigest()
-    there = [f"644 root:root {UNIT}", f"{digest}  {UNIT}"]
-    # Who starts nginx then is who reads the key.
-    shut_in = observed(steps, "alone", f"640 root:www-data {TLS}", *there, without=f"600 root:root {TLS}")
+    installed = [f"644 root:root {UNIT}", f"{digest}  {UNIT}"]
+    # The account that runs nginx must be able to read the key.
+    shut_in = observation(steps, "alone", f"640 root:www-data {TLS}", *installed, without=f"600 root:root {TLS}")
     assert plan("nginx", **tls, **shut_in).reasons == []
-    opened = plan("nginx", **tls, **observed(steps, *there)).steps
+    opened = plan("nginx", **tls, **observation(steps, *installed)).steps
     assert opened["opened"] and opened["serve"] and "unit" not in opened
 
 
-def test_the_files_that_a_site_no_longer_has_go() -> None:
+def test_files_that_a_site_no_longer_uses_are_removed() -> None:
     steps = plan("nginx", "openssl", **PLAIN).steps
-    other = plan("nginx", "openssl", **PLAIN, **observed(steps, f"600 root:root {TLS}"))
+    other = plan("nginx", "openssl", **PLAIN, **observation(steps, f"600 root:root {TLS}"))
     assert other.steps["stale"] == [TLS] and "serve" in other.steps
     assert "packages" not in other.steps and "first" not in other.steps
 
 
-def test_a_password_wants_openssl_and_without_tls_a_warning(tls: dict[str, str]) -> None:
+def test_a_password_needs_openssl_and_is_a_warning_without_tls(tls: dict[str, str]) -> None:
     warned = plan("nginx", **PLAIN)
     assert warned.reasons == ["install openssl"] and "first" not in warned.steps
     assert "asks for a password without TLS" in warned.notes[0] and "hunter22" not in str(warned)
