@@ -1,4 +1,4 @@
-"""The files of a Spark that describe its fabric, written below a directory.
+"""The files of a Spark that describe its fabric, written to a directory.
 
 Names, PCI addresses, GUIDs and sizes are those that users of two Sparks published: ``ibdev2netdev`` in
 NVIDIA/dgx-spark-playbooks nvidia/nccl/README.md, ``ibstat`` in geerlingguy/sbc-reviews issue 92, the kernel's reserve

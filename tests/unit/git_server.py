@@ -70,7 +70,7 @@ class Repository:
 
 
 class Server:
-    """Serves the repositories below ``root``.
+    """Serves the repositories in ``root``.
 
     ``statuses``: HTTP statuses of the next answers; ``cuts``: bytes of pack after which the next answers break off
     (0 for a complete one); ``stall``: bytes after which every answer hangs until the server is stopped;

@@ -16,7 +16,7 @@ def sha256_of(name: str, version: str) -> str:
 
 
 class PackageIndex(Server):
-    """Wheels are added by name and found below ``simple``."""
+    """An index whose pages are at ``simple``."""
 
     @property
     def simple(self) -> str:

@@ -62,7 +62,7 @@ def run_module(
 
 
 def tree(directory: Path) -> dict[str, str]:
-    """Return each path below ``directory`` with its kind, mode and the hash of its content, or its target."""
+    """Return the hash of the content and the mode of each file in a directory; for a symlink its target."""
     entries = {}
     for path in sorted(directory.rglob("*")):
         if path.is_symlink():

@@ -86,7 +86,7 @@ def test_compilers_get_the_memory_that_the_engine_leaves(total: int, available: 
 
 
 def run(tmp_path: Path, *arguments: str, **variables: str) -> tuple[dict[str, t.Any], str]:
-    """Start a stand-in of an engine with the launcher, and return what it received and all that it printed."""
+    """Run the launcher with a stand-in for an engine; return the engine's arguments and key, and the output."""
     packages = {"vllm/entrypoints/cli/main.py": VLLM, "sglang/cli/main.py": SGLANG, "sglang/srt/server_args.py": ENGINE}
     for name, text in packages.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

@@ -98,7 +98,7 @@ def test_an_interface_that_is_not_an_address_is_refused() -> None:
 
 
 class SlowNetwork:
-    """Resolves names with "heard" at once; any other takes its whole timeout in vain."""
+    """Resolves names with "heard" at once; the resolution of any other name times out."""
 
     def get_service_info(self, kind: str, name: str, timeout: int) -> str | None:
         if "heard" in name:

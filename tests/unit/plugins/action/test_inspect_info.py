@@ -49,7 +49,7 @@ def test_a_requirement_is_judged_with_its_dependencies_and_each_wheel_is_read_on
     assert "MB" not in again["shown"]
 
 
-def test_a_wheel_on_the_controller_is_judged_with_what_it_requires(tmp_path: Path) -> None:
+def test_a_wheel_on_the_controller_is_judged_with_its_requirements(tmp_path: Path) -> None:
     needs = {"thing/_C.so": elf_writer.elf_bytes(needed=["libdep.so.2"])}
     wheel = write_wheel(
         tmp_path / "mine", "thing", "1.0", needs, ["dep; python_version < '4'", "extra-thing; extra == 'x'"]
@@ -90,7 +90,7 @@ def test_requirement_that_its_marker_leaves_out_is_not_a_yes(tmp_path: Path) -> 
     assert (beside["verdict"], [finding["level"] for finding in beside["findings"]]) == ("yes", ["note"])
 
 
-def test_version_that_no_index_has_is_a_no_with_those_that_it_has(tmp_path: Path) -> None:
+def test_a_version_missing_on_the_index_is_a_no_with_the_available_ones(tmp_path: Path) -> None:
     for version in ("0.9.0", "0.11.0", "0.11.1"):
         write_wheel(tmp_path, "torchcodec", version, {"torchcodec.py": ""})
     write_wheel(tmp_path, "thing", "1.0", {"thing.py": ""})
@@ -120,7 +120,7 @@ def test_requirements_files_are_read_with_their_includes(tmp_path: Path) -> None
     assert "secret" not in str(result)
 
 
-def test_wheels_by_url_and_by_file_are_taken(tmp_path: Path) -> None:
+def test_wheels_by_url_and_by_file_are_inspected(tmp_path: Path) -> None:
     wheel = write_wheel(tmp_path / "served", "vllm", "0.13.0+cu130", {"vllm.py": ""})
     server = Server()
     try:

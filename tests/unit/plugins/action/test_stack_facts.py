@@ -35,7 +35,7 @@ def test_a_setting_that_lets_hosts_set_variables_is_a_warning(monkeypatch: pytes
     assert "inject_facts_as_vars is on" in warning and "Set inject_facts_as_vars = false" in warning
 
 
-def test_the_inventorys_own_stack_is_found(tmp_path: Path) -> None:
+def test_a_stack_of_the_inventory_is_found(tmp_path: Path) -> None:
     (tmp_path / "stacks").mkdir()
     shutil.copy(COLLECTION / "roles/stack/vars/torch-2.15.0.yml", tmp_path / "stacks" / "mine.yml")
     (tmp_path / "locks").mkdir()

@@ -219,7 +219,7 @@ def test_without_signers_only_manifests_of_the_same_builder_are_compared(site: S
 
 
 def test_a_manifest_published_by_this_run_replaces_the_cached_one(site: Site) -> None:
-    """It comes from the builder itself, over ssh."""
+    """Such a manifest comes from the builder itself, over ssh."""
     site.publish(manifest_of(site, "2026-11-22T10:00:00Z"))
     site.find(places=["builder"])
     assert site.find(manifest=site.manifest)["saved"] is True

@@ -107,7 +107,7 @@ def test_builders_without_the_platform_are_refused() -> None:
     for host in ("spark01", "gpu01"):
         with pytest.raises(AnsibleFilterError, match=r"builders has gpu01 \(ubuntu24.04-x86_64\).*none of its hosts"):
             elect(host, play=["gpu01", "spark01", "spark02"], builders=["gpu01"])
-    # In a play of its own it builds for itself.
+    # If the play has only this builder, it builds for itself.
     assert elect("gpu01", play=["gpu01"], builders=["gpu01"])["here"] is True
     # An unobserved host of the group may have the right platform.
     assert elect("spark02", play=["gpu01", "spark02"], builders=["gpu01", "spark01"])["outside"] == ["spark01"]

@@ -310,7 +310,7 @@ def test_absent_of_a_missing_repository_is_no_change(apt, tmp_path):
         ({"name": "no-such-thing", "version": "1", "url": "https://x.invalid/x.deb"}, "its sha256 is not set"),
     ],
 )
-def test_faulty_arguments_end_in_one_message_of_the_module(tmp_path, arguments: dict, message: str):
+def test_faulty_arguments_are_one_message_of_the_module(tmp_path, arguments: dict, message: str):
     result = run_module("apt_local_repo", root=str(tmp_path / "root"), **arguments)
     assert result["failed"]
     assert message in result["msg"]

@@ -133,7 +133,7 @@ def test_our_source_is_removed_when_the_vendor_s_exists(apt, key):
     assert not source(apt, key).present()["changed"]
 
 
-def test_another_key_than_the_pinned_one_is_refused_before_anything_is_written(apt, key):
+def test_a_key_that_is_not_pinned_is_refused_before_anything_is_written(apt, key):
     with pytest.raises(SparkforgeError, match="expected EB693B3035CD5710E231E123A4B469963BF863CC"):
         source(apt, key, key_fingerprint="EB693B3035CD5710E231E123A4B469963BF863CC").present()
     assert files(apt) == {}
@@ -147,7 +147,7 @@ def test_a_source_without_a_key_and_its_fingerprint_is_not_added(apt, key, lacks
     assert not list(Path(_apt_source.SOURCES).iterdir()) + list(Path(_apt_source.KEYRINGS).iterdir())
 
 
-def test_without_gpg_nothing_is_written_and_check_mode_goes_on(apt, key, monkeypatch: pytest.MonkeyPatch):
+def test_without_gpg_nothing_is_written_and_check_mode_succeeds(apt, key, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(openpgp.shutil, "which", lambda _name: None)
     assert source(apt, key, check_mode=True).present()["changed"]
     with pytest.raises(SparkforgeError, match="gpg is not installed"):
@@ -190,7 +190,7 @@ def test_lists_that_a_power_loss_emptied_are_fetched_again(apt, key):
     assert [path.exists() for path in lists] == [True, False]
 
 
-def test_absent_removes_what_was_written_and_nothing_of_others(apt, key):
+def test_absent_removes_only_files_of_the_module(apt, key):
     vendor(apt, "other.list", "deb https://other.invalid /\n")
     before = files(apt)
     source(apt, key).present()
@@ -238,11 +238,11 @@ def test_the_package_lists_are_named_as_apt_names_them(url: str, prefix: str):
         ({"name": "x"}, "url"),
     ],
 )
-def test_faulty_arguments_end_in_one_message_of_the_module(arguments: dict, message: str):
+def test_faulty_arguments_are_one_message_of_the_module(arguments: dict, message: str):
     result = run_module("apt_source", **arguments)
     assert result["failed"]
     assert message in result["msg"]
 
 
-def test_absent_of_a_source_that_is_not_there_is_no_change():
+def test_absent_of_a_missing_source_is_no_change():
     assert run_module("apt_source", name="never-there", state="absent")["changed"] is False

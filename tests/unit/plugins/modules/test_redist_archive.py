@@ -82,7 +82,7 @@ def host(tmp_path: Path, server: Server) -> Host:
     return Host(tmp_path, server)
 
 
-def test_an_empty_host_gets_every_archive_by_one_call(host: Host) -> None:
+def test_one_call_installs_every_archive(host: Host) -> None:
     result = host.call()
     assert result["changed"] is True
     cudss = host.prefix / "libcudss"
@@ -359,7 +359,7 @@ def test_an_archive_with_members_outside_its_directory_is_refused(host: Host, ba
     assert message in refusal(host, archives=[pinned])["cause"]
 
 
-def test_an_archive_without_the_pinned_soname_is_refused_and_says_which_it_has(host: Host) -> None:
+def test_an_archive_without_the_pinned_soname_is_refused_with_its_sonames(host: Host) -> None:
     pin = host.publish("1.0.0", "1.0.0.35", soname="libcudss.so.1")
     entry = {**host.cudss, "release": "1.0.0", "version": "1.0.0.35", "sha256": pin}
     result = refusal(host, archives=[entry])

@@ -94,7 +94,7 @@ def site(tmp_path: Path) -> Site:
     return Site(tmp_path)
 
 
-def test_the_facts_have_what_the_roles_read(site: Site) -> None:
+def test_the_facts_have_the_keys_that_roles_read(site: Site) -> None:
     stack = site.facts()
     assert stack["name"] == "site"
     assert stack["cuda"] == {"version": "13.0", "major": 13, "suffix": "13-0", "home": "/usr/local/cuda-13.0"}
@@ -636,7 +636,7 @@ def test_a_complete_lock_suffices_to_build_a_release(name: str, commits: dict[st
     assert (facts.locked_version(lines, "cmake") or "").startswith("3.")
 
 
-def test_the_newest_release_names_what_its_lock_lacks_and_is_installed_from_wheels() -> None:
+def test_the_newest_release_lacks_a_commit_and_is_installed_from_wheels() -> None:
     with pytest.raises(SparkforgeError) as caught:
         facts.facts("torch-2.15.0", "build", "gb10", SHIPPED_PATHS)
     # The repository with Triton's pin was unreachable when the lock was written.
@@ -670,7 +670,7 @@ def test_shipped_profiles_name_existing_checks_and_rates() -> None:
 
 @pytest.mark.parametrize("profile", ["gb10", "thor", "generic"])
 @pytest.mark.parametrize("stack", [name for name in SHIPPED_STACKS if name.startswith("torch-")])
-def test_each_shipped_profile_goes_with_each_shipped_stack(stack: str, profile: str) -> None:
+def test_each_shipped_profile_fits_each_shipped_stack(stack: str, profile: str) -> None:
     fact = facts.facts(stack, "wheel", profile, SHIPPED_PATHS, lock_required=False)["stack"]
     assert fact["profile"]["name"] == profile
     run.Proof({"profile": fact["profile"]})

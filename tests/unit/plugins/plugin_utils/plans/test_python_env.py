@@ -134,7 +134,7 @@ def test_official_wheels_come_from_the_lock_with_their_libraries() -> None:
     assert steps["environment"]["python"] == "/usr/bin/python3.12"
 
 
-def test_the_inventory_decides_where_it_says_something() -> None:
+def test_variables_of_the_inventory_override_the_stack() -> None:
     mine = "torch==1 --hash=x"
     environment = plan(
         python_env_requirements=[mine],

@@ -38,5 +38,5 @@ def test_valid_variables_have_no_fault() -> None:
     assert faults(sparkforge_user="root") == []
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faulty_variables_are_reported_at_once() -> None:
     assert len(faults(sparkforge_root="x", sparkforge_user="", sparkforge_proxies={"http": "y"})) == 3

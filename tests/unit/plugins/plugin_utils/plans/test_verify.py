@@ -83,7 +83,7 @@ def test_a_configured_interpreter_belongs_to_no_environment() -> None:
     assert (reference["environment"], reference["environment_id"]) == (None, None)
 
 
-def test_the_inventory_decides_where_it_says_something() -> None:
+def test_variables_of_the_inventory_override_the_stack() -> None:
     floors = {"matmul_bfloat16_tflops": {"ratio": 0.5}}
     made = steps(verify_paths=["/srv/lib"], verify_sonames=[], verify_required_checks=[], verify_speed_floors=floors)
     assert (made["reference"]["paths"], made["reference"]["sonames"]) == (["/srv/lib"], [])
