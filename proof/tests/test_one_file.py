@@ -178,9 +178,9 @@ def test_every_check_is_listed(file: Path) -> None:
 
 def test_profile_of_device() -> None:
     known = {"gb10": {"compute_capability": "12.1"}, "generic": {"compute_capability": None}}
-    assert cli.chosen(known, "auto", ["12.1"]) == "gb10"
-    assert cli.chosen(known, "auto", ["9.0"]) == cli.chosen(known, "auto", []) == "generic"
-    assert cli.chosen(known, "gb10", ["9.0"]) == "gb10"
+    assert cli.select_profile(known, "auto", ["12.1"]) == "gb10"
+    assert cli.select_profile(known, "auto", ["9.0"]) == cli.select_profile(known, "auto", []) == "generic"
+    assert cli.select_profile(known, "gb10", ["9.0"]) == "gb10"
 
 
 def test_environment_of_role_is_recognized_by_its_path(tmp_path: Path) -> None:

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What another program asks of the proof by ``sparkforge-proof call NAME``: the modules of the collection.
+"""The calls that the collection's modules make with ``sparkforge-proof call NAME``.
 
-The form is that of ``_core/program.py``: one JSON object on stdin, one on stdout. Nothing in the file is compiled, so
-each call imports what it alone needs.
+As in ``_core/program.py``, a call reads a JSON object from stdin and writes one to stdout. The single-file program has
+no byte code, so each call imports only the modules that it needs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Options = t.Mapping[str, t.Any]
 
 
 def prove(options: Options, check_mode: bool) -> dict[str, t.Any]:
-    """Return what the module ``cuda_proof`` returns."""
+    """Return the values of the module ``cuda_proof``."""
     proof = run.Proof(options, check_mode)
     report = proof.run()
     return {
@@ -32,11 +32,10 @@ def prove(options: Options, check_mode: bool) -> dict[str, t.Any]:
     }
 
 
-def inspected(options: Options, check_mode: bool) -> dict[str, t.Any]:
-    """Return what the module ``inspect_info`` returns of a directory; nothing is ever changed."""
+def inspect(options: Options, _check_mode: bool) -> dict[str, t.Any]:
+    """Return the values of the module ``inspect_info`` for a directory."""
     from .files import judge
 
-    del check_mode
     device = judge.Device(*(options[key] for key in ("machine", "capability", "cuda", "python")))
     return judge.paths([options["target"]], device)
 
@@ -44,7 +43,7 @@ def inspected(options: Options, check_mode: bool) -> dict[str, t.Any]:
 CALLS: dict[str, t.Callable[[Options, bool], dict[str, t.Any]]] = {
     "prove": prove,
     "publish": lambda options, check_mode: publish.Publisher(options, check_mode).run(),
-    "inspect": inspected,
+    "inspect": inspect,
 }
 
 

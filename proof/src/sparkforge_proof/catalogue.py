@@ -2,11 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Every check that computes or that asks torch, in the order in which a report shows them.
+"""The catalogue of all checks that use torch, in the order of the report.
 
-They are found in the sources of ``checks``: who writes one adds it to no list. The sources are read and not run, for
-compiling all checks takes a host longer than the rest of a short proof, and only the interpreter that is proven
-computes them.
+It is read from the sources of ``checks``, so no list names a check. The sources are parsed instead of imported, because
+compiling all checks takes longer than the rest of a short proof, and only the proven interpreter runs them.
 """
 
 from __future__ import annotations
@@ -21,61 +20,56 @@ from . import check
 from .check import Definition
 from .checks.stack import device
 
-#: The packages of ``checks``. Speed comes last: by then the device is warm, and a stack that computes wrong numbers has
-#: been told.
+#: The packages of ``checks``. Speed comes last, when the device is warm and wrong numbers are already reported.
 ROOMS = ("stack", "data", "kernels", "programs", "survey", "sizes", "speed")
 _DECORATOR = re.compile(r"^@(check\(.+?\))\n(?:def|@)", re.MULTILINE | re.DOTALL)
 
 
 def declared(source: str, module: str) -> dict[str, Definition]:
     """Return the checks that the source of a module declares, by name."""
-    found: dict[str, Definition] = {}
+    definitions: dict[str, Definition] = {}
     for text in _DECORATOR.findall(source):
         call = t.cast("ast.Call", ast.parse(text, mode="eval").body)
-        options = {word.arg: word.value for word in call.keywords if word.arg}
-        names = [one.id for one in ast.walk(options.pop("measured", ast.Tuple([]))) if isinstance(one, ast.Name)]
-        evidence = [getattr(check, name) for name in names]
-        found.update(
-            check.definitions(
-                ast.literal_eval(call.args[0]),
-                module,
-                measured=[one for seen in evidence for one in (seen if isinstance(seen, tuple) else (seen,))],
-                **{word: ast.literal_eval(value) for word, value in options.items()},
-            )
-        )
-    return found
+        options = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
+        names = [node.id for node in ast.walk(options.pop("measured", ast.Tuple([]))) if isinstance(node, ast.Name)]
+        measured: list[check.Evidence] = []
+        for evidence in (getattr(check, name) for name in names):
+            measured += evidence if isinstance(evidence, tuple) else [evidence]
+        literals = {name: ast.literal_eval(value) for name, value in options.items()}
+        definitions.update(check.definitions(ast.literal_eval(call.args[0]), module, measured=measured, **literals))
+    return definitions
 
 
-def _found() -> dict[str, Definition]:
-    """Return what the sources of all rooms declare."""
-    # Not pkgutil.get_data, which finds nothing in the one file while this is imported (Python 3.9).
+def _read_sources() -> dict[str, Definition]:
+    """Return the checks that the sources of all packages declare."""
+    # Python 3.9's pkgutil.get_data finds nothing in the single-file program while this module is imported.
     loader: t.Any = globals()["__loader__"]
-    found: dict[str, Definition] = {}
+    definitions: dict[str, Definition] = {}
     for room in ROOMS:
         directory = os.path.join(os.path.dirname(__file__), "checks", room)
         for file in pkgutil.iter_modules([directory]):
             source = loader.get_data(os.path.join(directory, f"{file.name}.py")).decode("utf-8")
-            found.update(declared(source, f"{room}.{file.name}"))
-    return found
+            definitions.update(declared(source, f"{room}.{file.name}"))
+    return definitions
 
 
-#: By name, in the order in which a report shows them.
-CHECKS = _found()
+#: By name, in the order of the report.
+CHECKS = _read_sources()
 
 
 def modules() -> list[str]:
-    """Return the modules that the checks are in, as ``checks.kernels.matmul``."""
+    """Return the modules of the checks, such as ``checks.kernels.matmul``."""
     return [f"checks.{module}" for module in dict.fromkeys(definition.module for definition in CHECKS.values())]
 
 
-#: Checks of the GPU that tolerate no company: one takes what memory is free, the others measure speed.
+#: GPU checks that must run alone: one allocates all free memory, the others measure speed.
 ALONE = ("tensors.memory", "speed.")
-#: From so many cores on, what takes long has lanes of its own.
+#: Number of cores from which on the long families have separate lanes.
 MANY_CORES = 8
-#: Lanes beside ``host`` and ``others``, with how names of their checks begin; the longest that fits. Checks of a family
-#: in one lane share a process, and with it the kernels that a context loads at their first use, which takes more of a
-#: core's time than most checks compute: those are together that use the same. Split by the processor's seconds on a
-#: host of 16 cores and an H200 (docs/evidence/survey.md): some 40 in a lane that comes first, 25 in another.
+#: Lanes in addition to ``host`` and ``others``, with the prefixes of their checks; the longest matching prefix counts.
+#: Checks of a family in one lane share a process and the kernels that its CUDA context has loaded. Loading a kernel
+#: takes more CPU time than most checks, so checks that use the same kernels are together. The split follows CPU seconds
+#: on a host with 16 cores and an H200 (docs/evidence/survey.md): about 40 for the first lane, 25 for each other.
 LANES = {
     "cuDNN in float16": ("attention.cudnn_float16",),
     "cuDNN": ("attention.cudnn",),
@@ -104,28 +98,28 @@ LANES = {
     "algebra on the host": ("cpu.algebra.", "cpu.chance.", "cpu.movement.", "cpu.fastpaths."),
     "formats on the host": ("cpu.formats.", "cpu.layouts."),
 }
-#: The same with few cores.
+#: The lanes on a host with few cores.
 FEW_LANES = {"attention": ("attention.",)}
 
 
 def lanes(names: t.Sequence[str], cores: int | None = None) -> tuple[list[list[str]], list[str]]:
-    """Return what runs side by side, each list in a process of its own, and what runs alone after it.
+    """Return the checks of each parallel lane, and those that run alone afterwards.
 
-    Everything on the GPU begins with whether it can be reached.
+    Each lane on the GPU begins with the check that CUDA starts.
 
-    :param cores: of this host, by default those that this process may use.
+    :param cores: number of cores, by default those that this process may use.
     """
     table = LANES if (cores or len(os.sched_getaffinity(0))) >= MANY_CORES else FEW_LANES
     groups: dict[str, list[str]] = {"host": [], **{lane: [] for lane in table}, "others": [], "alone": []}
     for name in names:
-        one = CHECKS[name]
+        on_cuda = CHECKS[name].device == "cuda"
         if name == device.NAME:
             continue
         fits = [(len(start), lane) for lane, starts in table.items() for start in starts if name.startswith(start)]
         lane = max(fits, default=(0, ""))[1]
-        if one.device == "cuda" and name.startswith(ALONE):
+        if on_cuda and name.startswith(ALONE):
             lane = "alone"
-        groups[lane or ("others" if one.device == "cuda" else "host")].append(name)
+        groups[lane or ("others" if on_cuda else "host")].append(name)
     on_gpu = [group for group in groups.values() if any(CHECKS[name].device == "cuda" for name in group)]
     for group in on_gpu:
         group.insert(0, device.NAME)

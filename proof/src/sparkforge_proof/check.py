@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a check is, what it returns, and what it is given."""
+"""The data types of a check: its definition, context, result and evidence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import typing as t
 
 from . import coverage
 
-# The words of a report, for the checks that return them.
+# Statuses and reasons of a report, re-exported for the checks.
 from ._shared.module_utils._core.verdict import (
     ABSENT as ABSENT,
     BUSY as BUSY,
@@ -45,25 +45,23 @@ CPU_BUILD_REMEDY = (
 )
 
 
-#: How many times its bound a number may be off, before it counts, where no sound run on such a device is on record:
-#: other devices take other algorithms. Faults that were seen are thousands of times the bound.
+#: On a kind of device without a recorded sound run, an error counts only above this many times its bound, because other
+#: devices use other algorithms. The errors of known faults are thousands of times the bound.
 FACTOR = 50.0
 
 
 def minor(version: str | None) -> str:
-    """Return of a version of torch what belongs to a kind of device: ``torch 2.14`` of ``2.14.1+cu130``."""
+    """Return a torch version as it stands in the kinds of a device: ``torch 2.14`` for ``2.14.1+cu130``."""
     return f"torch {'.'.join((version or '').split('.')[:2])}"
 
 
 @dataclasses.dataclass(frozen=True)
 class Evidence:
-    """Where a check was seen to pass on a sound stack.
+    """A device on which a check passed with a sound stack.
 
-    :ivar device: its name: ``NVIDIA H200``.
-    :ivar kind: the GPU's compute capability (``9.0``), or for what computes on the CPU the machine (``x86_64``), with
-        the parts of Arm's cores, and ``emulated`` before it where it is: see :meth:`host.HostSide.processor`.
-    :ivar date: when, ``2026-11-24``.
-    :ivar torch: the version of torch.
+    :ivar device: its name, such as ``NVIDIA H200``.
+    :ivar kind: the GPU's compute capability (``9.0``), or the processor's kind from :meth:`host.HostSide.processor`.
+    :ivar date: such as ``2026-11-24``.
     """
 
     device: str
@@ -75,50 +73,47 @@ class Evidence:
         return f"measured on {self.device} ({self.kind}), {self.date}, torch {self.torch}"
 
 
-#: Source, as of all of these: docs/evidence/proof-runs.json. The wheels of the default stack, on a GPU host.
+# The source of these constants is docs/evidence/proof-runs.json.
+#: The wheels of the default stack on a GPU host.
 H200 = Evidence("NVIDIA H200", "9.0", "2026-11-28", "2.14.1+cu130")
 X86 = Evidence("an x86_64 CPU", "x86_64", "2026-11-28", "2.14.1+cu130")
-#: The same three days before: the last time with the survey, which the later run skipped.
+#: The same stack three days earlier: the last run with the survey, which the later run skipped.
 H200_FIRST = Evidence("NVIDIA H200", "9.0", "2026-11-25", "2.14.1+cu130")
 X86_FIRST = Evidence("an x86_64 CPU", "x86_64", "2026-11-25", "2.14.1+cu130")
-#: With extensions that the roles built, and their receipts.
+#: An environment with extensions built by the roles, and their receipts.
 H200_BUILT = Evidence("NVIDIA H200", "9.0", "2026-11-23", "2.11.0+cu130")
 X86_BUILT = Evidence("an x86_64 CPU", "x86_64", "2026-11-23", "2.11.0+cu130")
-#: The survey as a GPU computed it last; a check that is changed after a run loses it (docs/evidence/survey.md).
+#: The survey's last run on a GPU; a check that changes after a run loses this evidence (docs/evidence/survey.md).
 H200_LATER = Evidence("NVIDIA H200", "9.0", "2026-11-26", "2.11.0+cu130")
-#: A machine without a GPU, and a GPU's host, after one generation of each check was left.
+#: A machine without a GPU and a GPU host, after the older generation of the checks was removed.
 X86_CPU_LAST = Evidence("an x86_64 CPU", "x86_64", "2026-11-28", "2.13.0+cpu")
 H100_LAST = Evidence("NVIDIA H100 80GB HBM3", "9.0", "2026-11-28", "2.11.0+cu130")
 X86_LAST = Evidence("an x86_64 CPU", "x86_64", "2026-11-28", "2.11.0+cu130")
-#: The wheels for aarch64 (docs/evidence/emulated-cpu.md). It counts on no real processor, whatever its cores are.
+#: The aarch64 wheels (docs/evidence/emulated-cpu.md). This evidence does not count on a real processor.
 EMULATED = Evidence("an emulated Neoverse N2", "emulated aarch64 0x41 0xd49", "2026-11-28", "2.14.1+cu130")
-#: What follows the survey's operators, and nearly all other checks: with the default stack's torch as well.
+# ``LAST``: checks that depend on the survey's operators; ``SEEN``: nearly all others, also with the default stack's
+# torch; ``SEEN_ARM``: those that also passed on the emulated processor.
 LAST = (H100_LAST, X86_LAST, X86_CPU_LAST)
 SEEN = (H200, X86, *LAST)
-#: Emulated as well.
 SEEN_ARM = (*SEEN, EMULATED)
 SURVEYED = (H200_FIRST, X86_FIRST, H200_LATER, X86_LAST, X86_CPU_LAST)
 
 
 class Skipped(Exception):
-    """Raised by a check that does not apply here.
-
-    :param reason: one sentence.
-    """
+    """Raised by a check that does not apply to this environment; the message is a sentence."""
 
 
 class Failed(Exception):
-    """Raised by a check that found something wrong: a number, or what is installed.
+    """Raised by a check that found a wrong number, or wrong files.
 
-    :param cause: one sentence that says what is wrong.
-    :param remedy: one sentence that says what to do about it.
-    :param measured: what was found, in few words.
-    :param bound: what it should have been.
-    :param ratio: the worst error by its bound, for a check that compares numbers.
-    :param mismatched: how many numbers are a NaN, an infinity or a whole number in the place of another, which have no
-        ratio.
-    :param compared: of how many.
-    :param blocks: whether it fails whatever the check's evidence is.
+    :param cause: a sentence.
+    :param remedy: a sentence.
+    :param measured: the wrong value, briefly.
+    :param bound: the right value, or its bound.
+    :param ratio: the largest error divided by its bound, for a check that compares numbers.
+    :param mismatched: the count of NaN, infinite or integer values that differ from the reference and have no ratio.
+    :param compared: the count of all compared numbers.
+    :param blocks: whether the failure counts even without evidence for the check.
     """
 
     reason = ""
@@ -143,7 +138,7 @@ class Unanswered(Failed):
     """Raised by a check that has no number to judge.
 
     :param reason: one of ``UNANSWERED``.
-    :param blocks: as of :class:`Failed`: a floor of speed that the site sets.
+    :param blocks: see :class:`Failed`; set for a speed floor of the site.
     """
 
     def __init__(
@@ -155,15 +150,15 @@ class Unanswered(Failed):
 
 @dataclasses.dataclass
 class Measured:
-    """What a check returns that found nothing wrong.
+    """The return value of a check that passes.
 
-    :ivar measured: what was found, in few words: ``worst of 12 cases 0.31 of its bound``.
-    :ivar bound: what it was compared with.
-    :ivar ratio: the worst error by its bound, 1 at most, for a check that compares numbers.
-    :ivar rates: figures of speed by name, with their unit in the name: ``tflops``, ``gb_per_s``.
-    :ivar warning: what should be looked at all the same, and does not block unless it says so.
-    :ivar covered: of a survey, the operators that were computed this time.
-    :ivar coverage: of the grid, see the module ``coverage``.
+    :ivar measured: the result, briefly: ``worst of 12 cases 0.31 of its bound``.
+    :ivar bound: the bound, or the reference.
+    :ivar ratio: the largest error divided by its bound, at most 1, for a check that compares numbers.
+    :ivar rates: speeds by name; the name includes the unit: ``tflops``, ``gb_per_s``.
+    :ivar warning: a remark for the user, which does not block unless ``blocks`` is set.
+    :ivar covered: the operators that a survey computed in this run.
+    :ivar coverage: the coverage of the survey's grid, see the module ``coverage``.
     """
 
     measured: str
@@ -177,18 +172,15 @@ class Measured:
 
 @dataclasses.dataclass
 class Result:
-    """One row of the report.
+    """One row of the report; for the fields that are not listed, see :class:`Failed` and :class:`Measured`.
 
     :ivar status: ``pass``, ``warn``, ``fail`` or ``skip``.
-    :ivar cause: what is wrong, or why it was skipped; empty for a pass.
-    :ivar remedy: what to do about a failure or a warning; empty otherwise.
-    :ivar blocked: skipped because another check failed, which is named in the cause.
-    :ivar evidence: where the check was seen to pass.
-    :ivar reason: why it did not pass, see ``WRONG``; empty for a pass and a skip.
-    :ivar accepted: the site accepts its failure (``verify_accept``), so that it warns.
-    :ivar blocks: fails whatever the evidence is.
-    :ivar covered: of a survey, the operators that were computed this time.
-    :ivar mismatched: how many numbers have no ratio, see :class:`Failed`, of those ``compared``.
+    :ivar cause: the cause of a failure, a warning or a skip; empty for a pass.
+    :ivar remedy: the remedy for a failure or a warning; empty otherwise.
+    :ivar blocked: skipped because the check that the cause names failed.
+    :ivar evidence: a device on which the check passed.
+    :ivar reason: the kind of failure, such as ``WRONG``; empty for a pass and a skip.
+    :ivar accepted: only warns, because the site accepts the failure (``verify_accept``).
     """
 
     name: str
@@ -214,7 +206,7 @@ class Result:
     coverage: dict[str, t.Any] = dataclasses.field(default_factory=dict)
 
     def as_row(self) -> dict[str, t.Any]:
-        """Return what the runner and a report say of it; JSON has no infinity."""
+        """Return the row as a JSON-serializable dict, without infinities."""
         row = dataclasses.asdict(self)
         row["ratio"] = self.ratio if self.ratio is not None and math.isfinite(self.ratio) else None
         row["rates"] = {name: rate for name, rate in self.rates.items() if math.isfinite(rate)}
@@ -225,17 +217,17 @@ class Result:
 
     @classmethod
     def from_row(cls, row: t.Mapping[str, t.Any]) -> Result:
-        """Return what a row says; the environment that is proven may have written anything in its place.
+        """Return the result that :meth:`as_row` wrote.
 
-        :raises ValueError: it is no row.
+        :raises ValueError: the row is invalid; the proven environment wrote it and may have written anything.
         """
         try:
             result = cls(**row)
             numbers = [result.seconds, *result.rates.values(), *([] if result.ratio is None else [result.ratio])]
             numbers += [result.mismatched, result.compared]
-            words = [result.name, result.measured, result.bound, result.cause, result.remedy, result.family]
-            words += [result.evidence, *result.covered]
-            is_sound = all(map(math.isfinite, numbers)) and all(isinstance(text, str) for text in words)
+            texts = [result.name, result.measured, result.bound, result.cause, result.remedy, result.family]
+            texts += [result.evidence, *result.covered]
+            is_sound = all(map(math.isfinite, numbers)) and all(isinstance(text, str) for text in texts)
         except (TypeError, AttributeError, OverflowError) as error:
             raise ValueError("its fields have other types") from error
         is_sound = is_sound and isinstance(result.covered, list) and coverage.is_sound(result.coverage)
@@ -246,26 +238,26 @@ class Result:
 
 
 def mismatch(name: str, measured: str, bound: str, cause: str, remedy: str) -> Result:
-    """Return the row of what is installed and is not what the stack says."""
+    """Return the failure for an installation that differs from the stack."""
     return Result(name, FAIL, measured, bound, cause, remedy, reason=MISMATCH)
 
 
 def is_full(samples: float) -> bool:
-    """Return whether so many inputs of each operator are those of a full proof."""
+    """Return whether this many inputs of each operator make a full proof."""
     return samples >= FULL["samples"]
 
 
 @dataclasses.dataclass(frozen=True)
 class Context:
-    """What a check is given.
+    """The argument of a check function.
 
-    :ivar device: ``cuda`` or ``cpu``: where it computes.
-    :ivar profile: ``name``, ``compute_capability`` (``12.1`` or null for any), ``unified_memory``, ``floors``.
-    :ivar reference: what the stack says that the environment is: see the module ``cuda_proof``.
-    :ivar limits: ``memory_share`` of the device's memory that may be taken.
-    :ivar directory: for scratch files; private to the run and removed after it.
-    :ivar step: told what a check of many parts begins with, see :class:`Definition`.
-    :ivar passed_over: parts that ended the process when they were tried, and how.
+    :ivar device: ``cuda`` or ``cpu``.
+    :ivar profile: ``name``, ``compute_capability`` (``12.1``, or null for any), ``unified_memory``, ``floors``.
+    :ivar reference: the stack's description of the environment, see the module ``cuda_proof``.
+    :ivar limits: the limits of the run, such as ``memory_share``.
+    :ivar directory: a scratch directory, removed after the run.
+    :ivar step: a check with many parts calls it with the name of each part, see :class:`Definition`.
+    :ivar passed_over: parts that crashed or hung in an earlier process, and how.
     """
 
     device: str
@@ -278,19 +270,19 @@ class Context:
 
     @property
     def full(self) -> bool:
-        """Whether everything is asked, as ``--full`` has it."""
+        """Whether this is a full proof (``--full``)."""
         return is_full(float(self.limits["samples"]))
 
     @property
     def seed(self) -> int:
-        """What decides which inputs are drawn: the limit ``seed``, or the date."""
+        """The seed of the inputs: the limit ``seed``, or the date."""
         return int(self.limits.get("seed") or time.strftime("%Y%m%d", time.gmtime()))
 
-    def generator(self, words: str) -> torch.Generator:
-        """Return a generator of random numbers on the CPU, whose seed follows from ``words`` alone."""
+    def generator(self, seed: str) -> torch.Generator:
+        """Return a CPU random number generator with a text as its seed."""
         import torch
 
-        return torch.Generator().manual_seed(int.from_bytes(hashlib.sha256(words.encode()).digest()[:6], "big"))
+        return torch.Generator().manual_seed(int.from_bytes(hashlib.sha256(seed.encode()).digest()[:6], "big"))
 
 
 Function = t.Callable[[Context], Measured]
@@ -300,17 +292,16 @@ Function = t.Callable[[Context], Measured]
 class Definition:
     """One check of the catalogue.
 
-    :ivar name: ``matmul.bfloat16``; those that compute on the CPU begin with ``cpu.``.
-    :ivar family: the checks of a family share a process: the first part of its name.
+    :ivar name: such as ``matmul.bfloat16``; names of checks on the CPU begin with ``cpu.``.
+    :ivar family: the first part of the name; the checks of a family share a process.
     :ivar device: ``cuda``: needs a GPU; ``cpu``: computes on the CPU; ``none``: computes nothing.
-    :ivar numeric: compares numbers with a reference, so that its pass proves something.
-    :ivar seconds: how long it may take on a host that is not emulated.
-    :ivar module: where its function is, below ``checks``: ``kernels.matmul``.
-    :ivar measured: where it was seen to pass; without any, whatever it finds only warns.
-    :ivar steps: it has many parts and says which one it begins; ``seconds`` are those of a part. When one crashes or
-        hangs, the check is begun again without it.
-    :ivar factor: how far off it counts on a kind of device without evidence, see :data:`FACTOR`; 1 for what can be
-        computed exactly, or read.
+    :ivar numeric: compares numbers with a reference, so that its pass counts for the proof.
+    :ivar seconds: its time limit on a host that is not emulated.
+    :ivar module: the module of its function, relative to ``checks``: ``kernels.matmul``.
+    :ivar measured: devices on which it passed; without any, a failure only warns.
+    :ivar steps: has many parts, reports the start of each, and ``seconds`` limits a part. If a part crashes or hangs,
+        the check is restarted without it.
+    :ivar factor: see :data:`FACTOR`; 1 for values that are computed exactly, or read.
     """
 
     name: str
@@ -324,21 +315,21 @@ class Definition:
     factor: float = FACTOR
 
     def seen(self, kinds: t.Collection[str]) -> list[Evidence]:
-        """Return where it passed on such a device; what computes nothing reads the same with any torch.
+        """Return the evidence from such a device; for a check that computes nothing, with any torch.
 
         :param kinds: see :func:`verdict.judge`.
         """
         any_torch = self.device == "none"
-        return [one for one in self.measured if one.kind in kinds and (any_torch or minor(one.torch) in kinds)]
+        return [run for run in self.measured if run.kind in kinds and (any_torch or minor(run.torch) in kinds)]
 
     def result(
         self, status: str, measured: str = "", bound: str = "", cause: str = "", remedy: str = "", **more: t.Any
     ) -> Result:
-        """Return its row of the report."""
+        """Return a row of the report for this check."""
         return Result(self.name, status, measured, bound, cause, remedy, self.family, self.numeric, **more)
 
 
-#: By name, those of the files that were imported, and what computes them.
+# The checks of the imported modules, by name.
 REGISTERED: dict[str, Definition] = {}
 FUNCTIONS: dict[str, Function] = {}
 
@@ -354,25 +345,24 @@ def definitions(
     family: str = "",
     factor: float = FACTOR,
 ) -> dict[str, Definition]:
-    """Return what a function computes, once for each device; ``cpu.`` goes before the name of what computes there.
+    """Return the definitions of a check function, one for each device, by name.
 
-    :param measured: where it was seen to pass, on any of the devices. A check that was run nowhere has none.
+    :param measured: the evidence from all devices.
     :param family: by default the first part of the name.
     """
-    made = {}
+    family, by_name = family or name.partition(".")[0], {}
     for device in devices:
         full = f"cpu.{name}" if device == "cpu" else name
-        # A compute capability is a number, and a machine's name is none.
-        seen = tuple(one for one in measured if one.kind[:1].isdigit() == (device == "cuda"))
-        of = family or name.partition(".")[0]
-        made[full] = Definition(full, of, device, numeric, seconds, module, seen, steps, factor)
-    return made
+        # The kind of a GPU is a number, and that of a processor begins with a letter.
+        evidence = tuple(run for run in measured if run.kind[:1].isdigit() == (device == "cuda"))
+        by_name[full] = Definition(full, family, device, numeric, seconds, module, evidence, steps, factor)
+    return by_name
 
 
 def check(name: str, **options: t.Any) -> t.Callable[[Function], Function]:
-    """Put a function into the catalogue.
+    """Register a check function.
 
-    The catalogue reads this call from the source, so that all arguments are literals and names of evidence.
+    The catalogue parses this call from the source, so its arguments must be literals and names of evidence.
 
     :param options: see :func:`definitions`.
     """

@@ -24,12 +24,12 @@ from ._shared.module_utils._host import gpu
 from ._shared.module_utils._host.reader import Host, run_command
 from .check import FAIL, FULL, SKIP, WARN
 
-#: The exit statuses. 2 is a wrong command line or an environment that cannot be inspected.
+#: The exit codes. 2 is a wrong command line, or an environment that cannot be inspected.
 PROVEN, WRONG, REFUSED, UNPROVEN, FAILED = range(5)
-#: What ends the command from outside: Ctrl-C, kill, and a terminal that closes. Its exit status is as a shell has it.
+#: The signals of Ctrl-C, kill and a closed terminal. As in a shell, the exit code is 128 plus the signal's number.
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STOPPED = 128
-#: Checks that are named of those that were skipped for one reason.
+#: How many of the checks that were skipped for the same reason are named.
 NAMED = 4
 
 _EPILOG = """other commands: sparkforge-proof endpoint URL --model PATH (are a served model's numbers right?),
@@ -39,7 +39,7 @@ device), 1 a number is wrong, even if only on the CPU, 2 it could not start, 3 n
 verdict rests on were not computed, 4 a check failed without a wrong number, 128 or more: stopped by a signal"""
 
 
-#: Commands of former versions, and what to use instead.
+#: Commands of earlier versions, and their replacements.
 GONE = {
     "audit": "Use --family identity, whose checks identity.files and identity.wheels compare installed files.",
     "timer": "Start sparkforge-proof from cron or a timer of systemd.",
@@ -83,43 +83,44 @@ def parser(profiles: t.Iterable[str]) -> argparse.ArgumentParser:
 
 
 def profiles() -> dict[str, dict[str, t.Any]]:
-    """Return the profiles that this package was built with.
+    """Return the profiles that the build added to this package.
 
-    :raises SparkforgeError: it was not built.
+    :raises SparkforgeError: this is the source tree.
     """
     try:
-        found = pkgutil.get_data(__package__ or "", "profiles.json")
+        content = pkgutil.get_data(__package__ or "", "profiles.json")
     except OSError:
-        found = None
-    if found is None:
+        content = None
+    if content is None:
         raise SparkforgeError(
             "These are the sources of sparkforge-proof.", "Run make proof, and the file that it makes."
         )
-    return t.cast("dict[str, dict[str, t.Any]]", json.loads(found))
+    return t.cast("dict[str, dict[str, t.Any]]", json.loads(content))
 
 
-def chosen(known: t.Mapping[str, t.Mapping[str, t.Any]], name: str, capabilities: t.Sequence[str]) -> str:
-    """Return the profile of a name, ``auto`` by what the devices are: the first that wants just that capability."""
+def select_profile(known: t.Mapping[str, t.Mapping[str, t.Any]], name: str, capabilities: t.Sequence[str]) -> str:
+    """Return a profile's name; ``auto`` selects the first profile for one of the devices' compute capabilities."""
     if name != "auto":
         return name
-    return next((one for one, what in known.items() if what.get("compute_capability") in capabilities), "generic")
+    matching = (key for key, profile in known.items() if profile.get("compute_capability") in capabilities)
+    return next(matching, "generic")
 
 
 def patterns(families: t.Sequence[str], names: t.Sequence[str]) -> list[str]:
-    """Return the patterns of the checks that are asked for.
+    """Return the patterns of the selected checks.
 
-    :raises SparkforgeError: there is no such family.
+    :raises SparkforgeError: a family does not exist.
     """
     known = list(dict.fromkeys(definition.family for definition in catalogue.CHECKS.values()))
     for family in families:
         if family not in known:
             raise SparkforgeError(f"Unknown family {family}.", f"Known are {', '.join(known)}.")
-    found = [name for name, definition in catalogue.CHECKS.items() if definition.family in families]
-    return [*found, *names] or ["*"]
+    members = [name for name, definition in catalogue.CHECKS.items() if definition.family in families]
+    return [*members, *names] or ["*"]
 
 
 def main(argv: t.Sequence[str] | None = None) -> int:
-    """Run a command, by default the checks, print what is wrong, and return the exit status."""
+    """Run a command, by default the checks, and return the exit code."""
     heard = [number for number in STOPS if signal.getsignal(number) is not signal.SIG_IGN]
     before = {number: signal.signal(number, _stop) for number in heard}
     try:
@@ -134,7 +135,7 @@ def main(argv: t.Sequence[str] | None = None) -> int:
 
 
 def _stop(number: int, _frame: t.Any) -> None:
-    """End what runs; another signal does not disturb that."""
+    """Stop the command; ignore further signals meanwhile."""
     for each in STOPS:
         signal.signal(each, signal.SIG_IGN)
     raise KeyboardInterrupt(number)
@@ -154,29 +155,29 @@ def _command(arguments: list[str]) -> int:
 
 
 def checks(argv: t.Sequence[str]) -> int:
-    """Run the checks, print what is wrong, and return the exit status."""
+    """Run the checks, print failures and warnings, and return the exit code."""
     try:
         known = profiles()
-        given = parser(known).parse_args(argv)
-        if given.list:
+        arguments = parser(known).parse_args(argv)
+        if arguments.list:
             for name, definition in catalogue.CHECKS.items():
                 seen = str(definition.measured[0]) if definition.measured else "seen to pass nowhere yet"
                 print(f"{name}  ({definition.family}, {'GPU' if definition.device == 'cuda' else 'CPU'}), {seen}")
             return PROVEN
-        files = writers(given)
-        report = prove(given, known)
+        files = writers(arguments)
+        report = prove(arguments, known)
         if not of_the_role(os.path.realpath(sys.prefix)):
-            report = elsewhere.words(report)
+            report = elsewhere.reword(report)
         for path, text in files.items():
             with open(path, "w", encoding="utf-8") as stream:
                 stream.write(text(report))
     except SparkforgeError as error:
-        print(elsewhere.words(f"{error.cause} {error.remedy}"), file=sys.stderr)
+        print(elsewhere.reword(f"{error.cause} {error.remedy}"), file=sys.stderr)
         return REFUSED
     except OSError as error:
         print(f"The report cannot be written: {error}.", file=sys.stderr)
         return REFUSED
-    if not given.quiet:
+    if not arguments.quiet:
         for check in report["checks"]:
             if check["status"] in (FAIL, WARN):
                 print(shown.text(f"{check['status']}  {check['name']}: {check['cause']} {check['remedy']}"))
@@ -188,30 +189,30 @@ def checks(argv: t.Sequence[str]) -> int:
             print(shown.text(notice))
     counts = ", ".join(f"{count} {status}" for status, count in report["summary"].items())
     remark = verdict.remark(report)
-    found = shown.text(f"{report['verdict']}; {remark}" if remark else report["verdict"])
-    part = ", of the selected checks alone" if given.family or given.check else ""
-    print(f"{found} (profile {report['profile']}, {report['seconds']:.0f} s{part}): {counts}")
+    outcome = shown.text(f"{report['verdict']}; {remark}" if remark else report["verdict"])
+    part = ", of the selected checks alone" if arguments.family or arguments.check else ""
+    print(f"{outcome} (profile {report['profile']}, {report['seconds']:.0f} s{part}): {counts}")
     return status(report)
 
 
-def writers(given: argparse.Namespace) -> dict[str, t.Callable[[dict[str, t.Any]], str]]:
-    """Return, by the path of each file to write, what makes its text of the report.
+def writers(arguments: argparse.Namespace) -> dict[str, t.Callable[[dict[str, t.Any]], str]]:
+    """Return for the path of each output file the function that formats a report.
 
-    Called before the checks run, which takes minutes, so that their report is not lost.
+    This is called before the checks, which take minutes, so that no report is lost to a wrong path.
 
-    :raises SparkforgeError: a file cannot be written, or there is no jinja2 to draw the page.
+    :raises SparkforgeError: a file cannot be written, or jinja2 is missing for the page.
     """
     files: dict[str, t.Callable[[dict[str, t.Any]], str]] = {}
-    if given.json:
-        files[given.json] = lambda report: json.dumps(report, indent=2, sort_keys=True, allow_nan=False) + "\n"
-    if given.html:
-        if given.html in files:
-            raise SparkforgeError(f"--json and --html both name {given.html}.", "Name two files.")
+    if arguments.json:
+        files[arguments.json] = lambda report: json.dumps(report, indent=2, sort_keys=True, allow_nan=False) + "\n"
+    if arguments.html:
+        if arguments.html in files:
+            raise SparkforgeError(f"--json and --html both name {arguments.html}.", "Name two files.")
         try:
             from .page import draw
         except ImportError as error:
             raise SparkforgeError(f"The page cannot be drawn: {error}.", "Install jinja2, or use --json.") from error
-        files[given.html] = draw.host_page
+        files[arguments.html] = draw.host_page
     for path in files:
         existing = path if os.path.exists(path) else os.path.dirname(os.path.abspath(path))
         if os.path.isdir(path) or not os.access(existing, os.W_OK):
@@ -221,16 +222,16 @@ def writers(given: argparse.Namespace) -> dict[str, t.Callable[[dict[str, t.Any]
 
 
 def status(report: t.Mapping[str, t.Any]) -> int:
-    """Return what the process ends with."""
+    """Return the exit code for a report."""
     if verdict.wrong(report):
         return WRONG
     return {verdict.PROVEN: PROVEN, verdict.UNPROVEN: UNPROVEN}.get(report["verdict"], FAILED)
 
 
-def prove(given: argparse.Namespace, known: t.Mapping[str, t.Mapping[str, t.Any]]) -> dict[str, t.Any]:
+def prove(arguments: argparse.Namespace, known: t.Mapping[str, t.Mapping[str, t.Any]]) -> dict[str, t.Any]:
     """Run the checks in this interpreter's environment and return the report.
 
-    :raises SparkforgeError: there is no torch, or no such check.
+    :raises SparkforgeError: torch is not installed, or a check does not exist.
     """
     torch = importlib.util.find_spec("torch")
     if torch is None or not torch.submodule_search_locations:
@@ -239,23 +240,23 @@ def prove(given: argparse.Namespace, known: t.Mapping[str, t.Mapping[str, t.Any]
         )
     devices = gpu.Gpu(Host(run=run_command)).observe()["devices"]
     folders = torch.submodule_search_locations
-    report = _proved(given, known, sys.executable, sys.prefix, folders, devices, progress=not given.quiet)
+    report = _run_proof(arguments, known, sys.executable, sys.prefix, folders, devices, not arguments.quiet)
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     return {**report, "host": socket.gethostname(), "written": now}
 
 
 def prove_other(python: str, folder: str, devices: t.Sequence[t.Mapping[str, t.Any]]) -> dict[str, t.Any]:
-    """Return the report on another interpreter, for who records a host.
+    """Return the report on another interpreter, for the record of a host.
 
-    :param folder: where its torch is.
+    :param folder: the directory of its torch.
     """
     known = profiles()
     prefix = os.path.dirname(os.path.dirname(os.path.abspath(python)))
-    return _proved(parser(known).parse_args([]), known, python, prefix, [folder], devices)
+    return _run_proof(parser(known).parse_args([]), known, python, prefix, [folder], devices)
 
 
-def _proved(
-    given: argparse.Namespace,
+def _run_proof(
+    arguments: argparse.Namespace,
     known: t.Mapping[str, t.Mapping[str, t.Any]],
     python: str,
     prefix: str,
@@ -263,41 +264,42 @@ def _proved(
     devices: t.Sequence[t.Mapping[str, t.Any]],
     progress: bool = False,
 ) -> dict[str, t.Any]:
-    name = chosen(known, given.profile, [str(device["compute_capability"]) for device in devices])
+    name = select_profile(known, arguments.profile, [str(device["compute_capability"]) for device in devices])
     profile = {"required_checks": [], "speed_floors": {}, **known[name], "name": name}
-    if given.family or given.check:
+    if arguments.family or arguments.check:
         # A user who selects some checks does not require the others.
         profile["required_checks"] = []
     options = {
         "python": python,
-        "checks": patterns(given.family, given.check),
+        "checks": patterns(arguments.family, arguments.check),
         "profile": profile,
         "reference": {
             "paths": [os.path.join(folder, "lib") for folder in folders],
             **of_the_role(os.path.realpath(prefix)),
         },
         "limits": {
-            "factor": given.factor,
-            "memory_share": given.memory_share,
-            **(FULL if given.full else {}),
-            **({"seed": float(given.seed)} if given.seed else {}),
+            "factor": arguments.factor,
+            "memory_share": arguments.memory_share,
+            **(FULL if arguments.full else {}),
+            **({"seed": float(arguments.seed)} if arguments.seed else {}),
         },
-        "gpu_required": (given.gpu or bool(devices)) and not given.cpu,
-        "accept": given.accept,
+        "gpu_required": (arguments.gpu or bool(devices)) and not arguments.cpu,
+        "accept": arguments.accept,
     }
     return run.Proof(options, progress=progress).run()
 
 
 def of_the_role(prefix: str) -> dict[str, str]:
-    """Return how the role python_env names an environment that it made, so that its receipt is found; else nothing."""
-    environments, name, one = prefix.rpartition("/envs/")[0], *os.path.split(prefix.rpartition("/envs/")[2])
-    if not environments or not os.path.isfile(os.path.join(environments, "receipts", f"env-{name}.json")):
+    """Return root, name and id of an environment that the python_env role installed; empty for any other."""
+    root, _separator, relative = prefix.rpartition("/envs/")
+    name, environment_id = os.path.split(relative)
+    if not root or not os.path.isfile(os.path.join(root, "receipts", f"env-{name}.json")):
         return {}
-    return {"root": environments, "environment": name, "environment_id": one}
+    return {"root": root, "environment": name, "environment_id": environment_id}
 
 
 def inspect(argv: t.Sequence[str]) -> int:
-    """Say whether wheels and environments will run on a GPU; exit status 1 if they cannot."""
+    """Report whether wheels and environments will run on a GPU; the exit code is 1 if they cannot."""
     from .files import judge
 
     made = argparse.ArgumentParser(
@@ -309,25 +311,25 @@ def inspect(argv: t.Sequence[str]) -> int:
     made.add_argument("--capability", default="12.1", help="the GPU's compute capability (default: %(default)s)")
     made.add_argument("--cuda", default="13.0", help="the driver's CUDA version (default: %(default)s)")
     made.add_argument("--python", default="3.12", help="the environment's Python version (default: %(default)s)")
-    given = made.parse_args(argv)
-    device = judge.Device(given.machine, given.capability, given.cuda, given.python)
-    found = judge.paths(given.paths, device)
-    print(shown.text(found["table"]))
-    return WRONG if found["verdict"] == "no" else PROVEN
+    arguments = made.parse_args(argv)
+    device = judge.Device(arguments.machine, arguments.capability, arguments.cuda, arguments.python)
+    judgement = judge.paths(arguments.paths, device)
+    print(shown.text(judgement["table"]))
+    return WRONG if judgement["verdict"] == "no" else PROVEN
 
 
 def endpoint(argv: t.Sequence[str]) -> int:
-    """Say whether the numbers of a served model are right."""
+    """Check the numbers of a served model."""
     from .endpoint import cli
 
     return cli.main(argv)
 
 
 def explain(argv: t.Sequence[str]) -> int:
-    """Say the cause and the remedy of the first error of a log."""
-    from . import explain as of_logs
+    """Explain the first error of a log."""
+    from .explain import main as explain_log
 
-    return of_logs.main(argv, "sparkforge-proof explain")
+    return explain_log(argv, "sparkforge-proof explain")
 
 
 COMMANDS: dict[str, t.Callable[[t.Sequence[str]], int]] = {

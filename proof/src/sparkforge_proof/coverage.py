@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How much of torch's own catalogue a verdict rests on: operators, overloads, and pairs of values of the grid's axes.
+"""The survey's coverage of torch: operators, overloads, and pairs of conditions from the survey's grid.
 
-A check says it in its row: which table of axes it took (``table``), how many pairs that has (``of_pairs``), the
-operators under each set of pairs that was computed of them, a set being the bits of a hexadecimal number (``pairs``),
-the overloads that they called (``overloads``), and how many of both torch has (``of_operators``, ``of_overloads``).
+The ``coverage`` of a row holds the name of the grid's table (``table``) and its number of pairs (``of_pairs``); the
+operators grouped by the set of pairs that was computed for them, as bits of a hexadecimal number (``pairs``); the
+overloads that they called (``overloads``); and torch's totals (``of_operators``, ``of_overloads``).
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from __future__ import annotations
 import typing as t
 
 Row = t.Mapping[str, t.Any]
-WORDS = {
+LABELS = {
     "operators": "operators of torch's list",
     "overloads": "overloads of torch's dispatcher",
     "pairs": "pairs of conditions of all operators, of which none takes each",
 }
-#: Names, and digits of a set of pairs, that are read; what was proven may have written anything.
+#: Most names, and most digits of a set of pairs: the proven environment may have written anything.
 MOST_NAMES, MOST_DIGITS = 20_000, 1_000
 
 
 def is_sound(coverage: t.Any) -> bool:
-    """Say whether a row's coverage has the form; an empty one is that of a check that says nothing of it."""
+    """Return whether the coverage of a row is valid; it is empty for checks without a grid."""
     if not isinstance(coverage, dict) or not coverage:
         return coverage == {}
     try:
@@ -40,7 +40,7 @@ def is_sound(coverage: t.Any) -> bool:
 
 
 def _pairs(rows: t.Iterable[Row]) -> dict[str, int]:
-    """Return the set of pairs of each operator, over some rows."""
+    """Return each operator's set of pairs, united over some rows."""
     sets: dict[str, int] = {}
     for row in rows:
         for pairs, names in row["pairs"].items():
@@ -59,18 +59,19 @@ def _counts(rows: t.Sequence[Row]) -> dict[str, int]:
 
 
 def sentence(check: str, row: Row, earlier: t.Sequence[t.Any]) -> str:
-    """Return in words how much a check covered in this run and in the last ones, and of how much.
+    """Describe the coverage of a check in this run and over the last runs.
 
-    :param row: what it covered.
-    :param earlier: the same of each report before.
+    :param row: the coverage in this run.
+    :param earlier: the coverage in each earlier report.
     """
     same = [other for other in earlier if other and is_sound(other) and other["table"] == row["table"]]
     now, together = _counts([row]), _counts([row, *same])
-    of = {
-        **{key: row[f"of_{key}"] for key in ("operators", "overloads")},
+    totals = {
+        "operators": row["of_operators"],
+        "overloads": row["of_overloads"],
         "pairs": row["of_pairs"] * row["of_operators"],
     }
-    said = ", ".join(f"{now[key]:,} of {of[key]:,} {words}" for key, words in WORDS.items())
-    last = ", ".join(f"{together[key]:,} {key}" for key in WORDS)
+    covered = ", ".join(f"{now[key]:,} of {totals[key]:,} {label}" for key, label in LABELS.items())
+    last = ", ".join(f"{together[key]:,} {key}" for key in LABELS)
     over = f" Over the last {len(same) + 1} runs: {last}." if same else ""
-    return f"{check} looked at {said}.{over}"
+    return f"{check} looked at {covered}.{over}"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The words of a report for who has the one file and not the collection: its options, and pip for playbooks."""
+"""Reword a report for users of the single-file program: its own options, and pip instead of playbooks."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import re
 import typing as t
 
 _AGAIN = "nstall the packages of this environment again"
-#: In this order: what stands beside a remedy, the remedies, and the names of options.
-_WORDS = [
+#: Patterns and replacements, in this order: remarks beside a remedy, remedies, and names of options.
+_REPLACEMENTS = [
     (r" \((?:playbooks/[\w.]+|role \w+|stack_method: \w+|verify_accept|sparkforge_gpu_required is false)\)", ""),
     (r"\(playbooks/[\w.]+, or ", "("),
     (r"; the role pytorch always sets it|,? as the role \w+ does|, built by the role pytorch", ""),
@@ -40,18 +40,17 @@ _WORDS = [
     (r"raise limits\.seconds", "use --full, which may take longer"),
     (r"\bThis site accepts\b", "You accept"),
 ]
-_RULES = [(re.compile(pattern), text) for pattern, text in _WORDS]
+_RULES = [(re.compile(pattern), text) for pattern, text in _REPLACEMENTS]
 
 
-def words(value: t.Any) -> t.Any:
-    """Return what a report holds, a sentence, a row or a list of them, in these words."""
+def reword(value: t.Any) -> t.Any:
+    """Return a sentence, a row or a list of a report with these replacements."""
     if isinstance(value, t.Mapping):
-        return {key: words(each) for key, each in value.items()}
+        return {key: reword(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [words(each) for each in value]
+        return [reword(item) for item in value]
     if not isinstance(value, str):
         return value
     for pattern, text in _RULES:
         value = pattern.sub(text, value)
-    value = re.sub(r"\blimits\.(\w+)", lambda found: f"--{found[1].replace('_', '-')}", value)
-    return value.strip()
+    return re.sub(r"\blimits\.(\w+)", lambda match: f"--{match[1].replace('_', '-')}", value).strip()

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How a check may end without a number, and what to do then: it crashed, hung, ran out of memory, or said so."""
+"""Results for checks without a number: they crashed, hung, ran out of memory, or reported a failure."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from .checks.stack.device import OUT_OF_MEMORY
 
 
 class Fatal(t.NamedTuple):
-    """What makes a check's numbers void once it is printed, as a pattern, and the name of its remedy."""
+    """The pattern of a printed message after which a check's numbers are void, and the field of its remedy."""
 
-    said: str
+    pattern: str
     cause: str
     remedy: str
     reason: str = CRASH
 
 
 FATAL = (
-    # A kernel that was compiled for another GPU (PyTorch's generated CUTLASS kernels): it has computed nothing, and
-    # torch returns what was in that memory before.
+    # PyTorch's generated CUTLASS kernels, if compiled for another GPU: the kernel computes nothing, and torch returns
+    # the earlier content of the memory.
     Fatal(r"\bFATAL\b", "A kernel printed", "empty", WRONG),
     Fatal(r"Assertion `.*` failed", "A kernel was given an index or a value that it does not take", "assertion"),
-    # The C library's.
+    # Messages of the C library.
     Fatal("corrupted|double free", "The heap was damaged", "heap"),
 )
-#: The messages of torch and its libraries for operations that they do not offer on this GPU; no illegal access.
+#: Messages of torch and its libraries for operations that they do not support on this GPU.
 _NOT_OFFERED = re.compile(
     r"no kernel image|not (yet |currently )?(supported|implemented|available)|unsupported|NOT_SUPPORTED|only support",
     re.IGNORECASE,
 )
-#: After these the CUDA context answers every call with the same error.
+#: Errors after which every call in the CUDA context fails with the same error.
 STICKY = re.compile(r"CUDA error|CUDA driver error|AcceleratorError|CUBLAS_STATUS|CUDNN_STATUS_EXECUTION_FAILED")
 
 
 class Remedies(t.NamedTuple):
-    """What to do when a check ended with an error, printed one of ``FATAL``, hung, or ran out of memory."""
+    """The remedies for a check that failed with an error, printed one of ``FATAL``, hung, or ran out of memory."""
 
     crash: str
     empty: str
@@ -71,36 +71,38 @@ ON_CPU = Remedies(
     memory="Find programs that use memory (free -h) and stop them, then run the proof again.",
 )
 
-#: The remedy where a busy machine kept a check from its work.
+#: The remedy for a check that a busy machine slowed down.
 IDLE = "Run the proof again when nothing else uses the host, or give it more time with limits.factor."
 
 
 def remedies(definition: Definition) -> Remedies:
-    """Return the remedies for a check, by where it computes."""
+    """Return the remedies for a check's device."""
     return ON_GPU if definition.device == "cuda" else ON_CPU
 
 
 def failure(definition: Definition, error: Exception) -> Result:
-    """Return the row of a check that raised ``error``: what it found wrong, or why it has no answer."""
+    """Return the row of a check that raised ``error``."""
     if isinstance(error, Failed):
         row = definition.result(FAIL, error.measured, error.bound, error.cause, error.remedy, ratio=error.ratio)
         row.reason = error.reason or (WRONG if definition.numeric else MISMATCH)
         row.mismatched, row.compared, row.blocks = error.mismatched, error.compared, error.blocks
         return row
-    said = " ".join(f"{type(error).__name__}: {error}".split())
-    cause = f"{definition.name} ended with an error: {said[:400]}".rstrip(".") + "."
+    message = " ".join(f"{type(error).__name__}: {error}".split())
+    cause = f"{definition.name} ended with an error: {message[:400]}".rstrip(".") + "."
     row = definition.result(FAIL, "an error", "a result", cause, remedies(definition).crash, reason=CRASH)
-    if OUT_OF_MEMORY.search(said):
+    if OUT_OF_MEMORY.search(message):
         row.reason, row.remedy = MEMORY, remedies(definition).memory
-    elif _NOT_OFFERED.search(said):
+    elif _NOT_OFFERED.search(message):
         row.reason = REFUSED
     return row
 
 
-def ended_by(definition: Definition, code: int) -> Result:
-    """Return the row of a check whose process ended with a code, as ``Popen.returncode`` has it.
+def exited(definition: Definition, code: int) -> Result:
+    """Return the row of a check whose process exited early.
 
-    Nobody but the kernel kills it with SIGKILL: memory ran out.
+    Only the kernel sends SIGKILL to such a process: memory ran out.
+
+    :param code: in the form of ``Popen.returncode``.
     """
     known = remedies(definition)
     reason, remedy = (MEMORY, known.memory) if code == -signal.SIGKILL else (CRASH, known.crash)
@@ -109,18 +111,18 @@ def ended_by(definition: Definition, code: int) -> Result:
     return definition.result(FAIL, "a crash", "a result", cause, remedy, reason=reason)
 
 
-def telling(printed: str) -> tuple[Fatal | None, str]:
-    """Return the line that tells most of what a check printed, and which of ``FATAL`` it is: the first if none."""
+def fatal_line(printed: str) -> tuple[Fatal | None, str]:
+    """Return the first fatal message in a check's output and its line; without one, None and the first line."""
     lines = [line for line in printed.splitlines() if line.strip()]
-    found = ((fatal, line) for fatal in FATAL for line in lines if re.search(fatal.said, line))
-    fatal, line = next(found, (None, lines[0] if lines else ""))
+    matches = ((fatal, line) for fatal in FATAL for line in lines if re.search(fatal.pattern, line))
+    fatal, line = next(matches, (None, lines[0] if lines else ""))
     return fatal, " ".join(line.split())[:300]
 
 
-def hung(definition: Definition, seconds: float, hindrance: str = "") -> Result:
-    """Return the row of a check that did not end in its time.
+def timed_out(definition: Definition, seconds: float, hindrance: str = "") -> Result:
+    """Return the row of a check that exceeded its time limit.
 
-    :param hindrance: in words, what kept it from its work.
+    :param hindrance: a clause that says why the machine was slow, if it was.
     """
     cause = f"{definition.name} did not respond within {seconds:.0f} seconds and was stopped."
     reason, remedy = TIMEOUT, remedies(definition).hang
@@ -131,7 +133,10 @@ def hung(definition: Definition, seconds: float, hindrance: str = "") -> Result:
 
 
 def how_it_ended(code: int) -> str:
-    """Return in words how a process ended, from its code as ``Popen.returncode`` has it."""
+    """Describe the exit of a process.
+
+    :param code: in the form of ``Popen.returncode``.
+    """
     if code < 0:
         return f"was killed by {signal.Signals(-code).name}"
     return f"exited with status {code}"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""``sparkforge explain FILE``: the first real error of a log, its cause and its remedy, or that nobody knows them."""
+"""``sparkforge explain FILE``: find the first real error of a log, its cause and its remedy."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from ._shared.module_utils._core.errors import SparkforgeError
 from ._shared.module_utils._core.redact import Anonymous
 from ._shared.module_utils._diagnosis import lines, scan
 
-#: The exit statuses; 2 is a file that is no log, or cannot be read.
+#: The exit codes; 2 is a file that is not a log, or cannot be read.
 EXPLAINED, REFUSED, UNKNOWN, NO_ERROR = 0, 2, 3, 4
-#: The page that has a section for each rule.
+#: The page with a section for each rule.
 PAGE = "docs/troubleshooting.md"
-#: Of a folder.
+#: Most files that are read from a folder.
 MOST_FILES = 1000
 
 _SAMPLE = 1 << 16
-# Characters that no log has, but for the few that a power loss, a terminal or another encoding leaves.
+# Control characters that are not expected in a log; a power loss, a terminal or another encoding leaves a few.
 _CONTROL = bytes(set(range(32)) - set(b"\0\a\b\t\n\v\f\r\x1b")) + b"\x7f"
 _FEW = 0.02
-# How Ansible and a shell's prompt name a host.
+# Host names in Ansible's output and in a shell prompt.
 _NAMES = re.compile(r"^(?:fatal|failed|ok|changed|unreachable): \[([\w.-]+)\]|\b[\w-]+@([\w.-]+):", re.MULTILINE)
 _HEADINGS = {
     EXPLAINED: "the failure is known",
@@ -41,33 +41,33 @@ _HEADINGS = {
 
 
 class Answer(t.NamedTuple):
-    """What is known of one log."""
+    """The explanation of a log."""
 
     name: str
     status: int
     diagnosis: scan.Diagnosis
 
     def as_json(self) -> dict[str, t.Any]:
-        """Return it for programs, without what identifies the host."""
-        found, hidden = self.diagnosis, Anonymous(_hosts(self.diagnosis), scan.public_domains())
-        rows = [{"number": number, "text": hidden.text(text)} for number, text in found.around]
-        cause, remedy = scan.told(found, hidden.value)
+        """Return the explanation as a JSON-serializable dict, without names of the host."""
+        diagnosis, hidden = self.diagnosis, Anonymous(_hosts(self.diagnosis), scan.public_domains())
+        rows = [{"number": number, "text": hidden.text(text)} for number, text in diagnosis.around]
+        cause, remedy = scan.told(diagnosis, hidden.value)
         return {
             "file": self.name,
             "status": self.status,
-            "line": found.line,
+            "line": diagnosis.line,
             "lines": rows,
-            "rule": found.rule,
+            "rule": diagnosis.rule,
             "cause": cause,
             "remedy": remedy,
-            "sources": found.sources,
-            "page": f"{PAGE}#{found.rule}" if found.rule else None,
-            "notices": [" ".join(scan.told(notice, hidden.value)) for notice in found.notices],
+            "sources": diagnosis.sources,
+            "page": f"{PAGE}#{diagnosis.rule}" if diagnosis.rule else None,
+            "notices": [" ".join(scan.told(notice, hidden.value)) for notice in diagnosis.notices],
         }
 
 
 def main(argv: t.Sequence[str] | None = None, program: str = "sparkforge explain") -> int:
-    """Explain a log, print what is known, and return the exit status."""
+    """Explain a log, print the explanation, and return the exit code."""
     parser = argparse.ArgumentParser(
         program,
         description="Find the first real error in a log, its cause and its remedy.",
@@ -76,31 +76,31 @@ def main(argv: t.Sequence[str] | None = None, program: str = "sparkforge explain
     )
     parser.add_argument("file", help="a log, a folder of logs, or - for standard input (journalctl -u UNIT | …)")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    given = parser.parse_args(argv)
+    arguments = parser.parse_args(argv)
     try:
-        answers, left_out = explained(given.file)
+        answers, left_out = explained(arguments.file)
     except SparkforgeError as error:
         print(shown.text(f"{program}: {error.cause}\n  {error.remedy}"), file=sys.stderr)
         return REFUSED
     status = min(answer.status for answer in answers)
-    if given.json:
+    if arguments.json:
         rows = [answer.as_json() for answer in answers]
         print(json.dumps({"status": status, "answers": rows, "not_looked_at": left_out}, indent=2))
         return status
-    told = [answer for answer in answers if answer.status != NO_ERROR] or answers[:1]
-    for answer in told:
+    printed = [answer for answer in answers if answer.status != NO_ERROR] or answers[:1]
+    for answer in printed:
         print(shown.text(text_of(answer.as_json())))
-    if len(told) < len(answers):
-        print(f"{len(answers) - len(told)} more without an error that is seen.")
+    if len(printed) < len(answers):
+        print(f"{len(answers) - len(printed)} more without an error that is seen.")
     for name in left_out:
         print(shown.text(f"Not looked at: {name}"))
     return status
 
 
 def explained(path: str) -> tuple[list[Answer], list[str]]:
-    """Return what is known of a log or of each log of a folder, and what of the folder was not looked at.
+    """Return the explanations of a log or of each log in a folder, and the files that were not read.
 
-    :raises SparkforgeError: there is nothing that can be read as a log.
+    :raises SparkforgeError: no log can be read.
     """
     if path == "-":
         return [_answer("-", sys.stdin.buffer)], []
@@ -135,14 +135,14 @@ def _of_file(path: str) -> Answer:
 
 
 def _answer(name: str, stream: t.BinaryIO) -> Answer:
-    found = scan.diagnose(_checked(name, scan.blocks(stream)))
-    return Answer(name, EXPLAINED if found.rule else UNKNOWN if found.first_error else NO_ERROR, found)
+    diagnosis = scan.diagnose(_checked(name, scan.blocks(stream)))
+    return Answer(name, EXPLAINED if diagnosis.rule else UNKNOWN if diagnosis.first_error else NO_ERROR, diagnosis)
 
 
 def _checked(name: str, blocks: t.Iterator[bytes]) -> t.Iterator[bytes]:
     """Yield the blocks of a log.
 
-    :raises SparkforgeError: they are something else.
+    :raises SparkforgeError: the blocks are not text.
     """
     sampled = controls = 0
     for block in blocks:
@@ -173,16 +173,16 @@ def text_of(answer: t.Mapping[str, t.Any]) -> str:
 
 
 def of_result(result: t.Mapping[str, t.Any] | None) -> list[str]:
-    """Return what is known of a failed result of Ansible that does not name its cause itself: a line, or none."""
+    """Explain a failed Ansible result that does not name its cause itself; return a line, or none if unknown."""
     result = result or {}
     texts = [str(result[key]) for key in ("stderr", "module_stderr", "stdout", "msg") if result.get(key)]
-    found = scan.diagnose("\n".join(texts)) if "cause" not in result else None
-    return [f"{found.cause} {found.remedy} ({PAGE}#{found.rule})"] if found and found.rule else []
+    known = scan.diagnose("\n".join(texts)) if "cause" not in result else None
+    return [f"{known.cause} {known.remedy} ({PAGE}#{known.rule})"] if known and known.rule else []
 
 
-def _hosts(found: scan.Diagnosis) -> set[str]:
-    """Return names of hosts that the shown lines have before their words, and this host's own."""
-    text = "\n".join(line for _number, line in found.around)
-    named = {lines.parse(line).host for _number, line in found.around}
+def _hosts(diagnosis: scan.Diagnosis) -> set[str]:
+    """Return the host names in the quoted lines, and the name of this host."""
+    text = "\n".join(line for _number, line in diagnosis.around)
+    named = {lines.parse(line).host for _number, line in diagnosis.around}
     named |= {name for names in _NAMES.findall(text) for name in names}
     return (named | {socket.gethostname()}) - {"", "localhost"}

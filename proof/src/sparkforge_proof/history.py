@@ -14,16 +14,16 @@ import typing as t
 from . import verdict
 from ._shared.module_utils._core import disk, receipts
 
-#: Where they are by default.
+#: The default directory.
 DIRECTORY = "/var/log/sparkforge/proof"
-#: Reports that are kept on the host.
+#: Number of reports to keep on the host.
 KEPT = 50
 
 
 class History:
-    """The reports in one directory.
+    """The reports in a directory.
 
-    :param directory: None or empty where none are kept.
+    :param directory: None or empty if reports are not kept.
     """
 
     def __init__(self, directory: str | None) -> None:
@@ -37,42 +37,37 @@ class History:
             return []
 
     def _read(self, name: str) -> dict[str, t.Any] | None:
-        """Return a report; a damaged one, and one of another format, counts as none."""
+        """Return a report, None if it is damaged or has another format."""
         report = receipts.load(os.path.join(self.directory, name)) or {}
         return report if report.get("format") == verdict.FORMAT else None
 
     def last(self, environment_id: str | None = None) -> dict[str, t.Any] | None:
-        """Return the report of the run before this one; of a clock that was ahead then, it would be that for ever.
+        """Return the last report, without those from the future, which a wrong clock leaves behind.
 
-        :param environment_id: that of this environment alone, by the name of its directory.
+        :param environment_id: only reports on this environment count; the id is the name of its directory.
         """
         now = _stamp(time.gmtime())
         past = (name for name in reversed(self._reports()) if name <= now or name == self._kept)
-        return next(
-            (
-                report
-                for report in filter(None, map(self._read, past))
-                if environment_id in (None, report.get("environment_id"))
-            ),
-            None,
-        )
+        reports = filter(None, map(self._read, past))
+        return next((report for report in reports if environment_id in (None, report.get("environment_id"))), None)
 
     def of_environment(self, environment_id: str | None) -> list[dict[str, t.Any]]:
         """Return the reports of an environment, the oldest first."""
-        return [one for one in map(self._read, self._reports()) if one and one.get("environment_id") == environment_id]
+        reports = filter(None, map(self._read, self._reports()))
+        return [report for report in reports if report.get("environment_id") == environment_id]
 
     @staticmethod
     def covered(reports: t.Iterable[t.Mapping[str, t.Any]]) -> dict[str, set[str]]:
-        """Return by survey which operators it computed in some reports."""
-        found: dict[str, set[str]] = {}
+        """Return the operators that each survey computed in some reports."""
+        operators: dict[str, set[str]] = {}
         for report in reports:
             for row in report.get("checks") or []:
                 if row.get("covered"):
-                    found.setdefault(str(row["name"]), set()).update(row["covered"])
-        return found
+                    operators.setdefault(str(row["name"]), set()).update(row["covered"])
+        return operators
 
     def baseline(self, devices: t.Sequence[str]) -> dict[str, t.Any] | None:
-        """Return the report of the first run that proved this host with these GPUs, and keep it."""
+        """Return the first report that proved this host with these GPUs, and protect it from deletion."""
         for name in self._reports():
             report = self._read(name)
             if report is not None and verdict.is_baseline(report, devices):
@@ -81,7 +76,7 @@ class History:
         return None
 
     def remember(self, report: t.Mapping[str, t.Any]) -> None:
-        """Keep a report; the oldest goes."""
+        """Write a report, and delete the oldest reports and those from the future."""
         now = _stamp(time.gmtime())
         for name in self._reports():
             if name > now and name != self._kept:
@@ -90,11 +85,11 @@ class History:
         path = os.path.join(self.directory, f"{report['started'].replace(':', '')}.{time.time_ns() % 10**9:09d}.json")
         disk.make_directories(self.directory)
         disk.write_file(path, (json.dumps(report, indent=2, sort_keys=True) + "\n").encode("utf-8"))
-        # The first proven one, whose rates are the host's floors, goes with none of the others.
+        # The baseline stays: its rates are the host's speed floors.
         for name in [name for name in names if name != self._kept][: max(0, len(names) + 1 - KEPT)]:
             os.unlink(os.path.join(self.directory, name))
 
 
 def _stamp(moment: time.struct_time) -> str:
-    """Return what sorts after the files of all reports up to ``moment``."""
+    """Return a name that sorts after the names of all reports up to ``moment``."""
     return time.strftime("%Y-%m-%dT%H%M%SZ.~", moment)

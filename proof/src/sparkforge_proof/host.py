@@ -2,10 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is checked of the host itself, as root and without torch: GPU, driver, receipts, closure.
+"""Check the host as root and without torch: GPU, driver, receipts and the closure of libraries.
 
-Standard library only: Ansible's interpreter runs it, and so does a timer that knows nothing of Ansible. Nothing of the
-host is changed.
+Standard library only, because Ansible's interpreter and a timer without Ansible run this. It changes nothing.
 """
 
 from __future__ import annotations
@@ -27,22 +26,22 @@ from .check import PASS, SKIP, Result, mismatch
 
 Facts = t.Mapping[str, t.Any]
 
-#: The roles that bring libraries in a run of the site; what they bring may be missing in check mode.
+#: The roles that install libraries; in check mode, their libraries may be missing.
 PROVISIONING_ROLES = ("cuda_libraries", "cusparselt", "math_libraries", "build_toolchain", "python_env")
-#: The format of a unit's receipt.
+#: The supported format of unit receipts.
 UNIT_FORMAT = 1
 NOT_PROVISIONED = "not provisioned yet"
 NO_GPU_REQUIRED = "no GPU is required on this host (sparkforge_gpu_required is false)"
 
 
 class HostSide:
-    """The host's own rows of the report.
+    """The rows of the report about the host.
 
-    :param reference: as the module ``cuda_proof`` takes it.
-    :param profile: as the module takes it.
-    :param check_mode: whether what earlier steps would bring may be missing.
-    :param root: the directory under which the host's ``/`` is, for the GPU and its driver alone.
-    :ivar resolved: for each SONAME of the closure that the loader finds, the file.
+    :param reference: an option of the module ``cuda_proof``.
+    :param profile: an option of the module.
+    :param check_mode: whether files may be missing that earlier steps would install.
+    :param root: the directory with the host's file system, only for the GPU and its driver.
+    :ivar resolved: the file that the loader finds for each SONAME of the closure.
     """
 
     def __init__(
@@ -63,16 +62,16 @@ class HostSide:
         self._receipt: environments.Receipt | None = None
 
     def observe(self) -> dict[str, t.Any]:
-        """Look at the host, again at each call, and return what the report says of it.
+        """Observe the host anew and return the fields of the report about it.
 
-        :raises SparkforgeError: the environment's receipt is there and cannot be read.
+        :raises SparkforgeError: the environment's receipt exists and cannot be read.
         """
         gpu = _gpu.Gpu(self.host)
         self._gpu = gpu.observe()
         self._driver = gpu.driver()
-        name, one = self.reference.get("environment"), self.reference.get("environment_id")
-        if name and one:
-            self._receipt = environments.of_one(self._root, str(name), str(one))
+        name, environment_id = self.reference.get("environment"), self.reference.get("environment_id")
+        if name and environment_id:
+            self._receipt = environments.of_one(self._root, str(name), str(environment_id))
         else:
             receipt = receipts.read(self._root, f"env-{name}") if name else None
             self._receipt = environments.upgraded(receipt) if receipt else None
@@ -84,10 +83,10 @@ class HostSide:
         }
 
     def processor(self) -> str:
-        """Return what computes on the CPU, as :class:`check.Evidence` names its kind.
+        """Return the kind of the processor for :class:`check.Evidence`: the machine and, for Arm, the cores' parts.
 
-        Arm's libraries choose their kernels by the core's part. An emulator leaves in place what the kernel says it was
-        built for (Linux 6.1 and newer), which is another machine then.
+        Arm's libraries choose their kernels by these parts. ``emulated`` comes first if the kernel was built for
+        another machine (Linux 6.1 and newer report that, also under an emulator).
         """
         machine, built_for = self.host.machine, self.host.word("/proc/sys/kernel/arch")
         cpuinfo = self.host.word("/proc/cpuinfo") if machine == "aarch64" else ""
@@ -95,7 +94,7 @@ class HostSide:
         return " ".join([*(["emulated"] if built_for not in ("", machine) else []), machine, *cores])
 
     def for_checks(self) -> dict[str, t.Any]:
-        """Return what the checks in the environment want to know of the host, once it was observed."""
+        """Return facts about the host for the checks in the environment; call :meth:`observe` first."""
         capabilities = (device["compute_capability"] for device in self._gpu["devices"])
         return {
             "receipt": self._receipt,
@@ -105,11 +104,11 @@ class HostSide:
         }
 
     def gpu_results(self) -> list[Result]:
-        """Return the rows of the GPU and its driver."""
+        """Return the rows about the GPU and its driver."""
         return gpu_checks(self._gpu, self._driver, self.reference, self.profile, self.gpu_required)
 
     def results(self) -> list[Result]:
-        """Return every row, once the host was observed."""
+        """Return every row; call :meth:`observe` first."""
         closure = self._closure()
         self.resolved = closure.get("resolved") or {}
         environment = environment_checks(self._receipt, self.reference, self.check_mode)
@@ -140,12 +139,12 @@ class HostSide:
 
 
 def units(root: str, receipt: Facts | None) -> dict[str, dict[str, t.Any]]:
-    """Return the receipt of each unit on this host whose wheel the environment has, or should have.
+    """Return by name the receipts of units whose wheels belong to the environment, with three more fields.
 
-    ``installed`` says that it has it, by the sha256; otherwise only name and version are the same. ``intact`` says that
-    nobody changed the receipt after it was written, ``artefact`` where the wheels lie.
+    ``installed``: the environment has the wheel with that sha256; otherwise only its name and version are the same.
+    ``intact``: the receipt is unchanged since it was written. ``artefact``: the directory of the wheels.
     """
-    wanted = packages.pins(receipt)
+    pins = packages.pins(receipt)
     versions = {
         normalised(str(name)): str(version) for name, version in ((receipt or {}).get("packages") or {}).items()
     }
@@ -155,26 +154,26 @@ def units(root: str, receipt: Facts | None) -> dict[str, dict[str, t.Any]]:
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         names = sorted(os.listdir(directory))
     for name in names:
-        # Its author is the account that builds, which may have put a link there.
+        # The build account writes this directory and could have placed a symlink there.
         unit = receipts.load(os.path.join(directory, name), links=False) if name.endswith(".json") else None
         if unit is None or unit.get("format") != UNIT_FORMAT:
             continue
         outputs = [item for item in unit.get("outputs") or [] if item.get("name") and item.get("sha256")]
-        ours = [item for item in outputs if normalised(item["name"]) in wanted]
-        exact = any(item["sha256"] in wanted[normalised(item["name"])] for item in ours)
+        ours = [item for item in outputs if normalised(item["name"]) in pins]
+        exact = any(item["sha256"] in pins[normalised(item["name"])] for item in ours)
         named = any(versions.get(normalised(item["name"])) == item.get("version") for item in ours)
         if exact or named:
             candidates.append((exact, str(unit.get("finished")), unit))
-    found: dict[str, dict[str, t.Any]] = {}
+    by_name: dict[str, dict[str, t.Any]] = {}
     for exact, _finished, unit in sorted(candidates, key=lambda row: row[:2]):
-        place = (str(unit.get("platform")), str(unit.get("name")), str(unit.get("fingerprint")))
-        found[str(unit.get("name"))] = {
+        folders = (str(unit.get("platform")), str(unit.get("name")), str(unit.get("fingerprint")))
+        by_name[str(unit.get("name"))] = {
             **unit,
             "installed": exact,
             "intact": digests.seal(unit) == unit.get("seal"),
-            "artefact": os.path.join(root, "wheelhouse", *place),
+            "artefact": os.path.join(root, "wheelhouse", *folders),
         }
-    return found
+    return by_name
 
 
 # --- rows ----------------------------------------------------------------------------------------------------------
@@ -189,7 +188,7 @@ def skipped(name: str, reason: str, measured: str = "", bound: str = "") -> Resu
 
 
 def gpu_checks(gpu: Facts, driver: Facts, reference: Facts, profile: Facts, gpu_required: bool) -> list[Result]:
-    """Check that there is a GPU of the profile's compute capability and a driver that is new enough."""
+    """Check that the host has a GPU with the profile's compute capability and a recent driver."""
     if not gpu_required:
         return [skipped(name, NO_GPU_REQUIRED) for name in verdict.GPU_ROWS]
     devices = gpu.get("devices") or []
@@ -230,7 +229,7 @@ def _driver(version: str | None, reference: Facts) -> Result:
 
 
 def environment_checks(receipt: Facts | None, reference: Facts, check_mode: bool) -> list[Result]:
-    """Check that an environment of this collection has a receipt; what is in it, the checks within it say."""
+    """Check that an environment of this collection has a receipt; other checks compare its content."""
     name = reference.get("environment")
     if not name:
         return []
@@ -243,7 +242,7 @@ def environment_checks(receipt: Facts | None, reference: Facts, check_mode: bool
 
 
 def closure_checks(closure: Facts, check_mode: bool) -> list[Result]:
-    """Check that every path is there and that the loader finds all that is below them needs."""
+    """Check that every path exists and that the loader finds every library that files under the paths need."""
     error = closure.get("error")
     if error is not None:
         return [mismatch("closure", "not examined", "0 missing", error.cause, error.remedy)]
@@ -260,7 +259,7 @@ def closure_checks(closure: Facts, check_mode: bool) -> list[Result]:
     others = {entry["soname"]: entry for entry in closure.get("wrong_version") or []}
     for missing in closure["missing"]:
         row, role = _missing(missing, others.get(missing["soname"])), missing["provided_by"]["role"]
-        # The libraries of the stack come with its archives, for machines too for which NVIDIA has none.
+        # The stack's archives include these libraries, even for machines without NVIDIA's packages.
         role = "math_libraries" if closures.OF_THE_STACK in missing["needed_by"] and not role else role
         is_to_come = check_mode and role in PROVISIONING_ROLES
         rows.append(_later(row, f"{role} would install {missing['soname']}") if is_to_come else row)
@@ -268,8 +267,8 @@ def closure_checks(closure: Facts, check_mode: bool) -> list[Result]:
         rows.append(skipped(f"closure {soname}", f"the driver's library; {NO_GPU_REQUIRED}", "missing", "found"))
     examined = closure.get("examined", 0)
     if examined and not closure["missing"]:
-        found = f"{closure.get('found', 0)} libraries of {examined} files found, 0 missing"
-        rows.append(passed("closure", found, "0 missing"))
+        measured = f"{closure.get('found', 0)} libraries of {examined} files found, 0 missing"
+        rows.append(passed("closure", measured, "0 missing"))
     elif not closure["missing"]:
         cause = "None of the paths contains a library, so nothing was examined."
         row = mismatch("closure", "0 files", "at least one", cause, again)
@@ -278,14 +277,14 @@ def closure_checks(closure: Facts, check_mode: bool) -> list[Result]:
 
 
 def _later(row: Result, why: str) -> Result:
-    """Return a row of a run in check mode for what an earlier role would bring."""
+    """Return a skip for files that an earlier role would install outside check mode."""
     return skipped(row.name, f"{NOT_PROVISIONED}: {why}", row.measured, row.bound)
 
 
 def _missing(missing: Facts, other: Facts | None) -> Result:
     """Return the row of a library that the loader does not find.
 
-    :param other: one of another version that the host has.
+    :param other: a library with another version that the host has.
     """
     soname, needs, off_path = missing["soname"], missing["needed_by"], missing.get("off_path") or []
     cause = f"The loader does not find {soname}, which {needs[0]} needs"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Lanes: checks that a process of the environment's interpreter runs one after the other, and others beside it."""
+"""Lanes: processes of the environment's interpreter that run in parallel, each with a sequence of checks."""
 
 from __future__ import annotations
 
@@ -29,19 +29,15 @@ from ._shared.module_utils._core.errors import SparkforgeError
 from .check import BUSY, CRASH, FAIL, PASS, SKIP, SLOW, TIMEOUT, Result, mismatch
 from .checks.stack.device import NO_CONTEXT
 
-#: How long importing torch may take, in seconds: cold from a disk it reads gigabytes.
+#: Timeout for importing torch, in seconds: with a cold page cache it reads gigabytes from the disk.
 IMPORT_SECONDS = 300.0
-
-#: How often it is said what a run waits for or how far it is, and how often that is looked at.
+#: Seconds between two progress messages, and between two looks at the lanes.
 TELL_SECONDS, LOOK_SECONDS = 15.0, 1.0
-
-#: Bytes of a line; the longest row of a check has some thousand.
+#: Most bytes of a line; the longest row of a check has a few thousand.
 _LONGEST = 1 << 20
-
-#: Bytes that the processes of a run may print.
+#: Most bytes that the processes of a run may print.
 PRINTED = 64 << 20
-
-#: The program that runs in the environment, and imports the families of the lane.
+#: The program that runs in the environment and imports the check modules of its lanes.
 PROGRAM = f"{__package__}.runner"
 _MAIN = """import sys
 
@@ -52,11 +48,11 @@ main(sys.argv[1], {families})
 
 
 class Progress:
-    """How far a proof is, what of it is said on standard error, and what ends all of it.
+    """The progress of a proof: counts it, reports it on standard error, and can stop the proof.
 
-    :param verbose: whether what runs is said, and not only what the run waits for.
+    :param verbose: also report the running checks; otherwise only what the run waits for.
     :ivar left: by lane, the checks without a result, in their order.
-    :ivar ends: what kills the processes of each group of lanes.
+    :ivar ends: a function for each group of lanes that kills its processes.
     """
 
     def __init__(self, verbose: bool = False) -> None:
@@ -67,36 +63,36 @@ class Progress:
         self.stopped = False
 
     def tell(self, text: str) -> None:
-        """Say something, once for all lanes and not all the time."""
+        """Print a message, at most one each ``TELL_SECONDS`` for all lanes together."""
         if time.monotonic() >= self._told + TELL_SECONDS:
             self._told = time.monotonic()
             print(text, file=sys.stderr, flush=True)
 
     def begin(self, lane: int, names: t.Sequence[str], waits: bool) -> None:
-        """Note what a lane is to run, and whether it waits for the others."""
+        """Register the checks of a lane, and whether the lane waits for the others."""
         self.left[lane] = list(names)
         self.total += len(names)
         self._waiting |= {lane} if waits else set()
 
     def done(self, lane: int, name: str) -> None:
-        """Note that a check of a lane has its result."""
+        """Register that a check of a lane has its result."""
         self.left[lane].remove(name)
         self._waiting.discard(lane)
 
     def say(self, text: str = "") -> None:
-        """Say something at once, or from time to time what runs and how much is left."""
+        """Print a message at once; without one, print from time to time which checks run and how many are done."""
         if self.verbose and text:
             print(text, file=sys.stderr, flush=True)
         elif self.verbose:
             lanes = dict(self.left)
             count = self.total - sum(map(len, lanes.values()))
-            # Another lane's thread may take the last of its names meanwhile.
+            # Another lane's thread may remove its last name meanwhile.
             first = [next(iter(names), "") for lane, names in lanes.items() if lane not in self._waiting]
             running = ", ".join(filter(None, first))
             self.tell(f"{count} of {self.total} checks done; running {running or 'none'}")
 
     def stop(self) -> None:
-        """Kill what runs, and what would begin later."""
+        """Kill all lanes, also those that start later."""
         self.stopped = True
         for end in self.ends:
             with contextlib.suppress(SparkforgeError):
@@ -105,12 +101,11 @@ class Progress:
 
 @dataclasses.dataclass
 class Lanes:
-    """What the lanes of one run share.
+    """The settings and state that the lanes of one run share.
 
-    :ivar user: whom root runs them as; "": an account of their own, None: root, or whoever else it is.
-    :ivar beside: how many run side by side.
-    :ivar software: what the environment says of itself.
-    :ivar progress: what all lanes of the proof share.
+    :ivar user: the account that root runs the lanes as; "": a temporary account, None: the current account.
+    :ivar beside: how many lanes run in parallel.
+    :ivar software: the versions that the environment reports.
     """
 
     python: str
@@ -124,44 +119,42 @@ class Lanes:
 
 
 class Gate:
-    """Keeps a lane that has imported torch from its first check, until it is opened: a pipe whose end is closed."""
+    """A pipe that holds a lane before its first check, after it has imported torch, until the writing end is closed."""
 
     def __init__(self) -> None:
         self.reading, self._writing = os.pipe()
 
     def open(self) -> None:
-        """Let the lane begin."""
+        """Let the lane start its checks."""
         os.close(self._writing)
 
     def close(self) -> None:
-        """Give up the pipe, when the lane is done."""
+        """Close the reading end, after the lane has finished."""
         os.close(self.reading)
 
 
 def run(lanes: Lanes, groups: t.Sequence[t.Sequence[str]], gate: Gate | None = None) -> list[Result]:
-    """Run groups of checks side by side, those of a group one after the other; torch is imported once.
-
-    :param gate: what the first of them waits for.
-    """
+    """Run groups of checks in parallel, and the checks of a group one after the other; torch is imported once."""
     names = [name for group in groups for name in group]
     if not os.access(lanes.python, os.X_OK):
         cause = f"The interpreter {lanes.python} does not exist."
         remedy = "Run playbooks/deploy.yml, or set verify_environment or verify_python to an existing one."
-        return _nothing(names, mismatch("python", "absent", "starts", cause, remedy))
+        return _with_skips(mismatch("python", "absent", "starts", cause, remedy), names)
     try:
         with _directory() as directory, _account(lanes) as own:
             return _run_in(lanes, directory, groups, gate, own)
     except SparkforgeError as error:
-        return _nothing(names, mismatch("python", "an error", "starts", error.cause, error.remedy))
+        return _with_skips(mismatch("python", "an error", "starts", error.cause, error.remedy), names)
     except OSError as error:
         cause = f"The folder of the checks cannot be written: {error.strerror or error}."
         raise SparkforgeError(cause, "Free space there, or set TMPDIR to a directory with some GiB.") from error
 
 
 def merged(results: t.Iterable[Result]) -> list[Result]:
-    """Return the rows of all lanes, those last that count: each lane on the GPU begins with whether it can be reached.
+    """Return the rows of all lanes, failures last: of several rows of one check the last counts.
 
-    The worst answer counts. Where CUDA starts in one process and not in another, the stack is not at fault.
+    Each lane on the GPU has a row of the check that CUDA starts. If CUDA starts in only some processes, the stack is
+    not at fault.
     """
     rows = sorted(results, key=lambda row: row.status != PASS)
     passed = {row.name for row in rows if row.status == PASS}
@@ -174,7 +167,7 @@ def merged(results: t.Iterable[Result]) -> list[Result]:
 
 @contextlib.contextmanager
 def _directory() -> t.Iterator[str]:
-    """Make a directory for a run, and remove it after it."""
+    """Make a temporary directory for a run."""
     directory = disk.temporary_directory(tempfile.gettempdir(), "sparkforge-proof-")
     try:
         yield directory
@@ -184,7 +177,7 @@ def _directory() -> t.Iterator[str]:
 
 @contextlib.contextmanager
 def _account(lanes: Lanes) -> t.Iterator[int | None]:
-    """Hold the account that the checks run as, where it is their own; all that runs as it is killed at the end."""
+    """Allocate a temporary account for the checks if they need one; all its processes are killed at the end."""
     if lanes.user != "" or os.geteuid() != 0:
         yield None
         return
@@ -244,23 +237,23 @@ def _run_in(
         remedy = "Run playbooks/deploy.yml to recreate the environment, or correct verify_python."
         if isinstance(error, PermissionError):
             remedy = "Set verify_user to an account that can read the environment."
-        return _nothing(names, mismatch("python", "an error", "starts", cause, remedy))
+        return _with_skips(mismatch("python", "an error", "starts", cause, remedy), names)
     finally:
         for writing in (printing, *(writing for _reading, writing in pipes)):
             os.close(writing)
 
     def end() -> None:
-        """Kill what runs; its first process is not waited for, so that nobody else has its number."""
+        """Kill all processes of the run. The leader stays unreaped, so that no other process gets its PID."""
         for kill in (os.killpg, os.kill):
             with contextlib.suppress(OSError):
                 kill(process.pid, signal.SIGKILL)
         if own is None:
-            _end_daemons(identity.get("user"), scratch)
+            _kill_daemons(identity.get("user"), scratch)
         else:
             unprivileged.end(own)
 
     def hindrance() -> str:
-        """Return what keeps them from their work; where root does not see other accounts' processes, theirs does."""
+        """Return the reason that slows the lanes down, seen as their account if root may not see its processes."""
 
         def look() -> str:
             return sampler.hindrance(process.pid)
@@ -270,28 +263,27 @@ def _run_in(
         uid = identity.get("user")
         return (processes.acting(uid, uid, look) or "") if uid else look()
 
-    # A daemon that cannot be found may hold the pipe's end.
-    keeping = threading.Thread(target=_keep, args=(printed, output, end), daemon=True)
-    keeping.start()
+    # The thread is a daemon because a process that escaped may hold the pipe open.
+    threading.Thread(target=_save_output, args=(printed, output, end), daemon=True).start()
     for lane_names, (reading, _writing) in zip(groups, pipes):
         lanes.progress.begin(reading, lane_names, gate is not None)
     lanes.progress.ends.append(end)
     if lanes.progress.stopped:
         end()
     try:
-        # The lanes that it waits for may take as long as it may itself.
+        # A gated lane waits for lanes that have the same time limit.
         seconds = lanes.limits["seconds"] * (2 if gate else 1)
         with concurrent.futures.ThreadPoolExecutor(len(groups)) as pool:
-            found = [
+            futures = [
                 pool.submit(_collect, lanes, process, reading, names, output, seconds, hindrance)
                 for names, (reading, _writing) in zip(groups, pipes)
             ]
             try:
-                concurrent.futures.wait(found)
+                concurrent.futures.wait(futures)
             except BaseException:
                 lanes.progress.stop()
                 raise
-        return [result for one in found for result in one.result()]
+        return [result for future in futures for result in future.result()]
     finally:
         for reading, _writing in pipes:
             os.close(reading)
@@ -300,8 +292,8 @@ def _run_in(
         process.wait()
 
 
-def _keep(reading: int, path: str, end: t.Callable[[], None]) -> None:
-    """Write what is printed to a file until nobody prints; end what prints without an end."""
+def _save_output(reading: int, path: str, end: t.Callable[[], None]) -> None:
+    """Copy the output of a run from a pipe to a file; kill a run that prints more than ``PRINTED`` bytes."""
     left = PRINTED
     with os.fdopen(reading, "rb", buffering=0) as stream, open(path, "wb", buffering=0) as log:
         while block := stream.read(1 << 16):
@@ -314,18 +306,18 @@ def _keep(reading: int, path: str, end: t.Callable[[], None]) -> None:
             log.write(block)
 
 
-def _end_daemons(uid: int | None, scratch: str) -> None:
-    """Kill what has left the group of a lane's process; the report counts, also where one waits for a dead device."""
+def _kill_daemons(uid: int | None, scratch: str) -> None:
+    """Kill processes that left the process group; ignore those that cannot be killed, to keep the report."""
     with contextlib.suppress(SparkforgeError):
         if uid:
-            # A container's root may not read the variables of another account's process (CAP_SYS_PTRACE).
+            # In a container, root may lack CAP_SYS_PTRACE, which reading another account's variables needs.
             processes.acting(uid, uid, lambda: processes.end_processes(scratch))
         else:
             processes.end_processes(scratch)
 
 
 def _identity(lanes: Lanes, directory: str, scratch: str, own: int | None) -> dict[str, t.Any]:
-    """Return as whom the checks run; what they may write to becomes theirs."""
+    """Return the account of the checks as arguments for Popen, and give it the scratch directory."""
     if own is not None:
         uid, gid, groups = own, own, {own}
     elif lanes.user and os.geteuid() == 0:
@@ -335,7 +327,7 @@ def _identity(lanes: Lanes, directory: str, scratch: str, own: int | None) -> di
         return {}
     os.chmod(directory, 0o755)  # noqa: S103  # the sources must be read by that account; they hold no secret
     os.chown(scratch, uid, gid)
-    # The account's own, and those that may open the devices of a Jetson (/dev/nvmap is of the group video).
+    # The account also needs the groups of the GPU devices, such as video for a Jetson's /dev/nvmap.
     for device in ("/dev/nvmap", "/dev/nvidia0", "/dev/dri/renderD128", "/dev/infiniband/uverbs0"):
         if os.path.exists(device):
             groups.add(os.stat(device).st_gid)
@@ -344,16 +336,16 @@ def _identity(lanes: Lanes, directory: str, scratch: str, own: int | None) -> di
 
 
 def _variables(lanes: Lanes, scratch: str) -> dict[str, str]:
-    """Return the process environment: what the environment's activation sets, and nothing of ours."""
+    """Return the variables that activating the environment sets, and almost none of this process."""
     receipt = lanes.reference.get("receipt") or {}
     bin_directory = os.path.dirname(lanes.python)
     toolkit = lanes.reference.get("cuda_version")
-    places = [bin_directory, f"/usr/local/cuda-{toolkit}/bin" if toolkit else "", "/usr/local/sbin:/usr/local/bin"]
+    cuda = [f"/usr/local/cuda-{toolkit}/bin"] if toolkit else []
     variables = {
-        "PATH": ":".join([place for place in places if place] + ["/usr/sbin:/usr/bin:/sbin:/bin"]),
+        "PATH": ":".join([bin_directory, *cuda, "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]),
         "LANG": "C.UTF-8",
         "HOME": scratch,
-        # An account of its own has no entry that getpass.getuser() would find.
+        # A temporary account has no passwd entry, which getpass.getuser() looks up without LOGNAME.
         "LOGNAME": lanes.user or "sparkforge",
         "TMPDIR": scratch,
         processes.MARKER: scratch,
@@ -365,7 +357,7 @@ def _variables(lanes: Lanes, scratch: str) -> dict[str, str]:
         "TORCHINDUCTOR_CACHE_DIR": os.path.join(scratch, "inductor"),
         "TORCHINDUCTOR_COMPILE_THREADS": "1",
         "CUDA_CACHE_PATH": os.path.join(scratch, "cuda"),
-        # Lanes that run in parallel share the cores, and a waiting thread must not occupy one.
+        # Parallel lanes share the cores, so a waiting thread must not spin.
         "OMP_WAIT_POLICY": "PASSIVE",
         "OMP_NUM_THREADS": str(max(1, len(os.sched_getaffinity(0)) // lanes.beside)),
     }
@@ -388,7 +380,7 @@ def _collect(
     seconds: float,
     hindrance_now: t.Callable[[], str],
 ) -> list[Result]:
-    """Read results until the runner ends or the time is up."""
+    """Read the results of a lane until the runner exits or the time is up."""
     results: dict[str, Result] = {}
     end = time.monotonic() + seconds
     deadline = min(end, time.monotonic() + IMPORT_SECONDS * lanes.limits["factor"])
@@ -404,28 +396,26 @@ def _collect(
             break
         *lines, buffered = (buffered + block).split(b"\n")
         for line in lines:
-            said = _event(line)
-            if said is None:
-                continue
-            if isinstance(said, str):
-                lanes.progress.tell(said)
-            elif isinstance(said, Result):
-                # No word on another check than those asked for, and none a second time.
-                if said.name in names and said.name not in results:
-                    results[said.name] = said
-                    lanes.progress.done(reading, said.name)
-            elif not ready:
-                ready, deadline, lanes.software = True, end, said
+            event = _parse_event(line)
+            if isinstance(event, str):
+                lanes.progress.tell(event)
+            elif isinstance(event, Result):
+                # Ignore rows of other checks, and a second row of the same check.
+                if event.name in names and event.name not in results:
+                    results[event.name] = event
+                    lanes.progress.done(reading, event.name)
+            elif event is not None and not ready:
+                ready, deadline, lanes.software = True, end, event
     lanes.progress.left.pop(reading)
     missing = [name for name in names if name not in results]
-    found = list(results.values())
+    rows = list(results.values())
     if not missing:
-        return found
+        return rows
     late = time.monotonic() >= deadline
     hindrance = hindrance_now() if late else ""
-    # Where other lanes go on, so does what forked them.
-    status = None if late else _status(process, 10)
-    # After its end: the pipe is closed before Python prints what it ends with.
+    # The parent process stays alive while other lanes run, so it may have no status yet.
+    status = None if late else _exit_status(process, 10)
+    # Read the output only now: Python prints its last traceback after the pipe is closed.
     printed = [line for line in disk.tail(output).splitlines() if line.strip()]
     last = " ".join(printed[-1].split())[:400] if printed else ""
     how = "did not respond in time" if late else endings.how_it_ended(status) if status is not None else "exited"
@@ -435,56 +425,55 @@ def _collect(
         row = _import_failure(lanes.python, last, how)
         if hindrance:
             row.reason, row.remedy = SLOW, endings.IDLE
-        return found + _nothing(missing, row)
+        return rows + _with_skips(row, missing)
     cause = f"The process that runs the checks {how} before {missing[0]} was done." + (
         f" It printed: {last}" if last else ""
     )
     remedy = "If it ran out of time, raise limits.seconds; otherwise read its output, and run the proof again."
     if not late:
-        # A lane that goes well does without the table.
-        from ._shared.module_utils._diagnosis import scan
+        from ._shared.module_utils._diagnosis import scan  # slow to import, needed only for failures
 
         known = scan.diagnose("\n".join(printed))
         cause, remedy = (f"{cause} {known.cause}", known.remedy) if known.rule else (cause, remedy)
     reason = SLOW if hindrance else TIMEOUT if late else CRASH
-    return found + [catalogue.CHECKS[name].result(FAIL, cause=cause, remedy=remedy, reason=reason) for name in missing]
+    return rows + [catalogue.CHECKS[name].result(FAIL, cause=cause, remedy=remedy, reason=reason) for name in missing]
 
 
-def _event(line: bytes) -> Result | dict[str, t.Any] | str | None:
-    """Return the row that a line is, what the environment says of its software at the beginning, or what it waits for.
+def _parse_event(line: bytes) -> Result | dict[str, t.Any] | str | None:
+    """Return a line's event: the row of a check, the software versions, or a message that the lane waits.
 
-    The environment may write anything to that pipe: what is neither is passed over, and the row is missing then.
+    The environment may write anything to that pipe. Return None for an invalid line; its row is then missing.
     """
     try:
-        said = json.loads(line)
-        event = said.pop("event")
+        fields = json.loads(line)
+        event = fields.pop("event")
         if event == "ready":
-            return {str(name): version and str(version) for name, version in said["software"].items()}
+            return {str(name): version and str(version) for name, version in fields["software"].items()}
         if event == "waiting":
-            users = shown.line(", ".join(map(str, said["users"])))[:200]
+            users = shown.line(", ".join(map(str, fields["users"])))[:200]
             who = f"it is in use by {users}" if users else "no other process is seen on it"
-            return f"Waiting for the GPU, {float(said['seconds']):.0f} s so far: CUDA does not start, and {who}."
-        return Result.from_row(said)
+            return f"Waiting for the GPU, {float(fields['seconds']):.0f} s so far: CUDA does not start, and {who}."
+        return Result.from_row(fields)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
 
 
-def _status(process: subprocess.Popen[bytes], seconds: float) -> int | None:
-    """Return how a process ended, as ``Popen.returncode`` has it; None where it has not.
+def _exit_status(process: subprocess.Popen[bytes], seconds: float) -> int | None:
+    """Return the exit status of a process in the form of ``Popen.returncode``, None if it still runs.
 
-    It stays a zombie: until its group is killed, nobody else may get its number.
+    The process stays a zombie, so that no other process gets its PID before its group is killed.
     """
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        found = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        if found is not None:
-            return found.si_status if found.si_code == os.CLD_EXITED else -found.si_status
+        status = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if status is not None:
+            return status.si_status if status.si_code == os.CLD_EXITED else -status.si_status
         time.sleep(0.05)
     return None
 
 
 def _import_failure(python: str, last: str, how: str) -> Result:
-    """Return the row that says why torch could not be imported."""
+    """Return the failure of a torch that could not be imported."""
     cause = f"torch cannot be imported by {python}: {last or how}".rstrip(".") + "."
     if "No module named 'torch'" in last:
         cause = f"The environment of {python} has no torch."
@@ -498,7 +487,7 @@ def _import_failure(python: str, last: str, how: str) -> Result:
     return mismatch("python", "an error" if last else how, "imports torch", cause, remedy)
 
 
-def _nothing(names: t.Iterable[str], why: Result) -> list[Result]:
-    """Return a failure and, for every check that it kept from running, a skip."""
-    cause = f"Not run, see {why.name}."
-    return [why, *(catalogue.CHECKS[name].result(SKIP, cause=cause, blocked=True) for name in names)]
+def _with_skips(failure: Result, names: t.Iterable[str]) -> list[Result]:
+    """Return a failure and a skip for each check that it prevented."""
+    cause = f"Not run, see {failure.name}."
+    return [failure, *(catalogue.CHECKS[name].result(SKIP, cause=cause, blocked=True) for name in names)]

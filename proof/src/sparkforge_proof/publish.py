@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a host shows of its last proof to whoever logs in, and to a Prometheus that watches it.
+"""Publish a host's last proof at login and to Prometheus.
 
 Files::
 
-    <textfile>/sparkforge.prom              metrics, for the textfile collector of node_exporter
-    /etc/update-motd.d/60-sparkforge        prints one line at login (pam_motd(8))
-    <root>/receipts/proof_published.json    both paths, so that what is not wanted any more is found and removed
+    <textfile>/sparkforge.prom              metrics for the textfile collector of node_exporter
+    /etc/update-motd.d/60-sparkforge        prints a line at login (pam_motd(8))
+    <root>/receipts/proof_published.json    the paths of both files, so that stale files are removed
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from .history import History
 MOTD = "/etc/update-motd.d/60-sparkforge"
 TEXTFILE = "sparkforge.prom"
 RECEIPT = "proof_published"
-#: The timer that looks whether the host changed, after a boot and after dpkg has run, and then publishes again.
+#: The timer that looks for changes to the host after a boot or a dpkg run, and then publishes again.
 TIMER = "/etc/systemd/system/sparkforge-proof-changed.timer"
-#: What the script at login compares with the host.
+#: The keys of a report that the script at login compares with the host.
 SEEN = ("driver", "kernel", "firmware", "packages")
 VERDICTS = (verdict.PROVEN, verdict.UNPROVEN, FAIL)
-#: Each metric's help, as the exposition format has it; all of them are gauges.
+#: The HELP text of each metric; all of them are gauges.
 METRICS = {
     "sparkforge_proof_verdict": "1 for the last proof's verdict: proven, unproven or fail",
     "sparkforge_proof_timestamp_seconds": "start of the last proof, in Unix time",
@@ -50,14 +50,14 @@ Report = t.Mapping[str, t.Any]
 
 
 def began(report: Report) -> int:
-    """Return when a report's proof began, in seconds since 1970."""
+    """Return the start time of a report's proof as Unix time."""
     return calendar.timegm(time.strptime(str(report["started"]), "%Y-%m-%dT%H:%M:%SZ"))
 
 
 def metrics(report: Report, changed_since: bool | None = None) -> str:
     """Return a report as metrics in Prometheus' text format.
 
-    :param changed_since: whether the host changed since then; None where nothing on the host keeps that up to date.
+    :param changed_since: whether the host changed since then; None without a timer that keeps this up to date.
     """
     rates = [
         ({"check": str(check["name"]), "rate": str(rate)}, value)
@@ -66,19 +66,19 @@ def metrics(report: Report, changed_since: bool | None = None) -> str:
     ]
     named = {key: report.get(key) for key in ("stack", "environment_id", "profile", "scope", "driver", "kernel")}
     samples: dict[str, list[tuple[dict[str, str], t.Any]]] = {
-        "sparkforge_proof_verdict": [({"verdict": one}, int(report["verdict"] == one)) for one in VERDICTS],
+        "sparkforge_proof_verdict": [({"verdict": name}, int(report["verdict"] == name)) for name in VERDICTS],
         "sparkforge_proof_timestamp_seconds": [({}, began(report))],
         "sparkforge_proof_duration_seconds": [({}, report["seconds"])],
-        "sparkforge_proof_checks": [({"status": one}, count) for one, count in sorted(report["summary"].items())],
+        "sparkforge_proof_checks": [({"status": name}, count) for name, count in sorted(report["summary"].items())],
         "sparkforge_proof_rate": rates,
         "sparkforge_proof_info": [({key: str(value or "") for key, value in named.items()}, 1)],
     }
     if changed_since is not None:
         samples["sparkforge_proof_changed"] = [({}, int(changed_since))]
     lines = []
-    for name, found in samples.items():
+    for name, values in samples.items():
         lines += [f"# HELP {name} {METRICS[name]}", f"# TYPE {name} gauge"]
-        for labels, value in found:
+        for labels, value in values:
             inside = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items())
             lines.append(f"{name}{{{inside}}} {float(value):.10g}" if inside else f"{name} {float(value):.10g}")
     return "\n".join(lines) + "\n"
@@ -89,23 +89,23 @@ def _escaped(text: str) -> str:
 
 
 def motd(report: Report, activate: str, program_path: str, url: str = "") -> str:
-    """Return the script that says at login what the last proof found, how long ago, and whether the host changed since.
+    """Return the script that prints at login the last verdict, its age, and changes to the host since.
 
-    :param activate: the script by which a person enters the environment.
-    :param program_path: the proof as one file, which compares the host with what this report saw of it.
-    :param url: where the host's page is, or empty.
+    :param activate: the script that activates the environment.
+    :param program_path: the single-file program, which compares the host with the report.
+    :param url: the URL of the host's page, or empty.
     """
-    found, versions = str(report["verdict"]), report.get("software") or {}
-    said = {
+    versions = report.get("software") or {}
+    outcome = {
         verdict.PROVEN: "computes right numbers",
         verdict.UNPROVEN: "is unproven: numbers that are required were not computed",
         FAIL: "computes WRONG NUMBERS" if verdict.wrong(report) else "FAILED its proof, without a wrong number",
-    }[found]
+    }[str(report["verdict"])]
     torch = " ".join(["PyTorch", str(versions.get("torch") or "")]).strip()
-    text = "; ".join(filter(None, [f"{torch} {said}", verdict.remark(report)]))
+    text = "; ".join(filter(None, [f"{torch} {outcome}", verdict.remark(report)]))
     end = f". Enter it: . {activate}" + (f"  Report: {url}" if url else "")
-    # Versions come from the environment that was proven; JSON in ASCII has no line breaks, so that no text of a report
-    # ends the here-document.
+    # Versions come from the proven environment and are not trusted. ASCII JSON has no line breaks, so that no text in a
+    # report can end the here-document.
     seen = json.dumps({key: report[key] for key in SEEN if key in report}, sort_keys=True)
     return (
         "#!/bin/sh\n"
@@ -119,10 +119,10 @@ def motd(report: Report, activate: str, program_path: str, url: str = "") -> str
 
 
 class Publisher:
-    """What one host shows.
+    """Publishes the last proof of a host.
 
-    :param options: those of the module proof_publish.
-    :param motd_path: where the script for logins is.
+    :param options: the options of the module proof_publish.
+    :param motd_path: the path of the script for logins.
     """
 
     def __init__(self, options: t.Mapping[str, t.Any], check_mode: bool = False, motd_path: str = MOTD) -> None:
@@ -132,30 +132,30 @@ class Publisher:
         self.history: str = options.get("history") or ""
         self.directory: str = options.get("textfile") or ""
         self.wants_motd, self.url = bool(options.get("motd")), str(options.get("report_url") or "")
-        # The timer starts the program by its name, and a module names the place where it is kept.
+        # A module passes the path of the program; the timer runs the program itself.
         self.program_path: str = options.get("program") or os.path.abspath(sys.argv[0])
-        self.watched = os.path.exists(TIMER)
+        self.has_timer = os.path.exists(TIMER)
 
     def run(self) -> dict[str, t.Any]:
-        """Write what is wanted of the last report of the current environment; remove what is not.
+        """Write the files for the last report on the current environment, and remove stale files.
 
-        A file that comes or goes is a change. Newer figures in one that stays are none, for each proof provides some.
+        Only a new or a removed file is a change; new figures in an existing file are not, since each proof has some.
 
-        :raises SparkforgeError: no reports are kept, the directory is not there, or a file cannot be written.
+        :raises SparkforgeError: no reports are kept, the directory does not exist, or a file cannot be written.
         """
-        wanted = self._wanted()
+        contents = self._contents()
         recorded = (receipts.read(self.root, RECEIPT) or {}).get("paths")
         before = [path for path in recorded if isinstance(path, str)] if isinstance(recorded, list) else []
-        stale = [path for path in before if path not in wanted and os.path.lexists(path)]
-        new = [path for path in wanted if not os.path.lexists(path)]
-        files = installed_files.Files(wanted, stale)
+        stale = [path for path in before if path not in contents and os.path.lexists(path)]
+        new = [path for path in contents if not os.path.lexists(path)]
+        files = installed_files.Files(contents, stale)
         if not self.check_mode:
             self._apply(files, stale, before)
         diff = [row for row in files.diff() if row["after_header"] in (*new, *stale)]
-        return {"changed": bool(new or stale), "files": sorted(wanted), "diff": diff}
+        return {"changed": bool(new or stale), "files": sorted(contents), "diff": diff}
 
-    def _wanted(self) -> dict[str, tuple[bytes, int]]:
-        """Return each file's content and mode by its path."""
+    def _contents(self) -> dict[str, tuple[bytes, int]]:
+        """Return the content and mode of each file by its path."""
         if not self.directory and not self.wants_motd:
             return {}
         if not self.history:
@@ -175,27 +175,27 @@ class Publisher:
         report = History(self.history).last(environment_id=current)
         if report is None:
             return {}
-        found: dict[str, tuple[bytes, int]] = {}
+        contents: dict[str, tuple[bytes, int]] = {}
         if self.directory:
-            changed_since = bool(verdict.changed(report, changed.observe())) if self.watched else None
-            found[os.path.join(self.directory, TEXTFILE)] = (metrics(report, changed_since).encode("utf-8"), 0o644)
+            changed_since = bool(verdict.changed(report, changed.observe())) if self.has_timer else None
+            contents[os.path.join(self.directory, TEXTFILE)] = (metrics(report, changed_since).encode("utf-8"), 0o644)
         if self.wants_motd:
             activate = os.path.join(self.root, "bin", f"activate-{self.environment}")
-            found[self.motd_path] = (motd(report, activate, self.program_path, self.url).encode("utf-8"), 0o755)
-        return found
+            contents[self.motd_path] = (motd(report, activate, self.program_path, self.url).encode("utf-8"), 0o755)
+        return contents
 
     def _apply(self, files: installed_files.Files, stale: t.Sequence[str], before: t.Sequence[str]) -> None:
-        wanted = files.wanted
-        # Before the files, so that one whose writing is interrupted is found again.
-        if sorted(wanted) != sorted(before) and wanted:
-            receipts.write(self.root, RECEIPT, {"paths": sorted({*wanted, *stale})})
+        paths = sorted(files.wanted)
+        # Write the receipt first, so that a file survives no interruption without an entry.
+        if paths != sorted(before) and paths:
+            receipts.write(self.root, RECEIPT, {"paths": sorted({*paths, *stale})})
         files.apply()
-        if not wanted:
+        if not paths:
             receipts.remove(self.root, RECEIPT)
         elif stale:
-            receipts.write(self.root, RECEIPT, {"paths": sorted(wanted)})
+            receipts.write(self.root, RECEIPT, {"paths": paths})
 
 
 def is_published(root: str) -> bool:
-    """Say whether this host shows anything of its proof."""
+    """Return whether this host publishes its proof."""
     return receipts.read(root, RECEIPT) is not None

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The proof of one environment on one host: observes the host, runs the checks, judges them, remembers the report.
+"""Prove an environment: observe the host, run the checks, judge their results and store the report.
 
-Nothing of Ansible is needed, so that the timer of the role ``verify`` runs the same from a copy on the host.
+This does not need Ansible, so that the timer of the ``verify`` role can run it from a copy on the host.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from ._shared.module_utils._wheel import environment
 from .check import FAIL, SKIP, Result, minor
 from .checks.speed import rates
 
-#: Operators that are named of those that another run computed.
+#: How many of the operators that only earlier runs computed a row names.
 NAMED = 8
 
 
 class Proof:
-    """One run.
+    """A run of the proof.
 
     :param options: the module's options: ``python``, ``checks``, ``profile``, ``reference``, ``limits``,
         ``gpu_required``, ``user``, ``accept``, ``history``.
-    :param check_mode: nothing is computed and nothing is remembered; what earlier roles would bring may be missing.
-    :param progress: whether what runs is said on standard error.
-    :raises SparkforgeError: for options that do not fit together.
+    :param check_mode: compute and store nothing, and allow files to be missing that earlier roles would install.
+    :param progress: report the running checks on standard error.
+    :raises SparkforgeError: the options are invalid.
     """
 
     def __init__(self, options: t.Mapping[str, t.Any], check_mode: bool = False, progress: bool = False) -> None:
@@ -59,15 +59,15 @@ class Proof:
         self.host = host.HostSide(self.reference, self.profile, self.gpu_required, check_mode)
 
     def run(self) -> dict[str, t.Any]:
-        """Return the report.
+        """Run the proof and return the report.
 
-        :raises SparkforgeError: it cannot be remembered.
+        :raises SparkforgeError: the report cannot be stored.
         """
         started, began = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), time.monotonic()
         self.progress.say("Reading the GPU, its driver and the libraries of this host.")
         observed = {**self.host.observe(), "packages": changed.packages(self.host.host)}
         self.reference.update(self.host.for_checks())
-        baseline = self.history.baseline([str(one.get("name")) for one in observed.get("devices") or []])
+        baseline = self.history.baseline([str(device.get("name")) for device in observed.get("devices") or []])
         site = self.profile.get("site_floors") or {}
         measured = {floor: rate for floor, rate in rates.RATES.items() if floor not in site}
         self.profile["own_floors"] = verdict.own_floors(baseline, measured)
@@ -90,12 +90,12 @@ class Proof:
                 gpu=self.gpu_required,
                 accepted=self.accepted,
             )
-        self._say_covered(results)
-        # Where nothing is selected the verdict rests on all families, whatever the profile requires.
+        self._add_coverage(results)
+        # Without a selection the verdict rests on all families, whatever the profile requires.
         rests_on = applicable if self.patterns == ["*"] else required
         families = verdict.families(name for name in rests_on if applicable[name].numeric)
-        found = verdict.verdict(results, unselected, families)
-        if found == verdict.UNPROVEN and not self.check_mode:
+        outcome = verdict.verdict(results, unselected, families)
+        if outcome == verdict.UNPROVEN and not self.check_mode:
             self.notices += [verdict.explained(results, family) for family in verdict.missing(results, families)]
         report: dict[str, t.Any] = {
             "format": verdict.FORMAT,
@@ -106,7 +106,7 @@ class Proof:
             "profile": self.profile.get("name"),
             "gpu_required": self.gpu_required,
             "check_mode": self.check_mode,
-            "verdict": found,
+            "verdict": outcome,
             "scope": verdict.scope(results),
             "summary": verdict.summary(result.status for result in results),
             "started": started,
@@ -122,8 +122,8 @@ class Proof:
             self.history.remember(report)
         return report
 
-    def _say_covered(self, results: t.Sequence[Result]) -> None:
-        """Say how much of torch's catalogue was computed now and over this host's last runs of this environment."""
+    def _add_coverage(self, results: t.Sequence[Result]) -> None:
+        """Add the survey's coverage of torch, now and over the last runs, to its rows and the notices."""
         reports = self.history.of_environment(self._environment_id())
         runs, before = len(reports), self.history.covered(reports)
         for result in results:
@@ -142,7 +142,7 @@ class Proof:
                 )
 
     def changed_host(self) -> list[str]:
-        """Return in words what the last proof depended on and is another now; a host without one has changed."""
+        """Describe the changes to the host since the last proof; a host without a proof has changed."""
         last = self.history.last()
         if last is None:
             return ["there is no proof yet"]
@@ -150,38 +150,38 @@ class Proof:
         return [f"{change['what']}: {change['before']} -> {change['now']}" for change in changes]
 
     def _notices(self, unselected: t.Sequence[str]) -> list[str]:
-        said = list(self.notices)
+        notices = list(self.notices)
         if unselected:
-            said.append(f"Required but not selected: {', '.join(unselected)}.")
+            notices.append(f"Required but not selected: {', '.join(unselected)}.")
         if self.accepted:
-            said.append(f"This site accepts a failure of {', '.join(self.accepted)} (verify_accept).")
-        return said + guarded.said()
+            notices.append(f"This site accepts a failure of {', '.join(self.accepted)} (verify_accept).")
+        return notices + guarded.said()
 
     # -- computing
 
     @property
     def python(self) -> str:
-        """The environment's interpreter, by its resolved path where it is the environment's."""
+        """The option ``python``, or the environment's interpreter with a resolved path."""
         if self._python:
             return self._python
         return os.path.join(os.path.realpath(self._environment()), "bin", "python")
 
     @property
     def root(self) -> str:
-        """Where the collection keeps what it makes."""
+        """The root directory of the collection on the host."""
         return self.reference.get("root") or "/opt/sparkforge"
 
-    def _environment(self, one: str | None = None) -> str:
-        """Return where the environment is that is proven: the current one, or the one that is named."""
+    def _environment(self, directory: str | None = None) -> str:
+        """Return the path of an environment, by default of the one that is proven."""
         name = self.reference.get("environment") or "torch"
-        return os.path.join(self.root, "envs", name, one or self.reference.get("environment_id") or "current")
+        return os.path.join(self.root, "envs", name, directory or self.reference.get("environment_id") or "current")
 
     def _environment_id(self) -> str | None:
-        place = os.path.realpath(self._environment())
-        return os.path.basename(place) if not self._python and os.path.isdir(place) else None
+        path = os.path.realpath(self._environment())
+        return os.path.basename(path) if not self._python and os.path.isdir(path) else None
 
     def hindrance(self, report: t.Mapping[str, t.Any], require: str) -> str:
-        """Return why what was proven must not become the current environment; empty where it may, or is."""
+        """Return the reason why the proven environment must not become the current one; empty if it may, or is."""
         if self._python or self.check_mode or self.is_current():
             return ""
         current = os.path.realpath(self._environment("current"))
@@ -189,12 +189,12 @@ class Proof:
         return verdict.hindrance(report, before, not os.path.isdir(current), require)
 
     def is_current(self) -> bool:
-        """Say whether what is proven is what people use: a staged environment is not."""
+        """Return whether the proven environment is in use; a staged environment is not."""
         named = bool(self.reference.get("environment_id")) and not self._python
         return not named or os.path.realpath(self._environment()) == os.path.realpath(self._environment("current"))
 
     def _compute(self) -> tuple[list[Result], dict[str, t.Any]]:
-        """Run what is selected and applies, the others are skipped with the reason; with what the environment says."""
+        """Run the selected checks that apply, skip the others with a reason; also return the software versions."""
         results: dict[str, Result] = {}
         gpu_fails = next((row for row in self.host.gpu_results() if row.status == FAIL), None)
         for name, definition in catalogue.CHECKS.items():
@@ -209,23 +209,23 @@ class Proof:
                 reason, blocked = f"Not run: no GPU responds, see {gpu_fails.name}.", True
             if reason:
                 results[name] = definition.result(SKIP, cause=reason, blocked=blocked)
-        wanted = [name for name in catalogue.CHECKS if verdict.selects(self.patterns, name) and name not in results]
-        beside, alone = catalogue.lanes(wanted)
+        names = [name for name in catalogue.CHECKS if verdict.selects(self.patterns, name) and name not in results]
+        parallel, alone = catalogue.lanes(names)
         shared = (self.python, self.profile, self.reference, self.limits, self.user)
-        lanes = lane.Lanes(*shared, max(1, len(beside)), progress=self.progress)
+        lanes = lane.Lanes(*shared, max(1, len(parallel)), progress=self.progress)
         by_itself = dataclasses.replace(lanes, beside=1)
         gate = lane.Gate()
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             # This lane imports torch while the others run, and starts its checks after them.
             last = pool.submit(lane.run, by_itself, [alone], gate) if alone else None
             try:
-                found = lane.run(lanes, beside) if beside else []
+                rows = lane.run(lanes, parallel) if parallel else []
                 gate.open()
-                found += last.result() if last else []
+                rows += last.result() if last else []
             except BaseException:
                 self.progress.stop()
                 raise
         gate.close()
-        results.update({result.name: result for result in lane.merged(found)})
+        results.update({result.name: result for result in lane.merged(rows)})
         software = lanes.software or by_itself.software
         return [results[name] for name in (*catalogue.CHECKS, "python") if name in results], software

@@ -2,17 +2,17 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs the checks in the environment's interpreter, so that a crash or a hang is a result and not the end.
+"""Run the checks in the environment's interpreter, in child processes: a crash or a hang fails only one check.
 
-torch is imported once, which takes a core some seconds. Then a child is forked for each lane, which runs beside the
-others, and where ``job["gate"]`` is a file descriptor not before its other end is closed. A lane forks a child for each
-family, before CUDA is initialised anywhere, so that each has a context, a memory and flags of its own. That child runs
-its checks one after the other and says when each begins and what it found. When one crashes, hangs or leaves the device
-unusable, a new child does the rest. A check without an answer (see :data:`check.UNANSWERED`) is run once more after its
-family, in a process of its own.
+The runner imports torch once, which takes a few seconds, and forks a process for each lane; the lanes run in parallel.
+If ``job["gate"]`` is a file descriptor, the lane waits until its other end is closed. Before CUDA is initialised
+anywhere, a lane forks a child for each family, so that each has its own CUDA context, memory and flags. The child runs
+its checks one after the other and reports the start and the result of each. If a check crashes, hangs or leaves the
+device unusable, a new child runs the remaining checks. A check without an answer (see :data:`check.UNANSWERED`) is
+repeated after its family, in a separate process.
 
-What a lane says goes to a file descriptor of its own, ``results``, one JSON object a line: ``{"event": "ready"}`` once
-torch is imported, then for each check ``{"event": "result", …}`` with the fields of :class:`check.Result`.
+Each lane writes JSON lines to the file descriptor ``results``: ``{"event": "ready"}`` once torch is imported, then for
+each check ``{"event": "result", …}`` with the fields of :class:`check.Result`.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from ._shared.module_utils._core import disk
 from .check import FAIL, MEMORY, MISMATCH, PASS, SKIP, SLOW, TIMEOUT, UNANSWERED, WARN, WRONG, Result
 from .checks.stack import device, identity
 
-#: By name, those of the families that were imported: a lane imports its own.
+#: The checks of the imported modules, by name.
 CHECKS = check.REGISTERED
 
-#: How long a killed child may take to go, in seconds: one that the GPU's driver holds cannot be killed.
+#: Seconds to wait for a killed child to exit: a child blocked in the GPU's driver cannot be killed.
 REAP = 10.0
-#: How often it is looked whether a silent child has ended, in seconds.
+#: Seconds between two looks at whether a silent child has exited.
 LOOK = 0.5
-#: How many parts of a check may crash or hang before the check does.
+#: How many parts of a check may crash or hang before the check fails.
 MOST_PASSED_OVER = 10
-#: Checks of the longest lanes, and how far all lanes without one of them stand behind where cores are short.
+#: Checks of the longest lanes; all other lanes get the niceness ``BEHIND``.
 LONGEST = {
     *("survey.float32", "survey.float64", "survey.bfloat16"),
     *("training.transformer", "training.convolutional", "sizes.many"),
@@ -59,48 +59,48 @@ def main(path: str, families: t.Sequence[str] = ()) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     faulthandler.enable()
     _keep_byte_code("torch", os.path.abspath("byte-code"))
-    # The first import decides whether anything can be computed at all; the parent times it, and reads our output.
+    # The parent process limits the time of this import and reports its error.
     torch = importlib.import_module("torch")
     for family in families:
         importlib.import_module(family)
     software = identity.software()
     initialised = getattr(getattr(torch, "cuda", None), "is_initialized", lambda: False)()
-    processes = [_forked(job, number, software, initialised) for number in range(len(job["lanes"]))]
-    for one in job["lanes"]:
-        # So that the end of a lane is the end of what it says.
-        os.close(one["results"])
+    processes = [_fork_lane(job, number, software, initialised) for number in range(len(job["lanes"]))]
+    for lane in job["lanes"]:
+        # Only the lane may hold its pipe open, so that the pipe closes when the lane exits.
+        os.close(lane["results"])
     for process in processes:
         os.waitpid(process, 0)
 
 
 def _keep_byte_code(package: str, directory: str) -> None:
-    """Keep the byte code of what is imported in a directory of the run, where the environment has none.
+    """Cache byte code in a directory of the run if the environment has none.
 
-    uv installs without it, and each of some sixty processes would compile again what it imports of torch.
+    uv installs packages without byte code, and each of some sixty processes would compile torch's modules again.
     """
     spec = importlib.util.find_spec(package)
     if spec and spec.cached and not os.path.exists(spec.cached):
         sys.pycache_prefix, sys.dont_write_bytecode = directory, False
 
 
-def _forked(job: dict[str, t.Any], number: int, software: t.Mapping[str, str | None], initialised: bool) -> int:
-    """Run a lane in a process of its own and return its number."""
+def _fork_lane(job: dict[str, t.Any], number: int, software: t.Mapping[str, str | None], initialised: bool) -> int:
+    """Run a lane in a forked process and return its PID."""
 
     def work() -> None:
-        mine = job["lanes"][number]
-        for one in job["lanes"]:
-            if one is not mine:
-                os.close(one["results"])
-        os.makedirs(mine["directory"], exist_ok=True)
-        results = t.cast(t.TextIO, os.fdopen(mine["results"], "w", encoding="utf-8", buffering=1))
-        say(results, event="ready", software=software)
-        run({**job, **mine}, results, initialised)
+        lane = job["lanes"][number]
+        for other in job["lanes"]:
+            if other is not lane:
+                os.close(other["results"])
+        os.makedirs(lane["directory"], exist_ok=True)
+        results = t.cast(t.TextIO, os.fdopen(lane["results"], "w", encoding="utf-8", buffering=1))
+        write_event(results, event="ready", software=software)
+        run({**job, **lane}, results, initialised)
 
     return fork(work)
 
 
 def fork(work: t.Callable[[], None]) -> int:
-    """Run ``work`` in a process of its own and return its number."""
+    """Run ``work`` in a forked process and return its PID."""
     sys.stdout.flush()
     sys.stderr.flush()
     process = os.fork()
@@ -115,30 +115,30 @@ def fork(work: t.Callable[[], None]) -> int:
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
-        # Without the exit handlers, which belong to the process that was forked.
+        # The exit handlers belong to the parent process.
         os._exit(status)
 
 
 def run(job: t.Mapping[str, t.Any], results: t.TextIO, initialised: bool) -> None:
     """Run the checks of a lane.
 
-    :param job: the file's, with ``checks`` and ``directory`` of this lane.
-    :param initialised: whether importing torch has started CUDA.
+    :param job: the content of the job file, with ``checks`` and ``directory`` of this lane.
+    :param initialised: whether importing torch has initialised CUDA.
     """
     if job.get("gate") is not None:
-        # Until the other end is closed: torch is there by then.
+        # Returns when the other end is closed.
         os.read(job["gate"], 1)
     elif not LONGEST.intersection(job["checks"]):
         os.nice(BEHIND)
     blocked, refused = False, None
-    # What waits for the others to end has the device for itself, and need not start CUDA for each family.
+    # A gated lane has the device to itself, so one child runs all its families and CUDA starts once.
     for names in [list(job["checks"])] if job.get("gate") is not None else by_process(job["checks"]):
         if initialised:
-            # A torch that starts CUDA while it is imported cannot be used after a fork.
+            # CUDA cannot be used in a forked process if it was initialised before the fork.
             for name in names:
                 cause = "Importing torch initialised CUDA, so no processes can be forked for the checks."
                 remedy = "Find the cause with python -X importtime: a .pth file or sitecustomize of the environment."
-                say_result(results, CHECKS[name].result(FAIL, cause=cause, remedy=remedy))
+                write_result(results, CHECKS[name].result(FAIL, cause=cause, remedy=remedy))
             continue
         passed_over: dict[str, dict[str, str]] = {}
         queue: list[tuple[list[str], Result | None]] = [(names, None)]
@@ -147,7 +147,7 @@ def run(job: t.Mapping[str, t.Any], results: t.TextIO, initialised: bool) -> Non
             for name in [name for name in left if blocked and CHECKS[name].device == "cuda"]:
                 left.remove(name)
                 cause = f"Not run: torch does not reach the GPU, see {device.NAME}."
-                say_result(results, CHECKS[name].result(SKIP, cause=cause, blocked=True))
+                write_result(results, CHECKS[name].result(SKIP, cause=cause, blocked=True))
             if not left:
                 continue
             child = Child(left, job, results, passed_over, first)
@@ -155,59 +155,58 @@ def run(job: t.Mapping[str, t.Any], results: t.TextIO, initialised: bool) -> Non
             if child.refusal is None:
                 refused = None
             else:
-                # A process in which CUDA did not start cannot try again itself.
+                # A process in which CUDA did not start cannot start it later, so another one retries.
                 now, reason, factor = time.monotonic(), child.refusal.reason, float(job["limits"]["factor"])
                 users = sampler.computing() or sampler.holders()
                 refused, tries_again = device.after_refusal(refused, now, users, reason, factor)
                 if tries_again:
-                    say(results, event="waiting", seconds=now - refused.began, users=refused.users)
+                    write_event(results, event="waiting", seconds=now - refused.began, users=refused.users)
                     time.sleep(device.PAUSE * factor)
                     left.insert(0, child.refusal.name)
                 else:
-                    say_result(results, device.given_up(child.refusal, refused, now))
+                    write_result(results, device.given_up(child.refusal, refused, now))
                     child.failed.add(child.refusal.name)
             blocked = blocked or device.NAME in child.failed
             if left:
                 queue.insert(0, (left, None))
-            # Each in a process of its own: what one leaves behind is not the next one's.
-            queue += [([one.name], one) for one in child.unanswered]
+            # Repeat each in a separate process, unaffected by earlier checks.
+            queue += [([result.name], result) for result in child.unanswered]
 
 
 def by_process(names: t.Sequence[str]) -> list[list[str]]:
-    """Return the checks that share a process: a family each.
+    """Return the checks grouped by process: one process for each family.
 
-    Whether the GPU can be reached is seen in the process of the family behind it, for CUDA takes seconds to start.
+    The check that CUDA starts shares the process of the next family, because starting CUDA takes seconds.
     """
     families: dict[str, list[str]] = {}
     for name in names:
         families.setdefault(CHECKS[name].family, []).append(name)
-    found = list(families.values())
-    if len(found) > 1 and found[0] == [device.NAME]:
-        found[:2] = [found[0] + found[1]]
-    return found
+    groups = list(families.values())
+    if len(groups) > 1 and groups[0] == [device.NAME]:
+        groups[:2] = [groups[0] + groups[1]]
+    return groups
 
 
-def say(stream: t.TextIO, **words: t.Any) -> None:
-    """Say one line."""
-    stream.write(json.dumps(words) + "\n")
+def write_event(stream: t.TextIO, **fields: t.Any) -> None:
+    """Write an event as one line of JSON."""
+    stream.write(json.dumps(fields) + "\n")
     stream.flush()
 
 
-def say_result(stream: t.TextIO, result: Result) -> None:
-    """Say what a check found."""
-    say(stream, event="result", **result.as_row())
+def write_result(stream: t.TextIO, result: Result) -> None:
+    """Write the result of a check as an event."""
+    write_event(stream, event="result", **result.as_row())
 
 
 class Child:
     """A process that runs checks of one family.
 
-    :param names: the checks, in order.
-    :param job: the job file's content.
-    :param results: where the results go.
-    :param passed_over: by check, its parts that crashed or hung, and how; such a check is begun again without them.
-    :param first: what the only check among ``names`` found the first time, where this is the second.
-    :ivar unanswered: what is to be run a second time.
-    :ivar refusal: the row of a check that another program keeps from the GPU.
+    :param results: the stream for the results.
+    :param passed_over: by check, the parts that crashed or hung, and how; the check is restarted without them.
+    :param first: the earlier result if this process repeats a single check.
+    :ivar unanswered: the results of checks that are to be repeated.
+    :ivar failed: the checks that failed.
+    :ivar refusal: the row of a check for which CUDA did not start, perhaps because another program uses the GPU.
     """
 
     def __init__(
@@ -227,7 +226,7 @@ class Child:
         self.output = os.path.join(job["directory"], f"output-{CHECKS[names[0]].family}.log")
 
     def run(self) -> list[str]:
-        """Return the checks that are still to be run, in another process."""
+        """Run the checks; return those that another process must still run."""
         reading, writing = os.pipe()
 
         def work() -> None:
@@ -237,7 +236,7 @@ class Child:
 
         process = fork(work)
         os.close(writing)
-        with contextlib.suppress(OSError):  # it did so itself, and may have ended since
+        with contextlib.suppress(OSError):  # the child does the same, and may have exited already
             os.setpgid(process, process)
         try:
             return self._follow(process, reading)
@@ -255,18 +254,18 @@ class Child:
         os.dup2(log, 2)
         for name in self.names:
             definition = CHECKS[name]
-            say(pipe, event="start", check=name)
+            write_event(pipe, event="start", check=name)
             offset = os.path.getsize(self.output)
             began = time.monotonic()
-            result, usable = self._one(definition, pipe)
+            result, usable = self._run_check(definition, pipe)
             result.seconds = round(time.monotonic() - began, 3)
             self._read_output(result, offset)
-            say_result(pipe, result)
+            write_result(pipe, result)
             if not usable or (name == device.NAME and result.status == FAIL):
                 return
 
-    def _one(self, definition: check.Definition, pipe: t.TextIO) -> tuple[Result, bool]:
-        """Run one check; return what it found, and whether the process can still be used."""
+    def _run_check(self, definition: check.Definition, pipe: t.TextIO) -> tuple[Result, bool]:
+        """Run a check; return its result, and whether the process can run further checks."""
         name = definition.name
         context = check.Context(
             device="cpu" if definition.device == "none" else definition.device,
@@ -274,16 +273,18 @@ class Child:
             reference=self.job["reference"],
             limits=self.job["limits"],
             directory=self.job["directory"],
-            step=lambda part: say(pipe, event="step", part=part),
+            step=lambda part: write_event(pipe, event="step", part=part),
             passed_over=self.passed_over.get(name, {}),
         )
         try:
-            found = check.FUNCTIONS[name](context)
+            measured = check.FUNCTIONS[name](context)
             if definition.device == "cuda":
                 importlib.import_module("torch").cuda.synchronize()
-            result = definition.result(PASS, found.measured, found.bound, ratio=found.ratio, rates=found.rates)
-            result.covered, result.coverage = list(found.covered), found.coverage
-            if warning := found.warning:
+            result = definition.result(
+                PASS, measured.measured, measured.bound, ratio=measured.ratio, rates=measured.rates
+            )
+            result.covered, result.coverage = list(measured.covered), measured.coverage
+            if warning := measured.warning:
                 result.status, result.cause, result.remedy = WARN, warning.cause, warning.remedy
                 result.reason, result.blocks = warning.reason, warning.blocks
             return result, True
@@ -297,7 +298,7 @@ class Child:
 
     @staticmethod
     def _usable(definition: check.Definition) -> bool:
-        """Whether the device still answers: an illegal access spoils the context for all that follows."""
+        """Return whether the device still works: after an illegal access, the CUDA context fails every call."""
         if definition.device != "cuda":
             return True
         try:
@@ -307,20 +308,19 @@ class Child:
             return False
 
     def _read_output(self, result: Result, offset: int) -> None:
-        """Fail a check that printed one of ``FATAL``, whatever the numbers were."""
+        """Fail a check that printed a fatal message, whatever its numbers were."""
         sys.stdout.flush()
         sys.stderr.flush()
-        fatal, line = endings.telling(disk.tail(self.output, offset))
+        fatal, line = endings.fatal_line(disk.tail(self.output, offset))
         if fatal and result.reason not in (WRONG, MISMATCH):
             result.status, result.reason, result.cause = FAIL, fatal.reason, f"{fatal.cause}: {line.rstrip('.')}."
-            # What was measured is void.
-            result.ratio = None
+            result.ratio = None  # measured with wrong numbers
             result.remedy = getattr(endings.remedies(CHECKS[result.name]), fatal.remedy)
 
     # -- in the parent
 
     def _follow(self, process: int, reading: int) -> list[str]:
-        """Pass on the child's results; when it ends or must be ended, say which check it was."""
+        """Pass on the child's results; if the child exits early or must be killed, fail the check that it ran."""
         left = list(self.names)
         current: str | None = None
         deadline = time.monotonic() + self._limit(left[0])
@@ -330,43 +330,40 @@ class Child:
             block = os.read(reading, 1 << 16) if ready else b""
             *lines, buffered = (buffered + block).split(b"\n")
             for line in lines:
-                said = json.loads(line)
-                if said["event"] == "start":
-                    current, self.part = said["check"], None
+                event = json.loads(line)
+                if event["event"] == "start":
+                    current, self.part = event["check"], None
                     deadline = time.monotonic() + self._limit(current)
-                elif said["event"] == "step" and current:
-                    self.part = said["part"]
+                elif event["event"] == "step" and current:
+                    self.part = event["part"]
                     deadline = time.monotonic() + self._limit(current)
                 else:
-                    del said["event"]
-                    self._tell(Result.from_row(said))
-                    left.remove(said["name"])
+                    del event["event"]
+                    self._report(Result.from_row(event))
+                    left.remove(event["name"])
                     current = None
-            # Processes that it started may hold the pipe open after its end.
-            if (ready and not block) or (not ready and has_ended(process)):
-                status = self._end(process)
+            # Processes that the child started may hold the pipe open after its exit.
+            if (ready and not block) or (not ready and has_exited(process)):
+                status = self._kill(process)
                 lost = current or (left[0] if left == self.names else None)
-                if lost and self._passes_over(lost, endings.how_it_ended(status)):
-                    return left
-                if lost:
-                    self._lost(endings.ended_by(CHECKS[lost], status))
+                if lost and not self._passes_over(lost, endings.how_it_ended(status)):
+                    self._report_lost(endings.exited(CHECKS[lost], status))
                     left.remove(lost)
                 return left
             if not ready and time.monotonic() >= deadline:
                 lost = current or left[0]
                 hindrance = self._hindrance(process, lost)
-                self._end(process)
+                self._kill(process)
                 seconds = self._limit(lost)
-                # On a busy machine it is no fault of that part.
-                if not hindrance and self._passes_over(lost, f"did not respond within {seconds:.0f} seconds"):
-                    return left
-                self._lost(endings.hung(CHECKS[lost], seconds, hindrance))
-                left.remove(lost)
+                # On a busy machine, the part is not at fault.
+                if hindrance or not self._passes_over(lost, f"did not respond within {seconds:.0f} seconds"):
+                    self._report_lost(endings.timed_out(CHECKS[lost], seconds, hindrance))
+                    left.remove(lost)
                 return left
 
     @staticmethod
     def _hindrance(process: int, name: str) -> str:
-        """Return what keeps a silent check from its work: a busy machine, or another program on its GPU."""
+        """Return the reason that slows a silent check down: a busy machine, or another program on its GPU."""
         others = sampler.others() if CHECKS[name].device == "cuda" else []
         return f"the GPU is in use by {', '.join(map(str, others))}" if others else sampler.hindrance(process)
 
@@ -374,19 +371,19 @@ class Child:
         return CHECKS[name].seconds * float(self.job["limits"]["factor"])
 
     def _passes_over(self, name: str, how: str) -> bool:
-        """Say whether a check is begun again without the part that ended it."""
+        """Exclude the part at which a check stopped; return whether the check can be restarted without it."""
         passed = self.passed_over.setdefault(name, {})
         if not CHECKS[name].steps or self.part is None or len(passed) >= MOST_PASSED_OVER:
             return False
         passed[self.part] = how
         return True
 
-    def _lost(self, result: Result) -> None:
-        """Tell what became of a check whose process ended."""
-        from ._shared.module_utils._diagnosis import scan  # that nobody needs where all goes well
+    def _report_lost(self, result: Result) -> None:
+        """Report a check whose process exited, with the cause that its output shows."""
+        from ._shared.module_utils._diagnosis import scan  # slow to import, needed only for failures
 
         printed = disk.tail(self.output)
-        fatal, line = endings.telling(printed)
+        fatal, line = endings.fatal_line(printed)
         if fatal and fatal.reason == WRONG:
             result.reason = WRONG
         if fatal and result.reason == fatal.reason:
@@ -395,10 +392,10 @@ class Child:
             result.cause = f"{result.cause} It printed: {line}"
         if not fatal and (known := scan.diagnose(printed)).rule:
             result.cause, result.remedy = f"{result.cause} {known.cause}", known.remedy
-        self._tell(result)
+        self._report(result)
 
-    def _tell(self, result: Result) -> None:
-        """Pass a result on; what has no answer is run once more before."""
+    def _report(self, result: Result) -> None:
+        """Write a result, or keep it back if the check is to be repeated."""
         definition, first = CHECKS[result.name], self.first
         of_gpu = definition.device == "cuda" or "CUDA" in result.cause
         late = result.name == device.NAME and result.reason in (TIMEOUT, SLOW)
@@ -408,34 +405,34 @@ class Child:
             return
         if result.status == FAIL:
             self.failed.add(result.name)
-        # All that follows on the GPU waits for whether it can be reached, and is skipped by then.
-        repeated = result.name != device.NAME
-        if result.reason in UNANSWERED and result.status == FAIL and first is None and repeated:
+        # The check that CUDA starts has its own retries, see run().
+        is_repeated = first is None and result.name != device.NAME
+        if result.reason in UNANSWERED and result.status == FAIL and is_repeated:
             self.unanswered.append(result)
             return
         if first is not None and result.reason in UNANSWERED:
             result.cause += " It was run twice."
         elif first is not None:
             result.measured += f" (at the second try; the first: {first.reason})"
-        say_result(self.results, result)
+        write_result(self.results, result)
 
     @staticmethod
-    def _end(process: int) -> int:
-        """Kill what is left of the process and of what it started, and return its code."""
+    def _kill(process: int) -> int:
+        """Kill the child, after a second in which it may exit, and its process group; return its exit code."""
         deadline = time.monotonic() + REAP
-        while not has_ended(process) and time.monotonic() < deadline - REAP + 1:
+        while not has_exited(process) and time.monotonic() < deadline - REAP + 1:
             time.sleep(0.01)
-        # Before it is reaped, so that the number still is that of its group.
+        # Until the child is reaped, no other process can get its PID.
         for kill in (os.killpg, os.kill):
             with contextlib.suppress(OSError):
                 kill(process, signal.SIGKILL)
-        while not has_ended(process) and time.monotonic() < deadline:
+        while not has_exited(process) and time.monotonic() < deadline:
             time.sleep(0.01)
         return os.waitstatus_to_exitcode(os.waitpid(process, os.WNOHANG)[1])
 
 
-def has_ended(process: int) -> bool:
-    """Say whether a child has ended, without reaping it."""
+def has_exited(process: int) -> bool:
+    """Return whether a child has exited, without reaping it."""
     return os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What nvidia-smi says of a GPU while it works, who else uses it, and what else keeps the machine busy."""
+"""Sample a busy GPU with nvidia-smi, find other processes on it, and find reasons why the machine is slow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import typing as t
 
 from ._shared.module_utils._host import gpu
 
-#: Of nvidia-smi's ``clocks_event_reasons.active``: NVML's ``nvmlClocksEventReasons``.
+#: The bits of nvidia-smi's ``clocks_event_reasons.active``: NVML's ``nvmlClocksEventReasons``.
 REASONS = {
     0x1: "idle",
     0x2: "clocks set by the administrator",
@@ -33,29 +33,27 @@ REASONS = {
 
 _QUERY = "clocks.sm,clocks.max.sm,power.draw,power.limit,utilization.gpu,clocks_event_reasons.active"
 _FORMAT = "--format=csv,noheader,nounits"
-#: Seconds: a wedged driver lets nvidia-smi hang for ever.
-_PATIENCE = 20
-#: How long processes are looked at, in seconds, and from which part of it on a thread that waits for a core is starved.
+#: Timeout for nvidia-smi in seconds: with a wedged driver it hangs forever.
+_TIMEOUT = 20
+#: Seconds to watch threads, and the part of them from which on a thread that waits for a core counts as starved.
 LOOK, STARVED = 0.5, 0.25
-#: From how many per cent of the last ten seconds on, in which every program waited, disk or memory stall the machine.
+#: Percentage of the last ten seconds in which every program waited, from which on disk or memory count as the cause.
 STALLED = 25.0
-#: What every program that computes with CUDA has open; nvidia-persistenced has other devices.
+#: The device that every CUDA program has open; nvidia-persistenced opens only other devices.
 DEVICE = "/dev/nvidia-uvm"
-
-
-#: The caps that the collection's role guard set because the owner asked for them; a GB10 shows no locked clock.
+#: The file with the caps that the guard role set at the owner's request; a GB10 does not report a locked clock.
 CAPS = "/var/lib/sparkforge-guard/caps.json"
-#: How near to a cap a value is held by it.
+#: A value above this part of a cap is limited by the cap.
 NEAR = 0.85
 
 
 class NoSampler(Exception):
-    """There is no nvidia-smi, or it does not answer."""
+    """nvidia-smi is missing or does not respond."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Sample:
-    """One look at a GPU; None for what it does not say: a GB10 has no power limit, and its memory is the host's."""
+    """A sample of a GPU's state; None for values that it does not report, such as a GB10's power limit."""
 
     sm_clock_mhz: float | None = None
     sm_clock_most_mhz: float | None = None
@@ -67,13 +65,13 @@ class Sample:
 
 @dataclasses.dataclass(frozen=True)
 class Caps:
-    """What the owner limits on purpose; None for no limit."""
+    """The owner's intentional limits; None for no limit."""
 
     power_w: float | None = None
     clock_mhz: float | None = None
 
     def explain(self, clock: float, power: float | None) -> bool:
-        """Say whether a device is where a cap holds it."""
+        """Return whether a cap explains a clock and a power draw."""
         slow = self.clock_mhz is not None and NEAR * self.clock_mhz <= clock <= self.clock_mhz / NEAR
         return slow or (self.power_w is not None and power is not None and power >= NEAR * self.power_w)
 
@@ -83,12 +81,12 @@ class Caps:
 
 
 def caps(path: str = CAPS) -> Caps:
-    """Return the caps of this host; none if the file is not there, or is torn."""
+    """Return the caps of this host; no caps if the file is missing or damaged."""
     try:
         with open(path, encoding="utf-8") as stream:
-            found = json.load(stream)
-        values = [found.get(one.name) for one in dataclasses.fields(Caps)]
-        return Caps(*(float(one) if one else None for one in values))
+            content = json.load(stream)
+        values = [content.get(field.name) for field in dataclasses.fields(Caps)]
+        return Caps(*(float(value) if value else None for value in values))
     except (OSError, ValueError, TypeError, AttributeError):
         return Caps()
 
@@ -97,7 +95,7 @@ def caps(path: str = CAPS) -> Caps:
 class Process:
     """A process that uses a GPU.
 
-    :ivar own: it is one of this proof.
+    :ivar own: the process belongs to this proof.
     """
 
     pid: int
@@ -118,9 +116,9 @@ def _number(text: str) -> float | None:
 
 
 def parse(line: str) -> Sample:
-    """Read one line of nvidia-smi's answer.
+    """Parse a line of nvidia-smi's output.
 
-    :raises NoSampler: it is not one.
+    :raises NoSampler: the line has another form.
     """
     fields = [field.strip() for field in line.split(",")]
     if len(fields) != 6:
@@ -134,74 +132,74 @@ def parse(line: str) -> Sample:
     return Sample(clock, most, power, limit, utilization, reasons)
 
 
-def _ask(*options: str) -> str:
+def _nvidia_smi(*options: str) -> str:
     command = ["nvidia-smi", *options]
     try:
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_PATIENCE, check=False
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_TIMEOUT, check=False
         )
     except FileNotFoundError as error:
         raise NoSampler("nvidia-smi is not on the PATH") from error
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NoSampler(f"nvidia-smi does not respond: {error}") from error
     if done.returncode not in (0, gpu.INFOROM_CORRUPTED):
-        said = (done.stderr or done.stdout).strip().splitlines()
-        raise NoSampler(f"nvidia-smi failed: {said[-1] if said else f'status {done.returncode}'}")
+        messages = (done.stderr or done.stdout).strip().splitlines()
+        raise NoSampler(f"nvidia-smi failed: {messages[-1] if messages else f'status {done.returncode}'}")
     return done.stdout
 
 
 def sample(index: str) -> Sample:
-    """Look at one GPU.
+    """Sample a GPU.
 
-    :param index: what ``nvidia-smi -i`` takes: a number or a UUID.
-    :raises NoSampler: it cannot be looked at.
+    :param index: the argument of ``nvidia-smi -i``: a number or a UUID.
+    :raises NoSampler: nvidia-smi does not report it.
     """
-    answer = _ask(f"--query-gpu={_QUERY}", _FORMAT, "-i", index)
+    answer = _nvidia_smi(f"--query-gpu={_QUERY}", _FORMAT, "-i", index)
     lines = [line for line in answer.strip().splitlines() if not line.startswith("WARNING")]
     return parse(lines[0] if lines else "")
 
 
 def descendants(pid: int, parents: t.Mapping[int, int]) -> set[int]:
-    """Return the processes that one started, and those that these started.
+    """Return the descendants of a process.
 
-    :param parents: of each process the one that started it.
+    :param parents: the parent of each process.
     """
-    found: set[int] = set()
-    grown = {pid}
-    while grown:
-        grown = {child for child, parent in parents.items() if parent in grown} - found
-        found |= grown
-    return found
+    known: set[int] = set()
+    generation = {pid}
+    while generation:
+        generation = {child for child, parent in parents.items() if parent in generation} - known
+        known |= generation
+    return known
 
 
 def family(pid: int, parents: t.Mapping[int, int]) -> set[int]:
-    """Return a process, those that it descends from, and all that the one which started it started."""
-    line = [pid]
-    while parents.get(line[-1], 0) > 1:
-        line.append(parents[line[-1]])
-    return set(line) | descendants(line[min(1, len(line) - 1)], parents)
+    """Return a process, its ancestors, and all descendants of its parent."""
+    ancestors = [pid]
+    while parents.get(ancestors[-1], 0) > 1:
+        ancestors.append(parents[ancestors[-1]])
+    return set(ancestors) | descendants(ancestors[min(1, len(ancestors) - 1)], parents)
 
 
 def parents() -> dict[int, int]:
-    """Return of each process that is seen here the one that started it."""
+    """Return the parent of each visible process."""
     pids = map(int, filter(str.isdigit, os.listdir("/proc")))
     return {pid: int(fields[1]) for pid in pids if (fields := _stat(pid))}
 
 
 def _stat(pid: int) -> list[str]:
-    """Return state, parent, group, session and the rest; nothing of a process that has ended."""
+    """Return the fields of a process from its state on (parent, group, session …); empty if it has exited."""
     with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stream:
-        # The name may hold spaces and brackets.
+        # The process name, which comes before, may contain spaces and brackets.
         return stream.read().rpartition(")")[2].split()
     return []
 
 
 def hindrance(leader: int) -> str:
-    """Return in words what keeps the processes of a group or a session from their work now; empty for nothing.
+    """Return the reason why the processes of a group or a session are slow now; empty if there is none.
 
-    A process that hangs waits for no core, however many others do.
+    Threads that wait for a core are a reason; a process that hangs does not wait for one.
 
-    :param leader: the process that began it.
+    :param leader: the leader of the group or session.
     """
     before = _waited(leader)
     time.sleep(LOOK)
@@ -219,7 +217,7 @@ def hindrance(leader: int) -> str:
 
 
 def _waited(leader: int) -> dict[str, int]:
-    """Return for each thread of these processes the nanoseconds in which it could run and no core was free."""
+    """Return the nanoseconds that each thread of a group or session has waited for a core."""
     waited = {}
     for pid in (pid for pid in parents() if str(leader) in _stat(pid)[2:4]):
         with contextlib.suppress(OSError, ValueError, IndexError):
@@ -230,20 +228,20 @@ def _waited(leader: int) -> dict[str, int]:
 
 
 def others(index: str = "") -> list[Process]:
-    """Return the processes that :func:`computing` has and that are not of the proof."""
+    """Return the processes on the GPUs that do not belong to the proof."""
     return [process for process in computing(index) if not process.own]
 
 
 def computing(index: str = "") -> list[Process]:
-    """Return the processes on the GPUs that are seen here; none where nvidia-smi does not say.
+    """Return the visible processes on the GPUs; empty if nvidia-smi reports none.
 
-    In a container nvidia-smi names the host's numbers, which tell nothing.
+    In a container nvidia-smi may report PIDs of the host, which are ignored.
 
-    :param index: of one GPU, as ``nvidia-smi -i`` takes it; by default of all.
+    :param index: the argument of ``nvidia-smi -i``, by default all GPUs.
     """
     answer = ""
     with contextlib.suppress(NoSampler):
-        answer = _ask(f"--query-compute-apps={gpu.QUERY_PROCESSES}", _FORMAT, *(["-i", index] if index else []))
+        answer = _nvidia_smi(f"--query-compute-apps={gpu.QUERY_PROCESSES}", _FORMAT, *(["-i", index] if index else []))
     known = parents()
     own = _own(known)
     rows = [row for row in gpu.parse_processes(answer) if row["pid"] in known or _runs(row["pid"])]
@@ -251,22 +249,22 @@ def computing(index: str = "") -> list[Process]:
 
 
 def holders() -> list[Process]:
-    """Return the processes that are not of the proof and have the GPU's device open, as far as this account may look.
+    """Return the other processes that have the GPU's device open, as far as this account may see them.
 
-    A desktop may have it too: ask only where CUDA did not start, and nvidia-smi names nobody.
+    A desktop may have it open too, so use this only if CUDA does not start and nvidia-smi reports no process.
     """
     known = parents()
     return [Process(pid, _name(pid)) for pid in sorted(known.keys() - _own(known)) if DEVICE in _opened(pid)]
 
 
 def _own(known: t.Mapping[int, int]) -> set[int]:
-    """Return the processes of the proof: the runner, which started every lane, leads its session."""
+    """Return the processes of the proof: the families of this process and of the runner, which leads the session."""
     leader = os.getsid(0)
     return family(os.getpid(), known) | (family(leader, known) if leader in known else set())
 
 
 def _runs(pid: int) -> bool:
-    """Tell whether there is a process of this number here, also where hidepid= hides it."""
+    """Return whether a process exists, even if the mount option hidepid= hides it."""
     try:
         os.kill(pid, 0)
     except OSError as error:
@@ -281,7 +279,7 @@ def _name(pid: int) -> str:
 
 
 def _opened(pid: int) -> set[str]:
-    """Return the files that a process has open; none where this account may not look."""
+    """Return the open files of a process; empty if this account may not see them."""
     paths = set()
     with contextlib.suppress(OSError):
         for number in os.listdir(f"/proc/{pid}/fd"):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The options of a proof: what fits together, and the floors that hold on this site."""
+"""Validate the options of a proof, and merge the speed floors of the profile and the site."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import typing as t
 from . import catalogue, verdict
 from ._shared.module_utils._core.errors import SparkforgeError
 
-#: The defaults: the share of the device's memory, the factor of each check's time, the seconds in all; and for the
-#: survey of operators the inputs of each and the seconds for each format.
+#: Default limits: the share of the device's memory, the factor on each check's time limit, the seconds for the proof;
+#: and for the survey the inputs of each operator and the seconds for each data type.
 LIMITS: dict[str, float] = {"memory_share": 0.5, "factor": 1.0, "seconds": 1800.0, "samples": 3.0, "survey": 12.0}
-#: Optional: the seed that selects the inputs of the survey, by default the date.
+#: Optional limits: the seed of the survey's inputs, by default the date.
 OPTIONAL = ("seed",)
-#: The most that the two numbers of a floor of speed may be.
+#: Maximum of the two numbers of a speed floor.
 MOST_OF_A_FLOOR = {"nominal": float("inf"), "ratio": 1.0}
-#: Rows of the host's side that a profile may require, or how their names begin (``closure libcudss.so.0``).
+#: Rows about the host that a profile may require, or the first word of their names (``closure libcudss.so.0``).
 HOST_ROWS = ("gpu", "compute_capability", "driver", "environment", "closure", "path", "python")
 
 
@@ -29,7 +29,7 @@ def check(
     limits: t.Mapping[str, float],
     accepted: t.Sequence[str] = (),
 ) -> None:
-    """Refuse names of checks that there are not, and limits that cannot be."""
+    """Refuse names and patterns that match no check, and invalid limits."""
     names = [*catalogue.CHECKS, *HOST_ROWS]
     for name in accepted:
         if name not in names and name.partition(" ")[0] not in HOST_ROWS:
@@ -37,11 +37,11 @@ def check(
                 f"{name!r} in verify_accept is not the name of a check.",
                 "Give each check that failed by its whole name, as the report shows it.",
             )
-    for what, given in (("checks", patterns), ("the profile's required checks", required)):
-        for pattern in given:
+    for option, option_patterns in (("checks", patterns), ("the profile's required checks", required)):
+        for pattern in option_patterns:
             if not any(verdict.selects([pattern], name) for name in names):
                 raise SparkforgeError(
-                    f"{pattern!r} in {what} matches no check.",
+                    f"{pattern!r} in {option} matches no check.",
                     f"sparkforge-proof --list names them; families: "
                     f"{', '.join(dict.fromkeys(name.partition('.')[0] for name in catalogue.CHECKS))}.",
                 )
@@ -59,21 +59,21 @@ def check(
 
 
 def floors(profile: t.Mapping[str, t.Any]) -> tuple[dict[str, dict[str, float]], list[str]]:
-    """Return the floors of the profile as the site changes them, and what the report says of those that it lowers."""
+    """Return the profile's floors with the site's changes, and a notice for each floor that the site lowers."""
     own, site = profile.get("speed_floors") or {}, profile.get("site_floors") or {}
-    found = {rate: {**(own.get(rate) or {}), **(site.get(rate) or {})} for rate in {**own, **site}}
+    merged = {rate: {**(own.get(rate) or {}), **(site.get(rate) or {})} for rate in {**own, **site}}
     notices = []
     for rate in site:
-        # A site's own value blocks, whatever evidence the profile has.
-        found[rate].pop("evidence", None)
-    for rate, floor in found.items():
+        # A floor of the site blocks even without evidence.
+        merged[rate].pop("evidence", None)
+    for rate, floor in merged.items():
         for key in ("nominal", "ratio"):
             value: t.Any = floor.get(key)
             number = isinstance(value, (int, float)) and not isinstance(value, bool)
             if not number or not 0 < value <= MOST_OF_A_FLOOR[key]:
-                said = "no" if value is None else f"{value!r} for its"
+                fault = "no" if value is None else f"{value!r} for its"
                 raise SparkforgeError(
-                    f"The floor {rate} of the profile {profile.get('name')} has {said} {key}.",
+                    f"The floor {rate} of the profile {profile.get('name')} has {fault} {key}.",
                     "Set nominal (the device's nominal rate) and ratio (the part of it that must be reached, at most "
                     "1), both above 0, or remove the floor.",
                 )
@@ -83,11 +83,11 @@ def floors(profile: t.Mapping[str, t.Any]) -> tuple[dict[str, dict[str, float]],
                 f"The floor of {rate} is {floor['ratio']:g} of {floor['nominal']:g}; the site lowered it from"
                 f" {before['ratio']:g} of {before['nominal']:g}."
             )
-    return found, notices
+    return merged, notices
 
 
 def check_user(user: str) -> None:
-    """Refuse an account that is not on this host."""
+    """Refuse an account that does not exist on this host."""
     try:
         pwd.getpwnam(user)
     except KeyError as error:

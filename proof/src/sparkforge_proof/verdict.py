@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the checks mean together: which were required, what the verdict is, and what differs from the last run."""
+"""Judge the results of all checks: which failures count, the verdict, and the changes since the last run."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from ._shared.module_utils._core.verdict import (
 )
 from .check import BUSY, FAIL, PASS, SKIP, SLOW, UNANSWERED, UNJUDGED, WARN, WRONG, Definition, Result
 
-#: Rows of the host's side that concern its GPU.
+#: Rows about the host's GPU.
 GPU_ROWS = ("gpu", "compute_capability", "driver")
-#: Where no sound run is on record so many numbers at most may be of another kind, as a NaN or another whole number, and
-#: this part of all; one in any case.
+#: Without a recorded sound run, up to ``FEW`` numbers, but at most one in ``FEW_OF``, may be a NaN, an infinity or a
+#: different integer; a single one always may.
 FEW, FEW_OF = 16, 100
-#: Families that need another package than torch, as torchvision.
+#: Families that need another package than torch, such as torchvision.
 OF_OTHERS = ("companions", "cpu.companions")
 
 Report = t.Mapping[str, t.Any]
 
 
 def selects(patterns: t.Iterable[str], name: str) -> bool:
-    """Say whether one of the shell patterns matches a check's name."""
+    """Return whether one of the shell patterns matches a check's name."""
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
 
 
@@ -51,16 +51,15 @@ def judge(
 ) -> None:
     """Decide which results fail and which only warn.
 
-    How hard a result counts follows from evidence. On a kind of device with recorded sound runs a wrong number fails,
-    as does what is installed where the stack says something else, a check without an answer, and a required one that
-    was skipped. Elsewhere they warn, but for a number that :func:`counts`. A check that was never seen to pass anywhere
-    only warns.
+    Evidence decides. On a kind of device with recorded sound runs, these fail: a wrong number, an installation that
+    differs from the stack, a check without an answer, and a required check that was skipped. On other devices they
+    warn, except for failures that :func:`counts` accepts. A check that never passed anywhere only warns.
 
-    :param kinds: what this host is: compute capabilities and processor, as in :class:`check.Evidence`, and
-        :func:`check.minor` of its torch.
+    :param kinds: the compute capabilities and the processor of this host, see :class:`check.Evidence`, and
+        :func:`check.minor` for its torch.
     :param required: patterns of the checks that must not be skipped.
-    :param by_site: whether the site set them; then they must have an answer, whatever the evidence is.
-    :param gpu: whether a GPU is required of this host; what needs one is not required otherwise.
+    :param by_site: whether the site set ``required``; the checks must then have an answer even without evidence.
+    :param gpu: whether this host must have a GPU; otherwise checks that need one are not required.
     :param accepted: names of checks whose failure the site accepts.
     """
     for result in results:
@@ -88,15 +87,15 @@ def judge(
         if result.status == FAIL and result.name in accepted:
             result.status, result.accepted = WARN, True
             result.cause += " This site accepts it (verify_accept)."
-        # It is in the status by now.
-        result.blocks = False
+        result.blocks = False  # the status includes it now
 
 
 def counts(result: Result, definition: Definition) -> bool:
-    """Say whether a failure counts on a kind of device of which no sound run is on record.
+    """Return whether a failure counts on a kind of device without a recorded sound run.
 
-    That is what can be computed exactly, a number far beyond its bound, and more than a few of another kind. A wrong
-    number without any measure counts; what is installed does not, nor what was seen to pass nowhere.
+    A failure counts if the value can be computed exactly, if a number is far beyond its bound or has no ratio at all,
+    or if more than a few numbers are mismatched. A wrong installation does not count, nor does a check that never
+    passed anywhere.
     """
     if definition.factor <= 1 or not definition.measured:
         return bool(definition.measured)
@@ -105,26 +104,26 @@ def counts(result: Result, definition: Definition) -> bool:
 
 
 def are_many(mismatched: int, compared: int) -> bool:
-    """Say whether so many numbers of another kind are more than a tie or an overflow decides."""
+    """Return whether more numbers are mismatched than ties or overflows explain."""
     return mismatched > max(1, min(FEW, compared // FEW_OF))
 
 
 def _off(result: Result) -> str:
-    """Return how far off a result is, as the beginning of a sentence."""
-    said = f"off by {result.ratio:.2g} of its bound, " if (result.ratio or 0.0) > 1 else ""
+    """Return the beginning of a sentence that describes the error of a result."""
+    text = f"off by {result.ratio:.2g} of its bound, " if (result.ratio or 0.0) > 1 else ""
     if result.mismatched:
-        said += f"{result.mismatched} of {result.compared} numbers of another kind, "
-    return said
+        text += f"{result.mismatched} of {result.compared} numbers of another kind, "
+    return text
 
 
 def hindrance(report: Report, current: Report | None, first: bool, require: str) -> str:
-    """Return why a staged environment must not become the current one; empty where it may.
+    """Return the reason why a staged environment must not become the current one; empty if it may.
 
-    A wrong number keeps it from every host, unless numbers are wrong on the CPU alone and right on a GPU. Otherwise a
-    host that has no environment gets it, and so does a host whose environment is not proven. Proven ones are replaced
-    by proven ones alone, unless the site requires less.
+    Wrong numbers block it on every host, unless they are wrong only on the CPU and right on a GPU. A host without an
+    environment, or with one that is not proven, accepts any other. A proven environment is replaced only by a proven
+    one, unless the site requires less.
 
-    :param current: the last report on the environment that is current now.
+    :param current: the last report on the current environment.
     :param first: the host has no environment yet.
     :param require: ``proven`` or ``unproven``.
     """
@@ -144,41 +143,38 @@ def hindrance(report: Report, current: Report | None, first: bool, require: str)
 
 
 def verdict(results: t.Sequence[Result], unselected: t.Collection[str], families: t.Collection[str] = ()) -> str:
-    """Return ``fail``, ``unproven`` or ``proven``.
+    """Return ``fail``, ``unproven`` or ``proven``, which may include warnings.
 
-    Unproven: no number was computed, a required check was not selected, or a family that the verdict rests on has no
-    number. What is proven may have warnings.
-
-    :param families: those that it rests on.
+    Unproven: no number was computed, a required check was not selected, or one of ``families`` has no right number.
     """
     if any(result.status == FAIL for result in results):
         return FAIL
     where = scope(results)
-    on_gpu = [one for one in results if one.numeric and not one.name.startswith("cpu.")]
-    refused = any(one.status == WARN or (one.status == SKIP and one.blocked) for one in on_gpu)
+    on_gpu = [result for result in results if result.numeric and not result.name.startswith("cpu.")]
+    refused = any(result.status == WARN or (result.status == SKIP and result.blocked) for result in on_gpu)
     if where == "none" or unselected or (refused and where != "gpu"):
         return UNPROVEN
     return UNPROVEN if missing(results, families) else PROVEN
 
 
 def missing(results: t.Iterable[Result], families: t.Iterable[str]) -> list[str]:
-    """Return the families of which no number was computed and right; ``cpu.`` goes before those of the CPU."""
+    """Return the families without a right number; families on the CPU begin with ``cpu.``."""
     have = {_family(result.name) for result in results if result.numeric and result.status == PASS}
     return [family for family in dict.fromkeys(families) if family not in have]
 
 
 def families(names: t.Iterable[str]) -> list[str]:
-    """Return the families, as :func:`missing` names them, that a verdict on these checks rests on.
+    """Return the families that a verdict on these checks rests on, named as in :func:`missing`.
 
-    Two checks or more are of each: no single one decides.
+    A family needs at least two checks, so that no single check decides.
     """
     counts = collections.Counter(map(_family, names))
     return [family for family, count in counts.items() if count > 1 and family not in OF_OTHERS]
 
 
 def explained(results: t.Iterable[Result], family: str) -> str:
-    """Return in words that a family has no number, with the cause and the remedy of its first check."""
-    first = next((one for one in results if one.numeric and _family(one.name) == family), None)
+    """Return a notice that a family has no number, with the cause and the remedy of its first check."""
+    first = next((result for result in results if result.numeric and _family(result.name) == family), None)
     return (
         f"No number of {family} was computed. {first.cause if first else ''} {first.remedy if first else ''}".rstrip()
     )
@@ -189,7 +185,7 @@ def _family(name: str) -> str:
 
 
 def scope(results: t.Iterable[Result]) -> str:
-    """Return where numbers were computed and right: ``gpu``, ``cpu`` or ``none``."""
+    """Return the device on which numbers were right: ``gpu``, ``cpu`` or ``none``."""
     passed = [result.name for result in results if result.numeric and result.status == PASS]
     if any(not name.startswith("cpu.") for name in passed):
         return "gpu"
@@ -197,9 +193,9 @@ def scope(results: t.Iterable[Result]) -> str:
 
 
 def own_floors(baseline: Report | None, rates: t.Mapping[str, tuple[str, str]]) -> dict[str, t.Any]:
-    """Return what a host reached when it was first proven, by the name of the floor: ``nominal`` and ``since``.
+    """Return the speeds of a host's first proof as floors with ``nominal`` and ``since``, by name.
 
-    :param rates: by the name of the floor, the check that measures it and the rate's name there.
+    :param rates: for each floor, the check that measures it and the rate's name there.
     """
     measured = {check["name"]: check.get("rates") or {} for check in (baseline or {}).get("checks") or []}
     return {
@@ -210,10 +206,10 @@ def own_floors(baseline: Report | None, rates: t.Mapping[str, tuple[str, str]]) 
 
 
 def is_baseline(report: Report, devices: t.Sequence[str]) -> bool:
-    """Say whether a report's rates may be a host's own floors: it is proven, on the GPUs that are there now."""
+    """Return whether a report's rates may be the host's floors: it is proven, with the GPUs of today."""
     return (
         report.get("verdict") == PROVEN
         and report.get("scope") == "gpu"
-        and [str(one.get("name")) for one in report.get("devices") or []] == list(devices)
+        and [str(device.get("name")) for device in report.get("devices") or []] == list(devices)
         and any(check.get("rates") for check in report.get("checks") or [])
     )

@@ -39,7 +39,7 @@ def test_no_sentence_of_the_one_file_names_what_only_the_collection_has() -> Non
     for text in ours:
         if text.startswith(PARTS) or text in rules:
             continue
-        said = elsewhere.words(text)
+        said = elsewhere.reword(text)
         assert not OF_THE_COLLECTION.search(said), said
         assert "  " not in said and " ." not in said and not re.search(r"\. [a-z]", said), said
 
@@ -62,4 +62,4 @@ def test_no_sentence_of_the_one_file_names_what_only_the_collection_has() -> Non
 def test_remedy_of_the_collection_has_another_of_pip(text: str, said: str) -> None:
     report = {"checks": [{"name": "a.b", "remedy": text, "ratio": 1.0, "covered": [text]}], "seconds": 3}
     expected = {"checks": [{"name": "a.b", "remedy": said, "ratio": 1.0, "covered": [said]}], "seconds": 3}
-    assert elsewhere.words(report) == expected
+    assert elsewhere.reword(report) == expected

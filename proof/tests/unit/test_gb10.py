@@ -93,9 +93,9 @@ def ends(report: dict[str, Any]) -> tuple[str, int, bool, bool]:
 def test_check_without_answer_does_not_block_gb10(name: str) -> None:
     definition = catalogue.CHECKS[name]
     results = {
-        "timeout": endings.hung(definition, definition.seconds),
-        "crash": endings.ended_by(definition, -signal.SIGSEGV),
-        "memory": endings.ended_by(definition, -signal.SIGKILL),
+        "timeout": endings.timed_out(definition, definition.seconds),
+        "crash": endings.exited(definition, -signal.SIGSEGV),
+        "memory": endings.exited(definition, -signal.SIGKILL),
     }
     rows = [*results.items()]
     rows += [(reason, endings.failure(definition, RuntimeError(text))) for text, reason in MESSAGES.items()]

@@ -56,9 +56,9 @@ def test_stalled_disk_hinders_every_process(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_late_check_of_a_busy_machine_is_slow_and_of_an_idle_one_hangs() -> None:
     definition = Definition("matmul.shapes", "matmul", "cuda", True, 60, "")
-    late = endings.hung(definition, 60, "other processes had the processor for 80% of its time")
+    late = endings.timed_out(definition, 60, "other processes had the processor for 80% of its time")
     assert (late.reason, late.remedy) == ("slow", endings.IDLE)
     assert late.cause.endswith(
         "That says nothing of the stack, since other processes had the processor for 80% of its time."
     )
-    assert endings.hung(definition, 60).reason == "timeout"
+    assert endings.timed_out(definition, 60).reason == "timeout"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The page of one host or of many, which ``report.html.j2`` draws."""
+"""Render the page of one or many hosts from ``report.html.j2``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from . import resource
 
 Report = dict[str, t.Any]
 
-#: Of more hosts than this the first, which are the worst, are shown check by check: each takes some 70 kB of the page.
+#: Most hosts, the worst first, whose checks the page lists: each host takes about 70 kB of the page.
 DETAILED = 50
 
 _UNITS = {
@@ -46,9 +46,9 @@ def host_page(report: Report) -> str:
 
 
 def fleet_page(fleet: t.Mapping[str, t.Any], directory: str, upgrade: t.Mapping[str, t.Any] | None = None) -> str:
-    """Return the page of many hosts; those whose own page is in the directory are linked.
+    """Return the page of many hosts, with links to the hosts' pages that are in the directory.
 
-    :param upgrade: the forecast of their next upgrade, as ``forecast/forecast.py`` shows it.
+    :param upgrade: the forecast of the hosts' next upgrade from ``forecast/forecast.py``.
     """
     views = [_view(index, row, fleet["written"]) for index, row in enumerate(fleet["hosts"])]
     for view in views:
@@ -80,7 +80,7 @@ def _render(
 
 
 def _digest(content: str) -> str:
-    """Return the hash by which a Content-Security-Policy allows exactly this."""
+    """Return the hash that allows this content in a Content-Security-Policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
 
 
@@ -96,16 +96,16 @@ def _environment() -> jinja2.Environment:
         ),
     )
     environment.filters.update(
-        when=_when, seconds=_seconds, ratio=_ratio, figure=_figure, plural=phrases.plural, words=_words
+        when=_when, seconds=_seconds, ratio=_ratio, figure=_figure, plural=phrases.plural, words=_spaced
     )
     environment.filters["chunk"] = _breakable
     return environment
 
 
 def _view(index: int, row: t.Mapping[str, t.Any], written: str) -> Report:
-    """Return what the template shows of one host."""
+    """Return the template's data for a host."""
     report = row["report"] or {}
-    # A report of an earlier version has no reasons.
+    # Reports of earlier versions have no reasons.
     new = {"reason": "", "accepted": False}
     checks = [{**new, **check, "id": f"h{index}-{number}"} for number, check in enumerate(report.get("checks", ()))]
     return {
@@ -121,7 +121,7 @@ def _view(index: int, row: t.Mapping[str, t.Any], written: str) -> Report:
         "passed": _grouped((check for check in checks if check["status"] == PASS), "family"),
         "families": _grouped(checks, "family"),
         "rates": [
-            {"check": check["name"], "key": (check["name"], key), "value": value, **_rate_words(key)}
+            {"check": check["name"], "key": (check["name"], key), "value": value, **_label_and_unit(key)}
             for check in checks
             for key, value in sorted(check["rates"].items())
         ],
@@ -136,7 +136,7 @@ def _grouped(checks: t.Iterable[Report], key: str) -> list[Report]:
 
 
 def _sums(checks: t.Sequence[Report]) -> Report:
-    """Return the counts of some checks, and what of them a reader should see first."""
+    """Return the counts of some checks by status, and the statuses to show first."""
     counts = summary(check["status"] for check in checks)
     spoken = ((PASS, "passed"), (WARN, "warned"), (FAIL, "failed"), (SKIP, "skipped"))
     shown = [FAIL] if counts[FAIL] else [status for status in (WARN, PASS, SKIP) if counts[status]]
@@ -148,7 +148,7 @@ def _sums(checks: t.Sequence[Report]) -> Report:
 
 
 def _families(views: t.Sequence[Report]) -> list[Report]:
-    """Return the matrix: families of rows, a row for each check with one cell for each host."""
+    """Return the matrix of checks and hosts: for each family the rows, with a cell for each host."""
     names: dict[str, dict[str, None]] = {}
     for view in views:
         for check in view["checks"]:
@@ -178,15 +178,15 @@ def _rate_columns(views: t.Sequence[Report]) -> list[Report]:
     return list(columns.values())
 
 
-def _rate_words(key: str) -> dict[str, str]:
-    """Return what a rate's name says: ``read_gb_per_s`` is ``read`` in ``GB/s``."""
+def _label_and_unit(key: str) -> dict[str, str]:
+    """Split a rate's name: ``read_gb_per_s`` is ``read`` in ``GB/s``."""
     for ending, unit in _UNITS.items():
         if key == ending or key.endswith(f"_{ending}"):
-            return {"what": _words(key[: -len(ending)].rstrip("_")), "unit": unit}
-    return {"what": _words(key), "unit": ""}
+            return {"what": _spaced(key[: -len(ending)].rstrip("_")), "unit": unit}
+    return {"what": _spaced(key), "unit": ""}
 
 
-def _words(value: str) -> str:
+def _spaced(value: str) -> str:
     return value.replace("_", " ")
 
 
@@ -195,9 +195,9 @@ def _when(value: str) -> str:
 
 
 def _age(written: str | None, at: str) -> str:
-    """Return how much older than the page a report is, from an hour on."""
+    """Return how much older a report is than the page; empty below an hour."""
     try:
-        first, second = (calendar.timegm(time.strptime(word or "", "%Y-%m-%dT%H:%M:%SZ")) for word in (written, at))
+        first, second = (calendar.timegm(time.strptime(text or "", "%Y-%m-%dT%H:%M:%SZ")) for text in (written, at))
     except ValueError:
         return ""
     hours = (second - first) / 3600
@@ -217,7 +217,7 @@ def _figure(value: float) -> str:
 
 
 def _ratio(value: float) -> dict[str, t.Any]:
-    """Return how to draw an error beside its bound: both as parts of a hundred, and in words."""
+    """Return the widths of an error and its bound in per cent, and their ratio as text."""
     if value > 1:
         return {"error": 100, "bound": max(2, round(100 / value)), "text": f"{value:.3g}\u00a0\u00d7"}
     percent = value * 100
@@ -229,11 +229,11 @@ def _ratio(value: float) -> dict[str, t.Any]:
 
 
 def _breakable(value: str) -> markupsafe.Markup:
-    """Return a name that may be broken after its dots, underscores and slashes, and only there."""
+    """Return a name with line break opportunities after its dots, underscores, slashes and hyphens."""
     parts = re.split(r"(?<=[._/-])", shown.text(value))
     return markupsafe.Markup("<wbr>").join(parts)
 
 
-#: Compiled here and not when it is first needed: Ansible's main process imports the action, and then forks a worker for
-#: each host, which would compile it again (90 ms).
+#: Compiled at import, which takes 90 ms: Ansible's main process imports the action plugin once and forks a worker for
+#: each host, which would otherwise compile it again.
 _TEMPLATE = _environment().get_template("report.html.j2")
