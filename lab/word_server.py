@@ -151,13 +151,13 @@ class Reference:
     def __init__(self, model: Model, noise: float = 0.02) -> None:
         self.tokenizer, self.noise, self.form = model, noise, types.SimpleNamespace(name="bf16")
 
-    def words(self) -> list[int]:
+    def token_ids(self) -> list[int]:
         return list(range(FIRST, SIZE))
 
-    def ends(self) -> set[int]:
+    def end_tokens(self) -> set[int]:
         return set(ENDS)
 
-    def defaults(self) -> dict[str, float]:
+    def neutral_penalties(self) -> dict[str, float]:
         return {}
 
     def score(self, asked: Any, trials: int = 4, drawn: float = 0) -> list[dict[int, Any]]:

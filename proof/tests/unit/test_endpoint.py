@@ -325,12 +325,12 @@ def test_numbers_beyond_noise_of_format_are_wrong() -> None:
 
 def test_condition_of_wrong_numbers_is_named() -> None:
     right = [seen(at, 0.0) for at in range(1, 60)]
-    assert "position 17, just behind a multiple of 16" in judge.where([seen(17, 1.0)], right, 17)
-    assert "only in a batch" in judge.where([seen(17, 1.0, texts.BATCHED)], right, 17)
-    assert "prefix cache" in judge.where([seen(17, 1.0, texts.SHARED)], right, 17)
-    assert "Even the first tokens" in judge.where([seen(at, 1.0) for at in range(1, 5)], [], 1)
+    assert "position 17, just behind a multiple of 16" in judge.describe([seen(17, 1.0)], right, 17)
+    assert "only in a batch" in judge.describe([seen(17, 1.0, texts.BATCHED)], right, 17)
+    assert "prefix cache" in judge.describe([seen(17, 1.0, texts.SHARED)], right, 17)
+    assert "Even the first tokens" in judge.describe([seen(at, 1.0) for at in range(1, 5)], [], 1)
     long = [seen(at, 1.0, length=257) for at in range(200, 257)]
-    assert "up to 64 tokens are right; from 257 tokens on" in judge.where(long, right, 200)
+    assert "up to 64 tokens are right; from 257 tokens on" in judge.describe(long, right, 200)
 
 
 @pytest.mark.parametrize("first", [1, 48, 192, 200])
@@ -342,7 +342,7 @@ def test_fault_begins_where_noise_grows(first: int) -> None:
         for at in range(1, 210)
         for text in range(6)
     ]
-    assert judge.begin([*numbers, seen(209, 3.0, length=192)]) == pytest.approx(first, abs=1)
+    assert judge.first_wrong([*numbers, seen(209, 3.0, length=192)]) == pytest.approx(first, abs=1)
 
 
 class Trials:
@@ -442,8 +442,8 @@ def test_hub_model_in_client_cache(model: Path, tmp_path: Path, monkeypatch: pyt
     (cached / "refs/main").write_text("0123abc")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
     monkeypatch.delenv("HF_HUB_CACHE", raising=False)
-    assert reference.place("org/name") == str(cached / "snapshots/0123abc")
-    assert reference.place("org/other") == "org/other" and reference.place(str(model)) == str(model)
+    assert reference.locate("org/name") == str(cached / "snapshots/0123abc")
+    assert reference.locate("org/other") == "org/other" and reference.locate(str(model)) == str(model)
 
 
 # -- the command

@@ -181,12 +181,12 @@ def test_reference_is_refused_before_memory_runs_out(
 ) -> None:
     (tmp_path / "model.safetensors").touch()
     where = reference.Folder(str(tmp_path), "", kept, kept != "bf16", 0, 0)
-    reference._room(where, "cpu")
+    reference._check_memory(where, "cpu")
     monkeypatch.setattr(reference.os.path, "getsize", lambda _path: 1 << 50)
     with pytest.raises(
         SparkforgeError, match=rf"needs about {(1 << 50) * {'fp8': 4, 'nvfp4': 7}.get(kept, 2) / 1e9:.0f} GB"
     ):
-        reference._room(where, "cpu")
+        reference._check_memory(where, "cpu")
 
 
 def test_texts_are_computed_together_up_to_a_bound() -> None:

@@ -329,7 +329,7 @@ def test_survey_counts_operators_of_last_runs(tmp_path: Path) -> None:
     before["checks"][0]["covered"] = ["add", "mul"]  # type: ignore[index]
     (tmp_path / "2026-11-24T000000Z.json").write_text(json.dumps(before))
     rows = [Result("survey.float32", "pass", "1 of 2 operators", covered=["add"]), Result("gpu", "pass", "one")]
-    Proof(options(python=sys.executable, history=str(tmp_path)))._say_covered(rows)
+    Proof(options(python=sys.executable, history=str(tmp_path)))._add_coverage(rows)
     assert rows[0].measured == "1 of 2 operators; over the last 2 runs 2 operators, not this time mul"
     assert rows[1].measured == "one"
 

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Two servers of one model against each other, where it is too large to be computed again: ``--against URL``.
+"""Compare two servers of a model that is too large for the reference: ``--against URL``.
 
-The other server takes the place of the reference. What the format moves is measured, not assumed: each server computes
-the same texts in several ways, whose results differ by rounding alone.
+The other server stands in for the reference. The format's noise is measured: each server computes the same texts in
+several ways whose results differ only by rounding.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from .numbers import ENGINE, Failure, Numbers
 from .session import Compared, Session
 from .texts import ALONE, BATCHED, Text, Texts
 
-#: Tokens that nearly every vocabulary has, none of which is special; and those of a tiny one.
+#: Ordinary tokens of nearly every vocabulary, and those of a tiny one.
 VOCABULARIES = (range(1000, 30000), range(8, 256))
-#: What sound numbers differ by at least: a unit roundoff of bfloat16. They differ by more than ordinarily now and then.
+#: The least noise that is assumed, bfloat16's unit roundoff; and the factor by which noise may exceed the ordinary.
 FLOOR, MORE = 2.0**-8, 1.5
-#: How many times as far apart as each is from itself two servers may be, and one from itself as the other: other
-#: kernels round in other places, and another format does so everywhere.
+#: By which factor the difference of two servers may exceed the noise of each, and the noise of one that of the other:
+#: the smaller factor covers other kernels, the larger one another format.
 OTHER_KERNELS, OTHER_FORMAT = 4.0, 40.0
 
 
 def settled(session: Session, longest: int, seed: int) -> Texts:
-    """Return texts of tokens that the server has, after it was found out what it takes."""
+    """Return texts of tokens in the server's vocabulary, after finding out which options it accepts."""
     for tokens in VOCABULARIES:
         drawn = Texts(tokens, [], longest, seed)
         try:
@@ -45,39 +45,39 @@ def settled(session: Session, longest: int, seed: int) -> Texts:
     return drawn
 
 
-def apart(text: Text, answer: Answer, expected: Answer, sigma: float = 0.0) -> list[Observation]:
-    """Return both numbers of each token that both answers name, up to where their texts part."""
-    found = []
+def compare_answers(text: Text, answer: Answer, expected: Answer, sigma: float = 0.0) -> list[Observation]:
+    """Return both numbers of each token that both answers report, up to the first different token."""
+    observations = []
     for position, (token, other) in enumerate(zip(answer.tokens, expected.tokens), len(text.ids)):
-        mine, theirs = ({**one.top, one.name: one.logprob or 0.0} for one in (token, other))
-        # What an answer does not name is less likely than all that it does.
+        mine, theirs = ({**each.top, each.name: each.logprob or 0.0} for each in (token, other))
+        # Tokens that an answer does not report are less likely than those that it does.
         least = min(mine.values())
-        found += [
+        observations += [
             Observation(text, position, mine.get(name, least), value, sigma)
             for name, value in theirs.items()
             if name in mine or value > least
         ]
         if token.name != other.name:
             break
-    return found
+    return observations
 
 
-def ordinarily(seen: t.Sequence[Observation]) -> float:
-    """Return by how much two numbers differ as a standard deviation, of which a fault of less than half is no part."""
-    sizes = sorted(filter(None, (abs(one.served - one.expected) for one in seen)))
+def ordinary_difference(seen: t.Sequence[Observation]) -> float:
+    """Return the standard deviation of the differences, robust against faults in less than half of them."""
+    sizes = sorted(filter(None, (abs(each.served - each.expected) for each in seen)))
     return 2.65 * judge.root_mean_square(sizes[: (len(sizes) + 1) // 2])
 
 
 def largest(seen: t.Iterable[Observation]) -> float:
-    """Return by how much two numbers differ at most."""
-    return max((abs(one.served - one.expected) for one in seen), default=0.0)
+    """Return the largest difference."""
+    return max((abs(each.served - each.expected) for each in seen), default=0.0)
 
 
 class Itself:
-    """What one server returns for the same texts in several ways.
+    """A server's answers to the same texts in several ways.
 
-    :ivar alone: the answers to each text alone.
-    :ivar ways: by name, the numbers of another way beside those.
+    :ivar alone: the answers to texts asked alone.
+    :ivar ways: by name of another way, its numbers compared with those.
     """
 
     def __init__(self, session: Session, batch: t.Sequence[Text]) -> None:
@@ -87,21 +87,21 @@ class Itself:
         self.ways: dict[str, list[Observation]] = {"asked again": [], "asked beside others": [], "read in part": []}
         for text, answer, *others in zip(batch, self.alone, again, beside):
             for way, other in zip(self.ways, others):
-                self.ways[way] += apart(text, other, answer)
+                self.ways[way] += compare_answers(text, other, answer)
             half = len(answer.tokens) // 2
             ids = [token.id for token in answer.tokens[:half] if token.id is not None]
             if len(ids) == half:
                 longer, rest = Text((*text.ids, *ids), ALONE), dataclasses.replace(answer, tokens=answer.tokens[half:])
-                self.ways["read in part"] += apart(longer, session.named(longer.ids), rest)
-        # Reading and generating are other kernels in every engine, and so the noise of the format.
-        self.noise = max(FLOOR, ordinarily(self.ways["read in part"] or self.ways["asked beside others"]))
-        self.most = largest(one for seen in self.ways.values() for one in seen)
+                self.ways["read in part"] += compare_answers(longer, session.named(longer.ids), rest)
+        # Engines read and generate with different kernels, so their difference shows the format's noise.
+        self.noise = max(FLOOR, ordinary_difference(self.ways["read in part"] or self.ways["asked beside others"]))
+        self.most = largest(each for seen in self.ways.values() for each in seen)
 
 
 class Pair(Session):
-    """A server beside another one, whose numbers are the expected ones.
+    """A server and another one that provides the expected numbers.
 
-    :param batch: texts by which the noise of both is measured.
+    :param batch: texts that measure the noise of both.
     """
 
     def __init__(self, session: Session, other: Session, batch: t.Sequence[Text]) -> None:
@@ -114,24 +114,24 @@ class Pair(Session):
         return [Itself(session, self._batch) for session in self.both]
 
     @functools.cached_property
-    def ordinarily(self) -> float:
-        """By how much the numbers of one server ordinarily differ from the other's."""
-        answers = zip(self._batch, *(one.alone for one in self.itself))
-        return ordinarily([seen for text, mine, theirs in answers for seen in apart(text, mine, theirs)])
+    def difference(self) -> float:
+        """The ordinary difference between the two servers' numbers."""
+        answers = zip(self._batch, *(each.alone for each in self.itself))
+        return ordinary_difference([seen for triple in answers for seen in compare_answers(*triple)])
 
     @functools.cached_property
     def sigma(self) -> float:
-        """What is no difference of the servers' but noise."""
-        # The quieter of the two is the sound one, if one is.
-        most = min(one.most for one in self.itself) / judge.SIGMAS
-        return MORE * max(self.ordinarily, most, *(one.noise for one in self.itself))
+        """The noise that explains a difference between sound servers."""
+        # If one of them is faulty, the quieter one is sound.
+        most = min(each.most for each in self.itself) / judge.SIGMAS
+        return MORE * max(self.difference, most, *(each.noise for each in self.itself))
 
     def compared(self, asked: t.Sequence[tuple[Text, Answer, Answer | None]], temperature: float = 0) -> list[Compared]:
-        """Return the numbers of each text beside those of the other server, which is asked in the same way."""
+        """Return the numbers of each text with those of the other server, which gets the same requests."""
         listed, other = [text.ids for text, _answer, _echo in asked], self.both[1]
         together = asked and asked[0][0].condition == BATCHED
         expected = other.at_once(listed) if together else [other.named(ids) for ids in listed]
-        found = []
+        pairs_of_texts = []
         for (text, answer, echo), expect in zip(asked, expected):
             echoed = other.echoed(text) if echo else None
             pairs = enumerate(zip(echo.tokens, echoed.tokens)) if echo and echoed else ()
@@ -140,60 +140,58 @@ class Pair(Session):
                 for at, (mine, theirs) in pairs
                 if 0 < at < len(text.ids)
             ]
-            found.append(Compared(prompt, apart(text, answer, expect, self.sigma), []))
-        return found
+            pairs_of_texts.append(Compared(prompt, compare_answers(text, answer, expect, self.sigma), []))
+        return pairs_of_texts
 
 
 class Against(Numbers):
-    """What two servers return for the same texts."""
+    """The checks of two servers against each other."""
 
     session: Pair
 
     def rows(self) -> list[tuple[str, bool, t.Callable[[], Measured]]]:
-        """Return name, whether it compares numbers, and function of each check."""
+        """Return the name of each check, whether it compares numbers, and its function."""
         return [
             ("endpoint.itself", True, functools.partial(self.itself, 0)),
             ("endpoint.other", True, functools.partial(self.itself, 1)),
             ("endpoint.ordinary", True, self.ordinary),
-            ("endpoint.prompt", True, self.prompt),
-            ("endpoint.completion", True, self.completion),
-            ("endpoint.batch", True, self.batch),
-            ("endpoint.cache", True, self.cache),
-            ("endpoint.greedy", False, self.greedy),
+            *self.deterministic_rows(),
         ]
 
     def itself(self, number: int) -> Measured:
-        """A server returns the same numbers for a text, in whatever way it computes them."""
-        one, other = self.session.itself[number], self.session.itself[1 - number]
-        sigma = max(OTHER_KERNELS * one.noise, MORE * other.most / judge.SIGMAS)
-        again = one.ways["asked again"]
+        """A server returns the same numbers for a text in each of the ways."""
+        server, other = self.session.itself[number], self.session.itself[1 - number]
+        sigma = max(OTHER_KERNELS * server.noise, MORE * other.most / judge.SIGMAS)
+        again = server.ways["asked again"]
         moved = {seen.text for seen in again if seen.served != seen.expected}
         count = f"other numbers in {len(moved)} of {len({seen.text for seen in again})} requests"
         measured = f"not deterministic: {count}" if moved else "the same numbers when it is asked again"
-        for way, numbers in one.ways.items():
-            measured += f"; {way} {ordinarily(numbers):.2g}, at most {largest(numbers):.2g}"
+        for way, numbers in server.ways.items():
+            measured += f"; {way} {ordinary_difference(numbers):.2g}, at most {largest(numbers):.2g}"
             judged = judge.judge([dataclasses.replace(seen, sigma=sigma) for seen in numbers])
             if judged.wrong:
                 wrong, affected = judged.wrong[0], {seen.text for seen in judged.wrong}
                 raise Failure(
                     WRONG,
-                    f"{one.url} disagrees with itself where a text is {way}, in {len(affected)} of"
+                    f"{server.url} disagrees with itself where a text is {way}, in {len(affected)} of"
                     f" {len({seen.text for seen in numbers})} requests, such as {wrong.served:.5g} instead of"
                     f" {wrong.expected:.5g}, {judged.ratio:.3g} times the bound.",
                     ENGINE,
                     measured,
                     judged.ratio,
                 )
-        return self._beside(one.noise, other.noise, measured, f"{one.url} is further from itself than the other")
+        return self._judge_factor(
+            server.noise, other.noise, measured, f"{server.url} is further from itself than the other"
+        )
 
     def ordinary(self) -> Measured:
-        """Two servers differ by little more than each does from itself, or all their numbers differ."""
-        noise, size = max(one.noise for one in self.session.itself), self.session.ordinarily
+        """Two servers differ from each other by little more than each does from itself."""
+        noise, size = max(each.noise for each in self.session.itself), self.session.difference
         measured = f"ordinarily {size:.2g} apart, each at most {noise:.2g} from itself"
-        return self._beside(size, noise, measured, "All numbers of the two servers differ")
+        return self._judge_factor(size, noise, measured, "All numbers of the two servers differ")
 
-    def _beside(self, size: float, noise: float, measured: str, cause: str) -> Measured:
-        """Pass what other kernels explain, warn of what another format does, and fail for more."""
+    def _judge_factor(self, size: float, noise: float, measured: str, cause: str) -> Measured:
+        """Pass a factor that other kernels explain, warn for one that another format explains, and fail above."""
         times = size / noise
         remedy = "See whether both have the same weights, format and context; a fault may be in all numbers of one."
         failure = Failure(WRONG, f"{cause}: {times:.2g} times as much.", remedy, measured, times / OTHER_FORMAT)

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Read what engines answer: vLLM's, SGLang's, llama.cpp's and TensorRT-LLM's completions are the same in four forms.
+"""Parse the completions of vLLM, SGLang, llama.cpp and TensorRT-LLM, which have four forms.
 
-Log-probabilities come as lists (``tokens``, ``token_logprobs``, ``top_logprobs``) or as a list of objects, ``content``;
-a token as its text, as ``token_id:17``, or with its ``id``. Whatever is missing is None, never a guess.
+Log-probabilities are lists (``tokens``, ``token_logprobs``, ``top_logprobs``) or a list of objects, ``content``; a
+token is its text, ``token_id:17``, or has an ``id``. Missing values are None, never a guess.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from .._shared.module_utils._core.errors import SparkforgeError
 
 _BY_ID = "token_id:"
 OTHER_SERVER = "Use the URL of an OpenAI-compatible server; a proxy in front of it may change its answers."
-#: What ends an answer when something went wrong.
+#: Finish reasons of answers that were cut off.
 _CUT = ("abort", "error", "cancelled")
-#: What reading raises of an answer in another form.
+#: Exceptions that an answer in another form raises.
 MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
 
 
 @dataclasses.dataclass(frozen=True)
 class Token:
-    """One generated or echoed token.
+    """A generated or echoed token.
 
-    :ivar top: the likeliest tokens there, by id where the engine says it, else by text.
+    :ivar top: the log-probabilities of the likeliest tokens there, by id if the engine reports ids, else by text.
     """
 
     text: str
@@ -37,23 +37,23 @@ class Token:
 
     @property
     def name(self) -> int | str:
-        """What tells it from others: its id where the engine says it, else its text."""
+        """The token's id if the engine reports it, else its text."""
         return self.text if self.id is None else self.id
 
     @property
     def margin(self) -> float:
-        """By how much the likeliest token there is likelier; 0 where the engine does not say."""
+        """By how much the likeliest token there is likelier; 0 if unknown."""
         return max(self.top.values()) - self.logprob if self.top and self.logprob is not None else 0.0
 
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """One choice of an answer.
+    """The first choice of an answer.
 
-    :ivar tokens: generated ones; after ``echo`` those of the prompt go before them.
-    :ivar prompt_ids: the prompt as the server read it, where it says so.
-    :ivar prompt_tokens: how many it says that the prompt had.
-    :ivar asked: how many tokens were to be generated at most.
+    :ivar tokens: the generated tokens; with ``echo``, those of the prompt come first.
+    :ivar prompt_ids: the prompt's tokens according to the server, if it reports them.
+    :ivar prompt_tokens: the number of the prompt's tokens, if the server reports it.
+    :ivar asked: the ``max_tokens`` of the request.
     """
 
     text: str
@@ -66,19 +66,19 @@ class Answer:
 
     @property
     def count(self) -> int:
-        """How many tokens were generated, as the server says, or as many as it names."""
+        """The number of generated tokens according to the server, or the number of tokens in the answer."""
         return len(self.tokens) if self.completion_tokens is None else self.completion_tokens
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether something went wrong before it was complete."""
+        """Whether the answer ended early."""
         return self.finish in _CUT or (not self.finish and self.count < self.asked)
 
 
 def completion(body: t.Any) -> Answer:
     """Return the first choice of ``/v1/completions`` or ``/v1/chat/completions``.
 
-    :raises SparkforgeError: it is no answer of that form.
+    :raises SparkforgeError: the answer has another form.
     """
     try:
         choice = body["choices"][0]
@@ -97,10 +97,10 @@ def completion(body: t.Any) -> Answer:
             _count(usage.get("completion_tokens")),
         )
     except MALFORMED as error:
-        raise _other("The server's answer is", error) from None
+        raise _malformed("The server's answer is", error) from None
 
 
-def _other(subject: str, error: Exception) -> SparkforgeError:
+def _malformed(subject: str, error: Exception) -> SparkforgeError:
     return SparkforgeError(f"{subject} not a completion ({type(error).__name__}: {error}).", OTHER_SERVER)
 
 
@@ -110,28 +110,28 @@ def streamed(events: t.Sequence[t.Any]) -> str:
     :raises SparkforgeError: an event has another form.
     """
     try:
-        return "".join(str(one["choices"][0].get("text") or "") for one in events if one.get("choices"))
+        return "".join(str(event["choices"][0].get("text") or "") for event in events if event.get("choices"))
     except MALFORMED as error:
-        raise _other("The server streams what is", error) from None
+        raise _malformed("The server streams what is", error) from None
 
 
 def models(body: t.Any) -> list[dict[str, t.Any]]:
-    """Return what ``/v1/models`` lists.
+    """Return the models in an answer of ``/v1/models``.
 
-    :raises SparkforgeError: it is no such list, or empty.
+    :raises SparkforgeError: the answer lists no model.
     """
     data = body.get("data") if isinstance(body, dict) else None
-    listed = data if isinstance(data, list) else []
-    found = [one for one in listed if isinstance(one, dict) and isinstance(one.get("id"), str)]
-    if not found:
+    rows = data if isinstance(data, list) else []
+    listed = [row for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str)]
+    if not listed:
         raise SparkforgeError("The server lists no model at /v1/models.", "Load a model into it, or correct the URL.")
-    return found
+    return listed
 
 
 def context(listed: t.Mapping[str, t.Any]) -> int | None:
-    """Return how many tokens a listed model takes, vLLM's or llama.cpp's way; None where that is not said.
+    """Return the context length of a listed model from vLLM's or llama.cpp's field, None if not reported.
 
-    :raises SparkforgeError: what is said is no such number.
+    :raises SparkforgeError: the field is not a valid number.
     """
     meta = listed.get("meta")
     value = listed.get("max_model_len") or (meta.get("n_ctx_train") if isinstance(meta, dict) else None)
@@ -142,26 +142,27 @@ def context(listed: t.Mapping[str, t.Any]) -> int | None:
     return value
 
 
-def _tokens(found: t.Any, ids: t.Sequence[int] | None) -> t.Iterator[Token]:
-    if not found:
+def _tokens(logprobs: t.Any, ids: t.Sequence[int] | None) -> t.Iterator[Token]:
+    if not logprobs:
         return
-    if found.get("content") is not None:
-        for number, one in enumerate(found["content"]):
-            said = one.get("id", ids[number] if ids and number < len(ids) else None)
-            top = dict(_named(other) for other in one.get("top_logprobs") or [])
-            yield _token(str(one["token"]), said, one.get("logprob"), top)
+    if logprobs.get("content") is not None:
+        for number, row in enumerate(logprobs["content"]):
+            id_ = row.get("id", ids[number] if ids and number < len(ids) else None)
+            top = dict(_name_and_logprob(other) for other in row.get("top_logprobs") or [])
+            yield _token(str(row["token"]), id_, row.get("logprob"), top)
         return
-    texts, numbers = found.get("tokens") or [], found.get("token_logprobs") or []
-    tops = found.get("top_logprobs") or [None] * len(texts)
+    texts, numbers = logprobs.get("tokens") or [], logprobs.get("token_logprobs") or []
+    tops = logprobs.get("top_logprobs") or [None] * len(texts)
     shift = len(texts) - len(ids or [])
-    for number, (text, logprob, top) in enumerate(zip(texts, numbers, tops)):
-        known = ids[number - shift] if ids and number >= shift else None
-        listed = top.items() if isinstance(top, dict) else ()
-        yield _token(str(text), known, logprob, dict(_named({"token": name, "logprob": at}) for name, at in listed))
+    for number, (text, logprob, listed) in enumerate(zip(texts, numbers, tops)):
+        id_ = ids[number - shift] if ids and number >= shift else None
+        pairs = listed.items() if isinstance(listed, dict) else ()
+        top = dict(_name_and_logprob({"token": name, "logprob": value}) for name, value in pairs)
+        yield _token(str(text), id_, logprob, top)
 
 
-def _token(text: str, said: t.Any, logprob: t.Any, top: dict[int | str, float]) -> Token:
-    known = int(said) if said is not None else _id_of(text)
+def _token(text: str, id_: t.Any, logprob: t.Any, top: dict[int | str, float]) -> Token:
+    known = int(id_) if id_ is not None else _id_of(text)
     return Token(text, known, None if logprob is None else float(logprob), top)
 
 
@@ -169,9 +170,9 @@ def _id_of(text: str) -> int | None:
     return int(text[len(_BY_ID) :]) if text.startswith(_BY_ID) and text[len(_BY_ID) :].isdigit() else None
 
 
-def _named(one: t.Mapping[str, t.Any]) -> tuple[int | str, float]:
-    name = one["id"] if "id" in one else _id_of(str(one["token"]))
-    return (int(name) if name is not None else str(one["token"])), float(one["logprob"])
+def _name_and_logprob(row: t.Mapping[str, t.Any]) -> tuple[int | str, float]:
+    name = row["id"] if "id" in row else _id_of(str(row["token"]))
+    return (int(name) if name is not None else str(row["token"])), float(row["logprob"])
 
 
 def _count(value: t.Any) -> int | None:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The checks of a served model: what each asks, and what it says of the answers."""
+"""The checks of a served model's tokens, options, tokenizer and chat template."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ END = (
     " add to it. If they agree, update the server."
 )
 TEMPLATE = "Compare the chat template of both: --chat-template, chat_template.jinja, tokenizer_config.json."
-#: What changes which token is chosen.
+#: Request options that change which token is chosen.
 OPTIONS: dict[str, t.Any] = {
     "temperature": 0.5, "min_p": 0.5, "top_k": 1, "top_p": 1e-6,
     "presence_penalty": 2.0, "frequency_penalty": 2.0, "repetition_penalty": 1.3,
 }  # fmt: skip
-#: Those that leave the likeliest token alone, at any temperature.
+#: Options that leave only the likeliest token as a choice, at any temperature.
 NARROW = {"top_k", "top_p"}
 PENALTIES = {"presence_penalty", "frequency_penalty"}
 CHANGING = (*(name for name in OPTIONS if name not in NARROW), "logit_bias")
@@ -56,13 +56,9 @@ class Checks(Numbers):
     """All checks, in their order."""
 
     def rows(self) -> list[tuple[str, bool, t.Callable[[], Measured]]]:
-        """Return name, whether it compares numbers, and function of each check."""
+        """Return the name of each check, whether it compares numbers, and its function."""
         return [
-            ("endpoint.prompt", True, self.prompt),
-            ("endpoint.completion", True, self.completion),
-            ("endpoint.batch", True, self.batch),
-            ("endpoint.cache", True, self.cache),
-            ("endpoint.greedy", False, self.greedy),
+            *self.deterministic_rows(),
             ("endpoint.draws", True, self.draws),
             ("endpoint.seed", False, self.seed),
             ("endpoint.temperature", True, self.temperature),
@@ -78,25 +74,23 @@ class Checks(Numbers):
             ("endpoint.template", True, self.template),
         ]
 
-    # -- what a request asks for
-
-    def _same_twice(self) -> None:
+    def _require_repeatable(self) -> None:
         if self.draws_at_zero:
             raise Skipped("With temperature 0 the server draws, so that no answer is twice the same.")
 
     def seed(self) -> Measured:
-        """The same seed draws the same tokens, another one others."""
+        """The same seed draws the same tokens, and another seed draws others."""
         ids = self._starts(1)[0]
         same = [self._text(self.session.complete(ids, temperature=1.0, seed=7)) for _ in range(4)]
         others = [self._text(self.session.complete(ids, temperature=1.0, seed=seed)) for seed in (8, 9, 10)]
         expect(
-            len({tuple(one) for one in (same[0], *others)}) > 1,
+            len({tuple(names) for names in (same[0], *others)}) > 1,
             "Four seeds draw the same tokens at temperature 1: the server draws nothing.",
             "See whether the server overrides the temperature, or caches answers.",
         )
-        # Two equal draws may part where rounding puts a number on the other side of a step; three do not.
-        shared = sorted(judge.shared_beginning(same[0], one) for one in same[1:])
-        apart = max(judge.shared_beginning(same[0], one) for one in others)
+        # Rounding may change a token of one repetition, but not of three.
+        shared = sorted(judge.shared_beginning(same[0], names) for names in same[1:])
+        apart = max(judge.shared_beginning(same[0], names) for names in others)
         expect(
             same[0] in same[1:] or shared[-1] > max(apart, 3),
             "The same seed draws other tokens each time: the server ignores the seed.",
@@ -105,22 +99,22 @@ class Checks(Numbers):
         return Measured(f"{same.count(same[0])} of {len(same)} times the same tokens", "another seed, other tokens")
 
     def _text(self, answer: Answer) -> list[t.Any]:
-        return [one.name for one in answer.tokens]
+        return [token.name for token in answer.tokens]
 
     def options(self, *names: str) -> Measured:
-        """Options change what is chosen, and no reported number; a narrow choice is the greedy one."""
+        """Options change the choice of tokens but no log-probability; narrow ones choose the likeliest token."""
         if not {*names} <= NARROW:
-            self._right_alone()
+            self._require_right_alone()
         starts, heeded = [Text(ids, BATCHED) for ids in self._starts(4)], []
         for name in names:
-            value = {str(one): -5 for one in starts[0].ids} if name == "logit_bias" else OPTIONS[name]
+            value = {str(token): -5 for token in starts[0].ids} if name == "logit_bias" else OPTIONS[name]
             more = {"temperature": 2.0, "seed": 3} if name in NARROW else {}
             options = [{**more, name: value}] * len(starts) + [{}] * len(starts)
             try:
                 asked = self.session.at_once([text.ids for text in starts * 2], options)
             except Declined:
                 continue
-            # Others ignore it without a word, as OpenAI's interface does not have it.
+            # OpenAI's interface has no top_k, so other servers ignore it silently.
             if name == "top_k" and name not in self.session.extras:
                 continue
             heeded.append(name)
@@ -136,7 +130,7 @@ class Checks(Numbers):
                 f"A request without options is answered as one with {name} that is made at the same moment.",
             )
             pairs = self.session.compared([(text, answer, None) for text, answer in zip(starts, with_option)])
-            wrong = judge.judge([one for pair in pairs for one in pair.completion]).wrong
+            wrong = judge.judge([observation for pair in pairs for observation in pair.completion]).wrong
             expect(
                 not wrong or self.wrong_alone,
                 f"With {name} the server reports log-probabilities after it has applied {name}, not the model's own"
@@ -153,7 +147,7 @@ class Checks(Numbers):
 
     def _repeats(self, text: Text, answer: Answer) -> bool:
         for number, token in enumerate(answer.tokens):
-            before = {one.name for one in answer.tokens[:number]}
+            before = {earlier.name for earlier in answer.tokens[:number]}
             others = [value for name, value in token.top.items() if name not in before | {*text.ids}]
             if token.name in before and max(others, default=-math.inf) > t.cast(float, token.logprob) - 1:
                 return True
@@ -166,41 +160,41 @@ class Checks(Numbers):
             raise Skipped(f"The server does not take logit_bias: {error.cause}") from None
 
     def logit_bias(self) -> Measured:
-        """A bias of -100 keeps a token out, one of 100 brings it."""
-        # llama.cpp's server keeps a token back that ends within a character, and names it with the next ones.
-        begun = (
-            (ids, self.session.generated(ids, self.session.complete(ids, max_tokens=4))) for ids in self._starts(12)
-        )
-        ids, generated = next((one for one in begun if one[1]), ((), []))
-        if not generated:
+        """A bias of -100 prevents a token, and a bias of 100 forces it."""
+        # llama.cpp's server may report no token yet if the first ones end within a character.
+        for ids in self._starts(12):
+            generated = self.session.generated(ids, self.session.complete(ids, max_tokens=4))
+            if generated:
+                break
+        else:
             raise Skipped("The server names no token of what it generates.")
-        plain, other = generated[0], next(one for one in self.session.reference.words() if one != generated[0])
-        without, brought = (
-            self.session.generated(ids, self._biased(ids, one, bias))[:1] for one, bias in ((plain, -100), (other, 100))
-        )
+        plain, other = generated[0], next(id_ for id_ in self.session.reference.token_ids() if id_ != generated[0])
+        without = self.session.generated(ids, self._biased(ids, plain, -100))[:1]
+        forced = self.session.generated(ids, self._biased(ids, other, 100))[:1]
         expect(
-            without != [plain] and brought == [other],
+            without != [plain] and forced == [other],
             "A token is generated as if it had no bias: the server ignores logit_bias.",
         )
         return Measured("-100 keeps a token out, and 100 brings one", "both")
 
     def end(self) -> Measured:
-        """A token that ends a text ends the answer, and nothing else does."""
-        ends = self.session.reference.ends()
+        """An end token ends the answer, and no other token does."""
+        ends = self.session.reference.end_tokens()
         heeded = {"ignore_eos": False} if "ignore_eos" in self.session.extras else {}
         for ids in self._starts(6):
             short, long = (self.session.complete(ids, **more) for more in (heeded, {}))
             names, longer = self._text(short), self._text(long)
-            place, is_named = len(names), len(names) == short.count and all(isinstance(one, int) for one in longer)
-            if not is_named or longer[:place] != names or len(longer) == place or {*names[-1:]} & ends:
+            count, has_ids = len(names), len(names) == short.count and all(isinstance(name, int) for name in longer)
+            if not has_ids or longer[:count] != names or len(longer) == count or {*names[-1:]} & ends:
                 continue
-            # llama.cpp's server keeps such a token out where it is told to ignore it, and generates another.
-            asked = ((*ids, *longer[: place + 1]), {len(ids) + place: [*ends, longer[place]]})
-            said = self.session.reference.score([asked])[0][len(ids) + place]
-            likely = max((said.logprobs[one] for one in ends), default=-math.inf) + 2 * judge.SIGMAS * said.sigma
+            # With ignore_eos, llama.cpp's server generates another token instead of the end token.
+            following, position = longer[count], len(ids) + count
+            asked = ((*ids, *longer[: count + 1]), {position: [*ends, following]})
+            scores = self.session.reference.score([asked])[0][position]
+            likely = max((scores.logprobs[end] for end in ends), default=-math.inf) + 2 * judge.SIGMAS * scores.sigma
             expect(
-                likely >= said.logprobs[longer[place]],
-                f"An answer ends after {place} tokens, and the likeliest next one ends no text.",
+                likely >= scores.logprobs[following],
+                f"An answer ends after {count} tokens, and the likeliest next one ends no text.",
                 END,
             )
         for token in sorted(ends):
@@ -213,7 +207,7 @@ class Checks(Numbers):
         return Measured(f"{len(ends)} tokens that end a text end the answer", "these alone")
 
     def max_tokens(self) -> Measured:
-        """So many tokens are generated as were asked for, and the answer says that this ended it."""
+        """An answer has max_tokens tokens, and its finish reason is the length."""
         ids = self._starts(1)[0]
         most = self.session.complete(ids).count
         for asked in (1, 7, 17):
@@ -228,7 +222,7 @@ class Checks(Numbers):
                 answer.finish == "length" or not answer.count == asked < most,
                 f"max_tokens ended an answer, and the server says that {answer.finish!r} did.",
             )
-        short = [one for _text, one in self.answers if one.finish == "length" and one.count < one.asked]
+        short = [answer for _text, answer in self.answers if answer.finish == "length" and answer.count < answer.asked]
         expect(
             not short,
             f"In {len(short)} of {len(self.answers)} requests the server says that 'length' ended an answer of fewer"
@@ -238,13 +232,13 @@ class Checks(Numbers):
         return Measured("1, 7 and 17 tokens", "as asked for")
 
     def stop(self) -> Measured:
-        """A text ends before what it is to stop at, streamed or not, and nowhere else."""
-        self._same_twice()
+        """An answer ends right before its stop sequence, streamed or not."""
+        self._require_repeatable()
         for ids in self._starts(12):
-            whole = self.session.complete(ids)
-            text = whole.text
+            complete = self.session.complete(ids)
+            text = complete.text
             pairs = (text[at : at + 2] for at in range(3, len(text) - 2))
-            pair = next((one for one in pairs if one.isascii() and one.isalnum() and text.index(one) > 2), None)
+            pair = next((pair for pair in pairs if pair.isascii() and pair.isalnum() and text.index(pair) > 2), None)
             if pair is not None:
                 break
         else:
@@ -252,7 +246,7 @@ class Checks(Numbers):
         for stop, expected in ((pair, text[: text.index(pair)]), (text[-2:] + NEVER, text)):
             answer = self.session.complete(ids, stop=[stop])
             for how, got in (("A text", answer.text), ("A streamed text", self._streamed(ids, stop=[stop]))):
-                # Where two tokens are equally likely, the text may be another one from there on.
+                # The texts may part at equally likely tokens.
                 is_other = judge.shared_beginning(got, expected) < min(len(got), len(expected))
                 cut = expected.startswith(got)
                 loses = f"loses {expected[len(got) :]!r}" if cut else "goes on: the server ignores stop"
@@ -260,14 +254,14 @@ class Checks(Numbers):
             expect(
                 stop != pair or answer.finish != "length", "stop ended a text, and the server says that 'length' did."
             )
-        self._stop_token(ids, whole)
+        self._stop_token(ids, complete)
         return Measured(f"stopped at {pair!r}", "the text before it")
 
-    def _stop_token(self, ids: texts.Ids, whole: Answer) -> None:
-        """Stop at a token as vLLM and SGLang do; others do not say that they ignore it."""
-        names = self._text(whole)
-        last = next((one for one in names if one != names[0]), None)
-        if whole.prompt_ids is not None and isinstance(last, int):
+    def _stop_token(self, ids: texts.Ids, complete: Answer) -> None:
+        """Check stop_token_ids of vLLM and SGLang; other servers ignore it silently."""
+        names = self._text(complete)
+        last = next((name for name in names if name != names[0]), None)
+        if complete.prompt_ids is not None and isinstance(last, int):
             answer = self.session.complete(ids, stop_token_ids=[last])
             expect(
                 answer.count <= names.index(last) + 1 and answer.finish != "length",
@@ -275,15 +269,16 @@ class Checks(Numbers):
             )
 
     def stream(self) -> Measured:
-        """A streamed answer is the same."""
-        self._same_twice()
+        """A streamed answer is the same as one without a stream."""
+        self._require_repeatable()
         ids = self._starts(1)[0]
-        whole, text = [self.session.complete(ids).text for _ in range(3)], [self._streamed(ids) for _ in range(3)]
-        # Where two tokens are equally likely, not every answer is the same.
-        is_other = len({*whole}) > 1 and judge.shared_beginning(text[0], whole[0]) > 3
+        plain = [self.session.complete(ids).text for _ in range(3)]
+        streams = [self._streamed(ids) for _ in range(3)]
+        # Answers may part at equally likely tokens.
+        is_other = len({*plain}) > 1 and judge.shared_beginning(streams[0], plain[0]) > 3
         expect(
-            bool({*whole} & {*text}) or is_other,
-            f"A streamed answer is {text[0]!r}, and the same without a stream {whole[0]!r}.",
+            bool({*plain} & {*streams}) or is_other,
+            f"A streamed answer is {streams[0]!r}, and the same without a stream {plain[0]!r}.",
             "Update the server: one of the two is not what it generates.",
         )
         return Measured("the same text", "the answer without a stream")
@@ -294,7 +289,7 @@ class Checks(Numbers):
         return streamed(self.session.endpoint.stream("/v1/completions", {**body, **plain, **more}))
 
     def tokenizer(self) -> Measured:
-        """A text becomes the tokens that the directory's tokenizer makes of it."""
+        """The server tokenizes texts as the model's tokenizer does."""
         compared = 0
         for sample in SAMPLES:
             expected = tuple(self.session.reference.tokenizer(sample).input_ids)
@@ -314,14 +309,16 @@ class Checks(Numbers):
         return Measured(f"{compared} texts", "the tokens of the model's tokenizer")
 
     def template(self) -> Measured:
-        """Messages become the text that the directory's template makes of them, by the numbers of the answer."""
+        """The server applies the model's chat template to messages, according to the numbers of its answers."""
         tokenizer = self.session.reference.tokenizer
         if not getattr(tokenizer, "chat_template", None):
             raise Skipped("The model has no chat template.")
         asked: list[tuple[Text, Answer, None]] = []
         for messages in MESSAGES:
-            made = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=True, return_dict=True)
-            text = Text(tuple(made["input_ids"]), ALONE)
+            inputs = tokenizer.apply_chat_template(
+                messages, add_generation_prompt=True, tokenize=True, return_dict=True
+            )
+            text = Text(tuple(inputs["input_ids"]), ALONE)
             answer = self._chat(messages)
             expect(
                 answer.prompt_tokens in (None, len(text.ids)),
@@ -331,10 +328,10 @@ class Checks(Numbers):
             )
             if answer.tokens and answer.tokens[0].logprob is not None:
                 asked.append((text, answer, None))
-        found = [one for pair in self.session.compared(asked) for one in pair.completion]
-        if not found:
+        observations = [observation for pair in self.session.compared(asked) for observation in pair.completion]
+        if not observations:
             raise Skipped("The server's chat names no log-probabilities.")
-        judged = judge.judge(found)
+        judged = judge.judge(observations)
         if judged.wrong and not self.wrong_alone:
             raise Failure(
                 MISMATCH,
@@ -354,7 +351,7 @@ class Checks(Numbers):
         try:
             for count in (4, 1):
                 answer = completion(self.session.endpoint.post("/v1/chat/completions", {**body, "max_tokens": count}))
-                # As in Session.named.
+                # One token is always reported, see Session.named.
                 if answer.completion_tokens in (None, len(answer.tokens)):
                     break
             return answer

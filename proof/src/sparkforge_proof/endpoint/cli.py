@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The sub-command ``endpoint``: asks a server, compares, and prints what is wrong."""
+"""The subcommand ``endpoint``: compare a server's answers with a reference and print the faults."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from .client import Endpoint, NotNumbers
 from .session import Session
 from .texts import Texts
 
-#: The exit statuses, as the proof's own: 2 is a wrong command line, or a server that cannot be queried.
+#: The exit codes of the proof; 2 is a wrong command line, or a server that cannot be queried.
 PROVEN, WRONG_NUMBER, REFUSED, UNPROVEN, FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 130
-#: Without any of these no number was compared.
+#: One of these checks must pass for the verdict ``proven``.
 COMPARED = ("endpoint.prompt", "endpoint.completion")
 FORMATS = ("auto", "fp32", "fp16", "bf16", "fp8", "nvfp4", "mxfp4")
-#: Tokens of the longest text by default: behind a chunk of 2,048, vLLM's.
+#: Default length of the longest text in tokens: more than vLLM's chunk of 2,048.
 LONGEST = 2100
 _EPILOG = """exit status: 0 proven, 1 a number is wrong, 2 it could not start, 3 no number was compared, 4 a check
 failed without a wrong number, 130 interrupted"""
@@ -59,12 +59,13 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: t.Sequence[str] | None = None) -> int:
-    """Ask the server, print what is wrong, and return the exit status."""
-    given = parser().parse_args(argv)
+    """Check a server, print its faults, and return the exit code."""
+    arguments = parser().parse_args(argv)
     try:
-        report = prove(given)
-        if given.json:
-            disk.write_file(os.path.abspath(given.json), (json.dumps(report, indent=2, sort_keys=True) + "\n").encode())
+        report = prove(arguments)
+        if arguments.json:
+            text = json.dumps(report, indent=2, sort_keys=True) + "\n"
+            disk.write_file(os.path.abspath(arguments.json), text.encode())
     except SparkforgeError as error:
         print(f"{error.cause} {error.remedy}", file=sys.stderr)
         return REFUSED
@@ -77,94 +78,95 @@ def main(argv: t.Sequence[str] | None = None) -> int:
 
 
 def status(report: t.Mapping[str, t.Any]) -> int:
-    """Return what the process ends with."""
+    """Return the exit code for a report."""
     if any(row["status"] == FAIL and row["reason"] == WRONG for row in report["checks"]):
         return WRONG_NUMBER
     return {"proven": PROVEN, "unproven": UNPROVEN}.get(report["verdict"], FAILED)
 
 
-def prove(given: argparse.Namespace) -> dict[str, t.Any]:
+def prove(arguments: argparse.Namespace) -> dict[str, t.Any]:
     """Run the checks and return the report.
 
-    :raises SparkforgeError: the server cannot be asked, or the model cannot be read.
+    :raises SparkforgeError: the server cannot be queried, or the model cannot be read.
     """
-    if not given.url:
+    if not arguments.url:
         raise SparkforgeError("No server is named.", "Write its URL: endpoint http://127.0.0.1:8000 --model PATH.")
-    if bool(given.model) == bool(given.against):
+    if bool(arguments.model) == bool(arguments.against):
         raise SparkforgeError(
             "A server is compared either with its model or with another server.", "Use --model PATH or --against URL2."
         )
-    if given.timeout <= 0 or given.longest < 32:
+    if arguments.timeout <= 0 or arguments.longest < 32:
         raise SparkforgeError("--timeout must be above 0, and --longest 32 or more.", "Correct it.")
     began = time.monotonic()
-    given.seed = given.seed or int(time.strftime("%Y%m%d", time.gmtime()))
-    # Quick checks go first: the servers, then the directory, then minutes of loading.
-    endpoint, served = _server(given, given.url)
-    checks, form = (_of_servers if given.against else _of_weights)(given, endpoint, served)
+    arguments.seed = arguments.seed or int(time.strftime("%Y%m%d", time.gmtime()))
+    # Query the servers before the model is loaded, which takes minutes.
+    endpoint, served = _query(arguments, arguments.url)
+    checks, form = (_against_server if arguments.against else _against_weights)(arguments, endpoint, served)
     results = []
     for row in rows(checks.rows(), lambda: checks.session.complete(checks.drawn.draw(6), max_tokens=1)):
         results.append(row)
-        if not given.quiet:
-            said = row.measured if row.status == PASS else f"{row.cause} {row.remedy}"
-            print(shown.text(f"{row.status}  {row.name}: {said.strip()}"), flush=True)
-    return _report(given, results, time.monotonic() - began, form, str(served["id"]))
+        if not arguments.quiet:
+            text = row.measured if row.status == PASS else f"{row.cause} {row.remedy}"
+            print(shown.text(f"{row.status}  {row.name}: {text.strip()}"), flush=True)
+    return _report(arguments, results, time.monotonic() - began, form, str(served["id"]))
 
 
-def _server(given: argparse.Namespace, url: str) -> tuple[Endpoint, dict[str, t.Any]]:
-    endpoint = Endpoint(url, key(given), given.timeout)
-    return endpoint, _named(answers.models(endpoint.get("/v1/models")), given.served_name)
+def _query(arguments: argparse.Namespace, url: str) -> tuple[Endpoint, dict[str, t.Any]]:
+    endpoint = Endpoint(url, key(arguments), arguments.timeout)
+    return endpoint, _select_model(answers.models(endpoint.get("/v1/models")), arguments.served_name)
 
 
-def _of_weights(
-    given: argparse.Namespace, endpoint: Endpoint, served: dict[str, t.Any]
+def _against_weights(
+    arguments: argparse.Namespace, endpoint: Endpoint, served: dict[str, t.Any]
 ) -> tuple[Checks | against.Against, str]:
-    reference, where = _loaded(given)
-    limits = [given.longest, where.context, answers.context(served)]
+    reference, source = _load(arguments)
+    limits = [arguments.longest, source.context, answers.context(served)]
     session = Session(endpoint, str(served["id"]), reference)
     longest = min(int(limit) for limit in limits if limit)
-    # The tokenizer puts that before every text: a model is not used to anything else.
+    # The tokenizer begins every text with this token, and models are trained with it.
     first = list(reference.tokenizer("").input_ids)[:1]
-    drawn = Texts(reference.words(), first, longest, given.seed)
+    drawn = Texts(reference.token_ids(), first, longest, arguments.seed)
     session.settle(drawn.draw(6))
     return Checks(session, drawn), reference.form.name
 
 
-def _of_servers(
-    given: argparse.Namespace, endpoint: Endpoint, served: dict[str, t.Any]
+def _against_server(
+    arguments: argparse.Namespace, endpoint: Endpoint, served: dict[str, t.Any]
 ) -> tuple[Checks | against.Against, str]:
-    other, listed = _server(given, given.against)
-    limits = [given.longest, answers.context(served), answers.context(listed)]
+    other, listed = _query(arguments, arguments.against)
+    limits = [arguments.longest, answers.context(served), answers.context(listed)]
     longest = min(int(limit) for limit in limits if limit)
     sessions = Session(endpoint, str(served["id"])), Session(other, str(listed["id"]))
     for session in sessions:
-        drawn = against.settled(session, longest, given.seed)
-    return against.Against(against.Pair(*sessions, drawn.batches()[0]), drawn), f"against {given.against}"
+        drawn = against.settled(session, longest, arguments.seed)
+    return against.Against(against.Pair(*sessions, drawn.batches()[0]), drawn), f"against {arguments.against}"
 
 
-def key(given: argparse.Namespace) -> str:
-    """Return the key that requests bring; empty where none is named.
+def key(arguments: argparse.Namespace) -> str:
+    """Return the key for requests; empty if the command line names none.
 
-    :raises SparkforgeError: it cannot be read, or no header can hold it.
+    :raises SparkforgeError: the key cannot be read, or is not valid in a header.
     """
-    if given.key_file:
+    if arguments.key_file:
         try:
-            with open(given.key_file, encoding="utf-8") as stream:
-                found = stream.read(4096).strip()
+            with open(arguments.key_file, encoding="utf-8") as stream:
+                value = stream.read(4096).strip()
         except (OSError, UnicodeDecodeError) as error:
-            said = getattr(error, "strerror", None) or "it is no text"
-            raise SparkforgeError(f"The key file {given.key_file} cannot be read: {said}.", "Correct it.") from None
-    elif given.key_variable:
-        found = os.environ.get(given.key_variable, "").strip()
+            reason = getattr(error, "strerror", None) or "it is no text"
+            cause = f"The key file {arguments.key_file} cannot be read: {reason}."
+            raise SparkforgeError(cause, "Correct it.") from None
+    elif arguments.key_variable:
+        value = os.environ.get(arguments.key_variable, "").strip()
     else:
         return ""
-    if not found or not found.isascii() or not found.isprintable() or " " in found:
-        where = given.key_file or f"the variable {given.key_variable}"
-        raise SparkforgeError(f"There is no key in {where}.", "Put the key there, in one line.")
-    return found
+    if not value or not value.isascii() or not value.isprintable() or " " in value:
+        source = arguments.key_file or f"the variable {arguments.key_variable}"
+        raise SparkforgeError(f"There is no key in {source}.", "Put the key there, in one line.")
+    return value
 
 
-def _named(listed: t.Sequence[dict[str, t.Any]], name: str) -> dict[str, t.Any]:
-    names = [str(one["id"]) for one in listed]
+def _select_model(listed: t.Sequence[dict[str, t.Any]], name: str) -> dict[str, t.Any]:
+    names = [str(model["id"]) for model in listed]
     if name and name not in names:
         raise SparkforgeError(f"The server has no model {name}.", f"It lists {', '.join(names[:5])}.")
     if not name and len(names) > 1:
@@ -172,13 +174,13 @@ def _named(listed: t.Sequence[dict[str, t.Any]], name: str) -> dict[str, t.Any]:
     return listed[names.index(name)] if name else listed[0]
 
 
-def _loaded(given: argparse.Namespace) -> t.Any:
+def _load(arguments: argparse.Namespace) -> t.Any:
     from . import reference
 
-    where = reference.folder(reference.place(given.model))
+    source = reference.folder(reference.locate(arguments.model))
     try:
         import torch
-        import transformers  # noqa: F401 - whether it is there
+        import transformers  # noqa: F401 - tests whether it is installed
     except ImportError as error:
         raise SparkforgeError(
             f"{sys.executable} has no {error.name}.", "Run this with the interpreter of the server's environment."
@@ -186,18 +188,18 @@ def _loaded(given: argparse.Namespace) -> t.Any:
     from . import formats
 
     cuda = torch.cuda.is_available()
-    if given.device == "cuda" and not cuda:
+    if arguments.device == "cuda" and not cuda:
         raise SparkforgeError("torch has no GPU here.", "Use --device cpu.")
-    form = formats.FORMATS[where.format if given.format == "auto" else given.format]
-    form = form.stored() if where.stored and form.name == where.format else form
-    device = "cuda" if given.device != "cpu" and cuda else "cpu"
-    return reference.Reference(where, form, device), where
+    form = formats.FORMATS[source.format if arguments.format == "auto" else arguments.format]
+    form = form.stored() if source.stored and form.name == source.format else form
+    device = "cuda" if arguments.device != "cpu" and cuda else "cpu"
+    return reference.Reference(source, form, device), source
 
 
 def rows(checks: t.Iterable[tuple[str, bool, t.Callable[[], t.Any]]], ask: t.Callable[[], t.Any]) -> t.Iterator[Result]:
-    """Run the checks and return their rows; those that are left when the server has gone are skipped.
+    """Run the checks and yield their rows; skip the rest once the server no longer answers.
 
-    :param ask: asks the server something plain, after a check that had no answer.
+    :param ask: sends a plain request, to test the server after a check without an answer.
     """
     gone = ""
     for name, numeric, function in checks:
@@ -218,10 +220,10 @@ def _row(name: str, numeric: bool, function: t.Callable[[], t.Any]) -> Result:
     began = time.monotonic()
     row = Result(name, PASS, family="endpoint", numeric=numeric, required=numeric)
     try:
-        found = function()
-        row.measured, row.bound, row.ratio = found.measured, found.bound, found.ratio
-        if found.warning:
-            row.status, row.cause, row.remedy = WARN, found.warning.cause, found.warning.remedy
+        result = function()
+        row.measured, row.bound, row.ratio = result.measured, result.bound, result.ratio
+        if result.warning:
+            row.status, row.cause, row.remedy = WARN, result.warning.cause, result.warning.remedy
     except Skipped as reason:
         row.status, row.cause = SKIP, str(reason)
     except Failed as failure:
@@ -230,10 +232,10 @@ def _row(name: str, numeric: bool, function: t.Callable[[], t.Any]) -> Result:
     except NotNumbers as error:
         row.status, row.cause, row.remedy, row.reason = FAIL, error.cause, error.remedy, WRONG
     except SparkforgeError as error:
-        # A server that breaks off after one answer is unreliable, but the other checks still say more about it.
+        # Go on with the other checks, which find out more about an unreliable server.
         row.status, row.cause, row.remedy, row.reason = FAIL, error.cause, error.remedy, CRASH
     except (LookupError, TypeError, ValueError, ArithmeticError) as error:
-        # An answer of a form that nobody thought of.
+        # The answer has an unexpected form.
         row.status, row.reason = FAIL, CRASH
         row.cause = f"{name} cannot read the server's answers ({type(error).__name__}: {error})."
         row.remedy = "Report it, with the engine's name and version."
@@ -242,22 +244,22 @@ def _row(name: str, numeric: bool, function: t.Callable[[], t.Any]) -> Result:
 
 
 def _report(
-    given: argparse.Namespace, results: t.Sequence[Result], seconds: float, form: str, served: str
+    arguments: argparse.Namespace, results: t.Sequence[Result], seconds: float, form: str, served: str
 ) -> dict[str, t.Any]:
     failed = [row for row in results if row.status == FAIL]
     compared = any(row.name in COMPARED and row.status == PASS for row in results)
     return {
         "kind": "endpoint",
         "verdict": "fail" if failed else "proven" if compared else "unproven",
-        "url": given.url,
+        "url": arguments.url,
         "served": served,
-        "model": os.path.abspath(given.model) if given.model else "",
-        "against": given.against,
+        "model": os.path.abspath(arguments.model) if arguments.model else "",
+        "against": arguments.against,
         "format": form,
-        "seed": given.seed,
+        "seed": arguments.seed,
         "host": socket.gethostname(),
         "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "seconds": round(seconds, 1),
-        "summary": {one: sum(row.status == one for row in results) for one in (PASS, WARN, FAIL, SKIP)},
+        "summary": {status: sum(row.status == status for row in results) for status in (PASS, WARN, FAIL, SKIP)},
         "checks": [row.as_row() for row in results],
     }

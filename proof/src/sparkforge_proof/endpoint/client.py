@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""HTTP to an OpenAI-compatible server: each way in which it can fail is one cause and one remedy."""
+"""An HTTP client for OpenAI-compatible servers that turns each failure into an error with cause and remedy."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from .._shared.module_utils._core import shown
 from .._shared.module_utils._core.deadline import within
 from .._shared.module_utils._core.errors import SparkforgeError
 
-#: Bytes of an answer at most. The largest that is asked for has the log-probabilities of 8,192 tokens, 0.9 MB.
+#: Most bytes of an answer. The largest expected one has the log-probabilities of 8,192 tokens, 0.9 MB.
 LONGEST = 4 * 1024 * 1024
 OTHER_KERNELS = "Try vLLM with --enforce-eager, or another version of the engine; its log may name the kernel."
-#: Characters of a server's own words in a message.
+#: Most characters of a server's message that an error quotes.
 QUOTED = 300
 
 
 class Declined(SparkforgeError):
-    """The server understood and refused what was asked (HTTP 400, 404, 405, 422, 501)."""
+    """The server refused a request (HTTP 400, 404, 405, 422, 501)."""
 
 
 class NotNumbers(SparkforgeError):
-    """What the server computed is no number, so that it cannot write its own answer (vLLM: HTTP 400)."""
+    """The server computed NaN or infinities, which its answer cannot hold (vLLM: HTTP 400)."""
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """urllib would take the key along to wherever a redirect leads."""
+    """Refuses redirects, because urllib would send the key to the new address."""
 
     def redirect_request(self, *_: t.Any, **__: t.Any) -> None:
         return None
 
 
 class Endpoint:
-    """One server.
+    """An OpenAI-compatible server.
 
-    :param url: with or without ``/v1`` at its end.
-    :param key: what requests bring as the bearer token; in no message.
-    :param timeout: seconds that an answer may take.
+    :param url: its URL, with or without ``/v1``.
+    :param key: the bearer token of requests; no message contains it.
+    :param timeout: the time limit for an answer in seconds.
     """
 
     def __init__(self, url: str, key: str = "", timeout: float = 120.0) -> None:
@@ -69,16 +69,16 @@ class Endpoint:
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect)
 
     def get(self, path: str) -> t.Any:
-        """Return what is at a path, read as JSON."""
-        return self._json(path, self._ask(path, None))
+        """Send a GET request and return the parsed JSON."""
+        return self._json(path, self._request(path, None))
 
     def post(self, path: str, body: t.Mapping[str, t.Any]) -> t.Any:
-        """Return the answer to a request, read as JSON."""
-        return self._json(path, self._ask(path, body))
+        """Send a POST request and return the parsed JSON."""
+        return self._json(path, self._request(path, body))
 
     def stream(self, path: str, body: t.Mapping[str, t.Any]) -> list[t.Any]:
         """Return the events of a streamed answer, up to its ``[DONE]``."""
-        text = self._text(path, self._ask(path, {**body, "stream": True}))
+        text = self._text(path, self._request(path, {**body, "stream": True}))
         events, done = [], False
         for line in text.splitlines():
             if not line.strip() or line.startswith((":", "event:", "id:", "retry:")):
@@ -96,7 +96,7 @@ class Endpoint:
             )
         return events
 
-    def _ask(self, path: str, body: t.Mapping[str, t.Any] | None) -> bytes:
+    def _request(self, path: str, body: t.Mapping[str, t.Any] | None) -> bytes:
         headers = {"Accept": "application/json", "User-Agent": "sparkforge-proof"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
@@ -110,7 +110,7 @@ class Endpoint:
         except ValueError as error:
             raise SparkforgeError(f"{url} cannot be asked: {error}.", "Correct the URL.") from None
         try:
-            # Connecting, the headers, the body or an error's, and the trailers together.
+            # The time limit includes connecting, the headers, the body and the trailers.
             return within(self.timeout, lambda: self._exchange(url, request))
         except TimeoutError:
             raise self._slow(url) from None
@@ -121,7 +121,7 @@ class Endpoint:
                 return self._read(url, answer)
         except urllib.error.HTTPError as error:
             with error:
-                raise self._refused(url, error.code, self._said(error)) from None
+                raise self._refusal(url, error.code, self._message(error)) from None
         except (socket.timeout, TimeoutError):
             raise self._slow(url) from None
         except urllib.error.URLError as error:
@@ -159,8 +159,8 @@ class Endpoint:
             "Wait until the server has loaded its model and is idle, or raise --timeout.",
         )
 
-    def _refused(self, url: str, code: int, said: str) -> SparkforgeError:
-        quoted = f": {said}" if said else ""
+    def _refusal(self, url: str, code: int, message: str) -> SparkforgeError:
+        quoted = f": {message}" if message else ""
         if code in (401, 403):
             sent = "refuses the key that was given" if self._key else "needs a key"
             return SparkforgeError(
@@ -170,18 +170,15 @@ class Endpoint:
             return SparkforgeError(
                 f"{url} redirects to another place (HTTP {code}).", "Use the URL that the server itself answers at."
             )
-        if "not JSON compliant" in said:
-            return NotNumbers(
-                f"{url} computes numbers that are none (HTTP {code}){quoted}.",
-                OTHER_KERNELS,
-            )
+        if "not JSON compliant" in message:
+            return NotNumbers(f"{url} computes numbers that are none (HTTP {code}){quoted}.", OTHER_KERNELS)
         if code in (400, 404, 405, 422, 501):
             return Declined(
                 f"{url} refused the request (HTTP {code}){quoted}.", "Use an OpenAI-compatible server for completions."
             )
         return SparkforgeError(f"{url} failed (HTTP {code}){quoted}.", "Look at the server's log for the cause.")
 
-    def _said(self, error: urllib.error.HTTPError) -> str:
+    def _message(self, error: urllib.error.HTTPError) -> str:
         try:
             text = error.read(1 << 16).decode("utf-8", "replace")
         except (OSError, http.client.HTTPException):
@@ -224,5 +221,5 @@ class Endpoint:
 
 
 def _without_secret(url: str) -> str:
-    """Return a URL without what stands before its host."""
+    """Return a URL without user name and password."""
     return url.rpartition("@")[2] if "@" in url else url

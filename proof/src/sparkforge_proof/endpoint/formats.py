@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a format does to numbers, tried on the reference itself: its bound is what these trials show, never a guess.
+"""Measure the noise of a number format on the reference model; the bounds follow from these trials.
 
-Each trial computes the model again. Every operator's result is moved at random by up to the unit roundoff of the
-format that activations have, as in the families training and inference. A format of 8 or 4 bits also quantises what
-goes into a linear layer, and its weights where they are not stored in that format already; the scale of each is drawn
-anew in every trial, so that other numbers meet the format's steps.
+Each trial computes the model again and perturbs every operator's result by up to the unit roundoff of the activations'
+format, as in the families training and inference. A format of 8 or 4 bits also quantises the inputs of linear layers,
+and their weights unless they are stored in that format already. Each trial draws new scales, so that the steps of the
+format fall on different numbers.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 Quantise = t.Callable[[torch.Tensor, float], torch.Tensor]
 
-#: The values that E2M1 has.
+#: The values of E2M1.
 _E2M1 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
-#: Steps within a norm or a softmax, which engines compute in float32.
+#: Operators inside a norm or a softmax, which engines compute in float32.
 _WITHIN = ("pow", "mean", "rsqrt", "sum", "exp", "amax", "max", "topk", "sort", "cumsum", "_to_copy", "clone")
 
 
 @dataclasses.dataclass(frozen=True)
 class Format:
-    """What a server computes in.
+    """A number format of a server.
 
-    :ivar unit: unit roundoff of its activations.
-    :ivar activations: quantises what goes into a linear layer.
-    :ivar weights: quantises its weights.
+    :ivar unit: the unit roundoff of activations.
+    :ivar activations: quantises the inputs of linear layers.
+    :ivar weights: quantises the weights of linear layers.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Format:
     weights: Quantise | None = None
 
     def stored(self) -> Format:
-        """Return the same for weights that are stored in the format, so that the reference has just these."""
+        """Return the format for weights that are stored quantised, which the reference loads as they are."""
         return dataclasses.replace(self, weights=None)
 
 
@@ -64,11 +64,11 @@ def _blocks(x: torch.Tensor, size: int) -> tuple[torch.Tensor, int]:
 
 
 def nvfp4(x: torch.Tensor, dither: float) -> torch.Tensor:
-    """Quantise to E2M1 with a scale of E4M3 for each 16 numbers and one of float32 for the tensor."""
-    whole = x.abs().amax().clamp(min=1e-12) / (6.0 * 448.0) * dither
+    """Quantise to E2M1 with an E4M3 scale for each 16 numbers and a float32 scale for the tensor."""
+    outer = x.abs().amax().clamp(min=1e-12) / (6.0 * 448.0) * dither
     blocks, length = _blocks(x, 16)
-    scale = (blocks.abs().amax(-1, keepdim=True) / 6.0 / whole).clamp(max=448).to(torch.float8_e4m3fn).to(x.dtype)
-    scale = scale.clamp(min=2.0**-9) * whole
+    scale = (blocks.abs().amax(-1, keepdim=True) / 6.0 / outer).clamp(max=448).to(torch.float8_e4m3fn).to(x.dtype)
+    scale = scale.clamp(min=2.0**-9) * outer
     return (_e2m1(blocks / scale) * scale).flatten(-2)[..., :length]
 
 
@@ -81,21 +81,21 @@ def mxfp4(x: torch.Tensor, dither: float) -> torch.Tensor:
 
 
 FORMATS: dict[str, Format] = {
-    one.name: one
-    for one in (
+    form.name: form
+    for form in (
         Format("fp32", 2.0**-24),
         Format("fp16", 2.0**-11),
         Format("bf16", 2.0**-8),
         Format("fp8", 2.0**-8, fp8, fp8),
         Format("nvfp4", 2.0**-8, nvfp4, nvfp4),
-        # Engines compute gpt-oss's experts with activations of 16 bits.
+        # Engines compute gpt-oss's experts with 16-bit activations.
         Format("mxfp4", 2.0**-8, None, mxfp4),
     )
 }
 
 
 class Rounded(TorchDispatchMode):
-    """Move each operator's result at random by up to a unit roundoff."""
+    """Perturb each operator's result at random by up to a unit roundoff."""
 
     def __init__(self, unit: float, generator: torch.Generator) -> None:
         super().__init__()
@@ -104,15 +104,15 @@ class Rounded(TorchDispatchMode):
     def __torch_dispatch__(self, func: t.Any, types: t.Any, args: t.Any = (), kwargs: t.Any = None) -> t.Any:
         result = func(*args, **(kwargs or {}))
         name = func._schema.name.rpartition("::")[2]
-        if self.off or name in _WITHIN or any(one.alias_info is not None for one in func._schema.returns):
+        if self.off or name in _WITHIN or any(value.alias_info is not None for value in func._schema.returns):
             return result
-        return self.moved(result)
+        return self.perturbed(result)
 
-    def moved(self, result: t.Any) -> t.Any:
-        """Return a tensor that was moved; anything else as it is, and masks, whose values are at the format's end."""
+    def perturbed(self, result: t.Any) -> t.Any:
+        """Return a perturbed tensor; other values and the extreme values of masks stay as they are."""
         if not isinstance(result, torch.Tensor) or not result.is_floating_point() or result.numel() < 2:
             return result
-        # Scores of attention stay in float32 in the kernels of engines.
+        # Engines keep attention scores in float32.
         if result.dim() == 4 and result.shape[-2] > 1 and abs(result.shape[-1] - result.shape[-2]) < 2:
             return result
         noise = torch.empty_like(result).uniform_(-self.unit, self.unit, generator=self.generator)
@@ -121,7 +121,7 @@ class Rounded(TorchDispatchMode):
 
 @contextlib.contextmanager
 def trial(model: t.Any, form: Format, seed: int) -> t.Iterator[None]:
-    """Have a model compute as in a format, once, with noise that follows from a seed."""
+    """Make a model compute in a format, with noise from a seed."""
     generator = torch.Generator(device=model.device).manual_seed(seed)
     dither = torch.Generator().manual_seed(seed)
     mode = Rounded(form.unit, generator)
@@ -133,28 +133,28 @@ def trial(model: t.Any, form: Format, seed: int) -> t.Iterator[None]:
         mode.off += 1
 
     def rounded(_module: t.Any, _inputs: t.Any, result: t.Any) -> t.Any:
-        # Angles are exact in float32; only their sines and cosines are kept in the format.
+        # Angles stay exact in float32; only their sines and cosines are stored in the format.
         mode.off -= 1
-        return tuple(map(mode.moved, result)) if isinstance(result, tuple) else mode.moved(result)
+        return tuple(map(mode.perturbed, result)) if isinstance(result, tuple) else mode.perturbed(result)
 
     def quantised(module: t.Any, inputs: t.Any) -> t.Any:
         mode.off += 1
         if form.weights:
-            module.kept, module.weight.data = module.weight.data, form.weights(module.weight.data, drawn())
-        found = (form.activations(inputs[0], drawn()), *inputs[1:]) if form.activations else inputs
+            module.original, module.weight.data = module.weight.data, form.weights(module.weight.data, drawn())
+        inputs = (form.activations(inputs[0], drawn()), *inputs[1:]) if form.activations else inputs
         mode.off -= 1
-        return found
+        return inputs
 
     def restored(module: t.Any, _inputs: t.Any, _result: t.Any) -> None:
         if form.weights:
-            module.weight.data = module.kept
-            del module.kept
+            module.weight.data = module.original
+            del module.original
 
     hooks = []
     for name, module in model.named_modules():
         if "rotary" in type(module).__name__.lower():
             hooks += [module.register_forward_pre_hook(exact), module.register_forward_hook(rounded)]
-        # Engines keep the head and the choice of experts in 16 bits.
+        # Engines keep the output head and the experts' router in 16 bits.
         elif isinstance(module, torch.nn.Linear) and "head" not in name and (form.activations or form.weights):
             hooks += [module.register_forward_pre_hook(quantised), module.register_forward_hook(restored)]
     try:

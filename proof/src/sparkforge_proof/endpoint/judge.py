@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Say which numbers are wrong, where they begin to be, and whether batch, cache or length brings it about."""
+"""Find the wrong numbers and the first of them, and whether batch, cache or length is the cause."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ import typing as t
 
 from .texts import ALONE, BATCHED, SMALLEST, Text
 
-#: Standard deviations of the format's own noise that a sound server does not exceed, at any position.
+#: Most standard deviations of the format's noise that a sound server shows at any position.
 SIGMAS = 6.0
-#: How much more noise than the format's a server may have over all positions of a text.
+#: Most noise over all positions of a text, as a multiple of the format's.
 NOISE = 2.0
-#: Positions of a text that its noise is judged by at least.
+#: Fewest positions of a text for judging its noise.
 ENOUGH = 12
-#: By how much the logarithm of a likelihood has to be better for two noises to be said of a text in place of one.
+#: By how much two noise levels must improve the log-likelihood to be preferred to one.
 SIMPLER = 10.0
-#: Standard deviations from which on it does not matter how far off a number is.
+#: Larger errors, in standard deviations, count as this.
 CLEAR = 8.0
+#: See :func:`deviation`.
 Draw = tuple[float, float, float, float]
-
-#: Draws of a token deviate from their distribution by so many standard deviations at most (one of a billion runs).
+#: Most standard deviations between drawn tokens and their distribution (exceeded in one of a billion runs).
 DRAWS = 6.0
 
 
 @dataclasses.dataclass(frozen=True)
 class Observation:
-    """One log-probability of the server's, beside the reference's.
+    """A log-probability of the server and the expected one.
 
-    :ivar position: of the token in the text and what was generated behind it.
-    :ivar sigma: what the format moves a log-probability by there.
+    :ivar position: the token's position in the text with its completion.
+    :ivar sigma: the format's noise there.
     """
 
     text: Text
@@ -44,29 +44,29 @@ class Observation:
 
     @property
     def condition(self) -> str:
-        """How its text was asked."""
+        """The condition under which its text was asked."""
         return self.text.condition
 
     @property
     def length(self) -> int:
-        """Tokens of its text."""
+        """The length of its text in tokens."""
         return len(self.text.ids)
 
     @property
     def ratio(self) -> float:
-        """The error by its bound: 1 and less is right."""
+        """The error divided by its bound; up to 1 is right."""
         if self.served == self.expected:
             return 0.0
-        found = abs(self.served - self.expected) / max(SIGMAS * self.sigma, 1e-6)
-        return math.inf if math.isnan(found) else found
+        ratio = abs(self.served - self.expected) / max(SIGMAS * self.sigma, 1e-6)
+        return math.inf if math.isnan(ratio) else ratio
 
 
 @dataclasses.dataclass
 class Judgement:
-    """What observations mean together.
+    """The judgement of some observations.
 
-    :ivar ratio: the worst by its bound.
-    :ivar wrong: those that are off, worst first; of a text with too much noise all.
+    :ivar ratio: the largest ratio to a bound.
+    :ivar wrong: the wrong observations, worst first; includes all observations of a text with too much noise.
     """
 
     count: int
@@ -78,91 +78,91 @@ class Judgement:
 
 def judge(observations: t.Sequence[Observation]) -> Judgement:
     """Compare each observation with its bound, and each text's noise with the format's."""
-    wrong = [one for one in observations if one.ratio > 1]
-    worst = max(observations, key=lambda one: one.ratio, default=None)
+    wrong = [each for each in observations if each.ratio > 1]
+    worst = max(observations, key=lambda each: each.ratio, default=None)
     ratio, most = worst.ratio if worst else 0.0, 0.0
     texts: dict[Text, list[Observation]] = {}
-    for one in observations:
-        texts.setdefault(one.text, []).append(one)
+    for observation in observations:
+        texts.setdefault(observation.text, []).append(observation)
     for members in texts.values():
-        noise = root_mean_square([min(one.ratio * SIGMAS, 1e6) for one in members])
+        noise = root_mean_square([min(each.ratio * SIGMAS, 1e6) for each in members])
         if len(members) < ENOUGH:
             continue
         most = max(most, noise)
-        if noise > NOISE and not any(one.ratio > 1 for one in members):
+        if noise > NOISE and not any(each.ratio > 1 for each in members):
             wrong += members
     ratio = max(ratio, most / NOISE)
-    return Judgement(len(observations), ratio, most, worst, sorted(wrong, key=lambda one: -one.ratio))
+    return Judgement(len(observations), ratio, most, worst, sorted(wrong, key=lambda each: -each.ratio))
 
 
 def root_mean_square(values: t.Sequence[float]) -> float:
-    """Return how large values are together; 0 of none."""
+    """Return the root mean square of values, 0 without any."""
     return math.sqrt(sum(value * value for value in values) / max(len(values), 1))
 
 
-def begin(observations: t.Sequence[Observation]) -> int:
+def first_wrong(observations: t.Sequence[Observation]) -> int:
     """Return the position from which on the numbers of wrong texts are noisier than before.
 
-    The first number beyond its bound may stand well behind it. The position parts all numbers into two noises, each
-    normally distributed, that are likelier than any other two.
+    The first number beyond its bound may come much later. The position splits the numbers into two normal
+    distributions with the highest likelihood.
     """
     squares: dict[int, list[float]] = {}
-    for one in observations:
-        squares.setdefault(one.position, []).append(min(one.ratio * SIGMAS, CLEAR) ** 2)
+    for observation in observations:
+        squares.setdefault(observation.position, []).append(min(observation.ratio * SIGMAS, CLEAR) ** 2)
     positions = sorted(squares)
-    behind, count = sum(map(sum, squares.values())), sum(map(len, squares.values()))
+    after, count = sum(map(sum, squares.values())), sum(map(len, squares.values()))
     before, counted = 0.0, 0
-    best, found = math.inf, positions[0]
+    best, split = math.inf, positions[0]
     for position in positions:
         cost = sum(
             number * math.log(max(total / number, 0.01))
-            for number, total in ((counted, before), (count, behind))
+            for number, total in ((counted, before), (count, after))
             if number
         )
-        # One noise alone is the simpler explanation of numbers that are wrong from the beginning on.
-        if cost < best - (SIMPLER if found == positions[0] else 0):
-            best, found = cost, position
+        # A single noise level is the simpler explanation for numbers that are wrong from the start.
+        if cost < best - (SIMPLER if split == positions[0] else 0):
+            best, split = cost, position
         part = squares[position]
-        before, counted, behind, count = before + sum(part), counted + len(part), behind - sum(part), count - len(part)
-    return min([found, *(one.position for one in observations if one.ratio > 1)])
+        before, counted, after, count = before + sum(part), counted + len(part), after - sum(part), count - len(part)
+    return min([split, *(each.position for each in observations if each.ratio > 1)])
 
 
-def where(wrong: t.Sequence[Observation], right: t.Sequence[Observation], first: int) -> str:
-    """Return what the wrong observations have in common, one sentence or more.
+def describe(wrong: t.Sequence[Observation], right: t.Sequence[Observation], first: int) -> str:
+    """Return sentences that tell what the wrong observations have in common.
 
     :param right: all others.
-    :param first: from where on they are wrong, see :func:`begin`.
+    :param first: the position from :func:`first_wrong`.
     """
-    conditions = {one.condition for one in wrong}
-    said = []
-    early = [one for one in wrong if one.position <= 4]
-    if conditions == {ALONE} and early and not any(one.position <= 4 for one in right):
+    conditions = {each.condition for each in wrong}
+    sentences = []
+    early = [each for each in wrong if each.position <= 4]
+    if conditions == {ALONE} and early and not any(each.position <= 4 for each in right):
         return (
             "Even the first tokens of each text are wrong: the server has other weights, or computes every token wrong."
         )
-    if ALONE not in conditions and any(one.condition == ALONE for one in right):
+    if ALONE not in conditions and any(each.condition == ALONE for each in right):
         how = "in a batch" if conditions == {BATCHED} else "where an answer may come from the prefix cache"
-        said.append(f"Alone and asked for the first time, texts get right numbers; only {how} they do not.")
+        sentences.append(f"Alone and asked for the first time, texts get right numbers; only {how} they do not.")
     short = _length_limit(wrong, right)
     if short:
-        said.append(f"Texts of up to {short[0]} tokens are right; from {short[1]} tokens on they are wrong.")
+        sentences.append(f"Texts of up to {short[0]} tokens are right; from {short[1]} tokens on they are wrong.")
     if first > 4:
         near = _boundary(first)
-        said.append(f"The first wrong number is at position {first}{near}; what is before it is right.")
-    return " ".join(said) or f"Wrong numbers begin at position {first}."
+        sentences.append(f"The first wrong number is at position {first}{near}; what is before it is right.")
+    return " ".join(sentences) or f"Wrong numbers begin at position {first}."
 
 
 def _length_limit(wrong: t.Sequence[Observation], right: t.Sequence[Observation]) -> tuple[int, int] | None:
-    """Return the longest length that is right and the shortest that is wrong, where every one between agrees."""
-    bad = {one.length for one in wrong}
-    good = {one.length for one in right} - bad
+    """Return the longest right length and the shortest wrong one, None unless all right lengths are shorter."""
+    bad = {each.length for each in wrong}
+    good = {each.length for each in right} - bad
     if good and bad and max(good) < min(bad):
         return max(good), min(bad)
     return None
 
 
 def _boundary(position: int) -> str:
-    """Say which boundary of a page or a chunk is within one token of a position, the largest that divides."""
+    """Describe the boundary of a page or chunk, the largest power of two, within one token of a position."""
     for number in (position, position - 1, position + 1):
         size = number & -number if number > 0 else 0
         if size >= SMALLEST:
@@ -172,24 +172,24 @@ def _boundary(position: int) -> str:
 
 
 def deviation(draws: t.Sequence[Draw]) -> float:
-    """Return by how many standard deviations drawn tokens are likelier than they would be on average.
+    """Return by how many standard deviations drawn tokens are likelier than the mean of their distribution.
 
-    A server that draws in a format draws by slightly other scores. What lies between the exact mean and that of the
-    format is right.
+    A server draws with the format's slightly different scores, so any value between the exact mean and the format's
+    mean is right.
 
-    :param draws: for each drawn token its log-probability, and of that where it was drawn the exact mean, the variance,
-        and the mean in the format.
+    :param draws: for each drawn token its log-probability, and at its position the exact mean, the variance, and the
+        mean in the format.
     """
-    exact, format_ = (sum(one[0] - one[column] for one in draws) for column in (1, 3))
-    variance = sum(one[2] for one in draws)
+    exact, format_ = (sum(draw[0] - draw[column] for draw in draws) for column in (1, 3))
+    variance = sum(draw[2] for draw in draws)
     if exact * format_ <= 0 or variance <= 0:
         return 0.0
     return min(exact, format_, key=abs) / math.sqrt(variance)
 
 
-def shared_beginning(one: t.Sequence[t.Any], other: t.Sequence[t.Any]) -> int:
-    """Return how many members two sequences have in common from their beginning on."""
-    for number, (first, second) in enumerate(zip(one, other)):
+def shared_beginning(sequence: t.Sequence[t.Any], other: t.Sequence[t.Any]) -> int:
+    """Return the length of the common prefix of two sequences."""
+    for number, (first, second) in enumerate(zip(sequence, other)):
         if first != second:
             return number
-    return min(len(one), len(other))
+    return min(len(sequence), len(other))

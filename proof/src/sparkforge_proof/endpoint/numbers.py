@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The checks of a server's numbers: each asks in another way, and compares with a reference."""
+"""The checks of a server's numbers, which send requests in different ways and compare the answers with a reference."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ PENALTY = (
 )
 GREEDY = "See whether it overrides the temperature, or its speculative decoding accepts what it should not."
 OCCURRED = ", each time in the place of one that had occurred before"
-#: By how much a token may be less likely than the likeliest: scores of 16 bits are often equal.
+#: By how much a chosen token may be less likely than the likeliest, because scores of 16 bits are often equal.
 TIE = 1e-3
 BOUND = "1 time what the format explains, against float32"
-#: How often a wrong text is asked for again, and how many beginnings of it say where it begins to be wrong.
+#: How often a wrong text is repeated, and how many of its beginnings are asked to find the first wrong number.
 AGAIN, NEARER = 5, 8
 
 
 class Failure(Failed):
-    """A check that failed, and why: a number is wrong, or something is not as it was asked for."""
+    """A failed check: a number is wrong, or the server did not do what the request asked for."""
 
     def __init__(self, reason: str, cause: str, remedy: str, measured: str = "", ratio: float | None = None) -> None:
         super().__init__(cause, remedy, measured, BOUND if ratio is not None else "", ratio)
         self.reason = reason
 
 
-def expect(is_as_asked: bool, cause: str, remedy: str = UNRELIABLE) -> None:
-    """Fail where something is not as it was asked for."""
-    if not is_as_asked:
+def expect(is_right: bool, cause: str, remedy: str = UNRELIABLE) -> None:
+    """Fail unless a condition holds."""
+    if not is_right:
         raise Failure(MISMATCH, cause, remedy)
 
 
 class Numbers:
-    """What is asked, in which order; what one check learns the next ones use.
+    """The checks of numbers, in their order; later checks use the findings of earlier ones.
 
-    :ivar seen: every observation so far, by which a fault is told to be a batch's, a cache's or a length's.
-    :ivar answers: each text that was asked with a temperature of 0, and its answer.
+    :ivar seen: all observations so far, which show whether batch, cache or length causes a fault.
+    :ivar answers: each text asked with temperature 0, and its answer.
     """
 
     def __init__(self, session: Session, drawn: texts.Texts) -> None:
@@ -65,58 +65,64 @@ class Numbers:
         self.answers: list[tuple[Text, Answer]] = []
         self.wrong_alone = self.draws_at_zero = False
 
+    def deterministic_rows(self) -> list[tuple[str, bool, t.Callable[[], Measured]]]:
+        """Return the checks without random draws; see ``Checks.rows``."""
+        return [
+            ("endpoint.prompt", True, self.prompt),
+            ("endpoint.completion", True, self.completion),
+            ("endpoint.batch", True, self.batch),
+            ("endpoint.cache", True, self.cache),
+            ("endpoint.greedy", False, self.greedy),
+        ]
+
     def prompt(self) -> Measured:
-        """The log-probabilities of a text's own tokens, at every length, alone."""
-        found = [one for pair in self._alone for one in pair.prompt]
-        if not found:
+        """The log-probabilities of prompts are right, for texts of every length that are asked alone."""
+        observations = [observation for pair in self._alone for observation in pair.prompt]
+        if not observations:
             raise Skipped("The server names no log-probabilities of a prompt (echo with logprobs).")
-        return self._judged("the log-probabilities of prompts", found)
+        return self._judge("the log-probabilities of prompts", observations)
 
     def completion(self) -> Measured:
-        """What is generated greedily behind each length, alone and for the first time."""
-        return self._judged(
-            "the log-probabilities of completions", [one for pair in self._alone for one in pair.completion]
-        )
+        """The log-probabilities of greedy completions are right, for texts asked alone and for the first time."""
+        return self._judge_completions("the log-probabilities of completions", self._alone)
 
     @functools.cached_property
     def _alone(self) -> list[Compared]:
         asked = []
         echoes = True
         for text in self.alone:
-            answer = self._asked(text)
+            answer = self._ask(text)
             echo = self.session.echoed(text) if echoes and len(text.ids) > 1 else None
             echoes = echoes and (echo is not None or len(text.ids) == 1)
             asked.append((text, answer, echo))
         return self.session.compared(asked)
 
     def batch(self) -> Measured:
-        """Texts that are asked at once, some of them twice beside others."""
-        self._right_alone()
-        found: list[Observation] = []
+        """Answers to texts that are asked at once are right; some texts are asked twice next to others."""
+        self._require_right_alone()
+        pairs: list[Compared] = []
         for batch in self.drawn.batches():
-            asked = [
-                (text, answer, None) for text, answer in zip(batch, self.session.at_once([one.ids for one in batch]))
-            ]
-            for text, answer, _echo in asked:
-                self._keep(text, answer)
-            found += [one for pair in self.session.compared(asked) for one in pair.completion]
-        return self._judged("answers in a batch", found)
+            answers = self.session.at_once([text.ids for text in batch])
+            for text, answer in zip(batch, answers):
+                self._record(text, answer)
+            pairs += self.session.compared([(text, answer, None) for text, answer in zip(batch, answers)])
+        return self._judge_completions("answers in a batch", pairs)
 
     def cache(self) -> Measured:
-        """Texts that a prefix cache has, wholly or in part."""
-        self._right_alone()
-        listed = [*self.drawn.repeated(self.alone), *(one for group in self.drawn.shared() for one in group)]
+        """Answers are right for texts that a prefix cache contains, completely or in part."""
+        self._require_right_alone()
+        listed = [*self.drawn.repeated(self.alone), *(text for group in self.drawn.shared() for text in group)]
         if not listed:
             raise Skipped("The context is too short for a page of a cache.")
-        pairs = self.session.compared([(text, self._asked(text), None) for text in listed])
-        return self._judged("answers with a prefix cache", [one for pair in pairs for one in pair.completion])
+        pairs = self.session.compared([(text, self._ask(text), None) for text in listed])
+        return self._judge_completions("answers with a prefix cache", pairs)
 
-    def _asked(self, text: Text) -> Answer:
+    def _ask(self, text: Text) -> Answer:
         answer = self.session.named(text.ids)
-        self._keep(text, answer)
+        self._record(text, answer)
         return answer
 
-    def _keep(self, text: Text, answer: Answer) -> None:
+    def _record(self, text: Text, answer: Answer) -> None:
         if answer.prompt_tokens not in (None, len(text.ids)):
             raise Failure(
                 WRONG,
@@ -128,41 +134,47 @@ class Numbers:
             )
         self.answers.append((text, answer))
 
-    def _judged(self, what: str, found: list[Observation]) -> Measured:
-        self.seen += found
-        judged = judge.judge(found)
+    def _judge_completions(self, subject: str, pairs: t.Iterable[Compared]) -> Measured:
+        return self._judge(subject, [observation for pair in pairs for observation in pair.completion])
+
+    def _judge(self, subject: str, observations: list[Observation]) -> Measured:
+        self.seen += observations
+        judged = judge.judge(observations)
         worst = judged.worst
         if worst is None:
-            raise Skipped(f"{what[0].upper()}{what[1:]} have nothing that can be compared.")
+            raise Skipped(f"{subject[0].upper()}{subject[1:]} have nothing that can be compared.")
         where = f"{worst.length} tokens {worst.condition}, position {worst.position}"
         measured = f"{judged.ratio:.2g} of the bound at worst ({where}), {judged.noise:.2g} of the noise"
         measured += f", {judged.count} values"
         if not judged.wrong:
             return Measured(measured, BOUND, judged.ratio)
-        one, bad = judged.wrong[0], set(judged.wrong)
+        wrong, bad = judged.wrong[0], set(judged.wrong)
         affected = {seen.text for seen in bad}
-        again, nearer = self._again(one)
-        first = judge.begin([*(seen for seen in found if seen.text in affected), *nearer])
+        again, nearer = self._ask_again(wrong)
+        first = judge.first_wrong([*(seen for seen in observations if seen.text in affected), *nearer])
         cause = (
-            f"{what[0].upper()}{what[1:]} are off: {len(bad)} of {judged.count} are, in {len(affected)} of"
-            f" {len({seen.text for seen in found})} requests, such as {one.served:.5g} instead of {one.expected:.5g},"
-            f" {max(one.ratio, judged.ratio):.3g} times the bound ({where}). "
-            f"{again or judge.where(judged.wrong, [seen for seen in self.seen if seen not in bad], first)}"
+            f"{subject[0].upper()}{subject[1:]} are off: {len(bad)} of {judged.count} are, in {len(affected)} of"
+            f" {len({seen.text for seen in observations})} requests, such as {wrong.served:.5g} instead of"
+            f" {wrong.expected:.5g}, {max(wrong.ratio, judged.ratio):.3g} times the bound ({where}). "
+            f"{again or judge.describe(judged.wrong, [seen for seen in self.seen if seen not in bad], first)}"
         )
-        is_format = self.session.reference and judged.ratio < 30 and {one.condition for one in judged.wrong} == {ALONE}
-        self.wrong_alone = self.wrong_alone or found[0].condition == ALONE
+        is_format = self.session.reference and judged.ratio < 30 and {seen.condition for seen in bad} == {ALONE}
+        self.wrong_alone = self.wrong_alone or observations[0].condition == ALONE
         raise Failure(WRONG, cause, (FORMAT if is_format else "") + ENGINE, measured, max(judged.ratio, 1.001))
 
-    def _again(self, wrong: Observation) -> tuple[str, list[Observation]]:
-        """Ask a wrong text again, and beginnings of it, the shortest that are wrong and the longest that are not.
+    def _ask_again(self, wrong: Observation) -> tuple[str, list[Observation]]:
+        """Ask for a wrong text again, and for its beginnings around the shortest wrong one.
 
-        :return: a sentence where it is not wrong each time, and the numbers of the beginnings.
+        :return: a sentence if the text is not wrong each time, and the numbers of the beginnings.
         """
         text, of_prompt = wrong.text, wrong.position < wrong.length
 
         def numbers(asked: t.Sequence[Text]) -> list[list[Observation]]:
             pairs = self.session.compared(
-                [(one, self.session.named(one.ids), self.session.echoed(one) if of_prompt else None) for one in asked]
+                [
+                    (each, self.session.named(each.ids), self.session.echoed(each) if of_prompt else None)
+                    for each in asked
+                ]
             )
             return [pair.prompt if of_prompt else pair.completion for pair in pairs]
 
@@ -175,16 +187,16 @@ class Numbers:
             right, bad = 0, len(text.ids)
             while bad - right > NEARER and not of_prompt:
                 middle = (right + bad) // 2
-                found = numbers([Text(text.ids[:middle], text.condition)])
-                right, bad = (right, middle) if judge.judge(found[0]).wrong else (middle, bad)
+                observations = numbers([Text(text.ids[:middle], text.condition)])[0]
+                right, bad = (right, middle) if judge.judge(observations).wrong else (middle, bad)
             lengths = range(bad, max(right, 0) if not of_prompt else bad, -1)
             nearer = numbers([Text(text.ids[:length], text.condition) for length in lengths])
         except SparkforgeError:
             return "", []
-        return "", [one for seen in nearer for one in seen]
+        return "", [observation for observations in nearer for observation in observations]
 
     def greedy(self) -> Measured:
-        """Temperature 0 chooses the likeliest token, by the server's own numbers."""
+        """Temperature 0 chooses the likeliest token according to the server's numbers."""
         count, requests, wrong, had_occurred = 0, 0, 0, True
         for text, answer in self.answers:
             off = 0
@@ -207,43 +219,43 @@ class Numbers:
         )
         return Measured(f"the likeliest of its tokens {count} times", "each time")
 
-    def _right_alone(self) -> None:
-        """Skip what says nothing new where texts are wrong already that are asked alone."""
+    def _require_right_alone(self) -> None:
+        """Skip a check if texts asked alone are wrong already, because it could add nothing."""
         if self.wrong_alone:
             raise Skipped("The numbers of texts that are asked alone are wrong already.")
 
     def _starts(self, count: int) -> list[texts.Ids]:
-        """Return texts that are short, of which each begins otherwise."""
+        """Return short texts with different beginnings."""
         return [self.drawn.draw(8 + number % 5) for number in range(count)]
 
     def _drawn(self, temperature: float) -> Measured:
-        self._right_alone()
+        self._require_right_alone()
         draws: list[judge.Draw] = []
         for round_ in range(2):
             starts = self._starts(texts.BATCH)
             seeds = [{"seed": 1000 * (round_ + 1) + number} for number in range(len(starts))]
             asked = self.session.at_once(starts, seeds, temperature=temperature)
             pairs = [(Text(ids, BATCHED), answer, None) for ids, answer in zip(starts, asked)]
-            draws += [one for pair in self.session.compared(pairs, temperature) for one in pair.draws]
-        found = judge.deviation(draws)
-        measured = f"{found:+.1f} standard deviations, {len(draws)} tokens"
-        if abs(found) > judge.DRAWS:
-            kind = "likelier" if found > 0 else "less likely"
+            draws += [draw for pair in self.session.compared(pairs, temperature) for draw in pair.draws]
+        deviation = judge.deviation(draws)
+        measured = f"{deviation:+.1f} standard deviations, {len(draws)} tokens"
+        if abs(deviation) > judge.DRAWS:
+            kind = "likelier" if deviation > 0 else "less likely"
             raise Failure(
                 WRONG,
                 f"At temperature {temperature:g} the server draws tokens that are {kind} than their distribution says:"
-                f" {abs(found):.1f} standard deviations over {len(draws)} tokens.",
+                f" {abs(deviation):.1f} standard deviations over {len(draws)} tokens.",
                 "See whether the server ignores the temperature, or sets top_k, top_p, min_p or a penalty of its own"
                 " (vLLM: --generation-config vllm), and whether speculative decoding is on.",
                 measured,
-                abs(found) / judge.DRAWS,
+                abs(deviation) / judge.DRAWS,
             )
-        return Measured(measured, f"{judge.DRAWS:g} standard deviations", abs(found) / judge.DRAWS)
+        return Measured(measured, f"{judge.DRAWS:g} standard deviations", abs(deviation) / judge.DRAWS)
 
     def draws(self) -> Measured:
-        """At temperature 1 tokens are drawn as their distribution says."""
+        """At temperature 1, tokens are drawn from the model's distribution."""
         return self._drawn(1.0)
 
     def temperature(self) -> Measured:
-        """At temperature 0.5 they are drawn from the sharper distribution."""
+        """At temperature 0.5, tokens are drawn from the sharper distribution."""
         return self._drawn(0.5)

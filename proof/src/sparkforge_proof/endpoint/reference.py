@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The reference: a model's own weights in float32, by transformers' own classes, and how far its format may lead."""
+"""The reference: the model in float32, computed with transformers, and the noise of the served format."""
 
 from __future__ import annotations
 
@@ -19,30 +19,31 @@ from .texts import Ids
 if t.TYPE_CHECKING:
     from .formats import Format
 
-Wanted = t.Mapping[int, t.Collection[int]]
+#: For positions of a text, the tokens whose log-probabilities are needed.
+TokensAt = t.Mapping[int, t.Collection[int]]
 
-#: Computations of a text with the format's rounding, from which its bound follows.
+#: Computations with the format's rounding, whose noise gives the bound.
 TRIALS = 4
-#: Positions of a text that are compared: those around the boundaries of pages, the last ones, and some between.
+#: Most positions of a text that are compared: around the boundaries of pages, at the end, and some between.
 POSITIONS = 256
-#: Scores that are computed at once: positions of several texts times the vocabulary.
+#: Most scores in a batch: positions of all its texts times the vocabulary.
 TOGETHER = 50_000_000
-#: Weights up to which one thread computes: where the cores are busy, each small step waits for the slowest thread.
+#: Models with fewer weights use one thread, because on busy cores each small step waits for the slowest thread.
 SMALL = 50_000_000
-#: Bytes that are read of config.json; the largest list each layer that is not quantised, 0.5 MB.
+#: Most bytes of config.json; the largest ones, 0.5 MB, list each layer that is not quantised.
 LONGEST_CONFIG = 4 << 20
-#: Formats by what config.json says of its weights.
+#: Formats by the names in config.json.
 _DTYPES = {"bfloat16": "bf16", "float16": "fp16", "float32": "bf16"}
 _METHODS = {"fp8": "fp8", "mxfp4": "mxfp4", "modelopt_fp4": "nvfp4", "nvfp4": "nvfp4", "modelopt": "fp8"}
 
 
 @dataclasses.dataclass
 class Position:
-    """What the reference says of one position.
+    """The reference's numbers at a position.
 
-    :ivar logprobs: of the tokens that were asked for.
-    :ivar sigma: by how much the format moves a log-probability there, root mean square over all tokens and trials.
-    :ivar moments: mean and variance of a drawn token's log-probability, and the mean where it is drawn in the format.
+    :ivar logprobs: the log-probabilities of the requested tokens.
+    :ivar sigma: the format's noise in a log-probability: the root mean square over all tokens and trials.
+    :ivar moments: mean and variance of a drawn token's log-probability, and its mean if drawn in the format.
     """
 
     logprobs: dict[int, float]
@@ -52,10 +53,10 @@ class Position:
 
 @dataclasses.dataclass(frozen=True)
 class Folder:
-    """A directory with a model, or a file of GGUF.
+    """A directory with a model, or a GGUF file.
 
-    :ivar format: what its configuration says of its weights.
-    :ivar stored: its weights are kept in that format, so that only activations are quantised.
+    :ivar format: the format of the weights according to the configuration.
+    :ivar stored: the weights are stored quantised, so that only activations are quantised when it runs.
     """
 
     path: str
@@ -66,25 +67,25 @@ class Folder:
     context: int
 
 
-def place(model: str) -> str:
-    """Return the directory of a model; of one that is named as on the hub, where the hub's client keeps it."""
+def locate(model: str) -> str:
+    """Return the directory of a model; for a name on the hub, the directory in the hub client's cache."""
     if os.path.exists(model) or not re.fullmatch(r"[\w.-]+/[\w.-]+", model):
         return model
     home = os.environ.get("HF_HOME") or os.path.join(os.path.expanduser("~"), ".cache/huggingface")
-    kept = os.path.join(
+    cached = os.path.join(
         os.environ.get("HF_HUB_CACHE") or os.path.join(home, "hub"), f"models--{model.replace('/', '--')}"
     )
     try:
-        with open(os.path.join(kept, "refs/main"), encoding="ascii") as stream:
-            return os.path.join(kept, "snapshots", stream.read().strip())
+        with open(os.path.join(cached, "refs/main"), encoding="ascii") as stream:
+            return os.path.join(cached, "snapshots", stream.read().strip())
     except (OSError, UnicodeDecodeError):
         return model
 
 
 def folder(path: str) -> Folder:
-    """Read what a model's directory says of it.
+    """Read the configuration of a model.
 
-    :raises SparkforgeError: there is no model, or no weights.
+    :raises SparkforgeError: the directory has no model, no weights, no tokenizer or an unknown format.
     """
     if path.endswith(".gguf"):
         if not os.path.isfile(path):
@@ -94,8 +95,8 @@ def folder(path: str) -> Folder:
         with disk.open_regular(os.path.join(path, "config.json"), links=True) as stream:
             config = json.loads(stream.read(LONGEST_CONFIG))
         text = config.get("text_config") or config
-        found = config.get("quantization_config") or {}
-        method = str(found.get("quant_algo") or found.get("format") or found.get("quant_method") or "").lower()
+        scheme = config.get("quantization_config") or {}
+        method = str(scheme.get("quant_algo") or scheme.get("format") or scheme.get("quant_method") or "").lower()
         vocabulary, context = (int(text.get(name) or 0) for name in ("vocab_size", "max_position_embeddings"))
         if vocabulary < 0 or context < 0:
             raise ValueError("it has a size below 0")
@@ -114,7 +115,8 @@ def folder(path: str) -> Folder:
         raise SparkforgeError(f"{path} has {kind}.", "Name a directory with *.safetensors.")
     if not {"tokenizer.json", "tokenizer.model", "tekken.json", "vocab.json"} & set(names):
         raise SparkforgeError(f"{path} has no tokenizer.", "Get the model's tokenizer.json as well.")
-    form = next((one for name, one in _METHODS.items() if name in method or (one, "fp4") == ("nvfp4", method[-3:])), "")
+    is_fp4 = method.endswith("fp4")
+    form = next((form for name, form in _METHODS.items() if name in method or (is_fp4 and form == "nvfp4")), "")
     if "quantization_config" in config and not form:
         raise SparkforgeError(
             f"The weights of {path} are quantised in a way that is not known here ({method or 'unnamed'}).",
@@ -127,96 +129,95 @@ def folder(path: str) -> Folder:
 class Reference:
     """The model in float32.
 
-    :param where: its directory or file.
-    :param form: what the server computes in.
+    :param form: the format that the server computes in.
     :param device: ``cpu`` or ``cuda``.
     """
 
-    def __init__(self, where: Folder, form: Format, device: str) -> None:
+    def __init__(self, source: Folder, form: Format, device: str) -> None:
         import torch
         import transformers
 
         transformers.utils.logging.set_verbosity_error()
         transformers.utils.logging.disable_progress_bar()
         self.form = form
-        options = {"gguf_file": where.gguf} if where.gguf else {}
+        options = {"gguf_file": source.gguf} if source.gguf else {}
         try:
             self.tokenizer = transformers.AutoTokenizer.from_pretrained(
-                where.path, local_files_only=True, trust_remote_code=False, **options
+                source.path, local_files_only=True, trust_remote_code=False, **options
             )
         except Exception as error:
-            raise _of_transformers(where, "tokenizer", error) from None
-        _room(where, device)
+            raise _load_error(source, "tokenizer", error) from None
+        _check_memory(source, device)
         try:
-            config = transformers.AutoConfig.from_pretrained(where.path, local_files_only=True, **options)
+            config = transformers.AutoConfig.from_pretrained(source.path, local_files_only=True, **options)
             self.model = (
                 transformers.AutoModelForCausalLM.from_pretrained(
-                    where.path,
+                    source.path,
                     dtype="float32",
                     attn_implementation="eager",
                     local_files_only=True,
                     trust_remote_code=False,
-                    use_safetensors=None if where.gguf else True,
-                    **_dequantised(config),
+                    use_safetensors=None if source.gguf else True,
+                    **_dequantise_options(config),
                     **options,
                 )
                 .to(device)
                 .eval()
             )
         except Exception as error:
-            raise _of_transformers(where, "model", error) from None
+            raise _load_error(source, "model", error) from None
         if device == "cpu" and self.model.num_parameters() < SMALL:
             torch.set_num_threads(1)
         self.vocabulary = int(self.model.get_input_embeddings().weight.shape[0])
         if max(self.tokenizer.get_vocab().values()) >= self.vocabulary and len(self.tokenizer) > self.vocabulary + 256:
             raise SparkforgeError(
-                f"The tokenizer of {where.path} is another model's: it has {len(self.tokenizer)} tokens, and the"
+                f"The tokenizer of {source.path} is another model's: it has {len(self.tokenizer)} tokens, and the"
                 f" weights have {self.vocabulary}.",
                 "Get the model again, with the tokenizer beside it.",
             )
 
-    def words(self) -> list[int]:
-        """Return the tokens that a text may be drawn from: neither special nor without a text."""
+    def token_ids(self) -> list[int]:
+        """Return the ids of all tokens except special ones."""
         special = {*self.tokenizer.all_special_ids, *self.tokenizer.added_tokens_decoder}
-        return [
-            one for one in sorted(self.tokenizer.get_vocab().values()) if one not in special and one < self.vocabulary
-        ]
+        ids = sorted(self.tokenizer.get_vocab().values())
+        return [id_ for id_ in ids if id_ not in special and id_ < self.vocabulary]
 
-    def ends(self) -> set[int]:
-        """Return the tokens that end a text."""
-        named = getattr(getattr(self.model, "generation_config", None), "eos_token_id", None)
-        named = self.tokenizer.eos_token_id if named is None else named
-        return {int(one) for one in (named if isinstance(named, (list, tuple)) else [named]) if one is not None}
+    def end_tokens(self) -> set[int]:
+        """Return the ids of the tokens that end a text."""
+        ids = getattr(getattr(self.model, "generation_config", None), "eos_token_id", None)
+        ids = self.tokenizer.eos_token_id if ids is None else ids
+        return {int(id_) for id_ in (ids if isinstance(ids, (list, tuple)) else [ids]) if id_ is not None}
 
-    def defaults(self) -> dict[str, float]:
-        """Return what undoes the penalties that the model's generation_config.json asks for."""
-        kept = getattr(self.model, "generation_config", None)
-        none = {"repetition_penalty": 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0}
-        return {name: value for name, value in none.items() if (getattr(kept, name, None) or value) != value}
+    def neutral_penalties(self) -> dict[str, float]:
+        """Return the options that undo the penalties in the model's generation_config.json."""
+        defaults = getattr(self.model, "generation_config", None)
+        neutral = {"repetition_penalty": 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0}
+        return {name: value for name, value in neutral.items() if (getattr(defaults, name, None) or value) != value}
 
     def score(
-        self, asked: t.Sequence[tuple[Ids, Wanted]], trials: int = TRIALS, drawn: float = 0
+        self, asked: t.Sequence[tuple[Ids, TokensAt]], trials: int = TRIALS, drawn: float = 0
     ) -> list[dict[int, Position]]:
-        """Return what the reference says at positions of texts.
+        """Return the reference's numbers at positions of texts.
 
-        :param asked: each text and, by position, the tokens whose log-probability is asked for; 3 is the fourth token.
-        :param trials: computations with the format's rounding; without any, sigma is 0.
-        :param drawn: the temperature at which tokens were drawn, if they were.
+        :param asked: each text with the tokens to score by position; position 3 is the fourth token.
+        :param trials: the number of computations with the format's rounding; without any, sigma is 0.
+        :param drawn: the temperature at which the tokens were drawn, if they were.
         """
-        found: list[dict[int, Position]] = [{} for _ in asked]
-        for group in self._groups([len(ids) if wanted else 0 for ids, wanted in asked]):
-            rows = [(number, place) for number in group for place in sorted(asked[number][1])]
+        scores: list[dict[int, Position]] = [{} for _ in asked]
+        for group in self._groups([len(ids) if tokens else 0 for ids, tokens in asked]):
+            rows = [(number, position) for number in group for position in sorted(asked[number][1])]
             exact, sigma, moments = self._computed([asked[number][0] for number in group], rows, group, trials, drawn)
-            for row, (number, place) in enumerate(rows):
-                line = exact[row]
-                named = {one: float(line[one]) for one in asked[number][1][place] if 0 <= one < len(line)}
-                found[number][place] = Position(named, float(sigma[row]), tuple(moments[row].tolist()))
-        return found
+            for row, (number, position) in enumerate(rows):
+                logprobs = {
+                    id_: float(exact[row][id_]) for id_ in asked[number][1][position] if 0 <= id_ < len(exact[row])
+                }
+                scores[number][position] = Position(logprobs, float(sigma[row]), tuple(moments[row].tolist()))
+        return scores
 
     def _groups(self, lengths: t.Sequence[int]) -> t.Iterator[list[int]]:
-        """Yield the numbers of texts that are computed at once: padded to one length, they must fit into memory."""
+        """Yield batches of texts by their numbers; padded to the same length, a batch must fit into memory."""
         group: list[int] = []
-        for number in sorted((one for one, length in enumerate(lengths) if length), key=lambda one: lengths[one]):
+        for number in sorted((index for index, length in enumerate(lengths) if length), key=lengths.__getitem__):
             size = (len(group) + 1) * lengths[number]
             if group and (
                 size * self.vocabulary > TOGETHER or size > 8192 or lengths[number] > 2 * lengths[group[0]] + 32
@@ -240,10 +241,10 @@ class Reference:
         from . import formats
 
         longest = max(map(len, texts))
-        # A token does not depend on those after it, so padding needs no mask.
+        # A token's score does not depend on later tokens, so padding needs no mask.
         batch = torch.tensor([[*ids, *[ids[0]] * (longest - len(ids))] for ids in texts], device=self.model.device)
         line = torch.tensor([group.index(number) for number, _ in rows])
-        column = torch.tensor([place - 1 for _, place in rows])
+        column = torch.tensor([position - 1 for _, position in rows])
         keep = column.to(self.model.device) if len(texts) == 1 else 0
 
         def logprobs() -> t.Any:
@@ -270,25 +271,25 @@ class Reference:
         return exact, (total / max(trials, 1)).sqrt(), moments
 
 
-def places(length: int, first: int = 1) -> list[int]:
+def compared_positions(length: int) -> list[int]:
     """Return the positions of a text that are compared."""
-    every = range(max(first, 1), length)
+    every = range(1, length)
     if len(every) <= POSITIONS:
         return list(every)
-    near = [one for one in every if one % 16 in (0, 1, 15)]
+    near = [position for position in every if position % 16 in (0, 1, 15)]
     step = max(1, len(near) // (POSITIONS - 64))
     between = [every[number * len(every) // 32] for number in range(32)]
     return sorted({*near[::step], *between, *every[-32:]})
 
 
-def _dequantised(config: t.Any) -> dict[str, t.Any]:
-    """Return how transformers is told to take stored weights of 8 or 4 bits back to float32."""
+def _dequantise_options(config: t.Any) -> dict[str, t.Any]:
+    """Return the options with which transformers converts stored weights of 8 or 4 bits to float32."""
     import transformers
 
-    found = getattr(config, "quantization_config", None)
-    if not found:
+    scheme = getattr(config, "quantization_config", None)
+    if not scheme:
         return {}
-    method = str((found if isinstance(found, dict) else vars(found)).get("quant_method"))
+    method = str((scheme if isinstance(scheme, dict) else vars(scheme)).get("quant_method"))
     kind = {"mxfp4": "Mxfp4Config", "fp8": "FineGrainedFP8Config"}.get(method)
     if kind and hasattr(transformers, kind):
         return {"quantization_config": getattr(transformers, kind)(dequantize=True)}
@@ -297,12 +298,12 @@ def _dequantised(config: t.Any) -> dict[str, t.Any]:
     return {}
 
 
-def _room(where: Folder, device: str) -> None:
-    """Refuse before memory runs out: the host that serves the model has other things in it."""
-    files = [where.gguf] if where.gguf else [one for one in os.listdir(where.path) if one.endswith(".safetensors")]
-    size = sum(os.path.getsize(os.path.join(where.path, one)) for one in files)
-    # Four bytes a weight: twice what 16 bits take, four times 8 bits, eight times 4 bits.
-    needed = size * {"fp8": 4, "nvfp4": 7, "mxfp4": 7}.get(where.format if where.stored else "", 2)
+def _check_memory(source: Folder, device: str) -> None:
+    """Refuse a model that does not fit into the free memory, because the host that serves it must not run out."""
+    names = [source.gguf] if source.gguf else [n for n in os.listdir(source.path) if n.endswith(".safetensors")]
+    size = sum(os.path.getsize(os.path.join(source.path, name)) for name in names)
+    # float32 needs twice the size of 16-bit weights, four times that of 8 bits, and 7 times that of 4 bits with scales.
+    needed = size * {"fp8": 4, "nvfp4": 7, "mxfp4": 7}.get(source.format if source.stored else "", 2)
     if device != "cpu":
         import torch
 
@@ -320,9 +321,9 @@ def _room(where: Folder, device: str) -> None:
         )
 
 
-def _of_transformers(where: Folder, what: str, error: Exception) -> SparkforgeError:
-    said = (str(error).strip() or type(error).__name__).splitlines()[0][:300].rstrip(".")
+def _load_error(source: Folder, part: str, error: Exception) -> SparkforgeError:
+    message = (str(error).strip() or type(error).__name__).splitlines()[0][:300].rstrip(".")
     return SparkforgeError(
-        f"transformers cannot load the {what} of {where.path}: {said}.",
+        f"transformers cannot load the {part} of {source.path}: {message}.",
         "Get the model again, or use an environment whose transformers knows it.",
     )

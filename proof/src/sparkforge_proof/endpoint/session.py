@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A conversation with one server: what is asked of it, and its numbers beside the reference's."""
+"""Requests to a server, and the comparison of its numbers with the reference's."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .client import OTHER_KERNELS, Declined, Endpoint, NotNumbers
 from .judge import Observation
 from .texts import GENERATED, Ids, Text
 
-#: Tokens of which an answer names the log-probability at each position.
+#: Number of the likeliest tokens whose log-probabilities an answer has at each position.
 TOP = 5
-#: Of how many texts at most the noise is computed again where a number is off, and how often then. In a mixture of
-#: experts a token whose scores of two experts are nearly equal takes the other one in a few of many computations.
+#: If up to ``FEW`` texts are off, their noise is computed again with ``MANY`` trials: in a mixture of experts, a token
+#: with nearly equal scores for two experts rarely takes the other one.
 FEW, MANY = 4, 32
-#: Options of engines beyond OpenAI's interface: the ids of tokens; nothing that an engine's own defaults would do to a
-#: distribution; and no end before the text is as long as was asked for.
+#: Options of engines beyond OpenAI's interface: return token ids, disable the engine's sampling defaults, and do not
+#: stop before the requested length.
 _IDS = {"return_token_ids": True, "return_tokens_as_token_ids": True}
 _PLAIN = {"top_k": -1, "min_p": 0.0}
 _LONG = {"ignore_eos": True}
@@ -33,11 +33,11 @@ EXTRAS: tuple[dict[str, t.Any], ...] = ({**_IDS, **_PLAIN, **_LONG}, {**_PLAIN, 
 
 
 class Compared(t.NamedTuple):
-    """The numbers of one text beside the reference's.
+    """A text's numbers compared with the reference's.
 
-    :ivar prompt: of its own tokens.
-    :ivar completion: of those that were generated, and the likeliest beside them.
-    :ivar draws: for each generated token its log-probability, and that one's moments.
+    :ivar prompt: observations of the text's tokens.
+    :ivar completion: observations of generated tokens and of the likeliest alternatives.
+    :ivar draws: for each generated token its log-probability and the moments there.
     """
 
     prompt: list[Observation]
@@ -46,30 +46,29 @@ class Compared(t.NamedTuple):
 
 
 class Session:
-    """One server and the reference beside it.
+    """A server and its reference.
 
-    :ivar extras: which of :data:`EXTRAS` the server takes.
+    :ivar extras: the element of :data:`EXTRAS` that the server accepts.
     """
 
     def __init__(self, endpoint: Endpoint, model: str, ref: reference.Reference | None = None) -> None:
-        # Where two servers are compared, nothing asks for it.
+        # The comparison of two servers does not use the reference.
         self.endpoint, self.model, self.reference = endpoint, model, t.cast(reference.Reference, ref)
         self.extras: dict[str, t.Any] = {}
         self._spelled: dict[str, list[int]] | None = None
 
     def settle(self, ids: Ids) -> None:
-        """Find out what the server takes.
+        """Find out which options the server accepts.
 
-        :raises SparkforgeError: it returns no log-probabilities, or refuses a plain completion.
+        :raises SparkforgeError: the server returns no log-probabilities, or refuses a plain completion.
         """
         for number, extras in enumerate(EXTRAS):
-            # A penalty is undone only where the model itself asks for it: nobody else is to apply any.
-            self.extras = {**extras, **(self.reference.defaults() if extras and self.reference else {})}
+            # Only penalties from the model's configuration are undone; the check endpoint.greedy finds others.
+            self.extras = {**extras, **(self.reference.neutral_penalties() if extras and self.reference else {})}
             try:
                 answer = self.complete(ids, max_tokens=2)
             except NotNumbers:
-                # The checks say so.
-                return
+                return  # the checks report this
             except Declined:
                 if number == len(EXTRAS) - 1:
                     raise
@@ -83,19 +82,21 @@ class Session:
             return
 
     def complete(self, prompt: Ids | str, **more: t.Any) -> Answer:
-        """Return the greedy answer to a text, or what ``more`` asks for.
+        """Return the greedy answer to a text.
 
-        :raises NotNumbers: a log-probability is none.
-        :raises SparkforgeError: it was cut off.
+        :param more: further options of the request, which may replace the default ones.
+        :raises NotNumbers: a log-probability is not a number.
+        :raises SparkforgeError: the answer was cut off.
         """
         asked = {"temperature": 0, "top_p": 1.0, "max_tokens": GENERATED, "logprobs": TOP, **self.extras, **more}
         body = {"model": self.model, "prompt": prompt if isinstance(prompt, str) else list(prompt), **asked}
         answer = answers.completion(self.endpoint.post("/v1/completions", body))
         answer = dataclasses.replace(answer, asked=asked["max_tokens"])
-        # The first token of a prompt has no number; where none has one, the server does not name those of prompts.
-        numbers = [one.logprob for one in (answer.tokens[1 : len(prompt)] if asked.get("echo") else answer.tokens)]
-        bad = sum(one is None or not math.isfinite(one) for one in numbers)
-        if bad and any(one is not None for one in numbers):
+        # The first token of a prompt has no log-probability; if no token has one, the server does not support echo.
+        tokens = answer.tokens[1 : len(prompt)] if asked.get("echo") else answer.tokens
+        numbers = [token.logprob for token in tokens]
+        bad = sum(number is None or not math.isfinite(number) for number in numbers)
+        if bad and any(number is not None for number in numbers):
             raise NotNumbers(
                 f"{bad} of {len(numbers)} log-probabilities of an answer are no numbers (NaN, infinite or null).",
                 OTHER_KERNELS,
@@ -109,10 +110,10 @@ class Session:
         return answer
 
     def named(self, prompt: Ids, **more: t.Any) -> Answer:
-        """Return an answer of which every token is named.
+        """Return an answer that names every token.
 
-        llama.cpp's server leaves out those that end within a character, and nothing says where: then one token is asked
-        for, which it names always.
+        llama.cpp's server omits tokens that end within a character, without telling where. In that case request a
+        single token, which it always names.
         """
         answer = self.complete(prompt, **more)
         if answer.completion_tokens in (None, len(answer.tokens)):
@@ -122,103 +123,103 @@ class Session:
     def at_once(
         self, prompts: t.Sequence[Ids], each: t.Sequence[t.Mapping[str, t.Any]] = (), **more: t.Any
     ) -> list[Answer]:
-        """Return the answers to texts that are asked at the same moment; ``each`` has more options of each."""
+        """Return the answers to texts that are asked at the same moment; ``each`` has further options for each text."""
         barrier = threading.Barrier(len(prompts))
 
-        def one(number: int) -> Answer:
+        def ask(number: int) -> Answer:
             barrier.wait()
             return self.named(prompts[number], **more, **(each[number] if each else {}))
 
         with concurrent.futures.ThreadPoolExecutor(len(prompts)) as pool:
-            return list(pool.map(one, range(len(prompts))))
+            return list(pool.map(ask, range(len(prompts))))
 
     def generated(self, prompt: Ids, answer: Answer) -> list[int]:
-        """Return the ids of the generated tokens; where only their text is known, those that the text may be."""
-        found: list[int] = []
-        # More than was asked for is what the check endpoint.max_tokens fails for, and would have to be computed here.
+        """Return the ids of the generated tokens; for a token without an id, the likeliest one with its text."""
+        ids: list[int] = []
+        # Surplus tokens would have to be computed; the check endpoint.max_tokens reports them.
         for token in answer.tokens[:GENERATED]:
             if token.id is not None:
-                found.append(token.id)
+                ids.append(token.id)
                 continue
             candidates = self._candidates(token.text)
             if len(candidates) > 1:
-                place = len(prompt) + len(found)
-                scored = self.reference.score([((*prompt, *found), {place: candidates})], 0)[0][place].logprobs
-                candidates = sorted(candidates, key=lambda one: -scored.get(one, -math.inf))
+                position = len(prompt) + len(ids)
+                scored = self.reference.score([((*prompt, *ids), {position: candidates})], 0)[0][position].logprobs
+                candidates = sorted(candidates, key=lambda candidate: -scored.get(candidate, -math.inf))
             if not candidates:
                 raise SparkforgeError(
                     f"The server generated {token.text!r}, which is no token of the model's tokenizer.",
                     "Compare the tokenizer.json of both: the server has another one.",
                 )
-            found.append(candidates[0])
-        return found
+            ids.append(candidates[0])
+        return ids
 
     def _candidates(self, text: str) -> list[int]:
         if self._spelled is None:
             self._spelled = {}
             tokenizer = self.reference.tokenizer
-            for one in tokenizer.get_vocab().values():
-                for spelled in {tokenizer.decode([one]), str(tokenizer.convert_ids_to_tokens(one))}:
-                    self._spelled.setdefault(spelled, []).append(one)
+            for id_ in tokenizer.get_vocab().values():
+                for spelled in {tokenizer.decode([id_]), str(tokenizer.convert_ids_to_tokens(id_))}:
+                    self._spelled.setdefault(spelled, []).append(id_)
         return self._spelled.get(text, [])
 
     def echoed(self, text: Text) -> Answer | None:
-        """Return an answer with the log-probabilities of the text's own tokens; None where the server names none."""
+        """Return an answer with the log-probabilities of the text's tokens, None if the server does not return them."""
         try:
             answer = self.complete(text.ids, echo=True, max_tokens=1, logprobs=1)
         except Declined:
             return None
-        # Where one token of a prompt has a number, all have, or Session.complete would have said so.
+        # If one token of the prompt has a number, all have: complete() checked that.
         is_named = len(answer.tokens) in (len(text.ids), len(text.ids) + 1) and answer.tokens[1].logprob is not None
         return answer if is_named else None
 
     def compared(self, asked: t.Sequence[tuple[Text, Answer, Answer | None]], temperature: float = 0) -> list[Compared]:
-        """Return the numbers of each text beside the reference's.
+        """Return the numbers of each text with the reference's.
 
-        :param asked: each text, its answer, and the answer with its own tokens, where there is one.
-        :param temperature: at which its tokens were drawn, if they were.
+        :param asked: each text, its answer, and the answer from :meth:`echoed`, if there is one.
+        :param temperature: the temperature at which tokens were drawn, if they were.
         """
         listed = []
         for text, answer, echo in asked:
             ids = self.generated(text.ids, answer)
             named: dict[int, dict[int, float]] = {}
-            for place in reference.places(len(text.ids)) if echo else ():
-                named[place] = {text.ids[place]: _number(t.cast(Answer, echo).tokens[place].logprob)}
-            for place, token, one in zip(range(len(text.ids), len(text.ids) + len(ids)), answer.tokens, ids):
-                named[place] = {**self._of_top(token), one: _number(token.logprob)}
+            for position in reference.compared_positions(len(text.ids)) if echo else ():
+                named[position] = {text.ids[position]: _number(t.cast(Answer, echo).tokens[position].logprob)}
+            for position, (token, id_) in enumerate(zip(answer.tokens, ids), len(text.ids)):
+                named[position] = {**self._certain_alternatives(token), id_: _number(token.logprob)}
             listed.append(((*text.ids, *ids), named))
         scored = self.reference.score(listed, drawn=temperature)
-        found = [_beside(one[0], *line, said) for one, line, said in zip(asked, listed, scored)]
-        off = [number for number, pair in enumerate(found) if judge.judge([*pair.prompt, *pair.completion]).wrong]
+        pairs = [_compare(row[0], *line, scores) for row, line, scores in zip(asked, listed, scored)]
+        off = [number for number, pair in enumerate(pairs) if judge.judge([*pair.prompt, *pair.completion]).wrong]
         if 0 < len(off) <= FEW:
-            for number, said in zip(off, self.reference.score([listed[one] for one in off], MANY, temperature)):
-                found[number] = _beside(asked[number][0], *listed[number], said)
-        return found
+            for number, scores in zip(off, self.reference.score([listed[index] for index in off], MANY, temperature)):
+                pairs[number] = _compare(asked[number][0], *listed[number], scores)
+        return pairs
 
-    def _of_top(self, token: Token) -> dict[int, float]:
-        """Return the likeliest tokens whose id is certain: a text may be that of several."""
-        found = {}
+    def _certain_alternatives(self, token: Token) -> dict[int, float]:
+        """Return the likeliest tokens by id, without texts that several tokens share."""
+        logprobs = {}
         for name, logprob in token.top.items():
             candidates = [name] if isinstance(name, int) else self._candidates(name)
             if len(candidates) == 1:
-                found[int(candidates[0])] = logprob
-        return found
+                logprobs[int(candidates[0])] = logprob
+        return logprobs
 
 
-def _beside(
-    text: Text, ids: Ids, named: t.Mapping[int, t.Mapping[int, float]], said: t.Mapping[int, reference.Position]
+def _compare(
+    text: Text, ids: Ids, named: t.Mapping[int, t.Mapping[int, float]], scores: t.Mapping[int, reference.Position]
 ) -> Compared:
     seen = [
-        Observation(text, at, served, said[at].logprobs[one], said[at].sigma)
+        Observation(text, at, served, scores[at].logprobs[id_], scores[at].sigma)
         for at, tokens in named.items()
-        for one, served in tokens.items()
-        if one in said[at].logprobs
+        for id_, served in tokens.items()
+        if id_ in scores[at].logprobs
     ]
     length = len(text.ids)
     return Compared(
-        [one for one in seen if one.position < length],
-        [one for one in seen if one.position >= length],
-        [(said[at].logprobs[ids[at]], *said[at].moments) for at in range(length, len(ids))],
+        [observation for observation in seen if observation.position < length],
+        [observation for observation in seen if observation.position >= length],
+        [(scores[at].logprobs[ids[at]], *scores[at].moments) for at in range(length, len(ids))],
     )
 
 

@@ -2,4 +2,4 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether packages will run on a given device, answered from their files: nothing of them is run."""
+"""Predict from files, without running any code, whether packages will run on a device."""

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What speaks for or against a package in its files: of a wheel, or of what is installed below a directory."""
+"""Read the facts about packages from the files of a wheel, or of the environments in a directory."""
 
 from __future__ import annotations
 
@@ -23,39 +23,40 @@ from .._shared.module_utils._wheel import installed as packages, wheel_file
 from .._shared.module_utils._wheel.names import parse_wheel_name
 from . import texts
 
-#: Changes when a reader finds more: what was kept of an older one is read again.
+#: Increased when a reader extracts more, so that results cached in an older format are read again.
 FORMAT = 3
-#: Seconds for one wheel, and for one directory or file system with all that is in it.
+#: Time limit in seconds for a wheel, or for a directory with all its packages.
 SECONDS = 900
-#: CUDA C++, without headers; a package that carries it may compile on the host, at the first call.
+#: CUDA C++ sources without headers; a package that contains them may compile them on the host at run time.
 _SOURCES = (".cu",)
-#: Not part of what a process of the file system can see.
+#: Directories of a root file system without packages.
 _SKIPPED = frozenset({"proc", "sys", "dev", "run"})
-#: The machine of a bare cubin.
+#: The ``machine`` of a bare cubin.
 CUBIN = "cuda"
 _CPU = frozenset(reader.MACHINES.values()) - {CUBIN}
-#: The newest versions of symbols in Ubuntu 24.04: glibc 2.39, and libstdc++ of GCC 14 (its manual, ABI Policy).
+#: The newest symbol versions of Ubuntu 24.04: glibc 2.39, and libstdc++ of GCC 14 (its manual, ABI Policy).
 HOST_VERSIONS = {"GLIBC": "2.39", "GLIBCXX": "3.4.33", "CXXABI": "1.3.15"}
 _VERSION = re.compile(rb"\0((?:GLIBC|GLIBCXX|CXXABI)_\d{1,4}(?:\.\d{1,4}){1,3})(?=\0)")
 _HOST_LIBRARIES = ("/lib/*-linux-gnu", "/usr/lib/*-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib")
-#: Libraries of the host all of whose symbols have versions: which they have is asked by these.
+#: Libraries of the host whose symbols all have versions, so that comparing versions is enough.
 _OF_THE_HOST = re.compile(
     r"(?:lib(?:c|m|mvec|dl|rt|pthread|util|resolv|gcc_s|stdc\+\+|gomp|atomic|z)|ld-linux[\w-]*)\.so\."
 )
-#: Endings of files that may hold code, for GPUs too, and that nothing here looks into.
+#: Extensions of files that may contain code, also for GPUs, and that are not read.
 _UNREAD = ("a", "fatbin", "ptx", "hsaco", "o", "bc", "tar", "gz", "xz", "zip", "zst", "whl")
 
 
 class NoPackageError(SparkforgeError):
-    """A directory has no Python package."""
+    """A directory contains no Python package."""
 
 
 class Library(t.TypedDict):
-    """One ELF file, also a bare cubin, whose machine is ``cuda``.
+    """An ELF file, which may be a bare cubin with the machine ``cuda``.
 
-    ``needed``: its SONAMEs; ``lacking``: those that nobody provides, once that was asked; ``undefined``: symbols that
-    another package must have, each with the SONAME that it is to be of, or none; ``versions``: the newest of each of
-    libc's and libstdc++'s names that it asks for, ``GLIBC`` -> ``2.38``; ``guards`` and ``release``: its texts.
+    ``needed``: the SONAMEs that it needs; ``lacking``: those of them that nothing provides, filled in later;
+    ``undefined``: symbols that another package must have, each with the SONAME of its library, or an empty one;
+    ``versions``: the newest symbol versions of libc and libstdc++ that it needs, ``GLIBC`` -> ``2.38``; ``guards`` and
+    ``release``: see :class:`texts.Texts`.
     """
 
     path: str
@@ -72,13 +73,13 @@ class Library(t.TypedDict):
 
 
 class Contents(t.TypedDict):
-    """One package.
+    """A package.
 
-    ``file``: the wheel's name, empty where it is installed; ``site``: where that is; ``files``: their number;
-    ``sources``: how many of them are CUDA C++; ``damaged``: the cause, for each file that cannot be read;
-    ``exports``: the checksums of the symbols of its libraries, packed; ``families``: the namespaces of these;
-    ``unread``: the number of files by their endings that may hold code and were not looked into; ``without_symbols``:
-    the number of those whose symbols cannot be read.
+    ``file``: the wheel's name, empty for an installed package; ``site``: the directory of an installed package;
+    ``files``: the number of files; ``sources``: how many of them are CUDA C++; ``damaged``: the cause for each file
+    that cannot be read; ``exports``: the packed checksums of its libraries' symbols; ``families``: the symbols'
+    namespaces; ``unread``: the number of unread files that may contain code, by extension; ``without_symbols``: the
+    number of binaries whose symbols cannot be read.
     """
 
     name: str
@@ -96,16 +97,16 @@ class Contents(t.TypedDict):
     without_symbols: int
 
 
-def of_wheel(path: str, place: str) -> Contents:
+def of_wheel(path: str, scratch: str) -> Contents:
     """Read a wheel.
 
-    :param place: an existing directory with room for its largest file; they are unpacked one at a time.
-    :raises SparkforgeError: the file does not exist, or is no whole wheel.
+    :param scratch: an existing directory with space for the wheel's largest file; files are unpacked one at a time.
+    :raises SparkforgeError: the file does not exist, or is not a complete wheel.
     """
     named = parse_wheel_name(path)
     try:
-        with tempfile.TemporaryDirectory(prefix="sparkforge-inspect-", dir=place) as directory:
-            # By a link, since what is unpacked is put beside the wheel.
+        with tempfile.TemporaryDirectory(prefix="sparkforge-inspect-", dir=scratch) as directory:
+            # Files are unpacked next to the wheel, so that a link redirects them.
             link = os.path.join(directory, named.file)
             os.symlink(os.path.abspath(path), link)
             deadline = Deadline(SECONDS, path)
@@ -115,28 +116,28 @@ def of_wheel(path: str, place: str) -> Contents:
             if not any(re.fullmatch(r"[^/]+\.dist-info/METADATA", name) for name in names):
                 raise FileNotFoundError(errno.ENOENT, "it has no .dist-info directory with METADATA")
             requires = wheel_file.requires(wheel)
-            found = _contents(wheel.name, wheel.version, requires, names, files.binaries(), deadline)
+            contents = _contents(wheel.name, wheel.version, requires, names, files.binaries(), deadline)
     except TooSlowError:
         raise
     except OSError as error:
-        raise _no_wheel(path, error.strerror or str(error)) from error
+        raise _unreadable_wheel(path, error.strerror or str(error)) from error
     except SparkforgeError as error:
-        raise _no_wheel(path, error.cause) from error
-    return {**found, "file": named.file}
+        raise _unreadable_wheel(path, error.cause) from error
+    return {**contents, "file": named.file}
 
 
-def _no_wheel(path: str, why: str) -> SparkforgeError:
+def _unreadable_wheel(path: str, why: str) -> SparkforgeError:
     return SparkforgeError(
         f"{path} cannot be read as a wheel: {why.rstrip('.')}.", "Use a complete wheel, as the index has it.", path=path
     )
 
 
 def of_environments(root: str, environment: str | None = None) -> list[Contents]:
-    """Read every Python environment of a file system, or one of them.
+    """Read the packages of all Python environments of a file system, or of one environment.
 
-    :param root: the file system, ``/`` for this host's.
-    :param environment: the directory of a virtual environment inside it.
-    :raises NoPackageError: there is no environment.
+    :param root: the root of the file system.
+    :param environment: the directory of a virtual environment in it.
+    :raises NoPackageError: no package is installed.
     """
     deadline = Deadline(SECONDS, environment or root)
     files = FileSystem(root, deadline)
@@ -148,34 +149,34 @@ def of_environments(root: str, environment: str | None = None) -> list[Contents]
             "Name a virtual environment, or the root of a file system that has one, such as podman image mount prints.",
             path=top,
         )
-    found = []
+    contents = []
     for site in sites:
-        for one in packages.installed([site], files).values():
-            record = packages.record(one, files)
+        for package in packages.installed([site], files).values():
+            record = packages.record(package, files)
             rows = [row.path for row in record or []]
-            # Whatever RECORD and links say, only files below the root are read.
+            # Files outside the root are not read, even if RECORD or a link names them.
             paths = [os.path.normpath(os.path.join(site, row)) for row in rows]
             binaries = ((path, outside) for path in paths for outside in _elf(files, path))
-            read = _contents(one.name, one.version, list(one.requires), rows, binaries, deadline)
-            for name, is_read in (("METADATA", one.version != ""), ("RECORD", record is not None)):
-                if not is_read and name in files.names(one.info):
-                    read["damaged"].append(f"{os.path.join(one.info, name)} is no {name} of a package, or too large")
+            read = _contents(package.name, package.version, list(package.requires), rows, binaries, deadline)
+            for name, is_read in (("METADATA", package.version != ""), ("RECORD", record is not None)):
+                if not is_read and name in files.names(package.info):
+                    path = os.path.join(package.info, name)
+                    read["damaged"].append(f"{path} is no {name} of a package, or too large")
             read["site"] = site
-            found.append(read)
-    missing = closure.Closure(sites, root=root, driver=True, deadline=deadline).result()["missing"]
+            contents.append(read)
     lacking: dict[str, list[str]] = {}
-    for gap in missing:
-        for path in gap["needed_by"]:
-            lacking.setdefault(path, []).append(gap["soname"])
-    provided = sonames(found)
-    for library in (library for one in found for library in one["libraries"]):
-        # A library of another package is loaded once that package is imported, as torch's libraries are.
+    for missing in closure.Closure(sites, root=root, driver=True, deadline=deadline).result()["missing"]:
+        for path in missing["needed_by"]:
+            lacking.setdefault(path, []).append(missing["soname"])
+    provided = sonames(contents)
+    for library in (library for package in contents for library in package["libraries"]):
+        # Libraries of another package are loaded when it is imported, as torch's are.
         library["lacking"] = [name for name in lacking.get(library["path"], []) if name not in provided]
-    return found
+    return contents
 
 
 def _sites(files: FileSystem, top: str) -> t.Iterator[str]:
-    """Yield each directory below ``top`` that packages are installed in."""
+    """Yield each directory under ``top`` with installed packages."""
     for base, folders, _names in files.walk(top):
         if any(name.endswith(".dist-info") for name in folders):
             yield base
@@ -184,13 +185,13 @@ def _sites(files: FileSystem, top: str) -> t.Iterator[str]:
 
 
 def _elf(files: FileSystem, path: str) -> t.Iterator[str]:
-    """Yield a path of what ``path`` is, where that is an ELF file; it is good until the next one."""
+    """Yield a path to open an ELF file by, which is valid until the generator resumes; nothing for other files."""
     try:
         stream = files.open(path)
     except (OSError, LinkLoopError):
         return
     with stream:
-        # Not by the name again, which may lead elsewhere by now.
+        # The name may have been replaced by a link meanwhile, the descriptor cannot.
         opened = f"/proc/self/fd/{stream.fileno()}"
         if reader.is_elf(opened):
             yield opened
@@ -214,11 +215,11 @@ def _contents(
             try:
                 file = reader.read_elf(path, shown, with_symbols=True)
             except reader.CorruptElfError:
-                # The loader may take what has odd tables, as patched programs have.
+                # The loader may accept the unusual tables of a patched program.
                 file = reader.read_elf(path, shown)
                 unreadable += 1
             code = fatbin.architectures(path, shown, everywhere=True, deadline=deadline)
-            told = texts.read(path, deadline)
+            messages = texts.read(path, deadline)
         except (reader.NotElfError, reader.CorruptElfError, reader.UnreadableFileError) as error:
             damaged.append(error.cause)
             continue
@@ -241,8 +242,8 @@ def _contents(
                     row for row in own.undefined if not _OF_THE_HOST.match(row[1]) and symbols.family(row[0].encode())
                 ],
                 "versions": _newest(own.versions),
-                "guards": told.guards,
-                "release": told.release,
+                "guards": messages.guards,
+                "release": messages.release,
             }
         )
     for library in libraries:
@@ -266,35 +267,35 @@ def _contents(
 
 
 def _newest(versions_of: t.Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the newest version of each of libc's and libstdc++'s names."""
-    found: dict[str, str] = {}
+    """Return the newest symbol version for each prefix in ``HOST_VERSIONS``."""
+    newest: dict[str, str] = {}
     for _soname, version in versions_of:
         name, _underscore, number = version.rpartition("_")
-        if name in HOST_VERSIONS and versions.numbers(number) > versions.numbers(found.get(name, "0")):
-            found[name] = number
-    return found
+        if name in HOST_VERSIONS and versions.numbers(number) > versions.numbers(newest.get(name, "0")):
+            newest[name] = number
+    return newest
 
 
-def exported(found: t.Iterable[Contents]) -> set[int]:
-    """Return the checksum of every symbol that a library of the packages has."""
-    return {number for one in found for number in array.array("I", base64.b64decode(one["exports"]))}
+def exported(contents: t.Iterable[Contents]) -> set[int]:
+    """Return the checksums of all symbols that the packages' libraries export."""
+    return {number for package in contents for number in array.array("I", base64.b64decode(package["exports"]))}
 
 
 def host_versions(files: FileSystem) -> dict[str, str]:
-    """Return the newest versions of symbols that libc and libstdc++ of a file system have, as far as they are there."""
-    found: list[tuple[str, str]] = []
+    """Return the newest symbol versions of a file system's libc and libstdc++, as far as they exist."""
+    symbol_versions: list[tuple[str, str]] = []
     for name in ("libc.so.6", "libstdc++.so.6"):
         paths = [path for base in _HOST_LIBRARIES for path in files.glob(f"{base}/{name}")]
         content = next((content for path in paths if (content := files.read_bytes(path))), b"")
-        found += [("", text.decode()) for text in _VERSION.findall(content)]
-    return _newest(found)
+        symbol_versions += [("", text.decode()) for text in _VERSION.findall(content)]
+    return _newest(symbol_versions)
 
 
 def names(library: Library) -> tuple[str, str]:
-    """Return what a library can be found by."""
+    """Return the names by which the loader finds a library."""
     return library["soname"], os.path.basename(library["path"])
 
 
-def sonames(found: t.Iterable[Contents]) -> set[str]:
-    """Return every name that a library of the packages can be found by."""
-    return {name for one in found for library in one["libraries"] for name in names(library)}
+def sonames(contents: t.Iterable[Contents]) -> set[str]:
+    """Return the names by which the loader finds the packages' libraries."""
+    return {name for package in contents for library in package["libraries"] for name in names(library)}

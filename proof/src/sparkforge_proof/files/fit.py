@@ -2,10 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether packages fit each other and the host: versions, symbols, and the compilers that they bring.
-
-Each function yields findings.
-"""
+"""Findings about versions, symbols and compilers of packages that do not match each other or the host."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ from .contents import Contents, Library
 
 
 class Finding(t.TypedDict):
-    """``level``: ``no``, ``perhaps`` or ``note``; ``kind``: one word that programs go by."""
+    """``level``: ``no``, ``perhaps`` or ``note``; ``kind``: a keyword for programs; ``what``: a sentence."""
 
     package: str
     level: str
@@ -30,12 +27,12 @@ class Finding(t.TypedDict):
     what: str
 
 
-def finding(package: str, level: str, kind: str, what: str) -> Finding:
-    return {"package": package, "level": level, "kind": kind, "what": what}
+def finding(package: str, level: str, kind: str, sentence: str) -> Finding:
+    return {"package": package, "level": level, "kind": kind, "what": sentence}
 
 
-#: Packages of one release, whose imports compare their versions (flashinfer-ai/flashinfer issue 4781; Transformer
-#: Engine's common/__init__.py; the plugins of jax).
+#: Packages that must have the same version, which they compare on import (flashinfer-ai/flashinfer issue 4781;
+#: Transformer Engine's common/__init__.py; the plugins of jax).
 _ALIKE = (
     {"flashinfer-python", "flashinfer-cubin", "flashinfer-jit-cache"},
     {"transformer-engine", "transformer-engine-cu12", "transformer-engine-cu13", "transformer-engine-torch"},
@@ -43,23 +40,23 @@ _ALIKE = (
     {"jax-cuda13-plugin", "jax-cuda13-pjrt"},
 )
 _OF_TORCH = ("torch", "torchvision", "torchaudio")
-#: The first CUDA whose compilers know a GPU (release notes of CUDA).
+#: The first CUDA release whose compilers support a GPU (CUDA release notes).
 _FIRST_CUDA = {
     "8.9": "11.8", "9.0": "11.8", "10.0": "12.8", "10.3": "12.9", "11.0": "13.0", "12.0": "12.8", "12.1": "12.9",
 }  # fmt: skip
 _COMPILER = re.compile(r"(ptxas|nvcc|cicc|libnvrtc)(?=$|[-.])")
 _COMPILERS_OF_CUDA = re.compile(r"nvidia-cuda-(nvrtc|nvcc)(?:-cu\d+)?")
 _TRITON = ("triton", "pytorch-triton")
-#: Triton up to 3.5 brings the ptxas of CUDA 12.8 (vllm-project/vllm issue 30163), 3.6 one of 12.9 beside it.
+#: Triton up to 3.5 contains the ptxas of CUDA 12.8 (vllm-project/vllm issue 30163), 3.6 also that of 12.9.
 _TRITON_WITH_129, _TRITON_BEFORE = (3, 6), "12.8"
-#: The driver's functions, whose library is the host's.
+#: Functions of the driver, whose library the host provides.
 _OF_THE_DRIVER = re.compile(r"cu[A-Z]|nvml[A-Z]")
 
 
 def of_versions(contents_read: t.Sequence[Contents], machine: str) -> t.Iterator[Finding]:
-    """Yield packages of different releases that belong together, and requirements that another package misses.
+    """Yield findings for related packages of different releases, and for requirements that a package does not meet.
 
-    Only packages of one environment are compared, and wheels with each of them.
+    Only packages of the same environment are compared, and wheels with each environment.
     """
     for site in sorted({package["site"] for package in contents_read}):
         there = {package["name"]: package for package in contents_read if package["site"] in ("", site)}
@@ -79,13 +76,13 @@ def of_versions(contents_read: t.Sequence[Contents], machine: str) -> t.Iterator
         for name, distribution in distributions.items():
             for sentence in installed.unsatisfied(distribution, distributions):
                 pin = re.search(r" requires torch ==(\d+\.\d+)[^,]*, but (\d+\.\d+)", sentence)
-                # PyTorch keeps the interface that extensions are compiled against within a minor alone.
+                # PyTorch's ABI is stable only within a minor release.
                 broken = pin is not None and pin[1] != pin[2] and there[name]["libraries"]
                 yield finding(name, "no" if broken else "perhaps", "sisters", f"{sentence}.")
 
 
 def _distribution(package: Contents, machine: str) -> installed.Distribution:
-    """Return a package with the requirements that count on the machine, as far as their markers are understood."""
+    """Return a package with the requirements that apply to the machine; those with other markers are left out."""
     counting = []
     for line in package["requires"]:
         marker = re.sub(r"(platform_system|sys_platform) *== *['\"][Ll]inux['\"]", "", line.partition(";")[2])
@@ -96,10 +93,10 @@ def _distribution(package: Contents, machine: str) -> installed.Distribution:
 
 
 def missing_symbols(contents_read: t.Sequence[Contents]) -> dict[tuple[str, str], list[tuple[str, str]]]:
-    """Return the symbols that nobody has, and who should, by package and path of the library that needs them.
+    """Return each missing symbol and the package that should export it, by package and path of the library.
 
-    Only symbols that another package must have: it exports others of that namespace in C++, or the library names it by
-    a SONAME.
+    A symbol counts if another package must have it: that package exports other symbols of the C++ namespace, or the
+    library needs one of its SONAMEs.
     """
     owners: dict[str, Contents] = {}
     for package in contents_read:
@@ -128,9 +125,9 @@ def missing_symbols(contents_read: t.Sequence[Contents]) -> dict[tuple[str, str]
 def of_host(
     package: Contents, libraries: t.Sequence[Library], host: t.Mapping[str, str], own: t.Collection[str]
 ) -> t.Iterator[Finding]:
-    """Yield what asks for newer versions of libc's and libstdc++'s symbols than the host has.
+    """Yield a finding if libraries need newer symbol versions of libc or libstdc++ than the host has.
 
-    :param own: SONAMEs that packages bring, a libstdc++ for one.
+    :param own: SONAMEs that packages contain, which may include a libstdc++.
     """
     newer = {}
     for library in libraries:
@@ -145,7 +142,7 @@ def of_host(
 
 
 def of_compilers(package: Contents, capability: str) -> t.Iterator[Finding]:
-    """Yield the compilers of a package that do not know the GPU: ptxas, nvcc and NVRTC."""
+    """Yield findings for compilers in a package that do not support the GPU: ptxas, nvcc and NVRTC."""
     needed = _FIRST_CUDA.get(capability, "0")
     releases: dict[str, list[str]] = {}
     for library in package["libraries"]:
@@ -166,7 +163,7 @@ def of_compilers(package: Contents, capability: str) -> t.Iterator[Finding]:
 
 
 def of_guards(package: Contents, libraries: t.Sequence[Library], capability: str) -> t.Iterator[Finding]:
-    """Yield libraries whose code for the GPU is a trap by what it prints."""
+    """Yield findings for libraries whose messages suggest that their code for the GPU only traps."""
     for library in libraries:
         code = [fatbin.number(name) for name in library["cubins"] or library["ptx"]]
         used = fatbin.Embedded(frozenset(library["cubins"]), frozenset(library["ptx"])).used_on(capability)
@@ -179,16 +176,16 @@ def of_guards(package: Contents, libraries: t.Sequence[Library], capability: str
 
 
 def of_image(root: str, cuda: str) -> t.Iterator[Finding]:
-    """Yield what the container toolkit would refuse an unpacked image for: it asks for a newer driver.
+    """Yield findings for an unpacked image that the container toolkit refuses because it needs a newer driver.
 
-    :param cuda: of the driver.
+    :param cuda: the driver's CUDA version.
     """
     bundle = os.path.dirname(os.path.abspath(root))
-    # As docker and podman inspect, an OCI bundle and a layout have it, and images that set it for a login.
+    # The places of NVIDIA_REQUIRE_CUDA in docker's and podman's output, OCI bundles and images that set it at login.
     files = [(root, "/config.json"), (root, "/etc/environment")]
     files += [(bundle, "/config.json")] if os.path.basename(os.path.abspath(root)) == "rootfs" else []
     content = b"\n".join(FileSystem(top).read_bytes(path) or b"" for top, path in files)
-    # Go writes > in JSON as an escape.
+    # Go escapes > in JSON.
     text = content.decode("utf-8", "replace").replace("\\u003e", ">")
     values = list(dict.fromkeys(re.findall(r'NVIDIA_REQUIRE_CUDA=["\']?([^"\'\n]*)', text)))
     for value in values:

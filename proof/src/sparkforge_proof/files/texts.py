@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Texts in a binary that say which GPUs it is for: guards of kernels, and the CUDA that a compiler is of.
+"""Find messages in a binary that name its GPUs (guards of kernels), and the CUDA release of a compiler.
 
-A kernel that is compiled for a GPU which it does not support often consists of a text and a trap: vLLM's wrappers of
-CUTLASS print "This kernel only supports sm120.", PyTorch's attention "is for sm80-sm100, but was built for sm121".
-Device code may be compressed, and its texts with it: only what can be read is found.
+A kernel compiled for an unsupported GPU often consists of a message and a trap: vLLM's CUTLASS wrappers print "This
+kernel only supports sm120.", PyTorch's attention "is for sm80-sm100, but was built for sm121". Messages in compressed
+device code are not found.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import typing as t
 from .._shared.module_utils._core import disk
 from .._shared.module_utils._core.deadline import Deadline
 
-#: Bytes that are searched at a time, bytes of a guard on each side of its word, and guards of one file.
+#: Bytes searched at a time, most bytes of a guard on each side of its keyword, and most guards of a file.
 _BLOCK, _LONGEST, _MOST = 1 << 20, 160, 50
-_WORDS = (b"only", b"Only", b"require", b"is for sm", b"Cuda compilation tools, release ")
+_KEYWORDS = (b"only", b"Only", b"require", b"is for sm", b"Cuda compilation tools, release ")
 _RELEASE = re.compile(r"Cuda compilation tools, release (\d{1,3}\.\d{1,3}), V")
 _GUARD = re.compile(
     r"\b(?:only|require[sd]?)\b[^.;:]{0,80}?(?<![\w.])(?:sm[ _-]?|compute[ _]|compute capability )[>=\[( ]*\d"
@@ -36,14 +36,14 @@ _OR_NEWER = re.compile(r">=|\bat least\b|\bor (?:newer|later|higher|above|greate
 _HALF_OPEN = re.compile(r"sm[ _-]?\[(\d{2,3}), ?(\d{2,3})\)|is for sm(\d{2,3})-sm(\d{2,3}), but was built for")
 _ATTENTION = "but was built for"
 
-#: Architectures as sm numbers, the first that is meant and the first that is not any more.
+#: A half-open range of sm numbers.
 Range = tuple[int, int]
-#: sm numbers that there are, or will be; other numbers in a text are something else.
+#: Plausible sm numbers; other numbers in a text mean something else.
 _OLDEST, _NEWEST = 50, 200
 
 
 class Texts(t.NamedTuple):
-    """``guards``: what names the GPUs that a kernel is for; ``release``: of the CUDA that a compiler says it is of."""
+    """``guards``: messages that name the GPUs of a kernel; ``release``: the CUDA release of a compiler, or empty."""
 
     guards: list[str]
     release: str
@@ -57,42 +57,43 @@ def read(path: str, deadline: Deadline) -> Texts:
     guards: dict[str, None] = {}
     release = ""
     with disk.open_regular(path, links=True) as stream:
-        # What the end of a block cuts in two is in the next one.
+        # Blocks overlap, so that no text is cut in two.
         for offset in range(0, max(1, os.fstat(stream.fileno()).st_size), _BLOCK):
             deadline.check()
             stream.seek(max(0, offset - 2 * _LONGEST))
             block = stream.read(_BLOCK + 2 * _LONGEST)
-            for word in _WORDS:
-                position = block.find(word)
+            for keyword in _KEYWORDS:
+                position = block.find(keyword)
                 while position >= 0 and len(guards) < _MOST:
                     text = _around(block, position)
                     release_named = _RELEASE.search(text)
                     release = release_named[1] if release_named else release
                     if ranges(text):
                         guards[text] = None
-                    position = block.find(word, position + len(word))
+                    position = block.find(keyword, position + len(keyword))
     return Texts(list(guards), release)
 
 
 def _around(block: bytes, position: int) -> str:
-    """Return the text, which ends at zeros and at the ends of lines, that a byte is in."""
+    """Return the text around a byte, up to the next zero byte or line break on each side."""
     before = re.split(rb"[\0\n]", block[max(0, position - _LONGEST) : position])[-1]
-    behind = re.split(rb"[\0\n]", block[position : position + _LONGEST])[0]
-    return (before + behind).decode("latin-1").strip()
+    after = re.split(rb"[\0\n]", block[position : position + _LONGEST])[0]
+    return (before + after).decode("latin-1").strip()
 
 
 def ranges(text: str) -> list[Range]:
-    """Return the architectures that a guard admits; none for what is no guard, or names none that is understood."""
+    """Return the architectures that a guard admits; empty for other texts."""
     half_open = _HALF_OPEN.search(text)
     if half_open:
         first, end = filter(None, half_open.groups())
         return [(int(first), int(end))]
     if not _GUARD.search(text):
         return []
-    named = [match.groups("") for match in _NAMED.finditer(text)]
-    names = [(one or other, letter or second) for one, letter, other, second in named]
+    groups = [match.groups("") for match in _NAMED.finditer(text)]
+    names = [(digits or more_digits, letter or other) for digits, letter, more_digits, other in groups]
     names += [name for group in _BRACKET.findall(text) for name in re.findall(r"(\d{2,3})([af]?)", group)]
-    names += [(one, more) for first, more, second in _CAPABILITY.findall(text) for one in (first, second) if one]
+    for first_name, plus, second_name in _CAPABILITY.findall(text):
+        names += [(name, plus) for name in (first_name, second_name) if name]
     or_newer = _OR_NEWER.search(text)
     admitted: list[Range] = []
     for digits, letter in names:
@@ -106,13 +107,13 @@ def ranges(text: str) -> list[Range]:
 
 
 def trap(guards: t.Sequence[str], used: int, code: t.Collection[int]) -> str | None:
-    """Return the guard that the code for a GPU fails, None where none does.
+    """Return the guard that the code for a GPU fails, None if it fails none.
 
-    A guard for another major counts only where no code of the file passes any: libraries hold kernels for several GPUs,
-    and what calls them asks for the device first.
+    A guard for another major architecture counts only if no code of the file passes any guard, because libraries
+    contain kernels for several GPUs and select one by the device.
 
-    :param used: of the file's architectures the one that the GPU takes, as its sm number.
-    :param code: all of them.
+    :param used: the sm number of the file's code that the GPU uses.
+    :param code: the sm numbers of all code in the file.
     """
     admitted = {guard: ranges(guard) for guard in guards}
 
@@ -126,7 +127,7 @@ def trap(guards: t.Sequence[str], used: int, code: t.Collection[int]) -> str | N
     for guard in others:
         if not passes(guard, used) and any(first // 10 == used // 10 for first, _end in admitted[guard]):
             return guard
-    # Others than kernels say so before they start any, as torch's functions for one GPU do.
+    # Messages that do not mention a kernel come from host code, which checks the device before it starts a kernel.
     kernels = [guard for guard in others if "kernel" in guard.lower()]
     if kernels and not any(passes(guard, number) for guard in guards for number in code):
         return kernels[0]
