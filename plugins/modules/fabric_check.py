@@ -7,7 +7,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: fabric_check
-short_description: Look at a host's ports for a fabric of Sparks, and check each rail
+short_description: Examine a host's ports for a fabric of Sparks, and check each rail
 version_added: "0.1.0"
 description:
   - Returns a host's ConnectX-7 ports, whose two halves it pairs by PCI address, and the faults that would break any

@@ -28,15 +28,15 @@ options:
     choices: [present, absent]
     default: present
   warn_percent:
-    description: Per cent of the memory. If less is available, the guard warns.
+    description: The percentage of available memory below which the guard warns.
     type: float
     default: 10
   ask_percent:
-    description: If less is available, the guard sends SIGTERM to a process.
+    description: The percentage of available memory below which the guard sends SIGTERM to a process.
     type: float
     default: 6
   end_percent:
-    description: If less is available, the guard kills the process.
+    description: The percentage of available memory below which the guard kills the process.
     type: float
     default: 3
   protected:

@@ -20,7 +20,7 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.proof.program
 options:
   command:
-    description: The command, as a list of words.
+    description: The command, as a list of arguments.
     type: list
     elements: str
     required: true
