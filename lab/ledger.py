@@ -19,11 +19,11 @@ PAGE = ROOT / "docs" / "update-rules.md"
 INTRODUCTION = """\
 # What upgrades broke
 
-The rules by which `sparkforge forecast` judges the next upgrade of a Spark. `hold`: keep these packages back,
-or begin nothing; `steps`: do this before or after the upgrade; `note`: know it. A source that says (read) has the day
-on which it was read, any other the day of the page.
+`sparkforge forecast` judges the next upgrade of a Spark by these rules. `hold`: keep these packages back, or begin
+nothing; `steps`: take the steps before or after the upgrade; `note`: only information. The date of a source marked
+(read) is the day on which it was read; other dates are those of the page.
 
-This page is made by `python -m lab.ledger` from `roles/forecast/files/ledger/`. To add a rule, add a file with both
+`python -m lab.ledger` writes this page from `roles/forecast/files/ledger/`. To add a rule, add a file with both
 examples.
 """
 
