@@ -63,9 +63,9 @@ def as_bytes(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.detach().cpu().resolve_conj().resolve_neg().contiguous().reshape(-1).view(torch.uint8)
 
 
-def around_powers(most: int, least: int = 0) -> list[int]:
+def around_powers(highest: int, lowest: int = 0) -> list[int]:
     """Return the powers of two from ``2**least`` to ``2**most``, each with its two neighbours."""
-    return sorted({2**power + offset for power in range(least, most + 1) for offset in (-1, 0, 1)})
+    return sorted({2**power + offset for power in range(lowest, highest + 1) for offset in (-1, 0, 1)})
 
 
 def on_the_host(values: t.Sequence[torch.Tensor | None]) -> list[t.Any]:
@@ -198,13 +198,13 @@ class Cases:
         if expected.is_complex():
             expected, bound = torch.view_as_real(expected.resolve_conj()), bound.unsqueeze(-1) if bound.dim() else bound
             actual = torch.view_as_real(actual.detach().to(torch.complex128).resolve_conj())
-        got = actual.detach().to("cpu", torch.float64)
-        if got.shape != expected.shape:
-            return self._note(case, math.inf, f"has the shape {tuple(got.shape)} instead of {tuple(expected.shape)}")
-        if got.numel() == 0 or torch.equal(got, expected):
-            return self._note(case, 0.0, "", compared=got.numel())
-        error = (got - expected).abs()
-        same_infinity = torch.isinf(expected) & (got == expected)
+        result = actual.detach().to("cpu", torch.float64)
+        if result.shape != expected.shape:
+            return self._note(case, math.inf, f"has the shape {tuple(result.shape)} instead of {tuple(expected.shape)}")
+        if result.numel() == 0 or torch.equal(result, expected):
+            return self._note(case, 0.0, "", compared=result.numel())
+        error = (result - expected).abs()
+        same_infinity = torch.isinf(expected) & (result == expected)
         bound = bound.expand_as(error)
         ratio = torch.where(error == 0, torch.zeros_like(error), error / bound)
         ratio = torch.where(same_infinity, torch.zeros_like(ratio), ratio)
@@ -216,7 +216,7 @@ class Cases:
         finite = torch.isfinite(measured)
         worst = int(ratio.argmax())
         value = float(ratio.flatten()[worst])
-        invalid = int((~torch.isfinite(got) & torch.isfinite(expected)).sum())
+        invalid = int((~torch.isfinite(result) & torch.isfinite(expected)).sum())
         wrong = int((ratio > 1).sum())
         undefined = int(torch.isnan(expected).sum())
         if undefined:
@@ -225,19 +225,19 @@ class Cases:
                 f"cannot be judged: {undefined} of {expected.numel()} values of the float64 reference itself are NaN"
             )
         elif invalid:
-            nans = int(torch.isnan(got).sum())
+            nans = int(torch.isnan(result).sum())
             kind = "NaN" if nans == invalid else "not finite"
-            problem = f"has {invalid} of {got.numel()} values that are {kind}"
-        elif wrong and not got.any():
+            problem = f"has {invalid} of {result.numel()} values that are {kind}"
+        elif wrong and not result.any():
             problem = "is zero everywhere"
         else:
             problem = (
-                f"has {wrong} of {got.numel()} values off by more than rounding explains:"
-                f" {float(got.flatten()[worst]):.6g} instead of {float(expected.flatten()[worst]):.6g},"
+                f"has {wrong} of {result.numel()} values off by more than rounding explains:"
+                f" {float(result.flatten()[worst]):.6g} instead of {float(expected.flatten()[worst]):.6g},"
                 f" {value:.3g} times the bound"
             )
         furthest = float(torch.where(finite, measured, torch.zeros_like(measured)).max())
-        return self._note(case, value, problem, furthest, int((~finite).sum()), got.numel())
+        return self._note(case, value, problem, furthest, int((~finite).sum()), result.numel())
 
     def exactly(self, case: str, actual: torch.Tensor, expected: torch.Tensor) -> float:
         """Compare a result that is never rounded: copies, integers, comparisons."""

@@ -56,9 +56,9 @@ class Judge:
     def rate(self, case: str, actual_mean: float, expected_mean: float, variance: float, count: int) -> None:
         """Compare the mean of independent values of a known variance with its expectation."""
         # A few hits of a rare event are not normally distributed, so up to three more are allowed.
-        off = SIGMAS * math.sqrt(variance / count) + 3.0 / count
+        tolerance = SIGMAS * math.sqrt(variance / count) + 3.0 / count
         actual, expected = (torch.tensor(value, dtype=torch.float64) for value in (actual_mean, expected_mean))
-        self.cases.compare(case, actual, expected, torch.tensor(off, dtype=torch.float64))
+        self.cases.compare(case, actual, expected, torch.tensor(tolerance, dtype=torch.float64))
 
     def uniform(self, case: str, values: torch.Tensor) -> None:
         """Compare values with the uniform distribution from 0 to 1 up to its tails, and with their neighbours."""
@@ -79,8 +79,8 @@ class Judge:
         parts = centred[: len(values) // 64 * 64].view(64, -1).mean(1)
         self.rate(f"{case}, each sixty-fourth", float(parts.abs().max()), 0.0, 1 / 12, len(values) // 64)
         # Three independent values in a row rise with a probability of 1/6.
-        few = values[: len(values) // 3 * 3].view(-1, 3)
-        rising = (few[:, 0] < few[:, 1]) & (few[:, 1] < few[:, 2])
+        triples = values[: len(values) // 3 * 3].view(-1, 3)
+        rising = (triples[:, 0] < triples[:, 1]) & (triples[:, 1] < triples[:, 2])
         self.share(f"{case}, three that rise", rising, 1 / 6)
         self.cases.expect(f"{case}, finite", bool(torch.isfinite(values).all()), "has values that are not finite")
 
@@ -125,11 +125,11 @@ def distributions(context: Context) -> Measured:
             shares = function(values.double()).cpu()
             for edge in (0.25, 0.5, 0.75):
                 # A bfloat16 value stands for all numbers that are rounded to it.
-                off = float(((shares - edge).abs() < 2.0**-6).double().mean()) / 2 if form == "bfloat16" else 2.0**-9
+                error = float(((shares - edge).abs() < 2.0**-6).double().mean()) / 2 if form == "bfloat16" else 2.0**-9
                 below = float((shares < edge).double().mean())
                 cases.compare(f"{name}, {form}, below {edge}", torch.tensor(below).double(),
                               torch.tensor(edge).double(),
-                              torch.tensor(off + SIGMAS * math.sqrt(0.25 / len(shares))).double())  # fmt: skip
+                              torch.tensor(error + SIGMAS * math.sqrt(0.25 / len(shares))).double())  # fmt: skip
     torch.manual_seed(seed)
     normal, uniform = torch.special.ndtr, torch.empty(0)
     judge.uniform("rand", torch.rand(count, device=device).cpu())
@@ -166,9 +166,9 @@ def rates(context: Context) -> Measured:
         if p < 1:
             for form in ("float32", "bfloat16"):
                 for name, function in _dropout_functions().items():
-                    kept = function(torch.ones(count // 64, 64, device=device, dtype=getattr(torch, form)), p)
-                    judge.share(f"{name} {p}, {form}", (kept != 0).cpu(), 1 - p)
-                    values = kept[kept != 0].double().cpu()
+                    remaining = function(torch.ones(count // 64, 64, device=device, dtype=getattr(torch, form)), p)
+                    judge.share(f"{name} {p}, {form}", (remaining != 0).cpu(), 1 - p)
+                    values = remaining[remaining != 0].double().cpu()
                     expected = torch.full(values.shape, 1 / (1 - p), dtype=torch.float64)
                     cases.compare(
                         f"{name} {p}, {form}, its factor",
@@ -281,10 +281,10 @@ def _compare_integers(judge: Judge, cases: Cases, count: int, device: str) -> No
         for position in (0, 1, size // 2, size - 1):
             judge.share(f"multinomial of {size}, {position}", chosen == position, float(shares[position]))
         judge.share(f"multinomial of {size}, first half", chosen < size // 2, float(shares[: size // 2].sum()))
-        few = torch.multinomial(weights.to(device).expand(500, -1), min(size - 1, 4)).cpu()
-        distinct = all(len(set(row)) == len(row) for row in few.tolist())
+        choices = torch.multinomial(weights.to(device).expand(500, -1), min(size - 1, 4)).cpu()
+        distinct = all(len(set(row)) == len(row) for row in choices.tolist())
         cases.expect(f"multinomial of {size} without returning", distinct, "has chosen one twice")
-        judge.share(f"multinomial of {size} without returning, first", few[:, 0] == 0, float(shares[0]))
+        judge.share(f"multinomial of {size} without returning, first", choices[:, 0] == 0, float(shares[0]))
 
 
 # -- calls, generators and states
@@ -462,7 +462,7 @@ def _compare_repeats(cases: Cases, device: str) -> None:
     }
     for name, draw in draws.items():
         rows = [draw().flatten() for _unused in range(CALLS)]
-        alike = torch.stack([first == second for first, second in itertools.combinations(rows, 2)]).double().mean(1)
+        equal = torch.stack([first == second for first, second in itertools.combinations(rows, 2)]).double().mean(1)
         # If two values are equally likely, half of the draws coincide.
-        worst = float(alike.max())
+        worst = float(equal.max())
         cases.expect(f"{name}, {CALLS} calls", worst < 0.75, f"has one that repeats {worst:.0%} of another")

@@ -96,8 +96,8 @@ def nearest(form: Format, values: torch.Tensor) -> torch.Tensor:
     lower = (down < up) | ((down == up) & (below % 2 == 0))
     pattern = torch.where(lower, below, above)
     step = positive[-1] - positive[-2]
-    beyond = (size >= positive[-1] + step / 2) if len(positive) % 2 == 0 else (size > positive[-1] + step / 2)
-    pattern = torch.where(beyond, len(positive) if form.special == "ieee" else -1, pattern)
+    overflows = (size >= positive[-1] + step / 2) if len(positive) % 2 == 0 else (size > positive[-1] + step / 2)
+    pattern = torch.where(overflows, len(positive) if form.special == "ieee" else -1, pattern)
     negative = torch.signbit(values)
     if form.special == "fnuz":
         negative = negative & (pattern != 0)
@@ -111,8 +111,8 @@ def conversions(context: Context) -> Measured:
     cases = Cases("a conversion", REMEDY)
     forms = [form for form in SMALL if hasattr(torch, form.name)]
     for form in forms:
-        every, exact = all_patterns(form), decoded(form)
-        on_device = every.to(context.device, copy=True)
+        patterns, exact = all_patterns(form), decoded(form)
+        on_device = patterns.to(context.device, copy=True)
         for wide in ("float64", "float32"):
             _compare_values(cases, f"all of {form.name} to {wide}", on_device.to(getattr(torch, wide)), exact)
         for other in forms:
@@ -184,8 +184,8 @@ def _integers_and_floats(cases: Cases, context: Context) -> None:
             numbers = torch.arange(limits.min, limits.max + 1)
         else:
             powers = [2**power for power in range(limits.bits - 1)]
-            near = [power + offset for power in powers for offset in (-2, -1, 0, 1, 2)]
-            listed = sorted({n for number in near for n in (number, -number) if limits.min <= n <= limits.max})
+            neighbours = [power + offset for power in powers for offset in (-2, -1, 0, 1, 2)]
+            listed = sorted({n for number in neighbours for n in (number, -number) if limits.min <= n <= limits.max})
             numbers = torch.tensor([limits.min, *listed, limits.max])
         on_device = numbers.to(dtype).to(context.device)
         cases.exactly(
@@ -310,12 +310,12 @@ def _unary(cases: Cases, name: str, numbers: list[int], dtype: torch.dtype, devi
     wide = torch.iinfo(torch.int64)
     total = _wrapped(sum(numbers), wide)
     _compare_integers(cases, f"sum, {name}", on_device.sum().reshape(1), torch.tensor([total]))
-    running: list[int] = []
+    running_sums: list[int] = []
     product = 1
     for number in numbers:
-        running.append(_wrapped((running[-1] if running else 0) + number, wide))
+        running_sums.append(_wrapped((running_sums[-1] if running_sums else 0) + number, wide))
         product = _wrapped(product * (number | 1), wide)
-    _compare_integers(cases, f"running sums, {name}", on_device.cumsum(0), torch.tensor(running))
+    _compare_integers(cases, f"running sums, {name}", on_device.cumsum(0), torch.tensor(running_sums))
     _compare_integers(cases, f"product, {name}", (on_device | 1).prod().reshape(1), torch.tensor([product]))
     repeated = torch.full((70_001,), limits.max, dtype=dtype).to(device)
     _compare_integers(

@@ -68,14 +68,14 @@ def _compare_replays(cases: Cases, context: Context) -> None:
         with torch.cuda.graph(graph):
             outputs = forward(inputs, on_device, on_index, image, on_kernel)
             counter.add_(1)
-    other, replays = torch.cuda.Stream(), 0
+    second_stream, replays = torch.cuda.Stream(), 0
     for turn in range(12):
         values = torch.randint(-9, 10, (64, 48), generator=generator).float()
         picture = torch.randint(-9, 10, (2, 3, 9, 9), generator=generator).float()
         inputs.copy_(values)
         image.copy_(picture)
         times = (1, 2, 7, REPLAYS)[turn % 4]
-        stream = other if turn % 3 == 2 else torch.cuda.current_stream()
+        stream = second_stream if turn % 3 == 2 else torch.cuda.current_stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
             for _unused in range(times):
@@ -166,13 +166,13 @@ def _compare_random_numbers(cases: Cases) -> None:
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             target.uniform_()
-            kept = torch.nn.functional.dropout(torch.ones_like(target), 0.5)
+            dropped_out = torch.nn.functional.dropout(torch.ones_like(target), 0.5)
     rows, masks = [], []
     torch.cuda.manual_seed(71)
     for _unused in range(64):
         graph.replay()
         rows.append(target.clone())
-        masks.append(kept.clone())
+        masks.append(dropped_out.clone())
     drawn, masked = torch.stack(rows).double().cpu(), torch.stack(masks).double().cpu()
     torch.cuda.manual_seed(71)
     graph.replay()

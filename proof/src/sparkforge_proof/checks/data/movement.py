@@ -44,8 +44,8 @@ def copies(context: Context) -> Measured:
 
 def _compare_sizes(context: Context, cases: Cases) -> None:
     """Copy bytes into the middle of a larger block, from aligned and unaligned addresses."""
-    most, device = LARGEST_POWER[context.device], context.device
-    sizes = around_powers(most)
+    power, device = LARGEST_POWER[context.device], context.device
+    sizes = around_powers(power)
     source = _random_bytes(context, "movement sizes", sizes[-1] + 64)
     on_device = torch.empty(sizes[-1] + 2 * MARGIN, dtype=torch.uint8, device=device)
     gpu = device == "cuda"

@@ -175,25 +175,25 @@ Wait = t.Callable[["torch.cuda.Stream", "torch.cuda.Stream", "torch.cuda.Event",
 def _on_device() -> dict[str, Wait]:
     """Return the ways in which one stream can wait for another."""
 
-    def external(first: t.Any, second: t.Any, event: t.Any, again: t.Any) -> None:
+    def external(first: t.Any, second: t.Any, event: t.Any, recorded: t.Any) -> None:
         torch.cuda.ExternalStream(second.cuda_stream).wait_stream(torch.cuda.ExternalStream(first.cuda_stream))
 
-    def nested(first: t.Any, second: t.Any, event: t.Any, again: t.Any) -> None:
+    def nested(first: t.Any, second: t.Any, event: t.Any, recorded: t.Any) -> None:
         with torch.cuda.stream(torch.cuda.Stream()):
             pass
         second.wait_event(event)
 
     return {
-        "wait_stream": lambda first, second, event, again: second.wait_stream(first),
-        "wait_event": lambda first, second, event, again: second.wait_event(event),
-        "event.wait": lambda first, second, event, again: event.wait(),
-        "event.wait on a stream": lambda first, second, event, again: event.wait(second),
-        "record_event": lambda first, second, event, again: second.wait_event(again),
+        "wait_stream": lambda first, second, event, recorded: second.wait_stream(first),
+        "wait_event": lambda first, second, event, recorded: second.wait_event(event),
+        "event.wait": lambda first, second, event, recorded: event.wait(),
+        "event.wait on a stream": lambda first, second, event, recorded: event.wait(second),
+        "record_event": lambda first, second, event, recorded: second.wait_event(recorded),
         "wait_stream of external streams": external,
         "wait_event behind a nested stream": nested,
-        "event.synchronize": lambda first, second, event, again: event.synchronize(),
-        "stream.synchronize": lambda first, second, event, again: first.synchronize(),
-        "synchronize": lambda first, second, event, again: torch.cuda.synchronize(),
+        "event.synchronize": lambda first, second, event, recorded: event.synchronize(),
+        "stream.synchronize": lambda first, second, event, recorded: first.synchronize(),
+        "synchronize": lambda first, second, event, recorded: torch.cuda.synchronize(),
     }
 
 

@@ -63,14 +63,14 @@ def _normalisations(cases: Cases, context: Context, generator: torch.Generator) 
     (backward,) = gradients(result, [leaf], g.to(context.device))
     shifted = x.double() - x.double().amax(1, keepdim=True)
     y = shifted.exp() / shifted.exp().sum(1, keepdim=True)
-    off = 2 * unit * ULP[context.device] + unit * shifted.abs()
-    relative = off + off.amax(1, keepdim=True) + gamma(length + 2, unit)
+    error = 2 * unit * ULP[context.device] + unit * shifted.abs()
+    relative = error + error.amax(1, keepdim=True) + gamma(length + 2, unit)
     # A result below the smallest normal number may be flushed to zero.
     cases.compare("softmax", result, y, relative * y + 2.0**-126)
     weighted = (g.double() * y).sum(1, keepdim=True)
     size = (g.double().abs() * y).sum(1, keepdim=True)
-    most = relative.amax(1, keepdim=True)
-    bound = y * ((most + relative + gamma(length + 3, unit)) * (g.double().abs() + size)) + 2.0**-120
+    largest = relative.amax(1, keepdim=True)
+    bound = y * ((largest + relative + gamma(length + 3, unit)) * (g.double().abs() + size)) + 2.0**-120
     cases.compare("softmax, backward", backward, y * (g.double() - weighted), bound)
 
     leaves = [tensor.to(context.device, copy=True).requires_grad_() for tensor in (x, weight, bias)]
@@ -96,8 +96,8 @@ def _normalisations(cases: Cases, context: Context, generator: torch.Generator) 
     sizes = (
         scaled.abs() + scaled.abs().mean(1, keepdim=True) + normal.abs() * (scaled * normal).abs().mean(1, keepdim=True)
     )
-    moved = normal_off * second.abs() + normal.abs() * (scaled.abs() * normal_off).mean(1, keepdim=True)
-    bound = r * ((gamma(length + 6, unit) + r_off) * sizes + moved)
+    propagated = normal_off * second.abs() + normal.abs() * (scaled.abs() * normal_off).mean(1, keepdim=True)
+    bound = r * ((gamma(length + 6, unit) + r_off) * sizes + propagated)
     cases.compare("layer_norm, backward dInput", computed[0], expected, bound)
     bound = (upstream.abs() * normal_off).sum(0) + gamma(rows + 2, unit) * (upstream * normal).abs().sum(0)
     cases.compare("layer_norm, backward dWeight", computed[1], (upstream * normal).sum(0), bound)
@@ -184,8 +184,8 @@ def _memory_on_cpu(context: Context) -> Measured:
     def use(number: int) -> None:
         block = torch.empty(size, dtype=torch.int32).fill_(number)
         series = torch.arange(number, number + small, dtype=torch.int32)
-        least, most = block[::513].aminmax()
-        cases.exactly(f"round {number + 1}, a constant", torch.stack([least, most]), torch.tensor([number, number]))
+        low, high = block[::513].aminmax()
+        cases.exactly(f"round {number + 1}, a constant", torch.stack([low, high]), torch.tensor([number, number]))
         expected = number + torch.arange(0, small, 1024)
         cases.exactly(f"round {number + 1}, a series", series[::1024], expected)
 
@@ -263,9 +263,9 @@ def memory(context: Context) -> Measured:
     # The reference numbers take one more piece.
     if len(sizes) < 2:
         raise Skipped(f"Only {start / GIB:.1f} GiB of device memory are available: another process uses the rest.")
-    some = sizes[1 : 1 + min(4, len(sizes) // 2)]
+    some_sizes = sizes[1 : 1 + min(4, len(sizes) // 2)]
     took, history, began = 0, [start], time.monotonic()
-    for number, part in enumerate((sizes[1:], some, some, some)):
+    for number, part in enumerate((sizes[1:], some_sizes, some_sizes, some_sizes)):
         try:
             took = max(took, _fill_and_read(cases, part, f"round {number + 1}, {len(part)} blocks"))
         except torch.cuda.OutOfMemoryError as error:
@@ -280,13 +280,13 @@ def memory(context: Context) -> Measured:
             ) from error
         history.append(free())
         if torch.cuda.memory_allocated() != allocated or torch.cuda.memory_reserved() > reserved + SEGMENT:
-            held = max(torch.cuda.memory_allocated() - allocated, torch.cuda.memory_reserved() - reserved)
+            held_bytes = max(torch.cuda.memory_allocated() - allocated, torch.cuda.memory_reserved() - reserved)
             raise Unanswered(
                 MEMORY,
-                f"{held / MIB:.0f} MiB of device memory are still allocated after all tensors were freed.",
+                f"{held_bytes / MIB:.0f} MiB of device memory are still allocated after all tensors were freed.",
                 "Check for something that keeps tensors (a hook or a patched allocator in sitecustomize), or else use "
                 "another stack: this one leaks memory.",
-                f"{held / MIB:.0f} MiB held",
+                f"{held_bytes / MIB:.0f} MiB held",
                 f"{SEGMENT / MIB:.0f} MiB",
             )
     if is_leaking(history, SEGMENT):

@@ -152,8 +152,8 @@ def dense(context: Context) -> Measured:
                 _compare_size(cases, context, form, (), size)
             for count, size in BATCHES[number % 2 :: 2] if gpu else BATCHES[::3]:
                 _compare_size(cases, context, form, (count,), size)
-            most = 2048 if form in ("float32", "float64") else 1025
-            larger = [size for size in LARGE if size <= (most if gpu else 257)]
+            largest = 2048 if form in ("float32", "float64") else 1025
+            larger = [size for size in LARGE if size <= (largest if gpu else 257)]
             for size in drawing.sample(larger, min(len(larger), 2 if gpu and number < 2 else 1)):
                 _compare_size(cases, context, form, (), size)
             _compare_rectangles(cases, context, form, drawing)
@@ -301,8 +301,8 @@ def _compare_rectangles(cases: Cases, context: Context, form: str, drawing: t.An
             wide = drawn.dtype
             exact = (drawn / math.sqrt(max(rows, columns)) * 0.5 + full).to(judge.dtype).to(wide)
             a = exact.to(judge.dtype).to(context.device)
-            least = min(rows, columns)
-            unit = torch.eye(least, dtype=wide).expand(*batch, least, least)
+            rank = min(rows, columns)
+            unit = torch.eye(rank, dtype=wide).expand(*batch, rank, rank)
             q, r = torch.linalg.qr(a)
             judge.product("qr", q, r, exact)
             judge.product("qr, orthogonal", q.mH, q, unit)

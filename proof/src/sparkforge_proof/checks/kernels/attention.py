@@ -446,8 +446,8 @@ def _arguments(case: Case, inputs: Inputs, device: str, strided: bool) -> _Argum
     form = getattr(torch, case.format)
 
     def move(values: torch.Tensor) -> torch.Tensor:
-        moved = values.to(device, form)
-        return moved.transpose(1, 2).contiguous().transpose(1, 2) if strided else moved
+        on_device = values.to(device, form)
+        return on_device.transpose(1, 2).contiguous().transpose(1, 2) if strided else on_device
 
     query, key, value = (move(x).requires_grad_() for x in (inputs.query, inputs.key, inputs.value))
     mask = inputs.mask
@@ -740,8 +740,8 @@ def flash_package(context: Context) -> Measured:
         results = run(parts[0], together, attend)
         for part, (_unused, bounds), number in zip(parts, references, range(3)):
             cut = slice(int(starts[number]), int(starts[number + 1]))
-            own = [x[cut].transpose(0, 1).unsqueeze(0) for x in results]
-            compare(cases, f"packed, {part}", form, bounds, own)
+            unpacked = [x[cut].transpose(0, 1).unsqueeze(0) for x in results]
+            compare(cases, f"packed, {part}", form, bounds, unpacked)
     result = cases.result()
     result.measured += f"; flash_attn {getattr(package, '__version__', 'of unknown version')}"
     return result

@@ -232,9 +232,9 @@ def _compare(
 
     def compute_all(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
         wide = [tensor.double() for tensor in tensors]
-        result, *others = _result_and_gradients(layer, wide[0], wide[1], wide[3])
+        result, *gradients_of_both = _result_and_gradients(layer, wide[0], wide[1], wide[3])
         of_bias = wide[3].sum((0, *range(2, wide[3].dim())))
-        return (result + wide[2].reshape(1, -1, *ones), *others, of_bias)
+        return (result + wide[2].reshape(1, -1, *ones), *gradients_of_both, of_bias)
 
     expected = compute_all(inputs, weight, bias, upstream)
     magnitudes = compute_all(inputs.abs(), weight.abs(), bias.abs(), upstream.abs())
@@ -382,11 +382,11 @@ def transposed(context: Context) -> Measured:
         Layer("4 x 2, dilation 2, groups 2", 16, 12, (4, 2), (8, 9), padding=1, dilation=2, groups=2, transposed=True),
     ]
     _compare_layers(cases, context, layers)
-    others = [
+    unbatched = [
         Layer("1-D, 4, stride 2", 12, 14, (4,), (21,), stride=2, padding=1, transposed=True),
         Layer("3-D, 3 x 2 x 3, stride 2", 6, 5, (3, 2, 3), (4, 5, 4), stride=2, transposed=True),
     ]
-    _compare_layers(cases, context, others, layouts=(False,))
+    _compare_layers(cases, context, unbatched, layouts=(False,))
     return cases.result()
 
 
@@ -552,8 +552,8 @@ def _compare_recurrence(cases: Cases, context: Context, network: Network) -> Non
         bounds = [torch.zeros((), dtype=torch.float64) for _unused in expected]
         for _unused in range(3):
             perturbed = reference(_Noise(generator, 16 * unit, 2 * longest**0.5 * unit, factors))
-            off = [(moved - other).abs().max() for moved, other in zip(perturbed, expected)]
-            bounds = [torch.maximum(bound, 4 * largest) for bound, largest in zip(bounds, off)]
+            deviations = [(x - y).abs().max() for x, y in zip(perturbed, expected)]
+            bounds = [torch.maximum(bound, 4 * largest) for bound, largest in zip(bounds, deviations)]
         with _precision(context, allowed):
             inputs = tensors[0].to(context.device, copy=True).requires_grad_()
             outputs, _unused = module(inputs)

@@ -141,9 +141,11 @@ def modules(context: Context) -> Measured:
                         masked[is_token],
                         bound[is_token],
                     )
-                    own = copy.deepcopy(attention).to(device, dtype)
+                    copied = copy.deepcopy(attention).to(device, dtype)
                     for weights in (True, False):
-                        result, key_weights = own(inputs, inputs, inputs, key_padding_mask=mask, need_weights=weights)
+                        result, key_weights = copied(
+                            inputs, inputs, inputs, key_padding_mask=mask, need_weights=weights
+                        )
                         cases.compare(f"attention, weights={weights}, {shape}, {form}", result, mixed, bound)
                         if weights:
                             cases.compare(
@@ -173,8 +175,8 @@ def _compare_cells(cases: Cases, context: Context) -> None:
     for name in ("LSTM", "GRU", "RNN"):
         recurrence = getattr(torch.nn, name)(5, 7, batch_first=True)
         cell = getattr(torch.nn, f"{name}Cell")(5, 7).double()
-        for parameter, other in zip(cell.parameters(), recurrence.parameters()):
-            parameter.copy_(other)
+        for parameter, source in zip(cell.parameters(), recurrence.parameters()):
+            parameter.copy_(source)
         steps = torch.randn(3, 11, 5, generator=generator)
         state, expected_steps = None, []
         for step in range(11):

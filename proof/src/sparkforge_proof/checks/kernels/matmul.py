@@ -125,15 +125,15 @@ def _compare_exact(cases: Cases, context: Context, name: str, dtype: torch.dtype
     bits = SIGNIFICAND[name]
     rows, length, columns = sizes["permutation"]
 
-    moved = significands(generator, (length, columns), bits, dtype)
+    values = significands(generator, (length, columns), bits, dtype)
     matrix, columns_and_factors = permutation(generator, length, dtype)
-    expected = moved.double()[columns_and_factors[:, 0].long()] * columns_and_factors[:, 1:]
-    actual = matrix.to(context.device) @ moved.to(context.device)
+    expected = values.double()[columns_and_factors[:, 0].long()] * columns_and_factors[:, 1:]
+    actual = matrix.to(context.device) @ values.to(context.device)
     cases.exactly(f"permuted rows{suffix}", actual, expected)
 
-    moved = significands(generator, (rows, length), bits, dtype)
-    expected = moved.double()[:, columns_and_factors[:, 0].long()] * columns_and_factors[:, 1]
-    actual = moved.to(context.device) @ matrix.to(context.device).t()
+    values = significands(generator, (rows, length), bits, dtype)
+    expected = values.double()[:, columns_and_factors[:, 0].long()] * columns_and_factors[:, 1]
+    actual = values.to(context.device) @ matrix.to(context.device).t()
     cases.exactly(f"permuted columns{suffix}", actual, expected)
 
     rows, length, columns = sizes["integers"]
@@ -314,8 +314,8 @@ def int8(context: Context) -> Measured:
         for repeat in range(3):
             actual = torch._int_mm(left.to(context.device), right.to(context.device).t())
             cases.exactly(f"{rows} x {length} x {columns}, run {repeat + 1}", actual, expected)
-    least = torch.full((64, 4096), -128, dtype=torch.int8).to(context.device)
-    actual = torch._int_mm(least, least.t())
+    smallest = torch.full((64, 4096), -128, dtype=torch.int8).to(context.device)
+    actual = torch._int_mm(smallest, smallest.t())
     cases.exactly("the largest sum", actual, torch.full((64, 64), 4096.0 * 128 * 128, dtype=torch.float64))
     return cases.result()
 
@@ -415,8 +415,8 @@ def shapes(context: Context) -> Measured:
     formats = [torch.float32, torch.bfloat16]
     if context.device == "cuda" and torch.cuda.get_device_capability() < (8, 0):
         formats.pop()
-    off = allow_tf32(torch.backends.cuda.matmul, False) if context.device == "cuda" else None
-    with off or contextlib.nullcontext():
+    precision = allow_tf32(torch.backends.cuda.matmul, False) if context.device == "cuda" else None
+    with precision or contextlib.nullcontext():
         for dtype in formats:
             operands = _Shapes(cases, context, dtype)
             _compare_plain_shapes(operands)
@@ -549,8 +549,8 @@ def as_float4(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     table = torch.tensor(FLOAT4, device=values.device)
     middles = (table[1:] + table[:-1]) / 2
     odd = torch.arange(len(middles), device=values.device) % 2 == 1
-    beyond = (sizes.unsqueeze(-1) > middles) | ((sizes.unsqueeze(-1) == middles) & odd)
-    return beyond.sum(-1).to(torch.uint8) | (values < 0).to(torch.uint8) << 3, scales
+    is_above = (sizes.unsqueeze(-1) > middles) | ((sizes.unsqueeze(-1) == middles) & odd)
+    return is_above.sum(-1).to(torch.uint8) | (values < 0).to(torch.uint8) << 3, scales
 
 
 def from_float4(codes: torch.Tensor, scales: torch.Tensor) -> torch.Tensor:

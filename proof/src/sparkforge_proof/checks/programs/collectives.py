@@ -112,9 +112,9 @@ def exchange(context: Context, rank: int, world: int, length: int) -> Cases:
     device = torch.device("cuda", rank) if context.device == "cuda" else torch.device("cpu")
     cases = Cases(f"the exchange by {NAMES[BACKENDS[context.device]]} of {world} ranks", _REMEDY)
     contributions = [_inputs(context, number, length) for number in range(world)]
-    mine = {name: value.to(device) for name, value in contributions[rank].items()}
+    own_inputs = {name: value.to(device) for name, value in contributions[rank].items()}
     with group(context, rank, world):
-        for name, value in mine.items():
+        for name, value in own_inputs.items():
             contributed = torch.stack([contribution[name] for contribution in contributions])
             result = value.clone()
             dist.all_reduce(result)
@@ -199,19 +199,19 @@ def other_ranks(context: Context, function: t.Callable[..., t.Any], world: int, 
                 process.kill()
             process.wait()
         problems = []
-        off: list[Failed] = []
+        wrong_numbers: list[Failed] = []
         for rank, process, output in running:
             output.seek(0)
             lines = output.read().decode("utf-8", "replace").strip().splitlines()
             output.close()
             if process.returncode == WRONG_NUMBER:
                 cause, *measure = json.loads(lines[-1])
-                off.append(Failed(f"Rank {rank} of {world}: {cause}", _REMEDY, "", "", *measure))
+                wrong_numbers.append(Failed(f"Rank {rank} of {world}: {cause}", _REMEDY, "", "", *measure))
             elif process.returncode not in (0, -signal.SIGKILL):
                 problems.append(f"Rank {rank} of {world}: {lines[-1] if lines else f'status {process.returncode}'}")
         # A crash or a wrong number of one rank explains more than the others' waiting for it.
-        if off:
-            raise off[0]
+        if wrong_numbers:
+            raise wrong_numbers[0]
         if problems:
             raise Unanswered(CRASH, problems[0], _REMEDY)
 

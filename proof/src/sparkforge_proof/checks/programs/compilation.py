@@ -39,16 +39,16 @@ _WRONG = (
 def _parameters(random: torch.Generator, dtype: torch.dtype) -> tuple[list[torch.Tensor], torch.Tensor]:
     """Return the block's input and parameters, then the gradient of its result."""
 
-    def draw(*shape: int, scale: float = 1.0, around: float = 0.0) -> torch.Tensor:
-        return (torch.randn(*shape, generator=random) * scale + around).to(dtype)
+    def draw(*shape: int, scale: float = 1.0, center: float = 0.0) -> torch.Tensor:
+        return (torch.randn(*shape, generator=random) * scale + center).to(dtype)
 
     values = [
         draw(BATCH, TOKENS, WIDTH),
-        draw(WIDTH, scale=0.2, around=1.0),
+        draw(WIDTH, scale=0.2, center=1.0),
         draw(WIDTH, scale=0.2),
         draw(3 * WIDTH, WIDTH, scale=1.5 * WIDTH**-0.5),
         draw(WIDTH, WIDTH, scale=WIDTH**-0.5),
-        draw(WIDTH, scale=0.2, around=1.0),
+        draw(WIDTH, scale=0.2, center=1.0),
         draw(WIDTH, scale=0.2),
         draw(HIDDEN, WIDTH, scale=WIDTH**-0.5),
         draw(WIDTH, HIDDEN, scale=HIDDEN**-0.5),

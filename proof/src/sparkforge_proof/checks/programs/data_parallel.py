@@ -126,9 +126,9 @@ def take_part(context: Context, rank: int, world: int) -> list[Outcome]:
             curve = training._train(network, shares, run.recipe, context.device, wrap=wrapped)
             losses = torch.tensor(curve.losses, dtype=torch.float64, device=context.device)
             dist.all_reduce(losses)
-            mine = torch.cat([value.flatten() for value in curve.weights[len(shares)].values()]).to(context.device)
-            weights = [torch.zeros_like(mine) for _rank in range(world)]
-            dist.all_gather(weights, mine)
+            local = torch.cat([value.flatten() for value in curve.weights[len(shares)].values()]).to(context.device)
+            weights = [torch.zeros_like(local) for _rank in range(world)]
+            dist.all_gather(weights, local)
             outcomes.append(Outcome(curve._replace(losses=(losses / world).tolist()), first, weights))
     return outcomes
 
@@ -187,9 +187,9 @@ def data_parallel(context: Context) -> Measured:
             expected.append((run, gradient_bounds, allowed))
         outcomes = take_part(context, 0, world)
     for (run, gradient_bounds, allowed), outcome in zip(expected, outcomes):
-        for parts, mine in outcome.gradients.items():
+        for parts, computed in outcome.gradients.items():
             for name, (value, bound) in gradient_bounds.items():
-                distance = (mine[name] - value).norm()
+                distance = (computed[name] - value).norm()
                 case = f"{run}, gradient of {name}{', of two halves' if parts > 1 else ''}"
                 cases.compare(case, distance, torch.zeros_like(distance), torch.tensor(bound, dtype=torch.float64))
         training._compare(cases, run.recipe._replace(name=str(run)), outcome.curve, allowed)

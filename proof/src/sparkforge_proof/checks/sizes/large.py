@@ -213,9 +213,9 @@ def _compare_sums(context: Context) -> Measured:
         actual = move(torch.tensor([128.0, -128.0] * 500)).var(correction=0)
         cases.compare(f"variance, {form}", actual, variance, 2 * torch.finfo(dtype).eps * variance)
     # Most products of the survey's inputs are zero or infinite.
-    near = 1 + torch.rand(64, generator=context.generator("product")) / 64
-    product = near.double().prod()
-    cases.compare("product", near.to(context.device).prod(), product, 64 * 2.0**-24 * product)
+    factors = 1 + torch.rand(64, generator=context.generator("product")) / 64
+    product = factors.double().prod()
+    cases.compare("product", factors.to(context.device).prod(), product, 64 * 2.0**-24 * product)
     large = torch.full((70_000,), 60_000, dtype=torch.int32, device=context.device)
     cases.exactly("sum of int32", large.sum(), torch.tensor(70_000 * 60_000))
     cases.exactly("running sum of int32", large.cumsum(0)[-1], torch.tensor(70_000 * 60_000))

@@ -158,17 +158,17 @@ def _compare_rows(
             continue
         # With the fewest rows, so that their number cannot cause an error.
         fewest = 1 if elements else 2
-        few = _row_results(call, [row.expand(fewest, *row.shape).contiguous() for row in rows])
-        if elements and any(float(result.isnan().float().mean()) > FEW for result in few):
+        few_results = _row_results(call, [row.expand(fewest, *row.shape).contiguous() for row in rows])
+        if elements and any(float(result.isnan().float().mean()) > FEW for result in few_results):
             # A wrong value would not show in functions that are undefined for negative numbers.
             rows = [row / 2 + 1.6 for row in rows]
-            few = _row_results(call, [row.expand(fewest, *row.shape).contiguous() for row in rows])
-        if not few or (elements and any(result.shape[:2] != (1, columns) for result in few)):
+            few_results = _row_results(call, [row.expand(fewest, *row.shape).contiguous() for row in rows])
+        if not few_results or (elements and any(result.shape[:2] != (1, columns) for result in few_results)):
             continue
         actual = _results(call, [row.expand(count, *row.shape).contiguous() for row in rows])
         if not actual:
             return False
-        for result, expected in zip(actual, (result[0] for result in few)):
+        for result, expected in zip(actual, (result[0] for result in few_results)):
             has_shape = result.shape[:1] == (count,) and result.shape[1:] == expected.shape
             cases.expect(
                 case, has_shape, f"has the shape {tuple(result.shape)} for {count:,} rows of {tuple(expected.shape)}"
@@ -205,8 +205,8 @@ def _calls(operator: t.Any, name: str, dtype: torch.dtype, device: str) -> t.Ite
         return
     with contextlib.suppress(RuntimeError, TypeError, ValueError):
         for sample in itertools.islice(operator.sample_inputs(device, dtype), INPUTS):
-            plain = not rounding.tensors([*sample.args, *sample.kwargs.values()])
-            if plain and isinstance(sample.input, torch.Tensor) and (sample.args or sample.kwargs):
+            is_plain = not rounding.tensors([*sample.args, *sample.kwargs.values()])
+            if is_plain and isinstance(sample.input, torch.Tensor) and (sample.args or sample.kwargs):
                 yield (
                     1,
                     lambda inputs, chosen=sample: rounding.tensors(  # type: ignore[misc]
@@ -262,11 +262,11 @@ def _is_by_rows(call: Call, rows: t.Sequence[torch.Tensor]) -> bool:
     def among(*turns: int) -> list[torch.Tensor]:
         return _row_results(call, [torch.stack([row[:NARROW].roll(turn) for turn in (0, *turns, 0)]) for row in rows])
 
-    some, others = among(5, 11), among(17, 23, 31, 43)
-    return len(some) == len(others) > 0 and all(
+    first_results, second_results = among(5, 11), among(17, 23, 31, 43)
+    return len(first_results) == len(second_results) > 0 and all(
         first.shape[1:] == second.shape[1:]
         and all(torch.allclose(first[0], expected, equal_nan=True) for expected in (first[-1], second[0], second[-1]))
-        for first, second in zip(some, others)
+        for first, second in zip(first_results, second_results)
     )
 
 
@@ -291,8 +291,8 @@ def _compare(
         cases.expect(case, True, "")
         return
     if elements:
-        off = float((~equal).float().mean())
-        cases.expect(case, off <= FEW, f"is something else for {off:.0%} of the elements")
+        differing = float((~equal).float().mean())
+        cases.expect(case, differing <= FEW, f"is something else for {differing:.0%} of the elements")
     exact = expected.to("cpu").double()
     scale = exact.abs() + exact.nan_to_num(0.0, 0.0, 0.0).abs().amax()
     bound = units * (rounding.spacing(rows.dtype) if rows.is_floating_point() else 0.0) * scale

@@ -118,16 +118,16 @@ def tokens(context: Context) -> Measured:
         gradient[:, :, rows] = inputs.gradient[:, :, rows]
         arguments = attention._arguments(case, inputs._replace(gradient=gradient), context.device, strided=False)
         mask = torch.arange(length) <= rows.view(-1, 1) if causal else torch.ones(len(rows), length, dtype=torch.bool)
-        some = attention.Inputs(inputs.query[:, :, rows], inputs.key, inputs.value, inputs.gradient[:, :, rows], mask)
+        subset = attention.Inputs(inputs.query[:, :, rows], inputs.key, inputs.value, inputs.gradient[:, :, rows], mask)
         cpu = context.device == "cpu"
         # On the CPU each of the rows may be in another block, after which sums of gradients are rounded.
         with setting(attention, "_CPU_BLOCKS", (1, 512)), one_thread():
-            bounds = attention.reference(some, False, True, cpu, cpu and attention.rounds_scores(form))
+            bounds = attention.reference(subset, False, True, cpu, cpu and attention.rounds_scores(form))
         results = list(attention._attend(case._replace(mask="causal" if causal else "none"), arguments))
-        others = torch.ones(length, dtype=torch.bool)
-        others[rows] = False
+        rest = torch.ones(length, dtype=torch.bool)
+        rest[rows] = False
         name = "causal" if causal else "no mask"
-        cases.exactly(f"{name}, dQ of other rows", results[1][:, :, others], torch.zeros(1, 1, int(others.sum()), size))
+        cases.exactly(f"{name}, dQ of other rows", results[1][:, :, rest], torch.zeros(1, 1, int(rest.sum()), size))
         for index in (0, 1):
             results[index] = results[index][:, :, rows]
         for (result, bound), actual in zip(bounds.items(), results):

@@ -131,16 +131,16 @@ def judged(
     if not floors:
         return f"no floor of {subject} is known for {device}, and the profile has none", None
     bound = "; ".join(known.text(unit) for known in floors)
-    short = short_of(value, floors)
-    if short is None:
+    missed = short_of(value, floors)
+    if missed is None:
         return bound, None
-    cause = f"{subject[0].upper()}{subject[1:]} runs at {value:.4g} {unit}, below its floor: {short.text(unit)}."
+    cause = f"{subject[0].upper()}{subject[1:]} runs at {value:.4g} {unit}, below its floor: {missed.text(unit)}."
     remedy = (
         "See the check speed.clocks first; then check that nothing else uses the device and the host's memory, and "
         "that the stack has code for this device (the checks of the family architectures). If it is intentionally "
         "slower, set the floor in verify_speed_floors."
     )
-    return bound, Unanswered(SLOW, cause, remedy, f"{value:.4g} {unit}", bound, blocks=short.blocks)
+    return bound, Unanswered(SLOW, cause, remedy, f"{value:.4g} {unit}", bound, blocks=missed.blocks)
 
 
 def busy(users: t.Sequence[sampler.Process], utilization: t.Sequence[float | None]) -> str | None:
@@ -178,16 +178,16 @@ def clock_fault(
     # A reason that slows the device in only a few samples is no fault.
     counts = collections.Counter(reason for sample in samples for reason in sample.reasons)
     reasons = {reason for reason, count in counts.items() if 2 * count >= len(samples)}
-    short = short_of(clock, (own, floor))
-    held = short is not None and CLOCK_FAULT_MHZ[0] <= clock <= CLOCK_FAULT_MHZ[1]
+    missed = short_of(clock, (own, floor))
+    is_held = missed is not None and CLOCK_FAULT_MHZ[0] <= clock <= CLOCK_FAULT_MHZ[1]
     # A cap lowers the power as well: at 1400 MHz a sound Spark draws 31 W (owners' measurements of 2026).
     starved = "GB10" in device and power is not None and power <= POWER_FAULT_W and clock <= CLOCK_FAULT_MHZ[1]
     # Owners set caps because full load turns some machines off. A GB10 reports no reason for --lock-gpu-clocks.
     capped = CAPPED in reasons and not starved
-    if capped or (caps and caps.explain(clock, power)) or (short is None and not starved):
+    if capped or (caps and caps.explain(clock, power)) or (missed is None and not starved):
         return clock, power, None
 
-    bound = short.text("MHz") if short is not None else f"more than {POWER_FAULT_W:.0f} W"
+    bound = missed.text("MHz") if missed is not None else f"more than {POWER_FAULT_W:.0f} W"
     measured = f"SM clock {clock:.0f} MHz" + (f" at {power:.0f} W" if power is not None else "")
     if starved:
         cause = (
@@ -195,7 +195,7 @@ def clock_fault(
             f"fault that limits a Spark to about 30 W."
         )
         remedy = f"With its own supply and cable: {UNPLUG}, or else have the device replaced (RMA)."
-    elif held and not HEAT & reasons:
+    elif is_held and not HEAT & reasons:
         cause = (
             f"The SM clock is limited to {clock:.0f} MHz under load: a Spark that stays at 500 to 850 MHz after a "
             f"failed USB power delivery negotiation, or a cap."
@@ -213,7 +213,7 @@ def clock_fault(
         )
     if reasons:
         measured += f", {', '.join(sorted(reasons))}"
-    blocks = short is not None and short.blocks
+    blocks = missed is not None and missed.blocks
     return clock, power, Unanswered(SLOW, cause, remedy, measured, bound, blocks=blocks)
 
 
@@ -464,9 +464,9 @@ def clocks(context: Context) -> Measured:
     samples = [sample for sample in samples if sample.sm_clock_mhz is not None]
     if not samples:
         raise Skipped("nvidia-smi does not report this device's SM clock.")
-    most = samples[-1].sm_clock_most_mhz
-    if floor is None and most:
-        floor = Floor(most, CLOCK_RATIO, "that the device names as its most", "unknown: an H200 keeps 0.74 of it")
+    greatest = samples[-1].sm_clock_most_mhz
+    if floor is None and greatest:
+        floor = Floor(greatest, CLOCK_RATIO, "that the device names as its most", "unknown: an H200 keeps 0.74 of it")
     caps = sampler.caps()
     clock, power, fault = clock_fault(samples, floor, device, own, caps)
     rates = {"sm_clock_mhz": clock}

@@ -85,9 +85,9 @@ def code_of(torch: t.Any) -> Code:
 
 def capabilities(context: Context) -> list[str]:
     """Return the compute capabilities of the devices, else that of the profile, else none."""
-    seen = [str(capability) for capability in context.reference.get("capabilities") or []]
+    reported = [str(capability) for capability in context.reference.get("capabilities") or []]
     profiled = context.profile.get("compute_capability")
-    return seen or ([str(profiled)] if profiled else [])
+    return reported or ([str(profiled)] if profiled else [])
 
 
 def relative(path: str) -> str:
@@ -251,8 +251,8 @@ def trapped(embedded_code: fatbin.Embedded, flags: t.Sequence[str]) -> list[str]
     number = TRAPPED.replace(".", "")
     names = sorted(name for name in embedded_code.cubins if name in (TRAPPED, f"{TRAPPED}f"))
     accelerated = f"{TRAPPED}a"
-    others = fatbin.Embedded(cubins=embedded_code.cubins - {accelerated})
-    if accelerated in embedded_code.cubins and (f"sm_{number}a" in flags or not others.runs_on(TRAPPED)):
+    without_accelerated = fatbin.Embedded(cubins=embedded_code.cubins - {accelerated})
+    if accelerated in embedded_code.cubins and (f"sm_{number}a" in flags or not without_accelerated.runs_on(TRAPPED)):
         names.append(accelerated)
     # A driver compiles PTX only if no cubin fits.
     if not names and not fatbin.Embedded(cubins=embedded_code.cubins).runs_on(TRAPPED):

@@ -117,8 +117,8 @@ def resampled(wave: torch.Tensor, old: int, new: int) -> tuple[torch.Tensor, tor
     taps = torch.sinc(times) * (times * math.pi / _CROSSINGS / 2).cos().square() * base / old
     inside = (times.abs() < _CROSSINGS).double()
     wide = 2 * math.ceil(_CROSSINGS * old / base) + old
-    off = gamma(wide, _UNIT) * (taps.abs() @ wave.abs()) + 32 * _UNIT * base / old * (inside @ wave.abs())
-    return taps @ wave, off * (1 + 1 / 32)
+    error = gamma(wide, _UNIT) * (taps.abs() @ wave.abs()) + 32 * _UNIT * base / old * (inside @ wave.abs())
+    return taps @ wave, error * (1 + 1 / 32)
 
 
 def spectrum(wave: torch.Tensor, window: torch.Tensor, hop: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -132,8 +132,8 @@ def spectrum(wave: torch.Tensor, window: torch.Tensor, hop: int) -> tuple[torch.
     turns = torch.outer(torch.arange(size // 2 + 1), torch.arange(size)).double() * (-2 * math.pi / size)
     expected = torch.complex(frames @ turns.cos().T, frames @ turns.sin().T).abs().T
     norm = math.sqrt(size) * frames.norm(dim=1)
-    off = (8 * math.log2(size) + 2) * _UNIT * norm
-    return expected.square(), off * (2 * expected + off) + 4 * _UNIT * expected.square()
+    error = (8 * math.log2(size) + 2) * _UNIT * norm
+    return expected.square(), error * (2 * expected + error) + 4 * _UNIT * expected.square()
 
 
 @check("companions.torchaudio", devices=("cuda", "cpu"), measured=(H200_FIRST, X86_FIRST, H100_LAST, X86_LAST))
@@ -145,13 +145,13 @@ def torchaudio(context: Context) -> Measured:
     on_device = wave.to(context.device)
     with allow_tf32(torch.backends.cudnn, False):
         for old, new in ((3, 2), (2, 3), (4, 1)):
-            expected, off = resampled(wave.double(), old, new)
-            cases.compare(f"{old} to {new}", module.functional.resample(on_device, old, new), expected, off)
+            expected, allowed = resampled(wave.double(), old, new)
+            cases.compare(f"{old} to {new}", module.functional.resample(on_device, old, new), expected, allowed)
     for size, hop in ((64, 16), (100, 100)):
         window = torch.hann_window(size)
-        expected, off = spectrum(wave.double(), window.double(), hop)
+        expected, allowed = spectrum(wave.double(), window.double(), hop)
         actual = module.functional.spectrogram(
             on_device, 0, window.to(context.device), size, hop, size, 2.0, False, center=False
         )
-        cases.compare(f"spectrogram of {size}", actual, expected, off)
+        cases.compare(f"spectrogram of {size}", actual, expected, allowed)
     return cases.result()

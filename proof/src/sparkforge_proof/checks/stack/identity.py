@@ -323,14 +323,14 @@ def onednn(context: Context) -> Measured:
         has["Arm's Compute Library"] = bool(getattr(torch._C, "_has_mkldnn_acl", has["oneDNN"]))
     unit = (context.reference.get("units") or {}).get("pytorch") or {}
     requested = (unit.get("inputs") or {}).get("environment") or {} if unit.get("installed") else {}
-    lacking = onednn_problem(has, requested, str(torch.__version__))
+    warning = onednn_problem(has, requested, str(torch.__version__))
     version = re.search(r"MKL-DNN (v\S+)", torch.__config__.show())
     measured = " with ".join(
         [f"oneDNN {version[1]}" if version else "oneDNN", *(name for name in list(has)[1:] if has[name])]
     )
-    if lacking is None:
+    if warning is None:
         return Measured(measured, "oneDNN")
-    return Measured(lacking.measured, lacking.bound, warning=lacking)
+    return Measured(warning.measured, warning.bound, warning=warning)
 
 
 def onednn_problem(has: t.Mapping[str, bool], requested: Facts, version: str) -> Unanswered | None:
@@ -339,12 +339,12 @@ def onednn_problem(has: t.Mapping[str, bool], requested: Facts, version: str) ->
     :param has: whether each library is present, by name.
     :param requested: the environment variables of the build of the unit pytorch, empty if no unit built torch.
     """
-    lacking = [name for name, is_present in has.items() if not is_present]
-    if not lacking:
+    missing = [name for name, is_present in has.items() if not is_present]
+    if not missing:
         return None
     variable = "USE_MKLDNN" if not has["oneDNN"] else "USE_MKLDNN_ACL"
     is_requested = str(requested.get(variable, "")).upper() in ("1", "ON", "TRUE", "YES")
-    cause = f"torch {version} is built without {' and '.join(lacking)}"
+    cause = f"torch {version} is built without {' and '.join(missing)}"
     cause += f", although the unit pytorch requested it ({variable}={requested[variable]})" if is_requested else ""
     cause += ": convolutions and 16-bit products on the CPU are right but slow."
     return Unanswered(
@@ -352,7 +352,7 @@ def onednn_problem(has: t.Mapping[str, bool], requested: Facts, version: str) ->
         cause,
         "Use official wheels (stack_method: wheel), or rebuild the unit pytorch with USE_MKLDNN=1, on aarch64 with the "
         "directory of Arm's Compute Library in pytorch_compute_library.",
-        f"no {lacking[0]}",
+        f"no {missing[0]}",
         " with ".join(has),
         blocks=is_requested,
     )
@@ -410,14 +410,14 @@ def commit_problems(commits: t.Mapping[str, str], reference: Facts) -> tuple[lis
     recorded = (((receipt_of(reference) or {}).get("modules") or {}).get("torch") or {}).get("git_version")
     if recorded:
         expectations.append(("torch", str(recorded), "the environment's receipt"))
-    for module, expected, where in expectations:
-        ours = commits.get(module, "")
-        if not re.fullmatch(r"[0-9a-f]{7,64}", ours) or not re.fullmatch(r"[0-9a-f]{7,64}", expected):
+    for module, expected, source_of_commit in expectations:
+        commit = commits.get(module, "")
+        if not re.fullmatch(r"[0-9a-f]{7,64}", commit) or not re.fullmatch(r"[0-9a-f]{7,64}", expected):
             continue
         if module not in compared:
             compared.append(module)
-        if not (ours.startswith(expected) or expected.startswith(ours)):
-            problems.append(f"{module} is from commit {ours[:12]}, but {where} says {expected[:12]}")
+        if not (commit.startswith(expected) or expected.startswith(commit)):
+            problems.append(f"{module} is from commit {commit[:12]}, but {source_of_commit} says {expected[:12]}")
     return compared, problems
 
 
@@ -458,8 +458,8 @@ def receipt_of(reference: Facts, prefix: str | None = None) -> Facts | None:
     environment_id = str(reference.get("environment_id") or "current")
     current = os.path.join(environments, str(reference.get("environment") or "torch"), environment_id)
     path = str((receipt.get("paths") or {}).get("environment") or "")
-    ours = os.path.realpath(prefix or sys.prefix)
-    if os.path.isdir(path) and ours not in (os.path.realpath(path), os.path.realpath(current)):
+    interpreter = os.path.realpath(prefix or sys.prefix)
+    if os.path.isdir(path) and interpreter not in (os.path.realpath(path), os.path.realpath(current)):
         return None
     return receipt
 
@@ -487,12 +487,12 @@ def receipt_problems(receipt: Facts, prefix: str) -> list[str]:
                 f"the environment's receipt has the fingerprint {str(receipt['fingerprint'])[:12]}, but its contents "
                 f"give {fingerprint[:12]}: it was changed after it was written"
             )
-    own = environment.own_of(os.path.realpath(prefix)) or {}
+    copy = environment.own_of(os.path.realpath(prefix)) or {}
     for key in ("environment_id", "fingerprint", "requirements", "wheels", "packages", "modules"):
-        if key in own and own[key] != receipt.get(key):
+        if key in copy and copy[key] != receipt.get(key):
             problems.append(
                 f"the environment's receipt and the copy in {os.path.realpath(prefix)} differ in {key}:"
-                f" {_short(receipt.get(key))} and {_short(own[key])}"
+                f" {_short(receipt.get(key))} and {_short(copy[key])}"
             )
             # A receipt of another environment would differ in every key.
             break
@@ -511,11 +511,11 @@ def unit_problems(receipt: Facts, units: Facts, method: str) -> list[str]:
         if unit.get("installed") or method != "build":
             continue
         for output in unit.get("outputs") or []:
-            ours = normalised(str(output.get("name") or ""))
-            if ours in pins and versions_of.get(ours) == output.get("version"):
-                allowed = " or ".join(sorted(digest[:12] for digest in pins[ours]))
+            dist = normalised(str(output.get("name") or ""))
+            if dist in pins and versions_of.get(dist) == output.get("version"):
+                allowed = " or ".join(sorted(digest[:12] for digest in pins[dist]))
                 problems.append(
-                    f"the environment has a wheel of {ours} {output.get('version')} with the sha256 {allowed}, but the "
+                    f"the environment has a wheel of {dist} {output.get('version')} with the sha256 {allowed}, but the "
                     f"unit {name} built {output.get('path')} with {str(output.get('sha256'))[:12]}"
                 )
     return problems
@@ -736,11 +736,11 @@ def unopened_of_the_stack(reference: Facts) -> list[tuple[str, str]]:
             ctypes.CDLL(soname, mode=os.RTLD_NOW)
         except OSError as error:
             library = _NO_LIBRARY.search(str(error))
-            lacking = library[1] if library else soname
+            missing = library[1] if library else soname
             # A host without a GPU needs no driver.
-            if reference.get("gpu_required") or not providers.is_driver(lacking):
+            if reference.get("gpu_required") or not providers.is_driver(missing):
                 cause = f"dlopen does not open {soname}: {str(error).rstrip('.')}."
-                problems.append((cause, provide(lacking, reference.get("cuda_version"))))
+                problems.append((cause, provide(missing, reference.get("cuda_version"))))
     return problems
 
 
@@ -757,13 +757,13 @@ def reinstall() -> str:
 
 def _sentences(problems: t.Sequence[str]) -> str:
     text = "; ".join(problems[:_NAMED])
-    more = len(problems) - _NAMED
-    return f"{text[0].upper()}{text[1:]}" + (f"; and {more} more." if more > 0 else ".")
+    remaining = len(problems) - _NAMED
+    return f"{text[0].upper()}{text[1:]}" + (f"; and {remaining} more." if remaining > 0 else ".")
 
 
 def _first(paths: t.Sequence[str]) -> str:
-    more = len(paths) - _NAMED
-    return ", ".join(paths[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+    remaining = len(paths) - _NAMED
+    return ", ".join(paths[:_NAMED]) + (f" and {remaining} more" if remaining > 0 else "")
 
 
 def _short(value: t.Any) -> str:

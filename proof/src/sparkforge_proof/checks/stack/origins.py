@@ -125,15 +125,15 @@ def openings(libraries: t.Sequence[Library], torch_lib: str, cuda: str) -> list[
     opened.append(Opening(f"libnvrtc.so.{major}", opener))
     opened.append(Opening(f"libnvJitLink.so.{major}", torch_cuda))
     shims = [mapped_library for mapped_library in libraries if re.fullmatch(r"libcudnn\.so\.\d+", mapped_library.name)]
-    seen = {mapped_library.name for mapped_library in shims}
+    visited = {mapped_library.name for mapped_library in shims}
     while shims:
         shim = shims.pop()
         suffix = shim.name.rpartition(".so")[2]
         for name in named_in(shim.path):
             soname = name + suffix
-            if soname in seen:
+            if soname in visited:
                 continue
-            seen.add(soname)
+            visited.add(soname)
             opened.append(Opening(soname, shim))
             path = find(soname, shim)
             if path and soname.startswith("libcudnn_graph."):

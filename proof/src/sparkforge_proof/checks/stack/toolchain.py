@@ -158,11 +158,11 @@ def python_headers(context: Context) -> Measured:
         headers = "Python.h"
         if triton is not None:
             headers = "Python.h and cuda.h"
-            own = [
+            own_includes = [
                 os.path.join(directory, "backends", "nvidia", "include")
                 for directory in triton.submodule_search_locations or ()
             ]
-            _compile(compiler, folder, "sparkforge_proof_header", HEADER, ".so", [*own, folder, include])
+            _compile(compiler, folder, "sparkforge_proof_header", HEADER, ".so", [*own_includes, folder, include])
     return Measured(f"{compiler} compiled a module with {headers}, which ran", "a module that runs")
 
 
@@ -222,11 +222,11 @@ def ptxas_failure(output: str, status: int, path: str, release: str, target: str
             f"CUDA {release}",
             f"one that knows {target}",
         )
-    how = f"was killed by signal {-status}" if status < 0 else f"failed with status {status}"
+    ending = f"was killed by signal {-status}" if status < 0 else f"failed with status {status}"
     return Failed(
-        f"The ptxas that Triton uses, {path} of CUDA {release}, {how} on a kernel for {target}: {first}.",
+        f"The ptxas that Triton uses, {path} of CUDA {release}, {ending} on a kernel for {target}: {first}.",
         remedy,
-        how,
+        ending,
         f"a kernel for {target}",
     )
 
@@ -239,8 +239,8 @@ def _ptxas_of(compiler: t.Any, knobs: t.Any, number: int) -> tuple[t.Any, str]:
     variable = "TRITON_PTXAS_PATH"
     try:
         tool = compiler.get_ptxas(number) if inspect.signature(compiler.get_ptxas).parameters else compiler.get_ptxas()
-        other = getattr(knobs.nvidia, "ptxas_blackwell", None)
-        if other is not None and tool == other:
+        blackwell = getattr(knobs.nvidia, "ptxas_blackwell", None)
+        if blackwell is not None and tool == blackwell:
             variable = "TRITON_PTXAS_BLACKWELL_PATH"
         return tool, variable
     except (OSError, RuntimeError) as error:
