@@ -444,15 +444,9 @@ def _float8_operands(
         full_significands(generator, (272, 64), left),
         full_significands(generator, (64, 160), right),
     )
-    a, b = (
-        integers(generator, (304, 1024), 2, torch.float32),
-        integers(generator, (1024, 256), 2, torch.float32),
-    )
+    a, b = integers(generator, (304, 1024), 2, torch.float32), integers(generator, (1024, 256), 2, torch.float32)
     yield "long sums", a.to(left), b.to(right)
-    a, b = (
-        ternary(generator, (33, 4096), torch.float32, 0.5),
-        ternary(generator, (4096, 48), torch.float32, 0.5),
-    )
+    a, b = ternary(generator, (33, 4096), torch.float32, 0.5), ternary(generator, (4096, 48), torch.float32, 0.5)
     yield "longer sums, odd rows", a.to(left), b.to(right)
 
 

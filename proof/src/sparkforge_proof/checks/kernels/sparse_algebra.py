@@ -120,9 +120,6 @@ def sparse_product(context: Context) -> Measured:
         (gradient,) = gradients(result, (leaf,), upstream.to(context.device))
         longest = int((matrix != 0).sum(0).max())
         cases.compare(
-            f"pairs of indices, {name}, backward",
-            gradient,
-            a.T @ g,
-            gamma(longest + 2, unit) * (a.T.abs() @ g.abs()),
+            f"pairs of indices, {name}, backward", gradient, a.T @ g, gamma(longest + 2, unit) * (a.T.abs() @ g.abs())
         )
     return cases.result()

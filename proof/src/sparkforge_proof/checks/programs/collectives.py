@@ -181,12 +181,7 @@ def other_ranks(context: Context, function: t.Callable[..., t.Any], world: int, 
             named = f"{function.__module__}.{function.__name__}"
             command = [sys.executable, "-c", code, named, json.dumps(arguments)]
             process = subprocess.Popen(
-                command,
-                cwd=context.directory,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
+                command, cwd=context.directory, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output
             )
             running.append((rank, process, output))
         yield

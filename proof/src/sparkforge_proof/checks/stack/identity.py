@@ -441,10 +441,7 @@ def wheels(context: Context) -> Measured:
     measured = f"{count} pins, {len(artefacts)} wheels of them here"
     if problems:
         raise Failed(
-            _sentences(problems),
-            f"Find out who changed it. {reinstall()}",
-            measured,
-            "the sha256 of the receipts",
+            _sentences(problems), f"Find out who changed it. {reinstall()}", measured, "the sha256 of the receipts"
         )
     return Measured(measured, "the sha256 of the receipts")
 
@@ -578,10 +575,7 @@ def files(context: Context) -> Measured:
     bound = "the sha256 in RECORD"
     if problems:
         raise Failed(
-            _sentences(problems),
-            f"{reinstall()} Make intended changes in a patch of the unit.",
-            measured,
-            bound,
+            _sentences(problems), f"{reinstall()} Make intended changes in a patch of the unit.", measured, bound
         )
     if not comparison.count:
         raise Skipped("No RECORD lists torch's files: it was not installed from a wheel.")
