@@ -22,6 +22,7 @@ SINCE = "1b4fd80a9319f86c62da65dad3e133bc60ca7d48"
 PLUGINS = ["plugins/doc_fragments", "plugins/filter", "plugins/inventory", "plugins/lookup", "plugins/modules"]
 UTILITIES = ["plugins/plugin_utils/plans", "plugins/plugin_utils/stack", "plugins/plugin_utils/wheelhouse"]
 UTILITIES += ["plugins/module_utils/_environment", "plugins/module_utils/_unit"]
+UTILITIES += ["tests/unit/plugins/module_utils"]
 ROOMS = ["data", "kernels", "programs", "sizes", "speed", "stack", "__init__.py", "bounds.py"]
 CHECKS = [f"proof/src/sparkforge_proof/checks/{room}" for room in ROOMS]
 UNIT_TESTS = [":(glob)tests/unit/*.py", "tests/unit/benchmarks", "tests/unit/cli", "tests/unit/lab", "tests/unit/roles"]

@@ -1,11 +1,11 @@
-"""Writes ELF files and caches that hold just what a loader reads, for any machine, without a compiler."""
+"""Writes minimal ELF files and loader caches for any machine, without a compiler."""
 
 import pathlib
 import struct
 import typing as t
 
 X86_64, AARCH64, I386, ARM, PPC64 = 62, 183, 3, 40, 21
-# Every file is "linked" at this address, so that a reader that takes addresses for file offsets fails.
+# The address of every file in memory, so that a reader that confuses addresses with file offsets fails.
 BASE = 0x400000
 
 
@@ -27,15 +27,15 @@ def elf_bytes(
     versions: t.Mapping[str, t.Sequence[str]] | None = None,
     message: bytes = b"",
 ) -> bytes:
-    """Return an ELF file: program headers, a dynamic section, its strings, and ``padding`` bytes behind.
+    """Return an ELF file with program headers, a dynamic section, its strings and ``padding`` bytes at the end.
 
-    :param undefined: symbols of others, ``name`` or ``name@VERSION`` of one of ``versions``.
-    :param versions: SONAME -> the versions of its symbols that are asked for.
-    :param message: a text that is put before the padding.
+    :param undefined: required symbols, ``name`` or ``name@VERSION`` with one of ``versions``.
+    :param versions: SONAME -> required versions of its symbols.
+    :param message: text before the padding.
     """
     order = "<" if little_endian else ">"
-    wide = bits == 64
-    header_size, segment_size, entry = (64, 56, order + "qQ") if wide else (52, 32, order + "iI")
+    is_64_bit = bits == 64
+    header_size, segment_size, entry = (64, 56, order + "qQ") if is_64_bit else (52, 32, order + "iI")
     strings = bytearray(b"\0")
 
     def intern(text: str) -> int:
@@ -64,27 +64,22 @@ def elf_bytes(
         segments.insert(0, (3, interpreter_offset, len(interpreter_bytes)))
     if dynamic:
         segments.append((2, dynamic_offset, dynamic_size))
-    out = b"\x7fELF" + bytes([2 if wide else 1, 1 if little_endian else 2, 1]) + bytes(9)
+    out = b"\x7fELF" + bytes([2 if is_64_bit else 1, 1 if little_endian else 2, 1]) + bytes(9)
     out += struct.pack(
-        order + ("HHIQQQIHHHHHH" if wide else "HHIIIIIHHHHHH"),
+        order + ("HHIQQQIHHHHHH" if is_64_bit else "HHIIIIIHHHHHH"),
         *(kind, machine, 1, 0, header_size, 0, 0, header_size, segment_size, count, 0, 0, 0),
     )
-    for kind_of_segment, offset, length in segments:
-        if wide:
-            out += struct.pack(
-                order + "IIQQQQQQ", kind_of_segment, 5, offset, BASE + offset, BASE + offset, length, length, 8
-            )
-        else:
-            out += struct.pack(
-                order + "IIIIIIII", kind_of_segment, offset, BASE + offset, BASE + offset, length, length, 5, 4
-            )
+    for segment, offset, length in segments:
+        extent = (offset, BASE + offset, BASE + offset, length, length)
+        fields = (segment, 5, *extent, 8) if is_64_bit else (segment, *extent, 5, 4)
+        out += struct.pack(order + ("IIQQQQQQ" if is_64_bit else "IIIIIIII"), *fields)
     if dynamic:
         out += b"".join(struct.pack(entry, tag, value) for tag, value in entries)
     return out + bytes(strings) + interpreter_bytes + tables.content + message + bytes(padding - len(message))
 
 
 class _Symbols:
-    """The tables of dynamic symbols, and the tags that name them by where they begin in ``content``."""
+    """The tables of dynamic symbols in ``content``, and their tags with offsets into it."""
 
     def __init__(
         self,
@@ -97,25 +92,27 @@ class _Symbols:
         self.tags: list[tuple[int, int]] = []
         if not (undefined or exports or versions):
             return
-        known = {"": 1}
+        version_numbers = {"": 1}
         for version in [version for names in versions.values() for version in names]:
-            known[version] = len(known) + 1
+            version_numbers[version] = len(version_numbers) + 1
         symbols, numbers = bytes(24), struct.pack("<H", 0)
-        for name, section in [*((one, 0) for one in undefined), *((one, 1) for one in exports)]:
-            name, _at, version = name.partition("@")
+        for symbol, section in [*((symbol, 0) for symbol in undefined), *((symbol, 1) for symbol in exports)]:
+            name, _at, version = symbol.partition("@")
             symbols += struct.pack("<IBBHQQ", intern(name), 0x12, 0, section, 0, 0)
-            numbers += struct.pack("<H", known[version])
-        needs = b""
+            numbers += struct.pack("<H", version_numbers[version])
+        requirements = b""
         for position, (soname, names) in enumerate(versions.items(), 1):
             step = 16 + 16 * len(names) if position < len(versions) else 0
-            needs += struct.pack("<HHIII", 1, len(names), intern(soname), 16, step)
-            for place, name in enumerate(names, 1):
-                needs += struct.pack("<IHHII", 0, 0, known[name], intern(name), 16 if place < len(names) else 0)
+            requirements += struct.pack("<HHIII", 1, len(names), intern(soname), 16, step)
+            for index, name in enumerate(names, 1):
+                requirements += struct.pack(
+                    "<IHHII", 0, 0, version_numbers[name], intern(name), 16 if index < len(names) else 0
+                )
         self._add(4, struct.pack("<IIII", 1, len(symbols) // 24, 0, 0))
         self._add(6, symbols)
         self._add(0x6FFFFFF0, numbers)
-        if needs:
-            self._add(0x6FFFFFFE, needs)
+        if requirements:
+            self._add(0x6FFFFFFE, requirements)
             self.tags.append((0x6FFFFFFF, len(versions)))
 
     def _add(self, tag: int, content: bytes) -> None:
@@ -124,7 +121,7 @@ class _Symbols:
 
 
 def cubin(architecture: str, abi: int = 8) -> bytes:
-    """Return a bare cubin as ptxas writes it: the number in its header, the letter in a note."""
+    """Return a cubin like those of ptxas, with the architecture's number in the header and its letter in a note."""
     number = int(architecture.rstrip("af").replace(".", ""))
     letter = architecture.lstrip("0123456789.")
     flags = number << 8 | 0x6000002 if abi == 8 else number << 16 | 0x500 | number
@@ -134,14 +131,14 @@ def cubin(architecture: str, abi: int = 8) -> bytes:
 
 
 def write_elf(path: pathlib.Path, **description: t.Any) -> pathlib.Path:
-    """Write :func:`elf_bytes` to ``path``, whose directories are made."""
+    """Write :func:`elf_bytes` to ``path``, and create its directories."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(elf_bytes(**description))
     return path
 
 
 def new_cache(entries: t.Sequence[tuple[str, str, int, str]]) -> bytes:
-    """Return a ``glibc-ld.so.cache1.1`` of ``(soname, path, flags, glibc-hwcaps name)``."""
+    """Return a ``glibc-ld.so.cache1.1`` with entries ``(soname, path, flags, glibc-hwcaps name)``."""
     names = sorted({name for _soname, _path, _flags, name in entries if name})
     header_size = 48
     strings = bytearray()
@@ -162,9 +159,9 @@ def new_cache(entries: t.Sequence[tuple[str, str, int, str]]) -> bytes:
     extension = offset + len(strings)
     tail = struct.pack("<II", 0xEAA42174, 2)
     generator = b"ldconfig test\0\0\0"
-    data_at = extension + 8 + 2 * 16
-    tail += struct.pack("<IIII", 0, 0, data_at, len(generator))
-    tail += struct.pack("<IIII", 1, 0, data_at + len(generator), 4 * len(names))
+    data_offset = extension + 8 + 2 * 16
+    tail += struct.pack("<IIII", 0, 0, data_offset, len(generator))
+    tail += struct.pack("<IIII", 1, 0, data_offset + len(generator), 4 * len(names))
     tail += generator + b"".join(struct.pack("<I", value) for value in name_offsets)
     head = b"glibc-ld.so.cache1.1" + struct.pack("<II", len(entries), len(strings))
     head += bytes([2, 0, 0, 0]) + struct.pack("<I", extension) + bytes(12)

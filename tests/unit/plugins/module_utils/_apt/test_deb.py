@@ -1,7 +1,6 @@
-"""What dpkg-deb says of a file, and what is refused: each with one cause, the file as it was."""
+"""Reading .deb files with dpkg-deb; hostile and damaged ones are refused with a cause and stay unchanged."""
 
 import gzip
-import io
 import os
 import shutil
 import subprocess
@@ -31,7 +30,7 @@ def deb(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.mark.parametrize("deb", ["xz", "gzip", "none", "zstd"], indirect=True)
-def test_the_fields_and_the_files_of_a_deb_are_read(deb: Path):
+def test_control_fields_and_files(deb: Path):
     fields = _deb.control(str(deb))
     assert (fields["package"], fields["version"], fields["description"]) == ("thing", "1:2.0-1", "short\n long text")
     assert _deb.files(str(deb)) == ["/var/thing/a file -> x"]
@@ -46,7 +45,7 @@ def test_the_fields_and_the_files_of_a_deb_are_read(deb: Path):
         (b"!<arch>\ngarbage", "is not a Debian package"),
     ],
 )
-def test_what_is_not_a_deb_ends_in_one_clear_error(tmp_path: Path, content: bytes, cause: str):
+def test_other_file_is_refused(tmp_path: Path, content: bytes, cause: str):
     path = tmp_path / "x.deb"
     path.write_bytes(content)
     with pytest.raises(SparkforgeError, match=cause) as raised:
@@ -56,7 +55,7 @@ def test_what_is_not_a_deb_ends_in_one_clear_error(tmp_path: Path, content: byte
 
 
 @pytest.mark.parametrize("deb", ["xz", "gzip", "none", "zstd"], indirect=True)
-def test_a_deb_that_is_cut_off_is_refused(deb: Path):
+def test_truncated_deb_is_refused(deb: Path):
     deb.write_bytes(deb.read_bytes()[:-10])
     with pytest.raises(SparkforgeError, match=r"is truncated or damaged: dpkg-deb.*end of file"):
         _deb.files(str(deb))
@@ -77,7 +76,7 @@ def test_a_deb_that_is_cut_off_is_refused(deb: Path):
         ("Architecture", "all amd64"),
     ],
 )
-def test_a_field_that_dpkg_s_grammar_does_not_allow_is_refused(deb: Path, name: str, value: str):
+def test_invalid_control_field_is_refused(deb: Path, name: str, value: str):
     fields = {"Package": "thing", "Version": "1:2.0-1", "Architecture": "all", name: value}
     evil = with_control(deb, "".join(f"{key}: {text}\n" for key, text in fields.items()))
     with pytest.raises(SparkforgeError, match=f"is not a Debian package: its {name} field is ") as raised:
@@ -86,7 +85,7 @@ def test_a_field_that_dpkg_s_grammar_does_not_allow_is_refused(deb: Path, name: 
 
 
 @pytest.mark.parametrize("name", ["Package", "Version", "Architecture"])
-def test_a_deb_without_a_field_that_tells_what_it_is_is_refused(name: str, monkeypatch: pytest.MonkeyPatch):
+def test_missing_control_field_is_refused(name: str, monkeypatch: pytest.MonkeyPatch):
     fields = {"Package": "thing", "Version": "1:2.0-1", "Architecture": "all"}
     for text in ("", *(["\n"] if name == "Version" else [])):
         lines = [f"{key}: {value}\n" for key, value in {**fields, name: text}.items() if key != name or text]
@@ -96,7 +95,7 @@ def test_a_deb_without_a_field_that_tells_what_it_is_is_refused(name: str, monke
         assert raised.value.remedy
 
 
-def test_a_further_line_of_a_field_is_not_a_field_where_it_is_written_back():
+def test_continuation_line_is_not_a_field():
     """deb822(5): a continuation line begins with a blank, and only a newline ends a line."""
     text = "Package: a\n \tEssential: yes\nTag: b\x0cEssential: yes\x85Essential: yes\n .\n"
     (fields,) = apt_state.paragraphs(text)
@@ -105,18 +104,15 @@ def test_a_further_line_of_a_field_is_not_a_field_where_it_is_written_back():
     assert apt_state.paragraphs(written) == [fields]
 
 
-def add(deb: Path, entry: tarfile.TarInfo) -> str:
-    """Put the entry in the place of the data of a .deb, which dpkg-deb would not pack."""
+def with_data(deb: Path, data: bytes, name: str = "data.tar") -> str:
+    """Return a copy of a .deb with another data member, which dpkg-deb would not pack."""
     folder = deb.parent / "members"
     folder.mkdir()
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        archive.addfile(entry)
     subprocess.run(["ar", "x", deb], cwd=folder, check=True)
     next(folder.glob("data.tar*")).unlink()
-    (folder / "data.tar").write_bytes(buffer.getvalue())
+    (folder / name).write_bytes(data)
     control = next(folder.glob("control.tar*")).name
-    subprocess.run(["ar", "rc", "evil.deb", "debian-binary", control, "data.tar"], cwd=folder, check=True)
+    subprocess.run(["ar", "rc", "evil.deb", "debian-binary", control, name], cwd=folder, check=True)
     return str(folder / "evil.deb")
 
 
@@ -133,44 +129,37 @@ def add(deb: Path, entry: tarfile.TarInfo) -> str:
         ("./var/pipe", tarfile.FIFOTYPE),
     ],
 )
-def test_a_path_that_leaves_the_tree_and_a_device_are_refused(deb: Path, name: str, kind: bytes):
+def test_path_outside_the_tree_and_device_are_refused(deb: Path, name: str, kind: bytes):
     entry = tarfile.TarInfo(name)
     entry.type = kind
     with pytest.raises(SparkforgeError, match="is outside its tree, or is not a file"):
-        _deb.files(add(deb, entry))
+        _deb.files(with_data(deb, entry.tobuf() + bytes(1024)))
 
 
-@pytest.mark.parametrize(("size", "ends"), [(16 << 20, True), ((16 << 20) + 1, False)])
-def test_what_a_tool_prints_is_bounded(size: int, ends: bool):
-    status, out, _said = tools.ask(["head", "-c", str(size), "/dev/zero"], seconds=60)
-    assert (status == 0, len(out)) == (ends, 16 << 20)
+@pytest.mark.parametrize(("size", "succeeds"), [(16 << 20, True), ((16 << 20) + 1, False)])
+def test_tool_output_is_limited(size: int, succeeds: bool):
+    status, output, _stderr = tools.ask(["head", "-c", str(size), "/dev/zero"], seconds=60)
+    assert (status == 0, len(output)) == (succeeds, 16 << 20)
 
 
-def test_contents_without_end_are_not_taken_into_memory(deb: Path, monkeypatch: pytest.MonkeyPatch):
+def test_file_list_is_limited(deb: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tools, "OUTPUT_LIMIT", 100)
     with pytest.raises(SparkforgeError, match="truncated or damaged"):
         _deb.files(str(deb))
 
 
 @pytest.mark.skipif(shutil.which("ar") is None, reason="ar is not installed on this machine")
-def test_a_deb_whose_names_take_gigabytes_is_refused_in_little_memory(deb: Path, monkeypatch: pytest.MonkeyPatch):
+def test_long_names_are_refused_in_little_memory(deb: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(_deb, "_MEMORY", 64 << 20)
     size = 64 << 20
     long = tarfile.TarInfo("././@LongLink")
     long.type, long.size = tarfile.GNUTYPE_LONGNAME, size
-    evil = add(deb, tarfile.TarInfo("./x"))
-    names = gzip.compress(long.tobuf() + b"n" * size + tarfile.TarInfo("./x").tobuf() + bytes(1024))
-    folder = deb.parent / "members"
-    (folder / "data.tar").unlink()
-    (folder / "data.tar.gz").write_bytes(names)
-    control = next(folder.glob("control.tar*")).name
-    Path(evil).unlink()
-    subprocess.run(["ar", "rc", evil, "debian-binary", control, "data.tar.gz"], cwd=folder, check=True)
+    data = gzip.compress(long.tobuf() + b"n" * size + tarfile.TarInfo("./x").tobuf() + bytes(1024))
     with pytest.raises(SparkforgeError, match="is truncated or damaged: tar: memory exhausted"):
-        _deb.files(evil)
+        _deb.files(with_data(deb, data, "data.tar.gz"))
 
 
-def test_a_deb_that_has_no_room_is_refused_before_it_is_unpacked(deb: Path, monkeypatch: pytest.MonkeyPatch):
+def test_deb_larger_than_the_disk_is_refused(deb: Path, monkeypatch: pytest.MonkeyPatch):
     class Small:
         f_bavail, f_frsize = _deb._RESERVE + 4999, 1
 

@@ -1,4 +1,4 @@
-"""Which local repositories and pins count, without a program."""
+"""Installed local repositories, and names in apt pins."""
 
 import types
 import typing as t
@@ -10,7 +10,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 
 
 @pytest.mark.parametrize(
-    ("version", "state", "said"),
+    ("version", "state", "message"),
     [
         ("0.9.0", "installed", "is installed, newer than the requested 0.8.1"),
         ("0.9.0", "config-files", "0.8.1 is not installed, and no URL is set"),
@@ -18,18 +18,18 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
         ("0.8.1", "config-files", "0.8.1 is not installed, and no URL is set"),
     ],
 )
-def test_a_newer_repository_that_is_installed_stays(tmp_path: Path, version: str, state: str, said: str) -> None:
+def test_installed_newer_repository_is_not_replaced(tmp_path: Path, version: str, state: str, message: str) -> None:
     status = f"Package: x-local-repo-ubuntu2404-{version}\nStatus: install ok {state}\n"
     apt = types.SimpleNamespace(state=types.SimpleNamespace(host=types.SimpleNamespace(read=lambda _path: status)))
     options = {"name": "x", "version": "0.8.1", "sha256": None, "root": str(tmp_path), "url": None}
     options |= {"key_fingerprint": None, "distribution": None}
-    one = local_repo.LocalRepository(t.cast(t.Any, apt), options, True)
-    with pytest.raises(SparkforgeError, match=said):
-        one.present()
+    repository = local_repo.LocalRepository(t.cast(t.Any, apt), options, True)
+    with pytest.raises(SparkforgeError, match=message):
+        repository.present()
 
 
 @pytest.mark.parametrize(
     ("pattern", "names"), [("/^a/", True), ("/a/b", False), ("a*", True), ("/[/", False), ("//", False)]
 )
-def test_a_pin_names_packages_by_a_glob_or_an_expression_between_slashes(pattern: str, names: bool) -> None:
+def test_pin_matches_packages_by_glob_or_expression(pattern: str, names: bool) -> None:
     assert policy.pin_names(pattern, "abc") is names

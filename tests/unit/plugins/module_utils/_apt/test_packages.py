@@ -135,7 +135,7 @@ def test_versions_are_ordered_as_by_dpkg():
 def test_version_ignores_leading_zeros():
     assert _deb_version.compare_versions("1.0-01", "1.0-1") == 0
     assert _deb_version.compare_versions("0:1", "1") == 0
-    # Neither prefix is an epoch: int() refuses both.
+    # Neither prefix is an epoch, because int() refuses both.
     assert _deb_version.compare_versions("\u00b2:1", f"{'1' * 5000}:1") != 0
 
 
@@ -650,9 +650,9 @@ def test_missing_package_after_successful_apt_get_is_reported(
     assert raised.value.remedy and not (tmp_path / "root/receipts/apt-x.json").exists()
 
 
-@pytest.mark.parametrize(("details", "goes_on"), [({}, True), ({"holder": {"pid": 1}}, False), ({"waited": 5}, False)])
+@pytest.mark.parametrize(("details", "warns"), [({}, True), ({"holder": {"pid": 1}}, False), ({"waited": 5}, False)])
 def test_locked_lists_fail_but_broken_source_only_warns(
-    apt: FakeApt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, details: dict[str, t.Any], goes_on: bool
+    apt: FakeApt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, details: dict[str, t.Any], warns: bool
 ):
     def update() -> None:
         raise SparkforgeError("No lists.", "Wait.", **details)
@@ -660,7 +660,7 @@ def test_locked_lists_fail_but_broken_source_only_warns(
     warnings: list[str] = []
     monkeypatch.setattr(apt, "update", update)
     dev = package_set(apt, tmp_path, "dev", update_cache=True, warn=warnings.append)
-    if goes_on:
+    if warns:
         assert dev.present()["changed"] and warnings == ["No lists. Wait."]
         return
     with pytest.raises(SparkforgeError, match="No lists"):

@@ -1,4 +1,4 @@
-"""What a bundle of code cannot start with; that what is sent runs is shown by the modules that send it."""
+"""Files of a code bundle; the tests of the modules that send bundles run them."""
 
 import importlib
 import json
@@ -20,29 +20,29 @@ def files(*roots: str) -> dict[str, str]:
     return bundle.files(*(f"{bundle.PACKAGE}.{root}" for root in roots))
 
 
-def test_what_is_imported_within_a_function_comes_along_and_nothing_that_is_not_imported() -> None:
-    own = importlib.import_module("sparkforge_proof._shared.module_utils._core.bundle")
-    proof = set(own.files("sparkforge_proof.runner", "sparkforge_proof.checks.kernels.triton_kernels"))
-    # Imported by a check alone, in an environment that has Triton.
+def test_bundle_contains_exactly_the_imported_modules() -> None:
+    bundles = importlib.import_module("sparkforge_proof._shared.module_utils._core.bundle")
+    proof = set(bundles.files("sparkforge_proof.runner", "sparkforge_proof.checks.kernels.triton_kernels"))
+    # Only a check imports it, in an environment with Triton.
     assert "sparkforge_proof/checks/kernels/triton_source.py" in proof
-    assert "sparkforge_proof/checks/kernels/triton_source.py" not in own.files("sparkforge_proof.runner")
+    assert "sparkforge_proof/checks/kernels/triton_source.py" not in bundles.files("sparkforge_proof.runner")
     assert "sparkforge_proof/_shared/module_utils/_core/errors.py" in proof
     assert "sparkforge_proof/timer.py" not in proof
     assert "_wheelhouse/store.py" not in names("_unit.worker")
 
 
-def test_a_module_that_is_not_there_is_told() -> None:
+def test_missing_module_is_reported() -> None:
     with pytest.raises(ModuleNotFoundError, match=r"_core\.nothing"):
         files("_core.nothing")
 
 
-def test_what_ansible_sent_of_itself_comes_along_where_it_is_asked_for(tmp_path: Path) -> None:
+def test_bundle_contains_ansible_modules_on_request(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "sent.zip", "w") as sent:
         for path, source in {**files("_core.bundle"), "ansible/module_utils/urls.py": "open_url = 1\n"}.items():
             sent.writestr(path, source)
     code = f"import sys, json; sys.path.insert(0, {str(tmp_path / 'sent.zip')!r})\n"
     code += f"from {bundle.PACKAGE}._core import bundle\n"
     code += "print(json.dumps([sorted(bundle.files(bundle.__name__, ansible=flag)) for flag in (False, True)]))"
-    done = subprocess.run([sys.executable, "-I", "-c", code], check=True, capture_output=True, text=True)
-    without, along = json.loads(done.stdout)
-    assert set(along) - set(without) == {"ansible/module_utils/urls.py"}
+    result = subprocess.run([sys.executable, "-I", "-c", code], check=True, capture_output=True, text=True)
+    without, with_ansible = json.loads(result.stdout)
+    assert set(with_ansible) - set(without) == {"ansible/module_utils/urls.py"}

@@ -172,13 +172,13 @@ def test_build_is_killed_with_rights_of_its_account(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(detached, "systemd_runs", lambda: False)
     marker = f"test_rights/{os.getpid():016x}"
     environment = {"PATH": os.environ["PATH"], processes.MARKER: marker}
-    mine = subprocess.Popen(["sleep", "600"], env=environment)
-    theirs = subprocess.Popen(["sleep", "600"], env=environment, user="nobody", group="nogroup", extra_groups=[])
+    own_process = subprocess.Popen(["sleep", "600"], env=environment)
+    build_process = subprocess.Popen(["sleep", "600"], env=environment, user="nobody", group="nogroup", extra_groups=[])
     try:
         detached.stop("x.service", marker, accounts.Account("nobody"))
-        assert mine.poll() is None
-        assert theirs.wait() == -9
+        assert own_process.poll() is None
+        assert build_process.wait() == -9
     finally:
-        for process in (mine, theirs):
+        for process in (own_process, build_process):
             process.kill()
             process.wait()

@@ -4,6 +4,7 @@ import os
 import socket
 import stat
 import subprocess
+import typing as t
 from pathlib import Path
 
 import pytest
@@ -137,7 +138,9 @@ def test_files_of_running_writer_stay_after_clock_change(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_temporary_file_is_readable_by_owner_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_temporary_file_is_readable_by_owner_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, umask: t.Callable[[int], int]
+) -> None:
     modes: list[int] = []
     fchmod = os.fchmod
 
@@ -146,11 +149,8 @@ def test_temporary_file_is_readable_by_owner_only(tmp_path: Path, monkeypatch: p
         fchmod(descriptor, mode)
 
     monkeypatch.setattr(os, "fchmod", recording_fchmod)
-    before = os.umask(0)
-    try:
-        disk.write_file(str(tmp_path / "file"), b"secret", 0o600)
-    finally:
-        os.umask(before)
+    umask(0)
+    disk.write_file(str(tmp_path / "file"), b"secret", 0o600)
     assert modes == [0o600]
 
 

@@ -1,6 +1,5 @@
-"""What every module of a host begins with: its umask, and the proxies from a file that keeps their password."""
+"""The common start of all modules: umask, hidden passwords, and proxies from a private file."""
 
-import os
 import typing as t
 from pathlib import Path
 
@@ -9,7 +8,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 
 
-def test_what_a_module_makes_can_be_read_whatever_umask_the_host_has(tmp_path: Path) -> None:
+def test_module_sets_the_umask(tmp_path: Path, umask: t.Callable[[int], int]) -> None:
     class Module:
         params: t.ClassVar[dict[str, object]] = {}
         no_log_values: t.ClassVar[set[str]] = set()
@@ -22,17 +21,14 @@ def test_what_a_module_makes_can_be_read_whatever_umask_the_host_has(tmp_path: P
         (tmp_path / "made/file").touch()
         return {}
 
-    before = os.umask(0o077)
-    try:
-        with pytest.raises(SystemExit):
-            modules.run(t.cast("t.Any", Module()), work)
-    finally:
-        os.umask(before)
+    umask(0o077)
+    with pytest.raises(SystemExit):
+        modules.run(t.cast("t.Any", Module()), work)
     assert (tmp_path / "made").stat().st_mode & 0o777 == 0o755
     assert (tmp_path / "made/file").stat().st_mode & 0o777 == 0o644
 
 
-def test_the_password_of_no_url_among_the_options_is_shown() -> None:
+def test_passwords_of_urls_in_options_are_hidden() -> None:
     class Module:
         params: t.ClassVar[dict[str, object]] = {
             "index_url": "https://user:one%2B@index.test/simple/",
@@ -54,7 +50,7 @@ def test_the_password_of_no_url_among_the_options_is_shown() -> None:
     assert module.no_log_values == {"of an option", "one%2B", "one+", "two", "three"}
 
 
-def test_the_file_is_added_to_the_environment(tmp_path: Path) -> None:
+def test_proxies_are_added_to_the_environment(tmp_path: Path) -> None:
     path = tmp_path / "proxies.json"
     path.write_text('{"https_proxy": "http://u:p@proxy:3128"}')
     environment = {"PATH": "/bin", modules.PROXIES_VARIABLE: str(path)}
@@ -64,14 +60,14 @@ def test_the_file_is_added_to_the_environment(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("named", [{}, {modules.PROXIES_VARIABLE: "/nowhere/proxies.json"}])
-def test_without_the_file_nothing_is_added(named: dict[str, str]) -> None:
+def test_missing_proxies_file_adds_nothing(named: dict[str, str]) -> None:
     environment = dict(named)
     modules.take_proxies(environment)
     assert environment == named
 
 
 @pytest.mark.parametrize("content", ["not JSON", "[]"])
-def test_a_damaged_file_is_named_and_not_shown(tmp_path: Path, content: str) -> None:
+def test_damaged_proxies_file_is_named(tmp_path: Path, content: str) -> None:
     path = tmp_path / "proxies.json"
     path.write_text(content)
     with pytest.raises(SparkforgeError) as error:

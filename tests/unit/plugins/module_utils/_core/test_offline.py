@@ -1,4 +1,4 @@
-"""A process without a network: what it can open, and what it starts."""
+"""Sockets in a process without a network, and in its child processes."""
 
 import json
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import offline
 
-#: Every family that this Python knows, and io_uring, which opens sockets without socket(2).
+#: Tries every address family that Python knows, and io_uring, which opens sockets without socket(2).
 PROBE = """
 import ctypes, errno, json, socket
 def tried(family):
@@ -15,29 +15,28 @@ def tried(family):
             socket.socket(family, kind).close()
             return "open"
         except OSError as error:
-            said = errno.errorcode[error.errno]
-            if said == "ENETUNREACH":
-                return said
-    return said
+            name = errno.errorcode[error.errno]
+            if name == "ENETUNREACH":
+                return name
+    return name
 libc = ctypes.CDLL(None, use_errno=True)
-found = {name: tried(family) for name, family in socket.AddressFamily.__members__.items()}
+results = {name: tried(family) for name, family in socket.AddressFamily.__members__.items()}
 ring = libc.syscall(425, 1, 0)
-found["io_uring"] = "open" if ring >= 0 else errno.errorcode[ctypes.get_errno()]
-found["socketpair"] = [one.fileno() > 2 for one in socket.socketpair()]
-print(json.dumps(found))
+results["io_uring"] = "open" if ring >= 0 else errno.errorcode[ctypes.get_errno()]
+results["socketpair"] = [end.fileno() > 2 for end in socket.socketpair()]
+print(json.dumps(results))
 """
 
 
-def test_neither_a_process_nor_what_it_starts_has_a_network() -> None:
+def test_process_and_child_have_no_network() -> None:
     assert offline.is_possible()
-    again = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {PROBE!r}], check=True)"
-    for code in (PROBE, again):
-        done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True, preexec_fn=offline.closing()
-        )
-        found = json.loads(done.stdout)
-        # The third is another name of the second.
-        assert {found.pop(name) for name in ("AF_UNIX", "AF_NETLINK", "AF_ROUTE")} == {"open"}
-        assert found.pop("socketpair") == [True, True]
-        assert found.pop("io_uring") == "ENOSYS"
-        assert len(found) > 10 and set(found.values()) == {"ENETUNREACH"}
+    in_child = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {PROBE!r}], check=True)"
+    for code in (PROBE, in_child):
+        command = [sys.executable, "-c", code]
+        output = subprocess.check_output(command, text=True, preexec_fn=offline.closing())
+        results = json.loads(output)
+        # AF_ROUTE is another name for AF_NETLINK.
+        assert {results.pop(name) for name in ("AF_UNIX", "AF_NETLINK", "AF_ROUTE")} == {"open"}
+        assert results.pop("socketpair") == [True, True]
+        assert results.pop("io_uring") == "ENOSYS"
+        assert len(results) > 10 and set(results.values()) == {"ENETUNREACH"}

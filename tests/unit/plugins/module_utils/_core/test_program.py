@@ -1,4 +1,4 @@
-"""A program of ours on a host: pushed once, compared with its sha256 before each use, or one message."""
+"""The collection's programs on a host: sent once and compared with their sha256 before each use."""
 
 import hashlib
 import os
@@ -34,12 +34,12 @@ def test_received_program_is_kept_with_its_content_and_mode(tmp_path: Path, push
     assert program.kept(path, SHA256) is None
     program.store(path, program.received(pushed, SHA256))
     assert (os.stat(path).st_mode & 0o777, programs_in(tmp_path / "root")) == (0o755, [f"{SHA256}.pyz"])
-    # The host does not ask for it again.
+    # The program need not be sent again.
     assert program.kept(path, SHA256) == CONTENT
 
 
 @pytest.mark.parametrize("kind", ["torn", "another", "link", "pipe", "missing", "endless"])
-def test_received_program_that_was_not_sent_is_refused(kind: str, tmp_path: Path, pushed: str) -> None:
+def test_received_program_that_differs_is_refused(kind: str, tmp_path: Path, pushed: str) -> None:
     Path(pushed).write_bytes(CONTENT[:-3] if kind == "torn" else CONTENT + b"import os\n")
     if kind not in ("torn", "another"):
         os.unlink(pushed)
@@ -84,7 +84,7 @@ def test_store_removes_a_former_program_unless_a_timer_starts_it(
     assert programs_in(tmp_path) == sorted([f"{SHA256}.pyz", used.name, "settings.json"])
 
 
-def test_another_version_at_a_fixed_name_counts_as_none(tmp_path: Path) -> None:
+def test_other_version_at_fixed_name_is_ignored(tmp_path: Path) -> None:
     path = Path(program.place(str(tmp_path), SHA256, "guard"))
     path.parent.mkdir()
     path.write_text("the former one")
@@ -94,23 +94,23 @@ def test_another_version_at_a_fixed_name_counts_as_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "A" * 64, ""])
-def test_place_refuses_a_name_that_is_no_sha256(name: str, tmp_path: Path) -> None:
+def test_place_refuses_invalid_sha256(name: str, tmp_path: Path) -> None:
     with pytest.raises(SparkforgeError, match="is not a sha256"):
         program.place(str(tmp_path), name)
 
 
 @pytest.mark.parametrize("root", ["/opt/spark forge", "/opt/x\nUser=root", "/opt/%h", '/opt/"x"', "/"])
-def test_a_root_that_a_unit_would_take_for_words_of_its_own_is_refused(root: str) -> None:
+def test_root_with_special_characters_is_refused(root: str) -> None:
     with pytest.raises(SparkforgeError, match="cannot be used in a systemd unit"):
         program.root_of_units(root)
 
 
-def test_a_module_without_its_action_says_so() -> None:
+def test_module_without_its_action_is_refused() -> None:
     result = run_module("proof_publish", program=None)
     assert result["failed"] and "started without its action plugin" in result["cause"] and result["remedy"]
 
 
-def test_a_program_that_ends_otherwise_is_one_message(tmp_path: Path) -> None:
+def test_failing_program_is_reported(tmp_path: Path) -> None:
     broken = tmp_path / "broken.pyz"
     shutil.copy(real()["path"], broken)
     broken.write_bytes(b"raise SystemExit('no room')\n")
@@ -120,12 +120,12 @@ def test_a_program_that_ends_otherwise_is_one_message(tmp_path: Path) -> None:
     assert "no room" in result["stderr"]
 
 
-def test_program_that_is_exchanged_while_it_is_called_does_not_run(tmp_path: Path) -> None:
-    """Another account renames its own file over the pushed one for as long as a call takes, again and again."""
+def test_program_exchanged_during_call_does_not_run(tmp_path: Path) -> None:
+    """During each call another account repeatedly renames its own file over the pushed program."""
     genuine, other, pushed = (tmp_path / name for name in ("genuine.pyz", "other.pyz", "pushed.pyz"))
     shutil.copy(real()["path"], genuine)
-    ran = tmp_path / "ran"
-    other.write_text(f"open({str(ran)!r}, 'w')\n")
+    marker = tmp_path / "ran"
+    other.write_text(f"open({str(marker)!r}, 'w')\n")
     shutil.copy(genuine, pushed)
     stop = threading.Event()
 
@@ -139,12 +139,10 @@ def test_program_that_is_exchanged_while_it_is_called_does_not_run(tmp_path: Pat
     account = threading.Thread(target=exchange)
     account.start()
     try:
-        answers = [
-            run_module("proof_publish", root=str(tmp_path / f"{number}"), program={**real(), "path": str(pushed)})
-            for number in range(20)
-        ]
+        options = {"program": {**real(), "path": str(pushed)}}
+        answers = [run_module("proof_publish", root=str(tmp_path / f"{number}"), **options) for number in range(20)]
     finally:
         stop.set()
         account.join()
     refused = [answer for answer in answers if "was exchanged" in answer.get("cause", "")]
-    assert not ran.exists() and 0 < len(refused) <= len(answers)
+    assert not marker.exists() and 0 < len(refused) <= len(answers)

@@ -9,17 +9,14 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 
 
-def test_a_receipt_can_be_read_by_everybody_whatever_the_umask_is(tmp_path: Path) -> None:
-    old = os.umask(0o077)
-    try:
-        path = receipts.write(str(tmp_path / "root"), "one", {})
-    finally:
-        os.umask(old)
+def test_receipt_mode_does_not_depend_on_umask(tmp_path: Path, umask: t.Callable[[int], int]) -> None:
+    umask(0o077)
+    path = receipts.write(str(tmp_path / "root"), "one", {})
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o644
     assert stat.S_IMODE(os.stat(os.path.dirname(path)).st_mode) == 0o755
 
 
-def test_a_missing_or_damaged_receipt_is_none(tmp_path: Path) -> None:
+def test_missing_or_damaged_receipt_is_none(tmp_path: Path) -> None:
     root = str(tmp_path)
     assert receipts.read(root, "one") is None
     path = receipts.write(root, "one", {})
@@ -28,7 +25,7 @@ def test_a_missing_or_damaged_receipt_is_none(tmp_path: Path) -> None:
         assert receipts.read(root, "one") is None
 
 
-def test_a_receipt_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_write_leaves_the_old_receipt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     receipts.write(str(tmp_path), "one", {"old": True})
 
     def full(_descriptor: int) -> None:
@@ -42,42 +39,42 @@ def test_a_receipt_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, mon
 
 
 @pytest.mark.parametrize("name", ["", "..", "a/b", ".hidden", "a b"])
-def test_a_name_that_is_no_file_name_is_refused(tmp_path: Path, name: t.Any) -> None:
+def test_invalid_receipt_name_is_refused(tmp_path: Path, name: t.Any) -> None:
     with pytest.raises(SparkforgeError, match="is not a valid receipt name"):
         receipts.write(str(tmp_path), name, {})
 
 
-def test_what_is_no_symlink_is_not_switched(tmp_path: Path) -> None:
+def test_switch_symlink_refuses_directory(tmp_path: Path) -> None:
     (tmp_path / "current").mkdir()
     with pytest.raises(SparkforgeError, match="is not a symlink"):
         disk.switch_symlink(str(tmp_path / "current"), "one")
     assert os.listdir(tmp_path) == ["current"]
 
 
-def test_a_link_is_there_at_every_moment_of_a_switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_switch_symlink_is_atomic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     link = tmp_path / "current"
     disk.switch_symlink(str(link), "one")
-    seen: list[str] = []
-    real = os.replace
+    targets: list[str] = []
+    os_replace = os.replace
 
     def replace(source: str, target: str) -> None:
-        seen.append(os.readlink(link))
-        real(source, target)
-        seen.append(os.readlink(link))
+        targets.append(os.readlink(link))
+        os_replace(source, target)
+        targets.append(os.readlink(link))
 
     monkeypatch.setattr(receipts.os, "replace", replace)
     disk.switch_symlink(str(link), "two")
-    assert seen == ["one", "two"]
+    assert targets == ["one", "two"]
 
 
-def test_a_tree_with_links_and_folders_is_synced(tmp_path: Path) -> None:
+def test_fsync_tree_with_links_and_folders(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder/file").write_text("x")
     (tmp_path / "dangling").symlink_to("nowhere")
     disk.fsync_tree(str(tmp_path))
 
 
-def test_a_lock_that_is_held_too_long_names_its_holder(tmp_path: Path) -> None:
+def test_lock_timeout_names_the_holder(tmp_path: Path) -> None:
     with (
         receipts.lock(str(tmp_path), "test"),
         pytest.raises(SparkforgeError, match=rf"process {os.getpid()}\) holds .*\.test\.lock\."),
@@ -88,22 +85,22 @@ def test_a_lock_that_is_held_too_long_names_its_holder(tmp_path: Path) -> None:
         pass
 
 
-def test_a_lock_is_that_of_the_file_that_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who held it until now takes the file away; whoever comes next would make another, and hold that."""
+def test_lock_holds_the_file_at_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The previous holder removes the file, and the next process would lock a new one."""
     path, flock = tmp_path / ".test.lock", fcntl.flock
 
-    def exchanged(descriptor: int, how: int) -> None:
+    def flock_and_replace(descriptor: int, operation: int) -> None:
         monkeypatch.setattr(fcntl, "flock", flock)
-        flock(descriptor, how)
+        flock(descriptor, operation)
         path.unlink()
         path.touch()
 
-    monkeypatch.setattr(fcntl, "flock", exchanged)
+    monkeypatch.setattr(fcntl, "flock", flock_and_replace)
     with receipts.lock(str(tmp_path), "test"), path.open() as other, pytest.raises(BlockingIOError):
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def test_a_lock_is_not_taken_through_a_link(tmp_path: Path) -> None:
+def test_lock_does_not_follow_link(tmp_path: Path) -> None:
     (tmp_path / "victim").write_text("kept")
     (tmp_path / ".test.lock").symlink_to("victim")
     with pytest.raises(SparkforgeError, match="cannot be taken"), receipts.lock(str(tmp_path), "test"):
@@ -111,16 +108,13 @@ def test_a_lock_is_not_taken_through_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "victim").read_text() == "kept"
 
 
-def test_a_lock_is_its_owner_s_alone(tmp_path: Path) -> None:
-    before = os.umask(0)
-    try:
-        with receipts.lock(str(tmp_path), "test"):
-            assert stat.S_IMODE((tmp_path / ".test.lock").stat().st_mode) == 0o600
-    finally:
-        os.umask(before)
+def test_lock_file_is_readable_by_owner_only(tmp_path: Path, umask: t.Callable[[int], int]) -> None:
+    umask(0)
+    with receipts.lock(str(tmp_path), "test"):
+        assert stat.S_IMODE((tmp_path / ".test.lock").stat().st_mode) == 0o600
 
 
-def test_a_receipt_that_was_removed_stays_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_removal_of_receipt_is_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("one", "two"):
         receipts.write(str(tmp_path), name, {})
     synced: list[int] = []
@@ -129,7 +123,7 @@ def test_a_receipt_that_was_removed_stays_away(tmp_path: Path, monkeypatch: pyte
     assert synced == [(tmp_path / "receipts").stat().st_ino]
 
 
-def test_the_end_of_a_lock_is_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_removal_of_lock_file_is_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[tuple[str, list[str]]] = []
     monkeypatch.setattr(disk, "fsync_directory", lambda path: synced.append((path, os.listdir(path))))
     (tmp_path / "kept").touch()
@@ -138,7 +132,7 @@ def test_the_end_of_a_lock_is_on_the_disk(tmp_path: Path, monkeypatch: pytest.Mo
     assert synced == [(str(tmp_path), ["kept"])]
 
 
-def test_a_receipt_that_is_too_large_is_none(tmp_path: Path) -> None:
+def test_large_receipt_is_ignored(tmp_path: Path) -> None:
     path = Path(receipts.path_of(str(tmp_path), "x"))
     path.parent.mkdir()
     for size, content in ((receipts.LARGEST, {}), (receipts.LARGEST + 1, None)):
@@ -147,7 +141,7 @@ def test_a_receipt_that_is_too_large_is_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["pipe", "link to a device"])
-def test_what_lies_in_the_place_of_a_receipt_keeps_nobody_waiting(tmp_path: Path, kind: str) -> None:
+def test_special_file_as_receipt_is_refused_without_blocking(tmp_path: Path, kind: str) -> None:
     path = Path(receipts.path_of(str(tmp_path), "x"))
     path.parent.mkdir()
     if kind == "pipe":

@@ -1,4 +1,4 @@
-"""Passwords of URLs are shown nowhere."""
+"""Passwords of URLs are never shown."""
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import passwords, redact
@@ -21,12 +21,12 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact 
         ("mail to somebody@host.test", "mail to somebody@host.test"),
     ],
 )
-def test_user_names_and_passwords_of_urls_are_left_out(text: str, shown: str) -> None:
+def test_redact_removes_user_names_and_passwords(text: str, shown: str) -> None:
     assert redact(text) == shown
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "hidden"),
     [
         ("https://user:secret@index.test/simple", {"secret"}),
         ("https://user:se%2Fcret@index.test/simple", {"se%2Fcret", "se/cret"}),
@@ -40,5 +40,5 @@ def test_user_names_and_passwords_of_urls_are_left_out(text: str, shown: str) ->
         ("https://index.test:8443/@scope/name", set()),
     ],
 )
-def test_what_has_to_be_hidden_of_urls(text: str, found: set[str]) -> None:
-    assert passwords(text) == found
+def test_passwords_of_urls(text: str, hidden: set[str]) -> None:
+    assert passwords(text) == hidden

@@ -1,4 +1,4 @@
-"""What others wrote reaches a terminal without what it obeys, by one function wherever it is printed."""
+"""One function removes control characters from foreign text before it is printed."""
 
 import re
 from pathlib import Path
@@ -7,12 +7,12 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import shown
 
 ROOT = Path(__file__).parents[5]
-#: What a terminal obeys, what turns text around, what hides in it, and what cannot be written.
+#: Control sequences, characters that reverse or hide text, and characters that cannot be encoded.
 EVIL = [
     "\x1b]0;evil\a", "\r\x1b[2KYour password has expired", "\x9b31m", "\x7f", "\u202egnp.exe", "\u2066a", "a\u200bb",
     "\ufeff", "\u2028", "\U000e0041", "\udc1b", "\xad", "\u061c",
 ]  # fmt: skip
-#: Programs that are copied to a host as they are, and checks that refuse what is not printable.
+#: Programs that run on a host by themselves, and checks that refuse unprintable text.
 OWN_CHECKS = {
     "roles/serving/files/sparkforge_unit.py",
     "plugins/module_utils/_record/redaction.py",
@@ -21,16 +21,16 @@ OWN_CHECKS = {
 
 
 @pytest.mark.parametrize("evil", EVIL)
-def test_nothing_that_a_terminal_obeys_is_shown(evil: str) -> None:
+def test_control_characters_are_replaced(evil: str) -> None:
     assert shown.line(f"torch {evil} 2.14") != f"torch {evil} 2.14"
-    obeyed = set("\x1b\a\r\x9b\x7f\u202e\u2066\u200b\ufeff\u2028\udc1b\xad\u061c")
-    assert not obeyed & set(shown.text(evil))
+    control_characters = set("\x1b\a\r\x9b\x7f\u202e\u2066\u200b\ufeff\u2028\udc1b\xad\u061c")
+    assert not control_characters & set(shown.text(evil))
     assert shown.line(evil).encode()
     assert shown.unit(f"x{evil}.service").isascii()
 
 
 @pytest.mark.parametrize("name", ["PyTorch 2.14.1+cu130", "Modell für Ä 模型", "a\tb", "résumé.gguf", "1 < 2 & 3"])
-def test_names_of_any_language_stay(name: str) -> None:
+def test_names_in_any_language_stay(name: str) -> None:
     assert shown.line(name) == name
 
 
@@ -44,15 +44,12 @@ def test_names_of_any_language_stay(name: str) -> None:
         ("\u00e4.scope", "?.scope"),
     ],
 )
-def test_a_unit_s_name_is_of_systemd_s_characters(name: str, expected: str) -> None:
+def test_unit_name_has_only_valid_characters(name: str, expected: str) -> None:
     assert shown.unit(name) == expected
 
 
-def test_no_other_function_makes_text_fit_for_a_terminal() -> None:
-    sources = [
-        path
-        for folder in ("plugins", "proof/src", "guard/src", "cli", "tools", "roles")
-        for path in (ROOT / folder).rglob("*.py")
-    ]
-    own = {str(path.relative_to(ROOT)) for path in sources if re.search(r"isprintable\(\)", path.read_text())}
-    assert own <= OWN_CHECKS
+def test_only_one_function_checks_for_printable_text() -> None:
+    folders = ("plugins", "proof/src", "guard/src", "cli", "tools", "roles")
+    sources = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    users = {str(path.relative_to(ROOT)) for path in sources if re.search(r"isprintable\(\)", path.read_text())}
+    assert users <= OWN_CHECKS

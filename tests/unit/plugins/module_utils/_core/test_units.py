@@ -1,4 +1,4 @@
-"""How units are installed, on a systemd that only records its commands. On a host: integration/test_proof_timer.py."""
+"""Installation of units with a systemd that only records commands; integration/test_proof_timer.py runs a real one."""
 
 import grp
 import json
@@ -15,7 +15,7 @@ from tests.unit.run_module import run_module
 
 
 class Systemd:
-    """What systemd was told; ``broken`` are units that do not start."""
+    """A systemd that records its commands; the units in ``broken`` do not start."""
 
     def __init__(self) -> None:
         self.commands: list[list[str]] = []
@@ -36,7 +36,7 @@ class Systemd:
             self.active -= set(argv)
         return subprocess.CompletedProcess(list(argv), status, "", "")
 
-    def told(self) -> list[list[str]]:
+    def take_commands(self) -> list[list[str]]:
         commands, self.commands = self.commands, []
         return commands
 
@@ -50,37 +50,36 @@ def systemd(monkeypatch: pytest.MonkeyPatch) -> Systemd:
 
 
 def install(directory: Path, started: t.Sequence[str] = (), check_mode: bool = False, **texts: str) -> dict[str, t.Any]:
-    """Install units by the stems of their names, with what is there as the former installation."""
-    names = {f"{stem.replace('_', '.')}": text for stem, text in texts.items()}
-    wanted = {str(directory / name): (text.encode(), 0o644) for name, text in names.items()}
-    return units.Units(wanted, map(str, directory.iterdir()), started).run(check_mode)
+    """Install units over the directory's present files; ``a_service`` is the text of ``a.service``."""
+    files = {str(directory / name.replace("_", ".")): (text.encode(), 0o644) for name, text in texts.items()}
+    return units.Units(files, map(str, directory.iterdir()), started).run(check_mode)
 
 
 def test_units_are_written_enabled_and_started_once(tmp_path: Path, systemd: Systemd) -> None:
     texts = {"a_service": "[Service]\n", "a_timer": "[Timer]\nOnCalendar=Sun 03:00\n"}
     announced = install(tmp_path, ["a.timer"], check_mode=True, **texts)
     assert announced["changed"] and len(announced["diff"]) == 2 and not list(tmp_path.iterdir())
-    assert systemd.told() == []
+    assert systemd.take_commands() == []
     assert install(tmp_path, ["a.timer"], **texts)["changed"]
-    assert systemd.told() == [["daemon-reload"], ["enable", "a.timer"], ["restart", "a.timer"]]
+    assert systemd.take_commands() == [["daemon-reload"], ["enable", "a.timer"], ["restart", "a.timer"]]
     assert not install(tmp_path, ["a.timer"], **texts)["changed"]
-    assert systemd.told() == []
+    assert systemd.take_commands() == []
 
 
 def test_units_that_do_not_run_are_started_again(tmp_path: Path, systemd: Systemd) -> None:
     install(tmp_path, ["a.timer"], a_timer="[Timer]\n")
     systemd.active.clear()
-    systemd.told()
+    systemd.take_commands()
     assert install(tmp_path, ["a.timer"], a_timer="[Timer]\n")["changed"]
-    assert ["restart", "a.timer"] in systemd.told()
+    assert ["restart", "a.timer"] in systemd.take_commands()
 
 
 def test_units_are_stopped_before_they_are_removed(tmp_path: Path, systemd: Systemd) -> None:
     install(tmp_path, a_service="[Service]\n", b_timer="[Timer]\n", c_mount="[Mount]\n", d_conf="x")
-    systemd.told()
+    systemd.take_commands()
     removed = install(tmp_path)
     assert removed["changed"] and removed["files"] == [] and not list(tmp_path.iterdir())
-    assert systemd.told() == [["disable", "--now", "a.service", "b.timer", "c.mount"], ["daemon-reload"]]
+    assert systemd.take_commands() == [["disable", "--now", "a.service", "b.timer", "c.mount"], ["daemon-reload"]]
     assert not install(tmp_path)["changed"]
 
 
@@ -89,7 +88,7 @@ def test_units_with_a_wrong_calendar_are_refused(calendar: str, tmp_path: Path, 
     for check_mode in (True, False):
         with pytest.raises(SparkforgeError, match=r"does not understand the calendar 'someday' of a\.timer"):
             install(tmp_path, ["a.timer"], check_mode, a_timer=f"[Timer]\nOnCalendar={calendar}\n")
-    assert not list(tmp_path.iterdir()) and systemd.told() == []
+    assert not list(tmp_path.iterdir()) and systemd.take_commands() == []
 
 
 def test_units_that_do_not_start_are_named(tmp_path: Path, systemd: Systemd) -> None:
@@ -150,7 +149,7 @@ def test_module_shows_no_secret(tmp_path: Path) -> None:
     assert key.read_text() == "first-secret\n" and key.stat().st_mode & 0o7777 == 0o600
     rows[0]["secret"] = "second-secret\n"
     shown += [run_module("root_files", check_mode=True, files=rows), run_module("root_files", files=rows)]
-    # The old one, whose row has no secret any more.
+    # Remove the file in a run whose row has no secret.
     shown += [run_module("root_files", files=[{"path": str(key)}])]
     assert all(result["changed"] for result in shown) and not key.exists()
     assert "-secret" not in json.dumps(shown)

@@ -211,10 +211,10 @@ def test_group_of_root_is_never_granted(open_path: Path) -> None:
 def test_account_used_by_container_is_not_taken() -> None:
     with unprivileged.account("/nonexistent/torch") as first:
         assert first is not None
-    own_pids = ["unshare", "--pid", "--fork", "--kill-child"]
-    if subprocess.run([*own_pids, "true"], check=False, capture_output=True).returncode:
+    unshare = ["unshare", "--pid", "--fork", "--kill-child"]
+    if subprocess.run([*unshare, "true"], check=False, capture_output=True).returncode:
         pytest.skip("no process namespace can be made here")
-    command = [*own_pids, "setpriv", "--reuid", str(first), "--clear-groups", "sleep", "60"]
+    command = [*unshare, "setpriv", "--reuid", str(first), "--clear-groups", "sleep", "60"]
     with subprocess.Popen(command, start_new_session=True) as container:
         try:
             deadline = time.monotonic() + 20

@@ -10,7 +10,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.versions impo
 @pytest.mark.parametrize(
     ("lower", "higher"), [("0.8.0.9", "0.8.0.10"), ("0.9", "0.10"), ("1.0.0", "1.0.0.1"), ("1.0-rc1", "1.0.1")]
 )
-def test_versions_are_ordered_by_their_numbers(lower: t.Any, higher: t.Any) -> None:
+def test_versions_are_ordered_by_number(lower: t.Any, higher: t.Any) -> None:
     assert versions.numbers(lower) < versions.numbers(higher)
 
 
@@ -27,7 +27,7 @@ def test_versions_are_ordered_by_their_numbers(lower: t.Any, higher: t.Any) -> N
         ("", ()),
     ],
 )
-def test_the_numbers_are_those_that_a_version_begins_with(text: str, expected: tuple[int, ...]) -> None:
+def test_leading_numbers_of_version(text: str, expected: tuple[int, ...]) -> None:
     assert versions.numbers(text) == expected
 
 
@@ -42,5 +42,5 @@ def test_the_numbers_are_those_that_a_version_begins_with(text: str, expected: t
         ("580.95.05-0ubuntu1", "580.65.06", False),
     ],
 )
-def test_the_older_of_two_is_told_by_number(version: str, minimum: str, expected: bool) -> None:
+def test_older_version(version: str, minimum: str, expected: bool) -> None:
     assert older(version, minimum) is expected

@@ -49,7 +49,7 @@ def test_message_contains_values_of_the_log(log: str, message: str) -> None:
     assert message in f"{diagnosis.cause} {diagnosis.remedy}"
 
 
-# -- which rule wins
+# -- precedence of the rules
 
 
 def test_rule_order_outweighs_position_in_log() -> None:
@@ -271,7 +271,7 @@ def test_diagnosis_does_not_depend_on_chunk_size(size: int, monkeypatch: pytest.
     for name in ("compiler-killed.gcc", "option-dropped", "submodule-missing", "install-into-system.cmake"):
         data = ("fill\n" * 30 + fragment(name) + "fill\n" * 30).encode()
         expected = diagnose(data)
-        assert diagnose(data[at : at + size] for at in range(0, len(data), size)) == expected
+        assert diagnose(data[start : start + size] for start in range(0, len(data), size)) == expected
         assert diagnose(data.decode().splitlines(keepends=True)) == expected
 
 

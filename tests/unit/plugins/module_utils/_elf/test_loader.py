@@ -51,18 +51,10 @@ def test_closure_names_all_missing_libraries_at_once(root: pathlib.Path) -> None
     """The loader itself stops at the first missing library: nvpl_lapack, then nvpl_blas, then cudss."""
     torch = root / "usr/lib/python3/dist-packages/torch/lib"
     write_elf(torch / "libc10.so", soname="libc10.so", needed=["libc.so.6"])
-    write_elf(
-        torch / "libtorch_cpu.so",
-        soname="libtorch_cpu.so",
-        needed=["libc10.so", "libnvpl_lapack_lp64_gomp.so.0", "libnvpl_blas_lp64_gomp.so.0", "libgomp.so.1"],
-        rpath="$ORIGIN",
-    )
-    write_elf(
-        torch / "libtorch_cuda.so",
-        soname="libtorch_cuda.so",
-        needed=["libtorch_cpu.so", "libcudss.so.0", "libcublas.so.13", "libcuda.so.1", "libc.so.6"],
-        rpath="$ORIGIN",
-    )
+    cpu = ["libc10.so", "libnvpl_lapack_lp64_gomp.so.0", "libnvpl_blas_lp64_gomp.so.0", "libgomp.so.1"]
+    write_elf(torch / "libtorch_cpu.so", soname="libtorch_cpu.so", needed=cpu, rpath="$ORIGIN")
+    cuda = ["libtorch_cpu.so", "libcudss.so.0", "libcublas.so.13", "libcuda.so.1", "libc.so.6"]
+    write_elf(torch / "libtorch_cuda.so", soname="libtorch_cuda.so", needed=cuda, rpath="$ORIGIN")
     write_elf(root / "usr/lib/aarch64-linux-gnu/libcublas.so.13", soname="libcublas.so.13", needed=["libc.so.6"])
     path = "/usr/lib/python3/dist-packages/torch/lib/libtorch_cuda.so"
     result = closure(root, path, driver=True, cuda_version="13.0")
@@ -338,11 +330,11 @@ def compile_library(tmp_path: pathlib.Path) -> t.Callable[..., str]:
     return build
 
 
-OLD, NEW = "-Wl,--disable-new-dtags", "-Wl,--enable-new-dtags"
+RPATH_FLAG, RUNPATH_FLAG = "-Wl,--disable-new-dtags", "-Wl,--enable-new-dtags"
 
 
-@pytest.mark.parametrize("tags", [OLD, NEW], ids=["rpath", "runpath"])
-@pytest.mark.parametrize("middle_tags", [None, OLD, NEW], ids=["plain", "rpath", "runpath"])
+@pytest.mark.parametrize("tags", [RPATH_FLAG, RUNPATH_FLAG], ids=["rpath", "runpath"])
+@pytest.mark.parametrize("middle_tags", [None, RPATH_FLAG, RUNPATH_FLAG], ids=["plain", "rpath", "runpath"])
 @pytest.mark.parametrize("environment", [False, True], ids=["no-environment", "LD_LIBRARY_PATH"])
 def test_real_loader_searches_in_the_same_order(
     compile_library: t.Callable[..., str], tmp_path: pathlib.Path, tags: str, middle_tags: str | None, environment: bool

@@ -28,57 +28,57 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import p
         ("/opt/x/libgomp.so.1", "build_toolchain", "libgomp1", None),
     ],
 )
-def test_a_known_library_has_its_role_package_and_archive(
+def test_known_library_has_role_package_and_archive(
     soname: str, role: str | None, package: str | None, archive: str | None
 ) -> None:
-    found = providers.provider(soname, "aarch64", "13.0")
-    assert (found.role, found.package, found.archive) == (role, package, archive)
-    assert found.hint.endswith(".")
+    provider = providers.provider(soname, "aarch64", "13.0")
+    assert (provider.role, provider.package, provider.archive) == (role, package, archive)
+    assert provider.hint.endswith(".")
 
 
 @pytest.mark.parametrize("soname", ["libcuda.so.1", "libnvidia-ml.so.1", "libnvidia-ptxjitcompiler.so.1"])
-def test_what_is_the_drivers_is_never_promised_by_a_role(soname: str) -> None:
-    found = providers.provider(soname)
-    assert (found.role, found.package, found.archive) == ("driver", None, None)
-    assert "this collection never does" in found.hint
+def test_driver_library_has_no_role(soname: str) -> None:
+    provider = providers.provider(soname)
+    assert (provider.role, provider.package, provider.archive) == ("driver", None, None)
+    assert "this collection never does" in provider.hint
 
 
 @pytest.mark.parametrize("soname", ["libwhatever.so.3", "libcudss.so.7", "libcudnn.so.10", "xlibcublas.so.13", ""])
-def test_an_unknown_library_is_called_unknown_and_nothing_is_invented(soname: str) -> None:
-    found = providers.provider(soname)
-    assert (found.role, found.package, found.archive) == (None, None, None)
-    assert "Unknown" in found.hint
+def test_unknown_library_is_called_unknown(soname: str) -> None:
+    provider = providers.provider(soname)
+    assert (provider.role, provider.package, provider.archive) == (None, None, None)
+    assert "Unknown" in provider.hint
 
 
-def test_the_soname_decides_the_cuda_major_over_the_version_asked_for() -> None:
+def test_soname_determines_cuda_major() -> None:
     assert providers.provider("libcublas.so.12", cuda_version="13.0").package == "libcublas-12-*"
     assert providers.provider("libcufft.so.11", cuda_version="13.0").package == "cuda-libraries-12-*"
     assert providers.provider("libcublas.so.13", cuda_version="13.2").package == "libcublas-13-2"
 
 
-def test_without_a_cuda_version_a_package_name_is_a_pattern_and_not_a_guess() -> None:
+def test_package_name_without_cuda_version_is_a_pattern() -> None:
     assert providers.provider("libcublas.so.13").package == "libcublas-13-*"
     assert providers.provider("libcudss.so.0").package == "libcudss0-cuda-*"
 
 
-def test_cudss_1_is_another_library_than_cudss_0() -> None:
+def test_cudss_1_is_not_cudss_0() -> None:
     assert providers.provider("libcudss.so.1").package is None
     assert "libcudss.so.0" in providers.provider("libcudss.so.1").hint
 
 
-def test_nvpl_on_x86_64_is_called_impossible() -> None:
-    found = providers.provider("libnvpl_blas_core.so.0", "x86_64")
-    assert (found.role, found.archive) == (None, None)
-    assert "does not exist for x86_64" in found.hint
+def test_nvpl_does_not_exist_for_x86_64() -> None:
+    provider = providers.provider("libnvpl_blas_core.so.0", "x86_64")
+    assert (provider.role, provider.archive) == (None, None)
+    assert "does not exist for x86_64" in provider.hint
 
 
-def test_the_archive_is_the_one_of_the_host_s_platform() -> None:
+def test_archive_depends_on_the_platform() -> None:
     archive = providers.provider("libcudss.so.0", "x86_64").archive
     assert archive == "cudss/redist/libcudss/linux-x86_64"
     assert providers.provider("libcudss.so.0", "riscv64").archive is None
 
 
-def test_no_entry_of_the_table_leaves_a_placeholder_or_a_broken_pattern() -> None:
+def test_table_has_no_unfilled_placeholder() -> None:
     for entry in providers._TABLE:
         groups = re.compile(entry.pattern).groups
         for text in (entry.package or "", entry.hint):
@@ -95,5 +95,5 @@ def test_no_entry_of_the_table_leaves_a_placeholder_or_a_broken_pattern() -> Non
         ("libtorch_cuda.so", False),
     ],
 )
-def test_plug_ins_are_told_from_libraries(name: str, optional: bool) -> None:
+def test_optional_plugins_are_recognized(name: str, optional: bool) -> None:
     assert bool(providers.optional_plugin(name)) is optional

@@ -1,4 +1,4 @@
-"""Whom an environment's directory lets in, whatever the umask is; and who is added to a group, or is not."""
+"""Access to an environment's directory, and members of its group."""
 
 import grp
 import os
@@ -14,10 +14,10 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment 
 GROUP = grp.getgrgid(os.getgid()).gr_name
 
 
-def corrected(place: Path, group: str, run: access.Run, monkeypatch: pytest.MonkeyPatch, *absent: str) -> t.Any:
-    """Have the directory of an environment corrected, and return the receipt."""
+def correct(directory: Path, group: str, run: access.Run, monkeypatch: pytest.MonkeyPatch, *absent: str) -> t.Any:
+    """Correct the access to an environment's directory, and return the receipt."""
     monkeypatch.setattr(access, "missing_members", lambda _options: list(absent))
-    options = SimpleNamespace(group=group, paths=SimpleNamespace(directory=str(place)))
+    options = SimpleNamespace(group=group, paths=SimpleNamespace(directory=str(directory)))
     receipt: dict[str, t.Any] = {"members_added": {}}
     before = os.umask(0)
     try:
@@ -27,39 +27,36 @@ def corrected(place: Path, group: str, run: access.Run, monkeypatch: pytest.Monk
     return receipt
 
 
-def nothing(argv: t.Sequence[str], **_options: t.Any) -> tuple[int, str, str]:
+def refuse(argv: t.Sequence[str], **_options: t.Any) -> tuple[int, str, str]:
     raise AssertionError(f"{argv} was run")
 
 
 @pytest.mark.parametrize(("group", "mode"), [("", 0o755), (GROUP, 0o750)])
-def test_nobody_but_its_owner_writes_to_it(
+def test_directory_is_writable_by_owner_only(
     tmp_path: Path, group: str, mode: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for before in (0o700, 0o777):
         tmp_path.chmod(before)
-        corrected(tmp_path, group, nothing, monkeypatch)
+        correct(tmp_path, group, refuse, monkeypatch)
         assert stat.S_IMODE(tmp_path.stat().st_mode) == mode
 
 
-def test_who_is_added_is_in_the_receipt_and_who_cannot_be_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_added_members_are_in_the_receipt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(argv: t.Sequence[str], **_options: t.Any) -> tuple[int, str, str]:
         assert argv == ["gpasswd", "--add", argv[2], GROUP]
         return (1, "", "no such account\n") if argv[2] == "bob" else (0, "", "")
 
     tmp_path.chmod(0o700)
-    assert corrected(tmp_path, GROUP, run, monkeypatch, "ada")["members_added"] == {GROUP: ["ada"]}
+    assert correct(tmp_path, GROUP, run, monkeypatch, "ada")["members_added"] == {GROUP: ["ada"]}
     tmp_path.chmod(0o700)
-    with pytest.raises(
-        SparkforgeError, match=f"bob could not be added to the group {GROUP}: no such account"
-    ) as raised:
-        corrected(tmp_path, GROUP, run, monkeypatch, "bob")
+    message = f"bob could not be added to the group {GROUP}: no such account"
+    with pytest.raises(SparkforgeError, match=message) as raised:
+        correct(tmp_path, GROUP, run, monkeypatch, "bob")
     assert raised.value.remedy and stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
 
 
-def test_a_group_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_group_that_cannot_be_created_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tmp_path.chmod(0o700)
     with pytest.raises(SparkforgeError, match="The group no-such-group could not be created: full") as raised:
-        corrected(tmp_path, "no-such-group", lambda *_arguments, **_options: (1, "", "full"), monkeypatch)
+        correct(tmp_path, "no-such-group", lambda *_arguments, **_options: (1, "", "full"), monkeypatch)
     assert raised.value.remedy and stat.S_IMODE(tmp_path.stat().st_mode) == 0o700

@@ -1,6 +1,7 @@
 """Tests of the wheel download: wheels are chosen by hash and fetched once, even over a bad network."""
 
 import collections
+import contextlib
 import hashlib
 import json
 import os
@@ -270,8 +271,7 @@ def test_fetched_wheel_is_readable_by_owner_only(bench: Bench) -> None:
 
 
 def test_credentials_are_sent_to_their_server_only(bench: Bench) -> None:
-    other = web_server.Server()
-    try:
+    with contextlib.closing(web_server.Server()) as other:
         bench.server.authorization = "Basic dXNlcjpzZWNyZXQ="
         content = b"x"
         other.files[f"/{wheel_name('tiny')}"] = content
@@ -281,8 +281,6 @@ def test_credentials_are_sent_to_their_server_only(bench: Bench) -> None:
         entry = {"url": f"{bench.server.url}/x", "username": "user", "password": "secret"}
         assert bench.files(bench.fetch(line, credentials=[entry])[0]) == [wheel_name("tiny")]
         assert other.credentials == []
-    finally:
-        other.close()
 
 
 def test_smaller_wheels_are_fetched_first(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

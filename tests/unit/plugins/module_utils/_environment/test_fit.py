@@ -1,4 +1,4 @@
-"""Which packages of apt an environment was made on, and whether those of today still fit it."""
+"""The apt packages that an environment needs, and whether the installed versions still fit."""
 
 import re
 from pathlib import Path
@@ -18,12 +18,12 @@ from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils im
         ("3.12.3-0ubuntu2.1", ("3", "")),
     ],
 )
-def test_the_series_of_a_version_is_what_must_stay(version: str, expected: tuple[str, str]) -> None:
+def test_series_of_version(version: str, expected: tuple[str, str]) -> None:
     assert fit.series(version) == expected
 
 
 @pytest.mark.parametrize(
-    ("name", "before", "now", "words"),
+    ("name", "before", "now", "message"),
     [
         ("libnccl2", "2.28.3-1+cuda13.0", None, "is no longer installed"),
         ("libnccl2", "2.28.3-1+cuda13.0", "2.27.7-1+cuda13.0", "libnccl2 is 2.27.7-1+cuda13.0, but the"),
@@ -32,24 +32,20 @@ def test_the_series_of_a_version_is_what_must_stay(version: str, expected: tuple
         ("libcusparselt0-cuda-13", "0.8.1.1-1", "0.9.0.2-1", "is 0.9.0.2-1"),
     ],
 )
-def test_a_library_that_is_gone_older_or_of_another_series_does_not_fit(
-    name: str, before: str, now: str | None, words: str
-) -> None:
-    found = fit.misfit({name: before}, {} if now is None else {name: now})
-    assert words in found.wrong[0]
-    assert found.newer == []
+def test_misfit_of_missing_older_or_other_series(name: str, before: str, now: str | None, message: str) -> None:
+    result = fit.misfit({name: before}, {} if now is None else {name: now})
+    assert message in result.wrong[0]
+    assert result.newer == []
 
 
-def test_what_is_the_same_or_newer_in_its_series_fits_and_the_newer_is_told() -> None:
+def test_newer_version_of_same_series_fits_and_is_reported() -> None:
     recorded = {"libnccl2": "2.28.3-1+cuda13.0", "python3.12": "3.12.3-0ubuntu2"}
-    found = fit.misfit(recorded, {**recorded, "libnccl2": "2.29.1-1+cuda13.1", "another": "1"})
-    assert found.wrong == []
-    assert found.newer == ["libnccl2 is 2.29.1-1+cuda13.1, but the environment was created with 2.28.3-1+cuda13.0"]
+    result = fit.misfit(recorded, {**recorded, "libnccl2": "2.29.1-1+cuda13.1", "another": "1"})
+    assert result.wrong == []
+    assert result.newer == ["libnccl2 is 2.29.1-1+cuda13.1, but the environment was created with 2.28.3-1+cuda13.0"]
 
 
-def test_only_packages_whose_files_the_environment_loads_are_needed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_needed_packages_contain_loaded_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     libraries = tmp_path / "libraries"
     libraries.mkdir()
     environment = tmp_path / "environment"
@@ -57,8 +53,8 @@ def test_only_packages_whose_files_the_environment_loads_are_needed(
     for name in ("libnccl.so.2", "libcudnn.so.9"):
         (libraries / name).write_bytes(elf_writer.elf_bytes(soname=name))
     (environment / "_C.so").write_bytes(elf_writer.elf_bytes(soname="_C.so", needed=["libnccl.so.2"]))
-    compiler = libraries / "ptxas"
-    compiler.write_text("")
+    ptxas = libraries / "ptxas"
+    ptxas.write_text("")
     monkeypatch.setattr(fit, "DPKG", str(tmp_path / "dpkg"))
     info = tmp_path / "dpkg" / "info"
     info.mkdir(parents=True)
@@ -66,20 +62,20 @@ def test_only_packages_whose_files_the_environment_loads_are_needed(
     (info / "libcudnn9-cuda-13:amd64.list").write_text(f"{libraries}/libcudnn.so.9\n")
     binary = tmp_path / "bin"
     binary.mkdir()
-    (binary / "ptxas").symlink_to(compiler)
+    (binary / "ptxas").symlink_to(ptxas)
     (info / "cuda-nvcc-13-0.list").write_text(f"{binary}/ptxas\n")
     versions = {"libnccl2": "2", "libcudnn9-cuda-13": "9", "cuda-nvcc-13-0": "13", "python3.12": "3", "bash": "5"}
     monkeypatch.setattr(fit, "installed", lambda: versions)
-    found = fit.needed(str(environment), "3.12", [str(libraries)], ["yes", str(binary / "ptxas")])
-    assert found == {"libnccl2": "2", "cuda-nvcc-13-0": "13", "python3.12": "3"}
+    result = fit.needed(str(environment), "3.12", [str(libraries)], ["yes", str(binary / "ptxas")])
+    assert result == {"libnccl2": "2", "cuda-nvcc-13-0": "13", "python3.12": "3"}
 
 
-def test_without_any_library_of_cuda_nothing_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_needed_packages_without_cuda_libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fit, "installed", lambda: {"python3.13": "3.13.5-2", "bash": "5"})
     assert fit.needed(str(tmp_path / "absent"), "3.13", [], []) == {"python3.13": "3.13.5-2"}
 
 
-def test_the_pattern_has_the_libraries_and_not_the_driver() -> None:
+def test_package_pattern_matches_libraries_and_not_the_driver() -> None:
     for name in ("libcublas-13-0", "libnccl2", "libcudnn9-cuda-13", "libcusparselt0-cuda-13", "cuda-nvcc-13-0"):
         assert re.match(fit.PACKAGES, name)
     for name in ("nvidia-driver-580", "linux-image-6.14.0-1013-nvidia", "libnvidia-compute-580", "libc6"):

@@ -12,22 +12,22 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import installer, render
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import environment, names, requirement
 
-A, B = "a" * 64, "b" * 64
+SHA_A, SHA_B = "a" * 64, "b" * 64
 SHELLS = ("bash", "dash", "zsh")
 
 
 @pytest.mark.parametrize(
     ("text", "name", "line"),
     [
-        (f"torch==2.9.1 --hash=sha256:{A}", "torch", f"torch==2.9.1 --hash=sha256:{A}"),
+        (f"torch==2.9.1 --hash=sha256:{SHA_A}", "torch", f"torch==2.9.1 --hash=sha256:{SHA_A}"),
         (
-            f"Typing_Extensions==4.1  --hash=sha256:{B} --hash=sha256:{A}",
+            f"Typing_Extensions==4.1  --hash=sha256:{SHA_B} --hash=sha256:{SHA_A}",
             "typing-extensions",
-            f"Typing_Extensions==4.1 --hash=sha256:{A} --hash=sha256:{B}",
+            f"Typing_Extensions==4.1 --hash=sha256:{SHA_A} --hash=sha256:{SHA_B}",
         ),
-        (f"torch==2.9.1 \\\n    --hash=sha256:{A}", "torch", f"torch==2.9.1 --hash=sha256:{A}"),
-        (f"a[b,c]==1+cu130 ; sys_platform == 'linux' --hash=sha256:{A}", "a", None),
-        (f"a @ https://example.com/a-1-py3-none-any.whl --hash=sha256:{A}", "a", None),
+        (f"torch==2.9.1 \\\n    --hash=sha256:{SHA_A}", "torch", f"torch==2.9.1 --hash=sha256:{SHA_A}"),
+        (f"a[b,c]==1+cu130 ; sys_platform == 'linux' --hash=sha256:{SHA_A}", "a", None),
+        (f"a @ https://example.com/a-1-py3-none-any.whl --hash=sha256:{SHA_A}", "a", None),
     ],
 )
 def test_requirement_has_a_canonical_line(text: str, name: str, line: str | None) -> None:
@@ -41,13 +41,13 @@ def test_requirement_has_a_canonical_line(text: str, name: str, line: str | None
     ("text", "cause"),
     [
         ("torch==2.9.1", "'torch==2.9.1' has no hash"),
-        (f"torch>=2 --hash=sha256:{A}", "not one pinned name"),
+        (f"torch>=2 --hash=sha256:{SHA_A}", "not one pinned name"),
         ("torch==2.9.1 --hash=md5:" + "0" * 32, "is not a sha256"),
         ("torch==2.9.1 --hash=sha256:123", "is not a sha256"),
         ("-r other.txt", "not one pinned name"),
-        (f"--index-url https://example.com --hash=sha256:{A}", "not one pinned name"),
-        (f"torch==2 --no-binary=x --hash=sha256:{A}", "not one pinned name"),
-        (f"torch==2 --hash=sha256:{A}\n--index-url https://example.com", "not one pinned name"),
+        (f"--index-url https://example.com --hash=sha256:{SHA_A}", "not one pinned name"),
+        (f"torch==2 --no-binary=x --hash=sha256:{SHA_A}", "not one pinned name"),
+        (f"torch==2 --hash=sha256:{SHA_A}\n--index-url https://example.com", "not one pinned name"),
         ("", "not one pinned name"),
     ],
 )
@@ -62,7 +62,7 @@ def test_requirement_without_pin_or_hash_is_refused(text: str, cause: str) -> No
 def test_requirement_with_password_in_url_is_refused(url: str) -> None:
     """The requirement's line appears in receipts and in --diff, which every user can read."""
     with pytest.raises(SparkforgeError, match="password or a token") as caught:
-        requirement.parse_requirement(f"a @ {url} --hash=sha256:{A}")
+        requirement.parse_requirement(f"a @ {url} --hash=sha256:{SHA_A}")
     assert "secret" not in json.dumps(caught.value.as_result())
 
 
@@ -138,8 +138,8 @@ PIP = [
         "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE. If you have updated the "
         "package versions, please update the hashes.\n"
         "    torch==2.9.1 from file:///opt/torch-2.9.1.whl (from -r r.txt (line 1)):\n"
-        f"        Expected sha256 {A}\n             Got        {'c' * 64}\n",
-        f"The sha256 of torch==2.9.1 is {'c' * 64}, but the lock says {A}.",
+        f"        Expected sha256 {SHA_A}\n             Got        {'c' * 64}\n",
+        f"The sha256 of torch==2.9.1 is {'c' * 64}, but the lock says {SHA_A}.",
     ),
     (
         "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device",

@@ -1,5 +1,6 @@
-"""How an environment is made of wheels: by their hashes, without a network, and only of what fits together."""
+"""Installation of an environment from wheels: by hash, without a network, and only compatible packages."""
 
+import contextlib
 import hashlib
 import os
 import subprocess
@@ -19,7 +20,7 @@ from tests.unit import interpreter, web_server
 
 
 class Bench:
-    """A directory of wheels, and what was started to make an environment of them."""
+    """A directory of wheels, and the commands that installed them into an environment."""
 
     def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.path = path
@@ -31,7 +32,7 @@ class Bench:
         self.monkeypatch = monkeypatch
 
     def wheel(self, name: str, version: str, files: t.Any = None, requires: t.Sequence[str] = ()) -> str:
-        """Put a wheel there and return its requirement."""
+        """Write a wheel and return its requirement."""
         files = files or {f"{name}.py": f"VERSION = {version!r}\n"}
         path = stand_ins.write_wheel(self.links, name, version, files, requires)
         return f"{name}=={version} --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
@@ -41,26 +42,22 @@ class Bench:
     ) -> tuple[int, str, str]:
         self.started.append(list(argv))
         environment = {**os.environ, **(environ_update or {})}
-        done = subprocess.run(argv, input=data, env=environment, cwd=cwd, capture_output=True, text=True, check=False)
-        return done.returncode, done.stdout, done.stderr
+        result = subprocess.run(argv, input=data, env=environment, cwd=cwd, capture_output=True, text=True, check=False)
+        return result.returncode, result.stdout, result.stderr
 
-    def install(self, *more: str, **options: t.Any) -> Path:
-        """Make an environment and return its site-packages."""
-        place = self.path / "place"
+    def install(self, *extra_lines: str, **options: t.Any) -> Path:
+        """Install an environment and return its site-packages."""
+        directory = self.path / "environment"
         paths = model.paths_of(str(self.path / "root"), "torch")
-        given = model.Options(
-            paths=paths,
-            machine="x86_64",
-            check_mode=False,
-            requirements=[requirement.parse_requirement(line) for line in [*self.lines, *more]],
-            **{"index_url": "none", "compile": False, "find_links": [str(self.links)], **options},
-        )
+        options = {"index_url": "none", "compile": False, "find_links": [str(self.links)], **options}
+        options["requirements"] = [requirement.parse_requirement(line) for line in [*self.lines, *extra_lines]]
+        environment = model.Options(paths=paths, machine="x86_64", check_mode=False, **options)
         os.makedirs(paths.directory, exist_ok=True)
         identity = Identity("0" * 12, "0" * 16, interpreter.PYTHON, interpreter.version())
         sandbox = Sandbox(paths.directory, **self.bounds)  # type: ignore[arg-type]
-        installer.Installer(given, self.run, sandbox).install(str(place), identity)
-        assert not list(place.glob(".*"))
-        [site] = place.glob("lib/python3*/site-packages")
+        installer.Installer(environment, self.run, sandbox).install(str(directory), identity)
+        assert not list(directory.glob(".*"))
+        [site] = directory.glob("lib/python3*/site-packages")
         return site
 
 
@@ -69,38 +66,38 @@ def bench(open_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     return Bench(open_path, monkeypatch)
 
 
-def test_a_pth_file_that_sleeps_is_killed(bench: Bench) -> None:
+def test_sleeping_pth_file_is_killed(bench: Bench) -> None:
     bench.bounds = {"seconds": 1}
     files = {"sleepy.py": "", "sleepy.pth": "import time; time.sleep(600)\n"}
     with pytest.raises(SparkforgeError, match=r"^pip check in the environment torch did not end within 1 s and was"):
         bench.install(bench.wheel("sleepy", "1.0", files))
 
 
-def test_an_environment_looks_as_if_pip_had_taken_it_from_an_index(bench: Bench) -> None:
+def test_environment_has_no_direct_urls(bench: Bench) -> None:
     site = bench.install()
     assert not list(site.glob("tiny-*.dist-info/direct_url.json"))
     assert (site / "pip").is_dir()
 
 
-def test_a_wheel_that_changed_since_it_was_fetched_is_refused(bench: Bench) -> None:
+def test_wheel_changed_after_the_fetch_is_refused(bench: Bench) -> None:
     real = download.Download.fetch
 
-    def forged(self: download.Download, given: t.Container[str]) -> t.Any:
-        paths, told = real(self, given)
+    def forging_fetch(self: download.Download, names: t.Container[str]) -> t.Any:
+        paths, progress = real(self, names)
         Path(paths[0]).write_bytes(bench.links.joinpath("other-2.0-py3-none-any.whl").read_bytes())
-        return paths, told
+        return paths, progress
 
-    bench.monkeypatch.setattr(download.Download, "fetch", forged)
+    bench.monkeypatch.setattr(download.Download, "fetch", forging_fetch)
     with pytest.raises(SparkforgeError, match="sha256"):
         bench.install()
 
 
-def test_packages_that_do_not_fit_each_other_are_refused(bench: Bench) -> None:
+def test_incompatible_packages_are_refused(bench: Bench) -> None:
     with pytest.raises(SparkforgeError, match=r"needy 1\.0 has requirement other<2"):
         bench.install(bench.wheel("needy", "1.0", requires=["other<2"]))
 
 
-def test_what_the_lock_overrides_need_not_fit_and_all_else_must(bench: Bench) -> None:
+def test_overridden_requirement_need_not_be_satisfied(bench: Bench) -> None:
     needy = bench.wheel("needy", "1.0", requires=["Other<2"])
     assert (bench.install(needy, override=["other"]) / "needy.py").exists()
     wanting = bench.wheel("wanting", "1.0", requires=["tiny<1", "absent"])
@@ -108,27 +105,24 @@ def test_what_the_lock_overrides_need_not_fit_and_all_else_must(bench: Bench) ->
         bench.install(wanting, override=["tiny"])
 
 
-def test_pip_is_told_to_want_hashes_and_wheels_alone_and_to_ask_nobody(bench: Bench) -> None:
-    server = web_server.Server()
-    for name in ("INDEX_URL", "EXTRA_INDEX_URL", "FIND_LINKS"):
-        bench.monkeypatch.setenv(f"PIP_{name}", f"{server.url}/simple/")
+def test_pip_requires_hashes_and_wheels_without_index(bench: Bench) -> None:
     bench.monkeypatch.setenv("PIP_USER", "1")
-    try:
+    with contextlib.closing(web_server.Server()) as server:
+        for name in ("INDEX_URL", "EXTRA_INDEX_URL", "FIND_LINKS"):
+            bench.monkeypatch.setenv(f"PIP_{name}", f"{server.url}/simple/")
         bench.install()
         assert server.requests == []
-    finally:
-        server.close()
     [command] = [argv for argv in bench.started if "install" in argv]
     assert {"--require-hashes", "--only-binary=:all:", "--no-index", "--no-deps"} <= set(command)
 
 
-def test_an_environment_that_does_not_fit_on_the_disk_is_not_begun(bench: Bench) -> None:
+def test_environment_larger_than_the_disk_is_not_installed(bench: Bench) -> None:
     real = disk.check_space
 
-    def full(place: str, needed: int, what: str) -> None:
-        real(place, needed if "download" in what else 1 << 60, what)
+    def full_disk(directory: str, needed: int, purpose: str) -> None:
+        real(directory, needed if "download" in purpose else 1 << 60, purpose)
 
-    bench.monkeypatch.setattr(disk, "check_space", full)
+    bench.monkeypatch.setattr(disk, "check_space", full_disk)
     with pytest.raises(SparkforgeError, match=r"The environment torch needs .* MB, and .* MB free"):
         bench.install()
     assert not any("install" in argv for argv in bench.started)

@@ -18,7 +18,7 @@ from sparkforge_guard import brakes
 from sparkforge_proof import run, scheduled, verdict
 
 OLD, NEW, NEXT = "0cc175b9c0f1", "5d41402abc4b", "8a2b11112222"
-TORCH, RICH = "a" * 64, "b" * 64
+TORCH = "a" * 64
 
 
 class Tree:
@@ -84,7 +84,7 @@ class Tree:
         report = {"format": verdict.FORMAT, "verdict": "proven", "scope": "gpu", "started": started, **content}
         (self.history / f"{started.replace(':', '')}.000000001.json").write_text(json.dumps(report))
 
-    def look(self, **options: t.Any) -> dict[str, t.Any]:
+    def observe(self, **options: t.Any) -> dict[str, t.Any]:
         defaults = {"root": str(self.root), "name": "torch", "history": str(self.history)}
         timer = mock.patch.object(status, "TIMER", str(self.root / "no.timer"))
         with timer, mock.patch.object(status.time, "time", lambda: 1795255200.0):
@@ -110,7 +110,7 @@ def test_stopped_server_is_reported_with_reason(tree: Tree) -> None:
     stopped = tree.root / "serving/serving/stopped"
     stopped.write_text("sparkforge-serving.service is off since then.\n  Its last lines: x\n")
     (tree.root / "serving/other/stopped").symlink_to("/etc/shadow")
-    assert tree.look()["stopped"] == ["sparkforge-serving.service is off since then. Its last lines: x"]
+    assert tree.observe()["stopped"] == ["sparkforge-serving.service is off since then. Its last lines: x"]
 
 
 def test_environments_have_states_current_first(tree: Tree) -> None:
@@ -120,7 +120,7 @@ def test_environments_have_states_current_first(tree: Tree) -> None:
     (tree.environments / ".0123.partial").mkdir()
     tree.link(current=NEW, previous=OLD, staged=NEXT)
     before = snapshot(tree.root)
-    observed = tree.look()
+    observed = tree.observe()
     states = {row["environment_id"]: row["state"] for row in observed["environments"]}
     expected = {NEW: "current", NEXT: "staged", OLD: "previous", "ffffffffffff": "older"}
     assert list(states.items()) == list(expected.items())
@@ -132,11 +132,11 @@ def test_environments_have_states_current_first(tree: Tree) -> None:
 def test_missing_parts_of_environment_are_named(tree: Tree) -> None:
     directory = tree.environment(NEW)
     tree.link(current=NEW)
-    assert tree.look()["environments"][0]["missing"] == []
+    assert tree.observe()["environments"][0]["missing"] == []
     (directory / "lib/python3.12/site-packages/torch").rmdir()
-    assert tree.look()["environments"][0]["missing"] == ["torch"]
+    assert tree.observe()["environments"][0]["missing"] == ["torch"]
     (directory / "bin/python").unlink()
-    assert tree.look()["environments"][0]["missing"] == ["bin/python"]
+    assert tree.observe()["environments"][0]["missing"] == ["bin/python"]
 
 
 def test_environment_with_old_receipt_schema(tree: Tree) -> None:
@@ -147,14 +147,14 @@ def test_environment_with_old_receipt_schema(tree: Tree) -> None:
     # Schema 1 named the environment's id lock_id.
     old = {**receipt, "schema": 1, "lock_id": receipt.pop("environment_id")}
     (directory / "receipt.json").write_text(json.dumps(old))
-    (row,) = tree.look()["environments"]
+    (row,) = tree.observe()["environments"]
     assert (row["environment_id"], row["state"], row["python"], row["stack"]) == (NEW, "current", "3.12", stack)
 
 
 def test_changed_receipt_is_reported(tree: Tree) -> None:
     path = tree.unit("pytorch", "1" * 16, TORCH)
     path.write_text(path.read_text().replace("c" * 40, "d" * 40))
-    assert tree.look()["changed_receipts"] == [str(path)]
+    assert tree.observe()["changed_receipts"] == [str(path)]
 
 
 def test_builds_match_build_info(tree: Tree) -> None:
@@ -164,7 +164,7 @@ def test_builds_match_build_info(tree: Tree) -> None:
     running = tree.build("pytorch", "3" * 16, done=1, total=4)
     with (running / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        observed, builds = tree.look(), sealing.observe_all(str(tree.root))
+        observed, builds = tree.observe(), sealing.observe_all(str(tree.root))
     line = progress.describe(builds["running"][0]["state"])
     assert observed["running"] == [{"name": "pytorch", "fingerprint": "3" * 16, "line": line}]
     llvm = {"name": "llvm", "fingerprint": "2" * 16, "phase": "build", "cause": "No space left."}
@@ -181,7 +181,7 @@ def test_last_proof_belongs_to_current_environment(tree: Tree) -> None:
     failed = [{"name": "matmul.float32", "status": "fail"}, {"name": "lu", "status": "pass"}]
     tree.report("2026-11-22T10:00:00Z", environment_id=NEXT, verdict="fail", checks=failed)
     (tree.history / "2026-11-23T100000Z.000000001.json").write_text("{")
-    observed = tree.look()
+    observed = tree.observe()
     assert (observed["proof"]["verdict"], observed["proof"]["started"]) == ("proven", "2026-11-21T10:00:00Z")
     assert (observed["staged_proof"]["verdict"], observed["staged_proof"]["failed"]) == ("fail", ["matmul.float32"])
 
@@ -190,16 +190,16 @@ def test_proof_of_another_environment_or_format(tree: Tree) -> None:
     tree.environment(NEW)
     tree.link(current=NEW)
     tree.report("2026-11-21T10:00:00Z", format=1)
-    assert tree.look()["proof"] is None
+    assert tree.observe()["proof"] is None
     tree.report("2026-11-20T10:00:00Z", environment_id=OLD)
-    assert tree.look()["proof"]["environment_id"] == OLD
-    assert tree.look(history=None)["proof"] is None
+    assert tree.observe()["proof"]["environment_id"] == OLD
+    assert tree.observe(history=None)["proof"] is None
 
 
 def test_report_written_by_the_proof_is_read(tree: Tree) -> None:
     options = {"gpu_required": False, "profile": {}, "checks": ["cpu.matmul.float32"], "python": "/nowhere/python"}
     report = run.Proof({**options, "history": str(tree.history)}).run()
-    proof = tree.look()["proof"]
+    proof = tree.observe()["proof"]
     keys = ("verdict", "started", "summary", "kernel", "packages", "drift")
     assert [proof[key] for key in keys] == [report[key] for key in keys]
     assert proof["failed"] == [check["name"] for check in report["checks"] if check["status"] == "fail"]
@@ -217,14 +217,14 @@ def requested_environment(**changed: t.Any) -> dict[str, t.Any]:
 
 
 def test_failing_plan_has_cause_and_remedy(tree: Tree) -> None:
-    plan = tree.look(wanted=requested_environment(requirements=["torch==2.9.1"]))["plan"]
+    plan = tree.observe(wanted=requested_environment(requirements=["torch==2.9.1"]))["plan"]
     assert plan["cause"] == "The requirement 'torch==2.9.1' has no hash." and plan["remedy"]
     assert plan["actions"] == [] and plan["environment_id"] is None
 
 
 def test_invalid_environment_name_is_refused(tree: Tree) -> None:
     with pytest.raises(SparkforgeError) as refused:
-        tree.look(name="../torch")
+        tree.observe(name="../torch")
     assert "'../torch' is not a valid environment name." in refused.value.cause
 
 
@@ -233,16 +233,16 @@ def test_missing_shutdown_is_reported_for_a_week(tree: Tree, monkeypatch: pytest
     monkeypatch.setattr(guarded, "DIRECTORY", str(path.parent))
     tree.root.mkdir(parents=True, exist_ok=True)
     path.write_text("The machine went down without a shutdown after noon.\n")
-    assert tree.look()["stopped"] == ["The machine went down without a shutdown after noon."]
+    assert tree.observe()["stopped"] == ["The machine went down without a shutdown after noon."]
     os.utime(path, (0, 0))
-    assert tree.look()["stopped"] == []
+    assert tree.observe()["stopped"] == []
 
 
 def test_unit_stopped_by_the_guard_is_named(tree: Tree, monkeypatch: pytest.MonkeyPatch):
     state = tree.root / "guard"
     state.mkdir(parents=True)
     monkeypatch.setattr(guarded, "DIRECTORY", str(state))
-    assert tree.look()["stopped"] == []
+    assert tree.observe()["stopped"] == []
     assert brakes.may_start(str(state), "ollama.service", "one") == ""
     assert brakes.may_start(str(state), "ollama.service", "two")
-    assert [line.partition(":")[0] for line in tree.look()["stopped"]] == ["ollama.service stays off"]
+    assert [line.partition(":")[0] for line in tree.observe()["stopped"]] == ["ollama.service stays off"]

@@ -20,7 +20,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import
 from tests.unit.redist_tree import member, tar
 
 #: The size that the hostile headers claim, and the most memory that refusing them may take.
-CLAIM, ROOM = 48 << 20, 8 << 20
+SIZE, MEMORY_LIMIT = 48 << 20, 8 << 20
 
 
 def header(kind: bytes, size: int, name: str = "top/x") -> bytes:
@@ -34,15 +34,15 @@ def padded(data: bytes) -> bytes:
 
 
 def long_name() -> bytes:
-    return header(b"L", CLAIM) + b"n" * CLAIM + header(b"0", 0)
+    return header(b"L", SIZE) + b"n" * SIZE + header(b"0", 0)
 
 
 def long_link() -> bytes:
-    return header(b"K", CLAIM) + b"n" * CLAIM + header(b"2", 0)
+    return header(b"K", SIZE) + b"n" * SIZE + header(b"2", 0)
 
 
 def pax(kind: bytes = b"x") -> bytes:
-    return header(kind, CLAIM) + b"%d comment=" % CLAIM + b"n" * (CLAIM - 20) + b"\n" + bytes(600) + header(b"0", 0)
+    return header(kind, SIZE) + b"%d comment=" % SIZE + b"n" * (SIZE - 20) + b"\n" + bytes(600) + header(b"0", 0)
 
 
 def global_pax() -> bytes:
@@ -86,7 +86,7 @@ def test_hostile_headers_take_little_memory(tmp_path: Path, bomb: t.Any) -> None
     cause, memory = refusal(tmp_path, content, unpack.unpack)
     assert "is damaged or not a tar archive: " in cause
     assert len(cause) < 1000
-    assert memory < ROOM
+    assert memory < MEMORY_LIMIT
     assert os.listdir(tmp_path) == ["archive"]
 
 
@@ -94,7 +94,7 @@ def test_source_archive_has_the_same_limits(tmp_path: Path) -> None:
     content = gzip.compress(long_name())
     cause, memory = refusal(tmp_path, content, lambda *paths: unpack.unpack(*paths, "sources", unpack.SOURCES))
     assert "headers of more than 131072 bytes" in cause
-    assert memory < ROOM
+    assert memory < MEMORY_LIMIT
 
 
 def test_members_are_not_kept_in_memory(tmp_path: Path) -> None:

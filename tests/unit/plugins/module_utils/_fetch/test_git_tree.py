@@ -1,5 +1,6 @@
-"""What is refused of a tree that was checked out, and of a network that does not come back."""
+"""Refused checkouts, and the end of retries on a network that stays down."""
 
+import contextlib
 import errno
 import os
 from pathlib import Path
@@ -14,26 +15,24 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import
     urls,
 )
 
-WANTED = urls.make_wanted("https://example.com/x", "1" * 40, {}, "")
+CHECKOUT = urls.make_wanted("https://example.com/x", "1" * 40, {}, "")
 
 
 class OtherHead(git_command.Commands):
-    """A git that does everything, and has another commit at the end."""
+    """A git that checks out another commit."""
 
     def local(self, *arguments: str, **_options: object) -> bytes:
         return b"2" * 40 + b"\n" if "rev-parse" in arguments else b""
 
 
-def test_a_tree_of_another_commit_is_damaged(tmp_path: Path) -> None:
+def test_checkout_of_another_commit_is_refused(tmp_path: Path) -> None:
     with pytest.raises(git_errors.GitError, match="2222 was checked out instead of 1111") as caught:
-        git_tree._check_out(WANTED, str(tmp_path), "/none", OtherHead({"PATH": "/usr/bin:/bin"}), print)
+        git_tree._check_out(CHECKOUT, str(tmp_path), "/none", OtherHead({"PATH": "/usr/bin:/bin"}), print)
     assert caught.value.kind is git_errors.Kind.CORRUPT
 
 
 @pytest.mark.parametrize("number", [errno.EXDEV, errno.EPERM, errno.EMLINK, errno.EOPNOTSUPP, errno.EIO, errno.ENOSPC])
-def test_objects_are_copied_where_no_file_can_have_two_names(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
-) -> None:
+def test_objects_are_copied_if_hard_links_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     def refuse(*_arguments: object) -> None:
         raise OSError(number, os.strerror(number))
 
@@ -50,7 +49,7 @@ def test_objects_are_copied_where_no_file_can_have_two_names(
 
 
 @pytest.mark.parametrize(
-    ("kind", "there", "said"),
+    ("kind", "file", "message"),
     [
         ("cmake", "llvm/CMakeLists.txt", r"has no CMakeLists\.txt; it has llvm\. .*llvm would work"),
         ("wheel", "", r"has no pyproject\.toml and no setup\.py; it is empty or missing\. Correct the source"),
@@ -58,24 +57,21 @@ def test_objects_are_copied_where_no_file_can_have_two_names(
         ("cmake", "CMakeLists.txt", ""),
     ],
 )
-def test_a_tree_has_what_its_unit_builds(tmp_path: Path, kind: str, there: str, said: str) -> None:
-    if there:
-        (tmp_path / there).parent.mkdir(exist_ok=True)
-        (tmp_path / there).touch()
-    if not said:
-        sources.check_tree(str(tmp_path), "", kind, "It", False)
-        return
-    with pytest.raises(SparkforgeError, match=said):
+def test_tree_must_have_build_files(tmp_path: Path, kind: str, file: str, message: str) -> None:
+    if file:
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).touch()
+    with pytest.raises(SparkforgeError, match=message) if message else contextlib.nullcontext():
         sources.check_tree(str(tmp_path), "", kind, "It", False)
 
 
-@pytest.mark.parametrize(("kind", "attempts"), [("UNKNOWN", 3), ("BROKEN", 10), ("NETWORK", 0)])
-def test_what_stays_lost_is_given_up(kind: str, attempts: int) -> None:
-    now, tried = [0.0], []
+@pytest.mark.parametrize(("kind", "count"), [("UNKNOWN", 3), ("BROKEN", 10), ("NETWORK", 0)])
+def test_retries_are_limited(kind: str, count: int) -> None:
+    now, attempt_times = [0.0], []
 
     def attempt() -> None:
-        tried.append(now[0])
-        assert len(tried) < 200
+        attempt_times.append(now[0])
+        assert len(attempt_times) < 200
         raise git_errors.GitError(git_errors.Kind[kind], "fatal: x")
 
     def sleep(seconds: float) -> None:
@@ -83,8 +79,8 @@ def test_what_stays_lost_is_given_up(kind: str, attempts: int) -> None:
 
     patience = git_errors.Patience(600, sleep, lambda: now[0])
     with pytest.raises((SparkforgeError, git_errors.GitError)):
-        git_errors.Retry(patience, lambda _text: None)(WANTED, attempt)
-    if attempts:
-        assert len(tried) == attempts
+        git_errors.Retry(patience, lambda _text: None)(CHECKOUT, attempt)
+    if count:
+        assert len(attempt_times) == count
     else:
-        assert 600 <= tried[-1] < 700
+        assert 600 <= attempt_times[-1] < 700

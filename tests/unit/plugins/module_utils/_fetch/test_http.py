@@ -1,4 +1,5 @@
 import base64
+import contextlib
 import hashlib
 import itertools
 import os
@@ -79,14 +80,11 @@ def test_partial_of_another_file_is_removed(server: Server, tmp_path: Path) -> N
     assert os.listdir(tmp_path) == []
 
 
-def test_partial_is_readable_by_owner_only(server: Server, tmp_path: Path) -> None:
+def test_partial_is_readable_by_owner_only(server: Server, tmp_path: Path, umask: t.Callable[[int], int]) -> None:
     server.cuts["/file"] = [400_000] * 9
-    before = os.umask(0)
-    try:
-        with pytest.raises(SparkforgeError):
-            http.fetch(f"{server.url}/file", str(tmp_path), partial="partial", retries=0)
-    finally:
-        os.umask(before)
+    umask(0)
+    with pytest.raises(SparkforgeError):
+        http.fetch(f"{server.url}/file", str(tmp_path), partial="partial", retries=0)
     assert (tmp_path / "partial").stat().st_mode & 0o777 == 0o600
 
 
@@ -346,11 +344,10 @@ def test_redirect_back_into_tls_is_refused(
 def test_netrc_credentials_do_not_follow_redirect(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = Server()
-    other.files["/file"] = BODY
-    (tmp_path / "netrc").write_text("machine 127.0.0.1 login root password secret\n")
-    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
-    try:
+    with contextlib.closing(Server()) as other:
+        other.files["/file"] = BODY
+        (tmp_path / "netrc").write_text("machine 127.0.0.1 login root password secret\n")
+        monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
         server.redirects["/old"] = f"{other.url.replace('127.0.0.1', 'localhost')}/file"
         assert http.fetch(f"{server.url}/old", str(tmp_path))
         assert server.credentials
@@ -359,8 +356,6 @@ def test_netrc_credentials_do_not_follow_redirect(
         server.authorization = "Basic " + base64.b64encode(b"user:secret").decode()
         server.redirects["/near"] = f"{server.url}/file"
         assert http.fetch(f"{server.url.replace('//', '//user:secret@')}/near", str(tmp_path))
-    finally:
-        other.close()
 
 
 @pytest.mark.parametrize(
@@ -409,15 +404,12 @@ def test_weak_etag_does_not_allow_resuming(server: Server, tmp_path: Path) -> No
 
 
 def test_url_credentials_do_not_follow_redirect(server: Server, tmp_path: Path) -> None:
-    other = Server()
-    other.authorization = "Basic " + base64.b64encode(b"user:secret").decode()
-    server.redirects["/old"] = f"{other.url}/file"
-    try:
+    with contextlib.closing(Server()) as other:
+        other.authorization = "Basic " + base64.b64encode(b"user:secret").decode()
+        server.redirects["/old"] = f"{other.url}/file"
         with pytest.raises(SparkforgeError, match="HTTP 401"):
             http.fetch(f"{server.url.replace('//', '//user:secret@')}/old", str(tmp_path))
         assert other.paths == ["/file"] and other.credentials == []
-    finally:
-        other.close()
 
 
 def test_download_is_synced_to_disk(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""What pages of an index list, and which server gets which credentials."""
+"""Links on index pages, and the credentials for each server."""
 
 import json
 import typing as t
@@ -22,27 +22,27 @@ FILE = "tiny-1.0-py3-none-any.whl"
         {"host": "a", "username": "a", "password": ""},
     ],
 )
-def test_an_entry_that_cannot_be_used_is_refused_and_no_password_is_told(entry: dict[str, t.Any]) -> None:
+def test_invalid_credentials_are_refused_without_the_password(entry: dict[str, t.Any]) -> None:
     with pytest.raises(SparkforgeError, match="Entry 1 of credentials names no server, or no user name") as refused:
         index.credentials([entry])
     assert "secret" not in str(refused.value)
 
 
-def test_one_server_has_one_password() -> None:
-    one = {"host": "a", "username": "a", "password": "b"}
-    assert len(index.credentials([one, {**one, "host": "", "url": "https://a:8443/x"}])) == 1
+def test_server_with_two_passwords_is_refused() -> None:
+    entry = {"host": "a", "username": "a", "password": "b"}
+    assert len(index.credentials([entry, {**entry, "host": "", "url": "https://a:8443/x"}])) == 1
     with pytest.raises(SparkforgeError, match="a has two user names or passwords"):
-        index.credentials([one, {**one, "password": "c"}])
+        index.credentials([entry, {**entry, "password": "c"}])
 
 
-def test_a_url_gets_the_credentials_of_its_server_alone() -> None:
+def test_credentials_are_added_for_their_server_only() -> None:
     known = index.credentials([{"host": "a.test", "username": "us er", "password": "p@ss/é"}])
     assert index.authorized("https://a.test:8443/x", known) == "https://us%20er:p%40ss%2F%C3%A9@a.test:8443/x"
     for other in ("https://b.test/x", "https://a.test.evil/x", "file:///srv/x", "https://own:one@a.test/x"):
         assert index.authorized(other, known) == other
 
 
-def test_a_json_page_says_hashes_and_sizes() -> None:
+def test_json_page_has_hashes_and_sizes() -> None:
     files = [
         {"filename": FILE, "url": f"../../{FILE}", "hashes": {"sha256": SHA}, "size": 7},
         {"filename": "tiny-1.0.tar.gz", "url": "tiny-1.0.tar.gz", "hashes": {}},
@@ -59,26 +59,26 @@ def test_a_json_page_says_hashes_and_sizes() -> None:
 @pytest.mark.parametrize(
     "text", ["{", "{}", '{"files": 1}', '{"files": [1]}', '{"files": [{"url": 1}]}', "<a href=", "<![x["]
 )
-def test_a_page_that_is_none_lists_nothing(text: str) -> None:
+def test_invalid_page_lists_nothing(text: str) -> None:
     assert index.read_page(text, "https://a.test/simple/tiny/") == []
 
 
-def test_a_html_page_may_have_another_base() -> None:
+def test_html_page_with_base_url() -> None:
     page = f'<base href="/pool/"><a href="{FILE}#sha256={SHA.upper()}">{FILE}</a>'
     links = index.read_page(page, "https://a.test/simple/tiny/")
     assert links == [index.Link(FILE, f"https://a.test/pool/{FILE}", SHA)]
 
 
-def test_what_a_page_lists_is_no_less_protected_than_the_page() -> None:
+def test_links_keep_the_protection_of_the_page() -> None:
     page = "".join(f'<a href="{scheme}://b.test/{FILE}">' for scheme in ("file", "http", "https", "ftp"))
-    for scheme, found in (("https", ["https"]), ("http", ["http", "https"])):
+    for scheme, expected in (("https", ["https"]), ("http", ["http", "https"])):
         links = index.read_page(page, f"{scheme}://a.test/simple/tiny/")
-        assert [link.url.partition(":")[0] for link in links] == found
+        assert [link.url.partition(":")[0] for link in links] == expected
     for base in ("file:///srv/", "http://a.test/"):
         assert index.read_page(f'<base href="{base}"><a href="{FILE}">', "https://a.test/simple/tiny/") == []
 
 
-def test_the_password_of_a_page_is_for_files_of_the_same_server() -> None:
+def test_password_of_page_is_used_for_same_server_only() -> None:
     page = f'<a href="{FILE}"><a href="https://a.test/x/{FILE}"><a href="https://b.test/{FILE}">'
     links = index.read_page(page, "https://user:secret@a.test/simple/tiny/")
     assert [link.url for link in links] == [
@@ -88,22 +88,22 @@ def test_the_password_of_a_page_is_for_files_of_the_same_server() -> None:
     ]
 
 
-def test_a_directory_lists_its_wheels_or_has_a_page_that_does(tmp_path: Path) -> None:
+def test_directory_lists_wheels_or_has_a_page(tmp_path: Path) -> None:
     for name in (FILE, "notes.txt"):
         (tmp_path / name).touch()
-    for place in (str(tmp_path), tmp_path.as_uri()):
-        assert index.listed(place, {}, "x") == [index.Link(FILE, (tmp_path / FILE).as_uri())]
+    for location in (str(tmp_path), tmp_path.as_uri()):
+        assert index.listed(location, {}, "x") == [index.Link(FILE, (tmp_path / FILE).as_uri())]
     (tmp_path / "index.html").write_text(f'<a href="{FILE}#sha256={SHA}">')
     assert index.listed(str(tmp_path), {}, "x") == [index.Link(FILE, (tmp_path / FILE).as_uri(), SHA)]
 
 
-def test_what_has_more_after_the_name_of_a_wheel_is_none(tmp_path: Path) -> None:
+def test_file_with_longer_name_is_not_a_wheel(tmp_path: Path) -> None:
     for name in ("a-1-py3-none-any.whl", "b-1-py3-none-any.whl.asc", "c-1-py3-none-any.whl\n", "-d.whl", "e.whl;x"):
         (tmp_path / name).touch()
     assert [link.file for link in index.listed(str(tmp_path), {}, "find_links")] == ["a-1-py3-none-any.whl"]
 
 
-def test_a_page_without_wheels_is_called_what_it_is(tmp_path: Path) -> None:
+def test_page_without_wheels_is_described(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<html><head><title>Sign in &amp;\n out</title></head></html>")
     with pytest.raises(SparkforgeError, match=r"is an HTML page \('Sign in & out'\) that lists no wheel"):
         index.listed(str(tmp_path), {}, "x")

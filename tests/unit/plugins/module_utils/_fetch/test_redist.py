@@ -187,26 +187,15 @@ def test_edited_receipt_does_not_decide_removal(bench: Bench, changes: dict[str,
     assert precious.is_dir()
 
 
-def test_files_are_synced_before_the_receipt(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    synced: set[int] = set()
-    synced_before: list[set[int]] = []
-    fsync, write = os.fsync, _redist.receipts.write
-
-    def recording_fsync(descriptor: int) -> None:
-        synced.add(os.fstat(descriptor).st_ino)
-        fsync(descriptor)
-
-    def recording_write(*arguments: t.Any) -> str:
-        synced_before.append(set(synced))
-        return write(*arguments)
-
-    monkeypatch.setattr(os, "fsync", recording_fsync)
-    monkeypatch.setattr(_redist.receipts, "write", recording_write)
+def test_files_are_synced_before_the_receipt(
+    bench: Bench, synced_before: t.Callable[[t.Any, str], list[set[int]]]
+) -> None:
+    written = synced_before(_redist.receipts, "write")
     bench.publish()
     bench.redist().present()
     version = bench.path / "prefix/one/1.0-cuda13"
     paths = [version, version.parent, *(path for path in version.rglob("*") if not path.is_symlink())]
-    assert {path.stat().st_ino for path in paths} <= synced_before[0]
+    assert {path.stat().st_ino for path in paths} <= written[0]
 
 
 @pytest.mark.parametrize(("times", "is_enough"), [(6, True), (3, False)])
@@ -216,7 +205,7 @@ def test_disk_space_for_archive_and_content(
     bench.publish()
     [tarball] = (path for path in bench.path.rglob("*.tar.xz"))
     size = tarball.stat().st_size
-    # unpack needs a reserve besides.
+    # unpack keeps another reserve free.
     monkeypatch.setattr(_redist.unpack, "RESERVE", 0)
     monkeypatch.setattr(os, "statvfs", lambda _path: types.SimpleNamespace(f_bavail=times * size, f_frsize=1))
     if is_enough:

@@ -98,11 +98,11 @@ def bench(tmp_path: Path) -> t.Iterator[Bench]:
     bench.server.stop()
 
 
-def noise(seed: int, size: int = 3000) -> bytes:
+def random_bytes(seed: int, size: int = 3000) -> bytes:
     return random.Random(seed).randbytes(size)
 
 
-FILES = {f"data{number}": noise(number) for number in range(45)}
+FILES = {f"data{number}": random_bytes(number) for number in range(45)}
 
 
 # --- resolve ---
@@ -174,7 +174,7 @@ def test_resolve_retries_for_a_minute(bench: Bench) -> None:
 
 def test_fetch_leaves_out_the_history(bench: Bench) -> None:
     repository = bench.repository("org/one")
-    _old, commit, _new = (repository.commit({"file": f"{i}", f"data{i}": noise(i, 100_000)}) for i in range(3))
+    _old, commit, _new = (repository.commit({"file": f"{i}", f"data{i}": random_bytes(i, 100_000)}) for i in range(3))
     assert bench.fetch(sources.Git(bench.url("org/one"), commit)) == {"commit": commit, "submodules": {}}
     assert (bench.tree / "file").read_text() == "1"
     assert git("rev-list", "--count", "HEAD", cwd=bench.tree) == "1"
@@ -186,17 +186,14 @@ def test_fetch_leaves_out_the_history(bench: Bench) -> None:
     assert any("fetching" in line for line in bench.messages)
 
 
-def test_tree_modes_do_not_depend_on_umask(bench: Bench) -> None:
+def test_tree_modes_do_not_depend_on_umask(bench: Bench, umask: t.Callable[[int], int]) -> None:
     repository = bench.repository("one")
     (repository.tree / "tool").write_text("#!/bin/sh\n")
     (repository.tree / "tool").chmod(0o755)
     (repository.tree / "link").symlink_to("file")
     commit = repository.commit({"file": "x", "folder/other": "y"})
-    old = os.umask(0o077)
-    try:
-        bench.fetch(sources.Git(bench.url("one"), commit))
-    finally:
-        os.umask(old)
+    umask(0o077)
+    bench.fetch(sources.Git(bench.url("one"), commit))
     modes = {name: stat.S_IMODE((bench.tree / name).stat().st_mode) for name in (".", "tool", "file", "folder")}
     assert modes == {".": 0o755, "tool": 0o755, "file": 0o644, "folder": 0o755}
     assert os.readlink(bench.tree / "link") == "file"
@@ -229,7 +226,7 @@ def test_tree_does_not_need_the_store(bench: Bench) -> None:
 
 def test_fetch_reuses_stored_objects(bench: Bench) -> None:
     repository = bench.repository("one")
-    first = repository.commit({"large": noise(1, 300_000)})
+    first = repository.commit({"large": random_bytes(1, 300_000)})
     second = repository.commit({"small": "new"})
     bench.fetch(sources.Git(bench.url("one"), first))
     bench.server.sent = 0
@@ -896,7 +893,7 @@ def test_hooks_in_the_store_do_not_run(bench: Bench) -> None:
     bench.fetch(sources.Git(bench.url("one"), second))
     assert (bench.tree / "file").read_text() == "second"
     assert not ran.exists(), ran.read_text()
-    # The hooks are executable: a plain git runs them.
+    # A plain git runs the hooks, so they are executable.
     subprocess.run(["git", "update-ref", "refs/heads/x", second], cwd=store, check=True)
     assert "reference-transaction" in ran.read_text()
 
@@ -917,9 +914,11 @@ def test_malformed_old_commit_is_not_damage(bench: Bench) -> None:
     repository = bench.repository("one")
     repository.commit({"file": "content"})
     tree = subprocess.check_output(["git", "rev-parse", "HEAD^{tree}"], cwd=repository.bare, text=True).strip()
-    odd = f"tree {tree}\nauthor A <a@example.com> x\ncommitter A <a@example.com> x\n\nThe date is none.\n".encode()
+    malformed = (
+        f"tree {tree}\nauthor A <a@example.com> x\ncommitter A <a@example.com> x\n\nThe date is none.\n".encode()
+    )
     command = ["git", "hash-object", "-t", "commit", "-w", "--literally", "--stdin"]
-    commit = subprocess.check_output(command, cwd=repository.bare, input=odd).decode().strip()
+    commit = subprocess.check_output(command, cwd=repository.bare, input=malformed).decode().strip()
     subprocess.run(["git", "update-ref", "refs/heads/odd", commit], cwd=repository.bare, check=True)
     bench.fetch(sources.Git(bench.url("one"), commit))
     assert (bench.tree / "file").read_text() == "content"
@@ -934,9 +933,9 @@ def test_fetch_repairs_damaged_store(bench: Bench, damage: str) -> None:
     bench.fetch(sources.Git(bench.url("one"), first))
     damage_store(bench, damage)
     bench.fetch(sources.Git(bench.url("one"), second))
-    assert (bench.tree / "data7").read_bytes() == noise(7)
+    assert (bench.tree / "data7").read_bytes() == random_bytes(7)
     bench.fetch(sources.Git(bench.url("one"), first))
-    assert (bench.tree / "data7").read_bytes() == noise(7)
+    assert (bench.tree / "data7").read_bytes() == random_bytes(7)
     assert not (bench.tree / "file").exists()
     assert any("damaged" in line for line in bench.messages)
 
@@ -976,15 +975,14 @@ def web(monkeypatch: pytest.MonkeyPatch) -> t.Iterator[WebServer]:
 
 
 @pytest.mark.parametrize("kind", ["gz", "xz", "bz2", "tar"])
-def test_archive_top_directory_is_stripped(bench: Bench, web: WebServer, kind: t.Any) -> None:
+def test_archive_top_directory_is_stripped(
+    bench: Bench, web: WebServer, kind: t.Any, umask: t.Callable[[int], int]
+) -> None:
     content = packed_tar(kind)
     web.files["/one-1.0"] = content
     source = sources.Archive(f"{web.url}/one-1.0", sha256(content).upper())
-    old = os.umask(0o077)
-    try:
-        assert bench.fetch(source) == {"sha256": sha256(content)}
-    finally:
-        os.umask(old)
+    umask(0o077)
+    assert bench.fetch(source) == {"sha256": sha256(content)}
     assert sorted(os.listdir(bench.tree)) == ["link", "setup.py", "tools"]
     assert (bench.tree / "link").read_text() == "#!/bin/sh\n"
     modes = {name: stat.S_IMODE((bench.tree / name).stat().st_mode) for name in (".", "tools", "setup.py", "tools/run")}

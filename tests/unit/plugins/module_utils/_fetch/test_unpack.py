@@ -49,21 +49,18 @@ def test_top_directory_is_stripped(tmp_path: Path, compression: t.Any) -> None:
     assert (tmp_path / "out/lib64/a.so").read_bytes() == b"library"
 
 
-def test_modes_are_normalized_without_set_user_id(tmp_path: Path) -> None:
-    old = os.umask(0o077)
-    try:
-        unpack_members(
-            tmp_path,
-            [
-                (member("top/tool", mode=0o6755), b"x"),
-                (member("top/secret", mode=0o600), b"x"),
-                (member("top/open", mode=0o666), b"x"),
-                (member("top/folder", tarfile.DIRTYPE, mode=0o1777), b""),
-                (member("top/deep/er/file"), b"x"),
-            ],
-        )
-    finally:
-        os.umask(old)
+def test_modes_are_normalized_without_set_user_id(tmp_path: Path, umask: t.Callable[[int], int]) -> None:
+    umask(0o077)
+    unpack_members(
+        tmp_path,
+        [
+            (member("top/tool", mode=0o6755), b"x"),
+            (member("top/secret", mode=0o600), b"x"),
+            (member("top/open", mode=0o666), b"x"),
+            (member("top/folder", tarfile.DIRTYPE, mode=0o1777), b""),
+            (member("top/deep/er/file"), b"x"),
+        ],
+    )
     modes = {path: stat.S_IMODE((tmp_path / "out" / path).stat().st_mode) for path in ("tool", "secret", "open")}
     assert modes == {"tool": 0o755, "secret": 0o644, "open": 0o644}
     for folder in (".", "folder", "deep", "deep/er"):

@@ -6,7 +6,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import 
 from tests.unit.fabric_host import Spark
 
 
-def test_the_halves_of_a_port_are_paired_by_pci(tmp_path: Path) -> None:
+def test_port_halves_are_paired_by_pci_address(tmp_path: Path) -> None:
     info = connectx.observe(Spark(tmp_path).host)
     assert info["ports"] == [
         {"port": 0, "halves": ["enp1s0f0np0", "enP2p1s0f0np0"]},
@@ -21,14 +21,14 @@ def test_the_halves_of_a_port_are_paired_by_pci(tmp_path: Path) -> None:
     assert "enP7s7" not in links
 
 
-def test_a_port_keeps_its_number_where_the_other_one_is_gone(tmp_path: Path) -> None:
+def test_port_keeps_its_number_without_the_other_port(tmp_path: Path) -> None:
     spark = Spark(tmp_path)
     for name in ("enp1s0f0np0", "enP2p1s0f0np0"):
         (tmp_path / f"sys/class/net/{name}").rename(tmp_path / f"gone-{name}")
     assert connectx.observe(spark.host)["ports"] == [{"port": 1, "halves": ["enp1s0f1np1", "enP2p1s0f1np1"]}]
 
 
-def test_virtual_functions_and_other_cards_are_no_halves(tmp_path: Path) -> None:
+def test_virtual_functions_and_other_cards_are_ignored(tmp_path: Path) -> None:
     spark = Spark(tmp_path)
     spark.half("enp1s0f0v0", "0000:01:00.2", "rocep1s0f0v0")
     (tmp_path / "sys/devices/pci0000:01/0000:01:00.2/physfn").mkdir()
@@ -39,7 +39,7 @@ def test_virtual_functions_and_other_cards_are_no_halves(tmp_path: Path) -> None
     assert len(info["links"]) == 4
 
 
-def test_named_ports_take_the_place_of_what_pci_says(tmp_path: Path) -> None:
+def test_named_ports_override_pci(tmp_path: Path) -> None:
     info = connectx.observe(Spark(tmp_path).host, [["enP7s7", "enp1s0f0np0"]])
     assert info["ports"] == [{"port": 0, "halves": ["enP7s7", "enp1s0f0np0"]}]
 
@@ -52,11 +52,10 @@ def test_only_ipv4_gids_are_listed(tmp_path: Path) -> None:
     assert link["addresses"] == ["192.168.200.12/24"]
 
 
-def test_the_management_interface_is_that_of_the_best_default_route(tmp_path: Path) -> None:
+def test_management_interface_has_best_default_route(tmp_path: Path) -> None:
     spark = Spark(tmp_path)
-    assert connectx.observe(spark.host)["management"] == {
-        "interface": "enP7s7", "addresses": ["10.0.0.11/24"], "wireless": False,
-    }  # fmt: skip
+    management = {"interface": "enP7s7", "addresses": ["10.0.0.11/24"], "wireless": False}
+    assert connectx.observe(spark.host)["management"] == management
     text = (tmp_path / "proc/net/route").read_text()
     spark.write("proc/net/route", text + "wlP9s9\t00000000\t0100000A\t0003\t0\t0\t50\t00000000\t0\t0\t0\n")
     (tmp_path / "sys/class/net/wlP9s9/phy80211").mkdir(parents=True)
@@ -65,13 +64,13 @@ def test_the_management_interface_is_that_of_the_best_default_route(tmp_path: Pa
     assert connectx.observe(spark.host)["management"] is None
 
 
-def test_a_sound_host_has_no_problems(tmp_path: Path) -> None:
+def test_sound_host_has_no_problems(tmp_path: Path) -> None:
     assert network.problems(connectx.observe(Spark(tmp_path).host)) == []
 
 
-def test_the_kho_reserve_shows_in_free_cma_that_no_area_owns(tmp_path: Path) -> None:
+def test_kho_reserve_from_free_cma(tmp_path: Path) -> None:
     spark = Spark(tmp_path)
-    # "CmaTotal=0 with approximately 9.7 GiB in CmaFree"
+    # The reserve shows as about 9.7 GiB in CmaFree although CmaTotal is 0.
     spark.write("proc/meminfo", "MemTotal: 125541260 kB\nCmaTotal:       0 kB\nCmaFree:        10171187 kB\n")
     info = connectx.observe(spark.host)
     assert info["kernel"]["kho"]["reserved_mib"] == 9932
@@ -81,27 +80,24 @@ def test_the_kho_reserve_shows_in_free_cma_that_no_area_owns(tmp_path: Path) -> 
     assert "nvidia-spark-grub-kho" in problem["remedy"]
 
 
-def test_the_kho_reserve_is_read_from_debugfs_where_that_is_there(tmp_path: Path) -> None:
+def test_kho_reserve_from_debugfs(tmp_path: Path) -> None:
     spark = Spark(tmp_path)
     spark.write("sys/kernel/debug/kho/out/scratch_len", "0xc000000 0x12ba00000 0x11f800000\n")
     assert connectx.observe(spark.host)["kernel"]["kho"]["reserved_mib"] == 192 + 4794 + 4600
 
 
 @pytest.mark.parametrize(("text", "problems"), [("3", 1), ("2", 0), (None, 1)])
-def test_wifi_that_sleeps_is_a_problem_of_a_wireless_management_interface(
-    tmp_path: Path, text: str | None, problems: int
-) -> None:
+def test_wifi_power_saving_is_a_problem(tmp_path: Path, text: str | None, problems: int) -> None:
     spark = Spark(tmp_path)
     (tmp_path / "sys/class/net/enP7s7/wireless").mkdir()
     if text:
-        spark.write(
-            "etc/NetworkManager/conf.d/default-wifi-powersave-on.conf", f"[connection]\nwifi.powersave = {text}\n"
-        )
-    found = network.problems(connectx.observe(spark.host))
-    assert [row["check"] for row in found] == ["management.powersave"] * problems
+        path = "etc/NetworkManager/conf.d/default-wifi-powersave-on.conf"
+        spark.write(path, f"[connection]\nwifi.powersave = {text}\n")
+    names = [row["check"] for row in network.problems(connectx.observe(spark.host))]
+    assert names == ["management.powersave"] * problems
 
 
-def test_netplan_files_are_listed_with_the_interfaces_that_they_name_and_no_more(tmp_path: Path) -> None:
+def test_netplan_files_are_listed_with_interfaces_only(tmp_path: Path) -> None:
     spark = Spark(tmp_path)
     wifi = "network:\n  wifis:\n    wlP9s9:\n      access-points:\n        home: {password: hunter2}\n"
     spark.write("etc/netplan/01-wifi.yaml", wifi)
@@ -115,7 +111,7 @@ def test_netplan_files_are_listed_with_the_interfaces_that_they_name_and_no_more
     assert "hunter2" not in str(info)
 
 
-def test_a_host_without_any_of_it_is_observed_too(tmp_path: Path) -> None:
+def test_host_without_connectx_is_observed(tmp_path: Path) -> None:
     host = Spark(tmp_path).host
     host.root = str(tmp_path / "empty")
     info = connectx.observe(host)

@@ -1,4 +1,4 @@
-"""Who is added to the group of the environments, and to which groups nobody is."""
+"""Accounts that become members of the environments' group, and groups that are refused."""
 
 import grp
 import pwd
@@ -19,35 +19,35 @@ def host(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("group", "users", "login", "made", "added"),
+    ("group", "users", "login", "created", "added"),
     [
         ("sparkforge", [], "spark", False, ["spark"]),
         ("sparkforge", ["ann", "spark"], "spark", False, ["spark"]),
         ("sparkforge", ["root"], "root", False, []),
-        # The connection's account may be none of the host's, as may no sudo be called at all.
+        # The connection may have an account that the host lacks, or not use sudo.
         ("sparkforge", [], "elsewhere", False, []),
         ("sparkforge", [], None, False, []),
-        # A site's own group, and one whose member one is by one's account.
+        # A site's group, which is also the primary group of an account.
         ("team", ["ann", "member"], "spark", False, ["ann", "spark"]),
         ("not-yet", ["ann"], "spark", False, ["ann", "spark"]),
-        # The system's, which this collection made or not.
+        # A system group, created by this collection or not.
         ("docker", [], "spark", True, ["spark"]),
         ("docker", [], "spark", False, []),
         ("docker", ["ann"], "spark", False, []),
     ],
 )
-def test_who_is_added(group: str, users: list[str], login: str | None, made: bool, added: list[str]) -> None:
-    assert members.missing(group, users, login, made) == added
+def test_missing_members(group: str, users: list[str], login: str | None, created: bool, added: list[str]) -> None:
+    assert members.missing(group, users, login, created) == added
 
 
 @pytest.mark.parametrize("group", ["docker", "root"])
-def test_nobody_is_added_to_a_group_of_the_system(group: str) -> None:
+def test_system_group_is_refused(group: str) -> None:
     with pytest.raises(SparkforgeError, match=rf"The group {group} \(id \d+\) is a system group") as caught:
         members.missing(group, ["spark"], None, False)
     assert f"gpasswd -a spark {group}" in caught.value.remedy
 
 
-def test_an_account_that_is_asked_for_must_exist() -> None:
+def test_missing_account_is_refused() -> None:
     with pytest.raises(SparkforgeError, match="The host has no account bob") as caught:
         members.missing("sparkforge", ["bob"], "spark", False)
     assert "sparkforge_users" in caught.value.remedy

@@ -25,7 +25,7 @@ from tests.unit.plugins.module_utils import elf_writer
 Tree = t.Mapping[str, t.Union[str, bytes]]
 
 
-def plant(root: t.Any, files: Tree) -> str:
+def write(root: t.Any, files: Tree) -> str:
     """Write files into a root directory and return its path."""
     for path, content in files.items():
         file = root / path.lstrip("/")
@@ -97,7 +97,7 @@ Version: 9
 
 def dgx_spark_root(root: t.Any) -> str:
     """Write the files of a DGX Spark into a root directory."""
-    plant(
+    write(
         root,
         {
             "/usr/bin/nvidia-smi": "",
@@ -268,14 +268,14 @@ def test_empty_host_observation(tmp_path: t.Any) -> None:
 def test_driver_without_nvidia_smi_is_read_from_the_kernel(tmp_path: t.Any) -> None:
     device = "/sys/bus/pci/devices/000f:01:00.0"
     files = {"/proc/driver/nvidia/version": PROC_PROPRIETARY}
-    observed = observe(plant(tmp_path, {**files, f"{device}/vendor": "0x10de\n", f"{device}/class": "0x030200\n"}))
+    observed = observe(write(tmp_path, {**files, f"{device}/vendor": "0x10de\n", f"{device}/class": "0x030200\n"}))
     assert observed["driver"]["version"] == "580.95.05"
     assert observed["driver"]["open_kernel_module"] is False
     assert (observed["gpu"]["present"], observed["gpu"]["hardware"]) == (False, True)
 
 
 def test_failing_nvidia_smi_is_reported_and_runs_once(tmp_path: t.Any) -> None:
-    root = plant(tmp_path, {"/usr/bin/nvidia-smi": "", "/sys/module/nvidia/version": "580.95.05\n"})
+    root = write(tmp_path, {"/usr/bin/nvidia-smi": "", "/sys/module/nvidia/version": "580.95.05\n"})
     commands = Commands({"nvidia-smi": (18, "", "Failed to initialize NVML: Driver/library version mismatch\n")})
     observed = observe(root, commands)
     assert observed["gpu"]["present"] is False
@@ -285,7 +285,7 @@ def test_failing_nvidia_smi_is_reported_and_runs_once(tmp_path: t.Any) -> None:
 
 
 def test_nvidia_smi_output_with_warning_is_used(tmp_path: t.Any) -> None:
-    root = plant(tmp_path, {"/usr/bin/nvidia-smi": ""})
+    root = write(tmp_path, {"/usr/bin/nvidia-smi": ""})
     devices = "0, NVIDIA GB10, GPU-1, 12.1, [N/A], [N/A], 610.43.02\n"
     deprecated = 'CUDA version        : Deprecated, see "CUDA UMD version" instead\n'
     versions = f"{deprecated}CUDA UMD version    : 13.3\nDRIVER version      : 610.43.02\n"
@@ -298,7 +298,7 @@ def test_nvidia_smi_output_with_warning_is_used(tmp_path: t.Any) -> None:
 
 
 def test_failing_probe_does_not_affect_others(tmp_path: t.Any) -> None:
-    root = plant(tmp_path, {"/etc/os-release": "ID=debian\n", "/usr/local/cuda-13.0/version.json": "{ not json"})
+    root = write(tmp_path, {"/etc/os-release": "ID=debian\n", "/usr/local/cuda-13.0/version.json": "{ not json"})
 
     def broken() -> bool:
         raise RuntimeError("no such system call")
@@ -312,7 +312,7 @@ def test_failing_probe_does_not_affect_others(tmp_path: t.Any) -> None:
 
 def test_unresponsive_file_server_does_not_hang(tmp_path: t.Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(observation, "NETWORK_TIMEOUT", 0.05)
-    root = plant(tmp_path, {"/proc/self/mountinfo": "27 1 0:9 / /data rw - nfs4 nas:/data rw\n"})
+    root = write(tmp_path, {"/proc/self/mountinfo": "27 1 0:9 / /data rw - nfs4 nas:/data rw\n"})
     host = reader.Host(root=root, statvfs=lambda path: time.sleep(1))
     observed = observation.SparkInfo(host, synchronized=lambda: None).observe()
     assert (observed["disk"][0]["mount"], observed["disk"][0]["available_mib"]) == ("/data", None)
@@ -347,7 +347,7 @@ def test_dpkg_status_lists_installed_broken_and_held_packages() -> None:
 
 
 def test_interrupted_dpkg_is_broken(tmp_path: t.Any) -> None:
-    root = plant(tmp_path, {"/var/lib/dpkg/updates/0001": "x"})
+    root = write(tmp_path, {"/var/lib/dpkg/updates/0001": "x"})
     assert observe(root)["apt"]["broken"] == [{"name": "dpkg", "state": "interrupted"}]
 
 
@@ -369,12 +369,12 @@ def test_keyring_certified_by_sha1_only_is_reported(
     tail = b"=njUN\n-----END PGP PUBLIC KEY BLOCK-----\n"
     keyring = head + text + tail if armoured else keyring_with_signatures(*hashes)
     source = "deb [signed-by=/a.key] http://one.example.com/ /\n"
-    (row,) = observe(plant(tmp_path, {"/etc/apt/sources.list": source, "/a.key": keyring}))["apt_sources"]
+    (row,) = observe(write(tmp_path, {"/etc/apt/sources.list": source, "/a.key": keyring}))["apt_sources"]
     assert (row["keyring_present"], row["keyring_sha1"]) == (True, old)
 
 
 def test_apt_sources_of_both_formats_with_keyrings(tmp_path: t.Any) -> None:
-    root = plant(
+    root = write(
         tmp_path,
         {
             "/etc/apt/sources.list": "# deb http://commented.example.com x main\n"
@@ -413,7 +413,7 @@ def test_apt_sources_of_both_formats_with_keyrings(tmp_path: t.Any) -> None:
 
 def test_pins_in_apts_order_without_ignored_files(tmp_path: t.Any) -> None:
     pin = "Explanation: x\nPackage: {0}\nPin: release o=NVIDIA\nPin-Priority: {1}\n"
-    root = plant(
+    root = write(
         tmp_path,
         {
             "/etc/apt/preferences": pin.format("main", "-1"),
@@ -436,7 +436,7 @@ def test_pins_with_lower_case_fields(tmp_path: t.Any) -> None:
         fields = ("pin", "pin-priority") if small else ("Pin", "Pin-Priority")
         stanza = f"Package: {row['package']}\n{fields[0]}: {row['pin']}\n{fields[1]}: {row['priority']}\n\n"
         pins[row["file"]] = pins.get(row["file"], "") + stanza
-    assert observe(plant(tmp_path, pins))["apt"]["pins"] == host["apt"]["pins"]
+    assert observe(write(tmp_path, pins))["apt"]["pins"] == host["apt"]["pins"]
 
 
 POLICY = """bash:
@@ -464,13 +464,13 @@ def test_offers_exclude_pinned_and_only_installed_versions(tmp_path: t.Any) -> N
 
 
 def test_apt_lock_holder_is_named(tmp_path: t.Any) -> None:
-    root = plant(tmp_path, {"/var/lib/dpkg/lock-frontend": ""})
+    root = write(tmp_path, {"/var/lib/dpkg/lock-frontend": ""})
     code = "import fcntl, sys; f = open(sys.argv[1], 'r+'); fcntl.lockf(f, fcntl.LOCK_EX); print(flush=True); input()"
     command = [sys.executable, "-c", code, root + "/var/lib/dpkg/lock-frontend"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         holder.stdout.readline()
-        plant(tmp_path, {f"/proc/{holder.pid}/cmdline": "/usr/bin/unattended-upgrade\0--x\0"})
+        write(tmp_path, {f"/proc/{holder.pid}/cmdline": "/usr/bin/unattended-upgrade\0--x\0"})
         observed = observe(root)["apt"]["lock_holder"]
         holder.communicate(b"\n")
     command_line = "/usr/bin/unattended-upgrade --x"
@@ -479,9 +479,9 @@ def test_apt_lock_holder_is_named(tmp_path: t.Any) -> None:
 
 
 def test_apt_lock_holder_from_proc_locks(tmp_path: t.Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    root = plant(tmp_path, {"/var/lib/dpkg/lock": "", "/proc/99/cmdline": "dpkg\0-i\0"})
+    root = write(tmp_path, {"/var/lib/dpkg/lock": "", "/proc/99/cmdline": "dpkg\0-i\0"})
     inode = os.stat(root + "/var/lib/dpkg/lock").st_ino
-    plant(tmp_path, {"/proc/locks": f"1: POSIX  ADVISORY  WRITE 99 fd:01:{inode} 0 EOF\n"})
+    write(tmp_path, {"/proc/locks": f"1: POSIX  ADVISORY  WRITE 99 fd:01:{inode} 0 EOF\n"})
     monkeypatch.setattr(apt_state.AptState, "_holder_by_fcntl", lambda self, file: None)
     holder = observe(root)["apt"]["lock_holder"]
     assert (holder["pid"], holder["command"]) == (99, "dpkg -i")
@@ -499,7 +499,7 @@ def test_loader_cache_prefers_first_nvidia_library(tmp_path: t.Any) -> None:
         ("libcurl.so.4", "/usr/lib/libcurl.so.4"),
         ("libnvpl_blas_core.so.0", "/opt/x/libnvpl_blas_core.so.0"),
     )
-    assert observe(plant(tmp_path, {"/etc/ld.so.cache": cache}))["loader"]["libraries"] == {
+    assert observe(write(tmp_path, {"/etc/ld.so.cache": cache}))["loader"]["libraries"] == {
         "libcudss.so.0": "/opt/sparkforge/lib/libcudss.so.0",
         "libnvpl_blas_core.so.0": "/opt/x/libnvpl_blas_core.so.0",
     }
@@ -507,7 +507,7 @@ def test_loader_cache_prefers_first_nvidia_library(tmp_path: t.Any) -> None:
 
 @pytest.mark.parametrize("content", [b"ld.so-1.7.0\0", loader_cache(("a", "b"))[:60], b"glibc-ld.so.cache1.1"])
 def test_damaged_loader_cache_is_reported(tmp_path: t.Any, content: bytes) -> None:
-    observed = observe(plant(tmp_path, {"/etc/ld.so.cache": content}))
+    observed = observe(write(tmp_path, {"/etc/ld.so.cache": content}))
     assert observed["loader"]["libraries"] == {}
     assert [row["probe"] for row in observed["unread"]] == ["/etc/ld.so.cache"]
 
@@ -518,7 +518,7 @@ def test_kernel_files_are_read_in_small_pieces() -> None:
 
 
 def test_clock_synchronized_according_to_timesyncd(tmp_path: t.Any) -> None:
-    root = plant(tmp_path, {"/run/systemd/timesync/synchronized": ""})
+    root = write(tmp_path, {"/run/systemd/timesync/synchronized": ""})
     assert observe(root, synchronized=lambda: False)["clock"]["synchronized"] is True
 
 

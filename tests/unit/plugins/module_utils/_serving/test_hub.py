@@ -1,4 +1,4 @@
-"""What is refused of a model's name, of its directory, and of what the hub's client says, without a program."""
+"""Refused names and directories of models, and refused output of the hub's client, without running the client."""
 
 import json
 import types
@@ -11,55 +11,55 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._serving import hub
 
 COMMIT = "a" * 40
-LISTED = json.dumps([{"file": "model.safetensors", "size": "2.0K"}, {"file": "config.json", "size": "-"}])
+LISTING = json.dumps([{"file": "model.safetensors", "size": "2.0K"}, {"file": "config.json", "size": "-"}])
 
 
-def model(place: Path, **options: t.Any) -> hub.Model:
-    given = {"name": "Org/Tiny", "directory": str(place / "models"), "root": str(place), "hub": "https://hub.example"}
-    return hub.Model({**given, "allow_pickle": False, "user": "nobody", **options})
+def make_model(root: Path, **options: t.Any) -> hub.Model:
+    paths = {"directory": str(root / "models"), "root": str(root), "hub": "https://hub.example"}
+    return hub.Model({"name": "Org/Tiny", **paths, "allow_pickle": False, "user": "nobody", **options})
 
 
 @pytest.mark.parametrize("name", ["a/b/c", "a/b c", "a/b\n", "a/b{{ 1 }}", "a", "../x"])
-def test_a_name_of_another_form_is_refused(tmp_path: Path, name: str) -> None:
+def test_invalid_name_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(SparkforgeError, match="is not the name of a model"):
-        model(tmp_path, name=name)
+        make_model(tmp_path, name=name)
 
 
 @pytest.mark.parametrize("revision", ["main x", "v1\n", "a/../b", "-x", "é", "a" * 201])
-def test_a_revision_of_another_form_is_refused(tmp_path: Path, revision: str) -> None:
+def test_invalid_revision_is_refused(tmp_path: Path, revision: str) -> None:
     with pytest.raises(SparkforgeError, match="is no revision"):
-        model(tmp_path, revision=revision)
-    assert model(tmp_path, revision="refs/pr/1").revision == "refs/pr/1"
+        make_model(tmp_path, revision=revision)
+    assert make_model(tmp_path, revision="refs/pr/1").revision == "refs/pr/1"
 
 
 @pytest.mark.parametrize("token", ["two words", "hf_é", "hf_a\nhf_b"])
-def test_a_token_is_one_word(tmp_path: Path, token: str) -> None:
+def test_token_with_several_words_is_refused(tmp_path: Path, token: str) -> None:
     with pytest.raises(SparkforgeError, match="more than one word"):
-        model(tmp_path, token=token)._check()
+        make_model(tmp_path, token=token)._check()
 
 
 @pytest.mark.parametrize(
     ("owner", "content", "refused"), [("other", True, True), ("other", False, False), ("me", True, False)]
 )
-def test_a_directory_of_somebody_else_is_not_taken(
+def test_directory_of_another_account_must_be_empty(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: str, content: bool, refused: bool
 ) -> None:
-    one = model(tmp_path)
-    Path(one.client).parent.mkdir(parents=True)
-    Path(one.client).touch()
+    model = make_model(tmp_path)
+    Path(model.client).parent.mkdir(parents=True)
+    Path(model.client).touch()
     (tmp_path / "models").mkdir()
     if content:
         (tmp_path / "models/mine").touch()
-    monkeypatch.setattr(accounts, "owner_of", lambda _path: one.account.name if owner == "me" else owner)
+    monkeypatch.setattr(accounts, "owner_of", lambda _path: model.account.name if owner == "me" else owner)
     if not refused:
-        one._check()
+        model._check()
         return
     with pytest.raises(SparkforgeError, match="belongs to other and is not empty"):
-        one._check()
+        model._check()
 
 
 @pytest.mark.parametrize(
-    ("place", "there", "said"),
+    ("location", "is_complete", "message"),
     [
         (f"snapshots/{COMMIT}", True, ""),
         (f"snapshots/{COMMIT}", False, "Files of Org/Tiny are missing"),
@@ -68,30 +68,30 @@ def test_a_directory_of_somebody_else_is_not_taken(
         ("snapshots/main", True, "was got to another place"),
     ],
 )
-def test_what_the_client_says_is_where_the_model_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, there: bool, said: str
+def test_path_printed_by_the_client_is_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, location: str, is_complete: bool, message: str
 ) -> None:
-    one = model(tmp_path)
-    path = Path(one.cache, place)
+    model = make_model(tmp_path)
+    path = Path(model.cache, location)
     path.mkdir(parents=True)
     (path / "config.json").write_text("{}")
-    if there:
+    if is_complete:
         (path / "model.safetensors").write_bytes(b"0123")
-    answers = iter([LISTED, f"{path}\n"])
-    monkeypatch.setattr(one, "_run", lambda _script: next(answers))
-    if said:
-        with pytest.raises(SparkforgeError, match=said):
-            one._download()
+    answers = iter([LISTING, f"{path}\n"])
+    monkeypatch.setattr(model, "_run", lambda _script: next(answers))
+    if message:
+        with pytest.raises(SparkforgeError, match=message):
+            model._download()
     else:
-        assert one._download()["revision"] == COMMIT
+        assert model._download()["revision"] == COMMIT
 
 
 @pytest.mark.parametrize("free", [1999, 2000])
-def test_a_model_that_just_fits_is_got(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int) -> None:
+def test_disk_space_for_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int) -> None:
     monkeypatch.setattr(hub.shutil, "disk_usage", lambda _path: types.SimpleNamespace(free=free))
-    files = {str(row["file"]): str(row["size"]) for row in json.loads(LISTED)}
+    files = {str(row["file"]): str(row["size"]) for row in json.loads(LISTING)}
     if free == 2000:
-        model(tmp_path)._check_files(files)
+        make_model(tmp_path)._check_files(files)
         return
     with pytest.raises(SparkforgeError, match=r"needs .* GB more"):
-        model(tmp_path)._check_files(files)
+        make_model(tmp_path)._check_files(files)

@@ -64,7 +64,7 @@ def test_reserve_is_the_larger_of_16_gib_and_15_percent() -> None:
 @pytest.mark.parametrize(("total", "reserve"), [(8, 2), (24, 6), (63, 15.75), (64, 16), (100, 16), (128, 19.2)])
 def test_reserve_below_64_gib_is_a_quarter(total: int, reserve: float) -> None:
     assert _jobs.reserve(total * GIB) == math.ceil(reserve * GIB)
-    # The jobs requested fit on a host with 24 GiB.
+    # Both requested jobs fit on a host with 24 GiB.
     assert size(2, 22 * GIB, 24 * GIB, requested=2).count == 2
 
 
@@ -89,7 +89,7 @@ def test_build_is_refused_with_names_of_large_gpu_processes() -> None:
         size(CORES, 30 * GIB, TOTAL, gpu=gpu)
     assert "4711 VLLM::EngineCore (81920 MiB), 12 Xorg (20 MiB); 3 of 20 jobs are left." in error.value.cause
     assert error.value.details["gpu_processes"][0]["pid"] == 4711
-    # As many jobs as fit can be requested.
+    # A request for no more jobs than fit is accepted.
     assert size(CORES, 30 * GIB, TOTAL, requested=3, gpu=gpu).count == 3
 
 
@@ -109,7 +109,7 @@ def test_gpu_processes_are_named_if_no_job_fits() -> None:
         size(CORES, 1 * GIB, 16 * GIB, gpu=[gpu_process(1, "x", 1)])
 
 
-def smi(total: str, processes: str) -> t.Callable[[list[str]], tuple[int, str, str]]:
+def nvidia_smi(total: str, processes: str) -> t.Callable[[list[str]], tuple[int, str, str]]:
     def run(argv: list[str]) -> tuple[int, str, str]:
         device = f"0, NVIDIA GB10, GPU-1, 12.1, {total}, {total}, 580.95.05\n"
         return 0, device if any("query-gpu" in word for word in argv) else processes, ""
@@ -120,12 +120,12 @@ def smi(total: str, processes: str) -> t.Callable[[list[str]], tuple[int, str, s
 def test_gpu_processes_count_with_shared_memory_only(tmp_path: pathlib.Path) -> None:
     listed = "4711, /opt/a b/python3, 81920\n12, [Not Found], [N/A]\n"
     files = {"/usr/bin/nvidia-smi": ""}
-    spark = host(tmp_path / "spark", files, run=smi("[N/A]", listed))
+    spark = host(tmp_path / "spark", files, run=nvidia_smi("[N/A]", listed))
     assert _jobs.gpu_memory_processes(spark) == [
         gpu_process(4711, "/opt/a b/python3", 81920),
         gpu_process(12, "[Not Found]", None),
     ]
-    assert _jobs.gpu_memory_processes(host(tmp_path / "own", files, run=smi("143771", listed))) == []
+    assert _jobs.gpu_memory_processes(host(tmp_path / "own", files, run=nvidia_smi("143771", listed))) == []
     assert _jobs.gpu_memory_processes(host(tmp_path / "none", {})) == []
 
 

@@ -1,4 +1,4 @@
-"""What identifies a unit, and which requests are refused."""
+"""Fingerprints of units, and requests that are refused."""
 
 import json
 import typing as t
@@ -21,19 +21,14 @@ def unit(**options: t.Any) -> model.Unit:
     return model.Unit.from_options({**REQUEST, **options})
 
 
-def inputs(asked: model.Unit, **others: t.Any) -> dict[str, t.Any]:
-    known = {
-        "identity": {"commit": COMMIT},
-        "tools": {"cc": "gcc 13", "nvcc": "13.0"},
-        "platform": "ubuntu24.04-aarch64",
-        "depends": {},
-        "digest": {},
-    }
-    return asked.inputs(**{**known, **others})
+def inputs(requested: model.Unit, **changes: t.Any) -> dict[str, t.Any]:
+    tools = {"cc": "gcc 13", "nvcc": "13.0"}
+    defaults = {"identity": {"commit": COMMIT}, "tools": tools, "platform": "ubuntu24.04-aarch64"}
+    return requested.inputs(**{**defaults, "depends": {}, "digest": {}, **changes})
 
 
-def mark(asked: model.Unit, **others: t.Any) -> str:
-    return model.fingerprint(inputs(asked, **others))
+def fingerprint(requested: model.Unit) -> str:
+    return model.fingerprint(inputs(requested))
 
 
 @pytest.mark.parametrize(
@@ -45,21 +40,21 @@ def mark(asked: model.Unit, **others: t.Any) -> str:
         {"source": {**REQUEST["source"], "submodules": False}},
     ],
 )
-def test_what_changes_the_artefact_changes_the_fingerprint(options: dict[str, t.Any]) -> None:
-    assert mark(unit(**options)) != mark(unit())
+def test_fingerprint_depends_on_options_of_the_artefact(options: dict[str, t.Any]) -> None:
+    assert fingerprint(unit(**options)) != fingerprint(unit())
 
 
-def test_the_library_that_was_asked_for_is_an_input_and_the_one_that_was_found_is_recorded() -> None:
-    asked = unit(libraries={"cudnn": {"version": "9.13", "found": "9.13.0.50-1"}, "nccl": {"found": "2.27.7"}})
-    assert inputs(asked)["libraries"] == {"cudnn": "9.13"}
-    assert asked.found_libraries == {"cudnn": "9.13.0.50-1", "nccl": "2.27.7"}
+def test_requested_library_versions_are_inputs() -> None:
+    requested = unit(libraries={"cudnn": {"version": "9.13", "found": "9.13.0.50-1"}, "nccl": {"found": "2.27.7"}})
+    assert inputs(requested)["libraries"] == {"cudnn": "9.13"}
+    assert requested.found_libraries == {"cudnn": "9.13.0.50-1", "nccl": "2.27.7"}
     newer = unit(libraries={"cudnn": {"version": "9.13", "found": "9.28.0.42-1"}})
-    assert model.fingerprint(inputs(asked)) == model.fingerprint(inputs(newer))
+    assert model.fingerprint(inputs(requested)) == model.fingerprint(inputs(newer))
     other = unit(libraries={"cudnn": {"version": "9.20", "found": "9.28.0.42-1"}})
     assert model.changes(inputs(newer), inputs(other)) == ["libraries.cudnn: 9.13 -> 9.20"]
-    # A unit that names none has the fingerprint that it had before there were any.
+    # A unit without libraries keeps the fingerprint that it had before this option existed.
     assert "libraries" not in inputs(unit())
-    assert model.Unit.from_options(asked.as_request()) == asked
+    assert model.Unit.from_options(requested.as_request()) == requested
     with pytest.raises(SparkforgeError, match="which cudnn"):
         unit(libraries={"cudnn": "9.13"})
 
@@ -74,8 +69,8 @@ def test_the_library_that_was_asked_for_is_an_input_and_the_one_that_was_found_i
         {"environment": {"BLAS": "NVPL", "USE_CUFILE": False}},
     ],
 )
-def test_what_does_not_change_the_artefact_keeps_the_fingerprint(options: dict[str, t.Any]) -> None:
-    assert mark(unit(**options)) == mark(unit())
+def test_fingerprint_ignores_other_options(options: dict[str, t.Any]) -> None:
+    assert fingerprint(unit(**options)) == fingerprint(unit())
 
 
 @pytest.mark.parametrize(
@@ -95,36 +90,36 @@ def test_changes_name_the_input(others: dict[str, t.Any], line: str) -> None:
     assert model.changes(old, new) == [line]
 
 
-def test_a_changed_variable_is_one_line() -> None:
+def test_changed_variables_are_one_line_each() -> None:
     new = inputs(unit(environment={"USE_CUFILE": "1", "BLAS": ""}))
     assert model.changes(inputs(unit()), new) == ["environment.BLAS: NVPL -> ''", "environment.USE_CUFILE: 0 -> 1"]
 
 
-def test_one_more_argument_is_one_line() -> None:
+def test_added_argument_is_one_line() -> None:
     source = {"archive": "/a.tar.xz", "sha256": "a" * 64}
     old = unit(kind="cmake", source=source, cmake_args=["-DA=1", "-DB=2"])
     new = unit(kind="cmake", source=source, cmake_args=["-DC=0", "-DA=1", "-DB=2"])
     assert model.changes(inputs(old), inputs(new)) == ["cmake_args[-DC=0]: (none) -> given"]
 
 
-def test_the_order_of_arguments_counts() -> None:
+def test_fingerprint_depends_on_order_of_arguments() -> None:
     source = {"archive": "/a.tar.xz", "sha256": "a" * 64}
-    one, other = (
-        unit(kind="cmake", source=source, cmake_args=args) for args in (["-DA=1", "-DA=2"], ["-DA=2", "-DA=1"])
-    )
-    assert mark(one) != mark(other)
+    first, second = ["-DA=1", "-DA=2"], ["-DA=2", "-DA=1"]
+    fingerprints = {
+        fingerprint(unit(kind="cmake", source=source, cmake_args=arguments)) for arguments in (first, second)
+    }
+    assert len(fingerprints) == 2
 
 
-def test_a_request_survives_json() -> None:
-    asked = unit(depends=["llvm", {"name": "triton", "fingerprint": "0" * 16}], edits=[{"path": "a", "match": "b"}])
-    again = model.Unit.from_options(json.loads(json.dumps(asked.as_request())))
-    assert again == asked
+def test_request_round_trip_through_json() -> None:
+    requested = unit(depends=["llvm", {"name": "triton", "fingerprint": "0" * 16}], edits=[{"path": "a", "match": "b"}])
+    assert model.Unit.from_options(json.loads(json.dumps(requested.as_request()))) == requested
 
 
-def test_placeholders_become_paths_and_other_braces_stay() -> None:
-    places = {"source": "/b/source", "depends.llvm.prefix": "/w/llvm/prefix"}
+def test_placeholders_become_paths() -> None:
+    paths = {"source": "/b/source", "depends.llvm.prefix": "/w/llvm/prefix"}
     text = "-DLLVM={depends.llvm.prefix} {source}/x ${CMAKE} {other}"
-    assert model.expand(text, places) == "-DLLVM=/w/llvm/prefix /b/source/x ${CMAKE} {other}"
+    assert model.expand(text, paths) == "-DLLVM=/w/llvm/prefix /b/source/x ${CMAKE} {other}"
 
 
 @pytest.mark.parametrize(
@@ -151,7 +146,7 @@ def test_placeholders_become_paths_and_other_braces_stay() -> None:
         ({"source": {"archive": "/a.tar", "sha256": "1", "repo": "https://example.com"}}, "either"),
     ],
 )
-def test_what_cannot_be_built_is_refused(options: dict[str, t.Any], cause: str) -> None:
+def test_invalid_request_is_refused(options: dict[str, t.Any], cause: str) -> None:
     with pytest.raises(SparkforgeError, match=cause) as caught:
         unit(**options)
     assert caught.value.remedy

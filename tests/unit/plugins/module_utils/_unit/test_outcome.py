@@ -1,4 +1,4 @@
-"""What a receipt is worth: whose it is, what it names, and with whose rights the end of a build is read."""
+"""Receipts that an account wrote: accepted ones, refused ones, and the rights with which they are read."""
 
 import os
 import pwd
@@ -13,26 +13,27 @@ WHEEL = {"path": "tiny-1.0-py3-none-any.whl", "name": "tiny", "version": "1.0", 
 
 
 class Built:
-    """A build that has ended, of which root has no receipt yet."""
+    """A finished build, for which root has no receipt yet."""
 
-    def __init__(self, place: Path) -> None:
-        self.paths = model.Paths(str(place / "root"), str(place / "log"), "tiny", "a" * 16, "debian13-x86_64")
+    def __init__(self, directory: Path) -> None:
+        roots = str(directory / "root"), str(directory / "log")
+        self.paths = model.Paths(*roots, "tiny", "a" * 16, "debian13-x86_64")
         self.artefact = Path(self.paths.artefact)
         self.artefact.mkdir(parents=True)
         (self.artefact / WHEEL["path"]).write_bytes(b"one")
         Path(self.paths.log_root).mkdir()
         Path(self.paths.log).touch()
 
-    def say(self, **changed: t.Any) -> str:
-        """Write the receipt beside the artefact, as the account may, and return its path."""
-        known = {"name": "tiny", "fingerprint": "a" * 16, "platform": "debian13-x86_64", "finished": "2026"}
-        receipt = {"format": 1, **known, "inputs": {}, "outputs": [WHEEL], **changed}
+    def write_receipt(self, **changed: t.Any) -> str:
+        """Write the receipt next to the artefact, as the build account can, and return its path."""
+        identity = {"name": "tiny", "fingerprint": "a" * 16, "platform": "debian13-x86_64", "finished": "2026"}
+        receipt = {"format": 1, **identity, "inputs": {}, "outputs": [WHEEL], **changed}
         path = self.artefact / "receipt.json"
         path.write_bytes(sealing.text_of(sealing.sealed(receipt)))
         return str(path)
 
     @property
-    def is_taken(self) -> bool:
+    def is_accepted(self) -> bool:
         return outcome.find_receipt(self.paths, []) is not None
 
 
@@ -42,22 +43,22 @@ def built(tmp_path: Path) -> Built:
 
 
 @pytest.mark.parametrize("changed", [{"name": "other"}, {"fingerprint": "b" * 16}, {"platform": "debian13-aarch64"}])
-def test_a_receipt_of_another_build_beside_the_artefact_is_none(built: Built, changed: dict[str, str]) -> None:
-    built.say()
-    assert built.is_taken
-    built.say(**changed)
-    assert not built.is_taken
+def test_receipt_of_another_build_is_refused(built: Built, changed: dict[str, str]) -> None:
+    built.write_receipt()
+    assert built.is_accepted
+    built.write_receipt(**changed)
+    assert not built.is_accepted
 
 
-def test_an_artefact_of_another_size_is_not_the_receipt_s(built: Built) -> None:
-    built.say()
+def test_receipt_with_artefact_of_another_size_is_refused(built: Built) -> None:
+    built.write_receipt()
     (built.artefact / WHEEL["path"]).write_bytes(b"another")
-    assert not built.is_taken
+    assert not built.is_accepted
 
 
 @pytest.mark.parametrize("path", ["../x.whl", "/etc/passwd", "a/b.whl", "..", ""])
-def test_a_receipt_names_files_of_its_artefact_alone(built: Built, path: str) -> None:
-    assert sealing.read(built.say(outputs=[{**WHEEL, "path": path}])) is None
+def test_receipt_with_path_outside_the_artefact_is_refused(built: Built, path: str) -> None:
+    assert sealing.read(built.write_receipt(outputs=[{**WHEEL, "path": path}])) is None
 
 
 @pytest.mark.parametrize(
@@ -66,14 +67,14 @@ def test_a_receipt_names_files_of_its_artefact_alone(built: Built, path: str) ->
      {"outputs": {}}, {"outputs": [1]},
      {"outputs": [{**WHEEL, "sha256": None}]}, {"outputs": [{**WHEEL, "size": "3"}]}],
 )  # fmt: skip
-def test_a_receipt_has_what_its_readers_rely_on(built: Built, changed: dict[str, t.Any]) -> None:
-    assert sealing.read(built.say(**changed)) is None
+def test_incomplete_receipt_is_refused(built: Built, changed: dict[str, t.Any]) -> None:
+    assert sealing.read(built.write_receipt(**changed)) is None
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
-def test_the_end_of_a_build_is_read_with_its_account_s_rights(built: Built, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[int] = []
-    known = {"phase": "build"}
-    monkeypatch.setattr(outcome.state_file, "observe", lambda *_arguments: seen.append(os.geteuid()) or known)
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can change to another account")
+def test_state_is_read_with_rights_of_the_account(built: Built, monkeypatch: pytest.MonkeyPatch) -> None:
+    user_ids: list[int] = []
+    state = {"phase": "build"}
+    monkeypatch.setattr(outcome.state_file, "observe", lambda *_arguments: user_ids.append(os.geteuid()) or state)
     assert outcome.observe(built.paths, accounts.Account("nobody"), None, [])["status"] == "running"
-    assert seen == [pwd.getpwnam("nobody").pw_uid]
+    assert user_ids == [pwd.getpwnam("nobody").pw_uid]

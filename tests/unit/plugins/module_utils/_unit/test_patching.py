@@ -111,7 +111,7 @@ def test_patches_and_edits_build_on_each_other(sources: Sources) -> None:
     assert "line 19\nline D\nline 21" in (sources.tree / "src/kernel.cu").read_text()
 
 
-def test_patch_creates_deletes_renames_and_changes_modes(sources: Sources) -> None:
+def test_patch_creates_deletes_renames_and_changes_modes(sources: Sources, umask: t.Callable[[int], int]) -> None:
     sources.write("old/only.txt", "gone\n")
     sources.write("tool.sh", "#!/bin/sh\n", 0o640)
     sources.write("name.txt", "".join(f"text {number}\n" for number in range(20)), 0o600)
@@ -129,11 +129,8 @@ def test_patch_creates_deletes_renames_and_changes_modes(sources: Sources) -> No
         (tree / "link").unlink()
         (tree / "link").symlink_to("tool.sh")
 
-    old = os.umask(0o077)
-    try:
-        steps = sources.apply(sources.diff(change, "--find-renames"))
-    finally:
-        os.umask(old)
+    umask(0o077)
+    steps = sources.apply(sources.diff(change, "--find-renames"))
     files = {"new/deep/file.h", "new/run", "new/link", "old/only.txt", "tool.sh", "other name.txt", "link"}
     assert {step["file"] for step in steps} == files
     state = {path: (content, stat.S_IMODE(mode)) for path, (content, mode) in sources.state().items()}

@@ -1,4 +1,4 @@
-"""One look at a build that runs: what is news, when it ends, and that its text needs nothing of the collection."""
+"""Observation of a running build, which returns when the state has changed."""
 
 import json
 import os
@@ -12,7 +12,6 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import state_file
 
-#: Of the host, and not the tests' own: whatever that has installed is not there.
 STATE = {"format": 1, "phase": "build", "status": "running", "attempts": 1, "done": 3, "total": 9}
 
 
@@ -32,20 +31,20 @@ class Build:
         temporary.write_text(json.dumps({"format": 1, **values}))
         temporary.replace(self.directory / "state.json")
 
-    def look(self, seen: t.Any = None) -> dict[str, t.Any] | None:
-        return state_file.observe(str(self.directory), seen)
+    def observe(self, known: t.Any = None) -> dict[str, t.Any] | None:
+        return state_file.observe(str(self.directory), known)
 
 
 @pytest.fixture
 def build(tmp_path: Path) -> Iterator[Build]:
-    made = Build(tmp_path / "builds/tiny/0123456789abcdef")
-    yield made
-    made.lock.release()
+    build = Build(tmp_path / "builds/tiny/0123456789abcdef")
+    yield build
+    build.lock.release()
 
 
 @pytest.mark.parametrize("kind", ["pipe", "link", "nested", "directory"])
-def test_what_the_account_puts_there_in_place_of_a_state_is_none(tmp_path: Path, kind: str) -> None:
-    """Opening a pipe would wait for ever; a link would be followed with the rights of whoever looks."""
+def test_special_file_as_state_is_ignored(tmp_path: Path, kind: str) -> None:
+    """Opening a pipe would wait forever; a link would be followed with the observer's rights."""
     path = tmp_path / "state.json"
     if kind == "pipe":
         os.mkfifo(path)
@@ -59,18 +58,18 @@ def test_what_the_account_puts_there_in_place_of_a_state_is_none(tmp_path: Path,
     assert state_file.read(str(path)) is None
 
 
-def test_a_pipe_in_place_of_the_lock_is_no_worker(tmp_path: Path) -> None:
+def test_pipe_as_lock_is_not_a_worker(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "lock")
     assert not state_file.is_running(str(tmp_path))
 
 
-def later(action: t.Callable[[], object]) -> threading.Timer:
+def start_later(action: t.Callable[[], object]) -> threading.Timer:
     thread = threading.Timer(0.5, action)
     thread.start()
     return thread
 
 
-def test_news_end_a_look_and_progress_does_not(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_observation_returns_on_news_and_not_on_progress(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state_file, "LONG_POLL", 60.0)
     began = time.monotonic()
     build.write(**{**STATE, "done": 4})
@@ -80,24 +79,24 @@ def test_news_end_a_look_and_progress_does_not(build: Build, monkeypatch: pytest
         time.sleep(0.5)
         build.write(**{**STATE, "done": 9, "phase": "package"})
 
-    thread = later(progress_then_news)
-    found = build.look(state_file.news(STATE))
+    thread = start_later(progress_then_news)
+    state = build.observe(state_file.news(STATE))
     thread.join()
-    assert found is not None
-    assert (found["phase"], found["done"]) == ("package", 9)
+    assert state is not None
+    assert (state["phase"], state["done"]) == ("package", 9)
     assert time.monotonic() - began < 30
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"format": 2}'])
-def test_a_state_that_cannot_be_read_is_none(build: Build, content: str) -> None:
+def test_unreadable_state_is_empty(build: Build, content: str) -> None:
     (build.directory / "state.json").write_text(content)
-    assert build.look() == {}
+    assert build.observe() == {}
     (build.directory / "state.json").unlink()
-    assert build.look() == {}
+    assert build.observe() == {}
 
 
-def test_a_link_in_place_of_the_state_is_not_followed(build: Build, tmp_path: Path) -> None:
+def test_link_as_state_is_not_followed(build: Build, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_text(json.dumps(STATE))
     (build.directory / "state.json").unlink()
     (build.directory / "state.json").symlink_to(tmp_path / "elsewhere")
-    assert build.look() == {}
+    assert build.observe() == {}

@@ -15,7 +15,7 @@ NVCC = (
 
 
 class Tools:
-    """A directory of programs that print a version."""
+    """A directory of programs, each of which prints a version."""
 
     def __init__(self, directory: Path) -> None:
         self.bin = directory / "bin"
@@ -25,7 +25,7 @@ class Tools:
         path = self.bin / name
         redirection = " >&2" if to == "stderr" else ""
         lines = ["#!/bin/sh", f"cat <<'EOF'{redirection}", output.rstrip("\n"), "EOF"]
-        # Written beside and renamed, as a package manager does it: another inode.
+        # Replace the file by a rename, as package managers do, so that it gets another inode.
         fresh = path.with_name("." + name)
         fresh.write_text("\n".join([*lines, f"exit {status}\n"]))
         fresh.chmod(0o755)
@@ -36,8 +36,8 @@ class Tools:
     def path(self) -> str:
         return f"{self.bin}:/usr/bin:/bin"
 
-    def observe(self, python: str | None = None, **wanted: str) -> toolchain.Toolchain:
-        return toolchain.observe(wanted, python, self.path)
+    def observe(self, python: str | None = None, **programs: str) -> toolchain.Toolchain:
+        return toolchain.observe(programs, python, self.path)
 
 
 @pytest.fixture
@@ -61,21 +61,21 @@ def tools(tmp_path: Path) -> Tools:
         ("ninja", "1.13.0.git.kitware.jobserver-pipe-1\n", "1.13.0", "1.13"),
     ],
 )
-def test_what_a_tool_prints_is_read(tools: Tools, name: str, output: str, version: str, identity: str) -> None:
+def test_tool_version_is_parsed(tools: Tools, name: str, output: str, version: str, identity: str) -> None:
     tools.add("tool", output)
     chain = tools.observe(**{name: "tool"})
     assert (chain.versions(), chain.identity()) == ({name: version}, {name: identity})
     assert version in chain.tools[name].line
 
 
-def test_the_real_nvcc_is_read() -> None:
+def test_real_nvcc_version() -> None:
     if shutil.which("nvcc") is None:
         pytest.skip("nvcc is not on PATH")
     chain = toolchain.observe({"nvcc": "nvcc"}, None, os.environ["PATH"])
     assert chain.tools["nvcc"].line.startswith("Cuda compilation tools, release " + chain.identity()["nvcc"])
 
 
-def test_a_replaced_tool_is_noticed(tools: Tools) -> None:
+def test_replaced_tool_is_noticed(tools: Tools) -> None:
     tools.add("gcc", GCC.format(name="gcc"))
     old = tools.observe(cc="gcc")
     tools.add("gcc", GCC.format(name="gcc").replace("13.3.0\n", "13.4.0\n"))
@@ -84,7 +84,7 @@ def test_a_replaced_tool_is_noticed(tools: Tools) -> None:
     assert toolchain.patch_level_changes(old.versions(), new.versions()) == ["cc: 13.3.0 -> 13.4.0"]
 
 
-def test_a_compiler_behind_ccache_is_found(tools: Tools, tmp_path: Path) -> None:
+def test_compiler_behind_ccache_is_found(tools: Tools, tmp_path: Path) -> None:
     tools.add("ccache", "ccache version 4.9.1\n")
     tools.add("gcc", GCC.format(name="gcc"))
     masked = tmp_path / "masked"
@@ -93,10 +93,10 @@ def test_a_compiler_behind_ccache_is_found(tools: Tools, tmp_path: Path) -> None
     chain = toolchain.observe({"cc": "gcc"}, None, f"{masked}:{tools.path}", optional={"ccache": "ccache"})
     assert chain.tools["cc"].path == str(tools.bin / "gcc")
     assert chain.versions() == {"cc": "13.3.0", "ccache": "4.9.1"}
-    assert chain.identity() == {"cc": "gcc 13"}, "ccache changes nothing that is built"
+    assert chain.identity() == {"cc": "gcc 13"}, "ccache does not change the artefact"
 
 
-def test_a_link_to_ccache_is_no_compiler(tools: Tools, tmp_path: Path) -> None:
+def test_link_to_ccache_is_refused(tools: Tools, tmp_path: Path) -> None:
     tools.add("ccache", "ccache version 4.9.1\n")
     masked = tmp_path / "gcc"
     masked.symlink_to(tools.bin / "ccache")
@@ -106,13 +106,13 @@ def test_a_link_to_ccache_is_no_compiler(tools: Tools, tmp_path: Path) -> None:
     assert "toolchain.cc" in error.value.remedy
 
 
-def failure(tools: Tools, python: str | None = None, **wanted: str) -> SparkforgeError:
+def failure(tools: Tools, python: str | None = None, **programs: str) -> SparkforgeError:
     with pytest.raises(SparkforgeError) as caught:
-        tools.observe(python, **wanted)
+        tools.observe(python, **programs)
     return caught.value
 
 
-def test_a_missing_tool_is_named_with_the_role_that_brings_it(tools: Tools) -> None:
+def test_missing_tool_names_its_role(tools: Tools) -> None:
     error = failure(tools, cc="gcc-99")
     assert error.cause == f"gcc-99, needed as cc, is not on the PATH {tools.path}."
     assert error.remedy == "Run the role build_toolchain, or set its path in the option toolchain.cc."
@@ -122,13 +122,10 @@ def test_a_missing_tool_is_named_with_the_role_that_brings_it(tools: Tools) -> N
     assert "is missing or not executable" in failure(tools, cmake=str(tools.bin / "cmake-plain")).cause
 
 
-def test_a_tool_that_fails_is_named_with_what_it_said(tools: Tools) -> None:
+def test_failing_tool_is_named_with_its_output(tools: Tools) -> None:
     tools.add("cmake", "cmake: error while loading shared libraries: libuv.so.1.", 127, "stderr")
     error = failure(tools, cmake="cmake")
-    assert error.cause == (
-        f"{tools.bin}/cmake --version, needed as cmake, failed (127): "
-        "cmake: error while loading shared libraries: libuv.so.1."
-    )
+    assert error.cause.startswith(f"{tools.bin}/cmake --version, needed as cmake, failed (127): cmake: error while")
     tools.add("ninja", "hello")
     assert "printed no version: hello" in failure(tools, ninja="ninja").cause
     (tools.bin / "gcc").write_bytes(b"\x7fELF garbage")
@@ -137,7 +134,7 @@ def test_a_tool_that_fails_is_named_with_what_it_said(tools: Tools) -> None:
     assert "did not report its version" in failure(tools, "ninja").cause
 
 
-def test_a_tool_that_does_not_end_is_an_error(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hanging_tool_is_killed(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
     script = tools.bin / "cmake"
     script.write_text("#!/bin/sh\nexec sleep 600\n")
     script.chmod(0o755)
@@ -148,20 +145,20 @@ def test_a_tool_that_does_not_end_is_an_error(tools: Tools, monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("version", "minimum"), [("3.9.6", "3.18"), ("12.4.0", "13"), ("3.31.0", "4.0"), ("3.28", "3.28.1")]
 )
-def test_a_tool_that_is_too_old_is_refused(version: str, minimum: str) -> None:
+def test_old_tool_is_refused(version: str, minimum: str) -> None:
     with pytest.raises(SparkforgeError) as caught:
         toolchain.check_minimum(toolchain.Tool("cmake", "/usr/bin/cmake", version, "", ""), minimum)
     assert caught.value.cause == f"/usr/bin/cmake is version {version}, but {minimum} or newer is needed as cmake."
     assert "toolchain.cmake" in caught.value.remedy
 
 
-def test_a_minimum_that_is_no_version_is_refused() -> None:
+def test_invalid_minimum_version_is_refused() -> None:
     with pytest.raises(SparkforgeError, match="'newest', the minimum of cmake, is not a version"):
         toolchain.check_minimum(toolchain.Tool("cmake", "/usr/bin/cmake", "3.28", "", ""), "newest")
 
 
 @pytest.mark.parametrize(
-    ("text", "begins"),
+    ("text", "prefix"),
     [
         ('NAME="Ubuntu"\nID=ubuntu\nVERSION_ID="24.04"\nID_LIKE=debian\n', "ubuntu24.04-"),
         ("ID=debian\n", "debian-"),
@@ -169,8 +166,8 @@ def test_a_minimum_that_is_no_version_is_refused() -> None:
         (None, "linux-"),
     ],
 )
-def test_the_platform_is_that_of_os_release(tmp_path: Path, text: str | None, begins: str) -> None:
+def test_platform_is_read_from_os_release(tmp_path: Path, text: str | None, prefix: str) -> None:
     (tmp_path / "usr/lib").mkdir(parents=True)
     if text is not None:
         (tmp_path / "usr/lib/os-release").write_text(text)
-    assert toolchain.platform(str(tmp_path)) == begins + os.uname().machine
+    assert toolchain.platform(str(tmp_path)) == prefix + os.uname().machine

@@ -170,12 +170,12 @@ def test_full_disk_is_reported_with_both_sizes(tmp_path: Path, monkeypatch: pyte
 def test_failed_copy_publishes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     worker = packaged_wheel(tmp_path)
 
-    def half(source: str, target: str) -> None:
+    def copy_partly(source: str, target: str) -> None:
         Path(target).write_bytes(Path(source).read_bytes()[:100])
         raise OSError(errno.ENOSPC, "No space left on device", target)
 
     with monkeypatch.context() as full:
-        full.setattr(shutil, "copyfile", half)
+        full.setattr(shutil, "copyfile", copy_partly)
         with pytest.raises(OSError, match="No space left"):
             publishing.publish(worker)
     assert list(Path(worker.paths.root, "wheelhouse").rglob("*.partial")) == []
@@ -196,22 +196,11 @@ def test_only_fetching_commands_get_the_proxies(
         assert ("https_proxy=" in environment) is network and "SECRET" not in environment
 
 
-def test_artefact_is_synced_before_it_is_renamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_artefact_is_synced_before_it_is_renamed(
+    tmp_path: Path, synced_before: t.Callable[[t.Any, str], list[set[int]]]
+) -> None:
     worker = packaged_wheel(tmp_path)
-    synced: set[int] = set()
-    synced_before: list[set[int]] = []
-    fsync, rename = os.fsync, os.rename
-
-    def recording_fsync(descriptor: int) -> None:
-        synced.add(os.fstat(descriptor).st_ino)
-        fsync(descriptor)
-
-    def recording_rename(source: str, target: str) -> None:
-        synced_before.append(set(synced))
-        rename(source, target)
-
-    monkeypatch.setattr(os, "fsync", recording_fsync)
-    monkeypatch.setattr(os, "rename", recording_rename)
+    renamed = synced_before(os, "rename")
     publishing.publish(worker)
     artefact = Path(worker.paths.artefact)
-    assert {path.stat().st_ino for path in (artefact, *artefact.iterdir())} <= synced_before[-1]
+    assert {path.stat().st_ino for path in (artefact, *artefact.iterdir())} <= renamed[-1]

@@ -1,11 +1,11 @@
-"""Bounds of versions."""
+"""Version specifiers."""
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import specifiers
 
 
 @pytest.mark.parametrize(
-    ("version", "specifier", "within"),
+    ("version", "specifier", "expected"),
     [
         ("2.15.0+cu132", "==2.15.0", True),
         ("2.15.0", "==2.15", True),
@@ -33,5 +33,5 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import
         ("unknown", ">=1", True),
     ],
 )
-def test_versions_are_compared_as_pip_does(version: str, specifier: str, within: bool) -> None:
-    assert specifiers.satisfies(version, specifier) is within
+def test_specifiers_compare_as_in_pip(version: str, specifier: str, expected: bool) -> None:
+    assert specifiers.satisfies(version, specifier) is expected

@@ -1,4 +1,4 @@
-"""One record of a wheel, from the rows of every file that has some, those of older versions included."""
+"""The record of a wheel, read from the rows of receipts, also of older versions."""
 
 import dataclasses
 import typing as t
@@ -17,15 +17,15 @@ def receipt(*outputs: dict[str, t.Any]) -> dict[str, t.Any]:
     return {"name": "pytorch", "fingerprint": "1", "outputs": list(outputs)}
 
 
-def test_the_receipt_of_a_unit_has_a_row_for_a_wheel_and_none_for_a_tree() -> None:
+def test_wheels_of_unit_receipt() -> None:
     row = TORCH.as_output()
     assert row == {"path": FILE, "name": "torch", "version": "2.9.1+sf.1", "sha256": SHA, "size": 7}
     assert built(receipt(row, PREFIX), "/house/pytorch/1") == [TORCH]
-    # Receipts of older versions also say what it requires.
+    # Receipts of older versions also have the wheel's requirements.
     assert built(receipt({**row, "requires": ["sympy"]})) == [dataclasses.replace(TORCH, path="")]
 
 
-def test_what_a_module_returns_has_the_place_on_the_host() -> None:
+def test_module_result_has_path_on_the_host() -> None:
     assert TORCH.as_result()["path"] == f"/house/pytorch/1/{FILE}" and TORCH.as_result()["file"] == FILE
 
 
@@ -39,6 +39,6 @@ def test_what_a_module_returns_has_the_place_on_the_host() -> None:
         ("", ("", "", (), "")),
     ],
 )
-def test_any_line_is_taken_apart(line: str, parts: tuple[str, str, tuple[str, ...], str]) -> None:
-    found = requirement.split(line)
-    assert (found.name, found.pin, found.hashes, found.version) == parts
+def test_requirement_line_is_split(line: str, parts: tuple[str, str, tuple[str, ...], str]) -> None:
+    parsed = requirement.split(line)
+    assert (parsed.name, parsed.pin, parsed.hashes, parsed.version) == parts

@@ -26,19 +26,11 @@ def tree(tmp_path: Path) -> WheelTree:
 
 def run(tree: WheelTree, units: t.Any, check_mode: bool = False, **options: t.Any) -> dict[str, t.Any]:
     """Return the module's result, or the cause and remedy of its failure."""
-    defaults = {
-        "root": str(tree.root),
-        "log_root": str(tree.logs),
-        "platform": PLATFORM,
-        "name": "spark01",
-        "stack": "torch-2.9.1",
-        "lock_id": LOCK,
-        "python": "3.12",
-        "units": units,
-        "keep": 2,
-    }
+    paths = {"root": str(tree.root), "log_root": str(tree.logs), "platform": PLATFORM}
+    release = {"name": "spark01", "stack": "torch-2.9.1", "lock_id": LOCK, "python": "3.12", "units": units}
     try:
-        return Store({**defaults, **options}, check_mode).present()
+        return Store({**paths, **release, "keep": 2, **options}, check_mode).present()
+
     except SparkforgeError as error:
         return {"failed": True, **error.as_result()}
 
@@ -100,7 +92,7 @@ def edit_receipt(receipt: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "message"),
+    ("make_invalid", "message"),
     [
         (lambda tree, units: next((tree.house / "triton").rglob("*.whl")).unlink(), "cannot be read: No such file"),
         (lambda tree, units: tree.receipt("triton", units["triton"]["fingerprint"]).unlink(), "no intact receipt"),
@@ -111,9 +103,9 @@ def edit_receipt(receipt: Path) -> None:
     ],
     ids=["wheel missing", "receipt missing", "receipt edited", "another fact", "no fingerprint", "no unit"],
 )
-def test_bad_input_publishes_nothing(tree: WheelTree, spoil: t.Any, message: str) -> None:
+def test_bad_input_publishes_nothing(tree: WheelTree, make_invalid: t.Any, message: str) -> None:
     units = tree.stack(1)
-    spoil(tree, units)
+    make_invalid(tree, units)
     before = contents(tree.house)
     result = run(tree, units)
     assert result["failed"]
@@ -383,14 +375,14 @@ def test_builds_are_read_and_removed_with_rights_of_their_account(
             os.lchown(path, account.pw_uid, account.pw_gid)
     callers: dict[str, set[int]] = {}
 
-    def spied(name: str, function: t.Any) -> t.Any:
-        def spy(*arguments: t.Any) -> t.Any:
+    def recording(name: str, function: t.Any) -> t.Any:
+        def record_user_id(*arguments: t.Any) -> t.Any:
             callers.setdefault(name, set()).add(os.geteuid())
             return function(*arguments)
 
-        return spy
+        return record_user_id
 
     for module, name in ((store.built, "observe_all"), (files, "verify"), (files, "remove_build")):
-        monkeypatch.setattr(module, name, spied(name, getattr(module, name)))
+        monkeypatch.setattr(module, name, recording(name, getattr(module, name)))
     assert publish(tree, units, lock_id=f"{3:012x}")["pruned"]
     assert callers == {name: {account.pw_uid} for name in ("observe_all", "verify", "remove_build")}
