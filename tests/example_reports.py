@@ -38,16 +38,16 @@ SPEED = {
 }
 
 
-def row(name: str, family: str = "host", status: str = "pass", **words: t.Any) -> Report:
+def row(name: str, family: str = "host", status: str = "pass", **fields: t.Any) -> Report:
     base: Report = {"name": name, "family": family, "status": status}
     base.update(dict.fromkeys(("measured", "bound", "cause", "remedy", "evidence"), ""))
     base.update(seconds=0.01, required=False, numeric=False, ratio=None, rates={}, blocked=False)
-    return {**base, **words}
+    return {**base, **fields}
 
 
-def share(words: str) -> float:
+def share(share_text: str) -> float:
     """Return a number between 0.05 and 0.75 that depends on the words alone."""
-    return round(0.05 + 0.7 * int.from_bytes(hashlib.sha256(words.encode()).digest()[:2], "big") / 65535, 3)
+    return round(0.05 + 0.7 * int.from_bytes(hashlib.sha256(share_text.encode()).digest()[:2], "big") / 65535, 3)
 
 
 def numeric(host: str, family: str, name: str) -> Report:
@@ -64,7 +64,7 @@ def numeric(host: str, family: str, name: str) -> Report:
     )
 
 
-def healthy(host: str = "example-spark01", **words: t.Any) -> Report:
+def healthy(host: str = "example-spark01", **fields: t.Any) -> Report:
     """Return the report of a GB10 on which everything is right."""
     checks = [
         row("gpu", measured="NVIDIA GB10", bound="at least one", required=True),
@@ -139,7 +139,7 @@ def healthy(host: str = "example-spark01", **words: t.Any) -> Report:
             "libcublas.so.13": "/usr/local/cuda-13.0/targets/sbsa-linux/lib/libcublas.so.13",
         },
         "drift": {"since": "2026-11-20T16:00:02Z", "changes": []},
-        **words,
+        **fields,
     }
     return counted(report)
 
@@ -154,10 +154,10 @@ def counted(report: Report) -> Report:
     return {**report, "summary": counts, "verdict": verdict}
 
 
-def changed(report: Report, name: str, **words: t.Any) -> Report:
+def changed(report: Report, name: str, **fields: t.Any) -> Report:
     """Return a report in which one check says something else."""
     assert name in {check["name"] for check in report["checks"]}
-    checks = [{**check, **words} if check["name"] == name else check for check in report["checks"]]
+    checks = [{**check, **fields} if check["name"] == name else check for check in report["checks"]]
     return counted({**report, "checks": checks})
 
 

@@ -82,12 +82,13 @@ def fuzz(name: str, examples: int, seed: int) -> tuple[int, float, int, int]:
 
 def guide(name: str, examples: int) -> t.NoReturn:
     """Feed one reader by atheris, which ends the process: with 0 where nothing was found."""
-    with tempfile.TemporaryDirectory(prefix="sparkforge-fuzz-") as place:
+    with tempfile.TemporaryDirectory(prefix="sparkforge-fuzz-") as directory:
         for number, seed in enumerate(PARSERS[name].seeds):
-            Path(place, str(number)).write_bytes(seed)
+            Path(directory, str(number)).write_bytes(seed)
         bounds = [f"-runs={examples}", "-max_len=20000", f"-rss_limit_mb={MEMORY}", f"-timeout={SECONDS}"]
         atheris.Setup(
-            [sys.argv[0], *bounds, f"-artifact_prefix={place}/", place], lambda data: parse(PARSERS[name], data)
+            [sys.argv[0], *bounds, f"-artifact_prefix={directory}/", directory],
+            lambda data: parse(PARSERS[name], data),
         )
         atheris.Fuzz()
     sys.exit(0)
@@ -121,16 +122,16 @@ def main() -> int:
     asked.add_argument("--seed", type=int, default=int(time.time()), help="of what is fed (default: the time)")
     asked.add_argument("--guided", action="store_true", help="by atheris")
     asked.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
-    given = asked.parse_args()
-    if given.one:
-        guide(given.k, given.examples)
-    if given.guided:
-        return guided([name for name in PARSERS if given.k in name], given.examples)
+    options = asked.parse_args()
+    if options.one:
+        guide(options.k, options.examples)
+    if options.guided:
+        return guided([name for name in PARSERS if options.k in name], options.examples)
     totals: t.Counter[str] = t.Counter()
     print("| reader | read | seconds | statements reached |\n|---|---|---|---|", flush=True)
-    names = [name for name in PARSERS if given.k in name]
+    names = [name for name in PARSERS if options.k in name]
     for name in names:
-        count, seconds, ran, there = fuzz(name, given.examples, given.seed)
+        count, seconds, ran, there = fuzz(name, options.examples, options.seed)
         totals.update(count=count, ran=ran, there=there)
         print(f"| {name} | {count:,} | {seconds:.1f} | {ran} of {there} ({100 * ran // max(1, there)} %) |", flush=True)
     share = 100 * totals["ran"] // max(1, totals["there"])

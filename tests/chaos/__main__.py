@@ -36,8 +36,9 @@ def _commit() -> str:
 def page(outcomes: list[Outcome], total: int) -> str:
     """Return the page of the documentation that says what came of it."""
     today = time.strftime("%Y-%m-%d", time.gmtime())
-    made = [one for one in outcomes if not one.unmade]
-    survived = [one for one in made if not one.problems]
+    made = [combination for combination in outcomes if not combination.unmade]
+    seconds = [combination.seconds for combination in made if combination.seconds]
+    survived = [combination for combination in made if not combination.problems]
     lines = [
         "# Chaos: what the site survives",
         "",
@@ -50,16 +51,20 @@ def page(outcomes: list[Outcome], total: int) -> str:
         "",
         f"**{len(survived)} of {len(made)} are survived.** {total} are listed; there was time for {len(outcomes)}, of"
         f" which {len(outcomes) - len(made)} cannot be made.",
-        f"A row took {statistics.median([one.seconds for one in made if one.seconds] or [0]):.0f} s in the middle.",
+        f"The median row took {statistics.median(seconds or [0]):.0f} s.",
         "",
         LACKING,
         "",
         "| scenario | point | fault | the run | then | result | commit |",
         "|---|---|---|---|---|---|---|",
     ]
-    for one in outcomes:
-        result = f"not made: {one.unmade}" if one.unmade else "; ".join(one.problems[:3]) or "survived"
-        row = (*one.combination.names, one.said, one.state, result, one.commit)
+    for combination in outcomes:
+        result = (
+            f"not made: {combination.unmade}"
+            if combination.unmade
+            else "; ".join(combination.problems[:3]) or "survived"
+        )
+        row = (*combination.combination.names, combination.said, combination.state, result, combination.commit)
         lines.append("| " + " | ".join(" ".join(cell.replace("|", "/").split()) for cell in row) + " |")
     return "\n".join([*lines, ""])
 
@@ -68,7 +73,7 @@ def _known(results: Path | None, everything: list[Combination]) -> list[Outcome]
     """Return what an earlier run found, the last word on each."""
     if not results or not results.exists():
         return []
-    combinations = {one.names: one for one in everything}
+    combinations = {combination.names: combination for combination in everything}
     rows = [json.loads(line) for line in results.read_text().splitlines()]
     last = {tuple(names): kept for names, *kept in rows}
     return [Outcome(combinations[names], *kept) for names, kept in last.items() if names in combinations]
@@ -77,12 +82,12 @@ def _known(results: Path | None, everything: list[Combination]) -> list[Outcome]
 def _shares(waiting: list[Combination], count: int) -> list[list[Combination]]:
     """Divide what waits among machines, a scenario to one of them, since each is prepared first."""
     scenarios: dict[str, list[Combination]] = {}
-    for one in waiting:
-        scenarios.setdefault(one.point.scenario, []).append(one)
+    for combination in waiting:
+        scenarios.setdefault(combination.point.scenario, []).append(combination)
     shares: list[list[Combination]] = [[] for _number in range(count)]
     for mine in sorted(scenarios.values(), key=len, reverse=True):
         min(shares, key=len).extend(mine)
-    order = {one: number for number, one in enumerate(waiting)}
+    order = {combination: number for number, combination in enumerate(waiting)}
     return [sorted(share, key=order.__getitem__) for share in shares if share]
 
 
@@ -101,56 +106,58 @@ def main() -> int:
     parser.add_argument("--results", metavar="FILE", type=Path, help=kept)
     parser.add_argument("--trace", metavar="SCENARIO", help="print the calls that an undisturbed run makes")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(CHECKOUT)}")
-    given = parser.parse_args()
+    options = parser.parse_args()
     everything = listed()
-    chosen = [one for one in everything if re.search(given.k, " ".join(one.names))]
-    if given.sample:
-        chosen = sample(chosen, given.sample, given.day)
-    if given.list:
-        print("\n".join(": ".join(one.names) for one in chosen), f"{len(chosen)} combinations", sep="\n")
+    chosen = [combination for combination in everything if re.search(options.k, " ".join(combination.names))]
+    if options.sample:
+        chosen = sample(chosen, options.sample, options.day)
+    if options.list:
+        print(
+            "\n".join(": ".join(combination.names) for combination in chosen), f"{len(chosen)} combinations", sep="\n"
+        )
         return 0
     install_packages()
-    if given.trace:
+    if options.trace:
         with Runner(f"chaos-{os.getpid()}-0") as runner:
-            print(runner.trace(given.trace))
+            print(runner.trace(options.trace))
         return 0
-    known = _known(given.results, everything)
+    known = _known(options.results, everything)
     again = [outcome.combination for outcome in known if outcome.problems and outcome.combination in chosen]
-    chosen = [one for one in chosen if one not in {outcome.combination for outcome in known}]
-    cannot = [one for one in chosen if one.unmade]
-    chosen = spread(chosen, (outcome.combination for outcome in known), given.day)
-    if given.rows:
-        chosen = chosen[: max(0, given.rows - len(known))]
-    deadline = time.monotonic() + 60 * given.minutes if given.minutes else None
+    chosen = [combination for combination in chosen if combination not in {outcome.combination for outcome in known}]
+    cannot = [combination for combination in chosen if combination.unmade]
+    chosen = spread(chosen, (outcome.combination for outcome in known), options.day)
+    if options.rows:
+        chosen = chosen[: max(0, options.rows - len(known))]
+    deadline = time.monotonic() + 60 * options.minutes if options.minutes else None
     commit = _commit()
-    shares = _shares([*again, *cannot, *chosen], given.j)
+    shares = _shares([*again, *cannot, *chosen], options.j)
 
     def work(number: int) -> list[Outcome]:
         outcomes: list[Outcome] = []
         with Runner(f"chaos-{os.getpid()}-{number}", commit) as runner:
-            for one in shares[number]:
+            for combination in shares[number]:
                 if stopped or (deadline and time.monotonic() > deadline):
                     break
-                outcomes.append(runner.outcome(one))
+                outcomes.append(runner.outcome(combination))
                 print(outcomes[-1], flush=True)
-                if given.results:
-                    with given.results.open("a") as stream:
-                        stream.write(json.dumps([one.names, *outcomes[-1].kept]) + "\n")
+                if options.results:
+                    with options.results.open("a") as stream:
+                        stream.write(json.dumps([combination.names, *outcomes[-1].kept]) + "\n")
         return outcomes
 
     stopped: list[int] = []
     # The machines are taken down first, one way or the other.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda which, _frame: stopped.append(which))
-    with ThreadPoolExecutor(given.j) as pool:
-        found = [one for ours in pool.map(work, range(len(shares))) for one in ours]
-    outcomes = list({one.combination: one for one in (*known, *found)}.values())
-    order = {one: number for number, one in enumerate(everything)}
-    outcomes.sort(key=lambda one: order[one.combination])
-    made = [one for one in outcomes if not one.unmade]
-    failed = [one for one in made if one.problems]
+    with ThreadPoolExecutor(options.j) as pool:
+        finished = [combination for ours in pool.map(work, range(len(shares))) for combination in ours]
+    outcomes = list({combination.combination: combination for combination in (*known, *finished)}.values())
+    order = {combination: number for number, combination in enumerate(everything)}
+    outcomes.sort(key=lambda combination: order[combination.combination])
+    made = [combination for combination in outcomes if not combination.unmade]
+    failed = [combination for combination in made if combination.problems]
     print(f"chaos: {len(made) - len(failed)} of {len(made)} survived, {len(outcomes) - len(made)} could not be made")
-    if given.write:
+    if options.write:
         PAGE.write_text(page(outcomes, len(everything)), encoding="utf-8")
     return 1 if failed else 0
 

@@ -87,13 +87,13 @@ def disk_full(machine: Machine, _held: Held, _paths: str) -> Steps:
 
 
 def inodes_full(machine: Machine, _held: Held, _paths: str) -> Steps:
-    place = machine.root / ".filled"
-    place.mkdir()
+    directory = machine.root / ".filled"
+    directory.mkdir()
     with contextlib.suppress(OSError):
         for number in range(10**6):
-            (place / str(number)).touch()
+            (directory / str(number)).touch()
     yield None
-    run("rm", "-rf", place)
+    run("rm", "-rf", directory)
 
 
 def read_only(machine: Machine, _held: Held, _paths: str) -> Steps:
@@ -162,7 +162,7 @@ def mirror(**how: object) -> Callable[[Machine, Held, str], Steps]:
         machine.server.mend()
         machine.server.fault(paths, **how)
         yield None
-        asked = [one.path for one in machine.server.requests]
+        asked = [request.path for request in machine.server.requests]
         machine.server.mend()
         if not asked:
             raise LabError(f"Nobody asked the mirror for {paths}.")

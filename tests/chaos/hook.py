@@ -5,7 +5,7 @@ A ``.pth`` line of the host's Python runs this file, so that it is in modules an
 """
 
 
-def _install(place="/run/chaos"):
+def _install(directory="/run/chaos"):
     import json
     import os
     import re
@@ -13,26 +13,26 @@ def _install(place="/run/chaos"):
     import time
 
     try:
-        with open(place + "/plan.json", encoding="utf-8") as stream:
+        with open(directory + "/plan.json", encoding="utf-8") as stream:
             plan = json.load(stream)
     except (OSError, ValueError):
         return
-    wanted, pattern = plan["event"], re.compile(plan.get("match", ""))
+    event_name, pattern = plan["event"], re.compile(plan.get("match", ""))
     seen = 0
     busy = False
 
     def chain():
-        found, process = [], os.getpid()
+        names, process = [], os.getpid()
         while process > 1:
             with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as stream:
                 text = stream.read()
-            found.append([process, text[text.index("(") + 1 : text.rindex(")")]])
+            names.append([process, text[text.index("(") + 1 : text.rindex(")")]])
             process = int(text.rpartition(")")[2].split()[1])
-        return found
+        return names
 
     def hook(event, arguments):
         nonlocal seen, busy
-        if busy or (event != wanted and wanted != "*"):
+        if busy or (event != event_name and event_name != "*"):
             return
         text = " ".join(map(str, arguments))
         if not pattern.search(text):
@@ -40,17 +40,17 @@ def _install(place="/run/chaos"):
         busy = True
         try:
             seen += 1
-            if wanted == "*":
-                with open(place + "/trace", "a", encoding="utf-8") as stream:
+            if event_name == "*":
+                with open(directory + "/trace", "a", encoding="utf-8") as stream:
                     if not stream.tell():
                         # Of root and of the account that builds.
                         os.fchmod(stream.fileno(), 0o666)
                     stream.write(f"{event}\t{text[:300]}\n")
             elif seen == plan.get("nth", 1):
-                descriptor = os.open(place + "/held", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
+                descriptor = os.open(directory + "/held", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
                 os.write(descriptor, json.dumps({"chain": chain(), "call": f"{event} {text[:200]}"}).encode())
                 os.close(descriptor)
-                while not os.path.exists(place + "/go"):
+                while not os.path.exists(directory + "/go"):
                     time.sleep(0.02)
         except OSError:
             # Another process was held before, or the host ends.

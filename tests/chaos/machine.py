@@ -59,8 +59,8 @@ class Machine:
         # what is unmounted below a shared mount is unmounted in every copy.
         run("mount", "--bind", self.folder, self.folder)
         run("mount", "--make-shared", self.folder)
-        for place in (self.root, self.control):
-            place.mkdir(exist_ok=True)
+        for directory in (self.root, self.control):
+            directory.mkdir(exist_ok=True)
         self.control.chmod(0o1777)
         shutil.copy(Path(__file__).with_name("hook.py"), self.control)
         tag = image.build(self.bench.architecture, extra=fleet.PACKAGES)
@@ -221,9 +221,15 @@ class Machine:
         """Return a playbook of one play, in the environment that a site gives its own."""
         network = "sparkforge_proxies | default({})"
         network += " | sparkforge.dgx_spark.fetch_environment(sparkforge_ca_certificate | default(''))"
-        whole = {"hosts": "all", "become": True, "gather_facts": False, "environment": f"{{{{ {network} }}}}", **play}
+        full_play = {
+            "hosts": "all",
+            "become": True,
+            "gather_facts": False,
+            "environment": f"{{{{ {network} }}}}",
+            **play,
+        }
         path = self.inventory / f"{name}.yml"
-        path.write_text(json.dumps([whole]))
+        path.write_text(json.dumps([full_play]))
         return path
 
     def execute(self, script: str) -> str:
@@ -238,10 +244,10 @@ class Machine:
 
     def held(self) -> Held | None:
         try:
-            found = json.loads((self.control / "held").read_text())
+            held_event = json.loads((self.control / "held").read_text())
         except (OSError, ValueError):
             return None
-        return Held([(pid, name) for pid, name in found["chain"]], found["call"])
+        return Held([(pid, name) for pid, name in held_event["chain"]], held_event["call"])
 
     def release(self) -> None:
         (self.control / "plan.json").unlink(missing_ok=True)
@@ -253,7 +259,7 @@ class Machine:
         """Return the host's processes: its number there -> the one here, and the command line."""
         leader = image.podman("inspect", self.bench.containers[HOST], "--format", "{{.State.Pid}}").stdout.strip()
         space = os.readlink(f"/proc/{leader}/ns/pid")
-        found = {}
+        processes = {}
         for entry in Path("/proc").iterdir():
             if not entry.name.isdigit():
                 continue
@@ -263,8 +269,8 @@ class Machine:
                     inside = status.partition("NSpid:")[2].partition("\n")[0].split()[-1]
                     command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
                     if "\nState:\tZ" not in status:
-                        found[int(inside)] = (int(entry.name), command)
-        return found
+                        processes[int(inside)] = (int(entry.name), command)
+        return processes
 
     def end(self, inside: int) -> None:
         """kill -9 of a process by its number on the host."""

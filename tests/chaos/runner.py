@@ -103,29 +103,29 @@ class Runner:
             self.ready[name] = Prepared(scenario, kept, before, state.look(self.machine.root), self.machine.mounts())
         return self.ready[name]
 
-    def outcome(self, one: Combination) -> Outcome:
+    def outcome(self, combination: Combination) -> Outcome:
         """Disturb a run as ``one`` says, and judge what is left."""
-        if one.unmade:
-            return Outcome(one, unmade=one.unmade)
-        ready = self.prepared(one.point.scenario)
+        if combination.unmade:
+            return Outcome(combination, unmade=combination.unmade)
+        ready = self.prepared(combination.point.scenario)
         began = time.monotonic()
-        outcome = Outcome(one, commit=self.commit)
+        outcome = Outcome(combination, commit=self.commit)
         try:
             self.machine.restore(ready.kept)
-            self._disturb(ready.scenario, one, outcome)
+            self._disturb(ready.scenario, combination, outcome)
             now = state.look(self.machine.root)
             outcome.state = state.called(ready.before, now, ready.after)
-            apt = one.point.kind in ("dpkg", "apt", "lock")
-            outcome.problems += state.neither(ready.before, now, ready.after, apt, one.fault == "power loss")
-            self._again(ready, one, outcome)
+            apt = combination.point.kind in ("dpkg", "apt", "lock")
+            outcome.problems += state.neither(ready.before, now, ready.after, apt, combination.fault == "power loss")
+            self._again(ready, combination, outcome)
         except (LabError, OSError, subprocess.SubprocessError) as error:
             outcome.problems.append(f"{type(error).__name__}: {error}")
         outcome.seconds = time.monotonic() - began
         return outcome
 
-    def _disturb(self, scenario: Scenario, one: Combination, outcome: Outcome) -> None:
+    def _disturb(self, scenario: Scenario, combination: Combination, outcome: Outcome) -> None:
         """Run with the fault, mend it, and say what the run printed of it."""
-        point, fault = one.point, breaking.FAULTS[one.fault]
+        point, fault = combination.point, breaking.FAULTS[combination.fault]
         steps = None
         if point.event:
             self.machine.plan(point.event, point.match, point.nth)
@@ -152,7 +152,7 @@ class Runner:
         next(steps, None)
         output = self.log.read_text(errors="replace")
         outcome.said = _said(output, run.returncode)
-        killed = one.fault.startswith(("kill", "container", "power"))
+        killed = combination.fault.startswith(("kill", "container", "power"))
         # Where there is no place for its module, Ansible fails with one of its own.
         trace = re.search(r"Traceback.*sparkforge/dgx_spark/plugins.*", output, re.S)
         if trace and not killed:
@@ -169,7 +169,7 @@ class Runner:
                 raise LabError(f"The run ended and never came to the point: {_said(self.log.read_text(), 0)}")
             time.sleep(0.05)
 
-    def _again(self, ready: Prepared, one: Combination, outcome: Outcome) -> None:
+    def _again(self, ready: Prepared, combination: Combination, outcome: Outcome) -> None:
         """The next ordinary run, without help."""
         again = self._play(ready.scenario)
         try:
@@ -182,8 +182,8 @@ class Runner:
         if code:
             outcome.problems.append(f"the next run fails: {_said(output, code)}")
         now = state.look(self.machine.root)
-        outcome.problems += [f"after the next run {one}" for one in state.unlike(ready.after, now)]
-        if one.fault == "network cut":
+        outcome.problems += [f"after the next run {combination}" for combination in state.unlike(ready.after, now)]
+        if combination.fault == "network cut":
             self.machine.close_connections()
         deadline = time.monotonic() + 20
         while left := [command for inside, (_, command) in self.machine.processes().items()
@@ -200,7 +200,7 @@ def _said(output: str, code: int) -> str:
     """Return what a person reads of a run in one line."""
     if not code and "fatal:" not in output:
         return "went through"
-    found = re.search(rf"^fatal: \[{HOST}\]: (\w+)", output, re.M | re.S)
+    failure = re.search(rf"^fatal: \[{HOST}\]: (\w+)", output, re.M | re.S)
     message = re.search(r"^ *msg: *(?:[|>]-?\n\s*|')?(.+)$", output[output.find("fatal:") :], re.M)
     text = message[1] if message else output[-200:]
-    return f"{found[1].lower() if found else 'failed'}: {' '.join(text.split())[:160]}"
+    return f"{failure[1].lower() if failure else 'failed'}: {' '.join(text.split())[:160]}"

@@ -132,8 +132,8 @@ def _unit(machine: Machine) -> Path:
 
 
 SCENARIOS = {
-    one.name: one
-    for one in (
+    scenario.name: scenario
+    for scenario in (
         Scenario("archives", _archives, lambda machine: machine.roles("math_libraries"), _next),
         Scenario("cusparselt", _packages, lambda machine: machine.roles("cusparselt")),
         Scenario("sources", _packages, lambda machine: machine.roles("cuda_libraries")),

@@ -40,18 +40,18 @@ Look = Mapping[str, str]
 
 def look(root: Path) -> dict[str, str]:
     """Return path -> what is there, and package -> version and state."""
-    found = dict(_walk(root, ""))
+    entries = dict(_walk(root, ""))
     for text in (root / PACKAGES).read_text(errors="replace").split("\n\n"):
         fields = dict(re.findall(r"^(Package|Version|Status): (.*)$", text, re.M))
         if fields and not fields["Status"].endswith("not-installed"):
-            found[f"package {fields['Package']}"] = f"{fields.get('Version')} {fields['Status'].split()[-1]}"
-    return found
+            entries[f"package {fields['Package']}"] = f"{fields.get('Version')} {fields['Status'].split()[-1]}"
+    return entries
 
 
-def _walk(root: Path, place: str) -> Iterator[tuple[str, str]]:
-    with os.scandir(root / place) as entries:
+def _walk(root: Path, relative: str) -> Iterator[tuple[str, str]]:
+    with os.scandir(root / relative) as entries:
         for entry in entries:
-            path = f"{place}/{entry.name}" if place else entry.name
+            path = f"{relative}/{entry.name}" if relative else entry.name
             if FOREIGN.fullmatch(path) or entry.name.endswith(".pyc"):
                 continue
             if entry.is_symlink():
@@ -61,7 +61,7 @@ def _walk(root: Path, place: str) -> Iterator[tuple[str, str]]:
                 yield from _walk(root, path)
             else:
                 state = entry.stat()
-                inside = path.startswith(tuple(f"{one}/" for one in PLACES)) and entry.is_file()
+                inside = path.startswith(tuple(f"{directory}/" for directory in PLACES)) and entry.is_file()
                 content = _digest(Path(entry.path)) if inside else ""
                 yield path, f"file {state.st_mode:o} {state.st_uid} {content}"
 
@@ -85,19 +85,21 @@ def _digest(path: Path) -> str:
 
 def published(seen: Look) -> dict[str, str]:
     """Return what others rely on: no hidden names, and what is published as a whole as one value."""
-    found: dict[str, str] = {}
-    for path, what in sorted(seen.items()):
+    published_entries: dict[str, str] = {}
+    for path, content in sorted(seen.items()):
         if "/." in path or path.startswith((".", "tmp/", "var/", "usr/lib", "usr/share/")):
             continue
-        whole = WHOLE.fullmatch(path)
-        if whole and (path != whole[1] or what == "directory"):
-            found[whole[1]] = hashlib.sha256(f"{found.get(whole[1], '')}{path}{what}".encode()).hexdigest()[:16]
+        whole_path = WHOLE.fullmatch(path)
+        if whole_path and (path != whole_path[1] or content == "directory"):
+            published_entries[whole_path[1]] = hashlib.sha256(
+                f"{published_entries.get(whole_path[1], '')}{path}{content}".encode()
+            ).hexdigest()[:16]
         else:
-            found[path] = what
+            published_entries[path] = content
     # An environment is one once its receipt, which is written last, lies in it.
     return {
-        path: what
-        for path, what in found.items()
+        path: content
+        for path, content in published_entries.items()
         if not re.fullmatch(r"opt/sparkforge/envs/[^/]+/[0-9a-f]{12}", path) or f"{path}/receipt.json" in seen
     }
 
@@ -111,29 +113,29 @@ def neither(before: Look, now: Look, after: Look, apt: bool = False, power: bool
     old, new, seen = published(before), published(after), published(now)
     wrong = []
     for path in sorted({*old, *new, *seen}):
-        what = seen.get(path)
-        known = what in (old.get(path), new.get(path))
-        lost = power and path not in old and BY_ANSIBLE.fullmatch(path) and str(what).endswith(EMPTY)
-        if not known and not lost and not (apt and _of_apt(path, what)):
-            wrong.append(f"{path} is {what or 'gone'}, neither as before nor as after")
+        content = seen.get(path)
+        known = content in (old.get(path), new.get(path))
+        lost = power and path not in old and BY_ANSIBLE.fullmatch(path) and str(content).endswith(EMPTY)
+        if not known and not lost and not (apt and _of_apt(path, content)):
+            wrong.append(f"{path} is {content or 'gone'}, neither as before nor as after")
     return wrong + [f"{path} leads to nothing" for path in _dangling(seen)]
 
 
-def _of_apt(path: str, what: str | None) -> bool:
+def _of_apt(path: str, content: str | None) -> bool:
     # Packages that arrived before apt failed are in their receipt, so that they can be taken back.
     if re.fullmatch(r"opt/sparkforge/receipts/apt-[^/]+\.json", path):
-        return what is not None
+        return content is not None
     # A file of /etc lies beside its name until its package is configured.
     if path.endswith(".dpkg-new"):
         return True
-    return path.startswith("package ") and (what is None or BETWEEN.fullmatch(what) is not None)
+    return path.startswith("package ") and (content is None or BETWEEN.fullmatch(content) is not None)
 
 
 def _dangling(seen: Look) -> list[str]:
     links = re.compile(r"opt/sparkforge/(redist|envs)/[^/]+/(current|previous|staged)")
     return [
-        path for path, what in seen.items()
-        if links.fullmatch(path) and os.path.normpath(os.path.join(os.path.dirname(path), what[3:])) not in seen
+        path for path, content in seen.items()
+        if links.fullmatch(path) and os.path.normpath(os.path.join(os.path.dirname(path), content[3:])) not in seen
     ]  # fmt: skip
 
 

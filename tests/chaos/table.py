@@ -48,12 +48,12 @@ class Combination:
 
 
 def points() -> list[Point]:
-    found = []
+    listed_points = []
     for scenario, rows in yaml.safe_load((HERE / "points.yml").read_text()).items():
         for row in rows:
             without = tuple((row.pop("without", None) or {}).items())
-            found.append(Point(scenario, **row, without=without))
-    return found
+            listed_points.append(Point(scenario, **row, without=without))
+    return listed_points
 
 
 def listed() -> list[Combination]:
@@ -68,7 +68,7 @@ def survived(combinations: Sequence[Combination], page: str) -> list[Combination
     """
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("|")]
     there = {tuple(row[:3]) for row in rows if len(row) > 5 and row[5] == "survived"}
-    return [one for one in combinations if one.names in there]
+    return [combination for combination in combinations if combination.names in there]
 
 
 def spread(waiting: Iterable[Combination], done: Iterable[Combination], day: int) -> list[Combination]:
@@ -76,20 +76,20 @@ def spread(waiting: Iterable[Combination], done: Iterable[Combination], day: int
 
     Among equals the day decides.
     """
-    left = [one for one in waiting if not one.unmade]
+    left = [combination for combination in waiting if not combination.unmade]
     random.Random(day).shuffle(left)
-    used = Counter(part for one in done for part in _parts(one))
+    used = Counter(part for combination in done for part in _parts(combination))
     ordered = []
     while left:
-        rarest = min(left, key=lambda one: [used[part] for part in _parts(one)])
+        rarest = min(left, key=lambda combination: [used[part] for part in _parts(combination)])
         left.remove(rarest)
         ordered.append(rarest)
         used.update(_parts(rarest))
     return ordered
 
 
-def _parts(one: Combination) -> tuple[Point | str, ...]:
-    return one.point, one.fault
+def _parts(combination: Combination) -> tuple[Point | str, ...]:
+    return combination.point, combination.fault
 
 
 def sample(combinations: Sequence[Combination], count: int, day: int) -> list[Combination]:
@@ -97,9 +97,9 @@ def sample(combinations: Sequence[Combination], count: int, day: int) -> list[Co
 
     At most one of them is a build whose network is cut, for that waits two minutes for its host.
     """
-    scenarios = sorted({one.point.scenario for one in combinations})
+    scenarios = sorted({combination.point.scenario for combination in combinations})
     today = scenarios[day % len(scenarios)]
-    of_today = spread((one for one in combinations if one.point.scenario == today), (), day)
-    waits = [one for one in of_today if one.waits]
-    chosen = [one for one in of_today if one not in waits[1:]]
+    of_today = spread((combination for combination in combinations if combination.point.scenario == today), (), day)
+    waits = [combination for combination in of_today if combination.waits]
+    chosen = [combination for combination in of_today if combination not in waits[1:]]
     return sorted(chosen[:count], key=combinations.index)

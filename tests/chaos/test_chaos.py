@@ -30,52 +30,54 @@ def runner() -> Iterator[Runner]:
 
 
 def _named(chosen: list[Combination]) -> list[str]:
-    return [": ".join(one.names) for one in chosen]
+    return [": ".join(combination.names) for combination in chosen]
 
 
-def _survives(runner: Runner, one: Combination, capsys: pytest.CaptureFixture[str]) -> None:
-    outcome = runner.outcome(one)
+def _survives(runner: Runner, combination: Combination, capsys: pytest.CaptureFixture[str]) -> None:
+    outcome = runner.outcome(combination)
     with capsys.disabled():
         print(f"\nchaos, day {DAY}: {outcome}")
     assert not outcome.problems, "\n".join(outcome.problems)
 
 
-@pytest.mark.parametrize("one", BRIEF, ids=_named(BRIEF))
+@pytest.mark.parametrize("combination", BRIEF, ids=_named(BRIEF))
 def test_a_broken_run_leaves_the_old_or_the_new_state_and_the_next_converges(
-    runner: Runner, one: Combination, capsys: pytest.CaptureFixture[str]
+    runner: Runner, combination: Combination, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _survives(runner, one, capsys)
+    _survives(runner, combination, capsys)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("one", LONG, ids=_named(LONG))
-def test_so_it_is_of_all_that_are_listed(runner: Runner, one: Combination, capsys: pytest.CaptureFixture[str]) -> None:
-    _survives(runner, one, capsys)
+@pytest.mark.parametrize("combination", LONG, ids=_named(LONG))
+def test_so_it_is_of_all_that_are_listed(
+    runner: Runner, combination: Combination, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _survives(runner, combination, capsys)
 
 
 def test_every_fault_and_every_scenario_is_listed_and_none_twice() -> None:
-    assert {one.fault for one in ALL} == set(FAULTS)
-    assert {one.point.scenario for one in ALL} == set(SCENARIOS)
-    assert len({one.names for one in ALL}) == len(ALL) >= 150
+    assert {combination.fault for combination in ALL} == set(FAULTS)
+    assert {combination.point.scenario for combination in ALL} == set(SCENARIOS)
+    assert len({combination.names for combination in ALL}) == len(ALL) >= 150
 
 
 def test_a_sample_is_of_the_day_and_shares_machines() -> None:
     for chosen, of, count in ((BRIEF, SURVIVED, FEW), (LONG, ALL, MANY)):
-        (scenario,) = {one.point.scenario for one in chosen}
+        (scenario,) = {combination.point.scenario for combination in chosen}
         assert sample(of, count, DAY) == chosen
-        waiting = [one for one in of if one.waits]
-        others = sum(one.point.scenario == scenario and one not in waiting for one in of)
-        waits = sum(one in waiting for one in chosen)
+        waiting = [combination for combination in of if combination.waits]
+        others = sum(combination.point.scenario == scenario and combination not in waiting for combination in of)
+        waits = sum(combination in waiting for combination in chosen)
         assert waits <= 1
         assert len(chosen) == min(count, others + waits)
         assert any(sample(of, count, day) != chosen for day in (DAY + 1, DAY + 2))
 
 
-def test_what_there_is_time_for_is_of_all_points_and_goes_on_where_it_ended() -> None:
-    points = {one.point for one in ALL}
+def test_spread_covers_all_points_and_continues_after_a_stop() -> None:
+    points = {combination.point for combination in ALL}
     ordered = spread(ALL, (), DAY)
     assert set(ordered) == set(ALL)
-    assert {one.point for one in ordered[: len(points)]} == points
-    assert {one.fault for one in ordered[:150]} == set(FAULTS)
-    begun, left = ordered[:40], [one for one in ALL if one not in ordered[:40]]
-    assert {one.point for one in begun + spread(left, begun, DAY)[: len(points) - 40]} == points
+    assert {combination.point for combination in ordered[: len(points)]} == points
+    assert {combination.fault for combination in ordered[:150]} == set(FAULTS)
+    begun, left = ordered[:40], [combination for combination in ALL if combination not in ordered[:40]]
+    assert {combination.point for combination in begun + spread(left, begun, DAY)[: len(points) - 40]} == points

@@ -131,9 +131,9 @@ class Fleet:
 
     def builders(self, unit: str = "pytorch") -> dict[str, list[str]]:
         """Return the fingerprints that each host has built of a unit; hosts that built nothing are left out."""
-        found = {host: self.execute(host, f"ls /opt/sparkforge/wheelhouse/*/{unit} 2>/dev/null || true").split()
+        builds = {host: self.execute(host, f"ls /opt/sparkforge/wheelhouse/*/{unit} 2>/dev/null || true").split()
                  for host in self.hosts}  # fmt: skip
-        return {host: built for host, built in found.items() if built}
+        return {host: built for host, built in builds.items() if built}
 
     def execute(self, host: str, script: str) -> str:
         return faults.execute(self.bench, host, script)

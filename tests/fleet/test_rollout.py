@@ -34,7 +34,7 @@ def test_the_upgrade_is_built_once_and_proven_on_every_host(site: Fleet, upgrade
     assert list(built) == ["spark01"]
     assert len(built["spark01"]) == 2
     assert set(site.links().values()) == set(site.links(["spark01"]).values())
-    assert all(said.startswith("proven on the CPU") for said in upgraded.report.values())
+    assert all(verdict.startswith("proven on the CPU") for verdict in upgraded.report.values())
     assert sorted(upgraded.report) == site.hosts
 
 
@@ -110,12 +110,12 @@ def test_the_others_finish(site: Fleet, struck: Struck) -> None:
 
 
 def test_the_report_says_what_happened(site: Fleet, struck: Struck) -> None:
-    said = {fault: struck.play.report[host] for fault, host in struck.victims.items()}
-    assert "was lost in wave 3" in said["dead"]
-    assert "was lost in wave 3" in said["lost"]
-    assert "no space left" in said["full"]
-    assert "failed in wave 3" in said["apart"]
-    assert "before the rollout" in said["late"]
+    rows = {fault: struck.play.report[host] for fault, host in struck.victims.items()}
+    assert "was lost in wave 3" in rows["dead"]
+    assert "was lost in wave 3" in rows["lost"]
+    assert "no space left" in rows["full"]
+    assert "failed in wave 3" in rows["apart"]
+    assert "before the rollout" in rows["late"]
     assert "clock" in struck.play.text
 
 
@@ -129,9 +129,9 @@ def test_the_struck_hosts_have_the_environment_that_they_had(site: Fleet, struck
     for host in (victims["lost"], victims["apart"]):
         faults.throttle(bench, host, None)
     faults.set_clock(bench, victims["late"], None)
-    found = site.current(list(victims.values()))
-    assert len(set(found.values())) == 1
-    assert set(found.values()) != set(site.current(["spark01"]).values())
+    environments = site.current(list(victims.values()))
+    assert len(set(environments.values())) == 1
+    assert set(environments.values()) != set(site.current(["spark01"]).values())
 
 
 def test_the_next_run_picks_them_up_and_changes_nothing_else(site: Fleet, struck: Struck) -> None:
@@ -158,9 +158,9 @@ def test_two_controllers_at_once_lose_nothing(site: Fleet, struck: Struck) -> No
         thread.join()
     assert any(play.code == 0 for play in plays.values()), plays["one"].output[-4000:]
     assert not any("Traceback" in play.output for play in plays.values())
-    found = set(site.current(hosts).values())
-    assert len(found) == 1
-    assert found != before
+    environments = set(site.current(hosts).values())
+    assert len(environments) == 1
+    assert environments != before
     assert site.run("site", "-l", ",".join(hosts), stack_name="lab-fleet-last").succeeded().changed == 0
 
 

@@ -69,10 +69,13 @@ def identities(name: str, method: str) -> dict[str, t.Any]:
     """Return what one stack and method stand for: ids and digests alone."""
     stack = stack_of(name, method)
     text = json.dumps(stack, sort_keys=True, separators=(",", ":"))
-    found: dict[str, t.Any] = {"lock_id": stack["lock"]["id"], "facts": hashlib.sha256(text.encode()).hexdigest()[:16]}
+    identities: dict[str, t.Any] = {
+        "lock_id": stack["lock"]["id"],
+        "facts": hashlib.sha256(text.encode()).hexdigest()[:16],
+    }
     if missing_in_lock(name, method):
-        found["lock_complete"] = False
-    return {**found, **{machine: _of_machine(stack, machine) for machine in stack["machines"]}}
+        identities["lock_complete"] = False
+    return {**identities, **{machine: _of_machine(stack, machine) for machine in stack["machines"]}}
 
 
 def _of_machine(stack: dict[str, t.Any], machine: str) -> dict[str, t.Any]:
@@ -80,12 +83,14 @@ def _of_machine(stack: dict[str, t.Any], machine: str) -> dict[str, t.Any]:
     lines = stack["lock"]["wheels"].get(platform) or []
     canonical = [requirement.parse_requirement(line).line for line in lines]
     version = tuple(int(part) for part in stack["python"]["version"].split("."))
-    found: dict[str, t.Any] = {}
+    machine_identities: dict[str, t.Any] = {}
     if canonical:
-        found["environment"] = environment.fingerprint((version[0], version[1]), machine, canonical, [])[:16]
+        machine_identities["environment"] = environment.fingerprint((version[0], version[1]), machine, canonical, [])[
+            :16
+        ]
     if stack["method"] == "build":
-        found.update(fingerprints(stack, machine))
-    return found
+        machine_identities.update(fingerprints(stack, machine))
+    return machine_identities
 
 
 def fingerprints(stack: dict[str, t.Any], machine: str = "aarch64") -> dict[str, str]:
@@ -99,7 +104,7 @@ def fingerprints(stack: dict[str, t.Any], machine: str = "aarch64") -> dict[str,
         "stack": stack,
         "torch_extensions_names": [name for name in stack["units"] if name not in facts.CORE_UNITS],
     }
-    loader, found = DataLoader(), {}
+    loader, fingerprint_of = DataLoader(), {}
     for role in ROLES:
         unit = stack["units"].get(role)
         if role != "torch_extensions" and not (unit and unit["source"]):
@@ -107,8 +112,8 @@ def fingerprints(stack: dict[str, t.Any], machine: str = "aarch64") -> dict[str,
         [plan] = LookupModule(loader, Templar(loader, variables)).run([role], variables)
         assert plan["refused"] == "", f"{role} of {stack['name']}: {plan['refused']}"
         for options in [*plan["steps"].get("before", []), *plan["steps"].get("units", [])]:
-            found[options["name"]] = _fingerprint(options, machine)
-    return found
+            fingerprint_of[options["name"]] = _fingerprint(options, machine)
+    return fingerprint_of
 
 
 def _fingerprint(options: dict[str, t.Any], machine: str) -> str:
@@ -137,12 +142,12 @@ def _with_one_more(function: t.Callable[..., dict[str, t.Any]], *keys: str) -> t
     """Return ``function`` with one more variable in the mapping that ``keys`` lead to."""
 
     def changed(*arguments: t.Any) -> dict[str, t.Any]:
-        found = function(*arguments)
-        place = found
+        result = function(*arguments)
+        container = result
         for key in keys:
-            place = place[key]
-        place["SILENT_REBUILD"] = "1"
-        return found
+            container = container[key]
+        container["SILENT_REBUILD"] = "1"
+        return result
 
     return changed
 
@@ -169,10 +174,10 @@ def _more_of_llvm(patch: pytest.MonkeyPatch) -> None:
     own = LookupModule._own
 
     def changed(lookup: LookupModule, role: str) -> dict[str, t.Any]:
-        found = own(lookup, role)
+        plan = own(lookup, role)
         if role == "llvm":
-            found["__llvm_built"]["cmake_args"].append("-DSILENT=1")
-        return found
+            plan["__llvm_built"]["cmake_args"].append("-DSILENT=1")
+        return plan
 
     patch.setattr(LookupModule, "_own", changed)
 

@@ -26,10 +26,10 @@ def process(host: Host) -> str:
     return image.podman("inspect", host.container, "--format", "{{.State.Pid}}").stdout.strip()
 
 
-def connect(one: Host, other: Host) -> None:
+def connect(host: Host, other: Host) -> None:
     """Put a cable into the first port of both, which is a pair for each half."""
     for name in PORTS[0]:
-        ip("link", "add", "name", name, "netns", process(one), "type", "veth",
+        ip("link", "add", "name", name, "netns", process(host), "type", "veth",
            "peer", "name", name, "netns", process(other))  # fmt: skip
 
 

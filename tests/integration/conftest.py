@@ -107,9 +107,9 @@ class Host:
             *(["--become"] if become else []), *(["--check", "--diff"] if check else []),
         ]  # fmt: skip
         done = subprocess.run(command, cwd=CHECKOUT, env=self.environment, text=True, check=False, capture_output=True)
-        found = re.search(r"(?:=>|>>) (\{.*\})\s*$", done.stdout, re.S)
-        assert found, done.stdout + done.stderr
-        return json.loads(found.group(1))
+        answer = re.search(r"(?:=>|>>) (\{.*\})\s*$", done.stdout, re.S)
+        assert answer, done.stdout + done.stderr
+        return json.loads(answer.group(1))
 
     @property
     def mirror(self) -> dict[str, Any]:
@@ -142,10 +142,10 @@ class Host:
 
     def contents(self) -> list[str]:
         """Return every path that the collection may change with its mode, owner, link target and content."""
-        places = "/etc /opt /usr/local /usr/share/keyrings -xdev"
+        folders = "/etc /opt /usr/local /usr/share/keyrings -xdev"
         own = "/etc/ld.so.cache|-$|/etc/.pwd.lock"
-        listing = self.execute(f"find {places} -printf '%p %y %m %u:%g %l\n' | grep -Ev '{own}'")
-        sums = self.execute(f"find {places} -type f -exec sha256sum {{}} + | grep -Ev '{own}'")
+        listing = self.execute(f"find {folders} -printf '%p %y %m %u:%g %l\n' | grep -Ev '{own}'")
+        sums = self.execute(f"find {folders} -type f -exec sha256sum {{}} + | grep -Ev '{own}'")
         return sorted([*listing.splitlines(), *sums.splitlines()])
 
     def snapshot(self) -> dict[str, list[str]]:

@@ -82,15 +82,15 @@ class Row:
 
     def faults(self, entry: Entry) -> list[str]:
         """Return what of a path that it covers is not as it says."""
-        found, modes = [], self.modes[entry.kind]
+        messages, modes = [], self.modes[entry.kind]
         if entry.kind != "l" and entry.mode not in modes and ANY not in modes:
-            found.append(f"has the mode {entry.mode}, not {' or '.join(modes)}")
-        for what, is_there, wanted in (("owner", entry.owner, self.owner), ("group", entry.group, self.group)):
-            if wanted != ANY and is_there != wanted:
-                found.append(f"has the {what} {is_there}, not {wanted}")
+            messages.append(f"has the mode {entry.mode}, not {' or '.join(modes)}")
+        for attribute, is_there, expected in (("owner", entry.owner, self.owner), ("group", entry.group, self.group)):
+            if expected != ANY and is_there != expected:
+                messages.append(f"has the {attribute} {is_there}, not {expected}")
         if entry.open_to and not self.writers:
-            found.append(f"can be written by {entry.open_to}")
-        return found
+            messages.append(f"can be written by {entry.open_to}")
+        return messages
 
 
 def glob(path: str) -> re.Pattern[str]:
@@ -100,26 +100,26 @@ def glob(path: str) -> re.Pattern[str]:
 
 def rows() -> list[Row]:
     """Return the table."""
-    return [_row(given) for given in yaml.safe_load(TABLE.read_text())]
+    return [_row(fields) for fields in yaml.safe_load(TABLE.read_text())]
 
 
-def _row(given: Mapping[str, Any]) -> Row:
-    modes = {letter: tuple(str(given[kind]).split()) for kind, letter in KINDS.items() if kind in given}
-    owner = given.get("owner", "root")
-    rest = {key: value for key, value in given.items() if key not in (*KINDS, "owner", "group")}
-    return Row(modes=modes, owner=owner, group=given.get("group", owner), **rest)
+def _row(fields: Mapping[str, Any]) -> Row:
+    modes = {letter: tuple(str(fields[kind]).split()) for kind, letter in KINDS.items() if kind in fields}
+    owner = fields.get("owner", "root")
+    rest = {key: value for key, value in fields.items() if key not in (*KINDS, "owner", "group")}
+    return Row(modes=modes, owner=owner, group=fields.get("group", owner), **rest)
 
 
 def look(host: Shell) -> dict[str, Entry]:
     """Return every path of the host's disk."""
-    prune = " ".join(f"-path {place} -prune -o" for place in ELSEWHERE.split())
-    found = {}
+    prune = " ".join(f"-path {folder} -prune -o" for folder in ELSEWHERE.split())
+    entries = {}
     for line in host.execute(LOOK.format(prune=prune)).strip("\0").split("\0"):
         kind, mode, owner, group, content, target, path = line.split("\t", 6)
         # What comes and goes in a directory does not change it, and a link is what it leads to.
         content = {"d": "", "l": target}.get(kind, content)
-        found[path] = Entry(path, kind, mode.zfill(4), owner, group, content)
-    return found
+        entries[path] = Entry(path, kind, mode.zfill(4), owner, group, content)
+    return entries
 
 
 def left(host: Shell, before: Mapping[str, Entry]) -> list[Entry]:
@@ -134,15 +134,15 @@ def faults(entries: Iterable[Entry], table: Iterable[Row], host: str) -> list[st
 
     :param host: the kind of host, as ``left_by`` names it: its rows must have a path each.
     """
-    found, seen = [], set()
+    messages, seen = [], set()
     table = list(table)
     for entry in entries:
         matching = [row for row in table if row.covers(entry)]
         seen.update(row.path for row in matching)
         if len(matching) != 1:
-            found.append(f"{entry}: {' and '.join(row.path for row in matching) or 'no row'}")
-        found += [f"{entry}: {fault} ({row.path})" for row in matching for fault in row.faults(entry)]
-    return found + [f"{row.path}: no path" for row in table if row.left_by == host and row.path not in seen]
+            messages.append(f"{entry}: {' and '.join(row.path for row in matching) or 'no row'}")
+        messages += [f"{entry}: {fault} ({row.path})" for row in matching for fault in row.faults(entry)]
+    return messages + [f"{row.path}: no path" for row in table if row.left_by == host and row.path not in seen]
 
 
 def compared(entries: Iterable[Entry], host: str, umask: str = "022") -> list[str]:

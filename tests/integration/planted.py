@@ -38,21 +38,21 @@ class Planted:
 
     mark: str = field(default_factory=lambda: secrets.token_hex(10))
 
-    def text(self, place: str) -> str:
+    def text(self, label: str) -> str:
         # With what URLs, shells and JSON each have to quote.
-        return f"{self.mark}-{place}-+=%/"
+        return f"{self.mark}-{label}-+=%/"
 
-    def url(self, place: str) -> str:
-        return quote(self.text(place), safe="")
+    def url(self, label: str) -> str:
+        return quote(self.text(label), safe="")
 
     def needles(self) -> list[bytes]:
         """Return what each secret has in it, however it is written."""
-        found = [self.mark.encode()]
+        needles = [self.mark.encode()]
         for offset in range(3):
             encoded = base64.b64encode(b"\0" * offset + self.mark.encode())
             # Letters that depend on what stands before and after it.
-            found.append(encoded[(offset * 8 + 5) // 6 : (offset + len(self.mark)) * 8 // 6])
-        return found
+            needles.append(encoded[(offset * 8 + 5) // 6 : (offset + len(self.mark)) * 8 // 6])
+        return needles
 
 
 @dataclass(frozen=True)
@@ -90,13 +90,13 @@ class Found:
 
 
 def _found(answer: str) -> Found:
-    said = json.loads(answer)
-    return Found(said["files"], said["bytes"], hits=[Hit(*hit) for hit in said["hits"]])
+    answers = json.loads(answer)
+    return Found(answers["files"], answers["bytes"], hits=[Hit(*hit) for hit in answers["hits"]])
 
 
-def _command(planted: Planted, places: Iterable[str | Path]) -> list[str]:
+def _command(planted: Planted, folders: Iterable[str | Path]) -> list[str]:
     # In hexadecimal digits: a search must not find its own command line.
-    return ["-", ",".join(needle.hex() for needle in planted.needles()), *map(str, places)]
+    return ["-", ",".join(needle.hex() for needle in planted.needles()), *map(str, folders)]
 
 
 def on_host(host: Host, planted: Planted) -> Found:
@@ -105,9 +105,9 @@ def on_host(host: Host, planted: Planted) -> Found:
     return _found(subprocess.run(command, input=SEARCH.read_text(), text=True, check=True, capture_output=True).stdout)
 
 
-def on_controller(planted: Planted, *places: Path) -> Found:
+def on_controller(planted: Planted, *folders: Path) -> Found:
     """Search files of this machine."""
-    command = [sys.executable, *_command(planted, places)]
+    command = [sys.executable, *_command(planted, folders)]
     return _found(subprocess.run(command, input=SEARCH.read_text(), text=True, check=True, capture_output=True).stdout)
 
 

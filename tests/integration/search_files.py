@@ -48,18 +48,18 @@ def pieces(stream: t.IO[bytes]) -> t.Iterator[bytes]:
         last = piece[-256:]
 
 
-def files(place: str) -> t.Iterator[str]:
+def files(folder: str) -> t.Iterator[str]:
     """Give every regular file below a directory, on its own file system."""
-    device = os.stat(place).st_dev
-    for directory, names, found in os.walk(place):
+    device = os.stat(folder).st_dev
+    for directory, names, members in os.walk(folder):
         names[:] = [name for name in names if os.lstat(os.path.join(directory, name)).st_dev == device]
-        yield from (os.path.join(directory, name) for name in found)
+        yield from (os.path.join(directory, name) for name in members)
 
 
 def main() -> None:
     needles = [bytes.fromhex(word) for word in sys.argv[1].split(",")]
     result: dict[str, t.Any] = {"files": 0, "bytes": 0, "hits": []}
-    for path in sorted({path for place in sys.argv[2:] if os.path.isdir(place) for path in files(place)}):
+    for path in sorted({path for folder in sys.argv[2:] if os.path.isdir(folder) for path in files(folder)}):
         try:
             status = os.lstat(path)
             if not stat.S_ISREG(status.st_mode):

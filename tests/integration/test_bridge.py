@@ -63,8 +63,8 @@ def add_wheels(fleet: Fleet) -> None:
 
 def site(fleet: Fleet, *arguments: str, **variables: object) -> Play:
     links = [WHEELS, f"{fleet.bench.mirror['url']}/wheels/", f"{fleet.bench.mirror['url']}/git/fleet-wheels/"]
-    given = {"stack_name": "lab-fleet", "stack_meanwhile": "lab-wheels", "python_env_find_links": links}
-    return fleet.run("site", *arguments, **{**given, "sparkforge_users": ["ann"], **variables})
+    all_variables = {"stack_name": "lab-fleet", "stack_meanwhile": "lab-wheels", "python_env_find_links": links}
+    return fleet.run("site", *arguments, **{**all_variables, "sparkforge_users": ["ann"], **variables})
 
 
 def link(fleet: Fleet, name: str) -> str:
@@ -100,11 +100,11 @@ def test_check_on_a_fresh_host_does_not_fail_and_changes_nothing(fleet: Fleet) -
 def test_the_host_keeps_proven_wheels_and_the_report_says_both(fleet: Fleet, failed: tuple[str, Play]) -> None:
     wheels, play = failed
     assert wheels
-    said = next(line for line in play.output.splitlines() if line.startswith("report | spark01"))
-    assert "spark01: proven on the CPU" in said
-    assert "spark01, which builds for debian13-" in said and "did not come to its end at" in said
+    report_line = next(line for line in play.output.splitlines() if line.startswith("report | spark01"))
+    assert "spark01: proven on the CPU" in report_line
+    assert "spark01, which builds for debian13-" in report_line and "did not come to its end at" in report_line
     kept = "until its stack is built, it is usable with the official wheels of lab-wheels"
-    assert f"{kept} (. /opt/sparkforge/bin/activate-torch), and stack_method: wheel stays with them" in said
+    assert f"{kept} (. /opt/sparkforge/bin/activate-torch), and stack_method: wheel stays with them" in report_line
     assert "next, on" not in play.output
     status = fleet.run("status", stack_name="lab-fleet", stack_meanwhile="lab-wheels").succeeded()
     assert re.search(rf"^spark01 +lab-wheels \(bridge\) +{wheels}", status.output, re.M), status.output[-3000:]

@@ -127,11 +127,11 @@ def test_the_site_builds_every_unit_and_the_environment_is_made_of_them(site: Si
     # What oneDNN computes with on aarch64 alone.
     library = {"compute_library"} if site.host.machine == "aarch64" else set()
     assert set(receipts) == {"llvm", "triton", "pytorch", "torchvision", "flash_attention"} | library
-    found = site.host.execute(
+    installed = site.host.execute(
         "/opt/sparkforge/envs/torch/current/bin/python -c "
         "'import torch, triton, torchvision; print(torch.__version__, torch.version.git_version)'"
     )
-    version, git_version = found.split()
+    version, git_version = installed.split()
     assert version.startswith("2.9.1")
     assert git_version == site.made.commits["pytorch"]["v2.9.1"]
     # The wheels are those of the receipts, and told apart from the index's.

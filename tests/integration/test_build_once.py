@@ -36,14 +36,14 @@ class Fleet:
     cache: Path
 
     def run(self, playbook: str, *arguments: str, limit: str = "all", **variables: object) -> Play:
-        given = {
+        all_variables = {
             "sparkforge_wheelhouse_cache": str(self.cache),
             "verify_report_directory": str(self.inventory.parent / "reports"),
             **variables,
         }
         command = [
             str(Path(sys.executable).parent / "ansible-playbook"), "-i", str(self.inventory / "fleet.yml"),
-            str(CHECKOUT / f"playbooks/{playbook}.yml"), "-l", limit, "-e", json.dumps(given), *arguments,
+            str(CHECKOUT / f"playbooks/{playbook}.yml"), "-l", limit, "-e", json.dumps(all_variables), *arguments,
         ]  # fmt: skip
         environment = {**os.environ, "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1"}
         done = subprocess.run(

@@ -48,9 +48,9 @@ def package(name: str, version: str = "1.0", **relations: list[str]) -> Package:
 
 def plant(host: Host, folder: Path, *packages: Package) -> None:
     """Install packages that the collection did not bring."""
-    for one in packages:
-        host.copy(one.write(folder).path, f"/srv/{one.file_name}")
-        host.execute(f"dpkg -i /srv/{one.file_name}")
+    for package in packages:
+        host.copy(package.write(folder).path, f"/srv/{package.file_name}")
+        host.execute(f"dpkg -i /srv/{package.file_name}")
 
 
 def state(host: Host) -> tuple[list[str], list[str]]:
@@ -58,17 +58,17 @@ def state(host: Host) -> tuple[list[str], list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("name", "licence"),
     [
         ("cuda_libraries", "NVIDIA CUDA Toolkit EULA"),
         ("math_libraries", "libcudss, nvpl_blas, nvpl_lapack are under NVIDIA licences"),
         ("cusparselt", "cuSPARSELt"),
     ],
 )
-def test_without_an_accepted_licence_nothing_happens(host: Host, name: str, words: str) -> None:
+def test_without_an_accepted_licence_nothing_happens(host: Host, name: str, licence: str) -> None:
     earlier = state(host)
     play = host.roles(name, sparkforge_accept_nvidia_license="false").failed()
-    assert words in play.text and "sparkforge_accept_nvidia_license to true" in play.text
+    assert licence in play.text and "sparkforge_accept_nvidia_license to true" in play.text
     assert state(host) == earlier
 
 
@@ -77,14 +77,14 @@ def test_a_source_that_apt_cannot_verify_or_find_leaves_nothing(host: Host, wron
     summary = host.mirror["summary"]
     repository = next((host.mirror["tree"] / "compute/cuda/repos/ubuntu2404").iterdir())
     url = f"{host.mirror['url']}/compute/cuda/repos/ubuntu2404/{repository.name}/"
-    given = {"url": url, "key_url": f"{url}3bf863cc.pub", "key_fingerprint": summary["key_fingerprint"]}
+    options = {"url": url, "key_url": f"{url}3bf863cc.pub", "key_fingerprint": summary["key_fingerprint"]}
     site = summary["site_repository"]
     if wrong == "key":
-        given |= {"key_url": f"{host.mirror['url']}{site['key']}", "key_fingerprint": site["key_fingerprint"]}
+        options |= {"key_url": f"{host.mirror['url']}{site['key']}", "key_fingerprint": site["key_fingerprint"]}
     else:
-        given["url"] = url.replace("compute/", "nowhere/")
+        options["url"] = url.replace("compute/", "nowhere/")
     earlier = state(host)
-    result = host.task("sparkforge.dgx_spark.apt_source", name="nvidia-cuda", **given)
+    result = host.task("sparkforge.dgx_spark.apt_source", name="nvidia-cuda", **options)
     # The message names the key that did sign it.
     assert (summary["key_fingerprint"][-16:] if wrong == "key" else "nowhere") in result["cause"] + result["remedy"]
     assert state(host) == earlier

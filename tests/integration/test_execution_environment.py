@@ -50,10 +50,10 @@ def inside(built: str, *command: str, options: tuple[str, ...] = ()) -> str:
 def test_ansible_and_the_collection_are_in_it_and_it_runs_as_nobody_special(built: str) -> None:
     pins = (CHECKOUT / "requirements.txt").read_text()
     assert inside(built, "id", "-u").strip() == "1000"
-    said = inside(built, "ansible-playbook", "--version")
-    version = said.partition("[core ")[2].partition("]")[0]
+    version_text = inside(built, "ansible-playbook", "--version")
+    version = version_text.partition("[core ")[2].partition("]")[0]
     assert f"ansible-core=={version}; python_version >= " in pins
-    assert "config file = /etc/ansible/ansible.cfg" in said
+    assert "config file = /etc/ansible/ansible.cfg" in version_text
     assert f"ansible-runner=={inside(built, 'ansible-runner', '--version').strip()}\n" in pins
     documented = json.loads(inside(built, "ansible-doc", "--json", "sparkforge.dgx_spark.build_info"))
     assert documented["sparkforge.dgx_spark.build_info"]["doc"]["description"]

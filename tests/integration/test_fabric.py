@@ -44,9 +44,9 @@ class Fabric:
     def ip(self, host: str, *arguments: str) -> str:
         return ip("-n", self.spaces[host], *arguments)
 
-    def cable(self, one: str, other: str) -> None:
+    def cable(self, first_port: str, second_port: str) -> None:
         """Connect two ports, written ``host:port``: a veth pair for each half."""
-        (here, port), (there, their_port) = one.split(":"), other.split(":")
+        (here, port), (there, their_port) = first_port.split(":"), second_port.split(":")
         for half in (0, 1):
             # fmt: off
             ip("link", "add", "name", PORTS[int(port)][half], "netns", self.spaces[here], "type", "veth",
@@ -111,8 +111,8 @@ def test_a_pair_that_is_configured_passes_over_both_rails(pair: Fabric) -> None:
 
 def test_three_in_a_ring_reach_each_other_over_each_cable(pair: Fabric) -> None:
     with fabric("a", "b", "c") as made:
-        for one, other in (("a:0", "b:1"), ("b:0", "c:1"), ("c:0", "a:1")):
-            made.cable(one, other)
+        for port, other in (("a:0", "b:1"), ("b:0", "c:1"), ("c:0", "a:1")):
+            made.cable(port, other)
         made.configure()
         for host in made.hosts:
             result = made.check(host)
@@ -329,19 +329,19 @@ def test_a_configuration_that_netplan_refuses_is_not_written(configured: Sparks)
 
 
 @pytest.mark.parametrize(
-    ("said", "options"),
+    ("message", "options"),
     [
         ("eth0 has the default route", {"ports": [["eth0", "enP2p1s0f0np0"]]}),
         ("This host lacks half 1 of port 0 (enp9s1)", {"ports": [["enp1s0f0np0", "enp9s1"]]}),
         ("overlaps with", {"subnets": "the management network"}),
     ],
 )
-def test_bad_input_is_refused_and_changes_nothing(configured: Sparks, said: str, options: dict[str, t.Any]) -> None:
+def test_bad_input_is_refused_and_changes_nothing(configured: Sparks, message: str, options: dict[str, t.Any]) -> None:
     before = configured.state()
     if "subnets" in options:
         own = configured.both[0].execute("ip -oneline -4 address show eth0").split()[3]
         options = {"subnets": ["198.51.100.0/24", str(ipaddress.IPv4Interface(own).network)]}
-    assert said in configured.module(**options)["cause"]
+    assert message in configured.module(**options)["cause"]
     assert configured.state() == before
 
 
@@ -358,7 +358,7 @@ def test_another_file_for_the_same_interface_is_named(configured: Sparks) -> Non
 
 
 @pytest.mark.long
-def test_what_networkmanager_is_given_holds_address_and_mtu(sparks: Sparks) -> None:
+def test_networkmanager_profile_holds_address_and_mtu(sparks: Sparks) -> None:
     """netplan writes its files without it; DGX OS has NetworkManager, and no test here ran it."""
     sparks.module(state="absent")
     host = sparks.both[0]

@@ -58,8 +58,8 @@ def person(open_path: Path) -> Person:
     return made
 
 
-def passwords(started: "pexpect.spawn[str]", *words: str) -> None:
-    for word in words:
+def passwords(started: "pexpect.spawn[str]", *answers: str) -> None:
+    for word in answers:
         started.expect("5 of 5|again")
         started.expect(PROMPTED)
         started.sendline(word)
@@ -84,11 +84,11 @@ def test_five_answers_give_an_inventory_that_works(person: Person, announced: Ho
     # The site looks at the container, which is no Spark, and says so; the test below has a stack for it.
     assert person.ends(started) == Exit.FAILED, person.said
     # The terminal folds sentences, and where depends on how long the host's name is.
-    said = " ".join(person.said.split())
-    assert f"could not log in over ssh. {NAME}: " in said, person.said
-    assert "Permission denied (publickey,password)." in said, person.said
+    output = " ".join(person.said.split())
+    assert f"could not log in over ssh. {NAME}: " in output, person.said
+    assert "Permission denied (publickey,password)." in output, person.said
     default = yaml.safe_load((CHECKOUT / "roles/stack/defaults/main.yml").read_text())["stack_default"]
-    assert f"{NAME} cannot get stack {default}." in said, person.said
+    assert f"{NAME} cannot get stack {default}." in output, person.said
     sparks = yaml.safe_load(person.inventory.read_text())["all"]["children"]["sparks"]
     assert sparks["hosts"] == {NAME: {"ansible_host": announced.execute("hostname -I").split()[0]}}
     assert sparks["vars"]["ansible_user"] == image.USER
@@ -109,9 +109,9 @@ def test_five_answers_give_an_inventory_that_works(person: Person, announced: Ho
         started.expect("not the known one")
         answer(started, [*ANSWERS[:1], ("Take the new key", "n")])
         assert person.ends(started) == Exit.NO_SSH
-        said = " ".join(person.said.split())
-        assert f"{NAME} has another ssh host key, SHA256:" in said
-        assert f"{known} has {find.fingerprint(' '.join(key))} for {NAME}. It was reinstalled, or another" in said
+        output = " ".join(person.said.split())
+        assert f"{NAME} has another ssh host key, SHA256:" in output
+        assert f"{known} has {find.fingerprint(' '.join(key))} for {NAME}. It was reinstalled, or another" in output
         assert (person.inventory.read_text(), known.read_text()) == (written, f"{NAME} {' '.join(key)}\n")
         # On a person's word it is taken, and the password is asked for after its fingerprint.
         started = person.starts()

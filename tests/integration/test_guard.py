@@ -80,10 +80,10 @@ def test_the_guard_runs_ends_a_process_and_leaves_nothing(booted: Host, tmp_path
             break
         time.sleep(0.2)
     write_memory(booted, 7000000)
-    said = booted.execute(
+    journal = booted.execute(
         f"journalctl -u sparkforge-guard -o cat; tail -5 {STATE}/acts.jsonl; systemctl status eater || true"
     )
-    assert not is_running(booted, "eater"), said
+    assert not is_running(booted, "eater"), journal
     assert is_running(booted, "ssh")
     # On a busy machine the guard may have looked again, and found nobody, before there was memory.
     record = next(
@@ -96,7 +96,9 @@ def test_the_guard_runs_ends_a_process_and_leaves_nothing(booted: Host, tmp_path
     assert 'sparkforge_guard_acts_total{act="end"} 1' in booted.execute(f"cat {TEXTFILE}/sparkforge_guard.prom")
     # systemd's own directory for PrivateTmp, which is gone with the unit, and what this test made.
     left = [
-        one for one in ownership.left(booted, files) if not one.path.startswith(("/var/tmp/systemd-", "/srv/", "/run/"))
+        entry
+        for entry in ownership.left(booted, files)
+        if not entry.path.startswith(("/var/tmp/systemd-", "/srv/", "/run/"))
     ]
     assert ownership.faults(left, ownership.rows(), "guard") == []
 
@@ -104,8 +106,10 @@ def test_the_guard_runs_ends_a_process_and_leaves_nothing(booted: Host, tmp_path
     logins = "journalctl -u ssh -o cat | grep -c 'Accepted publickey' || true"
     logged_in = int(booted.execute(logins))
     lab = yaml.safe_load((booted.inventory / benches.GENERATED).read_text())["lab_ssh_config"]
-    words = top.command(booted.name, {"ansible_ssh_common_args": f"-F {lab}"}, Path(lab).parent, "/opt/sparkforge")
-    source = top.Source(booted.name, words)
+    top_command = top.command(
+        booted.name, {"ansible_ssh_common_args": f"-F {lab}"}, Path(lab).parent, "/opt/sparkforge"
+    )
+    source = top.Source(booted.name, top_command)
     source.start()
     seen: list[float] = []
     while len(seen) < 5:
@@ -114,8 +118,8 @@ def test_the_guard_runs_ends_a_process_and_leaves_nothing(booted: Host, tmp_path
             seen.append(source.time)
         time.sleep(0.02)
     assert 0.8 < (seen[-1] - seen[0]) / 4 < 1.5
-    cells, said = top.cells(source)
-    assert cells[1].endswith("%)") and any("ended python3" in line for line in said)
+    cells, journal = top.cells(source)
+    assert cells[1].endswith("%)") and any("ended python3" in line for line in journal)
     assert int(booted.execute(logins)) - logged_in == 1
 
     # The machine goes down with the unit: the count of its start is of another boot.

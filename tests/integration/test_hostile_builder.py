@@ -45,23 +45,26 @@ MANIFEST: dict[str, Any] = {
 EVALUATED = "{{ lookup('ansible.builtin.pipe', 'id') }}"
 #: What a builder can say of a stack: what is changed, and why it is not taken.
 SAYS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
-    "a template for its name": (lambda one: one.update(host=EVALUATED), "host is "),
-    "two lines for its name": (lambda one: one.update(host="spark01\nok: all"), "host is "),
-    "escapes for its name": (lambda one: one.update(host=ESCAPES), "host is "),
-    "a template for a unit": (lambda one: one["units"][0].update(name=EVALUATED), "units[0].name is "),
-    "a unit that leads out": (lambda one: one["units"][0].update(name="../../etc"), "units[0].name is "),
-    "a file that leads out": (lambda one: wheel_of(one).update(file="../../x.whl"), "wheels[0].file is "),
-    "a path that leads out": (lambda one: wheel_of(one).update(path="../../../etc/shadow"), "the path of triton-1.0"),
+    "a template for its name": (lambda manifest: manifest.update(host=EVALUATED), "host is "),
+    "two lines for its name": (lambda manifest: manifest.update(host="spark01\nok: all"), "host is "),
+    "escapes for its name": (lambda manifest: manifest.update(host=ESCAPES), "host is "),
+    "a template for a unit": (lambda manifest: manifest["units"][0].update(name=EVALUATED), "units[0].name is "),
+    "a unit that leads out": (lambda manifest: manifest["units"][0].update(name="../../etc"), "units[0].name is "),
+    "a file that leads out": (lambda manifest: wheel_of(manifest).update(file="../../x.whl"), "wheels[0].file is "),
+    "a path that leads out": (
+        lambda manifest: wheel_of(manifest).update(path="../../../etc/shadow"), "the path of triton-1.0"),
     "an option for a version": (
-        lambda one: wheel_of(one).update(version="1 --index-url http://192.0.2.1"), "wheels[0].version is "),
-    "a template for a project": (lambda one: wheel_of(one).update(name=EVALUATED), "wheels[0].name is "),
-    "a file of another project": (lambda one: wheel_of(one).update(
+        lambda manifest: wheel_of(manifest).update(version="1 --index-url http://192.0.2.1"), "wheels[0].version is "),
+    "a template for a project": (lambda manifest: wheel_of(manifest).update(name=EVALUATED), "wheels[0].name is "),
+    "a file of another project": (lambda manifest: wheel_of(manifest).update(
         file="pip-99-py3-none-any.whl", path=f"triton/{MARK}/pip-99-py3-none-any.whl"), "is no wheel of triton 1.0"),
-    "a size beyond all numbers": (lambda one: wheel_of(one).update(size=10**30), "wheels[0].size is "),
-    "another platform": (lambda one: one.update(platform="ubuntu24.04-aarch64"), "is for the platform ubuntu24.04"),
-    "another stack": (lambda one: one.update(stack="torch-2.9.1"), "is for the stack torch-2.9.1, not lab-built"),
-    "another lock": (lambda one: one.update(lock_id="f" * 12), "is for the lock ffffffffffff, not "),
-    "another Python": (lambda one: one.update(python="2.7"), "is for Python 2.7, not 3.13"),
+    "a size beyond all numbers": (lambda manifest: wheel_of(manifest).update(size=10**30), "wheels[0].size is "),
+    "another platform": (
+        lambda manifest: manifest.update(platform="ubuntu24.04-aarch64"), "is for the platform ubuntu24.04"),
+    "another stack": (
+        lambda manifest: manifest.update(stack="torch-2.9.1"), "is for the stack torch-2.9.1, not lab-built"),
+    "another lock": (lambda manifest: manifest.update(lock_id="f" * 12), "is for the lock ffffffffffff, not "),
+    "another Python": (lambda manifest: manifest.update(python="2.7"), "is for Python 2.7, not 3.13"),
 }  # fmt: skip
 #: What it can have in the place of the wheel, made by a shell at ``$wheel``.
 WHEELS = {
@@ -103,9 +106,9 @@ class Offer:
     signers: list[str]
 
 
-def offers(place: Path) -> tuple[list[Offer], str]:
+def offers(folder: Path) -> tuple[list[Offer], str]:
     """Pack a wheelhouse to ``house.tar``; return what it offers, and a script that spoils what is unpacked."""
-    known, own = signature.Signer(str(place / "known")), signature.Signer(str(place / "own"))
+    known, own = signature.Signer(str(folder / "known")), signature.Signer(str(folder / "own"))
     for signer in (known, own):
         signer.make(False)
     pinned = [str(known.public_key)]
@@ -115,24 +118,24 @@ def offers(place: Path) -> tuple[list[Offer], str]:
     shell: list[str] = []
     files: dict[str, bytes | str] = {}
 
-    def offer(name: str, said: str, content: bytes | str, lock: str, signers: list[str] | None = None) -> None:
+    def offer(name: str, message: str, content: bytes | str, lock: str, signers: list[str] | None = None) -> None:
         files[f"manifests/lab-built-{lock}.json"] = content
-        made.append(Offer(name, lock, said, signers or []))
+        made.append(Offer(name, lock, message, signers or []))
 
     def of(lock: str, mark: str = MARK, signer: signature.Signer | None = None) -> bytes:
-        def change(one: dict[str, Any]) -> None:
-            one["lock_id"], one["units"][0]["fingerprint"] = lock, mark
-            wheel_of(one)["path"] = f"triton/{mark}/{FILE}"
+        def change(manifest: dict[str, Any]) -> None:
+            manifest["lock_id"], manifest["units"][0]["fingerprint"] = lock, mark
+            wheel_of(manifest)["path"] = f"triton/{mark}/{FILE}"
 
         return resealed(change, signer)
 
-    for (name, (change, said)), lock in zip(SAYS.items(), locks):
+    for (name, (change, message)), lock in zip(SAYS.items(), locks):
 
-        def changed(one: dict[str, Any], lock: str = lock, change: Any = change) -> None:
-            one["lock_id"] = lock
-            change(one)
+        def changed(manifest: dict[str, Any], lock: str = lock, change: Any = change) -> None:
+            manifest["lock_id"] = lock
+            change(manifest)
 
-        offer(name, said, resealed(changed), lock)
+        offer(name, message, resealed(changed), lock)
     lock = next(locks)
     offer(
         "a manifest that was changed",
@@ -154,7 +157,7 @@ def offers(place: Path) -> tuple[list[Offer], str]:
     lock = next(locks)
     offer("what is right", "", of(lock, signer=known), lock, pinned)
     files[f"triton/{MARK}/{FILE}"] = CONTENT
-    with tarfile.open(place / "house.tar", "w") as packed:
+    with tarfile.open(folder / "house.tar", "w") as packed:
         for path, content in files.items():
             info = tarfile.TarInfo(f"{house[1:]}/{path}")
             if isinstance(content, str):
@@ -186,8 +189,8 @@ class Scene:
         done = self.other.run(str(path), "-l", self.other.name, **STACK, **variables)
         assert results.exists(), done.output[-6000:]
         assert "\x1b" not in done.output and "Traceback" not in done.output, done.output[-6000:]
-        found: dict[str, Any] = json.loads(results.read_text())
-        return found
+        answers: dict[str, Any] = json.loads(results.read_text())
+        return answers
 
     @property
     def cache(self) -> Path:
@@ -234,14 +237,14 @@ def test_nothing_that_a_hostile_builder_offers_is_taken(scene: Scene, untouched:
         "delegate_to": scene.hostile.name, "loop": "{{ offers }}", "register": "asked", "ignore_errors": True,
     }  # fmt: skip
     record = {"ansible.builtin.set_fact": {"results": {"asked": "{{ asked.results }}"}}}
-    rows = [{"lock": one.lock, "signers": one.signers} for one in listed]
+    rows = [{"lock": offer.lock, "signers": offer.signers} for offer in listed]
     answers = scene.play([asked, record], offers=rows)["asked"]
-    said = {one.name: " ".join(str(answer.get("msg", "")).split("\n")) for one, answer in zip(listed, answers)}
+    texts = {offer.name: " ".join(str(answer.get("msg", "")).split("\n")) for offer, answer in zip(listed, answers)}
     wrong = {
-        one.name: said[one.name]
-        for one, answer in zip(listed, answers)
-        if bool(answer.get("failed")) is not bool(one.said)
-        or not any(words in said[one.name] for words in one.said.split("|"))
+        offer.name: texts[offer.name]
+        for offer, answer in zip(listed, answers)
+        if bool(answer.get("failed")) is not bool(offer.said)
+        or not any(alternative in texts[offer.name] for alternative in offer.said.split("|"))
     }
     assert not wrong, json.dumps(wrong, indent=1)
     messages = [answer["msg"] for answer in answers if answer.get("failed")]
@@ -249,17 +252,17 @@ def test_nothing_that_a_hostile_builder_offers_is_taken(scene: Scene, untouched:
     shadow = scene.hostile.execute("head -1 /etc/shadow")
     assert shadow not in "".join(messages)
     # Of the right one its manifest and its wheel; of those whose wheels are wrong no wheel.
-    right = [one for one in listed if not one.said]
+    right = [offer for offer in listed if not offer.said]
     wheels = [name for name in scene.cached() if "/wheels/" in name and name.endswith(".whl")]
     assert [Path(name).name for name in wheels] == [FILE] and len(right) == 1
     assert (scene.cache / wheels[0]).read_bytes() == CONTENT
     kept = {Path(name).name for name in scene.cached() if "/manifests/" in name}
-    sound = [one for one in listed if not one.said or one.name.endswith(" for the wheel")]
-    assert kept <= {f"lab-built-{one.lock}.json" for one in sound}
+    sound = [offer for offer in listed if not offer.said or offer.name.endswith(" for the wheel")]
+    assert kept <= {f"lab-built-{offer.lock}.json" for offer in sound}
     assert scene.other.contents() == untouched
 
 
-def test_of_hostile_receipts_nothing_is_published(scene: Scene, tmp_path: Path) -> None:
+def test_hostile_receipts_are_not_published(scene: Scene, tmp_path: Path) -> None:
     tree = wheel_tree.WheelTree(tmp_path / "root")
     units = tree.stack(1)
     spoilt = {}
@@ -294,7 +297,7 @@ def test_no_host_installs_what_its_stack_has_not(scene: Scene, untouched: list[s
     lock = scene.play([record])["lock"]
     house = f"/opt/sparkforge/wheelhouse/{wheel_tree.PLATFORM}"
     path = scene.place / "manifest.json"
-    path.write_bytes(resealed(lambda one: one.update(lock_id=lock, host=scene.hostile.name)))
+    path.write_bytes(resealed(lambda manifest: manifest.update(lock_id=lock, host=scene.hostile.name)))
     scene.hostile.copy(path, f"{house}/manifests/lab-built-{lock}.json")
     play = scene.other.roles("python_env", **STACK, sparkforge_wheelhouse_cache=str(scene.cache)).failed()
     assert (

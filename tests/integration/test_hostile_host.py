@@ -87,8 +87,8 @@ class Pair:
 
     def report(self, host: Host) -> dict[str, Any]:
         """Return what the controller has of a host's proof."""
-        found: dict[str, Any] = json.loads((host.reports / f"{host.name}.json").read_text())
-        return found
+        report: dict[str, Any] = json.loads((host.reports / f"{host.name}.json").read_text())
+        return report
 
     def facts(self) -> dict[str, Any]:
         """Return facts by which a host would decide about more than itself, were they variables of the play."""
@@ -141,8 +141,10 @@ class Pair:
         where = "/opt/sparkforge /etc /var/log/sparkforge"
         assert self.other.execute(f"grep -rlF '{self.stolen}' {where} 2>/dev/null || true") == ""
         names = {f"{host.name}.{kind}" for host in (self.other, self.hostile) for kind in ("json", "html")}
-        found = {path.name for path in self.other.reports.iterdir() if path.name.startswith(("..", "spark", "evil"))}
-        assert {name for name in found if self.hostile.name in name or self.other.name in name} <= names
+        report_names = {
+            path.name for path in self.other.reports.iterdir() if path.name.startswith(("..", "spark", "evil"))
+        }
+        assert {name for name in report_names if self.hostile.name in name or self.other.name in name} <= names
 
 
 @pytest.fixture(scope="module")
@@ -196,7 +198,7 @@ UNSOUND: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("observe", UNSOUND.values(), ids=UNSOUND)
-def test_what_is_no_observation_concerns_its_host_alone(pair: Pair, alone: dict[str, Any], observe: Any) -> None:
+def test_invalid_observation_concerns_only_its_host(pair: Pair, alone: dict[str, Any], observe: Any) -> None:
     pair.attack(observe=observe)
     rows = pair.rows()
     assert same(rows[pair.other.name], alone)
@@ -262,7 +264,7 @@ def test_files_of_a_host_that_lead_elsewhere_concern_it_alone(pair: Pair, alone:
 
 
 @pytest.mark.parametrize(("playbook", "stack"), [("build", "torch-2.9.1"), ("deploy", "lab-native")])
-def test_who_builds_is_not_for_a_host_to_say(pair: Pair, playbook: str, stack: str) -> None:
+def test_host_facts_do_not_choose_the_builder(pair: Pair, playbook: str, stack: str) -> None:
     """A platform of its own is one that nobody else is asked to install from."""
     pair.attack(pair.lies(escapes=""), observe={"platform": "stolen1-x86_64"})
     play = pair.run(playbook, "--check", stack_name=stack, stack_method="build" if playbook == "build" else "wheel")
@@ -271,7 +273,7 @@ def test_who_builds_is_not_for_a_host_to_say(pair: Pair, playbook: str, stack: s
         chosen = dict(re.findall(r"msg: '(\S+) builds for (\S+?)-", play.text))
         assert chosen == {pair.hostile.name: "stolen1", pair.other.name: "debian13"}
     else:
-        recap = {found[0]: found for found in RECAP.findall(play.output)}
+        recap = {row[0]: row for row in RECAP.findall(play.output)}
         # Nothing of it is changed, and nothing fails: it is as the site left it.
         assert (recap[pair.other.name][2], recap[pair.other.name][4]) == ("0", "0"), play.output[-6000:]
     cache = pair.other.reports.parent / "wheelhouse"
@@ -287,7 +289,7 @@ def test_the_whole_site_beside_a_host_that_lies_in_every_answer(pair: Pair) -> N
     pair.attack(pair.lies(escapes=""))
     play = pair.run("site", sparkforge_max_fail_percentage=100)
     assert "\x1b" not in play.output and "Traceback" not in play.output, play.output[-6000:]
-    recap = {found[0]: found for found in RECAP.findall(play.output)}
+    recap = {row[0]: row for row in RECAP.findall(play.output)}
     assert recap[pair.other.name][4] == "0", play.output[-6000:]
     assert pair.other.contents() == before
     assert pair.report(pair.other)["verdict"] == "unproven"

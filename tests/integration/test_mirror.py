@@ -93,9 +93,9 @@ def interrupt(host: Host, directory: Path, **variables: object) -> dict[str, dic
         time.sleep(0.05)
     # Ansible's workers are in sessions of their own.
     workers = subprocess.run(["pgrep", "-P", str(process.pid)], check=False, capture_output=True, text=True).stdout
-    for one in [process.pid, *map(int, workers.split())]:
+    for pid in [process.pid, *map(int, workers.split())]:
         with contextlib.suppress(ProcessLookupError):
-            os.kill(one, signal.SIGKILL)
+            os.kill(pid, signal.SIGKILL)
     process.wait()
     return manifest(directory)
 
@@ -105,9 +105,9 @@ def isolate(host: Host) -> None:
     process = image.podman("inspect", host.container, "--format", "{{.State.Pid}}").stdout.strip()
     gateway = benches.bridge_address()
 
-    def ip(*words: str) -> str:
+    def ip(*arguments: str) -> str:
         done = subprocess.run(
-            ["nsenter", "-t", process, "-n", "ip", *words], check=True, capture_output=True, text=True
+            ["nsenter", "-t", process, "-n", "ip", *arguments], check=True, capture_output=True, text=True
         )
         return done.stdout
 
@@ -127,8 +127,8 @@ def serving(host: Host, directory: Path) -> Iterator[str]:
     directory.mkdir(exist_ok=True)
     gateway = benches.bridge_address()
     port = benches._free_port(gateway)
-    words = ["--root", directory, "--bind", gateway, "--port", port, "--name", benches.MIRROR_NAME]
-    words += [
+    options = ["--root", directory, "--bind", gateway, "--port", port, "--name", benches.MIRROR_NAME]
+    options += [
         "--cert",
         bench.folder / "mirror.pem",
         "--key",
@@ -136,8 +136,8 @@ def serving(host: Host, directory: Path) -> Iterator[str]:
         "--ca",
         bench.folder / "ca.pem",
     ]
-    words += ["--log", directory.parent / "served.log"]
-    command = [sys.executable, "-m", "lab.serve", *map(str, words)]
+    options += ["--log", directory.parent / "served.log"]
+    command = [sys.executable, "-m", "lab.serve", *map(str, options)]
     with (directory.parent / "served.out").open("wb") as printed:
         process = subprocess.Popen(command, cwd=CHECKOUT, stdin=subprocess.DEVNULL, stdout=printed, stderr=printed)
     try:
@@ -154,8 +154,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         built, wheels = bench.fresh(), bench.fresh()
         write_stack(built)
         lock(built).succeeded()
-        place = tmp_path_factory.mktemp("mirror")
-        directory = place / "mirror"
+        folder = tmp_path_factory.mktemp("mirror")
+        directory = folder / "mirror"
         with serving(built, directory) as url:
             at = {"mirror_url": url}
             checked = collect(built, directory, "--check", **VARIABLES, **at).succeeded()
@@ -180,11 +180,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 def test_check_says_what_would_be_fetched_and_writes_nothing(site: Site) -> None:
     assert site.after_check == []
     assert site.checked.changed == 1
-    for words in ("redistrib_25.5.json", "setuptools 79.0.1", "pytorch.git, with its submodules"):
-        assert re.search(f"would .*{re.escape(words)}", site.checked.output), words
+    for item in ("redistrib_25.5.json", "setuptools 79.0.1", "pytorch.git, with its submodules"):
+        assert re.search(f"would .*{re.escape(item)}", site.checked.output), item
 
 
-def test_what_was_interrupted_goes_on(site: Site) -> None:
+def test_interrupted_download_resumes(site: Site) -> None:
     assert len(site.interrupted) < len(manifest(site.directory))
     for row in site.interrupted.values():
         assert f"fetching {row['from']}\n" not in site.collected.output
@@ -218,10 +218,10 @@ def test_no_packet_leaves_for_anywhere_but_the_mirror(site: Site, of: str) -> No
     # Of documentation (RFC 5737, RFC 3849), and the neighbour on the same bridge.
     for address in ("192.0.2.1", "198.51.100.7", "2001:db8::1", state.addresses[other.name]):
         assert "unreachable" in host.execute(f"ip route get {address} 2>&1", check=False), address
-        said = host.execute(
+        counters = host.execute(
             f"python3 -c 'import socket; socket.create_connection((\"{address}\", 443), 5)' 2>&1", check=False
         )
-        assert "Network is unreachable" in said, said
+        assert "Network is unreachable" in counters, counters
     assert host.execute("ip route").split()[0] == gateway
     assert len(host.execute("ip route").splitlines()) == 1
     assert host.execute("getent hosts example.com || echo unknown") == "unknown"
@@ -230,10 +230,10 @@ def test_no_packet_leaves_for_anywhere_but_the_mirror(site: Site, of: str) -> No
 def test_the_site_builds_from_source_twice_and_the_second_run_changes_nothing(site: Site) -> None:
     site.run(site.built, **VARIABLES, stack_meanwhile="").succeeded()
     assert site.run(site.built, **VARIABLES, stack_meanwhile="").succeeded().changed == 0
-    found = site.built.execute(
+    installed = site.built.execute(
         "/opt/sparkforge/envs/torch/current/bin/python -c 'import torch, triton, torchvision; print(torch.__version__)'"
     )
-    assert found.startswith("2.9.1")
+    assert installed.startswith("2.9.1")
 
 
 def test_the_site_of_wheels_runs_twice_and_the_second_run_changes_nothing(site: Site) -> None:

@@ -81,11 +81,11 @@ def test_every_fetch_goes_through_the_proxy_and_the_password_is_shown_nowhere(
     assert PASSWORD not in play.output
     host.roles("math_libraries", math_libraries_state="absent").succeeded()
 
-    found = planted.on_host(host, SECRET)
-    found += sampler.end([0])
+    hits = planted.on_host(host, SECRET)
+    hits += sampler.end([0])
     expected = [row for row in planted.accepted() if row.path in (APT_FILE, PROXIES_FILE)]
-    assert [hit for hit in found.hits if not any(row.covers(hit) for row in expected)] == []
-    assert len(found.hits) == len(expected) and found.processes > 0
+    assert [hit for hit in hits.hits if not any(row.covers(hit) for row in expected)] == []
+    assert len(hits.hits) == len(expected) and hits.processes > 0
 
 
 def test_both_are_taken_back_when_the_variables_are_empty(host: Host, factory: list[str], proxy: Proxy) -> None:

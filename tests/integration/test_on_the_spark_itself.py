@@ -25,9 +25,9 @@ def page_command() -> str:
     lines = (CHECKOUT / "docs/developer.md").read_text().splitlines()
     # The host has Ansible elsewhere.
     commands = [line.removeprefix(".venv/bin/").replace(" -K", "") for line in lines]
-    found = {command for command in commands if command.startswith("ansible-playbook -c local -i localhost,")}
-    assert len(found) == 1, f"the page has {len(found)} commands for the Spark itself"
-    return found.pop()
+    matching = {command for command in commands if command.startswith("ansible-playbook -c local -i localhost,")}
+    assert len(matching) == 1, f"the page has {len(matching)} commands for the Spark itself"
+    return matching.pop()
 
 
 def download(folder: Path, *requirements: str) -> None:
@@ -99,10 +99,10 @@ def test_the_default_stack_on_a_machine_that_is_no_spark_stops_with_every_proble
     before = (host.contents(), host.snapshot())
     code, text = play(host, page_command())
     assert code == 2
-    found = re.search(r"localhost cannot get stack torch-[0-9.]+\. Problems: (\d+)\. Nothing was changed\.", text)
-    assert found
-    message = text[found.start() : text.index("Origin:")]
-    assert message.count("Remedy:") == int(found[1])
+    heading = re.search(r"localhost cannot get stack torch-[0-9.]+\. Problems: (\d+)\. Nothing was changed\.", text)
+    assert heading
+    message = text[heading.start() : text.index("Origin:")]
+    assert message.count("Remedy:") == int(heading[1])
     for check in (
         "operating system: The host runs debian 13",
         "gpu: The host has no NVIDIA GPU",

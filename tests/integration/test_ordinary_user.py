@@ -80,16 +80,16 @@ def account(bench: Bench) -> Iterator[Account]:
     install_packages(("sudo",))
     account = Account(f"sparkforge{os.getpid()}")
     rule = Path("/etc/sudoers.d") / account.name
-    with open_directory() as place:
-        (place / "skel").mkdir()
+    with open_directory() as folder:
+        (folder / "skel").mkdir()
         # Of a number that no account in a container has: the kernel tells them apart by that alone, as pkill below.
-        home = ["--create-home", "--skel", place / "skel", "--key", "UID_MIN=50000"]
+        home = ["--create-home", "--skel", folder / "skel", "--key", "UID_MIN=50000"]
         subprocess.run(["useradd", *home, account.name], check=True)
         try:
             rule.touch(0o440)
             rule.write_text(f"{account.name} ALL=(ALL:ALL) NOPASSWD: ALL\n")
             account.home.chmod(0o700)
-            source = copy_of_the_tracked_files(place / "source")
+            source = copy_of_the_tracked_files(folder / "source")
             git("init", "--quiet", ".", cwd=source)
             git("add", "--all", cwd=source)
             git("commit", "--quiet", "--message=all", cwd=source)
@@ -113,8 +113,8 @@ def set_up(account: Account) -> str:
 
 def containers(name: str) -> dict[str, str]:
     """Return the benches of a name that are up here: container -> what the file /whose of it says."""
-    found = image.podman("ps", "--format", "{{.Names}}", "--filter", f"name=^{name}-").stdout.split()
-    return {one: image.podman("exec", one, "cat", "/whose", quiet=True).stdout for one in found}
+    names = image.podman("ps", "--format", "{{.Names}}", "--filter", f"name=^{name}-").stdout.split()
+    return {container: image.podman("exec", container, "cat", "/whose", quiet=True).stdout for container in names}
 
 
 def test_readme_first_command_word_for_word(account: Account, set_up: str) -> None:
@@ -126,7 +126,7 @@ def test_readme_first_command_word_for_word(account: Account, set_up: str) -> No
     assert (account.home / ".ansible").is_dir()
 
 
-def test_what_the_readme_says_next_works_from_a_clone(account: Account, set_up: str) -> None:
+def test_readme_next_commands_work_from_a_clone(account: Account, set_up: str) -> None:
     assert "rollback" in account.run(".venv/bin/sparkforge --help")
     assert "There is no inventory" in account.run(".venv/bin/sparkforge rollback", expect=2)
     listed = "all: {children: {sparks: {hosts: {spark01: {ansible_connection: local}}}}}"
@@ -188,8 +188,8 @@ def test_the_readmes_first_block_in_an_unpacked_release_with_nothing_cached_on_a
     subprocess.run(["chown", "-R", f"{account.name}:", home], check=True)
     variables = {"HOME": str(home), "CONTAINERS_STORAGE_CONF": str(storage), "MAKEFLAGS": f"-- BENCH={account.name}"}
     try:
-        said = account.run(first_block()[0], cwd=unpacked, **variables)
-        assert "was compared with float64" in said and "The second run changed nothing." in said
+        output = account.run(first_block()[0], cwd=unpacked, **variables)
+        assert "was compared with float64" in output and "The second run changed nothing." in output
         tested = account.run(first_block()[1], cwd=unpacked, PYTEST_ADDOPTS=FEW_TESTS, **variables)
         assert re.search(r"\d\d passed", tested)
     finally:
@@ -199,7 +199,7 @@ def test_the_readmes_first_block_in_an_unpacked_release_with_nothing_cached_on_a
         shutil.rmtree(home)
 
 
-def test_what_roots_part_made_is_the_users_also_when_it_fails(account: Account):
+def test_as_root_output_belongs_to_the_user_after_a_failure(account: Account):
     script = (
         'mkdir -p "$SPARKFORGE_CACHE/a" .mypy_cache reports && touch "$SPARKFORGE_CACHE/a/b" .mypy_cache/c reports/d'
         ' && mkdir -p "$SPARKFORGE_CACHE/images/mmdebstrap.x" && ln -s /etc/passwd reports/link && exit 3'
@@ -231,8 +231,8 @@ def test_roots_part_has_sbin_and_a_home_of_its_own_and_the_users_settings(accoun
 
 
 def test_a_cache_of_somebody_elses_is_refused_by_name(account: Account):
-    said = account.run("SPARKFORGE_CACHE=/var/cache lab/as_root touch made", expect=1)
-    assert "The cache /var/cache is not yours. Set SPARKFORGE_CACHE to a folder of your own." in said
+    output = account.run("SPARKFORGE_CACHE=/var/cache lab/as_root touch made", expect=1)
+    assert "The cache /var/cache is not yours. Set SPARKFORGE_CACHE to a folder of your own." in output
     assert not (account.checkout / "made").exists()
 
 
@@ -294,8 +294,8 @@ def rootless(account: Account) -> Iterator[str]:
 
 @pytest.mark.long
 def test_the_lab_runs_without_root(account: Account, rootless: str):
-    said = account.run(f"make lab {rootless}")
-    assert "spark01 is up at 127.0.0.1:" in said
+    output = account.run(f"make lab {rootless}")
+    assert "spark01 is up at 127.0.0.1:" in output
     assert containers(account.name) == {}, "it is not root's"
     assert f"{account.name}-" in account.run("podman ps")
     played = account.run(".venv/bin/ansible-playbook -i inventory/lab.yml playbooks/preflight.yml -l spark01")
@@ -306,21 +306,21 @@ def test_the_lab_runs_without_root(account: Account, rootless: str):
 
 @pytest.mark.long
 def test_make_demo_without_root(account: Account, rootless: str):
-    said = account.run(f"make demo {rootless}")
-    assert "The second run changed nothing." in said
+    output = account.run(f"make demo {rootless}")
+    assert "The second run changed nothing." in output
     account.run(f"make lab-down {rootless}")
 
 
 @pytest.mark.long
 def test_without_root_the_lab_says_what_only_root_can_bring(account: Account, rootless: str):
     if native_architecture() != "arm64":
-        said = account.run(f"make lab {rootless} PLATFORM=arm64", expect=2)
-        assert "only root registers an emulator. Run it with PLATFORM=native." in said
+        last_line = account.run(f"make lab {rootless} PLATFORM=arm64", expect=2)
+        assert "only root registers an emulator. Run it with PLATFORM=native." in last_line
     Path("/dev/net/tun").chmod(0o600)
     try:
         assert "Have root open it" in account.run(f"make lab {rootless}", expect=2)
     finally:
         Path("/dev/net/tun").chmod(0o666)
     script = "import lab.host as h; h.ROOTLESS_PACKAGES.append('no-such-package'); h.install_packages()"
-    said = account.run(f'LAB_ROOTLESS=1 .venv/bin/python -c "{script}" 2>&1 | tail -1')
-    assert "Without root the lab needs no-such-package. Have them installed with apt-get." in said
+    last_line = account.run(f'LAB_ROOTLESS=1 .venv/bin/python -c "{script}" 2>&1 | tail -1')
+    assert "Without root the lab needs no-such-package. Have them installed with apt-get." in last_line

@@ -74,15 +74,15 @@ def test_every_problem_stands_in_one_message_with_its_remedy_and_nothing_changes
         preflight_disk_minimum=[{"path": "/opt", "gib": 90000, "purpose": "a test"}, {"path": "/usr", "gib": 9000}],
         preflight_memory_minimum_gib=90000,
     ).failed()  # fmt: skip
-    found = re.search(r"spark\d+ cannot get stack torch-2.15.0. Problems: (\d+). Nothing was changed.", play.text)
-    assert found
-    count = int(found[1])
-    message = play.text[found.start() : play.text.index("Origin:")]
+    heading = re.search(r"spark\d+ cannot get stack torch-2.15.0. Problems: (\d+). Nothing was changed.", play.text)
+    assert heading
+    count = int(heading[1])
+    message = play.text[heading.start() : play.text.index("Origin:")]
     checks = re.findall(r"(\d+)\. ([a-z ]+): ", message)
     assert [int(number) for number, _check in checks] == list(range(1, count + 1))
     assert message.count("Remedy: ") == count
-    wanted = {"operating system", "licence", "gpu", "memory", "disk", "python", "apt", "apt lock", "apt source"}
-    assert wanted | {"apt pins"} <= {check for _number, check in checks}
+    expected = {"operating system", "licence", "gpu", "memory", "disk", "python", "apt", "apt lock", "apt source"}
+    assert expected | {"apt pins"} <= {check for _number, check in checks}
     for sentence in (
         "The host runs debian 13, but stack torch-2.15.0 is for ubuntu 24.04",
         "set sparkforge_accept_nvidia_license: true",

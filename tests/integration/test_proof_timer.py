@@ -72,7 +72,7 @@ def booted(bench: Bench) -> Host:
     return host
 
 
-def test_what_the_last_proof_found_is_shown_and_taken_back(booted: Host) -> None:
+def test_last_verdict_is_shown_at_login_and_removed_again(booted: Host) -> None:
     root, textfile, motd = "/srv/shown", "/var/lib/prometheus/node-exporter", "/etc/update-motd.d/60-sparkforge"
     booted.execute(f"mkdir -p {textfile} {root}/envs/torch/0123 && ln -s 0123 {root}/envs/torch/current")
     report = {
@@ -91,15 +91,17 @@ def test_what_the_last_proof_found_is_shown_and_taken_back(booted: Host) -> None
         "755 root:root",
         "644 root:root",
     ]
-    said = booted.execute("run-parts /etc/update-motd.d")
-    assert "PyTorch 2.10.0 computes right numbers, checked " in said and f". {root}/bin/activate-torch" in said
+    login_text = booted.execute("run-parts /etc/update-motd.d")
+    assert (
+        "PyTorch 2.10.0 computes right numbers, checked " in login_text and f". {root}/bin/activate-torch" in login_text
+    )
     assert 'sparkforge_proof_verdict{verdict="proven"} 1' in booted.execute(f"cat {textfile}/sparkforge.prom")
-    assert "changed since" not in said, "that report does not say which kernel it saw"
+    assert "changed since" not in login_text, "that report does not say which kernel it saw"
     later = json.dumps({**report, "kernel": "6.0.0"})
     booted.execute(f"echo '{later}' > {root}/reports/2026-11-24T110000Z.json")
     publish(textfile=textfile, motd=True)
-    said = booted.execute("run-parts /etc/update-motd.d")
-    assert re.search(r"checked \d+ days ago; changed since the last proof: kernel\. Enter it", said), said
+    login_text = booted.execute("run-parts /etc/update-motd.d")
+    assert re.search(r"checked \d+ days ago; changed since the last proof: kernel\. Enter it", login_text), login_text
     assert publish()["changed"] and not publish()["changed"]
     assert booted.contents() == before, "nothing is left of it"
     booted.execute(f"rm -r {root} /var/lib/prometheus")
@@ -136,18 +138,18 @@ def test_a_calendar_that_systemd_does_not_understand_is_refused_and_changes_noth
 
 def test_the_timer_waits_for_its_hour(scheduled: Host) -> None:
     assert "sparkforge-proof.timer" in scheduled.execute("systemctl list-timers --no-pager")
-    said = scheduled.execute("systemctl show -p NextElapseUSecRealtime --value sparkforge-proof.timer")
-    assert said.startswith("Sun ")
+    next_run = scheduled.execute("systemctl show -p NextElapseUSecRealtime --value sparkforge-proof.timer")
+    assert next_run.startswith("Sun ")
 
 
 def test_the_service_writes_a_report_says_what_fails_and_is_in_the_state_failed(scheduled: Host) -> None:
     scheduled.execute("systemctl start sparkforge-proof.service || true")
     assert scheduled.execute("systemctl is-failed sparkforge-proof.service") == "failed"
-    said = scheduled.execute("journalctl --no-pager -o cat -u sparkforge-proof.service")
-    assert reports(scheduled), said
+    journal = scheduled.execute("journalctl --no-pager -o cat -u sparkforge-proof.service")
+    assert reports(scheduled), journal
     report = json.loads(scheduled.execute(f"cat {HISTORY}/{reports(scheduled)[-1]}"))
     assert report["verdict"] == "fail" and report["stack"].startswith("lab-")
-    assert "The environment of /usr/bin/python3 has no torch. Run playbooks/deploy.yml" in said
+    assert "The environment of /usr/bin/python3 has no torch. Run playbooks/deploy.yml" in journal
 
 
 #: What the unit's process and one of the account of the checks may do, asked from within the sandbox.
@@ -206,8 +208,8 @@ def test_the_units_are_shut_in_and_reach_what_a_proof_needs(scheduled: Host, tmp
     )
     try:
         scheduled.execute("systemctl start sparkforge-proof.service || true")
-        said = scheduled.execute("journalctl --no-pager -o cat -u sparkforge-proof.service -n 30")
-        [can] = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+        journal = scheduled.execute("journalctl --no-pager -o cat -u sparkforge-proof.service -n 30")
+        [can] = [json.loads(line) for line in journal.splitlines() if line.startswith("{")]
     finally:
         scheduled.execute(
             "rm -rf /run/systemd/system/sparkforge-proof.service.d /dev/nvidia0 /srv/probe.py /opt/sparkforge/probe"

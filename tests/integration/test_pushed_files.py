@@ -93,11 +93,11 @@ class Attacked:
 @pytest.fixture(scope="module")
 def attacked(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Attacked:
     host = bench.fresh()
-    place = tmp_path_factory.mktemp("attack")
+    folder = tmp_path_factory.mktemp("attack")
     host.execute("mkdir /srv/attack && chown spark: /srv/attack")
     for name, text in (("attack.py", ATTACK), ("evil", EVIL)):
-        (place / name).write_text(text)
-        host.copy(place / name, f"/srv/attack/{name}")
+        (folder / name).write_text(text)
+        host.copy(folder / name, f"/srv/attack/{name}")
     # The account itself gets nowhere: sudo asks it for its password.
     refused = host.execute("setpriv --reuid spark --regid spark --init-groups sudo -n true 2>&1 || true")
     assert "password is required" in refused
@@ -131,8 +131,8 @@ def test_roles_put_no_file_into_the_folder_of_the_account(attacked: Attacked, tm
     play = host.roles("network_access", "wheelhouse", **variables)
     assert attacked.end() == {}
     play.succeeded()
-    places = "/etc/nginx/sparkforge-wheelhouse/*.* /etc/nginx/sparkforge-wheelhouse/htpasswd"
-    assert host.execute(f"stat -c '%a %U:%G %n' {places}").splitlines() == [
+    patterns = "/etc/nginx/sparkforge-wheelhouse/*.* /etc/nginx/sparkforge-wheelhouse/htpasswd"
+    assert host.execute(f"stat -c '%a %U:%G %n' {patterns}").splitlines() == [
         "600 root:root /etc/nginx/sparkforge-wheelhouse/tls.pem",
         "640 root:www-data /etc/nginx/sparkforge-wheelhouse/htpasswd",
     ]

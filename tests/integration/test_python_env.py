@@ -88,34 +88,41 @@ def test_a_member_of_the_group_activates_and_leaves_the_environment(installed: H
         'echo $VIRTUAL_ENV; deactivate; test "$PATH" = "$before"; echo ${VIRTUAL_ENV-left}'
     )
     installed.execute(f"cat > /tmp/activate <<'end'\n{script}\nend")
-    place = f"{ENVIRONMENTS}/{current(installed)}"
-    assert installed.execute(f"runuser -u worker -- {shell} /tmp/activate").split() == [place, place, "left"]
+    environment = f"{ENVIRONMENTS}/{current(installed)}"
+    assert installed.execute(f"runuser -u worker -- {shell} /tmp/activate").split() == [
+        environment,
+        environment,
+        "left",
+    ]
 
 
-def test_who_is_not_in_the_group_cannot_use_the_environment(installed: Host) -> None:
-    said = installed.execute(
+def test_environment_is_closed_to_accounts_outside_the_group(installed: Host) -> None:
+    output = installed.execute(
         f"runuser -u nobody -- ls {ENVIRONMENTS}/ 2>&1; runuser -u nobody -- {ROOT}/bin/torch-python -V 2>&1",
         check=False,
     )
-    assert said.count("Permission denied") >= 1
-    assert "Python 3" not in said
+    assert output.count("Permission denied") >= 1
+    assert "Python 3" not in output
 
 
 @pytest.mark.long
 def test_a_jupyter_kernel_runs_in_the_resolved_environment(installed: Host, ipykernel: str) -> None:
     make(installed, python_env_wheels=[ipykernel]).succeeded()
     kernel = json.loads(installed.execute(f"cat {KERNEL}"))
-    place = f"{ENVIRONMENTS}/{current(installed)}"
-    assert kernel["argv"][0] == f"{place}/bin/python"
-    assert kernel["env"]["VIRTUAL_ENV"] == place
-    words = " ".join(kernel["argv"]).format(connection_file="/tmp/none")
-    assert installed.execute(f"VIRTUAL_ENV={kernel['env']['VIRTUAL_ENV']} {words}").split() == [place, place]
+    environment = f"{ENVIRONMENTS}/{current(installed)}"
+    assert kernel["argv"][0] == f"{environment}/bin/python"
+    assert kernel["env"]["VIRTUAL_ENV"] == environment
+    command = " ".join(kernel["argv"]).format(connection_file="/tmp/none")
+    assert installed.execute(f"VIRTUAL_ENV={kernel['env']['VIRTUAL_ENV']} {command}").split() == [
+        environment,
+        environment,
+    ]
     assert make(installed, "--diff", python_env_wheels=[ipykernel]).succeeded().changed == 0
 
     # What is given as -e name=value is text, and still means false.
     make(installed, "-e", "python_env_jupyter=false", python_env_wheels=[ipykernel]).succeeded()
     assert installed.execute(f"test -e {os.path.dirname(KERNEL)} || echo gone") == "gone"
-    assert run_python(installed, "import ipykernel_launcher").split() == [place, place]
+    assert run_python(installed, "import ipykernel_launcher").split() == [environment, environment]
 
 
 @pytest.mark.long

@@ -135,8 +135,8 @@ class Ranges(io.RawIOBase):
                 raise OSError(f"{url} is not served in parts (status {answer.status})")
             self.size = int(answer.headers["Content-Range"].rpartition("/")[2])
 
-    def _open(self, wanted: str) -> t.Any:
-        request = urllib.request.Request(self.url, headers={"Range": wanted})
+    def _open(self, byte_range: str) -> t.Any:
+        request = urllib.request.Request(self.url, headers={"Range": byte_range})
         return urllib.request.urlopen(request, timeout=120, context=self.context)
 
     def readable(self) -> bool:
@@ -173,17 +173,17 @@ def open_wheel(version: str, sha256: str) -> zipfile.ZipFile:
     with tempfile.TemporaryDirectory() as nowhere:
         report = ["--dry-run", "--ignore-installed", "--no-deps", "--report", "-", f"--target={nowhere}"]
         machine = ["--platform=manylinux_2_28_aarch64", "--python-version=3.12", "--implementation=cp"]
-        wanted = [*machine, "--only-binary=:all:", f"torch=={version}"]
-        command = [sys.executable, "-m", "pip", "install", "-q", *report, *wanted]
+        options = [*machine, "--only-binary=:all:", f"torch=={version}"]
+        command = [sys.executable, "-m", "pip", "install", "-q", *report, *options]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise OSError(f"pip does not find torch {version} for aarch64: {done.stderr.strip().splitlines()[-1:]}")
-    found = json.loads(done.stdout)["install"][0]["download_info"]
-    if found["archive_info"]["hashes"]["sha256"] != sha256:
+    url = json.loads(done.stdout)["install"][0]["download_info"]
+    if url["archive_info"]["hashes"]["sha256"] != sha256:
         raise OSError(f"the index has another torch {version} than the one that this test knows")
-    if found["url"].startswith("file://"):
-        return zipfile.ZipFile(urllib.request.url2pathname(found["url"].removeprefix("file://")))
-    return zipfile.ZipFile(io.BufferedReader(Ranges(found["url"]), 1 << 16))
+    if url["url"].startswith("file://"):
+        return zipfile.ZipFile(urllib.request.url2pathname(url["url"].removeprefix("file://")))
+    return zipfile.ZipFile(io.BufferedReader(Ranges(url["url"]), 1 << 16))
 
 
 def digest_of(tree: Path) -> str:
@@ -262,13 +262,14 @@ class Probed:
 
     def configure(self, name: str, tree: str, environment: dict[str, str], arguments: str = "", path: str = "") -> Told:
         """Run CMake as PyTorch's build does: it inherits nothing, and what setup.py hands on is given with -D."""
-        words = " ".join(f"{key}={quoted(value)}" for key, value in sorted(environment.items()))
-        given = " ".join(f"-D{key}={quoted(value)}" for key, value in sorted(handed_on(environment).items()))
+        assignments = " ".join(f"{key}={quoted(value)}" for key, value in sorted(environment.items()))
+        definitions = " ".join(f"-D{key}={quoted(value)}" for key, value in sorted(handed_on(environment).items()))
         path = path or f"{self.toolkit}/bin:/usr/bin:/bin"
         build = f"{PLACE}/build-{name}"
         output = self.host.execute(
-            f"rm -rf {build}; cd {PLACE}; env -i PATH={path} {words} cmake -G Ninja -S {PLACE} -B {build}"
-            f" -DMODULES={tree}/cmake {given} {arguments} 2>&1; echo status=$?; cat {build}/told 2>/dev/null || true"
+            f"rm -rf {build}; cd {PLACE}; env -i PATH={path} {assignments} cmake -G Ninja -S {PLACE} -B {build}"
+            f" -DMODULES={tree}/cmake {definitions} {arguments} 2>&1; echo status=$?;"
+            f" cat {build}/told 2>/dev/null || true"
         )
         text, _mark, told = output.partition("status=")
         lines = told.splitlines()
@@ -282,10 +283,12 @@ def quoted(value: str) -> str:
 def handed_on(environment: dict[str, str]) -> dict[str, str]:
     """Return what 2.9.1's tools/setup_helpers/cmake.py makes -D of, and EnvVarForwarding.cmake sets from 2.14 on."""
     names = {"CUDNN_LIBRARY", "CUDNN_INCLUDE_DIR", "TORCH_CUDA_ARCH_LIST", "BLAS"}
-    found = {key: value for key, value in environment.items() if re.match(r"USE_|BUILD_|CMAKE_", key) or key in names}
+    variables = {
+        key: value for key, value in environment.items() if re.match(r"USE_|BUILD_|CMAKE_", key) or key in names
+    }
     if "CUDACXX" in environment:
-        found["CUDA_NVCC_EXECUTABLE"] = environment["CUDACXX"]
-    return found
+        variables["CUDA_NVCC_EXECUTABLE"] = environment["CUDACXX"]
+    return variables
 
 
 PLAY = {
@@ -322,18 +325,18 @@ def probed(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Probed:
     # Of the toolchain only what a configure run takes: LLVM is most of the time.
     tools = ["build-essential", "cmake", "ninja-build"]
     host.run("libraries", stack_method="wheel", build_toolchain_packages=tools).succeeded()
-    place = tmp_path_factory.mktemp("probe")
-    told = place / "told.json"
-    (place / "play.yml").write_text(json.dumps([PLAY]))
+    folder = tmp_path_factory.mktemp("probe")
+    told = folder / "told.json"
+    (folder / "play.yml").write_text(json.dumps([PLAY]))
     host.run(
-        str(place / "play.yml"), told=str(told), stack_method="wheel", pytorch_version="2.9.1",
+        str(folder / "play.yml"), told=str(told), stack_method="wheel", pytorch_version="2.9.1",
         pytorch_architectures="12.0", pytorch_blas="NVPL", pytorch_unit=UNIT,
     ).succeeded()  # fmt: skip
     plan = json.loads(told.read_text())
     assert plan["missing"] == ["nvcc 13.0 (role cuda_libraries)"]  # the lab's package of it is empty
     home = plan["unit"]["environment"]["CUDA_HOME"]
 
-    archive = place / "probe.tar"
+    archive = folder / "probe.tar"
     machine = host.execute("uname -m")
     target = {"aarch64": "sbsa-linux"}.get(machine, f"{machine}-linux")
     with tarfile.open(archive, "w", dereference=True) as tar:
@@ -344,7 +347,7 @@ def probed(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Probed:
             tar.add(library, f"{inside}/targets/{target}/lib/{library.name}")
         for version in WHEELS:
             tar.add(modules_of(version), f"{PLACE.lstrip('/')}/{version}")
-            patched = place / version
+            patched = folder / version
             shutil.copytree(modules_of(version), patched)
             known = yaml.safe_load((CHECKOUT / "roles/pytorch/vars/main.yml").read_text())["__pytorch_known_fixes"]
             assert version in known["fermi_token"]["versions"]
@@ -353,8 +356,8 @@ def probed(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Probed:
             )
             tar.add(patched, f"{PLACE.lstrip('/')}/{version}-patched")
         for name, text in (("CMakeLists.txt", PROBE), ("gpu.cpp", GPU)):
-            (place / name).write_text(text)
-            tar.add(place / name, f"{PLACE.lstrip('/')}/{name}")
+            (folder / name).write_text(text)
+            tar.add(folder / name, f"{PLACE.lstrip('/')}/{name}")
     image.podman("cp", archive, f"{host.container}:/tmp/probe.tar")
     host.execute(
         f"tar -C / -xf /tmp/probe.tar --no-same-owner --keep-directory-symlink && rm /tmp/probe.tar"

@@ -51,28 +51,28 @@ def host(bench: Bench, archive: Path) -> Host:
     return host
 
 
-def assert_whole(found: dict[str, Any], text: str) -> None:
-    assert (found["os"]["id"], found["gpu"]["devices"][0]["name"]) == ("debian", "NVIDIA GB10")
-    more = found["record"]
+def assert_whole(recording: dict[str, Any], text: str) -> None:
+    assert (recording["os"]["id"], recording["gpu"]["devices"][0]["name"]) == ("debian", "NVIDIA GB10")
+    more = recording["record"]
     assert more["gpu"]["rest"]["vbios_version"] == "9A.0B.25.00.00" and more["gpu"]["no_load"] == "No torch was found."
     assert more["apt"]["policy"]["build-essential"]["candidate"]
     assert "gcc" in {step["name"] for step in more["apt"]["wheels"]["install"]}
     assert more["apt"]["wheels"]["unavailable"] == ["python3.12-dev", "python3.12-venv"]
     assert "cuda-nvcc-13-0" in more["apt"]["build"]["unavailable"]
-    assert redacted(found) == found
-    assert set(found) - {"record"} == set(json.loads(COMPOSED.read_text()))
+    assert redacted(recording) == recording
+    assert set(recording) - {"record"} == set(json.loads(COMPOSED.read_text()))
     for secret in ("ann", "s3cret", "acme", "wolke7", "GPU-0f1e2d3c"):
         assert secret not in text
 
 
 def test_an_account_without_sudo_records_its_machine_into_the_one_file(host: Host) -> None:
     before = ownership.look(host)
-    said = host.execute(f"cd /home/ann && runuser -u ann -- python3 {ARCHIVE} 2>&1")
-    assert "sparkforge-record.json: " in said and "Read it before you send it." in said
+    output = host.execute(f"cd /home/ann && runuser -u ann -- python3 {ARCHIVE} 2>&1")
+    assert "sparkforge-record.json: " in output and "Read it before you send it." in output
     text = host.execute("cat /home/ann/sparkforge-record.json; rm /home/ann/sparkforge-record.json")
-    found = json.loads(text)
-    assert found["record"]["root"] is False
-    assert_whole(found, text)
+    recording = json.loads(text)
+    assert recording["record"]["root"] is False
+    assert_whole(recording, text)
     assert ownership.look(host) == before
 
 

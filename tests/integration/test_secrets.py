@@ -55,28 +55,28 @@ class Site:
 
     def run(self, name: str, playbook: str, *arguments: str, **variables: object) -> Play:
         """Run a playbook on both, and keep what it prints."""
-        given = {**VARIABLES, **variables}
-        del given["sparkforge_rewrite"]
+        all_variables = {**VARIABLES, **variables}
+        del all_variables["sparkforge_rewrite"]
         limit = ",".join(host.name for host in self.hosts)
-        play = self.builder.run(playbook, "-l", limit, "-vvv", "--diff", *arguments, **given)
+        play = self.builder.run(playbook, "-l", limit, "-vvv", "--diff", *arguments, **all_variables)
         (self.kept / f"{name}.out").write_text(play.output)
         return play
 
     def search(self) -> planted.Found:
         """Search both hosts, and on the controller all that these runs could write."""
-        found = planted.Found()
+        hits = planted.Found()
         for host in self.hosts:
-            found += planted.on_host(host, self.secrets)
+            hits += planted.on_host(host, self.secrets)
         bench = benches.Bench.load(self.builder.bench)
         assert bench
-        found += planted.on_controller(self.secrets, self.builder.inventory.parent, self.kept, bench.folder)
-        return found
+        hits += planted.on_controller(self.secrets, self.builder.inventory.parent, self.kept, bench.folder)
+        return hits
 
-    def unexpected(self, found: planted.Found) -> list[planted.Hit]:
+    def unexpected(self, hits: planted.Found) -> list[planted.Hit]:
         """Return the hits that neither the table of accepted files nor the controller's own inventory explains."""
         own = {str(host.inventory / "host_vars" / f"{host.name}.yml") for host in self.hosts}
         rows = planted.accepted()
-        return [hit for hit in found.hits if hit.where not in own and not any(row.covers(hit) for row in rows)]
+        return [hit for hit in hits.hits if hit.where not in own and not any(row.covers(hit) for row in rows)]
 
 
 def plant(builder: Host, taker: Host, secrets: Planted, https: str, http: str, tls: serve.Certificate) -> dict:
@@ -84,8 +84,8 @@ def plant(builder: Host, taker: Host, secrets: Planted, https: str, http: str, t
     mirror = builder.mirror["url"].removeprefix("https://")
     archive = builder.execute("grep -hoE 'https?://[^/ ]+' -r /etc/apt/sources.list* | head -1").partition("://")[2]
 
-    def at(place: str, path: str) -> str:
-        return f"https://user:{secrets.url(place)}@{mirror}/{path}"
+    def at(label: str, path: str) -> str:
+        return f"https://user:{secrets.url(label)}@{mirror}/{path}"
 
     both = {
         "ansible_become_password": secrets.text("become"),
@@ -168,26 +168,26 @@ def test_no_secret_is_left_or_shown_by_a_site_that_succeeds_nor_by_one_that_fail
         site.run("second", "site").succeeded()
         site.run("converged", "site", "--check").succeeded()
         failed = fail(site)
-        found = site.search()
+        hits = site.search()
     # apt downloads as an account of its own, which has to tell the proxy its password; others cannot look at it.
     allowed = [0, *(planted.user_id(site.builder, name) for name in ("sparkforge", "_apt"))]
-    found += sampler.end(allowed)
+    hits += sampler.end(allowed)
     for host in site.hosts:
         pid = image.podman("inspect", host.container, "--format", "{{.State.Pid}}").stdout.strip()
         assert pid in {seen for seen, _when in sampler.seen}, "the processes of the containers were not looked at"
-    unexpected = [*site.unexpected(after), *site.unexpected(found)]
-    explained = sorted({hit.where for hit in [*after.hits, *found.hits]} - {hit.where for hit in unexpected})
+    unexpected = [*site.unexpected(after), *site.unexpected(hits)]
+    explained = sorted({hit.where for hit in [*after.hits, *hits.hits]} - {hit.where for hit in unexpected})
     with capsys.disabled():
         outputs = [path.stat().st_size for path in site.kept.glob("*.out")]
         print(f"\nafter the site: {after}")
-        print(f"at the end: {found}; {len(outputs)} outputs of plays ({sum(outputs) / 1e6:.1f} MB) are among them")
+        print(f"at the end: {hits}; {len(outputs)} outputs of plays ({sum(outputs) / 1e6:.1f} MB) are among them")
         print("explained:", *explained, sep="\n  ")
         print(f"{len(unexpected)} not explained:", *sorted(set(map(str, unexpected))), sep="\n  ")
     assert unexpected == []
     # Or the failures would prove nothing.
-    assert [words for words, play in failed.items() if play.code == 0 or words not in play.text] == []
+    assert [message for message, play in failed.items() if play.code == 0 or message not in play.text] == []
     # Each row of the table has its file, or it is not needed.
-    searched = [*after.hits, *found.hits]
+    searched = [*after.hits, *hits.hits]
     assert [row.path for row in planted.accepted() if not any(row.covers(hit) for hit in searched)] == []
 
 
@@ -196,8 +196,8 @@ def fail(site: Site) -> dict[str, Play]:
     runs = {}
     broken = {**VARIABLES["pytorch_unit"], "environment": {"FIXTURE_WEIGHT": "3"}}
     rewrite = {
-        url: place.replace("/git/", "/git/none/")
-        for url, place in site.variables[site.builder.name]["sparkforge_rewrite"].items()
+        url: mirror.replace("/git/", "/git/none/")
+        for url, mirror in site.variables[site.builder.name]["sparkforge_rewrite"].items()
     }
     site.give(sparkforge_rewrite=rewrite)
     site.builder.execute("rm -r /opt/sparkforge/builds/.sources")

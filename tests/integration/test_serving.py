@@ -24,12 +24,12 @@ UNIT = "sparkforge-serving"
 KEY, TOKEN = "k3y-of-the-server-0123456789", "hf_s3cretOfTheTests"
 
 
-def wheel(place: Path, version: str) -> str:
+def wheel(folder: Path, version: str) -> str:
     files = {
         **{f"{path}/__init__.py": "" for path in ("vllm", "vllm/entrypoints", "vllm/entrypoints/cli")},
         "vllm/entrypoints/cli/main.py": Path(model_server.__file__).read_text(),
     }
-    return str(stand_ins.write_wheel(place, "vllm", version, files))
+    return str(stand_ins.write_wheel(folder, "vllm", version, files))
 
 
 @pytest.fixture(scope="module")
@@ -47,12 +47,12 @@ def host(bench: Bench) -> Host:
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
-    place = tmp_path_factory.mktemp("wheels")
-    return wheel(place / "1", "0.1"), wheel(place / "2", "0.2")
+    folder = tmp_path_factory.mktemp("wheels")
+    return wheel(folder / "1", "0.1"), wheel(folder / "2", "0.2")
 
 
 def serve(host: Host, wheel: str, *arguments: str, **variables: Any) -> Play:
-    given = {
+    all_variables = {
         "serving_engine": "vllm",
         "serving_model": MODEL,
         "serving_start_timeout": 60,
@@ -62,7 +62,7 @@ def serve(host: Host, wheel: str, *arguments: str, **variables: Any) -> Play:
         "verify_sonames": [],
         **variables,
     }
-    return host.run("serve", *arguments, **given)
+    return host.run("serve", *arguments, **all_variables)
 
 
 #: Prints the status and the answer.
@@ -79,8 +79,8 @@ print(answer.status, answer.read().decode())
 
 def asked(host: Host, path: str = "/", key: str = "") -> Any:
     """Return what the server answers, or the status where it answers nothing or refuses."""
-    words = ["python3", "-c", ASK, f"http://127.0.0.1:8000{path}", key]
-    status, _space, body = host.execute(shlex.join(words)).partition(" ")
+    command = ["python3", "-c", ASK, f"http://127.0.0.1:8000{path}", key]
+    status, _space, body = host.execute(shlex.join(command)).partition(" ")
     return json.loads(body) if status == "200" and body else int(status)
 
 
@@ -112,20 +112,20 @@ def with_an_engine(bench: Bench) -> Host:
 def test_the_unit_that_runs_is_shut_in(bench: Bench) -> None:
     """The role alone, in an environment that is none, so that every run of the tests can afford to ask."""
     host = with_an_engine(bench)
-    given = {"serving_engine": "vllm", "serving_model": MODEL, "serving_start_timeout": 60}
-    host.roles("serving", **given).succeeded()
-    found = shown(
+    variables = {"serving_engine": "vllm", "serving_model": MODEL, "serving_start_timeout": 60}
+    host.roles("serving", **variables).succeeded()
+    properties = shown(
         host, "ActiveState", "UnitFileState", "OOMScoreAdjust", "NRestarts", "StartLimitBurst", "RestartMode",
         "DevicePolicy", "DeviceAllow", "IPAddressDeny", "IPAddressAllow", "ProtectHome", "MainPID",
     )  # fmt: skip
-    process = found.pop("MainPID")
+    process = properties.pop("MainPID")
     # Its own processes talk to each other where nobody else does.
     inside = asked(host)["environment"]
     names = ("VLLM_HOST_IP", "GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
     assert [inside[name] for name in names] == ["127.0.0.1", "lo", "lo"]
-    networks = [set(found.pop(name).split()) for name in ("IPAddressDeny", "IPAddressAllow")]
+    networks = [set(properties.pop(name).split()) for name in ("IPAddressDeny", "IPAddressAllow")]
     assert networks == [{"0.0.0.0/0", "::/0"}, {"127.0.0.0/8", "::1/128"}]
-    assert found == {
+    assert properties == {
         "ActiveState": "active", "UnitFileState": "enabled", "OOMScoreAdjust": "800", "NRestarts": "0",
         "StartLimitBurst": "4", "RestartMode": "direct", "DevicePolicy": "closed",
         "DeviceAllow": "char-nvidia* rw",
@@ -161,21 +161,21 @@ sys.exit("--wrong" in sys.argv)
 @pytest.mark.long
 def test_a_server_is_taken_into_use_when_it_is_proven(bench: Bench, tmp_path: Path) -> None:
     host = with_an_engine(bench)
-    given = {"serving_engine": "vllm", "serving_model": MODEL, "serving_start_timeout": 60, "serving_prove": True}
-    assert "the proof is not on this host yet" in host.roles("serving", **given).failed().text
+    variables = {"serving_engine": "vllm", "serving_model": MODEL, "serving_start_timeout": 60, "serving_prove": True}
+    assert "the proof is not on this host yet" in host.roles("serving", **variables).failed().text
     (tmp_path / "proof.pyz").write_text(PROVE)
     host.copy(tmp_path / "proof.pyz", "/opt/sparkforge/proof/proof.pyz")
-    wrong = host.roles("serving", **given, serving_prove_arguments=["--wrong"]).failed().text
+    wrong = host.roles("serving", **variables, serving_prove_arguments=["--wrong"]).failed().text
     assert "what it returns is not proven: fail endpoint.batch: Answers in a batch are off." in wrong
     assert shown(host, "ActiveState", "UnitFileState") == {"ActiveState": "inactive", "UnitFileState": "disabled"}
-    host.roles("serving", **given).succeeded()
+    host.roles("serving", **variables).succeeded()
     assert shown(host, "ActiveState", "UnitFileState") == {"ActiveState": "active", "UnitFileState": "enabled"}
     report = json.loads(host.execute(f"cat /var/lib/{UNIT}/proof.json"))
     assert report["uid"] == int(host.execute(f"id -u {UNIT}"))
-    words = ["endpoint", "http://127.0.0.1:8000", "--model", MODEL, "--json", f"/var/lib/{UNIT}/proof.json"]
-    assert report["words"] == words
-    assert host.roles("serving", **given).succeeded().changed == 0
-    host.roles("serving", **{**given, "serving_prove": False}).succeeded()
+    arguments = ["endpoint", "http://127.0.0.1:8000", "--model", MODEL, "--json", f"/var/lib/{UNIT}/proof.json"]
+    assert report["words"] == arguments
+    assert host.roles("serving", **variables).succeeded().changed == 0
+    host.roles("serving", **{**variables, "serving_prove": False}).succeeded()
     assert host.execute(f"ls /etc/systemd/system/{UNIT}-prove.service || true") == ""
 
 
@@ -204,8 +204,8 @@ def test_check_mode_changes_nothing(host: Host, wheels: tuple[str, str]) -> None
 def test_a_server_runs_as_its_own_account_and_a_second_run_changes_nothing(host: Host, wheels: tuple[str, str]) -> None:
     # Of a word that systemd would read otherwise.
     arguments = ["--served-model-name", 'a "b" %h $HOME']
-    given = {"serving_arguments": arguments, "serving_environment": {"GREETING": "50 % of $x"}}
-    serve(host, wheels[0], serving_networks=["localhost", "192.0.2.0/24"], **given).succeeded()
+    variables = {"serving_arguments": arguments, "serving_environment": {"GREETING": "50 % of $x"}}
+    serve(host, wheels[0], serving_networks=["localhost", "192.0.2.0/24"], **variables).succeeded()
     now = asked(host)
     assert (now["model"], now["gpu_memory_utilization"], now["served_model_name"]) == (MODEL, 0.7, 'a "b" %h $HOME')
     assert now["prefix"] == f"{ENVIRONMENTS}/{current(host)}"
@@ -222,7 +222,7 @@ def test_a_server_runs_as_its_own_account_and_a_second_run_changes_nothing(host:
         f"/var/lib/{UNIT} 700 {UNIT}:{UNIT}",
         f"{ENVIRONMENTS} 750 root:sparkforge",
     ]
-    again = serve(host, wheels[0], serving_networks=["localhost", "192.0.2.0/24"], **given).succeeded()
+    again = serve(host, wheels[0], serving_networks=["localhost", "192.0.2.0/24"], **variables).succeeded()
     assert again.changed == 0, again.output
 
 
@@ -231,8 +231,8 @@ def test_beyond_this_host_only_who_has_the_key_is_answered_and_nobody_else_sees_
     host: Host, wheels: tuple[str, str], tmp_path: Path
 ) -> None:
     (tmp_path / "key").write_text(f"{KEY}\n")
-    given = {"serving_host": "0.0.0.0", "serving_api_key_file": str(tmp_path / "key")}
-    played = serve(host, wheels[0], "-vvv", "--diff", **given).succeeded()
+    variables = {"serving_host": "0.0.0.0", "serving_api_key_file": str(tmp_path / "key")}
+    played = serve(host, wheels[0], "-vvv", "--diff", **variables).succeeded()
     assert asked(host) == asked(host, "/invocations") == asked(host, key="another") == 401
     assert asked(host, "/health") == 200
     assert asked(host, key=KEY)["middleware"] == "sparkforge_launch.Guard"
@@ -240,17 +240,17 @@ def test_beyond_this_host_only_who_has_the_key_is_answered_and_nobody_else_sees_
     # In no command line or environment of any process, no journal and no file but root's and systemd's own.
     seen = "cat /proc/*/cmdline /proc/*/environ 2>/dev/null | tr '\\0' '\\n'; journalctl --no-pager"
     assert KEY not in host.execute(seen)
-    found = host.execute(f"grep -rlsF {KEY} /etc /opt /run /var /home /tmp /root", check=False).splitlines()
-    assert sorted(found) == [f"/etc/{UNIT}.key", f"/run/credentials/{UNIT}.service/api_key"]
+    files = host.execute(f"grep -rlsF {KEY} /etc /opt /run /var /home /tmp /root", check=False).splitlines()
+    assert sorted(files) == [f"/etc/{UNIT}.key", f"/run/credentials/{UNIT}.service/api_key"]
     assert host.execute(f"stat -c '%a %U' /etc/{UNIT}.key") == "600 root"
-    assert host.execute(f"su nobody -s /bin/sh -c 'cat {found[0]} {found[1]}'", check=False) == ""
+    assert host.execute(f"su nobody -s /bin/sh -c 'cat {files[0]} {files[1]}'", check=False) == ""
     assert shown(host, "IPAddressDeny")["IPAddressDeny"] == ""
     assert host.exposure(UNIT) <= MOST_EXPOSED
-    assert serve(host, wheels[0], **given).succeeded().changed == 0
+    assert serve(host, wheels[0], **variables).succeeded().changed == 0
     serve(host, wheels[0]).succeeded()
     assert host.execute(f"ls /etc/{UNIT}.key", check=False) == ""
     (tmp_path / "key").write_text("short\n")
-    assert "does not hold a key" in serve(host, wheels[0], **given).failed().text
+    assert "does not hold a key" in serve(host, wheels[0], **variables).failed().text
 
 
 @pytest.mark.long
@@ -311,9 +311,9 @@ def test_a_server_that_does_not_come_up_stays_off_and_says_why_until_it_is_mende
     assert "playbooks/rollback.yml -e python_env_name=serving" in play.text
     # Neither now nor at the next boot.
     assert shown(host, "ActiveState", "UnitFileState") == {"ActiveState": "failed", "UnitFileState": "disabled"}
-    said = host.execute("run-parts /etc/update-motd.d")
-    assert f"{UNIT}.service is off since" in said and "after 2 starts: it exited with status 1." in said
-    assert "ValueError: no such layer" in said and f"systemctl enable --now {UNIT}" in said
+    login_text = host.execute("run-parts /etc/update-motd.d")
+    assert f"{UNIT}.service is off since" in login_text and "after 2 starts: it exited with status 1." in login_text
+    assert "ValueError: no such layer" in login_text and f"systemctl enable --now {UNIT}" in login_text
     assert f"{UNIT}.service is off since" in host.run("status").succeeded().text
     # As a person does who mends the cause and follows those words.
     host.execute(
@@ -330,12 +330,12 @@ def test_a_server_that_does_not_come_up_stays_off_and_says_why_until_it_is_mende
 def hub(host: Host) -> Iterator[Hub]:
     """The lab's hub, which the container reaches, and the wheels of its client there."""
     folder = cache_directory() / "hub-wheels"
-    words = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--require-hashes", "--only-binary=:all:"]
-    words += ["--python-version", "3.13", "--implementation", "cp", "-d", str(folder)]
+    command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--require-hashes", "--only-binary=:all:"]
+    command += ["--python-version", "3.13", "--implementation", "cp", "-d", str(folder)]
     for glibc in ("2_39", "2_28", "2_17"):
-        words += ["--platform", f"manylinux_{glibc}_{host.machine}"]
+        command += ["--platform", f"manylinux_{glibc}_{host.machine}"]
     pins = CHECKOUT / "roles/serving/files/hub-requirements.txt"
-    subprocess.run([*words, "-r", str(pins)], check=True)
+    subprocess.run([*command, "-r", str(pins)], check=True)
     for path in folder.glob("*.whl"):
         host.copy(path, f"/srv/wheels/{path.name}")
     files = {
@@ -349,21 +349,21 @@ def hub(host: Host) -> Iterator[Hub]:
 
 @pytest.mark.long
 def test_a_model_by_its_name_is_got_and_served(host: Host, hub: Hub, wheels: tuple[str, str]) -> None:
-    given = {
+    variables = {
         "serving_model": "Org/Tiny", "serving_model_hub": hub.url, "python_env_find_links": ["/srv/wheels"],
         "serving_models": "/srv/hub",
     }  # fmt: skip
     # A disk that is too small is said before, and one that fills up meanwhile when it does.
     host.execute("mkdir -p /srv/hub && mount -t tmpfs -o size=20m none /srv/hub")
-    assert "Org/Tiny needs" in host.run("model", **given).failed().text
+    assert "Org/Tiny needs" in host.run("model", **variables).failed().text
     host.execute("mount -o remount,size=30m /srv/hub")
     hub.before["model.safetensors"] = lambda: host.execute("fallocate -l 16M /srv/hub/others || true")
-    assert "The disk became full. Free some space" in host.run("model", **given).failed().text
+    assert "The disk became full. Free some space" in host.run("model", **variables).failed().text
     hub.before.clear()
     host.execute("umount -l /srv/hub")
-    assert serve(host, wheels[0], "--check", **given).succeeded().changed > 0
+    assert serve(host, wheels[0], "--check", **variables).succeeded().changed > 0
     hub.cuts["model.safetensors"] = [12_000_000]
-    played = serve(host, wheels[0], **given).succeeded()
+    played = serve(host, wheels[0], **variables).succeeded()
     assert "Org/Tiny: licence apache-2.0, revision" in played.text
     now = asked(host)
     commit = hub.models["Org/Tiny"].commit
@@ -374,13 +374,13 @@ def test_a_model_by_its_name_is_got_and_served(host: Host, hub: Hub, wheels: tup
         "sparkforge-models 755"
     )
     hub.requests.clear()
-    assert serve(host, wheels[0], **given).succeeded().changed == 0
-    assert host.run("model", **given).succeeded().changed == 0
+    assert serve(host, wheels[0], **variables).succeeded().changed == 0
+    assert host.run("model", **variables).succeeded().changed == 0
     assert hub.requests == []
-    assert "Org/Tiny is served by" in host.run("model", serving_model_state="absent", **given).failed().text
+    assert "Org/Tiny is served by" in host.run("model", serving_model_state="absent", **variables).failed().text
     serve(host, wheels[0]).succeeded()
-    assert host.run("model", "--check", serving_model_state="absent", **given).succeeded().changed == 1
-    assert host.run("model", serving_model_state="absent", **given).succeeded().changed == 1
+    assert host.run("model", "--check", serving_model_state="absent", **variables).succeeded().changed == 1
+    assert host.run("model", serving_model_state="absent", **variables).succeeded().changed == 1
     assert host.execute("ls /srv/hub").split() == ["CACHEDIR.TAG"]
 
 
@@ -406,18 +406,18 @@ def test_a_token_is_in_no_output_file_or_process(host: Host, hub: Hub, tmp_path:
     host.copy(tmp_path / "token", "/root/token")
     begin = f"setsid python3 -c {shlex.quote(GATED)} > /srv/url 2>&1 & echo $! > /srv/hub.pid"
     host.execute(f"cd / && {{ {begin}; }}; timeout 60 sh -c 'until grep -q http /srv/url; do sleep 0.1; done'")
-    given = {"serving_model": "Org/Gated", "python_env_find_links": ["/srv/wheels"]}
+    variables = {"serving_model": "Org/Gated", "python_env_find_links": ["/srv/wheels"]}
     secret = {"serving_model_token_file": str(tmp_path / "token")}
     try:
-        here = {**given, "serving_model_hub": host.execute("cat /srv/url")}
+        here = {**variables, "serving_model_hub": host.execute("cat /srv/url")}
         assert "no token was given" in host.run("model", **here).failed().text
         played = host.run("model", "-vvv", "--diff", **here, **secret).succeeded()
         assert "Org/Gated: licence mit" in played.text
         assert TOKEN not in played.output
         seen = "cat /proc/*/cmdline /proc/*/environ 2>/dev/null | tr '\\0' '\\n'; journalctl --no-pager"
         assert TOKEN not in host.execute(seen)
-        found = host.execute(f"grep -rlsF {TOKEN} /etc /opt /run /var /srv /home /tmp /root", check=False)
-        assert found == "/root/token"
+        files = host.execute(f"grep -rlsF {TOKEN} /etc /opt /run /var /srv /home /tmp /root", check=False)
+        assert files == "/root/token"
         elsewhere = {**here, "serving_model_hub": hub.url, "serving_model_revision": "main"}
         assert "no hub to send a token to" in host.run("model", **elsewhere, **secret).failed().text
     finally:

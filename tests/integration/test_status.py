@@ -29,7 +29,7 @@ def row_of(host: Host, *arguments: str) -> dict[str, t.Any]:
 
 
 @pytest.fixture(scope="module")
-def wanted(provisioned: Host) -> Play:
+def compared(provisioned: Host) -> Play:
     """What is said of a host that the site has just left."""
     return provisioned.run("status", "-vvv").succeeded()
 
@@ -70,7 +70,7 @@ def test_a_host_as_from_the_factory_lacks_everything_and_stays_as_it_is(host: Ho
     assert set(checked["changes"]) >= {"cuda_libraries", "cusparselt", "math_libraries", "python_env"}
 
 
-def test_a_provisioned_host_is_as_its_stack_wants_it(provisioned: Host, wanted: Play) -> None:
+def test_a_provisioned_host_is_as_its_stack_wants_it(provisioned: Host, compared: Play) -> None:
     before, row = provisioned.contents(), row_of(provisioned)
     current = provisioned.execute(f"readlink {ROOT}/envs/torch/current")
     assert (row["standing"], row["changes"], row["stops"], row["drift"]) == ("as wanted", {}, [], [])
@@ -79,13 +79,13 @@ def test_a_provisioned_host_is_as_its_stack_wants_it(provisioned: Host, wanted: 
     assert row["stack"] == row["wanted"]["stack"] == "lab-native"
     assert row["proof"]["verdict"] == "unproven" and row["proof"]["environment_id"] == current
     cells = rf"^{provisioned.name} +lab-native +{current} +unproven, \S.* +- +nothing$"
-    assert re.search(cells, wanted.output, re.M)
-    assert "1 host: 1 as the stack wants it." in wanted.output
+    assert re.search(cells, compared.output, re.M)
+    assert "1 host: 1 as the stack wants it." in compared.output
     assert provisioned.contents() == before
 
 
-def test_a_look_costs_two_remote_calls(wanted: Play) -> None:
-    modules = re.findall(r"Using module file \S*/modules/(\S+)\.py", wanted.output)
+def test_a_look_costs_two_remote_calls(compared: Play) -> None:
+    modules = re.findall(r"Using module file \S*/modules/(\S+)\.py", compared.output)
     assert modules == ["spark_info", "stack_status"]
 
 

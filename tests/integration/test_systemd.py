@@ -135,7 +135,7 @@ def test_a_build_that_the_kernel_kills_for_memory_goes_on_with_half_the_jobs(boo
     # Two of them do not fit, one does.
     done = build(booted, 3 * MEMORY_MIB // 5, jobs=2)
     assert done.get("status") == "built", done
-    receipt = next(one for one in booted.task("sparkforge.dgx_spark.build_info")["receipts"] if one["jobs"] == 1)
+    receipt = next(each for each in booted.task("sparkforge.dgx_spark.build_info")["receipts"] if each["jobs"] == 1)
     assert receipt["attempts"] == 1
     (note,) = [note for note in receipt["notes"] if "memory" in note]
     assert re.search(r"ran out of memory with 2 jobs and continued with 1", note)

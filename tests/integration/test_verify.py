@@ -45,24 +45,24 @@ def removed(provisioned: Host) -> Removed:
     gone = f"tar -C / -cf /srv/gone.tar $(ls {files} | sed s,^/,,) && rm {files} && /sbin/ldconfig"
     with broken(provisioned, gone, "tar -C / -xf /srv/gone.tar && /sbin/ldconfig"):
         play = provisioned.run("verify")
-        found = report(provisioned)
+        report_before = report(provisioned)
         checked = provisioned.run("verify", "--check")
     # Mended before the tests look at what was said: the host is shared.
-    return Removed(play, found, checked, report(provisioned, ".check"))
+    return Removed(play, report_before, checked, report(provisioned, ".check"))
 
 
 def test_a_removed_library_fails_with_its_soname_who_needs_it_and_the_role(removed: Removed) -> None:
-    said = removed.play.failed().text
-    assert "The loader does not find libcublas.so.13, which " in said and "libcudss.so.0.7.1 needs" in said
-    assert "Run the role cuda_libraries, which installs the package libcublas-13-0" in said
+    output = removed.play.failed().text
+    assert "The loader does not find libcublas.so.13, which " in output and "libcudss.so.0.7.1 needs" in output
+    assert "Run the role cuda_libraries, which installs the package libcublas-13-0" in output
 
 
 def test_the_play_names_every_failure_at_once_and_so_does_the_report(removed: Removed) -> None:
     assert removed.report["verdict"] == "fail"
-    found = {check["name"]: check for check in removed.report["checks"] if check["status"] == "fail"}
-    assert set(found) == {"closure libcublas.so.13", "closure libcusparseLt.so.0"}
-    assert all(check["cause"] in removed.play.text and check["remedy"] for check in found.values())
-    assert "does not find libcusparseLt.so.0, which the stack needs" in found["closure libcusparseLt.so.0"]["cause"]
+    failures = {check["name"]: check for check in removed.report["checks"] if check["status"] == "fail"}
+    assert set(failures) == {"closure libcublas.so.13", "closure libcusparseLt.so.0"}
+    assert all(check["cause"] in removed.play.text and check["remedy"] for check in failures.values())
+    assert "does not find libcusparseLt.so.0, which the stack needs" in failures["closure libcusparseLt.so.0"]["cause"]
 
 
 def test_check_mode_reports_a_missing_library_and_does_not_fail(removed: Removed) -> None:

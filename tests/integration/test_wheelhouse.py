@@ -42,9 +42,9 @@ class Builder:
 
     @property
     def address(self) -> str:
-        found = benches.Bench.load(self.host.bench)
-        assert found
-        return found.addresses[self.host.name]
+        bench = benches.Bench.load(self.host.bench)
+        assert bench
+        return bench.addresses[self.host.name]
 
     def publish(self, check: bool = False, **options: t.Any) -> dict[str, t.Any]:
         asked = {
@@ -84,9 +84,9 @@ def send(host: Host, tree: WheelTree) -> None:
     with tarfile.open(fileobj=stream, mode="w") as packed:
         packed.add(tree.root, "opt/sparkforge")
         packed.add(tree.logs, "var/log/sparkforge")
-    place = tree.root.parent / "tree.tar"
-    place.write_bytes(stream.getvalue())
-    host.copy(place, "/tmp/tree.tar")
+    archive = tree.root.parent / "tree.tar"
+    archive.write_bytes(stream.getvalue())
+    host.copy(archive, "/tmp/tree.tar")
     host.execute(
         "tar -xf /tmp/tree.tar -C / --no-same-owner && rm /tmp/tree.tar"
         " && chown root: /opt /var /var/log && cd /opt/sparkforge && chown root: . wheelhouse wheelhouse/*"
@@ -162,7 +162,7 @@ def version_of(target: Path) -> str:
     ).stdout.strip()
 
 
-def test_what_is_published_is_root_s_and_a_second_time_changes_nothing(published: Builder) -> None:
+def test_published_files_belong_to_root_and_second_run_changes_nothing(published: Builder) -> None:
     again = published.publish()
     assert not again["changed"], again["diff"]
     assert not published.publish(check=True)["changed"]
@@ -193,32 +193,32 @@ def test_every_path_that_serving_left_is_in_the_table_with_its_owner_and_mode(se
     assert ownership.compared(ownership.left(served.host, served.paths), "served") == []
 
 
-def test_what_is_neither_index_nor_manifest_nor_wheel_is_not_served(served: Builder) -> None:
+def test_files_other_than_index_manifest_and_wheels_are_not_served(served: Builder) -> None:
     house = f"/opt/sparkforge/wheelhouse/{PLATFORM}"
     torch = served.wheel("pytorch")
-    place = str(Path(torch).parent)
+    folder = str(Path(torch).parent)
     served.host.execute(
-        f"cd {house} && cp {torch} {place}/.hidden.whl && ln -sf /etc/passwd {place}/linked-1-py3-none-any.whl"
-        f" && touch {place}/receipt.json {place}/SHA256SUMS"
+        f"cd {house} && cp {torch} {folder}/.hidden.whl && ln -sf /etc/passwd {folder}/linked-1-py3-none-any.whl"
+        f" && touch {folder}/receipt.json {folder}/SHA256SUMS"
     )
     assert served.get(f"/{PLATFORM}/{torch.replace('+', '%2B')}")[0] == 200
     assert served.get(f"/{PLATFORM}/simple/")[0] == 200
     llvm = f"llvm/{fingerprint('llvm', 1)}/prefix/lib/library.so"
     for path in (
         "",
-        f"{place}/",
-        f"{place}/receipt.json",
-        f"{place}/SHA256SUMS",
-        f"{place}/.hidden.whl",
+        f"{folder}/",
+        f"{folder}/receipt.json",
+        f"{folder}/SHA256SUMS",
+        f"{folder}/.hidden.whl",
         llvm,
         "manifests/",
     ):
         assert served.get(f"/{PLATFORM}/{path}")[0] == 404, path
     assert served.get("/../receipts/")[0] in (400, 404)
-    assert served.get(f"/{PLATFORM}/{place}/linked-1-py3-none-any.whl")[0] == 403
+    assert served.get(f"/{PLATFORM}/{folder}/linked-1-py3-none-any.whl")[0] == 403
     for method in ("PUT", "POST", "DELETE"):
         assert served.get(f"/{PLATFORM}/simple/", method)[0] in (404, 405)
-    served.host.execute(f"cd {house}/{place} && rm .hidden.whl linked-1-py3-none-any.whl receipt.json SHA256SUMS")
+    served.host.execute(f"cd {house}/{folder} && rm .hidden.whl linked-1-py3-none-any.whl receipt.json SHA256SUMS")
 
 
 @pytest.mark.parametrize("way", ["index", pytest.param("links", marks=pytest.mark.long)])
@@ -228,8 +228,8 @@ def test_pip_installs_from_it_with_hashes(served: Builder, tmp_path: Path, way: 
     if way == "links":
         where = ["--no-index", *(word for name in ("torch", "triton") for word in ("--find-links", f"{base}{name}/"))]
     target = tmp_path / "site"
-    wanted = requirements(served, target)
-    done = pip(target, "--require-hashes", "-r", wanted, *where, "--trusted-host", f"{served.address}:{PORT}")
+    lock_file = requirements(served, target)
+    done = pip(target, "--require-hashes", "-r", lock_file, *where, "--trusted-host", f"{served.address}:{PORT}")
     assert done.returncode == 0, done.stdout + done.stderr
     assert version_of(target) == served.units["pytorch"]["wheels"][0]["version"]
 
@@ -263,12 +263,12 @@ def test_uv_installs_from_it_with_hashes(served: Builder, tmp_path: Path) -> Non
     uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     assert uv, "uv is in requirements-dev.txt"
     target = tmp_path / "site"
-    wanted = requirements(served, target)
+    lock_file = requirements(served, target)
     base = [
         uv, "pip", "install", "--no-cache", "--python", sys.executable, "--target", target, "--require-hashes",
         "--default-index", f"http://{served.address}:{PORT}/{PLATFORM}/simple/",
     ]  # fmt: skip
-    done = run(*base, "-r", wanted)
+    done = run(*base, "-r", lock_file)
     assert done.returncode == 0, done.stderr
     assert version_of(target) == served.units["pytorch"]["wheels"][0]["version"]
     other = tmp_path / "other"
@@ -281,10 +281,10 @@ def test_uv_installs_from_it_with_hashes(served: Builder, tmp_path: Path) -> Non
 # --- bad input: one message, and what was served before is served
 
 
-def assert_refused(served: Builder, *words: str, **variables: object) -> None:
+def assert_refused(served: Builder, *phrases: str, **variables: object) -> None:
     before = served.host.contents()
     refused = served.serve(**variables).failed()
-    for word in words:
+    for word in phrases:
         assert word in refused.text
     assert served.host.contents() == before
     assert served.get(f"/{PLATFORM}/simple/")[0] == 200
@@ -302,8 +302,8 @@ def test_a_port_that_something_else_uses_is_named_with_its_process(served: Build
 def test_a_configuration_that_nginx_refuses_is_somebody_s_and_named(served: Builder) -> None:
     served.host.execute("echo 'nonsense on;' > /etc/nginx/conf.d/their-own.conf")
     try:
-        words = ("nginx refuses its configuration", "their-own.conf:1", "are unchanged")
-        assert_refused(served, *words, wheelhouse_port=8631)
+        phrases = ("nginx refuses its configuration", "their-own.conf:1", "are unchanged")
+        assert_refused(served, *phrases, wheelhouse_port=8631)
     finally:
         served.host.execute("rm /etc/nginx/conf.d/their-own.conf")
 
@@ -385,14 +385,14 @@ def test_tls_and_a_password(
     netrc.write_text(f'machine {served.address} login {USER} password "{PASSWORD}"\n')
     netrc.chmod(0o600)
     target = tmp_path / "site"
-    wanted = requirements(served, target)
+    lock_file = requirements(served, target)
     base = f"https://{served.address}:{PORT}{page}"
-    words = ["--require-hashes", "-r", wanted, "--index-url", base, "--cert", certificate.ca]
+    options = ["--require-hashes", "-r", lock_file, "--index-url", base, "--cert", certificate.ca]
     # Without -vv pip says no more than that the index offers nothing.
-    stranger = pip(target, "-vv", *words, NETRC=os.devnull)
+    stranger = pip(target, "-vv", *options, NETRC=os.devnull)
     assert stranger.returncode != 0
     assert "401 Client Error" in stranger.stdout + stranger.stderr
-    done = pip(target, *words, NETRC=str(netrc))
+    done = pip(target, *options, NETRC=str(netrc))
     assert done.returncode == 0, done.stdout + done.stderr
     assert version_of(target) == served.units["pytorch"]["wheels"][0]["version"]
 
@@ -425,19 +425,23 @@ def test_unit_of_nginx_is_shut_in_and_serves_over_tls(bench: Bench, tmp_path: Pa
     builder = Builder(host, WheelTree(tmp_path / "root", PLATFORM), {})
     certificate = serve.make_certificate(tmp_path / "certificate", [builder.address])
     files = {"certificate": certificate.certificate, "key": certificate.key}
-    given: dict[str, t.Any] = {f"wheelhouse_tls_{name}": str(path) for name, path in files.items()}
+    variables: dict[str, t.Any] = {f"wheelhouse_tls_{name}": str(path) for name, path in files.items()}
     page, trusting = f"/{PLATFORM}/simple/", ssl.create_default_context(cafile=str(certificate.ca))
     house = f"/opt/sparkforge/wheelhouse/{PLATFORM}"
     host.execute(f"mkdir -p {house}/simple && echo wheels > {house}/simple/index.html")
-    host.roles("network_access", "wheelhouse", **given).succeeded()
+    host.roles("network_access", "wheelhouse", **variables).succeeded()
     assert builder.get(page, tls=trusting) == (200, b"wheels\n")
     assert host.exposure("nginx") <= MOST_EXPOSED
     main = host.execute("systemctl show nginx -p MainPID --value")
     account = host.execute("id -u www-data")
     assert host.execute(STATUS.format(process=main)).split() == [account, "0000000000000000", "1", "2"]
     # What changes is read again by the process that runs.
-    assert host.roles("wheelhouse", **given).succeeded().changed == 0
-    assert host.roles("wheelhouse", **given, wheelhouse_username=USER, wheelhouse_password=PASSWORD).succeeded().changed
+    assert host.roles("wheelhouse", **variables).succeeded().changed == 0
+    assert (
+        host.roles("wheelhouse", **variables, wheelhouse_username=USER, wheelhouse_password=PASSWORD)
+        .succeeded()
+        .changed
+    )
     assert builder.get(page, tls=trusting)[0] == 401
     assert builder.get(page, tls=trusting, Authorization=basic(PASSWORD))[0] == 200
     assert host.execute("systemctl show nginx -p MainPID --value") == main
@@ -445,13 +449,13 @@ def test_unit_of_nginx_is_shut_in_and_serves_over_tls(bench: Bench, tmp_path: Pa
     assert builder.get(page, tls=trusting)[0] == 401
     # Another site may need what root alone has.
     host.execute("printf 'server { listen 8700; }' > /etc/nginx/conf.d/their-own.conf")
-    assert host.roles("wheelhouse", **given).succeeded().changed
+    assert host.roles("wheelhouse", **variables).succeeded().changed
     assert builder.get(page, tls=trusting)[0] == 200
     main = host.execute("systemctl show nginx -p MainPID --value")
     assert host.execute(STATUS.format(process=main)).split()[0] == "0"
     assert host.execute(f"stat -c '%a %U:%G' {SECRETS}/tls.pem") == "600 root:root"
     host.execute("rm /etc/nginx/conf.d/their-own.conf")
-    assert host.roles("wheelhouse", **given).succeeded().changed
+    assert host.roles("wheelhouse", **variables).succeeded().changed
     assert host.exposure("nginx") <= MOST_EXPOSED
     host.roles("wheelhouse", wheelhouse_state="absent").succeeded()
     left = [line for line in changes(before, host.contents()) if "/nginx.service.d" in line or "sparkforge-wh" in line]

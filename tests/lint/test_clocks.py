@@ -27,7 +27,7 @@ ASKING = {
 
 def asking(root: Path) -> set[str]:
     """Return file and function of each call that asks for the time of day."""
-    found = set()
+    lines = set()
     for path in (path for folder in FOLDERS for path in (root / folder).rglob("*.py")):
         if any(part.is_symlink() for part in (path, *path.parents)):
             continue
@@ -37,14 +37,14 @@ def asking(root: Path) -> set[str]:
         for function in functions:
             calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
             if any(ast.unparse(call.func) in TIMES_OF_DAY for call in calls):
-                found.add(f"{path.relative_to(root)} {function.name}")
-    return found
+                lines.add(f"{path.relative_to(root)} {function.name}")
+    return lines
 
 
 def test_nothing_waits_by_the_time_of_day() -> None:
-    found = asking(CHECKOUT)
-    assert sorted(found - set(ASKING)) == [], "measure a time that passes with time.monotonic()"
-    assert sorted(set(ASKING) - found) == []
+    lines = asking(CHECKOUT)
+    assert sorted(lines - set(ASKING)) == [], "measure a time that passes with time.monotonic()"
+    assert sorted(set(ASKING) - lines) == []
 
 
 def test_a_wait_by_the_time_of_day_is_noticed(tmp_path: Path) -> None:

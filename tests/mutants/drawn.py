@@ -103,7 +103,7 @@ class Guards(ast.NodeVisitor):
     def __init__(self, area: str, file: str, refusing: set[str]) -> None:
         self.area, self.file, self.refusing = area, file, refusing
         self.source = (CHECKOUT / file).read_text(encoding="utf-8")
-        self.lines = [0, *(found.end() for found in re.finditer("\n", self.source))]
+        self.lines = [0, *(newline.end() for newline in re.finditer("\n", self.source))]
         self.found: list[Drawn] = []
         self.refusals: set[ast.AST] = set()
 
@@ -112,8 +112,14 @@ class Guards(ast.NodeVisitor):
         if self.file.endswith(".py"):
             self.visit(ast.parse(self.source))
         else:
-            for one in DIRECTIVE.finditer(self.source):
-                self._add("directive", one.start(), one.end(), "", self.source.count("\n", 0, one.start()) + 1)
+            for directive in DIRECTIVE.finditer(self.source):
+                self._add(
+                    "directive",
+                    directive.start(),
+                    directive.end(),
+                    "",
+                    self.source.count("\n", 0, directive.start()) + 1,
+                )
         counts: Counter[str] = Counter()
         sound = []
         for guard in filter(self._sound, self.found):
@@ -121,11 +127,11 @@ class Guards(ast.NodeVisitor):
             counts[guard.id] += 1
         return sound
 
-    def _sound(self, one: Drawn) -> bool:
+    def _sound(self, mutant: Drawn) -> bool:
         if not self.file.endswith(".py"):
             return True
         try:
-            ast.parse(one.broken())
+            ast.parse(mutant.broken())
         except SyntaxError:
             return False
         return True
@@ -147,13 +153,13 @@ class Guards(ast.NodeVisitor):
 
     def visit_If(self, node: ast.If) -> None:
         """An ``if`` that refuses: never, always but then, or for a part of its reasons."""
-        if any(isinstance(one, ast.Raise) for one in node.body):
+        if any(isinstance(statement, ast.Raise) for statement in node.body):
             self.refusals.update(ast.walk(node.test))
             self._replace("removed", node.test, "False")
             self._replace("negated", node.test, f"not ({self._text(node.test)})")
             if isinstance(node.test, ast.BoolOp):
                 for left in node.test.values:
-                    kept = [self._text(one) for one in node.test.values if one is not left]
+                    kept = [self._text(statement) for statement in node.test.values if statement is not left]
                     word = " and " if isinstance(node.test.op, ast.And) else " or "
                     self._replace("part removed", node.test, f"({word.join(kept)})")
         self.generic_visit(node)
@@ -161,7 +167,7 @@ class Guards(ast.NodeVisitor):
     def visit_Compare(self, node: ast.Compare) -> None:
         """A bound, which moves by one; not one of a loop's progress."""
         operator = type(node.ops[0])
-        limit = any(isinstance(one, ast.Name) and one.id.isupper() for one in ast.walk(node))
+        limit = any(isinstance(name, ast.Name) and name.id.isupper() for name in ast.walk(node))
         if len(node.ops) == 1 and operator in BOUNDS and (limit or node in self.refusals):
             self._replace(
                 "bound", node, f"{self._text(node.left)} {BOUNDS[operator]} {self._text(node.comparators[0])}"
@@ -216,10 +222,10 @@ class Guards(ast.NodeVisitor):
 # -- which tests are near
 
 
-def python_files(*places: str) -> list[str]:
+def python_files(*directories: str) -> list[str]:
     """Return the Python files of places of the checkout."""
-    found = [path for place in places for path in (CHECKOUT / place).rglob("*.py")]
-    return sorted(str(path.relative_to(CHECKOUT)) for path in found)
+    files = [path for directory in directories for path in (CHECKOUT / directory).rglob("*.py")]
+    return sorted(str(path.relative_to(CHECKOUT)) for path in files)
 
 
 def _names(file: str) -> Iterator[str]:
@@ -238,9 +244,9 @@ def _names(file: str) -> Iterator[str]:
 
 def _file(name: str, known: set[str]) -> str:
     path = name.removeprefix("ansible_collections.sparkforge.dgx_spark.").replace(".", "/")
-    for one in (f"{path}.py", f"cli/{path}.py", f"guard/src/{path}.py", f"proof/src/{path}.py"):
-        if one in known:
-            return one
+    for candidate in (f"{path}.py", f"cli/{path}.py", f"guard/src/{path}.py", f"proof/src/{path}.py"):
+        if candidate in known:
+            return candidate
     return ""
 
 
@@ -251,13 +257,13 @@ def graph() -> dict[str, set[str]]:
         "plugins", "tools", "cli", "lab", "tests/unit", "tests/golden", "tests/playbooks", "guard", "proof", "roles"
     )
     known = set(files)
-    edges = {file: {one for name in _names(file) if (one := _file(name, known))} - {file} for file in files}
+    edges = {file: {path for name in _names(file) if (path := _file(name, known))} - {file} for file in files}
     doors = {Path(file).stem: file for file in files if file.startswith(("plugins/modules/", "plugins/action/"))}
     for file in files:
         if "tests/" in file:
             text = (CHECKOUT / file).read_text(encoding="utf-8")
             edges[file] |= {door for stem, door in doors.items() if f'"{stem}"' in text}
-            edges[file] |= {one for one in files if one.startswith("roles/") and Path(one).name in text}
+            edges[file] |= {path for path in files if path.startswith("roles/") and Path(path).name in text}
             named = [stem for stem in doors if Path(file).stem.startswith(f"test_{stem}")]
             edges[file] |= {f"plugins/{kind}/{stem}.py" for stem in named for kind in ("modules", "action")} & known
     return edges
@@ -266,31 +272,49 @@ def graph() -> dict[str, set[str]]:
 def near(file: str) -> list[str]:
     """Return the test files that reach a file, the nearest first; that which has its name before all."""
     importers: dict[str, set[str]] = defaultdict(set)
-    for one, needed in graph().items():
+    for importer, needed in graph().items():
         for other in needed:
-            importers[other].add(one)
+            importers[other].add(importer)
     distance, at = {file: 0}, [file]
     while at:
-        at = [other for one in at for other in sorted(importers[one]) if distance.setdefault(other, 99) == 99
-              and not distance.__setitem__(other, distance[one] + 1)]  # fmt: skip
+        at = [other for importer in at for other in sorted(importers[importer]) if distance.setdefault(other, 99) == 99
+              and not distance.__setitem__(other, distance[importer] + 1)]  # fmt: skip
     if file.startswith("roles/"):
         # A role's files and templates are imported by nobody: its own tests read them.
         role = file.split("/")[1]
-        return [one for one in sorted(graph()) if re.search(rf"tests/unit/(roles|.*plans)/test_{role}\w*\.py$", one)]
+        return [
+            importer
+            for importer in sorted(graph())
+            if re.search(rf"tests/unit/(roles|.*plans)/test_{role}\w*\.py$", importer)
+        ]
     stem = Path(file).stem.lstrip("_")
-    tests = [one for one in distance if TESTS.match(one)]
-    named = [one for one in graph() if re.search(rf"tests/unit/(.*/)?test_{stem}\.py$", one) and _kin(one, file)]
+    tests = [importer for importer in distance if TESTS.match(importer)]
+    named = [
+        importer
+        for importer in graph()
+        if re.search(rf"tests/unit/(.*/)?test_{stem}\.py$", importer) and _kin(importer, file)
+    ]
     if file.startswith("proof/") and len(tests) < FEW:
         # What is started as a program is imported by nobody: who speaks of it may run it.
         word = re.compile(rf"\b{stem}\b")
-        tests += [one for one in graph() if TESTS.match(one) and word.search((CHECKOUT / one).read_text("utf-8"))]
-    mention = {one: Path(file).name in (CHECKOUT / one).read_text(encoding="utf-8") for one in tests}
+        tests += [
+            importer
+            for importer in graph()
+            if TESTS.match(importer) and word.search((CHECKOUT / importer).read_text("utf-8"))
+        ]
+    mention = {importer: Path(file).name in (CHECKOUT / importer).read_text(encoding="utf-8") for importer in tests}
     order = sorted(
         {*tests, *named},
-        key=lambda one: (one not in named, not _kin(one, file), not mention.get(one), distance.get(one, 50), one),
+        key=lambda importer: (
+            importer not in named,
+            not _kin(importer, file),
+            not mention.get(importer),
+            distance.get(importer, 50),
+            importer,
+        ),
     )
-    plays = [one for one in order if one.startswith("tests/playbooks")]
-    return [one for one in order if one not in plays][:FILES] + plays[:2]
+    plays = [importer for importer in order if importer.startswith("tests/playbooks")]
+    return [importer for importer in order if importer not in plays][:FILES] + plays[:2]
 
 
 def _kin(test: str, file: str) -> bool:
@@ -307,21 +331,23 @@ def guards() -> dict[str, list[Drawn]]:
     refusing = set()
     for file in python_files("plugins", "tools", "cli", "roles", "guard/src", "proof/src"):
         for node in ast.walk(ast.parse((CHECKOUT / file).read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef) and any(isinstance(one, ast.Raise) for one in ast.walk(node)):
+            if isinstance(node, ast.FunctionDef) and any(
+                isinstance(statement, ast.Raise) for statement in ast.walk(node)
+            ):
                 refusing.add(node.name)
-    found: dict[str, list[Drawn]] = {}
-    for area, places in AREAS.items():
-        paths = [path for place in places for path in _paths(CHECKOUT / place)]
-        found[area] = [
+    guards_of_area: dict[str, list[Drawn]] = {}
+    for area, directories in AREAS.items():
+        paths = [path for directory in directories for path in _paths(CHECKOUT / directory)]
+        guards_of_area[area] = [
             guard for path in paths for guard in Guards(area, str(path.relative_to(CHECKOUT)), refusing).all()
         ]
-    return found
+    return guards_of_area
 
 
-def _paths(place: Path) -> list[Path]:
-    if place.is_file():
-        return [place]
-    return sorted(path for path in place.rglob("*") if path.suffix in (".py", ".j2", ".service") and path.is_file())
+def _paths(directory: Path) -> list[Path]:
+    if directory.is_file():
+        return [directory]
+    return sorted(path for path in directory.rglob("*") if path.suffix in (".py", ".j2", ".service") and path.is_file())
 
 
 def draw(seed: int, count: int) -> list[Drawn]:
@@ -330,16 +356,16 @@ def draw(seed: int, count: int) -> list[Drawn]:
     Each guard has its own lot, so that one that comes or goes changes little else.
     """
     left = {
-        area: sorted(found, key=lambda guard: random.Random(f"{seed} {guard.id}").random())
-        for area, found in guards().items()
+        area: sorted(candidates, key=lambda guard: random.Random(f"{seed} {guard.id}").random())
+        for area, candidates in guards().items()
     }
     drawn: list[Drawn] = []
     while len(drawn) < count and any(left.values()):
-        for found in left.values():
-            if found and len(drawn) < count:
-                guard = found.pop()
+        for candidates in left.values():
+            if candidates and len(drawn) < count:
+                guard = candidates.pop()
                 drawn.append(dataclasses.replace(guard, tests=tuple(near(guard.file))))
-    return sorted(drawn, key=lambda one: (one.area, one.file, one.start))
+    return sorted(drawn, key=lambda mutant: (mutant.area, mutant.file, mutant.start))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -357,22 +383,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--here", action="store_true", help="without containers: broken code may harm this machine")
     parser.add_argument("--place", metavar="DIRECTORY", help="where trees are copied to")
-    given = parser.parse_args(arguments)
-    drawn = [one for one in draw(given.seed, given.count) if re.search(given.k, one.id)]
-    if given.list:
-        print("\n".join(f"{one.area}: {one.id}" for one in drawn))
+    asked = parser.parse_args(arguments)
+    drawn = [mutant for mutant in draw(asked.seed, asked.count) if re.search(asked.k, mutant.id)]
+    if asked.list:
+        print("\n".join(f"{mutant.area}: {mutant.id}" for mutant in drawn))
         return 0
-    if not given.here:
+    if not asked.here:
         install_packages()
-    rows = [json.loads(line) for line in given.out.read_text().splitlines()] if given.out and given.out.exists() else []
+    rows = [json.loads(line) for line in asked.out.read_text().splitlines()] if asked.out and asked.out.exists() else []
     killed = {row["id"] for row in rows if row["status"] == KILLED}
-    place = Path(tempfile.mkdtemp(prefix="mutants-", dir=given.place))
+    directory = Path(tempfile.mkdtemp(prefix="mutants-", dir=asked.place))
     with contextlib.ExitStack() as stack:
-        stack.callback(remove, place)
-        pool = stack.enter_context(ThreadPoolExecutor(given.j))
-        judge = Judge((Here if given.here else Bench)(place, given.j))
+        stack.callback(remove, directory)
+        pool = stack.enter_context(ThreadPoolExecutor(asked.j))
+        judge = Judge((Here if asked.here else Bench)(directory, asked.j))
         # First what starts no program: most guards die of it, and it takes seconds.
-        for options, limit in [(("--no-programs",), QUICK), ((), given.limit)][: 1 if given.quick else 2]:
+        for options, limit in [(("--no-programs",), QUICK), ((), asked.limit)][: 1 if asked.quick else 2]:
             judged = {row["id"] for row in rows if row["options"] == list(options)}
             judge.bench.limit = limit
             running = [
@@ -384,12 +410,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(f"{outcome.status:8} {outcome.seconds:5.1f} s  {guard.area}: {guard.id}", flush=True)
                 if outcome.status == KILLED:
                     killed.add(guard.id)
-                if given.out:
+                if asked.out:
                     row = {"id": guard.id, "area": guard.area, "status": outcome.status, "options": options}
-                    with given.out.open("a", encoding="utf-8") as stream:
+                    with asked.out.open("a", encoding="utf-8") as stream:
                         stream.write(json.dumps({**row, "said": outcome.said, "seconds": outcome.seconds}) + "\n")
     alive = sum(guard.id not in killed for guard in drawn)
-    print(f"mutants: {len(drawn) - alive} of {len(drawn)} drawn with seed {given.seed} are killed")
+    print(f"mutants: {len(drawn) - alive} of {len(drawn)} drawn with seed {asked.seed} are killed")
     return 1 if alive else 0
 
 

@@ -24,15 +24,15 @@ if t.TYPE_CHECKING:
 class Here(Bench):
     """Trees to break on this machine itself, in namespaces of their own where it can make them."""
 
-    def __init__(self, place: Path, trees: int) -> None:
+    def __init__(self, directory: Path, trees: int) -> None:
         self.limit = LIMIT
         self.trees = queue.SimpleQueue()
         # Other accounts than root read the trees.
-        place.chmod(0o755)
-        first = copy_checkout(place / "0")
+        directory.chmod(0o755)
+        first = copy_checkout(directory / "0")
         subprocess.run([sys.executable, "-m", "compileall", "-q", "-j", "0", first], check=False)
         for number in range(trees):
-            self.trees.put(shutil.copytree(first, place / str(number + 1), symlinks=True))
+            self.trees.put(shutil.copytree(first, directory / str(number + 1), symlinks=True))
         alone = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
         self.alone = alone if subprocess.run([*alone, "true"], check=False).returncode == 0 else []
 
@@ -60,9 +60,9 @@ class Here(Bench):
         return subprocess.CompletedProcess(command, status, output.read_text(errors="replace"), "")
 
 
-def remove(place: Path) -> None:
+def remove(directory: Path) -> None:
     """Remove a directory, which broken code may have made deeper than Python can go."""
-    subprocess.run(["rm", "-rf", place], check=False, stderr=subprocess.DEVNULL)
+    subprocess.run(["rm", "-rf", directory], check=False, stderr=subprocess.DEVNULL)
 
 
 class Judge:
@@ -90,15 +90,15 @@ class Judge:
             # A file that cannot be read is no test that could be left out.
             skipped = [f"--{'deselect' if '::' in test else 'ignore'}={test}" for test in sorted(self.unsound)]
             broken = dataclasses.replace(guard, tests=(*options, *skipped, *guard.tests))
-            found = self.bench.run(broken)._replace(mutant=guard)  # type: ignore[arg-type]
+            outcome = self.bench.run(broken)._replace(mutant=guard)  # type: ignore[arg-type]
             # Pytest ends so where the broken code raises what it takes for Ctrl-C.
-            if found.status == ERROR and "! KeyboardInterrupt !" in found.said:
-                return found._replace(status=KILLED)
-            failed = re.findall(r"^(?:FAILED|ERROR) ([^\s\[]+)", found.said, re.M)
-            if found.status != KILLED or not failed or failed[-1] in self.unsound:
-                return found
+            if outcome.status == ERROR and "! KeyboardInterrupt !" in outcome.said:
+                return outcome._replace(status=KILLED)
+            failed = re.findall(r"^(?:FAILED|ERROR) ([^\s\[]+)", outcome.said, re.M)
+            if outcome.status != KILLED or not failed or failed[-1] in self.unsound:
+                return outcome
             if self._passes(failed[-1], *options):
-                return found
+                return outcome
 
     def _passes(self, test: str, *options: str) -> bool:
         """Say whether a test passes where nothing is broken."""

@@ -16,23 +16,23 @@ import yaml
 ROOT = Path(__file__).parents[2]
 
 
-def run_playbook(place: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def run_playbook(directory: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run `ansible-playbook *arguments` in ``place``, with its ansible.cfg, an empty one where it has none.
 
     :param environment: variables that differ from the ones given here.
     """
-    (place / "ansible.cfg").touch()
+    (directory / "ansible.cfg").touch()
     return subprocess.run(
         [str(Path(sys.executable).with_name("ansible-playbook")), *arguments],
-        cwd=place,
+        cwd=directory,
         env={
             **{name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "PIP_"))},
             # Ansible takes it for the directory that it is in.
-            "PWD": str(place),
+            "PWD": str(directory),
             "LC_ALL": "C.UTF-8",
-            "ANSIBLE_CONFIG": str(place / "ansible.cfg"),
+            "ANSIBLE_CONFIG": str(directory / "ansible.cfg"),
             "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".collections"),
-            "ANSIBLE_LOCAL_TEMP": str(place / "ansible"),
+            "ANSIBLE_LOCAL_TEMP": str(directory / "ansible"),
             "ANSIBLE_NOCOLOR": "1",
             "ANSIBLE_PYTHON_INTERPRETER": sys.executable,
             **environment,

@@ -22,14 +22,14 @@ PLAY = """
 
 def test_a_play_sets_the_root_of_modules_that_an_action_of_ours_runs(tmp_path: Path) -> None:
     (tmp_path / "play.yml").write_text(PLAY)
-    place = tmp_path / "elsewhere"
+    directory = tmp_path / "elsewhere"
     # The receipt of a file that an earlier run published.
-    published = place / "published"
-    receipt = place / "receipts/proof_published.json"
+    published = directory / "published"
+    receipt = directory / "receipts/proof_published.json"
     receipt.parent.mkdir(parents=True)
     receipt.write_text(json.dumps({"paths": [str(published)]}))
     published.write_text("")
-    done = run_playbook(tmp_path, "-c", "local", "-i", "localhost,", "play.yml", "-e", f"place={place}")
+    done = run_playbook(tmp_path, "-c", "local", "-i", "localhost,", "play.yml", "-e", f"place={directory}")
     assert done.returncode == 0, done.stdout
     assert not published.exists() and not receipt.exists()
 
@@ -53,14 +53,14 @@ def test_each_module_that_is_gone_names_one_that_is_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("playbook", "words"),
+    ("playbook", "remedy"),
     [
         ("audit", "The playbook audit is gone. Run site.yml with --tags verify"),
         ("update", "The playbook update is gone. Forecast the upgrade with playbooks/forecast.yml"),
     ],
 )
-def test_a_playbook_that_is_gone_names_what_to_use(tmp_path: Path, playbook: str, words: str) -> None:
+def test_a_playbook_that_is_gone_names_what_to_use(tmp_path: Path, playbook: str, remedy: str) -> None:
     (tmp_path / "play.yml").write_text(f"- import_playbook: sparkforge.dgx_spark.{playbook}\n")
     done = run_playbook(tmp_path, "-c", "local", "-i", "localhost,", "play.yml")
     text = " ".join((done.stdout + done.stderr).split())
-    assert done.returncode != 0 and text.count("fatal:") == 1 and words in text, text
+    assert done.returncode != 0 and text.count("fatal:") == 1 and remedy in text, text

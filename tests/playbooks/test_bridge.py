@@ -111,18 +111,18 @@ class Site(StandIn):
     def provision(self, *hosts: str) -> None:
         """Give hosts an environment of an earlier day."""
         for host in hosts:
-            place = self.path / host / "envs/torch"
-            (place / "before").mkdir(parents=True)
-            (place / "before/receipt.json").write_text("{}")
-            (place / "current").symlink_to("before")
+            directory = self.path / host / "envs/torch"
+            (directory / "before").mkdir(parents=True)
+            (directory / "before/receipt.json").write_text("{}")
+            (directory / "current").symlink_to("before")
 
     def run(self, *arguments: str, failing: dict[str, str] | None = None, **variables: t.Any) -> Run:
         hosts = {host: {"sparkforge_root": str(self.path / host)} for host in self.hosts}
-        given = {
+        all_variables = {
             "failing": failing or {}, "wheels": WHEELS, "sparkforge_gpu_required": False, "sparkforge_waves": ["rest"],
             "sparkforge_max_fail_percentage": 100, **variables,
         }  # fmt: skip
-        return self.play("sparkforge.dgx_spark.site", hosts, *arguments, **given)
+        return self.play("sparkforge.dgx_spark.site", hosts, *arguments, **all_variables)
 
     def current(self) -> dict[str, str]:
         """Return what each host's environment is of; hosts without one are left out."""
@@ -156,7 +156,7 @@ def test_a_host_that_fails_in_any_phase_keeps_what_it_had(tmp_path: Path) -> Non
     assert run.told("compiled") == ["spark1"]
     assert "spark4 has no interim wheels: failed in wave 1" in run.output
     kept = "; until its stack is built, it is usable with the official wheels of wheels (. "
-    assert {host: kept in said for host, said in run.stopped.items() if said} == {
+    assert {host: kept in message for host, message in run.stopped.items() if message} == {
         "spark3": False, "spark7": True, "spark8": True, "spark9": False,
     }  # fmt: skip
     assert "failed in wave 1" in run.stopped["spark7"] and "it broke" in run.stopped["spark7"]
@@ -170,7 +170,7 @@ def test_wheels_and_a_build_end_on_the_same_last_lines(tmp_path: Path) -> None:
     # The first environment of a host lets a person into the group.
     made = "{{ [] if 'torch' in ansible_facts.spark_info.environments else ['access'] }}"
     makes = [*ROLES["python_env/make"], {"ansible.builtin.set_fact": {"__python_env_made": {"actions": made}}}]
-    said = []
+    last_lines = []
     for stack in (WHEELS, BUILT):
         site = Site(tmp_path / str(stack["method"]), 1)
         (site.path / "reports").mkdir()
@@ -185,10 +185,10 @@ def test_wheels_and_a_build_end_on_the_same_last_lines(tmp_path: Path) -> None:
         assert run.code == 0, run.output[-3000:]
         assert site.current() == {"spark1": stack["name"]}
         lines = [line for line in run.output.splitlines() if line.startswith("report | ")]
-        said.append([line.replace(str(site.path), "") for line in lines])
-    assert said[0] == said[1]
+        last_lines.append([line.replace(str(site.path), "") for line in lines])
+    assert last_lines[0] == last_lines[1]
     activate = "after a new login, for the membership in the group: . /spark1/bin/activate-torch"
-    assert said[0][-2] == f"report | next, on spark1, {activate}"
+    assert last_lines[0][-2] == f"report | next, on spark1, {activate}"
 
 
 @pytest.mark.long
@@ -212,6 +212,6 @@ def test_a_canary_whose_wheels_fail_spares_the_others_the_download(tmp_path: Pat
     site = Site(tmp_path, 3)
     run = site.run(failing={"spark1": "wheel proof"}, sparkforge_waves=waves, sparkforge_max_fail_percentage=0)
     assert run.code == 0, run.output[-3000:]
-    assert [said for said in run.told("toolchain") if said.endswith("wheels")] == ["spark1 wheels"]
+    assert [line for line in run.told("toolchain") if line.endswith("wheels")] == ["spark1 wheels"]
     assert "spark2 has no interim wheels: wave 1 ended the rollout: spark1 failed" in " ".join(run.output.split())
     assert set(site.current().values()) == {"built"}

@@ -36,16 +36,16 @@ class Fleet:
         if builders:
             inventory["all"]["children"] = {"builders": {"hosts": dict.fromkeys(builders)}}
         (self.path / "hosts.yml").write_text(yaml.safe_dump(inventory))
-        given = {"stack_name": "none", "stack_method": "build", "stack_profile": "generic"}
+        all_variables = {"stack_name": "none", "stack_method": "build", "stack_profile": "generic"}
         # This machine's own libraries are none of the test's business.
-        given |= {
+        all_variables |= {
             "sparkforge_has_libraries": True,
             "sparkforge_wheelhouse_cache": str(self.path / "cache"),
             **variables,
         }
         done = run_playbook(
             self.path, "-i", "hosts.yml", playbook, *arguments,
-            "-e", yaml.safe_dump(given, default_flow_style=True, width=10000).strip(),
+            "-e", yaml.safe_dump(all_variables, default_flow_style=True, width=10000).strip(),
         )  # fmt: skip
         assert (done.returncode != 0) == fails, (done.stdout + done.stderr)[-5000:]
         return " ".join((done.stdout + done.stderr).split()) if fails else done.stdout

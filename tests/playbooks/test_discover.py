@@ -32,73 +32,73 @@ def listed(path: Path, *arguments: str, code: int = 0) -> tuple[dict[str, Any], 
             "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "true",
         },
     )  # fmt: skip
-    said = " ".join(done.stderr.split())
-    assert done.returncode == code, said
-    assert "Traceback" not in said
+    output = " ".join(done.stderr.split())
+    assert done.returncode == code, output
+    assert "Traceback" not in output
     if code:
-        return {}, said
-    return json.loads(done.stdout, object_hook=lambda value: value.get("__ansible_unsafe", value)), said
+        return {}, output
+    return json.loads(done.stdout, object_hook=lambda value: value.get("__ansible_unsafe", value)), output
 
 
 def test_sparks_that_answer_are_found_and_others_are_not(tmp_path: Path) -> None:
     path = mdns.settings(tmp_path, names=[f"{MINE}-*"], group="gb10")
     with mdns.announced(f"{MINE}-ab12", f"{MINE}-cd34", "printer", port=2222):
-        found, _said = listed(path)
-    assert found["gb10"]["hosts"] == [f"{MINE}-ab12", f"{MINE}-cd34"]
-    first = found["_meta"]["hostvars"][f"{MINE}-ab12"]
+        machines, _said = listed(path)
+    assert machines["gb10"]["hosts"] == [f"{MINE}-ab12", f"{MINE}-cd34"]
+    first = machines["_meta"]["hostvars"][f"{MINE}-ab12"]
     assert (first["ansible_host"], first["ansible_port"]) == ("127.0.0.1", 2222)
     assert first["discovered_name"] == f"{MINE}-ab12.local"
     assert first["discovered_addresses"] == ["127.0.0.1"]
 
 
-def test_what_answered_is_cached_until_the_cache_is_flushed_and_nothing_is_not(tmp_path: Path) -> None:
+def test_answers_are_cached_until_flushed_and_an_empty_search_is_not(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     cached = {"cache": True, "cache_plugin": "ansible.builtin.jsonfile", "cache_connection": str(cache)}
     path = mdns.settings(tmp_path, names=[f"{MINE}-*"], **cached)
     with mdns.announced(f"{MINE}-ef56"):
-        found, _said = listed(path)
-        assert found["sparks"]["hosts"] == [f"{MINE}-ef56"]
-    found, _said = listed(path)
-    assert found["sparks"]["hosts"] == [f"{MINE}-ef56"]
-    assert "ansible_port" not in found["_meta"]["hostvars"][f"{MINE}-ef56"]
-    found, said = listed(path, "--flush-cache")
-    assert not found.get("sparks", {}).get("hosts")
-    assert "No Spark answered within 3.5 s" in said
+        machines, _said = listed(path)
+        assert machines["sparks"]["hosts"] == [f"{MINE}-ef56"]
+    machines, _said = listed(path)
+    assert machines["sparks"]["hosts"] == [f"{MINE}-ef56"]
+    assert "ansible_port" not in machines["_meta"]["hostvars"][f"{MINE}-ef56"]
+    machines, output = listed(path, "--flush-cache")
+    assert not machines.get("sparks", {}).get("hosts")
+    assert "No Spark answered within 3.5 s" in output
     assert not [entry for entry in cache.iterdir() if MINE in entry.read_text()]
 
 
 def test_a_network_that_cannot_be_asked_is_an_error(tmp_path: Path) -> None:
     # An address that no interface of this machine has (RFC 5737).
     path = mdns.settings(tmp_path, interfaces=["192.0.2.200"])
-    _found, said = listed(path, code=1)
-    assert "The search for Sparks in the network failed" in said
-    assert "name them in an inventory" in said
+    _found, output = listed(path, code=1)
+    assert "The search for Sparks in the network failed" in output
+    assert "name them in an inventory" in output
 
 
 def test_sparks_that_do_not_answer_are_listed_in_another_inventory_beside_it(tmp_path: Path) -> None:
     mdns.settings(tmp_path, names=[f"{MINE}-*"], connect_by="name")
     (tmp_path / "hosts.yml").write_text("sparks: {hosts: {attic: {ansible_host: 192.0.2.9}}}\n")
     with mdns.announced(f"{MINE}-ab12"):
-        found, _said = listed(tmp_path)
-    assert sorted(found["sparks"]["hosts"]) == ["attic", f"{MINE}-ab12"]
-    assert found["_meta"]["hostvars"][f"{MINE}-ab12"]["ansible_host"] == f"{MINE}-ab12.local"
+        machines, _said = listed(tmp_path)
+    assert sorted(machines["sparks"]["hosts"]) == ["attic", f"{MINE}-ab12"]
+    assert machines["_meta"]["hostvars"][f"{MINE}-ab12"]["ansible_host"] == f"{MINE}-ab12.local"
 
 
 def test_an_option_that_discover_does_not_know_is_refused(tmp_path: Path) -> None:
     path = mdns.settings(tmp_path, wait=0, hosts={"attic": {}}, browse=False)
-    _found, said = listed(path, code=1)
-    assert "has browse, hosts, which discover does not know" in said
-    assert "Sparks that do not answer can be listed in another inventory" in said
+    _found, output = listed(path, code=1)
+    assert "has browse, hosts, which discover does not know" in output
+    assert "Sparks that do not answer can be listed in another inventory" in output
 
 
-def test_of_two_machines_of_one_name_neither_is_taken(tmp_path: Path) -> None:
+def test_two_machines_with_one_name_are_both_left_out(tmp_path: Path) -> None:
     path = mdns.settings(tmp_path, names=[f"{MINE}-*", "all"])
     twice = mdns.announced(f"{MINE}-two", addresses=("127.0.0.3",), instance="one")
     with twice, mdns.announced(f"{MINE}-two", addresses=("127.0.0.2",), instance="two"), mdns.announced("all"):
-        found, said = listed(path)
-    assert not found.get("sparks", {}).get("hosts")
-    assert f"Two machines are called {MINE}-two: ssh was announced 2 times, for 127.0.0.2 and 127.0.0.3." in said
-    assert "The machine at 127.0.0.1 announces the reserved name all." in said
+        machines, output = listed(path)
+    assert not machines.get("sparks", {}).get("hosts")
+    assert f"Two machines are called {MINE}-two: ssh was announced 2 times, for 127.0.0.2 and 127.0.0.3." in output
+    assert "The machine at 127.0.0.1 announces the reserved name all." in output
 
 
 def test_the_address_of_the_first_of_two_machines_is_kept_when_the_second_answers_later() -> None:
@@ -116,10 +116,10 @@ def test_the_address_of_the_first_of_two_machines_is_kept_when_the_second_answer
         second = threading.Thread(target=announce_second)
         with mdns.announced(name, addresses=("127.0.0.3",), instance="one"):
             second.start()
-            found, _left_out = discovery.browse(wait=wait, interfaces=[mdns.HERE])
+            machines, _left_out = discovery.browse(wait=wait, interfaces=[mdns.HERE])
             done.set()
             second.join()
-        answers = [answer for answer in found if answer.server == f"{name}.local."]
+        answers = [answer for answer in machines if answer.server == f"{name}.local."]
         if len(answers) == 2:
             break
     assert [answer.addresses for answer in answers] == [("127.0.0.2", "127.0.0.3")] * 2
@@ -143,12 +143,12 @@ def test_a_flood_of_names_is_bounded_in_number_and_time_and_said(monkeypatch: py
         flooding.start()
         try:
             begin = time.monotonic()
-            found, left_out = discovery.browse(wait=3, interfaces=[mdns.HERE])
+            machines, left_out = discovery.browse(wait=3, interfaces=[mdns.HERE])
             seconds = time.monotonic() - begin
         finally:
             done.set()
             flooding.join()
-    assert len(found) <= 50
+    assert len(machines) <= 50
     assert left_out[0] == "More than 50 services are announced in this network; the others were left out."
     assert "announced services did not resolve within 3 s and were left out" in left_out[1]
     assert seconds < 2 * 3 + discovery.RESOLVE + 5

@@ -14,12 +14,12 @@ def test_the_shipped_inventory_unedited_names_the_line_to_edit(tmp_path: Path) -
     own = tmp_path / "hosts.yml"
     own.write_text(SHIPPED.read_text().replace("spark01.local", "spark01.invalid"))
     done = run_playbook(tmp_path, "-i", str(own), str(ROOT / "site.yml"), "-l", "spark01")
-    said = " ".join(done.stdout.split())
-    assert done.returncode == 4, said
-    assert "spark01 cannot be reached over ssh: Could not resolve hostname spark01.invalid" in said
-    assert f"into line 8 of {own} (ansible_host: spark01.invalid), or run `make spark`" in said
+    output = " ".join(done.stdout.split())
+    assert done.returncode == 4, output
+    assert "spark01 cannot be reached over ssh: Could not resolve hostname spark01.invalid" in output
+    assert f"into line 8 of {own} (ansible_host: spark01.invalid), or run `make spark`" in output
     # Nothing was asked of it but that.
-    assert "changed=0" in said and said.count("UNREACHABLE!") == 1
+    assert "changed=0" in output and output.count("UNREACHABLE!") == 1
 
 
 #: What an owner does to a line of the shipped inventory, and what the run says of it.
@@ -45,9 +45,9 @@ HALFWAY = {
 }
 
 
-@pytest.mark.parametrize(("edits", "words"), HALFWAY.values(), ids=HALFWAY)
+@pytest.mark.parametrize(("edits", "phrases"), HALFWAY.values(), ids=HALFWAY)
 def test_an_inventory_that_is_edited_halfway_is_one_message_before_any_call(
-    tmp_path: Path, edits: dict[str, str], words: list[str]
+    tmp_path: Path, edits: dict[str, str], phrases: list[str]
 ) -> None:
     text = SHIPPED.read_text()
     for line, edited in edits.items():
@@ -56,9 +56,9 @@ def test_an_inventory_that_is_edited_halfway_is_one_message_before_any_call(
     (tmp_path / "hosts.yml").write_text(text)
     config = str(ROOT / "ansible.cfg")
     done = run_playbook(tmp_path, "-i", "hosts.yml", str(ROOT / "site.yml"), ANSIBLE_CONFIG=config)
-    said = " ".join((done.stdout + done.stderr).split())
-    assert done.returncode != 0 and "Observe the host" not in said
-    assert [word for word in words if word not in said] == [], said
+    output = " ".join((done.stdout + done.stderr).split())
+    assert done.returncode != 0 and "Observe the host" not in output
+    assert [word for word in phrases if word not in output] == [], output
 
 
 def test_a_playbook_says_which_of_its_own_variables_is_missing_or_wrong(tmp_path: Path) -> None:
@@ -70,13 +70,13 @@ def test_a_playbook_says_which_of_its_own_variables_is_missing_or_wrong(tmp_path
         "-e",
         '{"mirror_machines": 7, "mirror_directry": "x"}',
     )
-    said = " ".join(done.stdout.split())
-    assert done.returncode == 2 and "Collect it into the directory" not in said
+    output = " ".join(done.stdout.split())
+    assert done.returncode == 2 and "Collect it into the directory" not in output
     assert (
-        "mirror_directry is no variable of this collection: mirror_directory is" in said
-        and "mirror_directory is required: The target directory" in said
+        "mirror_directry is no variable of this collection: mirror_directory is" in output
+        and "mirror_directory is required: The target directory" in output
     )
-    assert "docs/playbooks.md lists them" in said
+    assert "docs/playbooks.md lists them" in output
 
 
 @pytest.mark.parametrize(
@@ -86,12 +86,12 @@ def test_two_names_of_one_machine_are_one_message_before_any_call(tmp_path: Path
     hosts = "{spark01: {ansible_host: 192.0.2.1}, spark02: {ansible_host: 192.0.2.1}}"
     (tmp_path / "hosts.yml").write_text(f"all: {{children: {{fabric: {{hosts: {hosts}}}}}}}\n")
     done = run_playbook(tmp_path, "-i", "hosts.yml", str(ROOT / f"{playbook}.yml"))
-    said = " ".join(done.stdout.split())
-    assert done.returncode == 2, said
-    assert "spark01 and spark02 are one machine to this inventory: both are reached at 192.0.2.1" in said
+    output = " ".join(done.stdout.split())
+    assert done.returncode == 2, output
+    assert "spark01 and spark02 are one machine to this inventory: both are reached at 192.0.2.1" in output
     assert (
-        said.count("fatal: ") == 1
-        and "-l '!spark02'" in said
-        and "Traceback" not in said
-        and "UNREACHABLE!" not in said
+        output.count("fatal: ") == 1
+        and "-l '!spark02'" in output
+        and "Traceback" not in output
+        and "UNREACHABLE!" not in output
     )

@@ -16,45 +16,45 @@ HOSTS = {
 }
 
 
-def forecast(place: Path, *arguments: str) -> tuple[int, str]:
-    (place / "hosts.json").write_text(json.dumps({"all": {"hosts": HOSTS}}))
-    done = run_playbook(place, "-i", "hosts.json", PLAYBOOK, *arguments)
+def forecast(directory: Path, *arguments: str) -> tuple[int, str]:
+    (directory / "hosts.json").write_text(json.dumps({"all": {"hosts": HOSTS}}))
+    done = run_playbook(directory, "-i", "hosts.json", PLAYBOOK, *arguments)
     return done.returncode, done.stdout + done.stderr
 
 
 def test_the_forecast_of_two_hosts_changes_nothing(tmp_path: Path) -> None:
     state = Path("/var/lib/dpkg/status")
     before = hashlib.sha256(state.read_bytes()).hexdigest(), sorted(Path("/var/lib/apt/lists").iterdir())
-    code, said = forecast(tmp_path, "-e", "forecast_format=json", "-e", f"forecast_file={tmp_path}/forecast.json")
-    assert code == 0, said
+    code, output = forecast(tmp_path, "-e", "forecast_format=json", "-e", f"forecast_file={tmp_path}/forecast.json")
+    assert code == 0, output
     assert (hashlib.sha256(state.read_bytes()).hexdigest(), sorted(Path("/var/lib/apt/lists").iterdir())) == before
-    found = json.loads((tmp_path / "forecast.json").read_text())
-    assert [row["host"] for row in found["hosts"]] == list(HOSTS)
-    assert [row["answer"] for row in found["hosts"]][2] == "not read" and "changed=0" in said
-    assert found["ledger"]["rules"] >= 25 and found["ledger"]["age_days"] >= 0
-    assert all(one["source"] for row in found["hosts"] for one in row["findings"])
+    forecasts = json.loads((tmp_path / "forecast.json").read_text())
+    assert [row["host"] for row in forecasts["hosts"]] == list(HOSTS)
+    assert [row["answer"] for row in forecasts["hosts"]][2] == "not read" and "changed=0" in output
+    assert forecasts["ledger"]["rules"] >= 25 and forecasts["ledger"]["age_days"] >= 0
+    assert all(finding["source"] for row in forecasts["hosts"] for finding in row["findings"])
 
 
 @pytest.mark.parametrize(
-    ("setting", "words"),
+    ("setting", "message"),
     [
         ("forecast_ledger=/nowhere", "The ledger /nowhere is no folder"),
         ("forecast_ledger_signers=x", "forecast_ledger_signers is no longer a variable"),
         ('{"forecast_accept": ["kernel-8"]}', "kernel-8, which is no rule of the ledger"),
     ],
 )
-def test_a_ledger_that_cannot_be_trusted_is_one_message(tmp_path: Path, setting: str, words: str) -> None:
-    code, said = forecast(tmp_path, "-l", "spark01", "-e", setting)
-    assert code != 0 and said.count("fatal:") <= 1 and words in " ".join(said.split())
+def test_a_ledger_that_cannot_be_trusted_is_one_message(tmp_path: Path, setting: str, message: str) -> None:
+    code, output = forecast(tmp_path, "-l", "spark01", "-e", setting)
+    assert code != 0 and output.count("fatal:") <= 1 and message in " ".join(output.split())
 
 
 def test_a_recorded_spark_is_forecast_without_a_host(tmp_path: Path) -> None:
     record = ROOT / "tests/unit/data/hosts/dgx-spark-7.6.json"
-    given = json.dumps(
+    options = json.dumps(
         {"forecast_records": [str(record)], "forecast_format": "json", "forecast_file": f"{tmp_path}/out.json"}
     )
-    done = run_playbook(tmp_path, "-i", "localhost,", PLAYBOOK, "-e", given)
+    done = run_playbook(tmp_path, "-i", "localhost,", PLAYBOOK, "-e", options)
     assert done.returncode == 0, done.stdout + done.stderr
-    found = json.loads((tmp_path / "out.json").read_text())
-    assert [row["host"] for row in found["hosts"]] == [record.name] and found["hosts"][0]["kernel"]["running"]
-    assert json.dumps(found, sort_keys=True) in done.stdout, "and the same is printed, in one line"
+    forecasts = json.loads((tmp_path / "out.json").read_text())
+    assert [row["host"] for row in forecasts["hosts"]] == [record.name] and forecasts["hosts"][0]["kernel"]["running"]
+    assert json.dumps(forecasts, sort_keys=True) in done.stdout, "and the same is printed, in one line"

@@ -49,7 +49,7 @@ class Person:
         tool.write_text(f'#!/bin/sh\ncase "$*" in\n{cases}esac\n')
         tool.chmod(0o755)
 
-    def starts(self, *words: str, columns: int = 100, command: str = "setup") -> "pexpect.spawn[str]":
+    def starts(self, *arguments: str, columns: int = 100, command: str = "setup") -> "pexpect.spawn[str]":
         # COLUMNS and LINES would count for more than the terminal's own size: readline, which pytest imports, sets them
         # for every program that it starts, pytest-xdist's workers too.
         without = ("ANSIBLE", "COLUMNS", "LINES")
@@ -57,7 +57,7 @@ class Person:
         env |= {"HOME": str(self.home), "PATH": f"{self.tools}:{env['PATH']}", "PYTHONPATH": str(CHECKOUT / "cli")}
         env |= {"TERM": "xterm", "SPARKFORGE_INVENTORY": str(self.inventory)}
         search = self.search if command == "setup" else []
-        command_line = ["-m", "sparkforge.cli", command, *search, *words]
+        command_line = ["-m", "sparkforge.cli", command, *search, *arguments]
         started = pexpect.spawn(
             sys.executable,
             command_line,
@@ -80,8 +80,8 @@ class Person:
         assert "Traceback" not in self.said
         return int(started.exitstatus)
 
-    def run(self, *words: str, columns: int = 100) -> int:
-        return self.ends(self.starts(*words, columns=columns))
+    def run(self, *arguments: str, columns: int = 100) -> int:
+        return self.ends(self.starts(*arguments, columns=columns))
 
     def wrote_nothing(self) -> bool:
         """Whether the home is as it was, but for what Ansible itself keeps there."""
@@ -103,10 +103,10 @@ def spark(person: Person) -> Iterator[Person]:
 
 
 def answer(started: "pexpect.spawn[str]", questions: Sequence[tuple[str, str]]) -> None:
-    for question, words in questions:
+    for question, reply in questions:
         started.expect(question)
         started.expect(r":\s*$")
-        started.sendline(words)
+        started.sendline(reply)
 
 
 def test_no_spark_in_the_network(person: Person) -> None:
@@ -154,35 +154,45 @@ def test_a_dry_run_on_40_columns_shows_all_and_writes_nothing(spark: Person) -> 
 
 
 @pytest.mark.parametrize(
-    ("target", "words"),
+    ("target", "message"),
     [
         ("nothing-of-that-name", "uv could not resolve nothing-of-that-name"),
         (NAMED, f'"{NAMED}" is not a wheel file name. Use files named'),
         ("thing-1.0-py3-none-any.whl", "thing-1.0-py3-none-any.whl cannot be read as a wheel"),
     ],
 )
-def test_what_cannot_be_inspected_is_told_once(target: str, words: str, person: Person) -> None:
+def test_uninspectable_target_is_reported_once(target: str, message: str, person: Person) -> None:
     for name in (NAMED, "thing-1.0-py3-none-any.whl"):
         (person.home / name).write_text("no archive")
     settings = json.dumps({"inspect_index_url": "none", "inspect_find_links": [str(person.tools)]})
     started = person.starts(target, "--", "-e", settings, command="inspect", columns=40)
     assert person.ends(started) == Exit.FAILED
-    said = " ".join(person.said.split())
-    assert said.count(words) == 1, said
-    assert "FAILED!" not in said
+    output = " ".join(person.said.split())
+    assert output.count(message) == 1, output
+    assert "FAILED!" not in output
     # The name of what is inspected, which nobody trusts, was not evaluated.
     assert not list(person.home.glob("pwned*")) and not list((CHECKOUT / "playbooks").glob("pwned*"))
 
 
 def test_without_a_terminal_the_options_take_the_place_of_the_questions(spark: Person) -> None:
-    words = [sys.executable, "-m", "sparkforge.cli", "setup", "--host", mdns.HERE, "--dry-run", "-i", spark.inventory]
+    arguments = [
+        sys.executable,
+        "-m",
+        "sparkforge.cli",
+        "setup",
+        "--host",
+        mdns.HERE,
+        "--dry-run",
+        "-i",
+        spark.inventory,
+    ]
     env = {**os.environ, "PYTHONPATH": str(CHECKOUT / "cli"), "PATH": f"{spark.tools}:{os.environ['PATH']}"}
     env["HOME"] = str(spark.home)
     options = ["--user", "ada", "--accept-nvidia-license", "--method", "source"]
-    asked = subprocess.run(words, env=env, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    asked = subprocess.run(arguments, env=env, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     assert asked.returncode == Exit.USAGE
     assert "There is no terminal for the questions." in asked.stderr
-    done = subprocess.run([*words, *options], env=env, check=False, capture_output=True, text=True)
+    done = subprocess.run([*arguments, *options], env=env, check=False, capture_output=True, text=True)
     assert done.returncode == Exit.DONE, done.stderr
     assert "stack_method: build" in done.stdout
     assert spark.wrote_nothing()

@@ -47,15 +47,15 @@ class Site:
         return self.inventory / "locks" / "lab.yml"
 
     def run(self, *arguments: str, **variables: t.Any) -> subprocess.CompletedProcess[str]:
-        given = {
+        all_variables = {
             "stack_name": "lab",
             "sparkforge_nvidia_url": self.tree.as_uri(),
             "stack_lock_index_url": self.index.simple.replace("://", "://user:secret@"),
             **variables,
         }
-        given = {key: value for key, value in given.items() if value is not None}
+        all_variables = {key: value for key, value in all_variables.items() if value is not None}
         playbook = str(COLLECTION / "playbooks/lock.yml")
-        line = ["-i", str(self.inventory / "hosts.yml"), playbook, "-e", json.dumps(given), *arguments]
+        line = ["-i", str(self.inventory / "hosts.yml"), playbook, "-e", json.dumps(all_variables), *arguments]
         cache = str(self.path / "uv")
         return run_playbook(self.path, *line, UV_CACHE_DIR=cache, NO_PROXY="127.0.0.1", no_proxy="127.0.0.1")
 
@@ -137,7 +137,7 @@ def commit(repository: Path, **files: str) -> str:
     environment = {
         **os.environ,
         "GIT_CONFIG_GLOBAL": os.devnull,
-        **{f"GIT_{who}_{what}": "x@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+        **{f"GIT_{who}_{field}": "x@example.com" for who in ("AUTHOR", "COMMITTER") for field in ("NAME", "EMAIL")},
     }
 
     def git(*arguments: str) -> str:
@@ -192,17 +192,17 @@ def test_the_pins_inside_the_sources_are_locked_and_the_lock_says_which_file_sai
 ) -> None:
     done = site.run(stack_lock_parts=["sources"])
     assert "changed=1" in done.stdout, done.stdout + done.stderr
-    found = sources(site)
-    assert found["llvm"]["commit"] == "c" * 40
-    assert found["llvm"]["pinned_by"] == {
+    pinned = sources(site)
+    assert pinned["llvm"]["commit"] == "c" * 40
+    assert pinned["llvm"]["pinned_by"] == {
         "source": "triton",
-        "commit": found["triton"]["commit"],
+        "commit": pinned["triton"]["commit"],
         "file": "cmake/llvm-hash.txt",
     }
-    assert found["triton"]["pinned_by"]["commit"] == found["pytorch"]["commit"]
+    assert pinned["triton"]["pinned_by"]["commit"] == pinned["pytorch"]["commit"]
 
 
-def test_what_units_are_built_with_is_locked_with_hashes(site: Site, upstream: tuple[Path, Path]) -> None:
+def test_build_requirements_are_locked_with_hashes(site: Site, upstream: tuple[Path, Path]) -> None:
     units = {"llvm": {}, "triton": {"requirements": ["filelock==4.2.11"]}, "pytorch": {"requires": ["sympy>=1.13.3"]}}
     define(site, units=units, versions={"torch": "2.10.0", "triton": "3.6.0"})
     done = site.run(stack_lock_parts=["requirements"])

@@ -8,13 +8,13 @@ from tests.playbooks.run_playbook import ROOT, run_playbook
 from tests.unit.wheel_tree import PLATFORM, WheelTree
 
 
-def preview(place: Path) -> dict[str, t.Any]:
+def preview(directory: Path) -> dict[str, t.Any]:
     """Return in check mode what the tasks registered, and what they were refused for, of a pytorch that was built."""
-    units = WheelTree(place / "root").built("pytorch", 1)
+    units = WheelTree(directory / "root").built("pytorch", 1)
     units["pytorch"]["status"] = "unchanged"
     facts = {
         "ansible_facts": {"spark_info": {"kernel": {"machine": "x86_64"}}},
-        "sparkforge_root": str(place / "root"),
+        "sparkforge_root": str(directory / "root"),
         "sparkforge_built": units,
         "sparkforge_builder": {"platform": PLATFORM},
         "stack": {"name": "mine", "python": {"version": "3.13"}, "lock": {"id": "0123456789ab"}},
@@ -23,7 +23,7 @@ def preview(place: Path) -> dict[str, t.Any]:
         "published": "{{ build_published | default({}) }}",
         "refused": "{{ ansible_failed_result.msg | default('') }}",
     }
-    tell = {"name": "Tell", "ansible.builtin.copy": {"content": "{{ say | to_json }}", "dest": str(place / "said")}}
+    tell = {"name": "Tell", "ansible.builtin.copy": {"content": "{{ say | to_json }}", "dest": str(directory / "said")}}
     tell |= {"vars": {"say": say}, "check_mode": False}
     publish = {
         "name": "P",
@@ -38,15 +38,15 @@ def preview(place: Path) -> dict[str, t.Any]:
         "vars": facts,
         "tasks": [{"name": "All", "block": [publish, tell], "rescue": [tell]}],
     }
-    (place / "play.yml").write_text(json.dumps([play]))
-    done = run_playbook(place, "-i", "spark01,", "play.yml")
+    (directory / "play.yml").write_text(json.dumps([play]))
+    done = run_playbook(directory, "-i", "spark01,", "play.yml")
     assert done.returncode == 0, done.stdout + done.stderr
-    said: dict[str, t.Any] = json.loads((place / "said").read_text())
-    return said
+    manifest: dict[str, t.Any] = json.loads((directory / "said").read_text())
+    return manifest
 
 
 def test_publish_previews_the_manifest(tmp_path: Path) -> None:
-    said = preview(tmp_path)
-    assert said["refused"] == "" and said["published"]["changed"]
-    assert [unit["name"] for unit in said["published"]["manifest"]["units"]] == ["pytorch"]
+    manifest = preview(tmp_path)
+    assert manifest["refused"] == "" and manifest["published"]["changed"]
+    assert [unit["name"] for unit in manifest["published"]["manifest"]["units"]] == ["pytorch"]
     assert not list((tmp_path / "root").rglob("manifests")), "it was a preview"

@@ -46,8 +46,8 @@ class Site:
         (path / "ansible.cfg").write_text("[defaults]\ncallback_result_format = yaml\n")
 
     def run(self, *arguments: str, playbook: Path = COLLECTION / "playbooks/report.yml", **variables: t.Any) -> Run:
-        given = {"verify_report_directory": str(self.reports), **variables}
-        extra = ["-e", json.dumps(given), *arguments]
+        all_variables = {"verify_report_directory": str(self.reports), **variables}
+        extra = ["-e", json.dumps(all_variables), *arguments]
         done = run_playbook(self.path, "-i", str(self.path / "hosts.yml"), str(playbook), *extra)
         return Run(done.returncode, done.stdout + done.stderr)
 
@@ -73,13 +73,13 @@ def test_a_run_fails_on_the_hosts_that_are_not_proven_and_shows_all(tmp_path: Pa
     failed = {host for host in ("ok", "bad", "open", "gone", "old", "torn") if f"fatal: [{host}]" in run.output}
     assert failed == {"bad", "open", "gone", "old", "torn"}
     assert "ok: proven on the GPU" in run.text
-    for said in (
+    for message in (
         "matmul.fp8_rowwise",
         "There is no report",
         "has format 1; this version reads format 3",
         "is damaged: ",
     ):
-        assert said in run.text
+        assert message in run.text
     assert {row["host"]: row["verdict"] for row in site.fleet["hosts"]} == {
         "bad": "fail",
         "gone": "no report",
@@ -178,8 +178,8 @@ def test_a_merged_file_is_replaced_as_a_whole_or_not_at_all(tmp_path: Path, monk
     assert {entry.name: entry.read_text() for entry in tmp_path.iterdir()} == before
 
 
-def test_where_the_page_is_served_is_said(tmp_path: Path) -> None:
+def test_report_url_is_printed(tmp_path: Path) -> None:
     site = Site(tmp_path, spark01=PROVEN)
-    said = site.run(verify_report_url="https://reports.example.com/sparks/")
-    assert said.code == 0
-    assert "report | https://reports.example.com/sparks/index.html\n" in said.output
+    output = site.run(verify_report_url="https://reports.example.com/sparks/")
+    assert output.code == 0
+    assert "report | https://reports.example.com/sparks/index.html\n" in output.output

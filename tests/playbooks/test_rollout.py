@@ -54,8 +54,8 @@ class Fleet(StandIn):
         (path / "site.yml").write_text(yaml.safe_dump(steps))
 
     def run(self, *arguments: str, **variables: t.Any) -> Run:
-        given = {"refused": [], "broken": [], "unproven": [], **variables}
-        return self.play("site.yml", dict.fromkeys(self.hosts), *arguments, **given)
+        all_variables = {"refused": [], "broken": [], "unproven": [], **variables}
+        return self.play("site.yml", dict.fromkeys(self.hosts), *arguments, **all_variables)
 
 
 @pytest.fixture
@@ -104,18 +104,18 @@ def test_a_problem_on_one_host_stops_all_before_any_change(fleet: Fleet) -> None
 
 
 @pytest.mark.parametrize(
-    ("variables", "said"),
+    ("variables", "message"),
     [
         ({"sparkforge_waves": [1, 2]}, "hold 3 of 8 hosts"),
         ({"sparkforge_max_fail_percentage": "many"}, "many, which is not a percentage"),
     ],
 )
 def test_waves_and_percentages_that_are_none_change_nothing(
-    fleet: Fleet, variables: dict[str, t.Any], said: str
+    fleet: Fleet, variables: dict[str, t.Any], message: str
 ) -> None:
     run = fleet.run(**variables)
     assert run.code != 0 and "Traceback" not in run.output
-    assert said in " ".join(run.output.split())
+    assert message in " ".join(run.output.split())
     assert run.told("libraries of") == []
 
 

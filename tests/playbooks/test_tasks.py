@@ -152,9 +152,9 @@ def test_the_role_sets_the_fact_where_facts_are_not_injected_and_knows_who_named
 
 
 def test_a_password_is_shown_nowhere(tmp_path: Path) -> None:
-    given = {"stack": "mine", "lock_id": "0123456789ab", "platform": "debian13-x86_64", "cache": str(tmp_path)}
-    given |= {"url": "http://127.0.0.1:1/", "username": "lab", "password": "s3cr3t-word"}
-    task = {"sparkforge.dgx_spark.wheelhouse_manifest": {**given, "required": False}}
+    options = {"stack": "mine", "lock_id": "0123456789ab", "platform": "debian13-x86_64", "cache": str(tmp_path)}
+    options |= {"url": "http://127.0.0.1:1/", "username": "lab", "password": "s3cr3t-word"}
+    task = {"sparkforge.dgx_spark.wheelhouse_manifest": {**options, "required": False}}
     (tmp_path / "play.yml").write_text(json.dumps([{"hosts": "localhost", "gather_facts": False, "tasks": [task]}]))
     done = run_playbook(tmp_path, "play.yml", "-vvv")
     assert done.returncode == 0 and "http://127.0.0.1:1" in done.stdout, done.stdout + done.stderr

@@ -38,15 +38,15 @@ class Worker:
         self.path = path
         self.cases: dict[str, tuple[dict[str, t.Any], list[str]]] = {}
 
-    def case(self, name: str, wanted: list[str], **variables: t.Any) -> None:
-        self.cases[name] = (variables, wanted)
+    def case(self, name: str, names: list[str], **variables: t.Any) -> None:
+        self.cases[name] = (variables, names)
 
     def run(self) -> dict[str, dict[str, t.Any]]:
         files = [
             str(COLLECTION / "roles" / role / part / "main.yml") for role in ROLES for part in ("defaults", "vars")
         ]
         plays = []
-        for name, (variables, wanted) in self.cases.items():
+        for name, (variables, names) in self.cases.items():
             own = self.path / f"{name}.yml"
             own.write_text(yaml.safe_dump({"ansible_facts": {"spark_info": SPARK}, **variables}))
             tasks: list[dict[str, t.Any]] = [
@@ -61,7 +61,7 @@ class Worker:
                 },
                 {"ansible.builtin.set_fact": {"stack": "{{ found.stack }}"}},
             ]
-            pairs = ", ".join(f"'{item}': {item}" for item in wanted)
+            pairs = ", ".join(f"'{item}': {item}" for item in names)
             shown = f"{{{{ {{{pairs}}} | to_json | b64encode }}}}"
             tasks.append({"ansible.builtin.debug": {"msg": f"<{name}:{shown}>"}})
             plays.append({"hosts": "all", "gather_facts": False, "vars_files": [*files, str(own)], "tasks": tasks})
@@ -74,7 +74,7 @@ class Worker:
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, t.Any]]:
+def facts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, t.Any]]:
     worker = Worker(tmp_path_factory.mktemp("roles"))
     worker.case(
         "recipe",
@@ -118,28 +118,28 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, t.Any
     return worker.run()
 
 
-def extension(found: dict[str, t.Any], name: str) -> dict[str, t.Any]:
-    return next(one for one in found["__torch_extensions_plan"]["steps"]["units"] if one["name"] == name)
+def extension(facts: dict[str, t.Any], name: str) -> dict[str, t.Any]:
+    return next(step for step in facts["__torch_extensions_plan"]["steps"]["units"] if step["name"] == name)
 
 
-def unit(found: dict[str, t.Any], role: str) -> dict[str, t.Any]:
-    [made] = found[f"__{role}_plan"]["steps"]["units"]
+def unit(facts: dict[str, t.Any], role: str) -> dict[str, t.Any]:
+    [made] = facts[f"__{role}_plan"]["steps"]["units"]
     return t.cast("dict[str, t.Any]", made)
 
 
-def libraries_of_stack(found: dict[str, t.Any]) -> list[str]:
-    packages = found["__cuda_libraries_plan"]["steps"]["libraries"]["packages"]
+def libraries_of_stack(facts: dict[str, t.Any]) -> list[str]:
+    packages = facts["__cuda_libraries_plan"]["steps"]["libraries"]["packages"]
     return [name for name in packages if re.match("libcudnn|libnccl", name)]
 
 
 def test_a_build_asks_for_cudnn_and_nccl_of_the_stack_s_minor_first_and_wheels_for_any(
-    found: dict[str, dict[str, t.Any]],
+    facts: dict[str, dict[str, t.Any]],
 ) -> None:
-    assert libraries_of_stack(found["recipe"]) == [
+    assert libraries_of_stack(facts["recipe"]) == [
         *(f"libcudnn9-{part}cuda-13=9.13.*>=9.13|libcudnn9-{part}cuda-13=*>=9.13" for part in ("", "headers-", "dev-")),
         *(f"{name}=2.27.*+cuda13.*>=2.27.7|{name}=*+cuda13.*>=2.27.7" for name in ("libnccl2", "libnccl-dev")),
     ]
-    assert libraries_of_stack(found["installed"]) == [
+    assert libraries_of_stack(facts["installed"]) == [
         "libcudnn9-cuda-13=*",
         "libcudnn9-headers-cuda-13=*",
         "libcudnn9-dev-cuda-13=*",
@@ -148,8 +148,8 @@ def test_a_build_asks_for_cudnn_and_nccl_of_the_stack_s_minor_first_and_wheels_f
     ]
 
 
-def test_llvm_is_built_at_the_pin_with_what_triton_links(found: dict[str, dict[str, t.Any]]) -> None:
-    made = unit(found["recipe"], "llvm")
+def test_llvm_is_built_at_the_pin_with_what_triton_links(facts: dict[str, dict[str, t.Any]]) -> None:
+    made = unit(facts["recipe"], "llvm")
     assert made["source"] == {
         "repo": "https://github.com/llvm/llvm-project.git",
         "version": "7d5de3033187c8a3bb4d2e322f5462cdaf49808f",
@@ -160,32 +160,32 @@ def test_llvm_is_built_at_the_pin_with_what_triton_links(found: dict[str, dict[s
     assert {"-DLLVM_ENABLE_PROJECTS=mlir;llvm;lld", "-DLLVM_TARGETS_TO_BUILD=host;NVPTX;AMDGPU"} <= set(
         made["cmake_args"]
     )
-    assert found["recipe"]["__llvm_plan"]["steps"]["override"] == ""
+    assert facts["recipe"]["__llvm_plan"]["steps"]["override"] == ""
 
 
-def test_compilers_are_found_by_their_versioned_path(found: dict[str, dict[str, t.Any]]) -> None:
+def test_compilers_are_found_by_their_versioned_path(facts: dict[str, dict[str, t.Any]]) -> None:
     for role in ("llvm", "triton"):
-        assert unit(found["recipe"], role)["toolchain"]["cxx"] == "/usr/lib/llvm-20/bin/clang++"
-        assert unit(found["own"], role)["toolchain"]["cxx"] == "/usr/bin/g++-13"
-    assert "-DLLVM_USE_LINKER=lld" in unit(found["recipe"], "llvm")["cmake_args"]
-    assert not [item for item in unit(found["own"], "llvm")["cmake_args"] if "LINKER" in item]
-    assert "fuse-ld" not in unit(found["own"], "triton")["environment"]["TRITON_APPEND_CMAKE_ARGS"]
+        assert unit(facts["recipe"], role)["toolchain"]["cxx"] == "/usr/lib/llvm-20/bin/clang++"
+        assert unit(facts["own"], role)["toolchain"]["cxx"] == "/usr/bin/g++-13"
+    assert "-DLLVM_USE_LINKER=lld" in unit(facts["recipe"], "llvm")["cmake_args"]
+    assert not [item for item in unit(facts["own"], "llvm")["cmake_args"] if "LINKER" in item]
+    assert "fuse-ld" not in unit(facts["own"], "triton")["environment"]["TRITON_APPEND_CMAKE_ARGS"]
 
 
 def test_another_llvm_is_named_beside_the_pinned_one_and_no_password_with_it(
-    found: dict[str, dict[str, t.Any]],
+    facts: dict[str, dict[str, t.Any]],
 ) -> None:
-    assert unit(found["own"], "llvm")["source"]["sha256"] == SHA
-    said = found["own"]["__llvm_plan"]["steps"]["override"]
-    assert "https://example.com/llvm.tar.xz" in said
-    assert "in place of 7d5de3033187c8a3bb4d2e322f5462cdaf49808f" in said
-    assert "secret" not in said
-    by_commit = unit(found["override_by_commit"], "llvm")["source"]
+    assert unit(facts["own"], "llvm")["source"]["sha256"] == SHA
+    override = facts["own"]["__llvm_plan"]["steps"]["override"]
+    assert "https://example.com/llvm.tar.xz" in override
+    assert "in place of 7d5de3033187c8a3bb4d2e322f5462cdaf49808f" in override
+    assert "secret" not in override
+    by_commit = unit(facts["override_by_commit"], "llvm")["source"]
     assert by_commit == {"repo": "https://e.com/l", "version": "x", "submodules": False}
 
 
-def test_triton_is_built_offline_against_that_llvm(found: dict[str, dict[str, t.Any]]) -> None:
-    made = unit(found["recipe"], "triton")
+def test_triton_is_built_offline_against_that_llvm(facts: dict[str, dict[str, t.Any]]) -> None:
+    made = unit(facts["recipe"], "triton")
     environment = made["environment"]
     assert environment["TRITON_OFFLINE_BUILD"] == "1"
     assert environment["LLVM_SYSPATH"] == "{depends.llvm.prefix}"
@@ -194,38 +194,38 @@ def test_triton_is_built_offline_against_that_llvm(found: dict[str, dict[str, t.
     assert "'-DCMAKE_SHARED_LINKER_FLAGS=-fuse-ld=lld -Wl,-s'" in environment["TRITON_APPEND_CMAKE_ARGS"]
     assert made["depends"] == [{"name": "llvm", "fingerprint": "0" * 16}]
     assert [line for line in made["requirements"] if line.startswith("cmake==3.")]
-    assert unit(found["own"], "triton")["environment"]["TRITON_BUILD_PROTON"] == "ON"
-    assert "-Wl,-s" not in unit(found["own"], "triton")["environment"]["TRITON_APPEND_CMAKE_ARGS"]
-    assert unit(found["own"], "triton")["requirements"] == ["cmake==3.31.10"]
-    assert unit(found["own"], "triton")["rewrite"] == {"https://github.com/": "https://git.example.com/"}
-    assert unit(found["recipe"], "triton")["rewrite"] == {}
+    assert unit(facts["own"], "triton")["environment"]["TRITON_BUILD_PROTON"] == "ON"
+    assert "-Wl,-s" not in unit(facts["own"], "triton")["environment"]["TRITON_APPEND_CMAKE_ARGS"]
+    assert unit(facts["own"], "triton")["requirements"] == ["cmake==3.31.10"]
+    assert unit(facts["own"], "triton")["rewrite"] == {"https://github.com/": "https://git.example.com/"}
+    assert unit(facts["recipe"], "triton")["rewrite"] == {}
 
 
-def test_a_version_has_one_plus_sign(found: dict[str, dict[str, t.Any]]) -> None:
+def test_a_version_has_one_plus_sign(facts: dict[str, dict[str, t.Any]]) -> None:
     # In a checkout setup.py puts +git<commit> before the suffix, in an unpacked archive nothing.
     suffix = {
-        name: unit(found[name], "triton")["environment"]["TRITON_WHEEL_VERSION_SUFFIX"] for name in ("recipe", "own")
+        name: unit(facts[name], "triton")["environment"]["TRITON_WHEEL_VERSION_SUFFIX"] for name in ("recipe", "own")
     }
     assert re.fullmatch(r"\.cu130\.sf[0-9a-f]{8}", suffix["recipe"])
     assert re.fullmatch(r"\+cu130\.sf[0-9a-f]{8}", suffix["own"])
-    vision = extension(found["recipe"], "torchvision")["environment"]["BUILD_VERSION"]
+    vision = extension(facts["recipe"], "torchvision")["environment"]["BUILD_VERSION"]
     assert re.fullmatch(r"0\.24\.1\+cu130\.sf[0-9a-f]{8}", vision)
 
 
-def test_extensions_are_built_against_the_pytorch_of_this_host(found: dict[str, dict[str, t.Any]]) -> None:
-    names = [one["name"] for one in found["recipe"]["__torch_extensions_plan"]["steps"]["units"]]
+def test_extensions_are_built_against_the_pytorch_of_this_host(facts: dict[str, dict[str, t.Any]]) -> None:
+    names = [step["name"] for step in facts["recipe"]["__torch_extensions_plan"]["steps"]["units"]]
     assert names == ["torchvision", "torchaudio"]
-    vision = extension(found["recipe"], "torchvision")
+    vision = extension(facts["recipe"], "torchvision")
     assert vision["depends"] == [{"name": "pytorch", "fingerprint": "1" * 16}]
     assert vision["environment"]["PYTORCH_VERSION"] == "2.9.1"
     assert vision["environment"]["TORCH_CUDA_ARCH_LIST"] == "12.0"
     assert vision["expect"]["architectures"] == ["12.0"]
-    assert extension(found["recipe"], "torchaudio")["expect"]["architectures"] == ["12.0"]
-    assert found["recipe"]["__torch_extensions_plan"]["reasons"] == ["install libjpeg-dev", "install libwebp-dev"]
+    assert extension(facts["recipe"], "torchaudio")["expect"]["architectures"] == ["12.0"]
+    assert facts["recipe"]["__torch_extensions_plan"]["reasons"] == ["install libjpeg-dev", "install libwebp-dev"]
 
 
-def test_flash_attention_is_compiled_whatever_anybody_says(found: dict[str, dict[str, t.Any]]) -> None:
-    unit = extension(found["own"], "flash_attention")
+def test_flash_attention_is_compiled_whatever_anybody_says(facts: dict[str, dict[str, t.Any]]) -> None:
+    unit = extension(facts["own"], "flash_attention")
     assert unit["environment"]["FLASH_ATTENTION_FORCE_BUILD"] == "TRUE"
     assert unit["environment"]["FLASH_ATTN_CUDA_ARCHS"] == "90;120"
     assert unit["expect"]["architectures"] == ["9.0", "12.0"]
@@ -233,14 +233,14 @@ def test_flash_attention_is_compiled_whatever_anybody_says(found: dict[str, dict
     assert unit["memory_per_job"] >= 5430
 
 
-def test_a_unit_of_ones_own_gets_what_every_extension_needs(found: dict[str, dict[str, t.Any]]) -> None:
-    unit = extension(found["own"], "mine")
+def test_a_unit_of_ones_own_gets_what_every_extension_needs(facts: dict[str, dict[str, t.Any]]) -> None:
+    unit = extension(facts["own"], "mine")
     assert unit["environment"]["TORCH_CUDA_ARCH_LIST"] == "9.0;12.0+PTX;12.1a"
     assert unit["toolchain"]["nvcc"] == "/usr/local/cuda-13.0/bin/nvcc"
 
 
-def test_without_cuda_there_is_no_nvcc_and_nothing_of_it_is_expected(found: dict[str, dict[str, t.Any]]) -> None:
-    unit = extension(found["without_cuda"], "torchvision")
+def test_without_cuda_there_is_no_nvcc_and_nothing_of_it_is_expected(facts: dict[str, dict[str, t.Any]]) -> None:
+    unit = extension(facts["without_cuda"], "torchvision")
     assert "nvcc" not in unit["toolchain"]
     assert unit["environment"]["FORCE_CUDA"] == "0"
     assert "TORCH_CUDA_ARCH_LIST" not in unit["environment"]
@@ -291,8 +291,8 @@ def test_the_role_goes_on_without_a_unit_that_has_an_official_wheel(tmp_path: Pa
     (tmp_path / "play.yml").write_text(json.dumps([play]))
     done = run_playbook(tmp_path, "-i", "spark01,", "-c", "local", "play.yml")
     assert done.returncode == 0, done.stdout + done.stderr
-    said = " ".join(done.stdout[done.stdout.index("UNBUILT") :].split())
-    assert f"AND Build {'triton' if strict else 'pytorch'}" in said
+    output = " ".join(done.stdout[done.stdout.index("UNBUILT") :].split())
+    assert f"AND Build {'triton' if strict else 'pytorch'}" in output
     way = "spark01 did not build triton, so environments get its official wheel; the next run tries again. "
-    assert (way in said) is not strict, said
+    assert (way in output) is not strict, output
     assert not (tmp_path / "root").exists()

@@ -30,8 +30,8 @@ class Context:
 
     @property
     def tarball(self) -> Path:
-        (found,) = (self.folder / "_build/collections").iterdir()
-        return found
+        (archive,) = (self.folder / "_build/collections").iterdir()
+        return archive
 
 
 def run(*command: str | Path, cwd: Path, **environment: str) -> str:
@@ -58,15 +58,15 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Context:
         shutil.copy2(path, work)
     run(BIN / "ansible-galaxy", "collection", "build", "--force", "--output-path", work, cwd=CHECKOUT)
     folder = work / "context"
-    said = run(BIN / "ansible-builder", "create", "--context", folder, "-v", "2", cwd=work)
-    return Context(folder, said)
+    output = run(BIN / "ansible-builder", "create", "--context", folder, "-v", "2", cwd=work)
+    return Context(folder, output)
 
 
 def test_everything_that_the_definition_names_is_in_the_context(context: Context) -> None:
     # ansible-builder goes on without a file that it does not find.
     assert "No matches" not in context.said
     assert "does not exist" not in context.said
-    copied = {words[1] for line in context.steps if (words := line.split())[:1] == ["COPY"] and "--from" not in line}
+    copied = {parts[1] for line in context.steps if (parts := line.split())[:1] == ["COPY"] and "--from" not in line}
     assert "_build/configs/ansible.cfg" in copied
     assert all((context.folder / path).exists() for path in copied)
 
@@ -75,9 +75,9 @@ def test_the_collection_is_the_checkout_s_own_and_no_galaxy_is_asked(context: Co
     galaxy = yaml.safe_load((CHECKOUT / "galaxy.yml").read_text())
     name = f"{galaxy['namespace']}-{galaxy['name']}-{galaxy['version']}.tar.gz"
     assert context.tarball.name == name
-    (wanted,) = yaml.safe_load((context.folder / "_build/requirements.yml").read_text())["collections"]
+    (collection,) = yaml.safe_load((context.folder / "_build/requirements.yml").read_text())["collections"]
     # The context is what /build holds.
-    assert wanted == {"name": f"/build/collections/{name}", "type": "file"}
+    assert collection == {"name": f"/build/collections/{name}", "type": "file"}
     assert "COPY _build /build" in context.steps
     assert definition["build_arg_defaults"]["ANSIBLE_GALAXY_CLI_COLLECTION_OPTS"] == "--offline"
     with tarfile.open(context.tarball) as archive:

@@ -29,20 +29,20 @@ FITTING = {
 
 def role_options() -> dict[str, dict[str, Any]]:
     """Return every documented variable of every role."""
-    found: dict[str, dict[str, Any]] = {}
+    names: dict[str, dict[str, Any]] = {}
     for path in sorted(CHECKOUT.glob("roles/*/meta/argument_specs.yml")):
         for entry in yaml.safe_load(path.read_text())["argument_specs"].values():
-            found.update(entry.get("options", {}))
-    return found
+            names.update(entry.get("options", {}))
+    return names
 
 
 def playbook_variables(playbook: Path) -> set[str]:
     """Return the variables of several playbooks that one of them, or one that it imports, documents at its head."""
     text = playbook.read_text()
-    found = set(re.findall(r"^#   ([a-z]+_[a-z_]+)   ", text, re.M))
+    names = set(re.findall(r"^#   ([a-z]+_[a-z_]+)   ", text, re.M))
     for name in re.findall(r"import_playbook:\s*(\S+)", text):
-        found |= playbook_variables(playbook.parent / name)
-    return found
+        names |= playbook_variables(playbook.parent / name)
+    return names
 
 
 def playbook_options() -> dict:

@@ -35,7 +35,7 @@ class Job:
     artifacts: Path = Path()
 
     def results(self, event: str) -> list[dict[str, Any]]:
-        return [found["event_data"]["res"] for found in self.events if found["event"] == event]
+        return [record["event_data"]["res"] for record in self.events if record["event"] == event]
 
 
 def private_data(folder: Path, **answers: object) -> Path:
@@ -122,12 +122,12 @@ def test_preflight_runs_as_a_job_and_its_events_hold_the_recap(tmp_path: Path, m
     assert SECRET not in kept
 
 
-def test_what_is_wrong_is_in_the_events_with_cause_and_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failure_event_holds_cause_and_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # The survey's own default: nobody has accepted the licences.
     job = run(private_data(tmp_path, sparkforge_accept_nvidia_license="false"), "playbooks/preflight.yml", monkeypatch)
     assert (job.status, job.code) == ("failed", 2)
-    said = " ".join(str(result.get("msg")) for result in job.results("runner_on_failed"))
-    assert "sparkforge_accept_nvidia_license" in said
-    assert "Remedy:" in said
-    assert "Nothing was changed" in said
+    output = " ".join(str(result.get("msg")) for result in job.results("runner_on_failed"))
+    assert "sparkforge_accept_nvidia_license" in output
+    assert "Remedy:" in output
+    assert "Nothing was changed" in output
     assert job.stats["failures"] == {"here": 1}

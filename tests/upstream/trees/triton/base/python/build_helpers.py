@@ -24,8 +24,8 @@ def llvm_commit() -> str:
     return (ROOT / "cmake" / "llvm-hash.txt").read_text().strip()
 
 
-def _git(root: Path, *words: str) -> str:
-    done = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)
+def _git(root: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=False)
     return done.stdout.strip() if done.returncode == 0 else ""
 
 

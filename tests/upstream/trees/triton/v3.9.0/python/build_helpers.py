@@ -25,8 +25,8 @@ def llvm_commit() -> str:
     return json.loads((ROOT / "cmake" / "llvm-info.json").read_text())["llvm_hash"]
 
 
-def _git(root: Path, *words: str) -> str:
-    done = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)
+def _git(root: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=False)
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
@@ -42,5 +42,5 @@ def git_suffix(root: Path) -> str:
 
 def version_suffix(root: Path) -> str:
     """One plus at most: a second one becomes a dash."""
-    git, given = git_suffix(root), os.environ.get("TRITON_WHEEL_VERSION_SUFFIX", "")
-    return git + (given.replace("+", "-") if "+" in git else given)
+    git, suffix = git_suffix(root), os.environ.get("TRITON_WHEEL_VERSION_SUFFIX", "")
+    return git + (suffix.replace("+", "-") if "+" in git else suffix)
