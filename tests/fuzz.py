@@ -21,7 +21,7 @@ import coverage
 CHECKOUT = Path(__file__).parents[1]
 sys.path[:0] = [str(CHECKOUT / path) for path in (".collections", "cli", "guard/src", "proof/src")]
 
-# What atheris is to be guided by is imported under its eyes.
+# Import the modules whose coverage guides atheris while it instruments imports.
 if __name__ == "__main__" and "--guided" in sys.argv:
     import atheris
 
@@ -32,9 +32,9 @@ else:
 from tests.unit.anything import Anything
 from tests.unit.test_parsers import parse
 
-#: Of how many executions the statements are counted, which takes as long as the reading.
+#: Executions whose statements are counted; counting takes as long as reading.
 MEASURED = 5000
-#: Where the readers are.
+#: Packages of the readers.
 CODE = ("plugins", "tools", "cli", "guard/src", "proof/src")
 #: Bounds of one execution under atheris, in MB and seconds.
 MEMORY, SECONDS = 1500, 20

@@ -43,7 +43,7 @@ def _install(directory="/run/chaos"):
             if event_name == "*":
                 with open(directory + "/trace", "a", encoding="utf-8") as stream:
                     if not stream.tell():
-                        # Of root and of the account that builds.
+                        # Root and the account that builds may write it.
                         os.fchmod(stream.fileno(), 0o666)
                     stream.write(f"{event}\t{text[:300]}\n")
             elif seen == plan.get("nth", 1):

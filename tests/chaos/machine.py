@@ -154,7 +154,7 @@ class Machine:
         run("nsenter", "-t", process, "--mount", "mount", "--bind", "/run/chaos/boot_id", boot)
 
     def lose_power(self) -> None:
-        """What was not synced is lost."""
+        """Data that was not synced is lost."""
         descriptor = os.open(self.root, os.O_RDONLY)
         try:
             fcntl.ioctl(descriptor, SHUTDOWN, struct.pack("I", WITHOUT_JOURNAL))

@@ -19,7 +19,7 @@ LIMIT = 900
 
 @dataclass
 class Outcome:
-    """What became of a combination: what the run said, the state that it left, and what is wrong."""
+    """The outcome of a combination: the run's output, the state that it left, and the problems."""
 
     combination: Combination
     said: str = ""
@@ -27,7 +27,7 @@ class Outcome:
     problems: list[str] = field(default_factory=list)
     unmade: str = ""
     seconds: float = 0
-    #: Of the checkout that was run.
+    #: The commit of the checkout that was run.
     commit: str = ""
 
     @property
@@ -153,7 +153,7 @@ class Runner:
         output = self.log.read_text(errors="replace")
         outcome.said = _said(output, run.returncode)
         killed = combination.fault.startswith(("kill", "container", "power"))
-        # Where there is no place for its module, Ansible fails with one of its own.
+        # If the host has no space for the module, Ansible fails with a message of its own.
         trace = re.search(r"Traceback.*sparkforge/dgx_spark/plugins.*", output, re.S)
         if trace and not killed:
             outcome.problems.append(f"a traceback: {trace[0][:1500]}")

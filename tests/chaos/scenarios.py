@@ -1,4 +1,4 @@
-"""What is run and disturbed: each scenario prepares a host, and one playbook brings it from there to the end."""
+"""The scenarios: each prepares a host, and one playbook, which is disturbed, converges it from there."""
 
 import json
 import platform

@@ -1,4 +1,4 @@
-"""What a host is, read from its disk, and how that may differ after a fault: path by path the old state or the new."""
+"""The state of a host, read from its disk: after a fault, each path must be in the old state or in the new one."""
 
 import hashlib
 import json
@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-#: Where contents are compared; elsewhere only names are.
+#: Directories whose contents are compared; elsewhere only names are.
 PLACES = ("etc", "opt", "usr/local", "usr/share/keyrings", "var/lib/sparkforge", "var/tmp", "tmp", "root", "home")
-#: Of the kernel, and what apt, dpkg, ldconfig and Ansible's connection write as they like.
+#: Paths of the kernel, and paths that apt, dpkg, ldconfig and Ansible's connection rewrite at any time.
 FOREIGN = re.compile(
     r"(proc|sys|dev|run|lost\+found|var/log|var/cache|var/lib/(apt|dpkg|systemd|ucf)|etc/ld\.so\.cache|etc/\.pwd\.lock"
     r"|home/spark/\.ansible|etc/(passwd|group|shadow|gshadow|subuid|subgid)-|.*/__pycache__|etc/(hosts|resolv.conf)"
     r"|etc/(mtab|hostname)|etc/(ld\.so\.preload|faketimerc)"
-    # What Ansible unpacks of itself: a module that is killed cannot take it away. Nothing of it is ours.
+    # Files that Ansible unpacks for itself, which a killed module cannot remove; none is this collection's.
     r"|tmp/ansible_.*_payload_[^/]+"
     # apt's links to what it gives to dpkg, in a directory that the next boot of a real host empties.
     r"|tmp/apt-dpkg-install-[^/]+"
@@ -32,7 +32,7 @@ WHOLE = re.compile(r"(opt/sparkforge/(?:redist/[^/]+/[^/]+|envs/[^/]+/[^/]+|whee
 BY_ANSIBLE = re.compile(r"etc/(apt/apt\.conf\.d/5[12]sparkforge-[^/]+|ld\.so\.conf\.d/sparkforge-cusparselt\.conf)")
 EMPTY = hashlib.sha256(b"").hexdigest()[:16]
 PACKAGES = "var/lib/dpkg/status"
-#: Of dpkg between unpacking and configuring, which it tells to everybody who asks.
+#: The states of a package between unpacking and configuring, which dpkg reports.
 BETWEEN = re.compile(r".* (unpacked|half-configured|half-installed|triggers-\w+)")
 
 Look = Mapping[str, str]

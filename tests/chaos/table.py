@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Point:
-    """Where a fault is made: before a call (``event``, ``match``, ``nth``), in a download (``paths``), or always."""
+    """A point of a fault: before a call (``event``, ``match``, ``nth``), in a download (``paths``), or always."""
 
     scenario: str
     name: str

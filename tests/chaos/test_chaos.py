@@ -19,7 +19,7 @@ SURVIVED = survived(ALL, (Path(__file__).parents[2] / "docs/chaos.md").read_text
 #: `make test-long` takes twenty of all, because one that was never run may fail on any day.
 FEW, MANY = 2, 20
 BRIEF = sample(SURVIVED, FEW, DAY)
-#: Of all that are listed.
+#: A sample of every listed combination.
 LONG = sample(ALL, MANY, DAY)
 
 

@@ -26,7 +26,7 @@ SSH = "-o ControlMaster=auto -o ControlPersist=120s -o ServerAliveInterval=5 -o 
 
 @dataclass
 class Event:
-    """What happens in the middle of a run: ``act`` is called when a line of its output matches for the ``nth`` time."""
+    """A disturbance of a run: ``act`` is called when a line of its output matches for the ``nth`` time."""
 
     pattern: str
     act: Callable[[], object]

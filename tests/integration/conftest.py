@@ -18,7 +18,7 @@ from lab import bench as benches, image
 from tests.integration import ownership
 
 CHECKOUT = Path(__file__).parents[2]
-#: Of each unit that the collection installs to run for long, or to run what others made; see :meth:`Host.exposure`.
+#: Highest exposure allowed of a unit that runs for long or runs code of others; see :meth:`Host.exposure`.
 MOST_EXPOSED = 2.0
 #: Without these systemd in a container makes no name space, and no loopback interface in one.
 SANDBOXES = ["--cap-add=SYS_ADMIN", "--cap-add=NET_ADMIN"]
@@ -151,7 +151,7 @@ class Host:
     def snapshot(self) -> dict[str, list[str]]:
         """Return what the collection may change: packages, and every path below /etc, /opt and /usr/local."""
         files = "find /etc /opt /usr/local /usr/share/keyrings /var/log /var/lib -xdev"
-        # What apt and ldconfig rewrite on their own for any package belongs to them.
+        # Files that apt and ldconfig rewrite for any package are not the collection's.
         own = "/etc/ld.so.cache|/var/lib/(apt|dpkg)/|/var/log/(apt|dpkg|alternatives)|/var/lib/systemd|-old$|/var/log$"
         return {
             "packages": self.execute("dpkg-query -W -f '${Package} ${Version} ${db:Status-Status}\n'").splitlines(),
@@ -231,7 +231,7 @@ class SiteRun:
     left: list[ownership.Entry]
 
 
-# What a person had before: a package that the toolchain asks for too, and a loader entry of their own.
+# The owner's own things: a package that the toolchain asks for too, and a loader entry.
 OWN_PACKAGE = "ninja-build"
 OWN_LOADER_ENTRY = "/etc/ld.so.conf.d/our-libraries.conf"
 

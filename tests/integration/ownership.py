@@ -1,4 +1,4 @@
-"""Whose the paths are that the collection leaves on a host: the table data/ownership.yml, and looks at a host.
+"""Owners and modes of the paths that the collection leaves on a host: the table data/ownership.yml against a host.
 
 ``python -m tests.integration.ownership`` writes docs/files.md from the table.
 """
@@ -47,7 +47,7 @@ class Entry:
 
     @property
     def open_to(self) -> str:
-        """Who beside the owner may write: ``group``, ``others``, or nobody. A link's mode means nothing."""
+        """Writers beside the owner: ``group``, ``others`` or none. A link's mode means nothing."""
         bits = 0 if self.kind == "l" else int(self.mode, 8)
         return "others" if bits & 0o002 else "group" if bits & 0o020 else ""
 
@@ -116,7 +116,7 @@ def look(host: Shell) -> dict[str, Entry]:
     entries = {}
     for line in host.execute(LOOK.format(prune=prune)).strip("\0").split("\0"):
         kind, mode, owner, group, content, target, path = line.split("\t", 6)
-        # What comes and goes in a directory does not change it, and a link is what it leads to.
+        # Entries that come and go do not change a directory; a link counts as its target.
         content = {"d": "", "l": target}.get(kind, content)
         entries[path] = Entry(path, kind, mode.zfill(4), owner, group, content)
     return entries

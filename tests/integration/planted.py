@@ -66,7 +66,7 @@ class Hit:
 
 @dataclass
 class Found:
-    """What was searched, and what was found in it."""
+    """The files that were searched, and the hits in them."""
 
     files: int = 0
     bytes: int = 0

@@ -35,7 +35,7 @@ class _Tunnel(socketserver.StreamRequestHandler):
                 b"Content-Length: 0\r\nConnection: close\r\n\r\n"
             )
             return
-        # What the containers call the mirror, this machine knows by its address.
+        # The containers' name for the mirror is unknown here: use its address.
         port = int(request[1].rsplit(":", 1)[1])
         with socket.create_connection((proxy.gateway, port), timeout=30) as upstream:
             self.wfile.write(b"HTTP/1.1 200 Connection established\r\n\r\n")

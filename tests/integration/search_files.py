@@ -34,7 +34,7 @@ def blocks(path: str) -> t.Iterator[bytes]:
                     with archive.open(name) as stream:
                         yield from pieces(stream)
     except (OSError, EOFError, ValueError, zipfile.BadZipFile):
-        # What only looks like an archive was read as it is.
+        # A file that only looks like an archive was searched as it is.
         return
 
 

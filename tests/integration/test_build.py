@@ -45,7 +45,7 @@ class Site:
 VARIABLES = {
     "stack_name": "lab-upstream",
     "stack_method": "build",
-    # Where PyTorch's submodule says that it is there is nobody.
+    # No server answers at the submodule's own URL.
     "sparkforge_rewrite": {upstream.ELSEWHERE: "{{ lab_mirror_url }}/git/"},
     # The containers share this machine's memory and disk with the rest of the tests.
     "sparkforge_build_memory_reserve": 512,
@@ -72,7 +72,7 @@ VARIABLES = {
     },
     "llvm_unit": {"memory_per_job": 512, "free_space": 100},
     "triton_unit": {"memory_per_job": 512, "free_space": 100},
-    # What is built looks like torch and computes nothing.
+    # The package that is built looks like torch and computes nothing.
     "verify_checks": ["identity.import", "identity.versions", "identity.wheels", "identity.files"],
     "report_require": "unproven",
 }
@@ -124,7 +124,7 @@ def test_the_lock_has_the_commits_that_the_sources_pin(site: Site) -> None:
 
 def test_the_site_builds_every_unit_and_the_environment_is_made_of_them(site: Site) -> None:
     receipts = site.receipts()
-    # What oneDNN computes with on aarch64 alone.
+    # The library with which oneDNN computes, on aarch64 only.
     library = {"compute_library"} if site.host.machine == "aarch64" else set()
     assert set(receipts) == {"llvm", "triton", "pytorch", "torchvision", "flash_attention"} | library
     installed = site.host.execute(
@@ -147,7 +147,7 @@ def test_progress_is_printed_while_it_builds(site: Site) -> None:
 def test_no_build_ran_as_root(site: Site) -> None:
     built = "/opt/sparkforge/builds /opt/sparkforge/wheelhouse/*/pytorch/* /var/log/sparkforge/*.log"
     assert set(site.host.execute(f"stat -c %U {built}").split()) == {"sparkforge"}
-    # What hosts install follows from these.
+    # Hosts install according to these.
     roots = "/opt/sparkforge/wheelhouse /opt/sparkforge/wheelhouse/* /opt/sparkforge/wheelhouse/*/manifests"
     assert set(site.host.execute(f"stat -c %U {roots} /opt/sparkforge/receipts/units/*").split()) == {"root"}
 

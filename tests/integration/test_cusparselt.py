@@ -17,7 +17,7 @@ print(next(line.split()[-1] for line in open('/proc/self/maps') if 'libcusparseL
 @pytest.fixture(scope="module")
 def host(bench: Bench) -> Host:
     made = bench.fresh()
-    # What every further run would bring once: the CA of the mirror, and Debian's package lists.
+    # Bring what the first run of any role changes once: the mirror's CA and Debian's package lists.
     made.roles("network_access").succeeded()
     made.execute("apt-get update -q")
     return made

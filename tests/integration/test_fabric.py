@@ -173,7 +173,7 @@ def test_the_information_has_addresses_and_mtu(pair: Fabric) -> None:
 
 # -- the role, with netplan and systemd-networkd
 
-# What systemd-networkd asks for.
+# Modes that systemd-networkd asks for.
 CAPABILITIES = "--cap-add=NET_ADMIN,NET_RAW,NET_BROADCAST,SYS_ADMIN,BPF"
 FILE = "/etc/netplan/60-sparkforge-fabric.yaml"
 # A container has no udev, which netplan wants to reload.

@@ -43,7 +43,7 @@ MANIFEST: dict[str, Any] = {
     "units": [{"name": "triton", "fingerprint": MARK, "wheels": [ROW]}],
 }  # fmt: skip
 EVALUATED = "{{ lookup('ansible.builtin.pipe', 'id') }}"
-#: What a builder can say of a stack: what is changed, and why it is not taken.
+#: False claims of a builder about a stack: the change, and the reason of the refusal.
 SAYS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "a template for its name": (lambda manifest: manifest.update(host=EVALUATED), "host is "),
     "two lines for its name": (lambda manifest: manifest.update(host="spark01\nok: all"), "host is "),
@@ -73,7 +73,7 @@ WHEELS = {
     "a link to what has no end": 'ln -sf /dev/zero "$wheel"',
     "a directory": 'rm "$wheel"; mkdir "$wheel"',
 }
-#: What its receipts can say of a wheel before it publishes that.
+#: False claims of its receipts about a wheel before it is published.
 RECEIPTS: dict[str, dict[str, Any]] = {
     "a template": {"name": EVALUATED},
     "a path": {"path": "../../../../../etc/shadow"},
@@ -98,7 +98,7 @@ def wheel_of(made: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass
 class Offer:
-    """What the hostile builder offers, and what is said of it: ``lock`` stands for which it is."""
+    """Return the hostile builder's offers, each with the expected message and named by its lock."""
 
     name: str
     lock: str
@@ -221,7 +221,7 @@ def scene(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sc
 
 @pytest.fixture(scope="module")
 def untouched(scene: Scene) -> list[str]:
-    """What the other host has before anybody asks the builder."""
+    """The state of the other host before any request to the builder."""
     return scene.other.contents()
 
 
@@ -251,7 +251,7 @@ def test_nothing_that_a_hostile_builder_offers_is_taken(scene: Scene, untouched:
     assert not [message for message in messages if not message.isprintable() or "uid=0" in message]
     shadow = scene.hostile.execute("head -1 /etc/shadow")
     assert shadow not in "".join(messages)
-    # Of the right one its manifest and its wheel; of those whose wheels are wrong no wheel.
+    # The manifest and wheel of the right offer were fetched, and no wheel of the wrong ones.
     right = [offer for offer in listed if not offer.said]
     wheels = [name for name in scene.cached() if "/wheels/" in name and name.endswith(".whl")]
     assert [Path(name).name for name in wheels] == [FILE] and len(right) == 1

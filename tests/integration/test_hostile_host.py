@@ -190,7 +190,7 @@ def test_no_fact_of_a_host_is_a_variable_of_the_play(
     pair.is_untouched()
 
 
-#: Of all that is no observation and no answer; tests/unit/plugins/action/test_on_host.py has the others.
+#: Two of the malformed answers; tests/unit/plugins/action/test_on_host.py has the others.
 UNSOUND: dict[str, Any] = {
     "a platform that leads out of the cache": {"platform": "../../../stolen-x86_64"},
     "a text of many megabytes": {"os": {"id": "x" * (24 << 20)}},

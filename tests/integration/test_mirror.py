@@ -48,7 +48,7 @@ class Site:
 
 
 WHEELS = {"stack_name": "lab-native", "stack_method": "wheel"}
-#: Of apt, below NVIDIA's tree.
+#: Apt's part of NVIDIA's tree.
 REPOSITORY = "compute/cuda/repos"
 
 
@@ -172,7 +172,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
                 isolate(host)
             state = benches.Bench.load(built.bench)
             assert state and state.server
-            # What the mirror was collected from is gone.
+            # The servers that the mirror was collected from are stopped.
             os.kill(state.server, signal.SIGTERM)
             yield Site(built, wheels, directory, url, checked, after_check, interrupted, collected, again)
 
@@ -215,7 +215,7 @@ def test_no_packet_leaves_for_anywhere_but_the_mirror(site: Site, of: str) -> No
     state = benches.Bench.load(host.bench)
     assert state
     gateway = benches.bridge_address()
-    # Of documentation (RFC 5737, RFC 3849), and the neighbour on the same bridge.
+    # Addresses for documentation (RFC 5737, RFC 3849), and the neighbour on the same bridge.
     for address in ("192.0.2.1", "198.51.100.7", "2001:db8::1", state.addresses[other.name]):
         assert "unreachable" in host.execute(f"ip route get {address} 2>&1", check=False), address
         counters = host.execute(

@@ -23,7 +23,7 @@ from tests.lint.test_collection import copy_of_the_tracked_files
 from tests.unit.git_server import git
 from tests.unit.interpreter import open_directory
 
-# What Debian's login gives a user (/etc/login.defs).
+# The PATH that Debian's login sets for a user (/etc/login.defs).
 USER_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
 #: `make test` runs the tests, this one too: here it runs those of tests/golden alone.
 FEW_TESTS = "--ignore-glob=tests/[!g]* --ignore-glob=guard/tests/* --ignore-glob=proof/tests/*"
@@ -70,7 +70,7 @@ class Account:
 
     @property
     def make(self) -> dict[str, str]:
-        """What make is told beside the README's words: no emulation, and a bench whose name nobody else has."""
+        """Options for make beside the README's line: no emulation, and a bench with a unique name."""
         return {"MAKEFLAGS": f"-- PLATFORM=native BENCH={self.name}"}
 
 
@@ -107,7 +107,7 @@ def account(bench: Bench) -> Iterator[Account]:
 
 @pytest.fixture(scope="module")
 def set_up(account: Account) -> str:
-    """What the first command of the README printed: the simulated Spark, for there is no terminal."""
+    """Return the output of the README's first command, which sets up the simulated Spark as there is no terminal."""
     return account.run(first_block()[0], **account.make)
 
 
@@ -274,7 +274,7 @@ def test_the_lab_finds_sbin_where_root_has_a_users_path():
 # At the end, for podman keeps files of the account's other ids in its home.
 @pytest.fixture(scope="module")
 def rootless(account: Account) -> Iterator[str]:
-    """What podman needs to start containers for the account, which useradd gave ids for them; the words for make."""
+    """Install what podman needs to start the account's containers, whose ids useradd gave; return make's options."""
     tun = Path("/dev/net/tun")
     if not int(Path("/proc/sys/user/max_user_namespaces").read_text()) or not tun.exists():
         pytest.skip("this machine lets nobody but root start containers: it has no user namespaces, or no /dev/net/tun")

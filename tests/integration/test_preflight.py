@@ -1,4 +1,4 @@
-"""What preflight says of a host: nothing where all is well, else every problem in one task before any change."""
+"""Preflight passes a sound host, and reports every problem in one task before any change."""
 
 import math
 import re

@@ -20,7 +20,7 @@ VARIABLES = {
     "verify_user": "nobody",
     "sparkforge_gpu_required": False,
 }
-#: What the role verify does once the host is proven.
+#: Install what the `verify` role installs once the host is proven.
 PLAY = """
 - hosts: all
   become: true
@@ -152,7 +152,7 @@ def test_the_service_writes_a_report_says_what_fails_and_is_in_the_state_failed(
     assert "The environment of /usr/bin/python3 has no torch. Run playbooks/deploy.yml" in journal
 
 
-#: What the unit's process and one of the account of the checks may do, asked from within the sandbox.
+#: Rights of the unit's process and of a process of the checks' account, asked from inside the sandbox.
 PROBE = """
 import json, mmap, os, socket, subprocess, sys
 sys.path.insert(0, sys.argv[1])

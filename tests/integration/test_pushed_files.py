@@ -1,4 +1,4 @@
-"""Who has the connecting account, but not its password, exchanges what Ansible puts into its folder.
+"""An attacker with the connecting account, but without its password, exchanges the files that Ansible puts there.
 
 Over a real connection with a real sudo: nothing of the attacker's runs as root or is installed, and a task has the
 right result or one message.
@@ -104,7 +104,7 @@ def attacked(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Attacked
     return Attacked(host)
 
 
-#: What a task says that was given something else: of ours, and of Ansible's that cannot make a link executable.
+#: Messages of a task whose file was exchanged: ours, and Ansible's, which cannot make a link executable.
 REFUSED = r"exchanged|sha256|not a regular file|was not sent|permission|execute bit|transfer"
 
 
@@ -118,7 +118,7 @@ def has_succeeded(result: dict[str, t.Any]) -> bool:
 
 
 def test_roles_put_no_file_into_the_folder_of_the_account(attacked: Attacked, tmp_path: Path) -> None:
-    """What they write comes with the module over sudo's own pipe."""
+    """Their content arrives with the module through sudo's own pipe."""
     host = attacked.host
     made = serve.make_certificate(tmp_path / "certificate", ["127.0.0.1"])
     variables = {
@@ -182,7 +182,7 @@ def test_home_that_root_may_not_read_is_one_message_and_roles_work(bench: Bench)
     """As on NFS with root_squash: root has no right but its own, here by a capability that the container lacks."""
     host = bench.fresh("sshd", ["--cap-drop=DAC_OVERRIDE"])
     assert host.execute("ls /home/spark 2>&1 || true").endswith("Permission denied")
-    # What comes with the module over sudo's own pipe needs no home.
+    # Files that arrive with the module through sudo's own pipe need no home.
     assert host.roles("network_access").succeeded().changed
     assert host.roles("network_access").succeeded().changed == 0
     before = host.contents()

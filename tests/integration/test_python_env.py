@@ -29,7 +29,7 @@ def host(bench: Bench) -> Host:
 
 @pytest.fixture(scope="module")
 def factory(host: Host) -> list[str]:
-    """What was on the host before the first run."""
+    """The host's state before the first run."""
     return host.contents()
 
 
@@ -119,7 +119,7 @@ def test_a_jupyter_kernel_runs_in_the_resolved_environment(installed: Host, ipyk
     ]
     assert make(installed, "--diff", python_env_wheels=[ipykernel]).succeeded().changed == 0
 
-    # What is given as -e name=value is text, and still means false.
+    # A value given as -e name=value is text, and still means false.
     make(installed, "-e", "python_env_jupyter=false", python_env_wheels=[ipykernel]).succeeded()
     assert installed.execute(f"test -e {os.path.dirname(KERNEL)} || echo gone") == "gone"
     assert run_python(installed, "import ipykernel_launcher").split() == [environment, environment]

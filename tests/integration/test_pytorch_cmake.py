@@ -1,4 +1,4 @@
-"""What PyTorch's own CMake modules decide on a provisioned host, with the environment that the role pytorch gives.
+"""PyTorch's own CMake modules on a provisioned host, in the environment that the `pytorch` role sets.
 
 The nearest to a configure run that can be had without PyTorch's repository. The modules are those that its wheels
 carry (2.9.1, 2.14.1 and 2.15.0), which are the repository's files; the libraries are those that the collection's roles
@@ -32,7 +32,7 @@ from tests.integration.conftest import CHECKOUT, Bench, Host
 
 pytestmark = pytest.mark.long
 
-#: Of each wheel: its sha256 on the index, and the sha256 over the modules that are taken from it.
+#: For each wheel, its sha256 on the index, and the sha256 over the modules that are taken from it.
 WHEELS = {
     "2.9.1": (
         "da5f6f4d7f4940a173e5572791af238cb0b9e21b1aab592bd8b26da4c99f1cd6",
@@ -51,7 +51,7 @@ SHARED = "torch/share/cmake/Caffe2/"
 PLACE = "/opt/probe"
 TRAP = "-gencode;arch=compute_20,code=sm_121"
 
-#: What PyTorch's CMakeLists.txt and cmake/Dependencies.cmake do around these modules, and nothing else.
+#: Only the parts of PyTorch's CMakeLists.txt and cmake/Dependencies.cmake around these modules.
 PROBE = r"""
 cmake_minimum_required(VERSION 3.27)
 project(probe CXX)
@@ -242,7 +242,7 @@ def real_toolkit() -> Path:
 
 @dataclass
 class Told:
-    """What a run of CMake decided: its status, its output, and the values that the probe wrote down."""
+    """The result of a run of CMake: its status, its output, and the values that the probe recorded."""
 
     code: int
     output: str
@@ -322,7 +322,7 @@ def probed(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Probed:
     """The libraries by the collection's roles, the role's environment by Ansible, and this machine's nvcc."""
     toolkit = real_toolkit()
     host = bench.fresh()
-    # Of the toolchain only what a configure run takes: LLVM is most of the time.
+    # Install only the tools that a configure run needs, because LLVM takes most of the time.
     tools = ["build-essential", "cmake", "ninja-build"]
     host.run("libraries", stack_method="wheel", build_toolchain_packages=tools).succeeded()
     folder = tmp_path_factory.mktemp("probe")
@@ -410,7 +410,7 @@ def test_without_the_variables_cmake_drops_them_and_goes_on(bare: Told, version:
     assert bare["CUDSS"] == bare["CUSPARSELT"] == "FALSE"
     assert "Cannot find CUDSS library. Turning the option off" in " ".join(bare.output.split())
     assert bare["use_cudss"] == bare["use_cusparselt"] == "OFF"
-    # What the role's README says: the cache keeps the option, so that the check looks at the library's path.
+    # As the role's README says, the cache keeps the option, so the check looks at the library's path.
     assert bare["cached_use_cudss"] == "1", version
 
 

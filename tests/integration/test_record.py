@@ -86,7 +86,7 @@ def test_ansible_brings_the_same_from_each_host_without_the_rights_of_root(
     assert_whole(json.loads(file.read_text()), file.read_text())
     after = ownership.look(host)
     changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
-    # Of ssh, and of Ansible, which keeps its folder for temporary files.
+    # Files of ssh and of Ansible, which keeps its folder for temporary files.
     assert {path for path in changed if "/.ansible" not in path and not path.startswith("/var/log/")} == set()
 
 

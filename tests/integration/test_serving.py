@@ -202,7 +202,7 @@ def test_check_mode_changes_nothing(host: Host, wheels: tuple[str, str]) -> None
 
 @pytest.mark.long
 def test_a_server_runs_as_its_own_account_and_a_second_run_changes_nothing(host: Host, wheels: tuple[str, str]) -> None:
-    # Of a word that systemd would read otherwise.
+    # An argument that systemd would read otherwise.
     arguments = ["--served-model-name", 'a "b" %h $HOME']
     variables = {"serving_arguments": arguments, "serving_environment": {"GREETING": "50 % of $x"}}
     serve(host, wheels[0], serving_networks=["localhost", "192.0.2.0/24"], **variables).succeeded()
@@ -256,7 +256,7 @@ def test_beyond_this_host_only_who_has_the_key_is_answered_and_nobody_else_sees_
 @pytest.mark.long
 def test_weights_that_their_owner_keeps_to_himself_are_read_where_they_are(host: Host, wheels: tuple[str, str]) -> None:
     home, commit = "/home/ada/.cache/huggingface/hub/models--Org--Tiny", "0" * 40
-    # Of a container's overlay the kernel maps no owners, of a tmpfs and of ext4 it does.
+    # The kernel maps owners on tmpfs and ext4, but not on a container's overlay.
     host.execute(f"""
         useradd --create-home ada && mount -t tmpfs -o mode=0700,uid=$(id -u ada),gid=$(id -g ada) none /home/ada
         mkdir -p {home}/blobs {home}/refs {home}/snapshots/{commit}; printf {commit} > {home}/refs/main

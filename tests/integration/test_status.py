@@ -30,13 +30,13 @@ def row_of(host: Host, *arguments: str) -> dict[str, t.Any]:
 
 @pytest.fixture(scope="module")
 def compared(provisioned: Host) -> Play:
-    """What is said of a host that the site has just left."""
+    """Status of a host that the site has just provisioned."""
     return provisioned.run("status", "-vvv").succeeded()
 
 
 @dataclass
 class Drifted:
-    """What was said of a host that somebody else has changed, and what the site would do."""
+    """Status of a host that was changed by hand, and the changes that the site would make."""
 
     play: Play
     row: dict[str, t.Any]

@@ -91,7 +91,7 @@ def test_a_build_is_a_transient_unit_with_a_memory_limit_and_resumes_after_syste
         service = f"sparkforge-hungry-{wait_for(booted, 'build')['fingerprint']}.service"
         shown = booted.execute(f"systemctl show {service} -p ActiveState -p MemoryMax -p User -p OOMPolicy")
         properties = dict(line.split("=", 1) for line in shown.splitlines())
-        # What all accounts may write is not a build's.
+        # A directory that every account may write to does not belong to a build.
         assert "Read-only file system" in booted.execute("cat /tmp/refused")
         assert booted.execute("ls /srv/open") == ""
         assert properties["ActiveState"] == "active"

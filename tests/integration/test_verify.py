@@ -13,7 +13,7 @@ from tests.integration.conftest import Host, Play
 
 @dataclass
 class Removed:
-    """What verify said of a host from which libraries were removed."""
+    """The output of verify on a host from which libraries were removed."""
 
     play: Play
     report: dict[str, Any]

@@ -14,7 +14,7 @@ from tests.integration.conftest import Bench, Host, Play
 pytestmark = pytest.mark.long
 
 WHEELS = {"stack_libraries": "auto"}
-#: What only a build takes from the host.
+#: Packages that only a build needs on the host.
 FOR_BUILDS = re.compile(
     r"(cuda|nvidia|nvpl|clang|llvm|lld|cmake|ninja|ccache|patchelf|lib(cu(blas|dnn|dss|sparse|solver|fft|rand|file)|nccl|clang|llvm))"
 )

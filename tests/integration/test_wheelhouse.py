@@ -252,7 +252,7 @@ def test_pip_refuses_a_wheel_whose_hash_is_wrong(served: Builder, tmp_path: Path
     assert Path(torch).name in refused["cause"] and "Nothing was published" in refused["cause"]
     assert served.units["pytorch"]["wheels"][0]["sha256"] in refused["cause"]
     assert "Traceback" not in json.dumps(refused)
-    # What was published before is served as it was.
+    # Files that were published before are served unchanged.
     assert served.get(f"/{PLATFORM}/manifests/torch-2.9.1-{LOCK}.json")[0] == 200
     served.host.execute(f"cp -p /tmp/torch.whl {path} && rm /tmp/torch.whl")
     mended = served.publish()
@@ -367,7 +367,7 @@ def test_tls_and_a_password(
             assert secret not in play.output
     assert served.host.execute(f"stat -c '%a %U:%G' {SECRETS}/htpasswd") == "640 root:www-data"
     assert served.host.execute(f"stat -c '%a %U:%G' {SECRETS}/tls.pem") == "600 root:root"
-    # What TLS is worth, and who may read.
+    # TLS protects the connection, and the password limits readers.
     trusting = ssl.create_default_context(cafile=str(certificate.ca))
     page = f"/{PLATFORM}/simple/"
     assert served.get(page, tls=trusting)[0] == 401
@@ -414,7 +414,7 @@ def test_uninstalling_takes_the_service_the_manifests_and_nginx_back(served: Bui
     assert served.host.run("uninstall").succeeded().changed == 0
 
 
-#: Whom nginx's processes run as, and whether it has a capability and may gain one.
+#: The account of an nginx process, and whether it has a capability or may gain one.
 STATUS = "sed -n 's/^\\(Uid\\|CapEff\\|NoNewPrivs\\|Seccomp\\):\\s*//p' /proc/{process}/status | cut -f1"
 
 
@@ -435,7 +435,7 @@ def test_unit_of_nginx_is_shut_in_and_serves_over_tls(bench: Bench, tmp_path: Pa
     main = host.execute("systemctl show nginx -p MainPID --value")
     account = host.execute("id -u www-data")
     assert host.execute(STATUS.format(process=main)).split() == [account, "0000000000000000", "1", "2"]
-    # What changes is read again by the process that runs.
+    # The running process reads changed files again.
     assert host.roles("wheelhouse", **variables).succeeded().changed == 0
     assert (
         host.roles("wheelhouse", **variables, wheelhouse_username=USER, wheelhouse_password=PASSWORD)

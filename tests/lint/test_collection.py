@@ -125,7 +125,7 @@ def test_a_clone_under_another_name_resolves_its_own_collection(tmp_path: Path):
     assert "site.yml" in output
 
 
-#: What stands before a block of commands that no test can run, with the reason.
+#: The mark before a block of commands that no test can run, with the reason.
 NOT_RUN = "<!-- not run by a test: "
 #: Commands of the pages (the first that matches counts), and the tests that run them, with a host of the lab, a
 #: directory or a server of their own in the place of the page's. Where a command of sparkforge has two, one asserts the
@@ -315,7 +315,7 @@ def test_a_command_of_the_pages_exists_and_parses(command: str, installed: Path,
     elif arguments[0].removeprefix(".venv/bin/") == "ansible-playbook":
         environment = {"ANSIBLE_COLLECTIONS_PATH": f"{CHECKOUT / '.collections'}:{installed}"}
         keep = [word for word in arguments[1:] if word not in ("-k", "-K", "-kK")]
-        # What sparkforge setup writes: Sparks by their own names.
+        # An inventory as `sparkforge setup` writes it: Sparks by their own names.
         hosts = tmp_path / "hosts.yml"
         hosts.write_text("all: {children: {sparks: {hosts: {spark-ab12: {}}}}}\n")
         keep = [str(hosts) if word == "~/.config/sparkforge/hosts.yml" else word for word in keep]

@@ -79,7 +79,7 @@ def test_nox_and_pre_commit_install_the_tests_versions():
 
 def test_ci_runs_every_session_of_nox():
     listed = set(re.findall(r"^[*-] (\S+) ->", run(BIN / "nox", "--list"), re.MULTILINE))
-    # What only starts others, and what is for other systems of CI.
+    # Sessions that only start others, or are for other CI systems.
     listed -= {"yamllint", "antsibull-nox-config", "ansible-test-sanity", "matrix-generator"}
     workflow = yaml.safe_load((CHECKOUT / ".github/workflows/ci.yml").read_text())
     asked = {name for line in workflow["jobs"]["nox"]["strategy"]["matrix"]["session"] for name in line.split()}

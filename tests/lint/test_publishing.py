@@ -1,4 +1,4 @@
-"""What a host of repositories and Galaxy read: workflows, forms of issues, hooks, what a role says of itself."""
+"""Files that a forge and Galaxy read: workflows, issue forms, hooks and the roles' metadata."""
 
 import hashlib
 import json

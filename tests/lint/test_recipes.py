@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md says of adding something is enough: each recipe is a patch that applies and passes its tests."""
+"""The recipes of CONTRIBUTING.md suffice: each is a patch that applies and passes its tests."""
 
 import os
 import re
@@ -46,7 +46,7 @@ def test_each_recipe_is_in_contributing_and_names_no_file_that_it_does_not_touch
 
 #: Fail for a stack that a list lacks, and say what to run.
 LISTS_OF_STACKS = ("tests/golden", "tests/unit/lab/test_stacks.py")
-#: What else a stack can break.
+#: Other tests that a new stack can break.
 OTHER_STACK_TESTS = ("tests/unit/test_documents.py", "tests/unit/plugins/plugin_utils/test_stack.py")
 
 

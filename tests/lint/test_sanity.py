@@ -17,7 +17,7 @@ CORES = {"2.19.14": ("3.11", "24.2"), "2.21.5": ("3.12", "25.2")}
 # Other linters of `make test` find the same, or the unit tests do (import). Each takes an environment of its own.
 OTHERS = ("pylint", "pep8", "yamllint", "compile", "changelog", "import")
 
-# What goes into the copy that is checked: the collection as it is installed.
+# Paths of the copy that is checked: the collection as it is installed.
 CONTENT = ("galaxy.yml", "meta", "plugins", "tools", "roles", "playbooks", "changelogs", "README.md", "LICENSE")
 
 # ansible-test fetches a bootstrap script from a host of its own, which a closed network does not reach.

@@ -33,7 +33,7 @@ CPU, KIND, CAPABILITY = "neoverse-n2", "emulated aarch64 0x41 0xd49", "SVE128"
 #: Debian 13's Python, which the wheels have to be for.
 PYTHON = "3.13"
 NAME = f"emulated-cpu-{owner()}"
-#: Where the folder of a run is in the container, and the environment that the proof is told of.
+#: Paths in the container: a run's folder, and the environment that is proven.
 SHARED, ROOT, ENVIRONMENT = "/srv", "/opt/sparkforge", "/opt/sparkforge/envs/torch/emulated"
 HOST_CHECKS = [name for name, definition in catalogue.CHECKS.items() if definition.device == "cpu"]
 #: Checks that share a process, since importing torch takes half a minute of a core when emulated: the quick ones first.
@@ -91,8 +91,8 @@ class Emulated:
         image.podman("rm", "-f", "-t", "0", NAME, quiet=True)
         image.podman("create", "--arch", "arm64", "--name", NAME, *volumes, tag, "sleep", "infinity")
         image.podman("start", NAME)
-        # What the role python_env leaves, as far as the proof reads it: whatever it starts is to be that processor, and
-        # one thread of it.
+        # Make the part of an environment of the role python_env that the proof reads; every program runs on that
+        # processor, in one thread of it.
         environment = {"QEMU_CPU": CPU, "OMP_NUM_THREADS": "1"}
         receipt = json.dumps({"schema": 2, "environment": environment, "packages": {}})
         site = f"{ENVIRONMENT}/lib/python{PYTHON}/site-packages"

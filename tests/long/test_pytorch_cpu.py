@@ -163,7 +163,7 @@ def finished(log: str) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def built(site: Site) -> Site:
     """PyTorch's wheel, published; its build was killed once."""
-    # What an earlier run of these tests left behind is gone on with.
+    # Continue the build that an earlier run of these tests left.
     if not site.info()["receipts"] and not site.info()["unfinished"]:
         kill(site)
     site.run("build").succeeded()
@@ -215,7 +215,7 @@ def test_the_cpu_checks_of_the_proof_pass(built: Site) -> None:
     computed = {name: status for name, status in states.items() if name.startswith(COMPUTED)}
     assert len(computed) > 15 and set(computed.values()) == {"pass"}, computed
     assert built.run("deploy").succeeded().changed == 0
-    # What is left of an hour, once the host is gone.
+    # The time left of the hour, once the host is gone.
     kept = CHECKOUT / "reports"
     kept.mkdir(exist_ok=True)
     (kept / f"{BENCH}.json").write_text(json.dumps(report, indent=2) + "\n")

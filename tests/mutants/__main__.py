@@ -24,10 +24,10 @@ from lab import image
 from lab.host import LabError, fail, files, install_packages, native_architecture
 from tests.mutants.data import CHECKOUT, Mutant, load
 
-#: What the tests start, beside what a host has from the factory.
+#: Programs that the tests start, beside those of a factory host.
 PACKAGES = "build-essential git cmake ninja-build apt-utils gpg-agent python3-venv openssl".split()
 PAGE = CHECKOUT / "docs/mutants.md"
-#: Where a container has the tree; this environment and its interpreter lie where they lie here.
+#: The tree's path in a container; this environment and its interpreter keep their paths.
 INSIDE, PYTHON = "/srv/checkout", Path(sys.prefix).resolve()
 #: Seconds after which a broken guard is an error: what hangs is not told from what is slow.
 LIMIT = 300
@@ -37,7 +37,7 @@ KILLED, SURVIVED, ERROR = "killed", "survived", "error"
 
 
 class Outcome(NamedTuple):
-    """What became of a mutant, the end of what pytest printed, and how long it took in seconds."""
+    """The outcome of a mutant, the end of pytest's output, and the time in seconds."""
 
     mutant: Mutant
     status: str

@@ -58,7 +58,7 @@ CHECKS = re.compile(
 )
 FLAGS = {"check", "strict", "follow_symlinks", "required", "links", "identity", "alone", "no_log", "start_new_session"}
 LIMITS = re.compile(r"LIMIT|MOST|SPACE|RESERVE|PATIENCE|SECONDS|REDIRECTIONS|HOPS|RATE|GRACE|ATTEMPTS|KEPT|FACTOR")
-#: Where tests are that need no other machine.
+#: Tests that need no other machine.
 TESTS = re.compile(r"(guard/|proof/)?tests/(unit|golden|playbooks)/.*test_\w+\.py$")
 #: So few tests that import a file are too few to judge by.
 FEW = 4
@@ -295,7 +295,7 @@ def near(file: str) -> list[str]:
         if re.search(rf"tests/unit/(.*/)?test_{stem}\.py$", importer) and _kin(importer, file)
     ]
     if file.startswith("proof/") and len(tests) < FEW:
-        # What is started as a program is imported by nobody: who speaks of it may run it.
+        # A file that runs as a program is imported nowhere, so every test that names it counts.
         word = re.compile(rf"\b{stem}\b")
         tests += [
             importer

@@ -1,4 +1,4 @@
-"""What breaks guards that were drawn and runs the tests near them, in containers or on this machine itself."""
+"""Break drawn guards and run the tests near them, in containers or on this machine itself."""
 
 from __future__ import annotations
 

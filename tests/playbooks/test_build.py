@@ -1,4 +1,4 @@
-"""Who builds: playbooks/build.yml on three names of this machine, with a stack that has nothing to build."""
+"""The choice of the builder: playbooks/build.yml on three names of this machine, with a stack without units."""
 
 import threading
 import typing as t
@@ -75,7 +75,7 @@ def fleet(tmp_path: Path) -> Fleet:
 def test_the_first_host_builds_and_the_others_are_left_alone(fleet: Fleet) -> None:
     output = fleet.build()
     assert "first builds for " in output
-    # What comes after the election is for the builder alone, until every host is told what was built.
+    # After the election only the builder acts, until every host learns the result.
     after = output[output.index("TASK [Report who builds") :].partition("PLAY [")[0]
     assert "[first]" in after
     assert "[second]" not in after

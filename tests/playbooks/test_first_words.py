@@ -1,4 +1,4 @@
-"""What an owner reads who starts the site with an inventory that is not finished."""
+"""Messages for an owner who starts the site with an unfinished inventory."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def test_the_shipped_inventory_unedited_names_the_line_to_edit(tmp_path: Path) -
     assert "changed=0" in output and output.count("UNREACHABLE!") == 1
 
 
-#: What an owner does to a line of the shipped inventory, and what the run says of it.
+#: Edits of the shipped inventory, and the phrases of the resulting message.
 HALFWAY = {
     "another stack, and the method as it was": (
         {"# stack_name: torch-2.15.0": "stack_name: torch-2.15.0"},

@@ -199,7 +199,7 @@ def test_without_a_terminal_the_options_take_the_place_of_the_questions(spark: P
 
 
 def test_the_password_is_in_no_file_and_no_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What ansible-runner was given and wrote is kept here, and searched."""
+    """Keep ansible-runner's input and output here and search them."""
     secret = "secret-4711-" + str(os.getpid())
     kept = tmp_path / "kept"
     kept.mkdir()

@@ -35,7 +35,7 @@ def fill(directory: Path, machine: int) -> None:
     (directory / "requirements.txt").write_text("thing\n")
     for name in ("image/usr", "image/etc", "tools"):
         (directory / name).mkdir()
-    # Of `podman image mount`, which prints where the image's file system is.
+    # A stand-in for `podman image mount`, which prints the mount point of an image.
     (directory / "tools/podman").write_text(f"#!/bin/sh\necho {directory}/image\n")
     (directory / "tools/podman").chmod(0o755)
     (directory / "tools/sparkforge").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sparkforge.cli "$@"\n')

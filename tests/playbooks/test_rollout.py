@@ -9,7 +9,7 @@ import yaml
 from tests.playbooks.run_playbook import Run, StandIn
 
 LIBRARIES = ("network_access", "cuda_libraries", "cusparselt", "math_libraries", "build_toolchain")
-#: What the roles of the fleet do here. ``refused``, ``broken`` and ``unproven`` name hosts.
+#: Stand-ins for the fleet's roles. ``refused``, ``broken`` and ``unproven`` name hosts.
 ROLES: dict[str, list[dict[str, t.Any]]] = {
     **{f"{role}/main": [] for role in LIBRARIES},
     "stack/main": [{"ansible.builtin.set_fact": {"stack": {"name": "told", "method": "wheel"}}}],

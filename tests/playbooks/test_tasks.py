@@ -58,7 +58,7 @@ def test_a_play_sends_a_wheel_once_and_then_changes_nothing(open_path: Path) -> 
 @pytest.mark.parametrize("pipelining", [True, False])
 def test_a_play_follows_a_build_to_its_end(tmp_path: Path, pipelining: bool) -> None:
     host = EngineHost(tmp_path)
-    # What the host is asked goes through here, and a word of each stays. The build waits until the third: by then one
+    # Every request to the host passes through here and is recorded. The build waits until the third: by then one
     # has come back that says how it goes, however busy the machine is.
     host.gate.touch()
     program = tmp_path / "python"

@@ -1,4 +1,4 @@
-"""What the roles of libraries, units and environments ask for, as Ansible itself works it out."""
+"""The requests of the roles for libraries, units and environments, as Ansible evaluates them."""
 
 import base64
 import dataclasses

@@ -19,7 +19,7 @@ DEFINITION = CHECKOUT / "execution-environment.yml"
 
 @dataclass
 class Context:
-    """What ansible-builder made of the definition."""
+    """The build context that ansible-builder made from the definition."""
 
     folder: Path
     said: str

@@ -1,4 +1,4 @@
-"""What awx/job_templates.yml says of the playbooks and roles, compared with them. No AWX runs here."""
+"""Compare awx/job_templates.yml with the playbooks and roles. No AWX runs here."""
 
 import json
 import re
@@ -106,7 +106,7 @@ def test_a_question_is_of_a_variable_that_is_documented(template: dict, question
         assert set(question["choices"]) == {"true", "false"}
     elif "choices" in option:
         assert set(question["choices"]) == set(option["choices"])
-    # What a person accepts without a look is what the collection does without being told.
+    # The defaults that a person accepts in AWX are the collection's own.
     default = option.get("default", "")
     assert str(question["default"]).lower() == str(default).lower()
 

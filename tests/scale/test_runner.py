@@ -97,7 +97,7 @@ def write(path: Path, content: object) -> None:
 
 
 def run(folder: Path, playbook: str, monkeypatch: pytest.MonkeyPatch, **options: object) -> Job:
-    # What is found is found in the project, as in an execution environment.
+    # Every file is found in the project, as in an execution environment.
     for name in [name for name in os.environ if name.startswith("ANSIBLE_")]:
         monkeypatch.delenv(name)
     done = ansible_runner.run(private_data_dir=str(folder), playbook=playbook, ident="job", quiet=True, **options)
@@ -116,7 +116,7 @@ def test_preflight_runs_as_a_job_and_its_events_hold_the_recap(tmp_path: Path, m
     assert recap["changed"] == recap["failures"] == recap["dark"] == {}
     observed = [result for result in job.results("runner_on_ok") if "spark_info" in result]
     assert observed
-    # What a job leaves behind is kept in AWX's database.
+    # AWX keeps a job's output in its database.
     kept = "".join(path.read_text(errors="replace") for path in job.artifacts.rglob("*") if path.is_file())
     assert "spark_info" in kept
     assert SECRET not in kept

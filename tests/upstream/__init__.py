@@ -19,9 +19,9 @@ from lab.mirror import locked
 from lab.repositories import Repository, Submodule, Tree, read_tree, sha256, write_sdist
 
 TREES = Path(__file__).with_name("trees")
-#: What v2.9.1 of the tree pytorch needs to compile: a unified diff, -p1.
+#: A unified diff, -p1, without which v2.9.1 of the tree pytorch does not compile.
 PYTORCH_PATCH = Path(__file__).with_name("patches") / "pytorch-2.9.1-cstdint.patch"
-#: What triton v3.5.1 needs to compile against an LLVM newer than the one that it pins: an edit of source_build.
+#: An edit of source_build, without which triton v3.5.1 does not compile against an LLVM newer than its pin.
 NEWER_LLVM_EDIT = {
     "path": "python/src/llvm.cc",
     "match": "llvm/Passes/PassPlugin.h",
@@ -34,12 +34,12 @@ OPERATORS = """
     dropout embedding fill flip fold fractional_pool gelu grid_sampler histogram im2col index_kernel lerp linear
     loss memory normalization padding pooling pow_kernel random range_kernel reduce_ops scatter
 """.split()
-#: What a build of the tree pytorch leaves in it. Not a file of the trees: it would be heeded here too.
+#: Files that a build leaves in the tree pytorch. Not a .gitignore in the tree, which would count here too.
 IGNORED = (
     "build/ __pycache__/ *.egg-info/ /torch/bin/ /torch/include/ /torch/lib/ /torch/share/ /torch/version.py".split()
 )
 SDIST = ("flash_attn", "2.8.3")
-#: Where the submodule of the tree pytorch is said to be: `sparkforge_rewrite` names the mirror.
+#: The URL of the submodule in the tree pytorch: `sparkforge_rewrite` names the mirror.
 ELSEWHERE = "https://git.example.com/"
 #: PyTorch -> Triton and torchvision that belong to it.
 RELEASES = {"2.9.1": ("3.5.1", "0.24.1"), "2.15.0": ("3.9.0", "0.29.2")}
@@ -49,7 +49,7 @@ LAB_STACK = Path(__file__).parents[2] / "inventory" / "stacks" / "lab-native.yml
 
 @dataclass(frozen=True)
 class Upstream:
-    """What ``make`` made. ``commits``: repository -> tag, branch or ``main~1`` -> commit."""
+    """The repositories that ``make`` created. ``commits``: repository -> tag, branch or ``main~1`` -> commit."""
 
     directory: Path
     commits: Mapping[str, Mapping[str, str]]

@@ -25,7 +25,7 @@ def get_package_version() -> str:
 
 
 class CachedWheelsCommand(bdist_wheel):
-    """Where the real one downloads and keeps whatever comes, this one fails and names what it would have taken."""
+    """The real setup.py downloads at this point; this one fails and names the download."""
 
     def run(self) -> None:
         if not FORCE_BUILD:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the build was configured with."""
+"""The build's configuration."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What setup.py shares with other tools: paths, flags, the pin of LLVM, the version's suffix."""
+"""Helpers that setup.py shares with other tools: paths, flags, the pin of LLVM, the version's suffix."""
 
 import os
 import subprocess
