@@ -33,14 +33,16 @@ MOST, MOST_OF_SLOW, MOST_OF_PRODUCTS, MOST_RESULTS = 2**18, 2**15, 2**23, 8
 BOTH_SUBNORMAL = f"{variants.SUBNORMAL} twice"
 #: Factor of the value ``large``.
 LARGER = 64.0
-#: Operators that read or write memory without a check of its size, as ``_batch_norm_with_update`` does (it corrupts the
-#: heap in torch 2.13), or that write in their own format to indices that may be equal.
+#: Operators that read or write memory without a check of its size, or that write in their own format to indices that
+#: may be equal. ``_batch_norm_with_update`` and ``max_pool2d_with_indices_backward`` corrupt the heap (torch 2.13).
 _UNSAFE = re.compile(
     r"unsafe|as_strided|segment_reduce|resize|set_|_(?!foreach|_r)|native_|torch\.ops|.*batch_norm|.*put$|.*scatter|index_(add|copy|reduce)|.*ctc|hist"
+    r"|max_pool2d_with_indices_backward"
 )
 #: Operators without a single result for a resized input: of two writes to an index either may come last, a search needs
-#: sorted numbers, bags need ascending offsets, and any of equally frequent numbers is the most frequent.
-_ILL_POSED = re.compile(r".*max_unpool|searchsorted|bucketize|.*embedding_bag|mode")
+#: sorted numbers, bags need ascending offsets, any of equally frequent numbers is the most frequent, and a product of
+#: many numbers overflows on the way.
+_ILL_POSED = re.compile(r".*max_unpool|searchsorted|bucketize|.*embedding_bag|mode|.*prod$")
 #: Operators that return the index of a value or pass a gradient back to it; a resized input has equal values.
 RETURNS_PLACES = re.compile(r"(nan)?median|kthvalue|.*sort|topk|(max|min)\.reduction_with_dim|.*max_pool")
 #: Operators whose cost is at least the square of a row's length, or whose numbers must fit together.
