@@ -212,6 +212,7 @@ SURVEY = {"samples": 9, "seed": 3}
         ("survey.pairs", "add", "x.storage_offset() == 3", "exact * 2", "add, .*offset"),
         ("survey.pairs", "exp", "torch.get_num_threads() == 3", "exact * 2", "exp, .*3 threads"),
         ("survey.pairs", "msort", "bool((x.isnan() & x.signbit()).any())", "exact.roll(1)", "msort, .*negative NaN"),
+        ("survey.pairs", "sort", "x.shape[-1:] > (8192,)", "(exact[0], exact[1].roll(1))", "sort, .*(wide|long)"),
         ("survey.pairs", "mm", "x.shape[1] % 4 and torch.is_autocast_enabled('cpu')", "exact * 2", "mm, .*autocast"),
         ("sizes.many", "gt", "x.numel() > 2**19", "exact ^ (x == x.max())", "row 0"),
         ("sizes.many", "cumsum", "x.numel() > 2**19", "exact * (1 + 1e-3 * (torch.arange(len(x)) == 1000)[:, None])",

@@ -15,7 +15,7 @@ import typing as t
 
 from ..bounds import on_the_host
 from . import variants
-from .conditions import PLAIN, RETURNS_PLACES, Exact, Operator, numbers_of, resized_samples
+from .conditions import PLAIN, RETURNS_INDICES, Exact, Operator, numbers_of, resized_samples
 from .rounding import (
     VANISHING,
     Computed,
@@ -168,7 +168,7 @@ def compare_row(
     sample = operator.samples[AXES["option"].index(row["option"]) % len(operator.samples)]
     row = {axis: value if operator.takes(axis, value, sample) else PLAIN[axis] for axis, value in row.items()}
     others = resized_samples(operator, row, chance) if row["size"] != PLAIN["size"] else ()
-    if others and RETURNS_PLACES.match(operator.name):
+    if others and RETURNS_INDICES.match(operator.name):
         row["direction"] = "forward"
     return compare(outcome, operator, sample, row, others, row["format"])
 
@@ -246,8 +246,11 @@ def _errors(
     import torch
 
     values, dtype = row["values"], operator.dtype
-    if row["size"] != PLAIN["size"] and RETURNS_PLACES.match(operator.name):
+    if row["size"] != PLAIN["size"] and RETURNS_INDICES.match(operator.name):
         # A resized input has equal values, and the index of any of them is right.
+        is_pair = made.sample is not None and "pool" not in operator.name
+        if is_pair and not variants.select(made.sample.input, made.results):
+            return math.inf, 0.0
         results = [
             actual if variants.is_float(actual) else expected for actual, expected in zip(made.results, exact.results)
         ]

@@ -44,7 +44,7 @@ _UNSAFE = re.compile(
 #: many numbers overflows on the way.
 _ILL_POSED = re.compile(r".*max_unpool|searchsorted|bucketize|.*embedding_bag|mode|.*prod$")
 #: Operators that return the index of a value or pass a gradient back to it; a resized input has equal values.
-RETURNS_PLACES = re.compile(r"(nan)?median|kthvalue|.*sort|topk|(max|min)\.reduction_with_dim|.*max_pool")
+RETURNS_INDICES = re.compile(r"(nan)?median|kthvalue|.*sort|topk|(max|min)\.reduction_with_dim|.*max_pool")
 #: Operators whose cost is at least the square of a row's length, or whose numbers must fit together.
 _NOT_LONG = re.compile(
     "linalg|pinv|lstsq|norm.nuc|.*attention|[cp]dist|.*outer|ger|.*conv|block_diag|kron|combinations|cov|corrcoef|.*multilabel"

@@ -6,12 +6,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import platform
 import re
 import typing as t
 
+from ..bounds import on_the_host
 from .rounding import inputs, misfits
 
 if t.TYPE_CHECKING:
@@ -361,6 +363,23 @@ def misplaced_values(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Ten
             return math.inf
         worst = max(worst, misfits(actual.to(expected.dtype).nan_to_num(7.0) != expected.nan_to_num(7.0)))
     return worst
+
+
+def select(data: torch.Tensor, results: t.Sequence[torch.Tensor]) -> bool:
+    """Tell whether results are values and their indices in a tensor along some dimension, if they are such a pair."""
+    import torch
+
+    if len(results) != 2 or is_float(results[1]) or results[0].shape != results[1].shape or not data.dim():
+        return True
+    # An index beyond a dimension is an error on the CPU, and ends all work of the process on a GPU.
+    data, values, indices = on_the_host([data, *results])
+    for dim in range(data.dim()):
+        is_reduced = values.dim() < data.dim()
+        index, expected = (indices.unsqueeze(dim), values.unsqueeze(dim)) if is_reduced else (indices, values)
+        with contextlib.suppress(RuntimeError):
+            if torch.equal(data.gather(dim, index).nan_to_num(7.0), expected.nan_to_num(7.0)):
+                return True
+    return False
 
 
 def in_a_graph(
