@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from sparkforge_proof import coverage
-from sparkforge_proof.checks.survey import grid, operator_bounds
+from sparkforge_proof.checks.survey import conditions, grid, operator_bounds
 
 from lab import grid as array
 
@@ -47,21 +47,27 @@ def test_rows_of_all_days_are_the_array() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "factor", "form"),
+    ("shapes", "are_equal", "factor"),
     [
-        ("sin", 1, "float32"),
-        ("sin, strided, complex64", 1, "complex64"),
-        ("sin, tail, float32", 1, "float32"),
-        ("sin, long, bfloat16", 1, "bfloat16"),
-        # 8,260 and 65,604 terms in place of 64.
-        ("sin, wide, float32", 11.36, "float32"),
-        ("sin, batch, NaN, complex64", 32.02, "complex64"),
-        ("sin, expanded, batch, float32", 1025.06, "float32"),
-        ("sin, expanded, batch, autocast, float32", 2, "bfloat16"),
+        ([(5, 5), (5, 5)], True, 1),
+        ([(65_604,), ()], False, 32.02),
+        ([(65_604,), ()], True, 1025.06),
+        # A scan adds along a dimension, and a gradient over what is broadcast.
+        ([(8_260, 2), (8_260, 2)], False, 11.36),
+        ([(64, 64, 64), (1,)], False, 64),
+        ([(0, 3), ()], False, 1),
     ],
 )
-def test_bounds_grow_with_the_terms_of_a_sum(call: str, factor: float, form: str) -> None:
-    assert grid.bounds(call)[0] == pytest.approx(factor * operator_bounds.DEFAULT[form], rel=1e-3)
+def test_bounds_grow_with_terms_of_a_sum(shapes: list[tuple[int, ...]], are_equal: bool, factor: float) -> None:
+    assert conditions.summing_factor(shapes, are_equal) == pytest.approx(factor, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("call", "factor", "form"),
+    [("sin", 1, "float32"), ("sin, tail, complex64", 1, "complex64"), ("sin, autocast, float32", 2, "bfloat16")],
+)
+def test_bounds_of_autocast_are_those_of_bfloat16(call: str, factor: float, form: str) -> None:
+    assert grid.bounds(call) == (factor * operator_bounds.DEFAULT[form],) * 2
 
 
 def test_coverage_sentence_counts_this_run_and_earlier_ones() -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.machinery
+import itertools
 import math
 import random
 import re
@@ -75,8 +76,8 @@ def catalogue() -> list[t.Any]:
         # The operators of optimisers, on many tensors at once, have their own lists.
         groups = [listed.op_db, *(getattr(listed, name) for name in sorted(dir(listed)) if _OF_OPTIMIZERS.match(name))]
         operators = [operator for group in groups for operator in group]
-        for operator in operators:
-            _check_interface(operator)
+        for operator, attribute in itertools.product(operators, INTERFACE):
+            getattr(operator, attribute)
     except ImportError as error:
         package = (error.name or "torch").partition(".")[0]
         raise Skipped(
@@ -119,15 +120,6 @@ def _stand_ins() -> t.Iterator[None]:
     finally:
         for name in names:
             del sys.modules[name]
-
-
-def _check_interface(operator: t.Any) -> None:
-    """Check that an operator has the attributes that the survey reads.
-
-    :raises AttributeError: one is missing.
-    """
-    for name in INTERFACE:
-        getattr(operator, name)
 
 
 def survey(

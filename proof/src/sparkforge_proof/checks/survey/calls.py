@@ -15,7 +15,7 @@ import typing as t
 
 from ..bounds import on_the_host
 from . import variants
-from .conditions import PLAIN, RETURNS_INDICES, Exact, Operator, numbers_of, resized_samples
+from .conditions import PLAIN, RETURNS_INDICES, Exact, Operator, numbers_of, resized_samples, summing_factor
 from .rounding import (
     VANISHING,
     Computed,
@@ -155,12 +155,6 @@ def reference(operator: Operator, sample: t.Any, key: t.Any = None) -> Exact:
     return answer
 
 
-def compare_single(outcome: t.Any, operator: Operator, sample: t.Any, row: dict[str, str]) -> None:
-    """Compare a row of one condition, if the operator takes that condition."""
-    if all(operator.takes(axis, value, sample) for axis, value in row.items()):
-        compare(outcome, operator, sample, row)
-
-
 def compare_row(
     outcome: t.Any, operator: Operator, row: dict[str, str], chance: random.Random
 ) -> dict[str, str] | None:
@@ -168,7 +162,7 @@ def compare_row(
     sample = operator.samples[AXES["option"].index(row["option"]) % len(operator.samples)]
     row = {axis: value if operator.takes(axis, value, sample) else PLAIN[axis] for axis, value in row.items()}
     others = resized_samples(operator, row, chance) if row["size"] != PLAIN["size"] else ()
-    if others and RETURNS_INDICES.match(operator.name):
+    if others and not operator.has_resized_gradient:
         row["direction"] = "forward"
     return compare(outcome, operator, sample, row, others, row["format"])
 
@@ -265,7 +259,8 @@ def _errors(
         elif not operator.has_nan_in_place(variants.is_known(base, dtype)):
             measure = variants.lost_nan
         return measure(on_the_host(made.results), exact.results), 0.0
-    if row["layout"] in variants.SAME_ADDRESS and _vanishes(exact, base):
+    is_resized = row["size"] != PLAIN["size"] and values != "zero"
+    if (is_resized or row["layout"] in variants.SAME_ADDRESS) and _vanishes(exact, base):
         return None
     if row["mode"] == "autocast" and not dtype.is_complex:
         dtype = torch.bfloat16
@@ -273,11 +268,15 @@ def _errors(
     errors = worst_errors(made, exact, shifted, dtype)
     if values == "zero":
         errors[0] = max(errors[0], variants.misplaced_infinity(on_the_host(made.results), exact.results))
+    if row["size"] != PLAIN["size"] and dtype in (torch.float32, torch.complex64):
+        shapes = [tensor.shape for tensor in [*inputs(base), *exact.results]]
+        factor = summing_factor(shapes, row["layout"] == variants.EXPANDED)
+        errors = [error / factor for error in errors]
     return errors
 
 
 def _vanishes(exact: Computed, sample: t.Any) -> bool:
-    """Tell whether the terms of a result cancel, as in the variance of equal numbers."""
+    """Tell whether the terms of a result cancel, as in the variance of equal numbers or 1 less the cosine of two."""
     return _largest(exact.results, math.inf) <= VANISHING * _largest(tensors(sample.input), 0.0)
 
 

@@ -205,7 +205,8 @@ def compare(outcome: Survey, operator: t.Any, dtype: torch.dtype, device: str, s
             # The first sample of a loss has another kind of target than its largest.
             rows = conditions.single_value_rows(subject)
         for row in rows:
-            calls.compare_single(outcome, subject, pair[0], row)
+            if all(subject.takes(axis, value, pair[0]) for axis, value in row.items()):
+                calls.compare(outcome, subject, pair[0], row)
 
 
 def _count(value: t.Any) -> int:

@@ -27,6 +27,8 @@ PLAIN = {axis: values[0] for axis, values in AXES.items()}
 #: Smallest and largest size of a dimension; the drawn size has any remainder by the widths of vectors and tiles.
 SIZES = {"empty": (0, 0), "one": (1, 1), "broadcast": (1, 1), "tail": (2, 67), "wide": (8_193, 8_260),
          "long": (65_537, 65_604), "batch": (65_537, 65_604)}  # fmt: skip
+#: The number of terms in sums for which the calibrated bounds hold; see :func:`summing_factor`.
+SUMMED = 64
 #: Most elements of all inputs, of the inputs of slow functions and of products; and most tensors of a result.
 MOST, MOST_OF_SLOW, MOST_OF_PRODUCTS, MOST_RESULTS = 2**18, 2**15, 2**23, 8
 #: Value for which the numbers of the first two inputs are subnormal.
@@ -45,6 +47,8 @@ _UNSAFE = re.compile(
 _ILL_POSED = re.compile(r".*max_unpool|searchsorted|bucketize|.*embedding_bag|mode|.*prod$")
 #: Operators that return the index of a value or pass a gradient back to it; a resized input has equal values.
 RETURNS_INDICES = re.compile(r"(nan)?median|kthvalue|.*sort|topk|(max|min)\.reduction_with_dim|.*max_pool")
+#: Operators whose gradient adds as many terms as an index repeats, in its own format.
+_GATHERS = re.compile(r"take|gather|index_select|nn\.functional\.embedding")
 #: Operators whose cost is at least the square of a row's length, or whose numbers must fit together.
 _NOT_LONG = re.compile(
     "linalg|pinv|lstsq|norm.nuc|.*attention|[cp]dist|.*outer|ger|.*conv|block_diag|kron|combinations|cov|corrcoef|.*multilabel"
@@ -85,11 +89,18 @@ class Operator:
 
     @property
     def any_number(self) -> bool:
-        return type(self.entry).__name__ in variants.TAKE_ANY
+        """Whether it takes any numbers, as an operator does that only moves them."""
+        return self.moves or type(self.entry).__name__ in variants.TAKE_ANY
 
     @property
     def moves(self) -> bool:
         return variants.MOVES.match(self.name) is not None
+
+    @property
+    def has_resized_gradient(self) -> bool:
+        """Whether the gradient for a resized input is well-defined, and not a long sum in 16 bits."""
+        sums = _GATHERS.match(self.name) and self.dtype.itemsize == 2
+        return not (sums or RETURNS_INDICES.match(self.name))
 
     @property
     def gpu(self) -> bool:
@@ -108,7 +119,7 @@ class Operator:
             if is_solver or _UNSAFE.match(self.name) or _ILL_POSED.match(self.name):
                 return False
             is_short = value in ("tail", "broadcast")
-            return is_short or self.any_number or self.moves or not _NOT_LONG.match(self.name)
+            return is_short or self.any_number or not _NOT_LONG.match(self.name)
         if axis == "values":
             return self._takes_values(value, variants.is_known(sample, self.dtype))
         return axis != "direction" or is_differentiable(self.entry, self.dtype, self.device)
@@ -118,20 +129,19 @@ class Operator:
             return True
         if _UNSAFE.match(self.name) or (self.gpu and layout == variants.OFFSET and "attention" in self.name):
             return False
-        if layout not in variants.SAME_ADDRESS or self.any_number or self.moves:
+        if layout not in variants.SAME_ADDRESS or self.any_number:
             return True
         twice = layout == variants.EXPANDED and variants.LIBRARIES.match(self.name)
         return self.full and bool(twice or variants.takes_equal(self.name, self.gpu))
 
     def _takes_values(self, values: str, known: bool) -> bool:
-        any_number = self.any_number or self.moves
         if values.startswith(variants.SUBNORMAL):
             return variants.takes_subnormal(self.name, self.dtype, known, self.gpu, self.full)
         if values == "large":
             return _NEVER_OVERFLOWS.search(self.name) is not None
         if values == "zero":
             # An epsilon is zero if its format cannot represent it.
-            return any_number or (self.name.startswith(variants.TAKE_NAN) and "normalize" not in self.name)
+            return self.any_number or (self.name.startswith(variants.TAKE_NAN) and "normalize" not in self.name)
         if values == variants.WITH_NAN:
             lossless = variants.DIRECT.match(self.name) or variants.PRODUCTS.search(self.name)
             return self.has_nan_in_place(known) or bool(self.full and known and lossless)
@@ -139,7 +149,22 @@ class Operator:
 
     def has_nan_in_place(self, known: bool) -> bool:
         """Tell whether a NaN in the input has a single right answer."""
-        return variants.takes_nan(self.name, self.any_number or self.moves, known, self.gpu)
+        return variants.takes_nan(self.name, self.any_number, known, self.gpu)
+
+
+def summing_factor(shapes: t.Iterable[t.Sequence[int]], are_equal: bool) -> float:
+    """Return the factor on the bounds of sums that are computed term by term in float32.
+
+    A sum has at most as many terms as the ratio of the largest and the smallest tensor, or as the largest dimension.
+    Each addition rounds by up to half a unit of the sum so far. The roundings of distinct terms cancel in part and grow
+    with the root of their count; the roundings of equal terms do not, and grow with their count.
+
+    :param shapes: the shapes of the inputs and of the results.
+    """
+    shapes = list(shapes)
+    counts = [math.prod(shape) for shape in shapes if 0 not in shape] or [1]
+    terms = max(max(counts) / min(counts), *(size for shape in shapes for size in shape), SUMMED) / SUMMED
+    return terms if are_equal else math.sqrt(terms)
 
 
 def single_condition_rows(operator: Operator) -> list[dict[str, str]]:
@@ -179,10 +204,9 @@ def numbers_of(
         sample = _multiply(sample, 0.0 if values == "zero" else LARGER)
     if row["layout"] not in variants.SAME_ADDRESS:
         return sample
-    any_number = operator.any_number or operator.moves
-    if variants.LIBRARIES.match(operator.name) and not any_number:
+    if variants.LIBRARIES.match(operator.name) and not operator.any_number:
         return variants.batch_of_two(sample)
-    return variants.repeat(sample, row["layout"], not any_number)
+    return variants.repeat(sample, row["layout"], not operator.any_number)
 
 
 def _multiply(sample: t.Any, factor: float) -> t.Any:

@@ -16,16 +16,15 @@ import contextlib
 import functools
 import hashlib
 import itertools
-import math
 import random
 import typing as t
 import warnings
 import zlib
 
 from ...check import Context, Measured, check
-from . import all_operators, calls, comparison, operator_bounds, variants
+from . import all_operators, calls, comparison, operator_bounds
 from .comparison import Survey, name_of
-from .conditions import PLAIN, SIZES, Operator
+from .conditions import PLAIN, Operator
 from .rounding import tensors
 from .table import A_DAY, AXES, ROWS as _ROWS
 
@@ -34,8 +33,6 @@ if t.TYPE_CHECKING:
 
 ROWS = [{axis: AXES[axis][int(digit)] for axis, digit in zip(AXES, row)} for row in _ROWS]
 DAYS = len(ROWS) // A_DAY
-#: The number of terms in sums for which the calibrated bounds hold; see :func:`summing_factor`.
-SUMMED = 64
 #: Factor on the time limit of a survey.
 LONGER = 4.0
 
@@ -160,20 +157,8 @@ def bounds(call: str) -> tuple[float, float]:
     """Return the bounds of the results and of the gradients of a call, in units."""
     name, *conditions = call.split(", ")
     form = conditions[-1] if conditions else "float32"
+    if "autocast" not in conditions:
+        return operator_bounds.bounds(name, form)
     # Autocast rounds both the inputs and the results to bfloat16.
-    factor, form = (2.0, "bfloat16") if "autocast" in conditions else (summing_factor(conditions, form), form)
-    result, gradient = operator_bounds.bounds(name, form)
-    return factor * result, factor * gradient
-
-
-def summing_factor(conditions: t.Collection[str], form: str) -> float:
-    """Return the factor on the bounds of a sum that is computed term by term.
-
-    Each addition rounds by up to half a unit of the sum so far. The roundings of distinct terms cancel in part and grow
-    with the root of their count; the roundings of equal terms do not, and grow with their count. Sums of 16-bit numbers
-    are computed in float32.
-    """
-    count = max((SIZES[size][1] for size in SIZES if size in conditions), default=0) / SUMMED
-    if form not in ("float32", "complex64") or count < 2:
-        return 1.0
-    return count if variants.EXPANDED in conditions else math.sqrt(count)
+    result, gradient = operator_bounds.bounds(name, "bfloat16")
+    return 2 * result, 2 * gradient

@@ -55,11 +55,11 @@ class _Called:
         return self.module(**{self.first: first}, **kwargs) if self.first else self.module(first, *args, **kwargs)
 
 
-def modules(device: str, form: str, samples: int, seed: int, context: Context) -> comparison.Survey:
-    """Compute each module of the catalogue on the device and in float64 on the CPU."""
+def modules(outcome: comparison.Survey, form: str, context: Context) -> None:
+    """Compute each module of the catalogue in one format on the device and in float64 on the CPU."""
     import torch
 
-    outcome, dtype = comparison.Survey(), getattr(torch, form)
+    device, dtype, samples = context.device, getattr(torch, form), int(context.limits["samples"])
     with all_operators.survey_settings(device):
         for info in _listed("common_modules", "module_db"):
             if dtype not in (*info.supported_dtypes(device), torch.bfloat16):
@@ -73,10 +73,9 @@ def modules(device: str, form: str, samples: int, seed: int, context: Context) -
                     continue
                 context.step(name)
                 try:
-                    _module(outcome, name, info, (device, dtype), training_mode, samples, f"{seed} {name}")
+                    _module(outcome, name, info, (device, dtype), training_mode, samples, f"{context.seed} {name}")
                 except comparison.NotOffered as error:
                     outcome.drop(name, str(error))
-    return outcome
 
 
 def _module(
@@ -165,28 +164,16 @@ def _shift_weights(module: t.Any, step: float) -> t.Any:
     return module
 
 
-@check(
-    "survey.modules",
-    devices=("cuda", "cpu"),
-    seconds=120,
-    steps=True,
-    measured=SURVEYED,
-)
+@check("survey.modules", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SURVEYED)
 def all_modules(context: Context) -> Measured:
     """Each module of torch's list, trained and used, with its weights' gradients."""
-    seed = context.seed
     outcome = comparison.Survey()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for form in FORMATS:
-            of_format = modules(context.device, form, int(context.limits["samples"]), seed, context)
-            outcome.units.update(of_format.units)
-            outcome.refused.update(of_format.refused)
-            outcome.ended.update(of_format.ended)
-            outcome.left_out += of_format.left_out
-            outcome.samples += of_format.samples
+            modules(outcome, form, context)
     allowed = {name: operator_bounds.of_module(name) for name in outcome.units}
-    return all_operators.judge(context, outcome, allowed, " and ".join(FORMATS), seed)
+    return all_operators.judge(context, outcome, allowed, " and ".join(FORMATS), context.seed)
 
 
 # -- optimisers
@@ -204,13 +191,7 @@ OPTIMIZERS_LEFT_OUT = {
 ON_THE_DEVICE = 4.0
 
 
-@check(
-    "survey.optimizers",
-    devices=("cuda", "cpu"),
-    seconds=120,
-    steps=True,
-    measured=SURVEYED,
-)
+@check("survey.optimizers", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SURVEYED)
 def all_optimizers(context: Context) -> Measured:
     """Each optimiser of torch's list with the options that the list brings, in each of torch's implementations."""
     import torch

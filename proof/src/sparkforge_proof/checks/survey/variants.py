@@ -79,16 +79,9 @@ def is_known(sample: t.Any, dtype: torch.dtype) -> bool:
     """
     import torch
 
-    kinds: set[str] = set()
-
-    def look(value: t.Any) -> t.Any:
-        if isinstance(value, torch.Tensor):
-            kinds.add(value.device.type)
-        return value
-
     if dtype is not torch.float32:
         return False
-    sample.transform(look)
+    kinds = {tensor.device.type for tensor in inputs(sample)}
     return platform.machine() == "x86_64" if kinds == {"cpu"} else kinds == {"cuda"}
 
 
@@ -137,21 +130,6 @@ def takes_equal(name: str, gpu: bool = True) -> bool:
         # The difference of equal numbers and their mean is a rounding, divided by almost zero.
         return False
     return name.startswith(TAKE_NAN) and not NAN_IS_ANY.search(name)
-
-
-def has_steps(sample: t.Any) -> bool:
-    """Tell whether any input has more than one element, so that a layout can put gaps between elements."""
-    import torch
-
-    has_many: list[bool] = []
-
-    def look(value: t.Any) -> t.Any:
-        if isinstance(value, torch.Tensor):
-            has_many.append(value.layout is torch.strided and value.numel() > 1)
-        return value
-
-    sample.transform(look)
-    return any(has_many)
 
 
 def transpose(sample: t.Any) -> t.Any:
@@ -221,7 +199,7 @@ def with_layout(sample: t.Any, layout: str) -> t.Any:
     """Return the same numbers in another layout, or None if no tensor can have that layout."""
     shapes = [tensor.shape for tensor in inputs(sample) if tensor.layout is _strided() and tensor.numel()]
     if layout == STRIDED:
-        return sample.noncontiguous() if has_steps(sample) else None
+        return sample.noncontiguous() if any(shape.numel() > 1 for shape in shapes) else None
     if layout == TRANSPOSED:
         return transpose(sample) if any(len(shape) > 1 for shape in shapes) else None
     if layout == SIZE_ONE:
