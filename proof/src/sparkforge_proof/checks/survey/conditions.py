@@ -103,6 +103,11 @@ class Operator:
         return not (sums or RETURNS_INDICES.match(self.name))
 
     @property
+    def is_solver(self) -> bool:
+        """Whether it is of linear algebra; its conditioning multiplies the error of products, which autocast rounds."""
+        return bool(variants.LIBRARIES.match(self.name)) and not self.name.startswith("fft.")
+
+    @property
     def gpu(self) -> bool:
         return self.device == "cuda"
 
@@ -115,11 +120,12 @@ class Operator:
         if axis == "layout":
             return self._takes_layout(value)
         if axis == "size":
-            is_solver = variants.LIBRARIES.match(self.name) and not self.name.startswith("fft.")
-            if is_solver or _UNSAFE.match(self.name) or _ILL_POSED.match(self.name):
+            if self.is_solver or _UNSAFE.match(self.name) or _ILL_POSED.match(self.name):
                 return False
             is_short = value in ("tail", "broadcast")
             return is_short or self.any_number or not _NOT_LONG.match(self.name)
+        if value == "autocast":
+            return not self.is_solver
         if axis == "values":
             return self._takes_values(value, variants.is_known(sample, self.dtype))
         return axis != "direction" or is_differentiable(self.entry, self.dtype, self.device)
