@@ -921,9 +921,9 @@ def stand_ins_table(inputs: Inputs) -> str:
     empty = [row for row in rows if row["payload"] == "stand-in: no payload"]
     lines = [
         "<!-- Written by `python -m lab.mirror --write-table` from mirror_inputs.yml. -->",
-        "The mirror's artefacts on ARM64 (level `full`). On native containers (level `native`) all of it is",
-        "stand-ins of the same names, but for what says otherwise: shared objects of 1 kB with the right SONAME and",
-        "NEEDED, tiny wheels.",
+        "The mirror has these artefacts on ARM64 (level `full`). On native containers (level `native`) all of them are",
+        "stand-ins with the same names unless the row says otherwise: shared objects of 1 kB with the right SONAME and",
+        "NEEDED, and tiny wheels.",
         "",
         "| where | name | version | payload |",
         "|---|---|---|---|",

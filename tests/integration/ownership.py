@@ -156,16 +156,16 @@ def compared(entries: Iterable[Entry], host: str, umask: str = "022") -> list[st
 INTRODUCTION = """\
 # Every file that the collection leaves on a host
 
-Written by `python -m tests.integration.ownership` from `tests/integration/data/ownership.yml`. The tests
-`tests/integration/test_site.py`, `test_build.py` and `test_wheelhouse.py` compare it with all that was added to or
-changed on their hosts: each path has one row, its owner and its mode; those of the site under a umask of 027 and 077
-as well (`test_umask.py`). `<root>` is `sparkforge_root`, `<unit>` the name of a unit, `*` a part of a name, `**` any
-path below. What dpkg lists as a package's own is the package's.
+`python -m tests.integration.ownership` writes this page from `tests/integration/data/ownership.yml`. The tests
+`tests/integration/test_site.py`, `test_build.py` and `test_wheelhouse.py` compare the table with every path that was
+added or changed on their hosts: each path must have one row, with its owner and mode. For the site this also runs under
+a umask of 027 and 077 (`test_umask.py`). `<root>` is `sparkforge_root`, `<unit>` the name of a unit, `*` a part of a
+name, and `**` any path below. Files that dpkg lists as part of a package are left out.
 
-*Any* mode is that of a source or a wheel, without write access for group and others. Only the owner may write, and
-root, where the last column does not say more.
+The mode *any* is the mode from a source or a wheel, without write access for group and others. Only the owner and root
+may write, unless the last column lists others.
 
-| path | mode | owner | what it is | who else may write |
+| path | mode | owner | content | other writers |
 |---|---|---|---|---|
 """
 
