@@ -321,7 +321,7 @@ def _with_distinct_numbers(value: torch.Tensor, generator: torch.Generator) -> t
 
     if value.dtype not in (torch.float32, torch.complex64):
         return value
-    nearer = value * (1 - torch.rand(value.shape, generator=generator).to(value.device) / 4)
+    nearer = value * torch.empty(value.shape).uniform_(0.75, 1.0, generator=generator).to(value.device)
     return nearer if value.is_complex() else torch.where(value == value.trunc(), value, nearer)
 
 
