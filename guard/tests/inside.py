@@ -1,6 +1,6 @@
-"""Runs in the virtual machine as its first process: brings each scenario about, and prints one line of JSON for it.
+"""The first process in the virtual machine: run each scenario and print its result as a line of JSON.
 
-wanted.json beside it has the mode, which is guard, none or earlyoom, and the names of the scenarios.
+wanted.json in the same folder has the mode (guard, none or earlyoom) and the names of the scenarios.
 """
 
 import contextlib
@@ -25,13 +25,13 @@ HERE = Path(__file__).parent
 CGROUP = Path("/sys/fs/cgroup")
 NVML = Path("/run/nvml.json")
 ACTS = Path("/run/guard/acts.jsonl")
-#: Seconds that a scenario may take, and per cent below which the guard acts.
+#: Time limit of a scenario in seconds, and the percentage of memory below which the guard acts.
 LONGEST, ASK = 40.0, 6.0
 SHELL = ["/bin/sh", "-c", "echo alive"]
 
 
-def say(**row: Any) -> None:
-    """Print for the machine outside."""
+def print_row(**row: Any) -> None:
+    """Print a row for guard/tests/vm.py."""
     sys.stdout.write("ROW " + json.dumps(row) + "\n")
     sys.stdout.flush()
 
@@ -43,25 +43,25 @@ def available() -> tuple[int, int]:
 
 
 class Answer(socketserver.BaseRequestHandler):
-    """Does for each connection what sshd does: a fork, a program, an answer."""
+    """Answers each connection as sshd does, with a fork and a program."""
 
     def handle(self) -> None:
         self.request.sendall(subprocess.run(SHELL, capture_output=True, check=False).stdout)
 
 
 class Server(socketserver.ForkingTCPServer):
-    """Like sshd it is no real-time process, but is not ended by the kernel."""
+    """A server that, like sshd, has no real-time priority and is spared by the OOM killer."""
 
     allow_reuse_address, request_queue_size = True, 64
 
 
 class Sampler(threading.Thread):
-    """Looks every 20 ms: the least that was available, the longest time without a look, and the time at 3 per cent."""
+    """Measures the least available memory, the longest gap between samples, and the time below 3 per cent."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
         self.least, self.gap, self.short, self.stopped = 1.0, 0.0, 0.0, False
-        #: When there was first too little, and seconds in which there was.
+        #: Time of the first sample below ``ASK``, and the seconds below it.
         self.first, self.below = 0.0, 0.0
 
     def run(self) -> None:
@@ -79,15 +79,14 @@ class Sampler(threading.Thread):
 
 
 class Run:
-    """One run of one scenario."""
+    """A run of a scenario."""
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario, self.total = scenario, available()[1]
         self.processes: list[tuple[Actor, subprocess.Popen[bytes]]] = []
 
     def start(self, actor: Actor) -> None:
-        """Start an actor in its unit's control group."""
-        # A path of its own takes the place of the system's slice.
+        """Start an actor in its control group: a unit of the system, or a path."""
         group = CGROUP / "system.slice" / (actor.unit or "other.scope")
         if "/" in actor.unit:
             group = CGROUP / actor.unit.lstrip("/")
@@ -108,15 +107,14 @@ class Run:
         command += [actor.kind, str(size), str(actor.rate)]
         command += ["deaf"] if actor.deaf else []
         for _ in range(actor.count):
-            made = subprocess.Popen(command, preexec_fn=enter, stdout=subprocess.PIPE)
-            self.processes.append((actor, made))
+            self.processes.append((actor, subprocess.Popen(command, preexec_fn=enter, stdout=subprocess.PIPE)))
 
-    def tell_gpu(self) -> None:
-        """Write NVML's figures: what each GPU process has taken."""
+    def write_nvml(self) -> None:
+        """Write the memory of each GPU process as NVML would report it."""
         held = {}
         for actor, process in self.processes:
             if actor.kind == "gpu" and process.poll() is None:
-                # One that has just ended has none.
+                # The process may have exited meanwhile.
                 with contextlib.suppress(FileNotFoundError):
                     links = [os.readlink(link) for link in Path(f"/proc/{process.pid}/fd").iterdir()]
                     held[str(process.pid)] = CHUNK * sum("bpf-map" in link for link in links)
@@ -125,14 +123,14 @@ class Run:
         partial.rename(NVML)
 
     def wait(self, seconds: float) -> None:
-        """Let time pass, and tell NVML's figures meanwhile."""
+        """Wait, and write NVML's figures meanwhile."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            self.tell_gpu()
+            self.write_nvml()
             time.sleep(0.05)
 
     def run(self) -> dict[str, Any]:
-        """Bring it about and return what came of it."""
+        """Run the scenario and return its result."""
         for actor in self.scenario.before:
             self.start(actor._replace(rate=0))
         for _actor, process in self.processes:
@@ -162,7 +160,7 @@ class Run:
         sampler.stopped = True
         accounts = {actor.uid: actor.name for actor, _process in self.processes if actor.uid}
         victims, acts = acted(sampler, {process.pid: actor.name for actor, process in self.processes}, accounts)
-        # One that was ended and still dies has gone, too.
+        # A killed process that has not exited yet counts as gone.
         names = sorted({actor.name for actor, process in self.processes if process.poll() is not None} | victims)
         right, wrong = self.scenario.right, [name for name in names if name not in self.scenario.right]
         asked = not self.scenario.asked or acts.get("first", "ask") == "ask"
@@ -175,7 +173,7 @@ class Run:
         return row
 
     def clean(self) -> None:
-        """End all actors, also those of a fork bomb, and what they left."""
+        """Kill all processes of the scenario and remove their files."""
         for directory in (*(CGROUP / "system.slice").glob("*"), CGROUP / "user.slice"):
             if directory.is_dir():
                 (directory / "cgroup.kill").write_text("1")
@@ -184,14 +182,14 @@ class Run:
         for path in (*Path("/mnt").glob("*.cache"), *Path("/tmp").glob("*.cache")):
             path.unlink()
         Path("/proc/sys/vm/drop_caches").write_text("3")
-        self.tell_gpu()
+        self.write_nvml()
 
 
 def acted(sampler: Sampler, actors: dict[int, str], accounts: dict[int, str]) -> tuple[set[str], dict[str, Any]]:
-    """Return who went, how many acts there were, and how long the first took from when there was first too little.
+    """Return the killed actors and figures about the guard's acts, such as its reaction time.
 
-    :param actors: names by process: one that has just begun is still called python3.
-    :param accounts: names by account, for what an actor has started.
+    :param actors: the actors' names by PID, because a new process is still called python3.
+    :param accounts: the actors' names by account, for processes that an actor started.
     """
     if not ACTS.exists():
         return set(), {}
@@ -213,7 +211,7 @@ def acted(sampler: Sampler, actors: dict[int, str], accounts: dict[int, str]) ->
 
 
 def reap() -> None:
-    """Take up what its parent has left, as systemd does: each of a fork bomb holds a stack in the kernel until then."""
+    """Reap orphans as systemd does, because each zombie of a fork bomb holds a kernel stack."""
     while True:
         try:
             os.waitpid(-1, 0)
@@ -222,7 +220,7 @@ def reap() -> None:
 
 
 def swap(kind: str, on: bool) -> None:
-    """Turn swap on or off: 1 GiB on the disk, or in memory."""
+    """Turn swap on or off: on the disk, or 1 GiB in zram."""
     device = {"disk": "/dev/vda", "zram": "/dev/zram0"}[kind]
     if on:
         if kind == "zram":
@@ -237,7 +235,7 @@ def swap(kind: str, on: bool) -> None:
 
 
 def watcher(mode: str) -> subprocess.Popen[bytes] | None:
-    """Start what watches."""
+    """Start the guard, earlyoom or nothing."""
     settings = {"state_directory": "/run/guard", "warn_percent": 10, "ask_percent": 6, "end_percent": 3, "units": [],
                 "nvml": str(NVML), "power_cap": 0, "clock_cap": 0}  # fmt: skip
     Path("/run/settings.json").write_text(json.dumps(settings))
@@ -248,7 +246,7 @@ def watcher(mode: str) -> subprocess.Popen[bytes] | None:
     }  # fmt: skip
 
     def limit() -> None:
-        # As the unit does (install.py).
+        # The limits of the unit, see install.py.
         resource.setrlimit(resource.RLIMIT_RTTIME, (5_000_000, 20_000_000))
         os.nice(-20)
 
@@ -256,7 +254,7 @@ def watcher(mode: str) -> subprocess.Popen[bytes] | None:
 
 
 def cost(process: subprocess.Popen[bytes] | None) -> dict[str, Any]:
-    """Return what the watcher holds and used."""
+    """Return the watcher's peak memory and CPU time."""
     if process is None:
         return {}
     status = Path(f"/proc/{process.pid}/status").read_text()
@@ -266,7 +264,7 @@ def cost(process: subprocess.Popen[bytes] | None) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run the scenarios that are wanted."""
+    """Run the requested scenarios."""
     requested = json.loads((HERE / "wanted.json").read_text())
     Path("/proc/self/oom_score_adj").write_text("-1000")
     server = Server(("0.0.0.0", 22), Answer)
@@ -275,28 +273,28 @@ def main() -> None:
     NVML.write_text('{"processes": {}, "devices": []}')
     ACTS.parent.mkdir()
     watch = watcher(requested["mode"])
-    # A machine with little of a core takes seconds to start it.
+    # On a slow machine the guard takes seconds to start.
     while requested["mode"] == "guard" and os.sched_getscheduler(watch.pid) == os.SCHED_OTHER:
         time.sleep(0.1)
     time.sleep(2)
-    say(ready=True, total=available()[1])
+    print_row(ready=True, total=available()[1])
     began = time.monotonic()
     for name in requested["names"]:
         scenario = SCENARIOS[name]
         if scenario.swap:
             swap(scenario.swap, True)
-        say(begins=name)
-        say(scenario=name, **Run(scenario).run())
+        print_row(begins=name)
+        print_row(scenario=name, **Run(scenario).run())
         if scenario.swap:
             swap(scenario.swap, False)
-        say(cost=True, wall=round(time.monotonic() - began, 1), **cost(watch))
+        print_row(cost=True, wall=round(time.monotonic() - began, 1), **cost(watch))
 
 
 if __name__ == "__main__":
     try:
         main()
     except BaseException as error:
-        say(failed=repr(error))
+        print_row(failed=repr(error))
         raise
     finally:
         Path("/proc/sysrq-trigger").write_text("o")

@@ -1,7 +1,8 @@
-"""A host made of files: /proc with its memory and processes, for the tests of the guard."""
+"""A host made of files for the tests of the guard: a /proc with memory figures and processes."""
 
 import shutil
 import signal
+import typing as t
 from pathlib import Path
 
 from sparkforge_guard import host, policy, watch
@@ -11,15 +12,16 @@ TOTAL = 120 * GIB
 
 
 class Machine:
-    """A host of 120 GiB whose processes die when they are told to."""
+    """A host of 120 GiB whose processes exit on a signal, except for ``deaf`` ones on SIGTERM."""
 
     SESSION = "session-1.scope"
 
     def __init__(self, proc: Path, pressure: bool = True) -> None:
         self.proc, self.gpu, self.deaf = proc, {}, set()
         self.sent: list[tuple[int, int]] = []
+        self.acts: list[watch.Act] = []
         self.sizes: dict[int, int] = {}
-        #: The account of each process that is not root's, and bytes of shared memory in all.
+        #: The account of each process, and the bytes of shared memory.
         self.accounts: dict[int, int] = {}
         self.shared = 0
         proc.mkdir()
@@ -29,16 +31,16 @@ class Machine:
         self.cache, self.swap = 0, (0, 0)
         self.write()
         self.host = host.Host(str(proc))
-        # The files of /proc are here of whoever runs the test.
+        # The files belong to the account that runs the test.
         self.host._account = lambda path: self.accounts.get(int(path.rpartition("/")[2]), 0)
 
     def press(self, full: float) -> None:
-        """Let everything wait for memory, in per cent of the last 10 s."""
+        """Set the memory pressure: the percentage of the last 10 s in which every process waited."""
         rows = [f"{kind} avg10={full:.2f} avg60=0.00 avg300=0.00 total=1\n" for kind in ("some", "full")]
         (self.proc / "pressure/memory").write_text("".join(rows))
 
     def write(self) -> None:
-        """Write what the processes leave."""
+        """Write the memory figures that the processes leave."""
         taken = sum(self.sizes.values()) + sum(self.gpu.values())
         free = max(0, TOTAL - taken - self.cache - self.shared)
         fields = {
@@ -46,7 +48,7 @@ class Machine:
             "Cached": self.cache + self.shared, "AnonPages": sum(self.sizes.values()), "SwapTotal": self.swap[0],
             "SwapFree": self.swap[1], "Shmem": self.shared, "Dirty": 0,
         }  # fmt: skip
-        # In place, for the file is kept open; the lengths stay the same.
+        # Write in place with the same length, because the guard keeps the file open.
         with open(self.proc / "meminfo", "r+" if (self.proc / "meminfo").exists() else "w") as stream:
             stream.write("".join(f"{name + ':':<16}{size >> 10:>12} kB\n" for name, size in fields.items()))
 
@@ -62,7 +64,7 @@ class Machine:
         parent: int = 1,
         uid: int = 0,
     ) -> int:
-        """Start a process, or change what it holds; a unit with a slash is a whole control group."""
+        """Start a process, or change its memory; a unit with a slash is a complete control group."""
         directory = self.proc / str(pid)
         directory.mkdir(exist_ok=True)
         size = int(gib * GIB)
@@ -78,23 +80,44 @@ class Machine:
         self.write()
         return pid
 
+    def start_many(self, pids: range, name: str, gib: float, at: float = 0, step: float = 0, **options: t.Any) -> None:
+        """Start processes, each ``step`` seconds times its PID after ``at``."""
+        for pid in pids:
+            self.start(pid, name, gib, at=at + step * pid, **options)
+
     def end(self, pid: int) -> None:
-        """Take a process away with what it held."""
+        """Remove a process and free its memory."""
         shutil.rmtree(self.proc / str(pid))
         del self.sizes[pid]
         self.gpu.pop(pid, None)
         self.write()
 
     def kill(self, pid: int, number: int) -> None:
-        """Do what the kernel does."""
+        """Record a signal, and remove the process unless it is deaf to it."""
         if pid not in self.sizes:
             raise ProcessLookupError
         self.sent.append((pid, number))
         if number == signal.SIGKILL or pid not in self.deaf:
             self.end(pid)
 
-    def guard(self, acts: list[watch.Act], rules: policy.Rules | None = None) -> watch.Guard:
-        """Return a guard of this host."""
+    def guard(self, rules: policy.Rules | None = None) -> watch.Guard:
+        """Return a guard of this host, which records its acts in ``acts``."""
         return watch.Guard(
-            self.host, watch.Levels(), rules or policy.Rules(), lambda: self.gpu, lambda: None, acts.append, self.kill
-        )
+            self.host, watch.Levels(), rules or policy.Rules(), lambda: self.gpu, lambda: None, self.acts.append,
+            self.kill,
+        )  # fmt: skip
+
+
+def look_again(guard: watch.Guard, times: int = 1) -> None:
+    """Let the guard look again without its rest between two looks."""
+    for _ in range(times):
+        guard._swept = guard._snapshots.rested = 0.0
+        guard.step()
+
+
+def process(
+    pid: int, name: str, own: float = 0, gpu: float = 0, group: int = 0, uid: int = 0, path: str = "", exe: str = ""
+) -> host.Process:
+    """Return a process that holds ``own`` GiB, and ``gpu`` GiB of the GPU."""
+    unit, sizes = host.unit_of(path), (int(own * GIB), int(gpu * GIB))
+    return host.Process(pid, 1, group or pid, float(pid), name, unit, *sizes, uid, path, exe=exe)

@@ -1,8 +1,8 @@
-"""Compares admission with what vLLM takes of a GPU: its log, what NVML says its processes hold, and the host's memory.
+"""Compare admission's estimate with vLLM's memory on a GPU: its log, NVML's figures and the host's memory.
 
-``PYTHONPATH=.:guard/src PYTHON -m guard.tests.on_gpu ROWS SECONDS`` adds a line of JSON to ROWS for each pair of a
-model and arguments that is not in it yet, and starts none that would not end within SECONDS. PYTHON has vLLM. The
-weights are vLLM's own dummies: a model's directory has a real config and real headers, and a hole in place of the data.
+``PYTHONPATH=.:guard/src PYTHON -m guard.tests.on_gpu ROWS SECONDS`` adds a line of JSON to ROWS for each pair of model
+and arguments that is missing there, as long as the pair can finish within SECONDS. PYTHON has vLLM, which uses dummy
+weights: a model's directory has a real config and real headers, and a hole instead of data.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "qwen2": {"architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2", "rms_norm_eps": 1e-6},
 }
 EAGER = ("--enforce-eager",)
-#: Model, type of its weights, length, share (0: vLLM's default), and what else the command says.
+#: Model, type of its weights, length, share (0: vLLM's default), and further arguments.
 PAIRS: tuple[tuple[str, str, int, float, tuple[str, ...]], ...] = (
     ("1B", "bfloat16", 2048, 0.15, EAGER),
     ("8B", "bfloat16", 4096, 0.5, ()),
@@ -66,10 +66,10 @@ LOGGED = {
     "fits": r"estimated maximum model length is (\d+)",
     "compiled": r"torch\.compile (?:and initial profiling/warmup run together )?took ([\d.]+) s",
 }
-#: vLLM has said this when it has no memory of the GPU yet.
+#: vLLM logs this before it allocates GPU memory.
 BEFORE_GPU = "Initializing a V1 LLM engine"
 AROUND = {**served.ENGINE, "VLLM_LOGGING_LEVEL": "DEBUG"}
-#: Seconds that a pair takes at most, by experience: with CUDA graphs and compiled code, and without.
+#: Observed maximum of seconds for a pair: with CUDA graphs and compiled code, and without.
 GRAPHS, PLAIN = 90, 45
 
 
@@ -84,7 +84,7 @@ def write(size: str, kind: str, folder: Path) -> None:
 
 
 def on_host(pid: int) -> int:
-    """Return what a process holds of the host's memory alone, and its part of what it shares."""
+    """Return a process's private host memory and its proportional part of shared memory."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:
@@ -93,7 +93,7 @@ def on_host(pid: int) -> int:
 
 
 class Server:
-    """A server that is started at once, and stands still before it takes memory of the GPU until it is its turn."""
+    """A server that starts ahead of its turn and is stopped before it allocates GPU memory."""
 
     def __init__(self, pair: tuple[str, str, int, float, tuple[str, ...]], folder: Path) -> None:
         size, kind, length, share, more = pair
@@ -129,7 +129,7 @@ class Server:
                 os.kill(pid, number)
 
     def go(self, device: Any) -> bool:
-        """Let it go on, and return whether it serves."""
+        """Continue the server, and return whether it starts to serve."""
         self.began = time.monotonic()
         with self._lock:
             self._turn = True
@@ -151,7 +151,7 @@ class Server:
             time.sleep(0.5)
 
     def held(self, device: Any) -> tuple[int, int]:
-        """Return what its processes hold of the GPU, and of the host."""
+        """Return the GPU and host memory of its processes."""
         try:
             pids = engines.family(self.process.pid)
         except OSError:
@@ -160,13 +160,13 @@ class Server:
         return sum(held.get(pid, 0) for pid in pids), sum(map(on_host, pids))
 
     def ask(self) -> None:
-        """Have it answer as many long texts at once as it does."""
+        """Send it 32 long texts at once."""
         size = min(self.pair[2] - 64, 4000)
         with ThreadPoolExecutor(32) as pool:
             list(pool.map(lambda number: engines.ask(self.port, [5 + number] * size), range(32)))
 
     def end(self) -> None:
-        """End it and what it has started."""
+        """Stop the server and its children."""
         self._over = True
         self._signal(signal.SIGCONT)
         self.process.terminate()
@@ -178,7 +178,7 @@ class Server:
 
 
 def measure(server: Server, device: Any) -> dict[str, Any]:
-    """Return a row: what admission says, and what came of it."""
+    """Run a server and return a row with admission's estimate and the measured figures."""
     from sparkforge_guard import admission
 
     verdict = admission.admit(["vllm", *server.arguments])
@@ -215,13 +215,13 @@ def measure(server: Server, device: Any) -> dict[str, Any]:
 
 
 def main(rows: Path, seconds: float) -> int:
-    """Measure what is not in the file yet; three failures in a row at the beginning end it."""
+    """Measure the pairs that are not in the file yet; give up if the first three fail."""
     from sparkforge_guard import nvml
 
     deadline, device = time.monotonic() + seconds, nvml.connect()
     if device is None:
         raise SystemExit("NVML cannot be loaded: this needs a GPU.")
-    # Nothing that was started stays behind a run that is cut off.
+    # Stop the servers when this process is terminated.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     done = [json.loads(line) for line in rows.read_text().splitlines()] if rows.exists() else []
     left = [pair for pair in PAIRS if not any(row["pair"] == json.loads(json.dumps(pair)) for row in done)]
@@ -259,7 +259,7 @@ def main(rows: Path, seconds: float) -> int:
                 return 1
             asked = {str(word) for row in done for word in row["words"]}
             if not row["served"] and "fits" in row["said"] and row["proposal"] and row["proposal"][1] not in asked:
-                # vLLM refused this command, so the proposal of the admission is tried in its place.
+                # vLLM refused this command, so try admission's proposal.
                 size, kind, _length, _share, more = current.pair
                 proposal = dict(zip(row["proposal"][::2], row["proposal"][1::2]))
                 length = int(proposal.get("--max-model-len", current.pair[2]))

@@ -1,8 +1,8 @@
-"""The scenarios of the virtual machine and the processes to kill in each: sizes are per cent of its memory.
+"""The scenarios of the virtual machine and the processes to kill in each.
 
-An actor is (name, unit or control group or "", kind, per cent, MB/s). The first actors run before; the last ones take
-the memory that is left. ``right`` has the names of the actors that may be killed, and with ``asked`` only after a
-SIGTERM. 80 MB/s are to 1 GiB as 10 GB/s are to 128.
+An actor is (name, unit or control group or "", kind, per cent of the memory, MB/s). The first actors run before; the
+last ones take the remaining memory. ``right`` has the names of the actors that may be killed; with ``asked``, only
+after a SIGTERM. 80 MB/s scaled from 1 GiB to 128 GiB are 10 GB/s.
 """
 
 from typing import NamedTuple
@@ -11,7 +11,7 @@ SCALED, FASTEST, SLOW = 80, 0, 30
 
 
 class Actor(NamedTuple):
-    """One process, or ``count`` of them."""
+    """``count`` processes of the same kind."""
 
     name: str
     unit: str
@@ -20,9 +20,9 @@ class Actor(NamedTuple):
     rate: int = SCALED
     count: int = 1
     deaf: bool = False
-    #: In the process group of the one before.
+    #: Whether it joins the process group of the previous actor.
     joined: bool = False
-    #: Its account, what it calls itself, and how many groups its account is in.
+    #: Its account, the name that it gives itself, and the number of its account's groups.
     uid: int = 0
     comm: str = ""
     groups: int = 0
@@ -37,7 +37,7 @@ class Scenario(NamedTuple):
     swap: str = ""
     first: tuple[str, ...] = ()
     asked: bool = False
-    #: Whether one of them has to go.
+    #: Whether one of ``right`` must be killed.
     certain: bool = True
 
 
@@ -48,19 +48,19 @@ EATER = Actor("eater", "user.scope", "plain", 120)
 DATABASE = Actor("database", "postgresql.service", "plain", 25)
 WORKER = Actor("worker", "user.scope", "plain", 12, 10)
 COMPILER = Actor("cc1plus", "sparkforge-pytorch-0123.service", "plain", 80)
-#: Control groups of two ordinary users, each below a user's own systemd.
+#: A control group under a user's systemd instance.
 _OF_USER = "/user.slice/user-{0}.slice/user@{0}.service/app.slice/{1}"
 ATTACKER = Actor("attacker", _OF_USER.format(1001, "mine.service"), "plain", 120, uid=1001)
 VICTIM = Actor("victim", _OF_USER.format(1002, "jupyter.service"), "plain", 35, uid=1002, comm="vllm")
 
 
 def fast(actor: Actor) -> Actor:
-    """Return it as fast as the machine goes."""
+    """Return an actor without a limit on its speed."""
     return actor._replace(rate=FASTEST)
 
 
 def deaf(actor: Actor) -> Actor:
-    """Return it with SIGTERM ignored."""
+    """Return an actor that ignores SIGTERM."""
     return actor._replace(deaf=True)
 
 
@@ -107,7 +107,7 @@ SCENARIOS = {
     "with swap, a process eats": Scenario((MODEL,), (EATER._replace(percent=200),), ("eater",), "disk"),
     "with swap, a second model loads": Scenario((MODEL,), (LOADER._replace(percent=120),), ("loader",), "disk"),
     "with zram, a process eats": Scenario((MODEL,), (EATER._replace(percent=200),), ("eater",), "zram"),
-    # Tricks with which a user's processes are spared, or another user's process is killed instead.
+    # Tricks to make the guard spare a user's processes or kill another user's process instead.
     "a user's process eats beside another's": Scenario((VICTIM,), (ATTACKER,), ("attacker",)),
     "it calls itself sshd": Scenario((VICTIM,), (ATTACKER._replace(comm="sshd"),), ("attacker",)),
     "it calls itself a display": Scenario((VICTIM,), (ATTACKER._replace(comm="gnome-shell"),), ("attacker",)),

@@ -1,12 +1,11 @@
-"""The virtual machine: this machine's own Python on a disk, under a kernel of Debian's and little memory (qemu).
+"""Run the scenarios in a virtual machine (qemu) with little memory, a Debian kernel and this host's Python.
 
 ``PYTHONPATH=.collections python -m guard.tests.vm MODE [--runs N] [--scenario NAME …] [--out FILE]``; MODE is guard,
-none or earlyoom. Each row of guard/tests/inside.py is printed as it comes, with how many cores the machine used; FILE
-has them too, beside what the kernel and the guard print. A machine that froze or went down is started anew with what is
-left. It needs qemu-system-x86, cpio, mkfs.ext4 and root; GUARD_KVM=1 uses KVM where that works. ``--prepare FOLDER``
-makes what every machine starts from, for another host: there GUARD_PREPARED names the folder, GUARD_QEMU the command,
-and this checkout and Python are enough. Huge pages are for who asks for them, as in Ubuntu's kernel; /proc
-hides what is another account's.
+none or earlyoom. Each row of guard/tests/inside.py is printed with the number of cores that the machine used; FILE also
+has the output of the kernel and the guard. If a machine freezes or goes down, another one runs the remaining scenarios.
+It needs qemu-system-x86, cpio, mkfs.ext4 and root; GUARD_KVM=1 uses KVM. ``--prepare FOLDER`` makes the files of the
+machine for another host, which needs only this checkout and Python: GUARD_PREPARED names the folder, and GUARD_QEMU the
+command. As in Ubuntu's kernel, programs get huge pages only on request; /proc hides other accounts' processes.
 """
 
 import argparse
@@ -27,11 +26,11 @@ from typing import Any
 from guard.tests.scenarios import SCENARIOS
 
 MEMORY, DISK = 1024, 2 << 30
-#: Modules that run in the machine.
+#: Modules of this directory that run in the machine.
 HERE = ("eat", "inside", "scenarios")
 MODULES = """virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci netfs fscache 9pnet 9pnet_virtio
 9p failover net_failover virtio_net crc32c_generic virtio_blk crc16 mbcache jbd2 ext4 zsmalloc zram""".split()
-#: Modules of Python that the machine does not get.
+#: Parts of Python's library that the machine does not need.
 LEFT_OUT = ("test", "idlelib", "tkinter", "dist-packages", "site-packages", "config-*", "ensurepip", "lib2to3")
 INIT = """#!/bin/busybox sh
 /bin/busybox mkdir -p /proc /sys /new
@@ -50,7 +49,7 @@ exec $b chroot /new /usr/bin/python3 -u -B /tmp/bench/inside.py
 
 
 def packages() -> Path:
-    """Return Debian's kernel, busybox, and earlyoom, unpacked."""
+    """Return the directory with Debian's unpacked kernel, busybox and earlyoom."""
     from lab.host import cache_directory
 
     cache = cache_directory() / "guard-vm"
@@ -69,7 +68,7 @@ def packages() -> Path:
 
 
 def initramfs(root: Path, folder: Path) -> None:
-    """Make the first file system: busybox, modules, and what starts the scenarios."""
+    """Make the initramfs with busybox, kernel modules and the init script."""
     tree = folder / "tree"
     (tree / "bin").mkdir(parents=True)
     (tree / "mod").mkdir()
@@ -80,15 +79,14 @@ def initramfs(root: Path, folder: Path) -> None:
     (tree / "init").write_text(INIT.format(modules=" ".join(MODULES)))
     (tree / "init").chmod(0o755)
     names = "\n".join(str(path.relative_to(tree)) for path in tree.rglob("*"))
-    made = subprocess.run(
-        ["cpio", "-o", "-H", "newc", "--quiet"], cwd=tree, input=names.encode(), capture_output=True, check=True
-    )
-    (folder / "initrd.gz").write_bytes(gzip.compress(made.stdout, 1))
+    command = ["cpio", "-o", "-H", "newc", "--quiet"]
+    archive = subprocess.run(command, cwd=tree, input=names.encode(), capture_output=True, check=True).stdout
+    (folder / "initrd.gz").write_bytes(gzip.compress(archive, 1))
     shutil.rmtree(tree)
 
 
 def system(root: Path, folder: Path) -> None:
-    """Make a disk with Python, and busybox for a shell: from a 9p share, a page cannot be read once memory is gone."""
+    """Make a disk with Python and busybox, because pages cannot be read from a 9p share once memory is gone."""
     tree, python = folder / "tree", os.path.realpath("/usr/bin/python3")
     for name in ("bin", "sbin", "lib", "lib64"):
         (tree / "usr" / name).mkdir(parents=True)
@@ -114,7 +112,7 @@ def system(root: Path, folder: Path) -> None:
 
 
 def bench(prepared: Path, folder: Path, mode: str, scenarios: list[str]) -> Path:
-    """Put together what the machine gets beside this one's files: this checkout's guard, and what it is to do."""
+    """Make the folder for the machine with this checkout's guard and the names of the scenarios."""
     from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.programs import GUARD
 
     folder.mkdir()
@@ -126,7 +124,7 @@ def bench(prepared: Path, folder: Path, mode: str, scenarios: list[str]) -> Path
 
 
 def prepare(folder: Path) -> Path:
-    """Make what each machine starts from: kernel, first file system, a disk, and earlyoom."""
+    """Make the machine's files: kernel, initramfs, disks and earlyoom."""
     root = packages()
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(root / "usr/bin/earlyoom", folder)
@@ -140,7 +138,7 @@ def prepare(folder: Path) -> Path:
 
 
 class Asker(threading.Thread):
-    """Asks the machine every 0.2 s for what sshd would do, and keeps how long each answer took."""
+    """Connects to the machine every 0.2 s, as to sshd, and records the longest time for an answer."""
 
     def __init__(self, port: int) -> None:
         super().__init__(daemon=True)
@@ -161,14 +159,14 @@ class Asker(threading.Thread):
             self.unanswered += b"alive" not in answer
 
     def taken(self) -> dict[str, Any]:
-        """Return the figures since the last time."""
+        """Return the figures since the last call."""
         figures = {"answer": round(self.longest, 3), "unanswered": self.unanswered}
         self.longest, self.unanswered = 0.0, 0
         return figures
 
 
 def run(mode: str, scenarios: list[str], out: Path, frozen: float = 90) -> list[dict[str, Any]]:
-    """Run the scenarios in one machine; one that says nothing for ``frozen`` seconds is switched off."""
+    """Run the scenarios; kill a machine that prints nothing for ``frozen`` seconds and start another one."""
     rows: list[dict[str, Any]] = []
     while scenarios:
         began = len(rows)
@@ -181,7 +179,7 @@ def run(mode: str, scenarios: list[str], out: Path, frozen: float = 90) -> list[
 
 
 def boot(mode: str, scenarios: list[str], out: Path, frozen: float, rows: list[dict[str, Any]]) -> None:
-    """Start the machine, and let it run what is wanted until it ends, freezes or goes down."""
+    """Start a machine, and let it run scenarios until it has finished, freezes or goes down."""
     prepared_path = os.environ.get("GUARD_PREPARED")
     with tempfile.TemporaryDirectory() as name, socket.socket() as free:
         folder = Path(name)
@@ -211,13 +209,13 @@ def boot(mode: str, scenarios: list[str], out: Path, frozen: float, rows: list[d
 
 
 def used(pid: int) -> float:
-    """Return the seconds of CPU that the machine has used: a busy host gives it less than what it would take."""
+    """Return the CPU seconds of the machine, which show whether a busy host slowed it down."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def follow(command: list[str], port: int, out: Path, frozen: float, rows: list[dict[str, Any]]) -> None:
-    """Start the machine and gather its rows."""
+    """Start a machine and collect its rows."""
     asker = Asker(port)
     asker.start()
     begun, spent = "", 0.0
@@ -229,7 +227,7 @@ def follow(command: list[str], port: int, out: Path, frozen: float, rows: list[d
     with out.open("a") as log:
         machine = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         assert machine.stdout is not None
-        # When it said anything, and when a scenario began: a kernel that ends processes for minutes says much.
+        # Times of the last output and of the scenario's start: a kernel that kills processes for minutes prints a lot.
         last, since = [time.monotonic()], [float("inf")]
 
         def end_if_frozen() -> None:
@@ -244,7 +242,7 @@ def follow(command: list[str], port: int, out: Path, frozen: float, rows: list[d
             text = line.decode(errors="replace").strip()
             log.write(text + "\n")
             log.flush()
-            # earlyoom's colours, or the rest of a line of the kernel's, may be in front; another line may follow.
+            # A row may come after colours of earlyoom or part of a kernel message, and before another line.
             _front, marker, rest = text.partition("ROW {")
             if not marker:
                 continue
@@ -261,12 +259,12 @@ def follow(command: list[str], port: int, out: Path, frozen: float, rows: list[d
                 keep(**row)
     machine.wait()
     if begun:
-        # It froze (killed here), or its kernel gave up.
+        # The machine froze and was killed, or its kernel panicked.
         keep(scenario=begun, ok=False, **{"frozen" if machine.returncode < 0 else "down": True}, **asker.taken())
 
 
 def main() -> None:
-    """Run, and print one line a row."""
+    """Run the command line."""
     parser = argparse.ArgumentParser()
     parser.add_argument("mode", choices=["guard", "none", "earlyoom"], nargs="?", default="guard")
     parser.add_argument("--runs", type=int, default=1)

@@ -1,4 +1,4 @@
-"""The command ``sparkforge-guard``, and the module that asks it."""
+"""The command ``sparkforge-guard``, and the admission module that calls it."""
 
 from pathlib import Path
 

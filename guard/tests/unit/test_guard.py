@@ -1,4 +1,4 @@
-"""The guard: when it acts, on which processes, and what it records."""
+"""The guard's acts: their time, the processes that it chooses, and its records."""
 
 import json
 import os
@@ -15,23 +15,15 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import
 from sparkforge_guard import brakes, cli, host, install, journal, nvml, policy, power, settings, watch
 from sparkforge_guard._shared.module_utils._core.errors import SparkforgeError
 
-from guard.tests.machine import GIB, TOTAL, Machine
+from guard.tests.machine import GIB, TOTAL, Machine, look_again, process
 
 TERM, KILL = signal.SIGTERM, signal.SIGKILL
-
-
-@pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    machine = Machine(tmp_path / "proc")
-    machine.start(1, "systemd")
-    machine.start(700, "sshd", unit="ssh.service")
-    return machine
 
 
 def grow(
     machine: Machine, guard: watch.Guard, pid: int, name: str, gib: float, gpu: bool = True, group: int = 0
 ) -> None:
-    """Let a process grow to a size in steps of a GiB, while the guard looks at each."""
+    """Let a process grow in steps of a GiB, each followed by a look of the guard."""
     for size in range(1, int(gib) + 1):
         if machine.sent:
             break
@@ -53,44 +45,24 @@ def test_host_without_pressure_is_guarded_by_available_memory(tmp_path: Path):
     machine = Machine(tmp_path / "proc", pressure=False)
     assert not machine.host.has_pressure
     assert machine.host.memory().full == -1.0
-    acts: list[watch.Act] = []
-    guard = machine.guard(acts)
+    guard = machine.guard()
     guard.step()
     grow(machine, guard, 900, "loader", 118)
     assert machine.sent == [(900, TERM)]
 
 
-@pytest.mark.parametrize(
-    ("text", "unit"),
-    [
-        ("0::/system.slice/ssh.service\n", "ssh.service"),
-        ("0::/user.slice/user-1000.slice/user@1000.service/app.slice/app-x.scope\n", "app-x.scope"),
-        ("4:memory:/other.service\n1:name=systemd:/system.slice/vllm.service\n", "vllm.service"),
-        ("0::/\n", ""),
-    ],
-)
-def test_unit_of_a_process_is_the_innermost(machine: Machine, text: str, unit: str):
-    machine.start(900, "a (strange) name) S 1")
-    (machine.proc / "900/cgroup").write_text(text)
-    process = machine.host.process(900, {}, False)
-    assert process is not None
-    assert (process.unit, process.name) == (unit, "a (strange) name) S 1")
-
-
 def test_second_model_is_asked_and_the_first_stays(machine: Machine):
-    acts: list[watch.Act] = []
-    guard = machine.guard(acts)
+    guard = machine.guard()
     machine.start(900, "model", 2, 60)
     guard.step()
     grow(machine, guard, 901, "loader", 60)
     assert machine.sent == [(901, TERM)]
-    assert [act.kind for act in acts] == ["warn", "ask"]
-    assert 0.05 < acts[-1].memory.available / TOTAL < 0.06
+    assert [act.kind for act in machine.acts] == ["warn", "ask"]
+    assert 0.05 < machine.acts[-1].memory.available / TOTAL < 0.06
 
 
 def test_deaf_process_is_killed_at_the_last_level(machine: Machine):
-    acts: list[watch.Act] = []
-    guard = machine.guard(acts)
+    guard = machine.guard()
     machine.start(900, "model", 2, 60)
     machine.deaf.add(901)
     guard.step()
@@ -103,8 +75,7 @@ def test_deaf_process_is_killed_at_the_last_level(machine: Machine):
 
 
 def test_deaf_process_that_stops_growing_is_killed_later(machine: Machine, monkeypatch: pytest.MonkeyPatch):
-    acts: list[watch.Act] = []
-    guard = machine.guard(acts)
+    guard = machine.guard()
     machine.deaf.add(901)
     guard.step()
     grow(machine, guard, 901, "loader", 114)
@@ -115,15 +86,14 @@ def test_deaf_process_that_stops_growing_is_killed_later(machine: Machine, monke
     monkeypatch.setattr(time, "monotonic", lambda: now + 11)
     guard.step()
     assert machine.sent == [(901, TERM), (901, KILL)]
-    assert "after it was asked" in acts[-1].why
+    assert "after it was asked" in machine.acts[-1].why
 
 
 def test_dying_process_delays_the_next_choice(machine: Machine):
-    acts: list[watch.Act] = []
-    guard = machine.guard(acts)
+    guard = machine.guard()
     machine.start(900, "model", 2, 60)
     guard.step()
-    # The kernel takes its time: the signal is sent, the process is still there.
+    # The process stays for a while after the signal.
     guard.kill = lambda pid, number: machine.sent.append((pid, number))
     for size in (20, 40, 54, 55, 56):
         machine.start(901, "loader", 0.1, size)
@@ -132,19 +102,10 @@ def test_dying_process_delays_the_next_choice(machine: Machine):
     assert machine.sent.count((901, KILL)) == 1
 
 
-def test_growing_process_is_asked_before_a_newer_model(machine: Machine):
-    guard = machine.guard([])
-    machine.start(900, "eater", 20)
-    machine.start(950, "model", 1, 30)
-    guard.step()
-    grow(machine, guard, 900, "eater", 100, gpu=False)
-    assert machine.sent == [(900, TERM)]
-
-
 def test_second_shortage_spares_a_model_that_loaded_since(machine: Machine, monkeypatch: pytest.MonkeyPatch):
-    # Seen in a virtual machine: no table was read while there was more than in the shortage, so that nobody knew who
-    # had held what when the next one began.
-    guard, now = machine.guard([]), time.monotonic()
+    # In a virtual machine, the guard took no snapshot between two shortages, so it did not know which process had grown
+    # in the second one.
+    guard, now = machine.guard(), time.monotonic()
     monkeypatch.setattr(time, "monotonic", lambda: now)
     monkeypatch.setattr(time, "thread_time", lambda: now)
     grow(machine, guard, 901, "loader", 114)
@@ -153,33 +114,23 @@ def test_second_shortage_spares_a_model_that_loaded_since(machine: Machine, monk
     now += 1
     grow(machine, guard, 902, "model", 60)
     now += 4
-    for size in (10, 50, 54):  # fewer than what the model holds, within the same 10 s
+    for size in (10, 50, 54):  # less than the model holds, within the same 10 s
         machine.start(903, "eater", size, at=1)
         guard.step()
     assert machine.sent == [(903, TERM)]
 
 
 def test_page_cache_is_not_a_shortage(machine: Machine):
-    acts: list[watch.Act] = []
-    guard = machine.guard(acts)
+    guard = machine.guard()
     machine.start(900, "model", 2, 60)
     machine.cache = 57 * GIB
     machine.write()
     assert guard.step() > 0.05
-    assert acts == []
-
-
-def test_load_that_fits_kills_no_process(machine: Machine):
-    acts: list[watch.Act] = []
-    guard = machine.guard(acts)
-    guard.step()
-    grow(machine, guard, 901, "loader", 106)
-    assert (machine.sent, acts) == ([], [])
+    assert machine.acts == []
 
 
 def test_shortage_is_judged_without_the_previous_one(machine: Machine, monkeypatch: pytest.MonkeyPatch):
-    acts: list[watch.Act] = []
-    guard = machine.guard(acts)
+    guard = machine.guard()
     machine.start(900, "model", 2, 60)
     guard.step()
     for size in (20, 57):
@@ -191,18 +142,18 @@ def test_shortage_is_judged_without_the_previous_one(machine: Machine, monkeypat
     for seconds in (1, 2, 13):
         monkeypatch.setattr(time, "monotonic", lambda seconds=seconds: now + seconds)
         guard.step()
-    # Another of that name, in no time; it takes a second to die.
+    # Another process with that name loads within half a second; it takes a second to exit.
     guard.kill = lambda pid, number: machine.sent.append((pid, number))
     for seconds, size in ((13.1, 20), (13.2, 57), (13.3, 57), (13.6, 57), (14.2, 57)):
         monkeypatch.setattr(time, "monotonic", lambda seconds=seconds: now + seconds)
         machine.start(902, "loader", 0.1, size, at=soon)
         guard.step()
     assert machine.sent == [(901, KILL), (902, KILL)]
-    assert "started by" not in acts[-1].why
+    assert "started by" not in machine.acts[-1].why
 
 
 def test_last_killed_processes_have_time_to_exit(machine: Machine, monkeypatch: pytest.MonkeyPatch):
-    guard = machine.guard([])
+    guard = machine.guard()
     machine.start(900, "model", 2, 60)
     guard.step()
     guard.kill = lambda pid, number: machine.sent.append((pid, number))
@@ -211,7 +162,7 @@ def test_last_killed_processes_have_time_to_exit(machine: Machine, monkeypatch: 
         monkeypatch.setattr(time, "monotonic", lambda seconds=seconds: now + seconds)
         machine.start(901, "loader", 0.1, size)
         guard.step()
-    # Its child, started by then, dies as slowly.
+    # Its child exits as slowly.
     machine.start(902, "loader", 0.1, 0.1, parent=901)
     for seconds in (4.5, 5.5, 7.5):
         monkeypatch.setattr(time, "monotonic", lambda seconds=seconds: now + seconds)
@@ -220,7 +171,7 @@ def test_last_killed_processes_have_time_to_exit(machine: Machine, monkeypatch: 
 
 
 def test_children_started_during_the_kill_are_killed(machine: Machine):
-    guard = machine.guard([])
+    guard = machine.guard()
     machine.start(900, "model", 1, 20)
     guard.step()
     kill, born = machine.kill, iter(range(2000, 2010))
@@ -231,8 +182,7 @@ def test_children_started_during_the_kill_are_killed(machine: Machine):
             machine.start(child, "bomb", 2, parent=pid)
 
     guard.kill = fork
-    for pid in range(1000, 1047):
-        machine.start(pid, "bomb", 2)
+    machine.start_many(range(1000, 1047), "bomb", 2)
     guard.step()
     assert set(machine.sizes) == {1, 700, 900}
 
@@ -245,7 +195,7 @@ def family(kind: str, count: int = 20) -> list[host.Process]:
 
     pids = range(200, 200 + count)
     return {
-        # torch's DataLoader: one process starts all workers, or each of several under a launcher does.
+        # torch's DataLoader: a process starts all workers, or several processes under a launcher start some each.
         "loader": [process(100, 90, "python3"), *(process(pid, 100, "python3") for pid in pids)],
         "loaders": [
             process(100, 90, "python3"), *(process(101 + number, 100, "python3") for number in range(4)),
@@ -256,7 +206,7 @@ def family(kind: str, count: int = 20) -> list[host.Process]:
             *(process(pid + 1000, pid, "g++") for pid in pids),
             *(process(pid + 2000, pid + 1000, "cc1plus") for pid in pids),
         ],
-        # Each process starts others; or one starts all, which do not exit; or each exits after it has started two.
+        # A bomb's processes have parents in the bomb, or are orphans; those of a desktop have systemd as their parent.
         "bomb": [process(pid, 200 + (pid - 200) // 2 if pid > 200 else 90, "bash") for pid in pids],
         "orphans": [process(pid, 1, "bash") for pid in pids],
         "of a desktop": [process(pid, 80, "bash") for pid in pids],
@@ -276,13 +226,12 @@ def test_fork_bomb_differs_from_a_data_loader_and_a_build(kind: str, count: int,
               for pid, parent, name in ((80, 1, "systemd"), (90, 80, "bash"))]  # fmt: skip
     processes = {process.pid: process for process in (*members, *others)}
     assert policy.is_bomb(members, processes, 45.0) is expected
-    # Long after their start they are what runs here.
+    # Processes that have run for a while are not a bomb.
     assert not policy.is_bomb(members, processes, 60.0)
 
 
 def test_data_loader_in_a_shortage_is_asked_and_a_namesake_stays(machine: Machine):
-    acts: list[watch.Act] = []
-    guard = machine.guard(acts)
+    guard = machine.guard()
     machine.start(800, "python3", 0.1, 40)  # in the same session
     machine.start(900, "python3", 5, group=900)
     machine.deaf.update(range(900, 1000))
@@ -292,8 +241,8 @@ def test_data_loader_in_a_shortage_is_asked_and_a_namesake_stays(machine: Machin
             machine.start(pid, "python3", size, group=900, at=1e9 + pid, parent=900)
         guard.step()
     assert sorted(machine.sent) == [(pid, TERM) for pid in range(900, 921)]
-    assert [act.kind for act in acts] == ["warn", "ask"]
-    # Those that do not end are ended at the last level, and what they start meanwhile.
+    assert [act.kind for act in machine.acts] == ["warn", "ask"]
+    # Deaf processes are killed at the last level.
     machine.sent.clear()
     machine.start(800, "python3", 0.1, 44)
     guard.step()
@@ -301,49 +250,43 @@ def test_data_loader_in_a_shortage_is_asked_and_a_namesake_stays(machine: Machin
 
 
 def test_bomb_taken_for_a_data_loader_is_killed_as_a_whole(machine: Machine):
-    # Seen in a virtual machine: the first process had started all of it. It was ended like others, what it had started
-    # just before was missed, and the model was ended for it.
-    guard = machine.guard([])
-    machine.start(800, "bomb", 12, at=5)  # an older namesake, and no small one
+    # In a virtual machine, the first process had started the whole bomb. The guard missed its last children and then
+    # killed the model.
+    guard = machine.guard()
+    machine.start(800, "bomb", 12, at=5)  # an older, large process with the same name
     machine.start(850, "model", 1, 40)
     guard.step()
     guard.kill = lambda pid, number: machine.sent.append((pid, number))
     machine.start(1000, "bomb", 1.7, at=1e9)
-    for pid in range(1001, 1038):
-        machine.start(pid, "bomb", 1.7, at=1e9 + pid, parent=1000)
+    machine.start_many(range(1001, 1038), "bomb", 1.7, at=1e9, step=1, parent=1000)
     guard.step()
     assert sorted(machine.sent) == [(pid, KILL) for pid in range(1000, 1038)]
     for pid in range(1000, 1038):
         machine.end(pid)
     machine.start(3000, "bomb", 64, at=2e9)
     machine.sent.clear()
-    for _ in range(3):
-        guard._swept = guard._snapshots.rested = 0.0
-        guard.step()
+    look_again(guard, 3)
     assert {pid for pid, _number in machine.sent} == {3000}
 
 
-def beside_a_namesake_and_a_model(machine: Machine) -> tuple[watch.Guard, list[watch.Act], float]:
-    """Return a guard that has looked once, its acts, and the time since the boot."""
-    acts: list[watch.Act] = []
-    guard = machine.guard(acts)
-    machine.start(800, "bomb", 12, at=5)  # an older namesake, and no small one
+def guard_beside_a_model(machine: Machine) -> tuple[watch.Guard, float]:
+    """Return a guard that has seen a model and an older process named bomb, and the time since the boot."""
+    guard = machine.guard()
+    machine.start(800, "bomb", 12, at=5)
     machine.start(850, "model", 1, 30)
     guard.step()
-    return guard, acts, machine.host.since_boot(time.monotonic())
+    return guard, machine.host.since_boot(time.monotonic())
 
 
 def test_orphans_of_an_asked_bomb_are_killed(machine: Machine):
-    # Seen in a virtual machine: those that were asked went, those that they had started did not, and none of these was
-    # looked for while what they started in turn was ended for 50 s.
-    guard, acts, now = beside_a_namesake_and_a_model(machine)
+    # In a virtual machine, the asked processes exited but their children stayed, and the guard killed only the
+    # grandchildren for 50 s.
+    guard, now = guard_beside_a_model(machine)
     machine.start(1000, "bomb", 3.4, at=now - 1)
-    for pid in range(1001, 1021):
-        machine.start(pid, "bomb", 3.4, at=now - 1, parent=1000)
+    machine.start_many(range(1001, 1021), "bomb", 3.4, at=now - 1, parent=1000)
     guard.step()
-    assert [act.kind for act in acts] == ["warn", "ask"] and 1000 not in machine.sizes
-    for pid in range(6000, 6020):
-        machine.start(pid, "bomb", 3.8, at=machine.host.since_boot(time.monotonic()), parent=5000)
+    assert [act.kind for act in machine.acts] == ["warn", "ask"] and 1000 not in machine.sizes
+    machine.start_many(range(6000, 6020), "bomb", 3.8, at=machine.host.since_boot(time.monotonic()), parent=5000)
     for _ in range(2):
         guard.step()
     assert [pid for pid in machine.sizes if pid >= 1000] == []
@@ -351,17 +294,15 @@ def test_orphans_of_an_asked_bomb_are_killed(machine: Machine):
 
 
 def test_growing_swarm_is_killed_with_its_missed_part(machine: Machine):
-    # Seen in a virtual machine: a part of a bomb, a process group, was taken for a data loader. What was older than the
-    # asking and of other groups started others again and again; these were ended for 60 s, and then the model was.
-    guard, acts, now = beside_a_namesake_and_a_model(machine)
+    # In a virtual machine, the guard took a process group of a bomb for a data loader. Older processes of other groups
+    # went on forking; the guard killed their children for 60 s and then the model.
+    guard, now = guard_beside_a_model(machine)
     machine.start(990, "bomb", 1, at=now - 30)  # the first one
-    for pid in range(991, 1000):
-        machine.start(pid, "bomb", 1, at=now - 2, parent=990)
-    for pid in range(1000, 1020):
-        machine.start(pid, "bomb", 3, group=1000, at=now - 1, parent=990)
+    machine.start_many(range(991, 1000), "bomb", 1, at=now - 2, parent=990)
+    machine.start_many(range(1000, 1020), "bomb", 3, group=1000, at=now - 1, parent=990)
     guard.step()
     assert sorted(machine.sent) == [(pid, TERM) for pid in range(1000, 1020)]
-    assert [act.kind for act in acts] == ["warn", "ask"]
+    assert [act.kind for act in machine.acts] == ["warn", "ask"]
     for pid in range(6000, 6020):
         machine.start(pid, "bomb", 3.2, at=machine.host.since_boot(time.monotonic()), parent=991 + pid % 9)
     guard.step()
@@ -369,9 +310,8 @@ def test_growing_swarm_is_killed_with_its_missed_part(machine: Machine):
 
 
 def test_bomb_that_grows_while_asked_is_killed_at_once(machine: Machine):
-    # Seen in a virtual machine: it was 60 processes when it was chosen, and 186 had been asked.
-    acts: list[watch.Act] = []
-    guard, kill, born = machine.guard(acts), machine.kill, iter(range(2000, 2070))
+    # In a virtual machine, a bomb had 60 processes when it was chosen, and 186 when all were asked.
+    guard, kill, born = machine.guard(), machine.kill, iter(range(2000, 2070))
     machine.start(850, "model", 1, 12)
     guard.step()
     machine.deaf.update(range(1000, 3000))
@@ -382,28 +322,26 @@ def test_bomb_that_grows_while_asked_is_killed_at_once(machine: Machine):
             machine.start(child, "bomb", 0.01, at=machine.host.since_boot(time.monotonic()), parent=pid)
 
     guard.kill = fork
-    for pid in range(1000, 1040):
-        machine.start(pid, "bomb", 2.52, at=machine.host.since_boot(time.monotonic()), parent=700)
+    machine.start_many(range(1000, 1040), "bomb", 2.52, at=machine.host.since_boot(time.monotonic()), parent=700)
     guard.step()
-    assert [act.kind for act in acts] == ["warn", "end"]
+    assert [act.kind for act in machine.acts] == ["warn", "end"]
     assert sorted(machine.sizes) == [1, 700, 850]
 
 
 def test_standstill_does_not_use_up_the_time_to_kill_a_swarm(machine: Machine, monkeypatch: pytest.MonkeyPatch):
-    # Seen in a virtual machine: it stood still for 60 s. The guard took the bomb for gone, and ended the model.
-    guard = machine.guard([])
+    # In a virtual machine that stood still for 60 s, the guard took the bomb for gone and killed the model.
+    guard = machine.guard()
     machine.start(900, "model", 1, 20)
     guard.step()
     guard.kill = lambda pid, number: machine.sent.append((pid, number))
-    for pid in range(1000, 1070):
-        machine.start(pid, "bomb", 1.4, at=1e9 + pid)
+    machine.start_many(range(1000, 1070), "bomb", 1.4, at=1e9, step=1)
     guard.step()
     now = time.monotonic()
     for seconds in (70, 140, 210):
         monkeypatch.setattr(time, "monotonic", lambda seconds=seconds: now + seconds)
         guard.step()
     assert {pid for pid, _number in machine.sent} == set(range(1000, 1070)) and guard._swarm is not None
-    # But it has an end.
+    # The search for the swarm ends after some looks.
     for look in range(40):
         monkeypatch.setattr(time, "monotonic", lambda look=look: now + 300 + look)
         guard.step()
@@ -411,58 +349,49 @@ def test_standstill_does_not_use_up_the_time_to_kill_a_swarm(machine: Machine, m
 
 
 def test_rehearsal_sends_no_signal(machine: Machine, monkeypatch: pytest.MonkeyPatch):
-    acts: list[watch.Act] = []
-    guard = machine.guard(acts)
+    guard = machine.guard()
     monkeypatch.setattr(os, "kill", machine.kill)
-    for pid in range(1000, 1020):
-        machine.start(pid, "bomb", 5.9, at=1e9)
+    machine.start_many(range(1000, 1020), "bomb", 5.9, at=1e9)
     guard.rehearse()
-    assert (machine.sent, acts, guard._snapshots.kept, guard._swarm) == ([], [], [], None)
+    assert (machine.sent, machine.acts, guard._snapshots.kept, guard._swarm) == ([], [], [], None)
 
 
-def sends_and_ends_nobody(machine: Machine, acts: list[watch.Act]) -> tuple[watch.Guard, list[tuple[int, int]]]:
-    """Return a guard that has looked once beside a model, and the list of what it sends from then on."""
-    guard = machine.guard(acts)
+def guard_without_effect(machine: Machine) -> watch.Guard:
+    """Return a guard that has seen a model and whose signals are only recorded."""
+    guard = machine.guard()
     machine.start(900, "model", 1, 20)
     guard.step()
-    sent: list[tuple[int, int]] = []
-    guard.kill = lambda pid, number: sent.append((pid, number))
-    return guard, sent
+    guard.kill = lambda pid, number: machine.sent.append((pid, number))
+    return guard
 
 
 def test_fork_bomb_delays_the_next_choice_until_it_is_gone(machine: Machine):
-    # Seen in a virtual machine: what it had started just before was missed, and the model was taken for who was left.
-    acts: list[watch.Act] = []
-    (guard, sent), kill = sends_and_ends_nobody(machine, acts), machine.kill
-    for pid in range(1000, 1047):
-        machine.start(pid, "bomb", 2, at=1e9 + pid)
+    # In a virtual machine, the guard missed the bomb's last children and took the model for the rest of it.
+    guard = guard_without_effect(machine)
+    machine.start_many(range(1000, 1047), "bomb", 2, at=1e9, step=1)
     machine.start(1000, "bomb", 2.1, at=1e9)
     guard.step()
-    assert sorted(sent) == [(pid, KILL) for pid in range(1000, 1047)], "it is not asked"
+    assert sorted(machine.sent) == [(pid, KILL) for pid in range(1000, 1047)], "it is not asked"
     for pid in range(1000, 1047):
-        kill(pid, KILL)
-    # One that is younger holds all that there is, while nothing of it was seen when the others were ended.
+        machine.end(pid)
+    # A younger process, which the guard did not see when it killed the others, takes all memory.
     machine.start(3001, "bomb", 96, at=2e9)
-    for _ in range(3):
-        guard._swept = guard._snapshots.rested = 0.0
-        guard.step()
-    assert {pid for pid, _number in sent} == {*range(1000, 1047), 3001}
-    kill(3001, KILL)
-    guard._swept = guard._snapshots.rested = 0.0
-    guard.step()
-    assert guard._swarm is None and [act.kind for act in acts] == ["warn", "end"]
+    look_again(guard, 3)
+    assert {pid for pid, _number in machine.sent} == {*range(1000, 1047), 3001}
+    machine.end(3001)
+    look_again(guard)
+    assert guard._swarm is None and [act.kind for act in machine.acts] == ["warn", "end"]
 
 
 def test_snapshot_is_taken_when_a_bombs_memory_comes_back(machine: Machine, monkeypatch: pytest.MonkeyPatch):
-    # Seen in a virtual machine: a second bomb came while the first one was being ended. Nothing was known of what each
-    # had held in between, so that the model was taken for who had grown.
-    (guard, sent), kill = sends_and_ends_nobody(machine, []), machine.kill
-    for pid in range(1000, 1048):
-        machine.start(pid, "bomb", 2.05, at=1e9 + pid)
+    # In a virtual machine, a second bomb came while the first was being killed. Without a snapshot in between, the
+    # guard took the model for the process that had grown.
+    guard = guard_without_effect(machine)
+    machine.start_many(range(1000, 1048), "bomb", 2.05, at=1e9, step=1)
     guard.step()
-    assert sorted(sent) == [(pid, KILL) for pid in range(1000, 1048)]
+    assert sorted(machine.sent) == [(pid, KILL) for pid in range(1000, 1048)]
     for pid in range(1001, 1048):
-        kill(pid, KILL)
+        machine.end(pid)
     now = time.monotonic()
     for look in range(3):
         monkeypatch.setattr(time, "monotonic", lambda look=look: now + 5 * look)
@@ -470,42 +399,37 @@ def test_snapshot_is_taken_when_a_bombs_memory_comes_back(machine: Machine, monk
         guard._swept = time.monotonic()
         guard.step()
     assert guard._swarm is not None, "one of them is left"
-    kill(1000, KILL)
+    machine.end(1000)
     machine.start(3000, "eater", 97, at=2e9)
-    sent.clear()
+    machine.sent.clear()
     for look in range(4):
         monkeypatch.setattr(time, "monotonic", lambda look=look: now + 16 + look / 4)
         guard._snapshots.rested = guard._swept = 0.0
         guard.step()
-    assert {pid for pid, _number in sent} == {3000}
+    assert {pid for pid, _number in machine.sent} == {3000}
 
 
 def test_fast_swarm_is_killed_in_several_passes(machine: Machine):
-    guard = machine.guard([])
-    machine.start(900, "model", 1, 20)
-    guard.step()
-    sent: list[tuple[int, int]] = []
+    guard = guard_without_effect(machine)
 
     def kill(pid: int, number: int) -> None:
-        sent.append((pid, number))
-        # Each starts one more before it dies, thrice.
+        machine.sent.append((pid, number))
+        # Three of them start another one before they exit.
         if 2000 <= pid < 2003:
             machine.start(pid + 1, "bomb", 1, at=2e9 + pid, parent=pid)
 
     guard.kill = kill
-    for pid in range(1000, 1047):
-        machine.start(pid, "bomb", 2.1, at=1e9 + pid)
+    machine.start_many(range(1000, 1047), "bomb", 2.1, at=1e9, step=1)
     guard.step()
     machine.start(2000, "bomb", 1, at=2e9)
-    guard._swept = guard._snapshots.rested = 0.0
-    guard.step()
-    assert {pid for pid, _number in sent} >= {2000, 2001, 2002, 2003}
+    look_again(guard)
+    assert {pid for pid, _number in machine.sent} >= {2000, 2001, 2002, 2003}
 
 
 @pytest.mark.parametrize("waits", [False, True])
 def test_slow_snapshot_leaves_the_core_to_others(machine: Machine, monkeypatch: pytest.MonkeyPatch, waits: bool):
-    # Seen in a virtual machine: the kernel let the reading wait 8.5 s for memory, and the guard then rested for 34 s.
-    guard, read, reads = machine.guard([]), machine.host.processes, 0
+    # In a virtual machine, reading waited 8.5 s for memory, and the guard then rested for 34 s.
+    guard, read, reads = machine.guard(), machine.host.processes, 0
     clock, used = time.monotonic(), 0.0
     monkeypatch.setattr(time, "monotonic", lambda: clock)
     monkeypatch.setattr(time, "thread_time", lambda: used)
@@ -518,20 +442,19 @@ def test_slow_snapshot_leaves_the_core_to_others(machine: Machine, monkeypatch: 
     monkeypatch.setattr(machine.host, "processes", slow)
     machine.start(900, "model", 1)
     for step in range(40):
-        machine.start(900, "model", 1 + 2 * step)  # each time more than what makes it due
+        machine.start(900, "model", 1 + 2 * step)  # grows enough for another snapshot each time
         guard.step()
         clock += 0.005
-    # All of it takes 0.2 s, and 0.02 s for each time that it was read.
+    # The loop takes 0.2 s, and 0.02 s for each snapshot.
     assert reads == 40 if waits else 2 <= reads <= 1 + (0.2 + 0.02 * reads) / (0.02 * (1 + watch.REST))
 
 
 @pytest.mark.parametrize("waits", [False, True])
 def test_swarm_is_searched_again_at_once_after_a_wait(machine: Machine, monkeypatch: pytest.MonkeyPatch, waits: bool):
-    guard = machine.guard([])
+    guard = machine.guard()
     guard.step()
     guard.kill = lambda pid, number: machine.sent.append((pid, number))
-    for pid in range(1000, 1070):
-        machine.start(pid, "bomb", 1.7, at=1e9 + pid)
+    machine.start_many(range(1000, 1070), "bomb", 1.7, at=1e9, step=1)
     guard.step()
     assert guard._swarm is not None
     read, used = machine.host.processes, time.thread_time()
@@ -548,25 +471,22 @@ def test_swarm_is_searched_again_at_once_after_a_wait(machine: Machine, monkeypa
 
 
 def test_bomb_is_killed_with_its_part_in_the_starters_group(machine: Machine):
-    # Seen in a virtual machine: 63 of 163 were ended, and the rest went on.
-    acts: list[watch.Act] = []
-    guard = machine.guard(acts)
+    # In a virtual machine, the guard killed only 63 of 163 processes.
+    guard = machine.guard()
     machine.start(900, "model", 1, 20)
     guard.step()
     at = machine.host.since_boot(time.monotonic())
     machine.start(800, "bomb", 1, at=at, unit="other.service")
-    for pid in range(1000, 1040):
-        machine.start(pid, "bomb", 1.5, at=at, group=1000)
-    for pid in range(1040, 1080):
-        machine.start(pid, "bomb", 0.9, at=at)
+    machine.start_many(range(1000, 1040), "bomb", 1.5, at=at, group=1000)
+    machine.start_many(range(1040, 1080), "bomb", 0.9, at=at)
     guard.step()
     assert {pid for pid, number in machine.sent if number == KILL} == set(range(1000, 1080))
-    assert [act.kind for act in acts] == ["warn", "end"]
+    assert [act.kind for act in machine.acts] == ["warn", "end"]
 
 
 def test_children_of_a_dying_bomb_are_killed_and_a_namesake_stays(machine: Machine):
-    # Seen in a virtual machine: the guard waited 5 s for ten that died, while those they had started took all of it.
-    guard = machine.guard([])
+    # In a virtual machine, the guard waited 5 s for ten dying processes while their children took all memory.
+    guard = machine.guard()
     guard.step()
     machine.start(800, "bomb", 1)
     machine.start(900, "bomb", 117.5)
@@ -584,7 +504,7 @@ def test_children_of_a_dying_bomb_are_killed_and_a_namesake_stays(machine: Machi
     stat = machine.proc / "910/stat"
     machine.start(910, "bomb", 0.5)
     stat.write_text(stat.read_text().replace(") S 1 ", ") S 900 "))
-    guard._swept = time.monotonic() + 60  # it has just looked
+    guard._swept = time.monotonic() + 60  # as if it had just looked
     guard.step()
     assert machine.sent == [(900, KILL)]
     guard._swept -= 61
@@ -615,13 +535,12 @@ def test_endless_step_gives_the_core_to_others():
     done = subprocess.run([sys.executable, "-c", program], env=around, capture_output=True, text=True, check=True)
     if "no real-time" in done.stdout:
         pytest.skip(f"this host refuses it: {done.stdout}")
-    # Both within one step, and first in line again after its pause.
+    # The step runs with both policies, and in real time again after its pause.
     assert done.stdout.split("\n")[0] == f"{sorted([os.SCHED_OTHER, os.SCHED_RR])} {os.SCHED_RR}"
 
 
 def test_pages_that_a_shortage_needs_are_loaded_before():
-    # Seen in a virtual machine: in the first shortage after the boot the guard stood still for up to 20 s, and in no
-    # later one.
+    # In a virtual machine, the guard stood still for up to 20 s in the first shortage after the boot.
     program = (
         "import json, re, sys\n"
         f"from {watch.__name__} import _KEPT, fill_memory, lock_memory\n"
@@ -643,7 +562,7 @@ def test_pages_that_a_shortage_needs_are_loaded_before():
 
 def test_thrashing_host_acts_before_its_memory_is_gone(machine: Machine):
     machine.swap = (16 * GIB, 8 * GIB)
-    guard = machine.guard([])
+    guard = machine.guard()
     guard.step()
     grow(machine, guard, 901, "eater", 110, gpu=False)
     assert machine.sent == []
@@ -653,8 +572,7 @@ def test_thrashing_host_acts_before_its_memory_is_gone(machine: Machine):
 
 
 def test_warning_without_a_choice_names_the_holder(machine: Machine):
-    acts: list[watch.Act] = []
-    guard = machine.guard(acts, policy.Rules(protected=("postgres*",)))
+    guard = machine.guard(policy.Rules(protected=("postgres*",)))
     guard.step()
     machine.start(900, "postgres", 115)
     guard.step()
@@ -662,12 +580,12 @@ def test_warning_without_a_choice_names_the_holder(machine: Machine):
     guard._snapshots.rested = 0.0
     guard.step()
     assert machine.sent == []
-    assert "nobody may be ended" in acts[-1].why
-    assert acts[-1].holders[0].name == "postgres"
+    assert "nobody may be ended" in machine.acts[-1].why
+    assert machine.acts[-1].holders[0].name == "postgres"
 
 
 def test_pause_shrinks_near_the_next_level(machine: Machine):
-    guard = machine.guard([])
+    guard = machine.guard()
     pauses = []
     for size in (10, 100, 106, 107):
         machine.start(900, "model", 0.1, size)
@@ -679,43 +597,26 @@ def test_pause_shrinks_near_the_next_level(machine: Machine):
     assert pauses[-1] * 10e9 <= max(left, 0.01 * 10e9)
 
 
-def process(
-    pid: int, name: str, own: float = 0, gpu: float = 0, group: int = 0, uid: int = 0, path: str = "", exe: str = ""
-) -> host.Process:
-    unit, sizes = host.unit_of(path), (int(own * GIB), int(gpu * GIB))
-    return host.Process(pid, 1, group or pid, float(pid), name, unit, *sizes, uid, path, exe=exe)
-
-
 @pytest.mark.parametrize(
     ("sizes", "before", "lost", "expected"),
     [
-        # No process grew: the most recent that holds much GPU memory.
+        # No process grew: the most recent one with much GPU memory.
         ([(10, "a", 0, 40), (20, "b", 0, 10), (30, "c", 0, 1)], {10: 40, 20: 10, 30: 1}, 0, {20}),
-        # No process grew and there is no model: the most recent of those that hold most.
+        # No process grew and no model runs: the most recent of the largest ones.
         ([(10, "a", 50, 0), (20, "b", 40, 0), (30, "c", 3, 0)], {10: 50, 20: 40, 30: 3}, 0, {20}),
-        # Workers that took it together, none of them half of it: seen in a virtual machine, where the model went.
-        (
-            [
-                (10, "model", 0, 50),
-                (20, "worker", 14, 0),
-                (21, "worker", 12, 0),
-                (22, "worker", 11, 0),
-                (23, "worker", 3, 0),
-            ],
-            {10: 50},
-            40,
-            {20},
-        ),
-        # A build that took all of it stays as long as there is a model.
+        # Workers took it together, and none of them half of it; in a virtual machine, the model was killed.
+        ([(10, "model", 0, 50), *((pid, "worker", gib, 0) for pid, gib in enumerate((14, 12, 11, 3), 20))],
+         {10: 50}, 40, {20}),
+        # A build that took the memory stays as long as a model runs.
         ([(10, "model", 1, 40), (20, "cc1plus", 60, 0)], {10: 41}, 60, {10}),
         ([(20, "cc1plus", 60, 0)], {}, 60, {20}),
-        # A protected process took it: the model goes, since something has to.
+        # A protected process took it: the model is killed, because some process has to be.
         ([(10, "gnome-shell", 60, 0), (20, "model", 1, 40)], {20: 41}, 60, {20}),
         ([(10, "gnome-shell", 60, 0), (20, "sshd", 40, 0)], {}, 60, set()),
-        # All of small ones of one name.
+        # Small processes with the same name are killed together.
         ([(pid, "worker", 2, 0) for pid in range(30, 60)], {}, 60, set(range(30, 60))),
     ],
-)
+)  # fmt: skip
 def test_choice_of_the_process_to_kill(sizes, before, lost, expected):
     processes = {pid: process(pid, name, own, gpu) for pid, name, own, gpu in sizes}
     held = {pid: int(size * GIB) for pid, size in before.items()}
@@ -748,8 +649,7 @@ def test_process_group_is_killed_without_its_protected_members():
 def test_act_is_recorded_with_the_seconds_before_it(
     machine: Machine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
-    acts: list[watch.Act] = []
-    guard = machine.guard(acts)
+    guard = machine.guard()
     guard.step()
     grow(machine, guard, 901, "loa\x1b[31mder", 114)
     (tmp_path / "metrics").mkdir()
@@ -761,12 +661,12 @@ def test_act_is_recorded_with_the_seconds_before_it(
         "clock": 2400,
         "clock_max": 3000,
         "temperature": 60,
-        "reasons": 0x40,
+        "reasons": 64,
         "busy": 99,
     }
     device.write_text(json.dumps({"processes": {"700": GIB}, "devices": [figures]}))
     kept = journal.Journal({**settings, "nvml": str(device)}, nvml.Recorded(str(device)), machine.host)
-    for act in acts:
+    for act in machine.acts:
         kept._write(act)
     kept._observe()
     records = [json.loads(line) for line in (tmp_path / "acts.jsonl").read_text().splitlines()]
@@ -822,7 +722,7 @@ def test_boot_after_a_power_off_reports_the_last_figures(
         power.PowerLog(f"{state}/seen.ring", {}).note([device], machine.host.memory())
 
     live(boots[0], 131)
-    # The guard is started anew in the same boot, and then the power goes.
+    # The guard restarts in the same boot, and then the power fails.
     power.note_end(state, boots[0])
     assert power.note_start(state, boots[0]) == ""
     live(boots[0], 139)
@@ -831,7 +731,7 @@ def test_boot_after_a_power_off_reports_the_last_figures(
     assert (tmp_path / "down").read_text() == f"{message}\n" and power.down(state)[1] == message
     kept = json.loads((tmp_path / "down.json").read_text())["seen"]
     assert [row["devices"][0][0] for row in kept] == [131, 139]
-    # A shutdown as it should be is none, and what was told before goes out after a week.
+    # A normal shutdown is not reported, and an earlier report expires after a week.
     live(boots[1], 20)
     power.note_end(state, boots[1])
     assert power.note_start(state, boots[2]) == ""
@@ -840,7 +740,7 @@ def test_boot_after_a_power_off_reports_the_last_figures(
 
 
 def test_process_holds_memory_until_its_files_are_closed(machine: Machine):
-    # Seen in a virtual machine: the next model was ended while the first one's GPU memory was still to come back.
+    # In a virtual machine, the guard killed a second model while the first one's GPU memory was not yet freed.
     machine.start(500, "model")
     model = machine.host.process(500, {}, False)
     stat = machine.proc / "500/stat"
@@ -859,9 +759,9 @@ def test_model_that_loaded_before_is_no_culprit():
     assert policy.choose(groups, TOTAL, 70 * GIB).members == (model,)
     lately = [([group.since({10: 50 * GIB}) for group in groups], 20 * GIB)]
     assert policy.choose(groups, TOTAL, 70 * GIB, lately).members == (eater,)
-    # The model's figures came late: it did not take 50 GiB of the 20 that went.
+    # The model's figures came late: it cannot have taken 50 of the 20 GiB.
     assert policy.choose(groups, TOTAL, 70 * GIB, [(groups, 20 * GIB)]).members == (eater,)
-    # A fork bomb shares pages, which each of them has: it grew by more than went.
+    # A fork bomb's shared pages count for each process, so it grew by more than was lost.
     bomb = policy.groups({30: process(30, "bomb", 90), 20: eater}, {20: 5 * GIB}, policy.Rules(), 0, TOTAL)
     assert policy.choose(bomb, TOTAL, 30 * GIB, [(bomb, 30 * GIB)]).leader.name == "bomb"
 
@@ -869,7 +769,7 @@ def test_model_that_loaded_before_is_no_culprit():
 def test_gpu_figures_older_than_the_shortage_choose_no_process(machine: Machine):
     looked = [0.0]
     machine.start(500, "model", 0.1, 114.5, at=5)
-    guard = machine.guard([])
+    guard = machine.guard()
     guard.observed = lambda: looked[0]
     guard.step()
     assert machine.sent == []
@@ -917,7 +817,7 @@ def test_unit_that_took_the_machine_down_stays_off_until_allowed(tmp_path: Path,
     state, unit = str(tmp_path), "model.service"
     assert brakes.may_start(state, unit, "one") == ""
     assert brakes.may_start(state, unit, "one") == ""
-    # The power went; the next boot.
+    # The power fails, and the host boots again.
     assert "went down" in brakes.may_start(state, unit, "two")
     assert "went down" in brakes.may_start(state, unit, "three")
     assert "sparkforge-guard allow model.service" in (tmp_path / "braked").read_text()
@@ -925,12 +825,12 @@ def test_unit_that_took_the_machine_down_stays_off_until_allowed(tmp_path: Path,
     brakes.allow(state, unit)
     assert not (tmp_path / "braked").exists()
     assert brakes.may_start(state, unit, "four") == ""
-    # A shutdown as it should be, and ten minutes of health, each clear the count.
+    # A normal shutdown clears the count, as do ten healthy minutes.
     brakes.mark_shutdown(state)
     assert brakes.may_start(state, unit, "five") == ""
     monkeypatch.setattr(brakes, "boot_id", lambda: "five")
     now, day = time.monotonic(), time.time()
-    # The clock of a host that was off for long is set after its boot.
+    # The wall clock of a host that was off for long is corrected after the boot.
     monkeypatch.setattr(time, "time", lambda: day + 10_000_000)
     brakes.mark_healthy(state)
     assert brakes.read(state)[unit]["unsafe"]
@@ -940,7 +840,7 @@ def test_unit_that_took_the_machine_down_stays_off_until_allowed(tmp_path: Path,
     assert not brakes.read(state)[unit]["unsafe"]
     assert brakes.may_start(state, unit, "six") == ""
     assert brakes.may_start(state, unit, "seven") != ""
-    # A torn file counts nothing.
+    # A damaged file counts as empty.
     (tmp_path / brakes.FILE).write_text('{"model.ser')
     assert brakes.may_start(state, unit, "eight") == ""
 
@@ -953,8 +853,8 @@ OPTIONS = {
 
 def test_settings_are_the_options_of_the_module():
     options = {name: option.get("default") for name, option in documented("guard").items()}
-    told = {**settings.DEFAULTS, **settings.INSTALLED, "state": "present", "program": None}
-    assert {**options, "state_directory": install.STATE} == told
+    expected = {**settings.DEFAULTS, **settings.INSTALLED, "state": "present", "program": None}
+    assert {**options, "state_directory": install.STATE} == expected
 
 
 def test_installed_files_of_the_guard(tmp_path: Path):
@@ -963,8 +863,7 @@ def test_installed_files_of_the_guard(tmp_path: Path):
     assert not list(tmp_path.iterdir())
     texts = {row["after_header"]: row["after"] for row in result["diff"]}
     assert "LimitRTTIME=5s:20s" in texts[f"{tmp_path}/sparkforge-guard.service"]
-    assert "OOMScoreAdjust=-1000" in texts[f"{tmp_path}/sparkforge-guard.service"]
-    # The role serving counts its own starts.
+    # The `serving` role limits the starts of its unit itself.
     own = texts[f"{tmp_path}/sparkforge-serving.service.d/50-sparkforge-guard.conf"]
     other = texts[f"{tmp_path}/ollama.service.d/50-sparkforge-guard.conf"]
     assert "ExecCondition=" in own
@@ -1016,10 +915,10 @@ def test_missing_pressure_and_systemd_are_one_message_each(tmp_path: Path, monke
 
 
 def test_pressure_without_used_swap_kills_no_process(machine: Machine):
-    # Without swap, processes that wait for memory wait for a page cache; zram counts as swap, as the kernel says it.
+    # Without swap, pressure comes from reloading the page cache. The kernel reports zram as swap.
     machine.press(55.0)
     machine.start(901, "eater", 110)
-    guard = machine.guard([])
+    guard = machine.guard()
     guard.step()
     assert machine.sent == []
     machine.swap = (16 * GIB, 16 * GIB)

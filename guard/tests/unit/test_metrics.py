@@ -1,11 +1,11 @@
-"""Files of the guard that others may read or write: metrics, the journal, the login message."""
+"""The guard's metrics, journal and login message, which other accounts read or could redirect."""
 
 import os
 import re
 from pathlib import Path
 
 import pytest
-from sparkforge_guard import install, journal, power, settings, watch
+from sparkforge_guard import install, journal, power, settings
 from sparkforge_guard._shared.module_utils._core.errors import SparkforgeError
 
 from guard.tests.machine import GIB, Machine
@@ -22,7 +22,7 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def others_directory(tmp_path: Path, kind: str) -> Path:
-    """Return a directory that others than root may write, or what is none."""
+    """Return a directory that other accounts may write to, or another kind of file in its place."""
     path = tmp_path / "metrics"
     if kind == "link":
         (tmp_path / "elsewhere").mkdir()
@@ -100,14 +100,13 @@ def test_metrics_follow_no_link(machine: Machine, tmp_path: Path):
 
 
 def test_names_chosen_by_users_move_no_terminal(machine: Machine, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    acts: list[watch.Act] = []
-    guard = machine.guard(acts)
+    guard = machine.guard()
     guard.step()
     path = tmp_path / "metrics"
     path.mkdir()
     written = journal.Journal({"state_directory": str(tmp_path), "textfile": str(path)}, None, machine.host)
     written._held = {900: 117 * GIB}
-    for act in acts:
+    for act in machine.acts:
         written._write(act)
     written._publish(machine.host.memory(), [])
     shown = [(tmp_path / "login").read_text(), capsys.readouterr().out, (path / power.TEXTFILE).read_text()]

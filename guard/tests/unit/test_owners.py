@@ -1,4 +1,4 @@
-"""Owners of processes: a process cannot claim to be spared, nor have another one killed."""
+"""Owners of processes: no process can make the guard spare it or kill another one."""
 
 import os
 import signal
@@ -9,28 +9,13 @@ import pytest
 from sparkforge_guard import host, policy, settings, watch
 from sparkforge_guard._shared.module_utils._core.errors import SparkforgeError
 
-from guard.tests.machine import GIB, TOTAL, Machine
+from guard.tests.machine import GIB, TOTAL, Machine, look_again, process
 
 TERM, KILL = signal.SIGTERM, signal.SIGKILL
 #: Units of two ordinary users.
 MINE = "/user.slice/user-1001.slice/user@1001.service/app.slice/{}"
 OTHERS = "/user.slice/user-1002.slice/user@1002.service/app.slice/{}"
 ATTACKER, VICTIM = 1001, 1002
-
-
-@pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    machine = Machine(tmp_path / "proc")
-    machine.start(1, "systemd")
-    machine.start(700, "sshd", unit="ssh.service")
-    return machine
-
-
-def process(
-    pid: int, name: str, own: float = 0, gpu: float = 0, uid: int = 0, path: str = "", exe: str = "", group: int = 0
-) -> host.Process:
-    sizes = int(own * GIB), int(gpu * GIB)
-    return host.Process(pid, 1, group or pid, float(pid), name, host.unit_of(path), *sizes, uid, path, exe=exe)
 
 
 def protected(*processes: host.Process, rules: policy.Rules | None = None) -> set[int]:
@@ -77,7 +62,7 @@ def test_file_of_the_display_is_writable_by_root_alone(
         ("/user.slice/user-1000.slice/user@1000.service/app.slice/app-x.scope", "app-x.scope"),
         ("/user.slice/user-1000.slice/user@1000.service/app.slice", "user@1000.service"),
         ("/user.slice/user-1000.slice/user@1000.service", "user@1000.service"),
-        # Control groups that a unit makes below itself do not count.
+        # Control groups that a unit creates inside its own do not count.
         ("/system.slice/docker-0a.scope/system.slice/ssh.service", "docker-0a.scope"),
         ("/user.slice/user-1000.slice/session-3.scope/ssh.service", "session-3.scope"),
         ("/site.slice/user@1000.service/ssh.service", "user@1000.service"),
@@ -131,7 +116,7 @@ def test_display_of_a_user_is_protected_by_its_file_while_it_holds_little():
     assert protected(shell(10, 5)) == {10}
     assert protected(shell(10, 5, exe="")) == set()
     assert protected(shell(10, 7)) == set()
-    # Twenty of them are no display, and say nothing of another user's.
+    # Twenty processes are not a display, and do not affect another user's.
     many = [shell(pid, 5) for pid in range(20, 40)]
     assert protected(*many, shell(10, 5, uid=VICTIM)) == {10}
 
@@ -143,7 +128,7 @@ def test_display_of_a_user_is_protected_by_its_file_while_it_holds_little():
         ("/system.slice/systemd-resolved.service", 102, True),
         ("/init.scope", 0, True),
         ("/system.slice/ssh.service", 0, True),
-        # Without pam_systemd a user stays in the unit by which he came in.
+        # Without pam_systemd, a user's processes stay in the unit of the login service.
         ("/system.slice/ssh.service", ATTACKER, False),
         (MINE.format("ssh.service"), ATTACKER, False),
         (MINE.format("dbus.service"), ATTACKER, False),
@@ -213,18 +198,16 @@ def test_process_group_is_split_by_account():
 
 
 def test_kin_are_of_one_account(machine: Machine):
-    # Seventy of one user end as a bomb, and the namesake in another user's unit of that name does not.
-    guard, now = machine.guard([]), 1e9
+    # Seventy processes of a user are killed as a bomb; another user's process with the same name and unit is not.
+    guard, now = machine.guard(), 1e9
     guard.step()
     machine.start(800, "python3", 8, at=now, unit=OTHERS.format("jupyter.service"), uid=VICTIM)
-    for pid in range(1000, 1070):
-        machine.start(pid, "python3", 1.55, at=now + pid, unit=MINE.format("jupyter.service"), uid=ATTACKER)
+    mine = {"unit": MINE.format("jupyter.service"), "uid": ATTACKER}
+    machine.start_many(range(1000, 1070), "python3", 1.55, at=now, step=1, **mine)
     guard.step()
     assert {pid for pid, number in machine.sent if number == KILL} == set(range(1000, 1070))
-    machine.start(1100, "python3", 112, at=now + 2000, unit=MINE.format("jupyter.service"), uid=ATTACKER)
-    for _ in range(3):
-        guard._swept = guard._snapshots.rested = 0.0
-        guard.step()
+    machine.start(1100, "python3", 112, at=now + 2000, **mine)
+    look_again(guard, 3)
     assert 800 in machine.sizes and 1100 not in machine.sizes
     small = [
         process(pid, "w", 1, uid=ATTACKER if pid % 2 else VICTIM, path=MINE.format("a.service"))
@@ -233,7 +216,7 @@ def test_kin_are_of_one_account(machine: Machine):
     merged = policy.groups({member.pid: member for member in small}, {}, policy.Rules(), 5, TOTAL)
     assert sorted(member.uid for group in merged for member in group.members[:1]) == [ATTACKER, VICTIM]
     assert all(len({member.uid for member in group.members}) == 1 for group in merged)
-    # Neither took half of what was lost, and together they are not one.
+    # Neither user took half of the lost memory, and they do not count together.
     assert policy.find_culprit(merged, int(41 * GIB)) is None
 
 
@@ -252,7 +235,7 @@ def test_status_is_read_to_its_end(machine: Machine):
     status.write_text("\n".join([rows[0], "Groups:\t" + " ".join(map(str, range(10000, 75536))), *rows[1:]]) + "\n")
     vllm = machine.host.process(900, {}, False)
     assert vllm is not None and vllm.own == 20 * GIB
-    # Without a figure it holds what is resident.
+    # Without figures in status, its resident memory counts.
     status.write_text(rows[0] + "\n")
     vllm = machine.host.process(900, {}, False)
     assert vllm is not None and vllm.own == 30 * GIB
@@ -280,7 +263,7 @@ def test_process_whose_first_thread_has_ended_holds_what_its_threads_hold(machin
 
 
 def open_file(machine: Machine, pid: int, number: int, mebibytes: int, mount: int, named: bool = True) -> Path:
-    """Let a process have a file open, and return it."""
+    """Give a process an open file, and return its path."""
     for name in ("fd", "fdinfo"):
         (machine.proc / f"{pid}/{name}").mkdir(exist_ok=True)
     path = machine.proc.parent / f"file-{pid}-{number}"
@@ -306,12 +289,12 @@ def test_open_file_in_memory_counts_for_its_owner(machine: Machine):
     (machine.proc / "901/fdinfo/7").write_text((machine.proc / "900/fdinfo/3").read_text())
     open_file(machine, 901, 3, 2, tmpfs)
     open_file(machine, 901, 4, 5, disk)
-    # Another user's file that has a name is nobody's for being read.
+    # Reading another user's named file makes no process its holder.
     open_file(machine, 902, 3, 4, tmpfs)
     table = machine.host.processes({}, False)
     sizes = {pid: size >> 20 for pid, size in machine.host.unmapped(table).items()}
     assert sizes == {900: 3, 901: 2}
-    # The mapped part is counted already.
+    # The mapped part is already counted.
     mapped = {pid: process._replace(shared=1 << 20) for pid, process in table.items()}
     assert {pid: size >> 20 for pid, size in machine.host.unmapped(mapped).items()} == {900: 2, 901: 1}
 
@@ -319,7 +302,7 @@ def test_open_file_in_memory_counts_for_its_owner(machine: Machine):
 def test_memfd_that_is_not_mapped_has_a_holder(machine: Machine, monkeypatch: pytest.MonkeyPatch):
     machine.start(900, "vllm", 50, uid=VICTIM)
     machine.start(901, "attacker", 0.1, uid=ATTACKER)
-    guard = machine.guard([])
+    guard = machine.guard()
     monkeypatch.setattr(machine.host, "unmapped", lambda _table: {901: machine.shared} if machine.shared else {})
     guard.step()
     for size in range(10, 70, 2):
@@ -332,8 +315,7 @@ def test_memfd_that_is_not_mapped_has_a_holder(machine: Machine, monkeypatch: py
 
 
 def test_exit_that_leaves_a_file_in_memory_kills_no_second_process(machine: Machine, monkeypatch: pytest.MonkeyPatch):
-    # It still had the file open when it was asked to end, and its end gave nothing back.
-    acts: list[watch.Act] = []
+    # The file outlives the killed process, so its exit frees no memory.
     clock = watch.time.monotonic()
     monkeypatch.setattr(watch.time, "monotonic", lambda: clock)
     monkeypatch.setattr(
@@ -341,7 +323,7 @@ def test_exit_that_leaves_a_file_in_memory_kills_no_second_process(machine: Mach
     )
     machine.start(900, "vllm", 0.1, 50, uid=VICTIM)
     machine.start(901, "attacker", 0.1, uid=ATTACKER)
-    guard = machine.guard(acts)
+    guard = machine.guard()
     guard.step()
     for size in range(3, 69, 3):
         machine.shared = size * GIB
@@ -354,19 +336,18 @@ def test_exit_that_leaves_a_file_in_memory_kills_no_second_process(machine: Mach
         guard._snapshots.rested = 0.0
         guard.step()
     assert machine.sent == [(901, TERM)]
-    assert [act.kind for act in acts if "no process holds" in act.why] == ["warn"]
+    assert [act.kind for act in machine.acts if "no process holds" in act.why] == ["warn"]
 
 
 @pytest.mark.parametrize("pause", [0.1, 40.0])
 def test_unheld_shared_memory_kills_no_process_and_is_reported_once(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, pause: float
 ):
-    acts: list[watch.Act] = []
     clock = watch.time.monotonic()
     monkeypatch.setattr(watch.time, "monotonic", lambda: clock)
     machine.start(900, "vllm", 0.1, 50, uid=VICTIM)
     machine.start(901, "trainer", 20, uid=ATTACKER)
-    guard = machine.guard(acts, policy.Rules(first=("vllm",)))
+    guard = machine.guard(policy.Rules(first=("vllm",)))
     guard.step()
     for size in range(2, 50, 2):
         machine.shared = size * GIB
@@ -381,10 +362,10 @@ def test_unheld_shared_memory_kills_no_process_and_is_reported_once(
         guard._snapshots.rested = 0.0
         guard.step()
     assert machine.sent == []
-    told = [act.why for act in acts if "no process holds" in act.why]
+    told = [act.why for act in machine.acts if "no process holds" in act.why]
     assert len(told) == 1 and "/dev/shm" in told[0] and "GiB of shared memory" in told[0]
-    assert not any("nobody may be ended" in act.why for act in acts)
-    # The process that takes the rest of the memory is killed nevertheless.
+    assert not any("nobody may be ended" in act.why for act in machine.acts)
+    # A process that takes the rest of the memory is still killed.
     guard.rules = policy.Rules()
     machine.shared = 30 * GIB
     for size in (30, 36, 38.5):
@@ -398,7 +379,7 @@ def test_unheld_shared_memory_kills_no_process_and_is_reported_once(
 def test_old_shared_memory_does_not_hide_a_slow_culprit(machine: Machine, monkeypatch: pytest.MonkeyPatch):
     clock = watch.time.monotonic()
     monkeypatch.setattr(watch.time, "monotonic", lambda: clock)
-    guard = machine.guard([])
+    guard = machine.guard()
     guard.step()
     machine.shared = 60 * GIB
     machine.start(900, "model", 0.1, 1, uid=VICTIM)
@@ -413,7 +394,7 @@ def test_old_shared_memory_does_not_hide_a_slow_culprit(machine: Machine, monkey
 
 
 def test_snapshots_pause_while_no_process_may_be_killed(machine: Machine, monkeypatch: pytest.MonkeyPatch):
-    guard, reads, read = machine.guard([], policy.Rules(protected=("postgres",))), [], machine.host.processes
+    guard, reads, read = machine.guard(policy.Rules(protected=("postgres",))), [], machine.host.processes
     used = 0.0
 
     def slow(*arguments: t.Any) -> dict[int, host.Process]:

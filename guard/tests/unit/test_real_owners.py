@@ -1,4 +1,4 @@
-"""Real processes of two accounts under this kernel; what the host has left is played, and signals are recorded."""
+"""Real processes of two accounts on this kernel; the host's memory figures are fake, and signals are recorded."""
 
 import contextlib
 import errno
@@ -24,7 +24,7 @@ SLEEP = "/usr/bin/sleep"
 
 
 class Others:
-    """All processes but some."""
+    """All PIDs except some."""
 
     def __init__(self, pids: t.Container[int]) -> None:
         self.pids = pids
@@ -34,7 +34,7 @@ class Others:
 
 
 class Seen(host.Host):
-    """This host, on which nothing runs but what a test has started, and whose memory is a file."""
+    """This host with only the processes of the test, and with memory figures from a file."""
 
     def __init__(self, meminfo: Path) -> None:
         self.figures, self.pids = meminfo, set[int]()
@@ -64,7 +64,7 @@ def seen(tmp_path: Path) -> t.Iterator[Seen]:
 
 
 def start(seen: Seen, uid: int, name: str, kind: str, mebibytes: int, groups: int = 0) -> int:
-    """Start a process of an account, and wait until it has what it takes."""
+    """Start a process of an account, and wait until it holds its memory."""
     reader, writer = os.pipe()
     pid = os.fork()
     if not pid:
@@ -101,7 +101,7 @@ def test_attacker_is_ended_and_the_other_account_is_not(seen: Seen, name: str, k
     guard.step()
     attacker = start(seen, ATTACKER, name, kind, 400, groups)
     if kind == "leaderless":
-        # Its first thread ends half a second after it began.
+        # The first thread exits after half a second.
         time.sleep(1)
         assert Path(f"/proc/{attacker}/stat").read_text().rpartition(") ")[2].startswith("Z")
     process = seen.process(attacker, {}, False)
@@ -149,14 +149,14 @@ def test_signal_reaches_the_process_and_none_that_has_its_number_by_now(seen: Se
     [
         ([SLEEP, "60"], "sleep"),
         (["{copy}", "60"], ""),
-        # A user may mount what he likes in a name space of his own.
+        # A user can mount anything in a private mount namespace.
         (["unshare", "-m", "sh", "-c", "mount --bind {copy} /usr/bin/sleep && exec /usr/bin/sleep 60"], ""),
-        # A file on a user's own mount is not read, because the mount may not answer.
+        # The guard does not read files on a user's mount, which may hang.
         (["unshare", "-m", "sh", "-c", "mount --bind /usr/bin/sleep /usr/bin/sleep && exec /usr/bin/sleep 60"], ""),
     ],
 )
 def test_file_of_a_process_is_the_systems(seen: Seen, tmp_path: Path, command: list[str], expected: str):
-    # The first process of a test machine may be elsewhere.
+    # The root of a test machine's first process may differ.
     seen.root = ""
     copy = tmp_path / "sleep"
     shutil.copy(SLEEP, copy)

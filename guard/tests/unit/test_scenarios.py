@@ -1,8 +1,8 @@
-"""The scenarios of guard/tests on a simulated host of 120 GiB: who goes, and how soon, whatever the rates are.
+"""The scenarios of guard/tests on a simulated host of 120 GiB: which process is killed, and how soon, at any rate.
 
-The guard is the real one; memory, processes and their deaths follow a clock of the test's own. Each run draws the rate
-of growth, how long a process takes to end, and how late NVML's figures are. What a kernel does when memory is gone is
-not simulated: guard/tests/vm.py has a real one.
+The guard is real; memory and processes are simulated with their own clock. Each run draws the growth rates, the time
+that a process takes to exit, and the delay of NVML's figures. The kernel's behaviour without memory is not simulated,
+see guard/tests/vm.py.
 """
 
 import random
@@ -16,7 +16,7 @@ from guard.tests.scenarios import SCALED, SCENARIOS, Actor, Scenario
 
 GIB = 1 << 30
 TOTAL = 120 * GIB
-#: A run ends this long after the start.
+#: Time limit of a run in seconds.
 LONGEST = 60.0
 
 
@@ -30,7 +30,7 @@ class Running:
 
 
 class Simulated:
-    """A host whose time passes when it is told to."""
+    """A host with a simulated clock."""
 
     has_pressure = True
 
@@ -43,7 +43,7 @@ class Simulated:
         self.short, self.least = 0.0, 1.0
 
     def start(self, actor: Actor, ready: bool) -> None:
-        """Start an actor; one that is there before has all that it wants."""
+        """Start an actor; a ready one holds all its memory already."""
         share = {0: self.draw.uniform(1, 1.5), SCALED: self.draw.uniform(0.5, 1)}.get(actor.rate, actor.rate / SCALED)
         for _ in range(actor.count):
             self.pid += 1
@@ -54,20 +54,19 @@ class Simulated:
             self.running[self.pid] = running
 
     def available(self) -> float:
-        """Return what is left; page cache is."""
-        return max(
-            0.0, TOTAL * 0.98 - sum(running.held for running in self.running.values() if running.actor.kind != "cache")
-        )
+        """Return the available memory, which includes the page cache."""
+        held = sum(running.held for running in self.running.values() if running.actor.kind != "cache")
+        return max(0.0, TOTAL * 0.98 - held)
 
     def moves(self) -> bool:
-        """Say whether anything grows, or is about to end."""
+        """Return whether a process grows or is about to exit."""
         return (
             any(running.ends is not None or running.held < running.goal for running in self.running.values())
             or self.late is not None
         )
 
     def advance(self, seconds: float) -> None:
-        """Let time pass in small steps."""
+        """Advance the clock in small steps."""
         while seconds > 0:
             step = min(seconds, 0.02 if self.moves() else 1.0)
             seconds -= step
@@ -87,12 +86,10 @@ class Simulated:
             self.snapshot, self.late = self.late[1], None
 
     def refresh(self) -> None:
-        """NVML's figures of now, which come a little later."""
+        """Read NVML's figures, which become available a little later."""
         held = {running.pid: int(running.held) for running in self.running.values() if running.actor.kind == "gpu"}
         if self.late is None:
             self.late = (self.now + self.draw.uniform(0.01, 0.2), held)
-
-    # The interface of Host that the guard calls.
 
     def memory(self) -> host.Memory:
         left = int(self.available())
@@ -124,7 +121,7 @@ class Simulated:
         running = self.running.get(pid)
         if running is None:
             raise ProcessLookupError
-        # A process that is asked cleans up; the driver gives 100 GB back in up to a second.
+        # A process cleans up on SIGTERM; the driver frees 100 GB within a second.
         wait = self.draw.uniform(0.05, 2.0) if number == signal.SIGTERM else self.draw.uniform(0.02, 1.0)
         if number == signal.SIGKILL or not running.actor.deaf:
             running.ends = min(running.ends or 1e18, self.now + wait)
@@ -133,7 +130,7 @@ class Simulated:
 
 
 def run(scenario: Scenario, seed: int) -> Simulated:
-    """Run a scenario once."""
+    """Run a scenario with a seed."""
     machine = Simulated(random.Random(seed))
     rules = policy.Rules(first=scenario.first)
     guard = watch.Guard(
@@ -157,7 +154,7 @@ def run(scenario: Scenario, seed: int) -> Simulated:
     return machine
 
 
-#: A kernel's swap, fork bombs, data loaders and what hides are not simulated: guard/tests/vm.py has them.
+#: Kinds that only guard/tests/vm.py runs; swap is not simulated either.
 REAL = ("bomb", "workers", "crowd", "memfd", "file", "leaderless")
 NAMES = [
     name
@@ -178,11 +175,11 @@ def test_scenario_kills_the_right_process_in_twenty_runs(name: str):
 
 
 def check(name: str, seeds: t.Iterable[int]) -> None:
-    """Run a scenario with each seed, and check what came of it."""
+    """Run a scenario with each seed, and check its result."""
     scenario = SCENARIOS[name]
     for seed in seeds:
         machine = run(scenario, seed)
         assert set(machine.gone) <= set(scenario.right), (name, seed)
         assert bool(machine.gone) == bool(scenario.right), (name, seed)
-        # From the last level until it was given back.
+        # The seconds below the last level.
         assert machine.short < 1.5, (name, seed, machine.short)
