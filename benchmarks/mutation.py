@@ -135,8 +135,8 @@ def trace(job: dict[str, t.Any]) -> dict[str, t.Any]:
     ``off`` lists the survey's operators that fail without a fault and are therefore left out.
     """
     directory = job["directory"]
-    watched = {name: Seen() for name in entries.of(job["device"])}
-    for name, entry in entries.of(job["device"]).items():
+    watched = {name: Seen() for name in entries.available(job["device"])}
+    for name, entry in entries.available(job["device"]).items():
         entries.plant(entry, Drawn(0, name, "", ""), watched[name])
     checks = [name for name in job["checks"] if not _surveys(name)]
     for name in checks:
@@ -240,7 +240,7 @@ def shown(job: t.Mapping[str, t.Any], drawn: Drawn) -> dict[str, t.Any]:
     """Plant a fault in this process and return by how many times its bound it changes a user program's result."""
     device, seen = job["device"], Seen()
     seen.active = False
-    known = entries.of(device)
+    known = entries.available(device)
     if drawn.target in known:
         entry = known[drawn.target]
         entries.plant(entry, drawn, seen)
@@ -270,7 +270,7 @@ def shown(job: t.Mapping[str, t.Any], drawn: Drawn) -> dict[str, t.Any]:
 def judge(job: t.Mapping[str, t.Any], known: t.Mapping[str, t.Any], drawn: Drawn) -> dict[str, t.Any]:
     """Plant a fault in this process and return the checks' results; they stop after the family that detects it."""
     began, seen, device = time.monotonic(), Seen(), job["device"]
-    public = entries.of(device)
+    public = entries.available(device)
     kept = None
     if drawn.target in public:
         entries.plant(public[drawn.target], drawn, seen)
@@ -430,9 +430,9 @@ def main(path: str) -> None:
             drawn = families.draw(targets, public, chances, device, job["seed"], number, sound)
             if drawn is None:
                 continue
-            classes = {name: entry.kind for name, entry in entries.of(device).items()}
+            classes = {name: entry.kind for name, entry in entries.available(device).items()}
             row = {**dataclasses.asdict(drawn), "seed": job["seed"], "class": families.family(drawn, classes)}
-            row.update({"words": drawn.words, "size": 0.0, "large": False, "program": ""})
+            row.update({"words": drawn.description, "size": 0.0, "large": False, "program": ""})
             row.update({"calls": 0, "faults": 0, "ran": [], "caught": {}})
             if not sound:
                 row.update(in_a_fork(functools.partial(shown, job, drawn), {}))

@@ -1,6 +1,6 @@
-"""A virtual environment with torch, a copy of it that may be broken, and the proof run on either.
+"""A virtual environment with torch, a copy in which a fault may be planted, and the proof of either.
 
-Without pytest, so that a host with a GPU needs none.
+This module does not import pytest, which a host with a GPU may lack.
 """
 
 import json
@@ -17,10 +17,10 @@ from lab import torch
 
 @dataclass
 class Environment:
-    """A virtual environment with torch, and the root of a host that has receipts of it.
+    """A virtual environment with torch, and the root of a host with its receipts.
 
     :ivar directory: the virtual environment.
-    :ivar root: as ``/opt/sparkforge``: ``receipts/env-torch.json``, ``receipts/pytorch.json``.
+    :ivar root: a directory like ``/opt/sparkforge``, with ``receipts/env-torch.json`` and ``receipts/pytorch.json``.
     """
 
     directory: Path
@@ -36,7 +36,7 @@ class Environment:
         return next((self.directory / "lib").glob("python3*/site-packages"))
 
     def change(self, path: str, text: str) -> Path:
-        """Write a file below site-packages; the healthy environment, which shares its files, keeps its own."""
+        """Write a file in site-packages. The hard link is removed first, so the healthy environment keeps its file."""
         file = self.site_packages / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.unlink(missing_ok=True)
@@ -44,11 +44,11 @@ class Environment:
         return file
 
     def append(self, path: str, text: str) -> Path:
-        """Write to the end of a file below site-packages."""
+        """Append to a file in site-packages."""
         return self.change(path, (self.site_packages / path).read_text() + text)
 
     def prove(self, *checks: str, **options: Any) -> dict[str, Any]:
-        """Return the report of the checks, run as the module runs them."""
+        """Run the checks like the module does; return the report."""
         settings = {
             "python": str(self.python),
             "checks": list(checks) or ["*"],
@@ -61,13 +61,13 @@ class Environment:
 
 
 def make() -> Environment:
-    """Return the environment with torch from the package index that is kept in the cache."""
+    """Return the cached environment with torch from the package index."""
     directory = torch.environment()
     return Environment(directory, directory.parent / "root")
 
 
 def copy(environment: Environment, directory: Path) -> Environment:
-    """Return a copy that may be broken, of hard links where the file system allows it."""
+    """Copy an environment, with hard links if the file system supports them."""
     target, root = directory / "environment", directory / "root"
     try:
         subprocess.run(["cp", "-al", environment.directory, target], check=True, capture_output=True)
@@ -79,5 +79,5 @@ def copy(environment: Environment, directory: Path) -> Environment:
 
 
 def remove(directory: Path) -> None:
-    """Remove a directory of many thousand links, which takes rm a tenth of the time that it takes Python."""
+    """Remove a directory with many thousand links. rm takes a tenth of the time that Python takes."""
     subprocess.run(["rm", "-rf", "--", directory], check=True)

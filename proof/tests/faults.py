@@ -1,8 +1,8 @@
-"""The faults that are planted, and which check must say what of each.
+"""The planted faults, and the checks that must report each.
 
-What makes them lies in planters/, a file for each, which knows nothing of the checks; the checks know nothing of them.
-A planter has a function ``plant``, or the text ``PATCH`` that is written to the end of ``FILE``, of torch/__init__.py
-where it names none. KEY stands there for the device; ``_library`` and ``_aten`` are torch's registry of operators.
+planters/ has a file for each fault. Planters and checks do not know each other. A planter has a function ``plant``, or
+the text ``PATCH``, which is appended to ``FILE`` or, without it, to torch/__init__.py. In a patch, KEY stands for the
+device, and ``_library`` and ``_aten`` for torch's registry of operators.
 """
 
 import importlib
@@ -18,22 +18,22 @@ from proof.tests.environment import Environment
 Report = t.Mapping[str, t.Any]
 Options = t.Mapping[str, t.Any]
 
-#: A check that hangs is ended after fifteen seconds instead of sixty: a GPU has to be started first, and on a busy
-#: machine a check that has not come to the hang by then is only slow.
+#: A hanging check is killed after 15 s instead of 60 s. With a shorter limit, a GPU could not start in time, and a
+#: check on a busy machine would count as slow before it hangs.
 PATIENT: Options = {"limits": {"factor": 0.25}}
-#: Of a large memory little has to be taken to see that it leaks.
+#: A small share of a large memory shows a leak.
 LITTLE_MEMORY: Options = {"limits": {"memory_share": 0.05}}
 OPERATORS = '\nimport torch.library as _library\n\n_aten = _library.Library("aten", "IMPL")\n'
-#: torch has a package of that name, which its list of operators imports.
+#: torch has a package ``_library``, which its list of operators imports.
 RESTORED = '\nimport sys as _sys\n\n_library = _sys.modules["torch._library"]\n'
-#: Every operator, and more inputs of each, whatever the day.
+#: Every operator with more inputs, on any day.
 SURVEY: Options = {"limits": {"survey": 3600.0, "samples": 8.0}}
-#: A day on which products of batches have a large one.
+#: A seed with which batched products get a large batch.
 BATCHES: Options = {"limits": {"survey": 3600.0, "seed": 10.0}}
 
 
 def _gpu(capability: str) -> Options:
-    """A profile of a host whose GPU has that compute capability."""
+    """Return the profile of a host whose GPU has this compute capability."""
     return {"profile": {"name": capability, "compute_capability": capability}}
 
 
@@ -44,13 +44,13 @@ SPARK = _gpu("12.1")
 class Fault:
     """A broken stack.
 
-    :ivar planter: the file below planters/ that makes it.
+    :ivar planter: the file in planters/ that plants the fault.
     :ivar caught: the checks that must fail, and for each a pattern that its cause or remedy must match.
-    :ivar device: where what is planted computes, ``cpu`` or ``cuda``; empty for what computes nothing.
-    :ivar checks: the patterns of the checks that are run; those that must fail where it is empty.
-    :ivar options: of the run.
-    :ivar sound: options with which the same checks pass in a sound environment; None where they are skipped there.
-    :ivar fits: options with which they pass in the broken one, for a stack that is right for another host.
+    :ivar device: the device that computes wrong, ``cpu`` or ``cuda``; empty for a fault that computes nothing.
+    :ivar checks: patterns for the checks to run; if empty, the checks that must fail.
+    :ivar options: options of the run.
+    :ivar sound: options with which the same checks pass in a sound environment; None if they are skipped there.
+    :ivar fits: options with which the checks pass in the broken environment, since it is right for another host.
     :ivar needs: programs that the planter runs.
     """
 
@@ -82,9 +82,9 @@ class Fault:
         return environment.prove(*self.patterns, **{**self.options, **options})
 
     def missed(self, report: Report) -> list[str]:
-        """Return in words what the proof did not see; nothing where it is caught.
+        """Return messages about the expected failures that the report lacks; an empty list if the fault is caught.
 
-        A check that was never seen to pass only warns, whatever it finds.
+        A check that never passed in a recorded run only warns.
         """
         rows = {row["name"]: row for row in report["checks"]}
         unseen = {name for name in self.caught if name in CHECKS and not CHECKS[name].measured}
@@ -103,15 +103,29 @@ class Fault:
         return problems
 
 
-def _on_cpu(planter: str, caught: t.Mapping[str, str], **words: t.Any) -> Fault:
-    return Fault(planter, {f"cpu.{name}": said for name, said in caught.items()}, "cpu", **words)
+def _on_cpu(planter: str, caught: t.Mapping[str, str], **options: t.Any) -> Fault:
+    return Fault(planter, {f"cpu.{name}": pattern for name, pattern in caught.items()}, "cpu", **options)
 
 
-def _on_gpu(planter: str, caught: t.Mapping[str, str], **words: t.Any) -> Fault:
-    return Fault(planter, caught, "cuda", **words)
+def _on_gpu(planter: str, caught: t.Mapping[str, str], **options: t.Any) -> Fault:
+    return Fault(planter, caught, "cuda", **options)
 
 
-#: What needs no GPU.
+def _surveyed(planter: str, check: str, pattern: str, options: Options = SURVEY) -> Fault:
+    return _on_cpu(planter, {check: pattern}, options=options, sound=options)
+
+
+def _unusable(planter: str, caught: t.Mapping[str, str], **options: t.Any) -> Fault:
+    """Return a fault because of which no check of the environment can run."""
+    return Fault(planter, caught, checks=("identity.build",), sound=None, **options)
+
+
+def _for_spark(planter: str, name: str, pattern: str, needs: str, **options: t.Any) -> Fault:
+    """Return a fault of a file that is wrong for a GB10."""
+    return Fault(planter, {name: pattern}, options=SPARK, sound=None, needs=(needs,) if needs else (), **options)
+
+
+#: Faults that need no GPU.
 FAULTS: tuple[Fault, ...] = (
     # attention
     _on_cpu("attention_three_per_cent", {"attention.flash": r"Flash attention.*1\.03 instead of 1, .*times the bound"}),
@@ -140,14 +154,12 @@ FAULTS: tuple[Fault, ...] = (
     _on_cpu("convolution_channels_last", {"convolution.conv2d": r"channels.last"}),
     _on_cpu("convolution_crashes", {"convolution.conv2d": r"was killed by SIGSEGV"}),
     _on_cpu("lstm_gates_swapped", {"convolution.recurrent": r"LSTM"}),
-    # what only torch's own list of operators shows
-    _on_cpu("layer_norm_gradient_off", {"survey.float32": r"layer_norm, backward by"}, options=SURVEY, sound=SURVEY),
-    _on_cpu("loss_ignores_its_delta", {"survey.float32": r"huber_loss by"}, options=SURVEY, sound=SURVEY),
-    _on_cpu(
-        "resampling_between_corners", {"survey.float32": r"interpolate\.bilinear by"}, options=SURVEY, sound=SURVEY
-    ),
+    # torch's own list of operators
+    _surveyed("layer_norm_gradient_off", "survey.float32", r"layer_norm, backward by"),
+    _surveyed("loss_ignores_its_delta", "survey.float32", r"huber_loss by"),
+    _surveyed("resampling_between_corners", "survey.float32", r"interpolate\.bilinear by"),
     # sizes, training and inference
-    _on_cpu("batch_ends_with_the_grid", {"survey.pairs": r"bmm, .*batch"}, options=BATCHES, sound=BATCHES),
+    _surveyed("batch_ends_with_the_grid", "survey.pairs", r"bmm, .*batch", BATCHES),
     _on_cpu("large_vocabulary_cut", {"sizes.vocabulary": r"a row of 262,147 \(cross entropy"}),
     _on_cpu("long_sum_in_its_format", {"sizes.sums": r"sum that comes back, float16"}),
     _on_cpu("adam_without_correction", {"training.optimizers": r"Adam.*fused=True"}),
@@ -156,8 +168,8 @@ FAULTS: tuple[Fault, ...] = (
     _on_cpu("group_norm_gradient_off", {"training.convolutional": r"times the bound"}),
     _on_cpu("one_query_misses_its_key", {"inference.decode": r"word by word"}),
     _on_cpu("sampling_prefers_the_first", {"inference.sampling": r"multinomial"}),
-    # what is compiled
-    # Compiled right, the block takes half a minute; test_healthy.py does it.
+    # compilation
+    # The sound block takes half a minute to compile; test_healthy.py does it.
     _on_cpu("compiler_variance", {"compilation.transformer_block": r"compile"}, sound=None),
     # identity
     Fault(
@@ -193,17 +205,13 @@ FAULTS: tuple[Fault, ...] = (
         {"closure.origins": r"libcudss\.so\.0 was loaded from .*/old/lib/.*LD_LIBRARY_PATH"},
         needs=("gcc",),
     ),
-    Fault(
+    _unusable(
         "library_missing",
         {"closure libshm.so": r"libshm\.so, which .*libtorch_python\.so needs", "python": r"libshm\.so.*closure"},
-        checks=("identity.build",),
-        sound=None,
     ),
-    Fault(
+    _unusable(
         "libraries_of_two_builds",
         {"python": r"torch cannot be imported.*undefined symbol.*(deploy|build)\.yml"},
-        checks=("identity.build",),
-        sound=None,
         needs=("gcc",),
     ),
     # tools
@@ -212,68 +220,45 @@ FAULTS: tuple[Fault, ...] = (
         {"toolchain.python_headers": r"Python\.h of Python \S+ is missing.*python\S+-dev"},
         needs=("gcc",),
     ),
-    Fault(
+    _for_spark(
         "ptxas_too_old",
-        {"toolchain.ptxas": r"ptxas of CUDA 12\.8, does not know sm_121a.*TRITON_PTXAS_PATH"},
-        options=SPARK,
+        "toolchain.ptxas",
+        r"ptxas of CUDA 12\.8, does not know sm_121a.*TRITON_PTXAS_PATH",
+        "",
         fits=_gpu("12.0"),
-        sound=None,
     ),
-    # no environment to speak of
-    Fault(
-        "no_torch",
-        {"python": r"The environment of .* has no torch.*deploy\.yml"},
-        checks=("identity.build",),
-        sound=None,
-    ),
-    Fault(
-        "python_of_another_machine",
-        {"python": r"does not start: Exec format error.*deploy\.yml"},
-        checks=("identity.build",),
-        sound=None,
-    ),
-    Fault(
-        "python_removed",
-        {"python": r"The interpreter .* does not exist.*deploy\.yml"},
-        checks=("identity.build",),
-        sound=None,
-    ),
-    Fault(
+    # unusable environments
+    _unusable("no_torch", {"python": r"The environment of .* has no torch.*deploy\.yml"}),
+    _unusable("python_of_another_machine", {"python": r"does not start: Exec format error.*deploy\.yml"}),
+    _unusable("python_removed", {"python": r"The interpreter .* does not exist.*deploy\.yml"}),
+    _unusable(
         "import_hangs",
         {"python": r"torch cannot be imported.*did not respond in time"},
-        checks=("identity.build",),
         options={"limits": {"factor": 0.03}},
-        sound=None,
     ),
     # architectures
-    Fault(
+    _for_spark(
         "code_for_another_gpu",
-        {"architectures.embedded": r"libtorch_cuda\.so has code for 9\.0.*TORCH_CUDA_ARCH_LIST=12\.0"},
-        options=SPARK,
+        "architectures.embedded",
+        r"libtorch_cuda\.so has code for 9\.0.*TORCH_CUDA_ARCH_LIST=12\.0",
+        "nvcc",
         fits=_gpu("9.0"),
-        sound=None,
-        needs=("nvcc",),
     ),
-    Fault(
+    _for_spark(
         "attention_without_guard",
-        {"architectures.attention_guard": r"12\.1.*memory-efficient attention are empty.*TORCH_CUDA_ARCH_LIST=12\.0"},
-        options=SPARK,
+        "architectures.attention_guard",
+        r"12\.1.*memory-efficient attention are empty.*TORCH_CUDA_ARCH_LIST=12\.0",
+        "nvcc",
         fits=_gpu("12.0"),
-        sound=None,
-        needs=("nvcc",),
     ),
-    Fault(
-        "code_for_fermi",
-        {"architectures.compute_20": r"has code for 2\.0: TORCH_CUDA_ARCH_LIST was not set"},
-        options=SPARK,
-        sound=None,
-        needs=("nvcc",),
+    _for_spark(
+        "code_for_fermi", "architectures.compute_20", r"has code for 2\.0: TORCH_CUDA_ARCH_LIST was not set", "nvcc"
     ),
 )
 
-#: What a GPU computes, which on_gpu.py plants.
+#: Faults on a GPU, which on_gpu.py plants.
 GPU_FAULTS: tuple[Fault, ...] = (
-    # First, for it takes longest.
+    # The first one takes longest.
     _on_gpu("compiler_variance", {"compilation.transformer_block": r"compile"}, sound=None),
     _on_gpu("attention_three_per_cent", {"attention.efficient": r"1\.03 instead of 1, .*times the bound"}),
     _on_gpu("attention_sees_ahead", {"attention.flash": r"causal"}),
@@ -301,11 +286,11 @@ GPU_FAULTS: tuple[Fault, ...] = (
     Fault("illegal_access", {"matmul.shapes": r"device-side assert|Assertion .* failed"}),
 )
 
-#: Of these one at a time: they are about how fast the device is, or hold it or its memory.
+#: Faults that are planted one at a time, because they measure the device's speed or occupy the device or its memory.
 GPU_FAULTS_ALONE: tuple[Fault, ...] = (
     _on_gpu("memory_leaks", {"tensors.memory": r"allocated after all tensors were freed"}, options=LITTLE_MEMORY),
     _on_gpu("product_hangs", {"matmul.shapes": r"did not respond within 15 seconds"}, options=PATIENT),
-    # On a device whose rates were measured, such as an H200; elsewhere it is a warning.
+    # Only a warning on a device whose rates were never measured, unlike an H200's.
     Fault("product_slow", {"speed.matmul_bfloat16": r"below its floor"}),
     Fault("clock_capped", {"speed.clocks": r"limited to 507 MHz"}),
     Fault("power_of_thirty_watts", {"speed.clocks": r"draws 30 W under full load"}),

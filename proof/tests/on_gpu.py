@@ -1,9 +1,9 @@
-"""Plants on a host with a GPU what a GPU computes wrong: `python3 proof/tests/on_gpu.py PYTHON REPORTS [--jobs N]`.
+"""Plants the faults of a GPU, on a host with a GPU: `python3 proof/tests/on_gpu.py PYTHON REPORTS [--jobs N]`.
 
-PYTHON is that of an environment with a CUDA build of torch, which is left as it is: each fault gets a copy of it, of
-links, that lives as long as it is proven. In REPORTS come faults.json and sound.json, and a table on standard output.
-The exit status is 1 where a fault was missed or a sound copy failed. Neither pytest nor a network is needed; Ansible
-and this repository are.
+PYTHON is the interpreter of an environment with a CUDA build of torch. The environment is not changed: each fault is
+planted in a temporary copy that consists of links. faults.json and sound.json are written to the directory REPORTS, and
+a table to standard output. The exit status is 1 if a fault was missed or a sound copy failed. This program needs
+Ansible and this repository, but neither pytest nor a network.
 """
 
 import argparse
@@ -28,23 +28,23 @@ OPTIONS = {"gpu_required": True, "profile": {"name": "generic"}}
 
 
 def link(environment: Path, directory: Path) -> Environment:
-    """Return a copy of a virtual environment of which torch may be broken; all else is linked to as it is.
+    """Return a copy of a virtual environment in which torch may be broken; all other packages are links.
 
-    Gigabytes of libraries stay where they are: a loader finds those beside a link to a library, not beside its target.
+    Gigabytes of libraries are not copied: the loader searches the directory of a link, not that of its target.
     """
     target, root = directory / "environment", directory / "root"
     packages = next((environment / "lib").glob("python3*/site-packages"))
-    there = target / packages.relative_to(environment)
-    there.mkdir(parents=True)
+    site_packages = target / packages.relative_to(environment)
+    site_packages.mkdir(parents=True)
     root.mkdir()
     subprocess.run(["cp", "-a", environment / "bin", environment / "pyvenv.cfg", target], check=True)
     for entry in packages.iterdir():
         if entry.name == "torch" or entry.name.startswith("torch-"):
-            subprocess.run(["cp", "-as", entry, there / entry.name], check=True)
+            subprocess.run(["cp", "-as", entry, site_packages / entry.name], check=True)
         elif entry.name != "__pycache__":
-            (there / entry.name).symlink_to(entry)
+            (site_packages / entry.name).symlink_to(entry)
     copy = provisioned.provision(Environment(target, root))
-    # What is linked lies elsewhere than the closure says that it should.
+    # Linked libraries are outside the paths of the closure.
     copy.reference["paths"] = []
     return copy
 
@@ -59,12 +59,12 @@ def try_out(environment: Path, work: Path, fault: Fault) -> outcome.Outcome:
 
 
 def plant_all(environment: Path, work: Path, jobs: int, say: Callable[[str], None]) -> list[outcome.Outcome]:
-    """Plant each fault, some at a time; what is about the speed or the memory of the device comes alone after them."""
+    """Plant each fault, several at a time, then one at a time the faults of the device's speed or memory."""
 
     def run(fault: Fault) -> outcome.Outcome:
-        found = try_out(environment, work, fault)
-        say(outcome.table([found]))
-        return found
+        planted = try_out(environment, work, fault)
+        say(outcome.table([planted]))
+        return planted
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         outcomes = list(pool.map(run, GPU_FAULTS))
@@ -72,12 +72,12 @@ def plant_all(environment: Path, work: Path, jobs: int, say: Callable[[str], Non
 
 
 def sound(environment: Path, work: Path) -> dict[str, object]:
-    """Return what the checks that the faults are told by say of a copy in which nothing is planted."""
+    """Return the report of all checks that catch faults, for a copy without a fault."""
     directory = Path(tempfile.mkdtemp(prefix="sound-", dir=work))
     try:
         copy = link(environment, directory)
-        told = [fault for fault in (*GPU_FAULTS, *GPU_FAULTS_ALONE) if fault.sound is not None]
-        patterns = dict.fromkeys(pattern for fault in told for pattern in fault.patterns)
+        faults = [fault for fault in (*GPU_FAULTS, *GPU_FAULTS_ALONE) if fault.sound is not None]
+        patterns = dict.fromkeys(pattern for fault in faults for pattern in fault.patterns)
         return dict(copy.prove(*patterns, **{**OPTIONS, **LITTLE_MEMORY}))
     finally:
         remove(directory)
@@ -90,7 +90,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("reports", type=Path, help="directory for faults.json and sound.json")
     parser.add_argument("--jobs", type=int, default=8, help="faults at a time (default: 8)")
     arguments = parser.parse_args(argv)
-    # Not resolved: that would be the interpreter that the environment was made with.
+    # The resolved path would be the interpreter from which the environment was created.
     environment = arguments.python.absolute().parent.parent
     arguments.reports.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
@@ -109,7 +109,7 @@ def main(argv: list[str] | None = None) -> int:
         outcomes = plant_all(environment, work, arguments.jobs, say)
     finally:
         remove(work)
-    caught, baseline = sum(one.caught for one in outcomes), sum(one.baseline for one in outcomes)
+    caught, baseline = sum(row.caught for row in outcomes), sum(row.baseline for row in outcomes)
     summary = {
         "planted": len(outcomes),
         "caught": caught,
@@ -117,7 +117,7 @@ def main(argv: list[str] | None = None) -> int:
         "baseline": outcome.ON_GPU,
         "sound": report["verdict"],
         "seconds": round(time.monotonic() - began, 1),
-        "faults": [dataclasses.asdict(one) for one in outcomes],
+        "faults": [dataclasses.asdict(row) for row in outcomes],
     }
     (arguments.reports / "faults.json").write_text(json.dumps(summary, indent=1) + "\n")
     print(f"caught {caught} of {len(outcomes)}, the check that people run {baseline}; {summary['seconds']} s in all")

@@ -1,4 +1,4 @@
-"""What the proof says of a planted fault, and what the check says that people run today."""
+"""The results of the proof, and of the check that people run today, for a planted fault."""
 
 import json
 import os
@@ -10,21 +10,21 @@ from dataclasses import dataclass
 from proof.tests.environment import Environment
 from proof.tests.faults import Fault
 
-#: As PyTorch's page on getting started has it.
+#: The check on PyTorch's page on getting started.
 ON_CPU = "import torch; print(torch.rand(5, 3)); print(torch.cuda.is_available())"
 ON_GPU = "import torch; assert torch.cuda.is_available(); print(torch.rand(5, 3, device='cuda'))"
-#: Seconds after which a person gives up.
+#: The number of seconds after which a person gives up.
 PATIENCE = 60.0
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One fault.
+    """The results for one fault.
 
-    :ivar missed: what the proof did not say, in words; empty where the fault is caught.
+    :ivar missed: messages about expected failures that the report lacks; empty if the fault is caught.
     :ivar says: cause and remedy of each check that had to fail.
-    :ivar seconds: of the proof.
-    :ivar baseline: the check that people run failed too.
+    :ivar seconds: the duration of the proof.
+    :ivar baseline: whether the check that people run fails, too.
     """
 
     fault: str
@@ -36,7 +36,7 @@ class Outcome:
 
 
 def of(fault: Fault, environment: Environment, **options: t.Any) -> Outcome:
-    """Plant a fault in a copy, prove it, and run the check that people run today."""
+    """Plant a fault in a copy; return the results of the proof and of the check that people run today."""
     fault.plant(environment)
     began = time.monotonic()
     report = fault.prove(environment, **options)
@@ -55,7 +55,7 @@ def of(fault: Fault, environment: Environment, **options: t.Any) -> Outcome:
 
 
 def baseline_fails(environment: Environment, gpu_required: bool) -> bool:
-    """Say whether the check that people run today notices anything, with the environment activated."""
+    """Return whether the check that people run today fails in the activated environment."""
     receipt = json.loads((environment.root / "receipts/env-torch.json").read_text())
     paths = {"LD_LIBRARY_PATH": ":".join(receipt["library_paths"])} if receipt["library_paths"] else {}
     variables = {**os.environ, **paths, **receipt["environment"]}
@@ -69,11 +69,11 @@ def baseline_fails(environment: Environment, gpu_required: bool) -> bool:
 
 def table(outcomes: t.Sequence[Outcome]) -> str:
     """Return a line for each fault."""
-    width = max(len(one.fault) for one in outcomes)
+    width = max(len(row.fault) for row in outcomes)
     lines = []
-    for one in outcomes:
-        words = "caught" if one.caught else "MISSED"
-        told = "; ".join(one.missed) or next(iter(one.says.values()), "")
-        line = f"{one.fault:{width}}  {words}  {one.seconds:5.1f} s  baseline {'fails' if one.baseline else 'passes'}"
-        lines.append(f"{line}  {', '.join(one.says)}: {told[:150]}")
+    for row in outcomes:
+        result = "caught" if row.caught else "MISSED"
+        message = "; ".join(row.missed) or next(iter(row.says.values()), "")
+        line = f"{row.fault:{width}}  {result}  {row.seconds:5.1f} s  baseline {'fails' if row.baseline else 'passes'}"
+        lines.append(f"{line}  {', '.join(row.says)}: {message[:150]}")
     return "\n".join(lines)

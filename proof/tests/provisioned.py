@@ -1,4 +1,4 @@
-"""Give an environment the receipts that it has on a host that the collection provisioned."""
+"""Write the receipts of an environment, as on a host that the collection provisioned."""
 
 import hashlib
 import importlib.metadata
@@ -15,18 +15,16 @@ from proof.tests.environment import Environment
 
 
 def provision(environment: Environment) -> Environment:
-    """Write the receipt of an environment, and that of a unit that built its torch; return it with its reference.
+    """Write the receipts of an environment and of the unit that built its torch; return the updated environment.
 
-    The wheels themselves are not there any more, as after a build on another host.
+    The wheels do not exist, as after a build on another host.
     """
-    # Without importing torch, which takes seconds.
+    # Importing torch would take seconds.
     module = runpy.run_path(str(environment.site_packages / "torch/version.py"))
     version, commit = str(module["__version__"]), str(module["git_version"])
     modules = {"torch": {"version": version, "cuda": module["cuda"], "git_version": commit}}
-    packages = {
-        str(one.metadata["Name"]): one.version
-        for one in importlib.metadata.distributions(path=[str(environment.site_packages)])
-    }
+    distributions = importlib.metadata.distributions(path=[str(environment.site_packages)])
+    packages = {str(distribution.metadata["Name"]): distribution.version for distribution in distributions}
     major, minor = map(int, environment.site_packages.parent.name.removeprefix("python").split("."))
     requirements, wheels = [], []
     for name, installed in sorted(packages.items()):
@@ -66,7 +64,7 @@ def provision(environment: Environment) -> Environment:
     }
     shutil.rmtree(environment.root / "receipts", ignore_errors=True)
     receipts.write(str(environment.root), "env-torch", receipt)
-    # The environment has a copy of what is its own.
+    # The environment has its own copy of the receipt.
     (environment.directory / "receipt.json").write_text(json.dumps(receipt))
     units = environment.root / "receipts/units"
     units.mkdir()

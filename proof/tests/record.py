@@ -1,6 +1,6 @@
-"""Make the list of an installed package's files agree with a file that was changed.
+"""Update the RECORD of an installed package after a file was changed.
 
-What is planted with it is a package that was built wrong, not one that was damaged after it was installed.
+With it, a planted fault is a package that was built wrong, not a package that was damaged after its installation.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if t.TYPE_CHECKING:
 
 
 def rewrite(environment: Environment, *paths: str) -> None:
-    """Write the hash and the size of files below site-packages into the RECORD of the package that has them.
+    """Write the hash and size of files in site-packages to the RECORD of their package.
 
     :raises LookupError: no package has such a file.
     """
@@ -33,7 +33,7 @@ def rewrite(environment: Environment, *paths: str) -> None:
                 missing.discard(row[0])
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows(rows)
-        # It is a hard link to the healthy environment's.
+        # The RECORD is a hard link to the healthy environment's file.
         record.unlink()
         record.write_text(text.getvalue())
     if missing:

@@ -1,8 +1,8 @@
 """Proves tiny models that a real vLLM serves, sound and with faults: `python3 proof/tests/served.py ROWS SECONDS [N]`.
 
-Python is that of an environment with vLLM. A line of JSON is added to ROWS for each case that is not in it yet, N at a
-time, and none is started in the last minute of SECONDS. The models are made on the spot. Reports and the engines'
-logs lie beside ROWS. The exit status is 1 where a fault was missed or a sound server failed.
+Run it with the interpreter of an environment with vLLM. It runs the cases that ROWS lacks, N at a time, and appends a
+line of JSON for each. No case starts in the last minute of SECONDS. It creates the models itself, and writes the
+engines' logs to the directory of ROWS. The exit status is 1 if a fault was missed or a sound server failed.
 """
 
 import concurrent.futures
@@ -34,11 +34,11 @@ WITHOUT_SCALING = '{"rope_parameters": {"rope_type": "default", "rope_theta": 10
 class Case:
     """One server.
 
-    :ivar family: of lab/tiny_model.py.
-    :ivar engine: what vLLM's command line says more.
-    :ivar proof: what the proof's says more.
-    :ivar fault: of vllm_faults.py, or ``weights``, or a word for what the command line plants.
-    :ivar caught: checks of which at least one must fail; none where the server is sound.
+    :ivar family: the model's family in lab/tiny_model.py.
+    :ivar engine: additional arguments of vLLM.
+    :ivar proof: additional arguments of the proof.
+    :ivar fault: a fault of vllm_faults.py, ``weights``, or a name for the fault that vLLM's arguments plant.
+    :ivar caught: checks of which at least one must fail; empty if the server is sound.
     """
 
     name: str
@@ -87,41 +87,33 @@ CASES = (
     Case("gemma2-plain", "gemma2", PLAIN),
     Case("qwen2-plain", "qwen2", PLAIN),
 )  # fmt: skip
-#: What cannot be right without a network, by family: vLLM downloads the vocabulary of gpt-oss's chats.
+#: By family, the checks that fail without a network: vLLM downloads the vocabulary for gpt-oss's chats.
 OFFLINE = {"gpt-oss": {"endpoint.template"}}
-#: Around each server that a test starts, those of guard/tests/on_gpu.py too.
+#: Environment variables of each server that a test starts, also of those in guard/tests/on_gpu.py.
 ENGINE = {
     "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "DO_NOT_TRACK": "1", "VLLM_HOST_IP": "127.0.0.1",
     "GLOO_SOCKET_IFNAME": "lo", "VLLM_USE_DEEP_GEMM": "0", "PYTHONUNBUFFERED": "1",
 }  # fmt: skip
 if importlib.util.find_spec("flashinfer") is None:
-    # On a GPU vLLM's sampler imports it without a look whether it is there (0.25.1).
+    # vLLM 0.25.1's sampler imports flashinfer on a GPU even if it is not installed.
     ENGINE["VLLM_USE_FLASHINFER_SAMPLER"] = "0"
-AROUND = {**ENGINE, "VLLM_USE_V2_MODEL_RUNNER": "0"}
+VARIABLES = {**ENGINE, "VLLM_USE_V2_MODEL_RUNNER": "0"}
 CACHE = 256 << 20
 STARTED: set[subprocess.Popen[bytes]] = set()
 
 
-def command(*words: object) -> list[str]:
-    """Return the proof's command line."""
-    program = "import sys; from sparkforge_proof.endpoint.cli import main; sys.exit(main())"
-    return [sys.executable, "-c", program, *map(str, words)]
-
-
-def start(words: list[str], log: Path, **around: str) -> subprocess.Popen[bytes]:
-    """Start a process with a session of its own."""
+def start(command: list[str], log: Path, **variables: str) -> subprocess.Popen[bytes]:
+    """Start a process in a new session."""
     path = os.pathsep.join([str(CHECKOUT), str(CHECKOUT / "proof/src"), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path, **variables}
     with log.open("ab") as stream:
-        made = subprocess.Popen(
-            words, stdout=stream, stderr=stream, start_new_session=True,
-            env={**os.environ, "PYTHONPATH": path, **around},
-        )  # fmt: skip
-    STARTED.add(made)
-    return made
+        process = subprocess.Popen(command, stdout=stream, stderr=stream, start_new_session=True, env=environment)
+    STARTED.add(process)
+    return process
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """End a process and all of its session."""
+    """Terminate a process, then kill its process group."""
     process.terminate()
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(10)
@@ -131,54 +123,54 @@ def end(process: subprocess.Popen[bytes]) -> None:
     STARTED.discard(process)
 
 
-def model(case: Case, place: Path) -> Path:
-    """Make a model; where its weights are the fault, what is served has one matrix that is half as large again."""
-    whole = place / "model"
-    maker = [sys.executable, "-m", "lab.tiny_model", case.family, str(whole)]
+def model(case: Case, directory: Path) -> Path:
+    """Create the case's model; return the model to serve, in which the fault ``weights`` scales one matrix by 1.5."""
+    sound = directory / "model"
+    maker = [sys.executable, "-m", "lab.tiny_model", case.family, str(sound)]
     subprocess.run(maker, check=True, capture_output=True, cwd=CHECKOUT)
     if case.fault != "weights":
-        return whole
+        return sound
     import safetensors.torch
 
-    served = place / "served"
-    shutil.copytree(whole, served)
+    served = directory / "served"
+    shutil.copytree(sound, served)
     tensors = safetensors.torch.load_file(served / "model.safetensors")
     tensors["model.layers.2.mlp.down_proj.weight"] *= 1.5
     safetensors.torch.save_file(tensors, served / "model.safetensors", metadata={"format": "pt"})
     return served
 
 
-def plugin(place: Path) -> None:
-    """Write what makes vLLM load the faults into each of its processes."""
-    info = place / "sparkforge_faults-1.dist-info"
+def plugin(directory: Path) -> None:
+    """Write the plugin with which vLLM loads the faults into each of its processes."""
+    info = directory / "sparkforge_faults-1.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: sparkforge-faults\nVersion: 1\n")
     (info / "entry_points.txt").write_text("[vllm.general_plugins]\nfaults = proof.tests.vllm_faults:plant\n")
 
 
 def free_port() -> int:
-    """Return a port that nothing listens on."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    """Return a port on which nothing listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
-def prove(case: Case, place: Path, kept: Path, threads: int) -> dict[str, Any]:
-    """Serve, prove, and return a row."""
-    began, port, log = time.monotonic(), free_port(), kept / f"{case.name}.log"
+def prove(case: Case, directory: Path, logs: Path, threads: int) -> dict[str, Any]:
+    """Serve the case's model and prove it; return a row."""
+    began, port, log = time.monotonic(), free_port(), logs / f"{case.name}.log"
     log.unlink(missing_ok=True)
-    served = model(case, place)
-    (place / "template").write_text("{% for message in messages %}{{ message['content'] }}<|end|>{% endfor %}")
-    engine = [str(place / "template") if word == "TEMPLATE" else word for word in case.engine]
-    words = [sys.executable, "-m", "vllm.entrypoints.cli.main", "serve", str(served), "--served-model-name", "tiny"]
-    words += ["--host", "127.0.0.1", "--port", str(port), "--max-model-len", "4096"]
-    words += ["--kv-cache-memory-bytes", str(CACHE), "--gpu-memory-utilization", "0.1", *engine]
-    around = {**AROUND, "OMP_NUM_THREADS": str(threads)}
-    path = f"{place}{os.pathsep}{CHECKOUT}{os.pathsep}{CHECKOUT / 'proof/src'}{os.pathsep}"
-    around["PYTHONPATH"] = path + os.environ.get("PYTHONPATH", "")
-    plugin(place)
+    served = model(case, directory)
+    (directory / "template").write_text("{% for message in messages %}{{ message['content'] }}<|end|>{% endfor %}")
+    engine = [str(directory / "template") if argument == "TEMPLATE" else argument for argument in case.engine]
+    command = [sys.executable, "-m", "vllm.entrypoints.cli.main", "serve", str(served), "--served-model-name", "tiny"]
+    command += ["--host", "127.0.0.1", "--port", str(port), "--max-model-len", "4096"]
+    command += ["--kv-cache-memory-bytes", str(CACHE), "--gpu-memory-utilization", "0.1", *engine]
+    variables = {**VARIABLES, "OMP_NUM_THREADS": str(threads)}
+    sources = f"{directory}{os.pathsep}{CHECKOUT}{os.pathsep}{CHECKOUT / 'proof/src'}{os.pathsep}"
+    variables["PYTHONPATH"] = sources + os.environ.get("PYTHONPATH", "")
+    plugin(directory)
     row: dict[str, Any] = {"case": case.name, "family": case.family, "fault": case.fault, "engine": list(case.engine)}
-    server = start(words, log, **around, SPARKFORGE_FAULT=case.fault)
+    server = start(command, log, **variables, SPARKFORGE_FAULT=case.fault)
     try:
         while server.poll() is None:
             try:
@@ -190,30 +182,31 @@ def prove(case: Case, place: Path, kept: Path, threads: int) -> dict[str, Any]:
         if server.poll() is not None:
             lines = [line[-300:] for line in log.read_text(errors="replace").splitlines() if "Error" in line]
             return {**row, "verdict": "not served", "errors": lines[:2] + lines[-2:]}
-        report = place / "report.json"
-        words = command(f"http://127.0.0.1:{port}", "--model", place / "model", "--json", report, *case.proof)
-        proof = start(words, log, OMP_NUM_THREADS=str(threads))
+        path = directory / "report.json"
+        program = "import sys; from sparkforge_proof.endpoint.cli import main; sys.exit(main())"
+        command = [sys.executable, "-c", program, f"http://127.0.0.1:{port}", "--model", str(directory / "model")]
+        proof = start([*command, "--json", str(path), *case.proof], log, OMP_NUM_THREADS=str(threads))
         row["status"] = proof.wait()
         end(proof)
     finally:
         end(server)
-    if not report.exists():
-        return {**row, "verdict": "refused", "said": log.read_text(errors="replace")[-600:]}
-    found = json.loads(report.read_text())
     text = log.read_text(errors="replace")
-    row |= {"verdict": found["verdict"], "seconds": found["seconds"], "format": found["format"]}
+    if not path.exists():
+        return {**row, "verdict": "refused", "said": text[-600:]}
+    report = json.loads(path.read_text())
+    row |= {name: report[name] for name in ("verdict", "seconds", "format")}
     row["checks"] = {
-        one["name"]: [one["status"], one["measured"] or one["cause"][:400], one["ratio"], one["seconds"]]
-        for one in found["checks"]
+        check["name"]: [check["status"], check["measured"] or check["cause"][:400], check["ratio"], check["seconds"]]
+        for check in report["checks"]
     }
-    failed = {one["name"] for one in found["checks"] if one["status"] == "fail"}
-    sound = found["verdict"] == "proven" or (bool(failed) and failed <= OFFLINE.get(case.family, set()))
+    failed = {check["name"] for check in report["checks"] if check["status"] == "fail"}
+    sound = report["verdict"] == "proven" or (bool(failed) and failed <= OFFLINE.get(case.family, set()))
     row["right"] = bool(failed & set(case.caught)) if case.caught else sound
     return {**row, "failed": sorted(failed), "reached": f"PLANTED {case.fault}" in text if case.fault else None}
 
 
 def main(rows: Path, seconds: float, at_once: int = 4) -> int:
-    """Prove what is not in the file yet."""
+    """Prove the cases that the file lacks."""
     deadline = time.monotonic() + seconds
     done = [json.loads(line)["case"] for line in rows.read_text().splitlines()] if rows.exists() else []
     left, lock, wrong = [case for case in CASES if case.name not in done], threading.Lock(), []
@@ -239,16 +232,16 @@ def main(rows: Path, seconds: float, at_once: int = 4) -> int:
                 if not row.get("right"):
                     wrong.append(case.name)
 
-    def over() -> None:
+    def kill_at_deadline() -> None:
         time.sleep(max(0.0, deadline - time.monotonic()))
-        for one in list(STARTED):
+        for process in list(STARTED):
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(one.pid, signal.SIGKILL)
+                os.killpg(process.pid, signal.SIGKILL)
 
-    threading.Thread(target=over, daemon=True).start()
+    threading.Thread(target=kill_at_deadline, daemon=True).start()
     with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
-        for one in [pool.submit(work) for _ in range(at_once)]:
-            one.result()
+        for future in [pool.submit(work) for _ in range(at_once)]:
+            future.result()
     return 1 if wrong else 0
 
 

@@ -1,4 +1,4 @@
-"""How a comparison speaks of what it found, computed by a real torch."""
+"""The messages of comparisons, computed by a real torch."""
 
 import subprocess
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 from proof.tests.environment import Environment
 
 SOURCES = Path(__file__).parents[1] / "src"
-#: Two tensors that are compared, and what is said of it.
-SAID = {
+#: By pair of compared tensors, a part of the message.
+MESSAGES = {
     "[1.0, 2.0]), tensor([1.0, 2.0]": "0 of the bound at worst",
     "[inf, 2.0]), tensor([inf, 2.0]": "0 of the bound at worst",
     "[1.0, nan]), tensor([1.0, 2.0]": "The product (of four) has 1 of 2 values that are NaN.",
@@ -15,26 +15,26 @@ SAID = {
     "[1.0, 2.5]), tensor([1.0, 2.0]": "2.5 instead of 2",
     "[1.0, nan]), tensor([1.0, nan]": "1 of 2 values of the float64 reference itself are NaN",
 }
-#: Comparisons, and what is said of each: how far off, of how many elements of how many there is no ratio.
+#: By comparison, its ratio, the number of elements without a ratio, the number of all elements, and the message.
 MEASURES = {
-    # A number that is off has a ratio, also beside those that have none.
+    # A wrong number has a ratio even if other elements have none.
     "cases.compare('sum', tensor([1.0, 2.5, nan]), tensor([1.0, 2.0, 3.0]).double(), tensor(0.1).double())": (
         "5 1 of 3; inf times"
     ),
     "cases.compare('sum', tensor([1.0, inf]), tensor([1.0, 3.0]).double(), tensor(0.1).double())": (
         "0 1 of 2; inf times"
     ),
-    # Whole numbers are counted, over all cases.
+    # Wrong integers are counted over all cases.
     "[cases.exactly('copy', tensor([1, 2, 3]), tensor([1, 5, 4])) for _ in range(2)]": "0 4 of 6; inf times",
     "cases.exactly('copy', tensor([True, False]), tensor([True, True]))": "0 1 of 2; inf times",
-    # Of what should be exact, floating point is off by so many roundings of its format, from 1 on.
+    # The error of a floating-point number that must be exact is counted in roundings of its format, from 1 on.
     "cases.exactly('copy', tensor([1.0, 2.0]), tensor([1.0, 2.0000002384]))": "2 0 of 0; inf times the bound (copy)",
     "cases.exactly('copy', tensor([1.0, 2.0]), tensor([1.0, 3.0]))": "2.8e+06 0 of 0; inf times",
     "cases.exactly('copy', tensor([1.0, 0.0]), tensor([0.0, 0.0]))": "0 1 of 2; inf times",
     "cases.exactly('copy', tensor([1.0 + 1j]), tensor([1.0 + 2j]))": "4.19e+06 0 of 0; inf times",
     "cases.expect('an event', False, 'came early')": "0 1 of 1; inf times the bound (an event)",
     "cases.exactly('copy', tensor([1.0]), tensor([1.0, 2.0]))": "inf 0 of 0; inf times",
-    # What Winograd's method leaves of a convolution, and more than that.
+    # Errors of a convolution by Winograd's method, and larger errors.
     "cases.compare('conv', tensor([10.0, 3.0004]), WHOLE, transformed('float32', WHOLE))": "right",
     "cases.compare('conv', tensor([10.0, 3.01]), WHOLE, transformed('float32', WHOLE))": "22.2 0 of 0; 22.2 times",
 }
@@ -55,14 +55,14 @@ for call in sys.argv[1:]:
 """
 
 
-def test_comparison_says_what_is_wrong_and_how_far_off_or_of_how_many_elements(healthy: Environment) -> None:
-    calls = [f"cases.compare('of four', tensor({pair}).double(), tensor(1e-9).double())" for pair in SAID]
+def test_messages_and_ratios_of_comparisons(healthy: Environment) -> None:
+    calls = [f"cases.compare('of four', tensor({pair}).double(), tensor(1e-9).double())" for pair in MESSAGES]
     done = subprocess.run(
         [str(healthy.python), "-c", ALL, *calls, *MEASURES],
         check=True, capture_output=True, text=True, env={"PYTHONPATH": str(SOURCES), "PATH": "/usr/bin:/bin"},
     )  # fmt: skip
     lines = done.stdout.splitlines()
-    for (pair, said), line in zip(SAID.items(), lines):
-        assert said in line, pair
-    for (call, said), line in zip(MEASURES.items(), lines[len(SAID) :], strict=True):
-        assert line.startswith(said), call
+    for (pair, message), line in zip(MESSAGES.items(), lines):
+        assert message in line, pair
+    for (call, message), line in zip(MEASURES.items(), lines[len(MESSAGES) :], strict=True):
+        assert line.startswith(message), call

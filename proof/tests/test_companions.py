@@ -1,6 +1,6 @@
-"""What the proof says of companions that compute wrong, or whose operators are of another torch.
+"""Companions that compute wrong numbers, or whose operators belong to another torch.
 
-The index's wheels of both want CUDA's libraries, so that stand-ins, written with other means than the checks, compute.
+The index's wheels of both companions need CUDA's libraries. Stand-ins compute instead, in other ways than the checks.
 """
 
 from collections.abc import Callable
@@ -63,7 +63,7 @@ def prove(broken: Callable[[], Environment]) -> Callable[..., dict[str, dict[str
     return prove
 
 
-def test_companions_that_compute_right_pass(prove: Callable[..., dict[str, Any]]) -> None:
+def test_sound_companions_pass(prove: Callable[..., dict[str, Any]]) -> None:
     rows = prove()
     assert {row["status"] for row in rows.values()} == {"pass"}, [row["cause"] for row in rows.values()]
     assert len(rows) == 2 and all(row["numeric"] for row in rows.values())
@@ -75,7 +75,7 @@ def test_companions_that_compute_right_pass(prove: Callable[..., dict[str, Any]]
         ("<= iou_threshold", "<= iou_threshold + 0.05", "torchvision", "fail", "non-maximum suppression"),
         ("* 0.99", "* 0.989", "torchaudio", "fail", "2 to 3"),
         (".abs() ** power", ".abs() ** power * 1.01", "torchaudio", "fail", "spectrogram of"),
-        # No run with the lab's torch and a torchvision is on record: what has no answer only warns there.
+        # Only a warning, because no run with the lab's torch and a torchvision is recorded.
         (
             "def nms(",
             'torch.library.register_fake("torchvision::nms")(len)\ndef nms(',
@@ -86,7 +86,7 @@ def test_companions_that_compute_right_pass(prove: Callable[..., dict[str, Any]]
     ],
     ids=["nms", "resample", "spectrogram", "operator"],
 )
-def test_one_that_does_not_is_named_with_what_to_do(
+def test_wrong_companion_is_named(
     prove: Callable[..., dict[str, Any]], changed: str, into: str, name: str, status: str, cause: str
 ) -> None:
     rows = prove(changed, into)

@@ -1,4 +1,4 @@
-"""Drawn faults: a seed draws the same ones, a program shows them, the proof sees them; a sound wrapper is none."""
+"""Drawn faults: a seed always draws the same, a program shows each, the proof catches it, a sound wrapper passes."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import pytest
 from proof.tests.environment import Environment
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-#: `make test` takes some entries, the next day others.
+#: `make test` breaks one fifth of the entries, another fifth each day.
 DAY = int(os.environ.get("SPARKFORGE_DAY") or 0)
 PROGRAM = """
 import functools, json, sys
@@ -42,14 +42,14 @@ print(json.dumps(found))
 
 def judged(healthy: Environment, tmp_path: Path, calls: dict[str, list[str]], faults: dict[str, Any]) -> dict[str, Any]:
     variables = {**os.environ, "PYTHONPATH": f"{CHECKOUT / '.collections'}:{CHECKOUT}:{CHECKOUT / 'proof/src'}"}
-    given = json.dumps({"calls": calls, "faults": faults})
-    command = [str(healthy.python), "-c", PROGRAM, str(tmp_path), given]
+    arguments = json.dumps({"calls": calls, "faults": faults})
+    command = [str(healthy.python), "-c", PROGRAM, str(tmp_path), arguments]
     done = subprocess.run(command, capture_output=True, text=True, env=variables, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-def test_a_faulty_operator_is_seen_and_one_that_is_only_wrapped_is_not(healthy: Environment, tmp_path: Path) -> None:
+def test_faulty_operator_is_caught(healthy: Environment, tmp_path: Path) -> None:
     product = {"target": "aten::mm", "operator": "mm"}
     faults = {
         "scaled": {**product, "defect": "scale", "amount": 0.02},
@@ -58,22 +58,22 @@ def test_a_faulty_operator_is_seen_and_one_that_is_only_wrapped_is_not(healthy: 
         "another format": {**product, "defect": "scale", "amount": 0.02, "condition": "only", "value": "float16"},
         "backward": {**product, "defect": "scale", "amount": 0.02, "condition": "backward"},
     }
-    found = judged(healthy, tmp_path, {"cpu.matmul.float32": ["aten::mm", "aten::addmm"]}, faults)
+    results = judged(healthy, tmp_path, {"cpu.matmul.float32": ["aten::mm", "aten::addmm"]}, faults)
     for name in ("scaled", "lane"):
-        assert found[name]["large"], found[name]
-        assert list(found[name]["caught"]) == ["cpu.matmul.float32"], name
-    assert found["sound"]["size"] == 0 and found["sound"]["calls"] > 0 and found["sound"]["caught"] == {}
-    # A float32 product is none of float16, and the check goes nowhere backward.
+        assert results[name]["large"], results[name]
+        assert list(results[name]["caught"]) == ["cpu.matmul.float32"], name
+    assert results["sound"]["size"] == 0 and results["sound"]["calls"] > 0 and results["sound"]["caught"] == {}
+    # The check multiplies float32 numbers, in the forward direction only.
     for name in ("another format", "backward"):
-        assert found[name]["caught"] == {}, name
-    drawn = found["drawn"]
-    # Numbers that fall on what is left out are no faults.
+        assert results[name]["caught"] == {}, name
+    drawn = results["drawn"]
+    # Numbers that draw an entry which is left out have no fault.
     assert 200 < drawn["faults"] < 300
     assert drawn["same"] and len(drawn["defects"]) > 12 and len(drawn["conditions"]) >= 8
     assert drawn["candidates"] > 1500 and {"aten::cat", "aten::mm", "aten::normal_"} <= set(drawn["targets"])
 
 
-def test_a_draw_that_repeats_itself_or_its_neighbours_is_seen(healthy: Environment, tmp_path: Path) -> None:
+def test_repeated_or_correlated_draw_is_caught(healthy: Environment, tmp_path: Path) -> None:
     faults = {
         "repeated": {"target": "aten::geometric_", "operator": "geometric", "defect": "repeated",
                      "condition": "every n-th call", "value": 10},
@@ -82,12 +82,12 @@ def test_a_draw_that_repeats_itself_or_its_neighbours_is_seen(healthy: Environme
     calls = {
         name: [fault["target"] for fault in faults.values()] for name in ("cpu.chance.independence", "cpu.chance.rates")
     }
-    found = judged(healthy, tmp_path, calls, faults)
-    assert list(found["repeated"]["caught"]) == ["cpu.chance.independence"], found["repeated"]
-    assert "cpu.chance.rates" in found["correlated"]["caught"], found["correlated"]
+    results = judged(healthy, tmp_path, calls, faults)
+    assert list(results["repeated"]["caught"]) == ["cpu.chance.independence"], results["repeated"]
+    assert "cpu.chance.rates" in results["correlated"]["caught"], results["correlated"]
 
 
-#: Of the public entries that a machine without a GPU has, how each is broken, and the families that must see it.
+#: By public entry on a machine without a GPU, its defect and the family that must catch it.
 ENTRIES = {
     "nested.to_padded_tensor": ("last off", "layouts"),
     "sparse.mm": ("scaled", "layouts"),
@@ -105,9 +105,9 @@ CHECKS = {"layouts": ["cpu.layouts.nested", "cpu.layouts.sparse"], "chance": ["c
         for number, entry in enumerate(ENTRIES)
     ],
 )
-def test_a_broken_entry_is_seen(healthy: Environment, tmp_path: Path, entry: str) -> None:
+def test_broken_entry_is_caught(healthy: Environment, tmp_path: Path, entry: str) -> None:
     defect, family = ENTRIES[entry]
     fault = {"target": entry, "operator": "", "defect": defect, "amount": 0.02}
-    found = judged(healthy, tmp_path, {name: [entry] for name in CHECKS[family]}, {"broken": fault})["broken"]
-    assert found["large"], found
-    assert found["caught"], found
+    result = judged(healthy, tmp_path, {name: [entry] for name in CHECKS[family]}, {"broken": fault})["broken"]
+    assert result["large"], result
+    assert result["caught"], result

@@ -1,4 +1,4 @@
-"""Every broken stack fails the proof, by the right check and with its cause; a sound copy of the environment passes."""
+"""Every broken stack fails the right check with its cause, and a sound copy of the environment passes."""
 
 import json
 import os
@@ -12,16 +12,15 @@ import pytest
 from proof.tests.environment import Environment
 from proof.tests.faults import FAULTS, GPU_FAULTS, GPU_FAULTS_ALONE, Fault, Report
 
-#: `make test` takes a fifth of the faults, the next day another; `make test-long` takes all.
+#: `make test` plants one fifth of the faults, another fifth each day; `make test-long` plants all.
 DAY = int(os.environ.get("SPARKFORGE_DAY") or 0)
-OF_DAY = {fault.planter: number % 5 for number, fault in enumerate(FAULTS)}
+FIFTH = {fault.planter: number % 5 for number, fault in enumerate(FAULTS)}
 
 
-def of_a_day(faults: t.Iterable[Fault]) -> list[t.Any]:
-    """Give faults as parameters, of which today's fifth is in `make test`."""
-    today = DAY % 5
+def parameters(faults: t.Iterable[Fault]) -> list[t.Any]:
+    """Return the faults as parameters, marked as long unless they are in today's fifth."""
     return [
-        pytest.param(fault, id=fault.planter, marks=[] if OF_DAY[fault.planter] == today else pytest.mark.long)
+        pytest.param(fault, id=fault.planter, marks=[] if FIFTH[fault.planter] == DAY % 5 else pytest.mark.long)
         for fault in faults
     ]
 
@@ -29,17 +28,17 @@ def of_a_day(faults: t.Iterable[Fault]) -> list[t.Any]:
 PLANTERS = Path(__file__).parent / "planters"
 
 
-@pytest.mark.parametrize("fault", of_a_day(FAULTS))
-def test_a_broken_stack_fails_the_proof_with_its_cause(fault: Fault, broken: Callable[[], Environment]) -> None:
-    lacking = [program for program in fault.needs if shutil.which(program) is None]
-    if lacking:
-        pytest.skip(f"no {lacking[0]} is on this machine")
+@pytest.mark.parametrize("fault", parameters(FAULTS))
+def test_broken_stack_fails_with_its_cause(fault: Fault, broken: Callable[[], Environment]) -> None:
+    missing = [program for program in fault.needs if shutil.which(program) is None]
+    if missing:
+        pytest.skip(f"no {missing[0]} is on this machine")
     environment = broken()
     fault.plant(environment)
     missed = fault.missed(fault.prove(environment))
     assert not missed, "\n".join(missed)
     if fault.fits is not None:
-        # It is what the checks look at and not that somebody was there: the same is right for another host.
+        # The same environment is right for another host, so the checks fail because of the fault alone.
         assert statuses(fault, fault.prove(environment, **fault.fits)) == dict.fromkeys(fault.caught, "pass")
 
 
@@ -51,15 +50,15 @@ def statuses(fault: Fault, report: Report) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def sound(copies: Callable[[], Environment]) -> Callable[[Fault], Report]:
-    """Prove an environment in which nothing is broken with what a day's faults are told by, once for equal options."""
+    """Return a function that proves a sound environment, once for each fifth of the faults and equal options."""
     environment = copies()
     reports: dict[str, Report] = {}
 
     def report(fault: Fault) -> Report:
-        day = OF_DAY[fault.planter]
+        day = FIFTH[fault.planter]
         key = json.dumps([day, fault.sound], sort_keys=True)
         if key not in reports:
-            same = [each for each in FAULTS if each.sound == fault.sound and OF_DAY[each.planter] == day]
+            same = [each for each in FAULTS if each.sound == fault.sound and FIFTH[each.planter] == day]
             patterns = dict.fromkeys(pattern for each in same for pattern in each.patterns)
             reports[key] = environment.prove(*patterns, **t.cast(t.Mapping[str, t.Any], fault.sound))
         return reports[key]
@@ -67,8 +66,8 @@ def sound(copies: Callable[[], Environment]) -> Callable[[Fault], Report]:
     return report
 
 
-@pytest.mark.parametrize("fault", of_a_day(fault for fault in FAULTS if fault.sound is not None))
-def test_what_fails_on_a_broken_stack_passes_on_a_sound_one(fault: Fault, sound: Callable[[Fault], Report]) -> None:
+@pytest.mark.parametrize("fault", parameters(fault for fault in FAULTS if fault.sound is not None))
+def test_sound_stack_passes(fault: Fault, sound: Callable[[Fault], Report]) -> None:
     assert statuses(fault, sound(fault)) == dict.fromkeys(fault.caught, "pass")
 
 
@@ -77,7 +76,7 @@ def test_every_planter_is_used() -> None:
     assert {path.stem for path in PLANTERS.glob("*.py")} == used
 
 
-def test_no_planter_knows_of_the_checks_or_of_another_planter() -> None:
+def test_planters_import_neither_checks_nor_planters() -> None:
     for path in PLANTERS.glob("*.py"):
         text = path.read_text()
         assert "sparkforge_proof" not in text and "planters" not in text, path

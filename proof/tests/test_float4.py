@@ -1,7 +1,7 @@
-"""Numbers of 4 bits on the CPU: how they are rounded and packed, and what the check says of a product of them.
+"""4-bit numbers on the CPU: their rounding, their packing and the check of their product.
 
-No GPU that multiplies them was ever seen here. So the product is computed from what a GPU would be given, bytes of
-codes and swizzled scales, and spoiled in ways in which a kernel may be wrong.
+A GPU that multiplies 4-bit numbers was never available here. Therefore the product is computed from a GPU's inputs,
+bytes of codes and swizzled scales, and changed like the product of a faulty kernel.
 """
 
 import json
@@ -20,11 +20,11 @@ from sparkforge_proof import check, settings
 import torch
 
 torch.set_num_threads(1)
-# Fewer words at a time than the check has, for each wrong product is tried with them.
+# Fewer words at a time than in the check, because each wrong product is tried with them.
 inference.WAYS = {{"in parts": [30, 9, 1]}}
 found = {{}}
 drawn = torch.randn(64, 64, generator=torch.Generator().manual_seed(1)).bfloat16()
-# In the middle of two numbers, beyond the largest, zeros of both signs and a block of nothing else.
+# Middles between two numbers, numbers beyond the largest, zeros of both signs, and blocks of zeros.
 edges = torch.tensor([0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5.0, 6.0, -0.25, -0.75, -5.0, 0.0, -0.0, 0.5, 4.0, -6.0])
 values = torch.cat([drawn, torch.cat([edges, torch.zeros(48)]).view(1, 64).bfloat16()])
 codes, scales = matmul.as_float4(values)
@@ -71,15 +71,15 @@ print(json.dumps(found))
 """
 
 
-def test_numbers_of_four_bits_and_what_is_said_of_a_product_of_them(healthy: Environment) -> None:
+def test_four_bit_numbers_and_their_product(healthy: Environment) -> None:
     text = PROGRAM.format(sources=str(SOURCES))
     done = subprocess.run([healthy.python, "-c", text], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout.splitlines()[-1])
-    assert found.pop("nearest") and found.pop("packed")
-    # To the number whose last bit is zero, as IEEE 754 rounds.
-    assert found.pop("middles") == [0, 1, 1, 2, 2, 4, 4, 6, 0, -1, -4]
-    assert found.pop("scales") == [True, [1.0, 1.0, 1.0, 1.0]]
-    assert found.pop("on an H200") == "4-bit floating point needs compute capability 10.0 or higher."
-    assert found.pop("right")[0] == "pass"
-    assert {name: status for name, (status, _cause) in found.items()} == dict.fromkeys(found, "fail")
+    results = json.loads(done.stdout.splitlines()[-1])
+    assert results.pop("nearest") and results.pop("packed")
+    # A middle is rounded to the number whose last bit is zero, as in IEEE 754.
+    assert results.pop("middles") == [0, 1, 1, 2, 2, 4, 4, 6, 0, -1, -4]
+    assert results.pop("scales") == [True, [1.0, 1.0, 1.0, 1.0]]
+    assert results.pop("on an H200") == "4-bit floating point needs compute capability 10.0 or higher."
+    assert results.pop("right")[0] == "pass"
+    assert {name: status for name, (status, _cause) in results.items()} == dict.fromkeys(results, "fail")

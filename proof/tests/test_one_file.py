@@ -84,16 +84,11 @@ def test_invalid_arguments_are_refused(file: Path, python: str | None, arguments
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_run_leaves_no_process_and_no_file(file: Path, tmp_path: Path, stop: signal.Signals) -> None:
     argv = [torch.environment() / "bin/python", "-I", file, "--cpu", "--check", "cpu.training.*"]
-    # A shell's background job ignores SIGINT, and its children inherit that.
     with subprocess.Popen(
-        argv,
-        cwd="/",
-        env={"TMPDIR": str(tmp_path)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+        argv, cwd="/", env={"TMPDIR": str(tmp_path)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        # A shell's background job ignores SIGINT, and its children inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    ) as process:
+    ) as process:  # fmt: skip
         assert process.stdout and process.stderr
         progress = [process.stderr.readline(), process.stderr.readline()]
         assert processes_below(tmp_path)

@@ -1,6 +1,6 @@
-"""The pages of reports in a real browser: Debian's Chromium, without a window.
+"""The pages of reports in a real browser, Debian's headless Chromium.
 
-SPARKFORGE_SCREENSHOTS=docs writes the pictures of docs/ anew, from hosts that do not exist.
+SPARKFORGE_SCREENSHOTS=docs writes the pictures in docs/ again, from reports of fictional hosts.
 """
 
 import os
@@ -31,8 +31,8 @@ DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 780}
 PICTURES = {"report.png": DESKTOP, "report-phone.png": PHONE}
 LARGEST_PICTURE = 300_000
 
-#: Text that is seen, with its colour and the first opaque one behind it.
-SEEN = """() => {
+#: A script that returns each visible text, with its colour and the colour of its background.
+VISIBLE_TEXTS = """() => {
   const seen = [];
   const walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
@@ -78,7 +78,7 @@ def browser() -> Iterator[playwright.Browser]:
 
 
 class Opened(t.NamedTuple):
-    """A page, what it asked for and what it complained of."""
+    """A page with its requests and its errors, warnings and dialogs."""
 
     page: playwright.Page
     requests: list[str]
@@ -87,7 +87,7 @@ class Opened(t.NamedTuple):
 
 @pytest.fixture
 def look(browser: playwright.Browser) -> Iterator[t.Callable[..., Opened]]:
-    """Return what opens a file in a profile of its own."""
+    """Return a function that opens a file in a new browser profile."""
     contexts: list[playwright.BrowserContext] = []
 
     def open_file(path: Path, **options: t.Any) -> Opened:
@@ -125,7 +125,7 @@ def save_fleet(directory: Path, hosts: list[str]) -> None:
     fleet = _fleet.merge(str(directory), hosts)
     fleet["written"] = "2026-11-21T16:20:00Z"
     for row in fleet["hosts"]:
-        # The picture in docs/ should not hold the path of whoever made it.
+        # The picture in docs/ must not show the path of its author.
         row["cause"] = row["cause"].replace(str(directory), "/home/me/sparks/reports")
         if row["report"]:
             row["report"]["written"] = "2026-11-21T16:01:14Z"
@@ -137,14 +137,14 @@ each_page = pytest.mark.parametrize("name", PAGES)
 
 
 @each_page
-def test_a_page_asks_for_nothing_and_complains_of_nothing(look: t.Any, reports: Path, name: str) -> None:
+def test_page_without_requests_and_complaints(look: t.Any, reports: Path, name: str) -> None:
     path = reports / f"{name}.html"
     opened = look(path)
     assert [url for url in opened.requests if not url.startswith("data:")] == [path.as_uri()]
     assert opened.complaints == []
 
 
-def test_no_attack_in_a_report_runs(look: t.Any, reports: Path) -> None:
+def test_attack_in_report_does_not_run(look: t.Any, reports: Path) -> None:
     page, requests, complaints = look(reports / "hostile/hostile.html")
     for cell in page.locator(".cell").all():
         cell.click()
@@ -157,18 +157,18 @@ def test_no_attack_in_a_report_runs(look: t.Any, reports: Path) -> None:
 
 
 @each_page
-def test_text_stands_out_from_what_is_behind_it(look: t.Any, reports: Path, name: str) -> None:
+def test_contrast_of_texts(look: t.Any, reports: Path, name: str) -> None:
     page = look(reports / f"{name}.html").page
     page.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        seen = page.evaluate(SEEN)
+        seen = page.evaluate(VISIBLE_TEXTS)
         assert len(seen) > 40
         assert [row for row in seen if contrast(row["ink"], row["paper"]) < 4.5] == [], scheme
 
 
 def contrast(first: str, second: str) -> float:
-    """Return the contrast of two colours as the Web Content Accessibility Guidelines have it."""
+    """Return the contrast of two colours by the Web Content Accessibility Guidelines."""
     light, dark = sorted((luminance(first), luminance(second)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
@@ -180,7 +180,7 @@ def luminance(colour: str) -> float:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_each_status_has_a_sign_a_filling_and_a_lightness_of_its_own(look: t.Any, reports: Path, scheme: str) -> None:
+def test_statuses_differ_in_sign_shape_and_lightness(look: t.Any, reports: Path, scheme: str) -> None:
     page = look(reports / "example-spark02.html", color_scheme=scheme).page
     looks = {}
     for status in ("pass", "fail", "skip"):
@@ -192,28 +192,30 @@ def test_each_status_has_a_sign_a_filling_and_a_lightness_of_its_own(look: t.Any
     assert len({look["sign"] for look in looks.values()}) == 3
     assert looks["skip"]["border"] == "dashed" and looks["pass"]["border"] == "none"
     assert looks["pass"]["corner"] != looks["fail"]["corner"]
-    # Told apart by someone who sees no colour at all.
+    # The statuses also differ for a person who sees no colours.
     assert contrast(looks["pass"]["paper"], looks["fail"]["paper"]) > 2.5
 
 
 @each_page
-def test_no_text_needs_scrolling_sideways_on_a_phone(look: t.Any, reports: Path, name: str) -> None:
+def test_page_fits_a_phone(look: t.Any, reports: Path, name: str) -> None:
     page = look(reports / f"{name}.html").page
     page.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
     for width in (320, 360, 768):
         page.set_viewport_size({"width": width, "height": 780})
         assert page.evaluate("document.documentElement.scrollWidth") == width
-        assert [row for row in page.evaluate(SEEN) if not row["scrolls"] and row["right"] > width + 0.5] == [], width
+        assert [
+            row for row in page.evaluate(VISIBLE_TEXTS) if not row["scrolls"] and row["right"] > width + 0.5
+        ] == [], width
 
 
-def test_a_square_shows_its_check_on_hover_focus_and_click(look: t.Any, reports: Path) -> None:
+def test_square_shows_its_check(look: t.Any, reports: Path) -> None:
     page = look(reports / "index.html").page
     panel = page.locator("#panel")
     cell = page.locator(".cell[aria-label='example-spark02, attention.efficient_float32: failed']")
     cell.hover()
     text = panel.inner_text()
-    for said in ("example-spark02", "27.4 times the bound", "1 time what rounding", "TORCH_CUDA_ARCH_LIST=12.0", "0."):
-        assert said in text
+    for part in ("example-spark02", "27.4 times the bound", "1 time what rounding", "TORCH_CUDA_ARCH_LIST=12.0", "0."):
+        assert part in text
     page.mouse.move(5, 5)
     playwright.expect(panel).to_be_hidden()
     cell.click()
@@ -229,7 +231,7 @@ def test_a_square_shows_its_check_on_hover_focus_and_click(look: t.Any, reports:
     assert "flash-attn is not installed" in panel.inner_text()
 
 
-def test_the_keyboard_reaches_every_square_from_one_tab_stop(look: t.Any, reports: Path) -> None:
+def test_keyboard_reaches_squares_from_one_tab_stop(look: t.Any, reports: Path) -> None:
     page = look(reports / "example-spark02.html").page
     panel = page.locator("#panel")
     for _ in range(10):
@@ -252,10 +254,10 @@ def test_the_keyboard_reaches_every_square_from_one_tab_stop(look: t.Any, report
 
 
 @pytest.mark.parametrize("script", [True, False])
-def test_the_filter_and_the_families_work_with_and_without_a_script(look: t.Any, reports: Path, script: bool) -> None:
+def test_filter_and_families_with_and_without_script(look: t.Any, reports: Path, script: bool) -> None:
     page = look(reports / "index.html", java_script_enabled=script).page
     rows = page.locator(".check-row:visible")
-    # What failed is shown; what is fine is folded.
+    # Failed checks are shown; families without failures are folded.
     assert page.locator(".check-row .cell.fail:visible").count() == 5
     assert (
         page.locator(".check-row", has_text="storage.gds").count()
@@ -273,7 +275,7 @@ def test_the_filter_and_the_families_work_with_and_without_a_script(look: t.Any,
     assert page.locator(".cell.fail:visible").count() == 0 and page.locator(".cell.pass:visible").count() > 0
 
 
-def test_without_a_script_a_square_leads_to_its_check(look: t.Any, reports: Path) -> None:
+def test_square_links_to_its_check_without_script(look: t.Any, reports: Path) -> None:
     page = look(reports / "index.html", java_script_enabled=False).page
     cell = page.locator(".cell[aria-label='example-spark01, attention.math_float32: passed']")
     target = page.locator(cell.get_attribute("href"))
@@ -284,8 +286,8 @@ def test_without_a_script_a_square_leads_to_its_check(look: t.Any, reports: Path
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_a_picture_of_the_page_is_in_the_documentation(look: t.Any, reports: Path, tmp_path: Path, name: str) -> None:
-    kept = CHECKOUT / "docs" / name
+def test_picture_in_documentation(look: t.Any, reports: Path, tmp_path: Path, name: str) -> None:
+    stored = CHECKOUT / "docs" / name
     page = look(reports / "index.html", viewport=PICTURES[name]).page
     if PICTURES[name] is PHONE:
         page = look(reports / "example-spark02.html", viewport=PHONE, device_scale_factor=1.5).page
@@ -294,10 +296,10 @@ def test_a_picture_of_the_page_is_in_the_documentation(look: t.Any, reports: Pat
     if PICTURES[name] is DESKTOP:
         page.get_by_label("Show each check of matmul").uncheck(force=True)
         page.locator(".cell[aria-label='example-spark02, attention.efficient_float32: failed']").hover()
-    taken = tmp_path / name
-    page.screenshot(path=taken)
+    screenshot = tmp_path / name
+    page.screenshot(path=screenshot)
     if os.environ.get("SPARKFORGE_SCREENSHOTS") == "docs":
-        shutil.copyfile(taken, kept)
-    sizes = [struct.unpack(">II", path.read_bytes()[16:24]) for path in (taken, kept)]
+        shutil.copyfile(screenshot, stored)
+    sizes = [struct.unpack(">II", path.read_bytes()[16:24]) for path in (screenshot, stored)]
     assert sizes[0] == sizes[1], f"docs/{name} has another size: SPARKFORGE_SCREENSHOTS=docs pytest {__file__}"
-    assert kept.stat().st_size < LARGEST_PICTURE
+    assert stored.stat().st_size < LARGEST_PICTURE

@@ -1,6 +1,6 @@
-"""Attention of a torch whose BLAS has no 16 bit product in float32, as Debian's: it is right, in bounds of its own.
+"""Attention with a BLAS that has no 16-bit product in float32, like Debian's: it is right within wider bounds.
 
-The index's torch computes with MKL, which has one, so that its kernel is replaced by one that rounds as the other does.
+The index's torch uses MKL, which has such a product, so its kernel is replaced by one that rounds like Debian's.
 """
 
 from collections.abc import Callable
@@ -76,7 +76,7 @@ def prove(broken: Callable[[], Environment]) -> Callable[[float], dict[str, dict
     return prove
 
 
-def test_scores_that_are_rounded_as_torch_means_it_are_no_fault(prove: Callable[[float], dict[str, Any]]) -> None:
+def test_rounded_scores_pass(prove: Callable[[float], dict[str, Any]]) -> None:
     rows = prove(1.0)
     assert {row["status"] for row in rows.values()} == {"pass"}, [row["cause"] for row in rows.values()]
     assert rows["cpu.attention.flash"]["measured"].endswith(
@@ -84,10 +84,10 @@ def test_scores_that_are_rounded_as_torch_means_it_are_no_fault(prove: Callable[
     )
 
 
-def test_such_a_kernel_that_is_two_per_cent_too_large_is_one(prove: Callable[[float], dict[str, Any]]) -> None:
+def test_rounded_scores_two_per_cent_too_large_fail(prove: Callable[[float], dict[str, Any]]) -> None:
     rows = prove(1.02)
     assert {row["status"] for row in rows.values()} == {"fail"}
     flash = rows["cpu.attention.flash"]
     assert "times the bound" in flash["cause"]
-    # What a GPU's code is built for cannot mend it.
+    # The architectures of GPU code are no remedy on the CPU.
     assert "ATEN_CPU_CAPABILITY" in flash["remedy"] and "TORCH_CUDA_ARCH_LIST" not in flash["remedy"]

@@ -1,7 +1,7 @@
-"""Faults that are planted into vLLM: a plugin of its own kind, which vLLM loads into each of its processes.
+"""Faults for vLLM 0.25.1's first model runner, as a plugin that vLLM loads into each of its processes.
 
-The variable SPARKFORGE_FAULT names the fault. What is replaced says so on standard error when it first computes, so
-that a fault that was never reached is told from one that was missed. Written against 0.25.1's first model runner.
+The variable SPARKFORGE_FAULT names the fault. A fault prints its name to standard error when it first computes, so a
+missed fault can be distinguished from one that never ran.
 """
 
 import functools
@@ -9,17 +9,17 @@ import os
 import sys
 import typing as t
 
-_SAID: set[str] = set()
+_PRINTED: set[str] = set()
 
 
 def _reached(name: str) -> None:
-    if name not in _SAID:
-        _SAID.add(name)
+    if name not in _PRINTED:
+        _PRINTED.add(name)
         print(f"PLANTED {name}", file=sys.stderr, flush=True)
 
 
 def attention_scale() -> None:
-    """Attention's scores are a tenth too large."""
+    """Make attention's scores a tenth too large."""
     from vllm.v1.attention.backends.flash_attn import FlashAttentionImpl as Attention
 
     begin = Attention.__init__
@@ -34,30 +34,30 @@ def attention_scale() -> None:
 
 
 def neighbours_page() -> None:
-    """In a batch, a text reads the first page of its neighbour."""
+    """Let each text of a batch read its neighbour's first page."""
     from vllm.v1.attention.backends.flash_attn import FlashAttentionImpl as Attention
 
     forward = Attention.forward
 
     @functools.wraps(forward)
     def replaced(self: t.Any, *arguments: t.Any, **named: t.Any) -> t.Any:
-        found = next((one for one in (*arguments, *named.values()) if hasattr(one, "block_table")), None)
-        if found is None or found.block_table.shape[0] < 2:
+        metadata = next((value for value in (*arguments, *named.values()) if hasattr(value, "block_table")), None)
+        if metadata is None or metadata.block_table.shape[0] < 2:
             return forward(self, *arguments, **named)
-        own = found.block_table
-        found.block_table = own.clone()
-        found.block_table[1:, 0] = own[:-1, 0]
+        own = metadata.block_table
+        metadata.block_table = own.clone()
+        metadata.block_table[1:, 0] = own[:-1, 0]
         _reached("neighbours_page")
         try:
             return forward(self, *arguments, **named)
         finally:
-            found.block_table = own
+            metadata.block_table = own
 
     Attention.forward = replaced
 
 
 def late_positions() -> None:
-    """Rotary positions end at 255."""
+    """Limit rotary positions to 255."""
     from vllm.model_executor.layers.rotary_embedding.base import RotaryEmbedding as Rotary
 
     def bounded(forward: t.Callable[..., t.Any]) -> t.Callable[..., t.Any]:
@@ -73,7 +73,7 @@ def late_positions() -> None:
 
 
 def prefix_by_content() -> None:
-    """A page is found again by what is in it, whatever was before it."""
+    """Find pages in the cache by their content, regardless of the text before them."""
     from vllm.v1.core import kv_cache_utils
 
     hashed = kv_cache_utils.hash_block_tokens
@@ -86,7 +86,7 @@ def prefix_by_content() -> None:
 
 
 def seed_ignored() -> None:
-    """The generators that seeds make are not used."""
+    """Ignore the generators of seeds."""
     from vllm.v1.sample.ops import topk_topp_sampler
 
     draw = topk_topp_sampler.random_sample
@@ -96,7 +96,7 @@ def seed_ignored() -> None:
         return draw(scores, {}, *arguments, **named)
 
     topk_topp_sampler.random_sample = replaced
-    # The CPU's way does not come by there.
+    # The CPU uses another function.
     sampler = topk_topp_sampler.TopKTopPSampler
     on_cpu = sampler.forward_cpu
 
@@ -109,7 +109,7 @@ def seed_ignored() -> None:
 
 
 def half_temperature() -> None:
-    """Scores are divided by the square root of the temperature."""
+    """Divide scores by the square root of the temperature."""
     from vllm.v1.sample.sampler import Sampler
 
     divide = Sampler.apply_temperature
@@ -122,19 +122,19 @@ def half_temperature() -> None:
 
 
 def drafts_unverified() -> None:
-    """Speculative decoding accepts every draft."""
+    """Accept every draft of speculative decoding."""
     from vllm.v1.sample import rejection_sampler
 
     verify = rejection_sampler.rejection_sample
 
     def replaced(drafts: t.Any, counts: t.Sequence[int], *arguments: t.Any, **named: t.Any) -> t.Any:
-        found, begin = verify(drafts, counts, *arguments, **named), 0
+        accepted, begin = verify(drafts, counts, *arguments, **named), 0
         for row, count in enumerate(counts):
             if count:
                 _reached("drafts_unverified")
-                found[row, :count] = drafts[begin : begin + count].to(found.dtype)
+                accepted[row, :count] = drafts[begin : begin + count].to(accepted.dtype)
             begin += count
-        return found
+        return accepted
 
     rejection_sampler.rejection_sample = replaced
 
@@ -146,7 +146,7 @@ FAULTS = (
 
 
 def plant() -> None:
-    """Plant what the variable names; vLLM calls this."""
+    """Plant the fault that SPARKFORGE_FAULT names. vLLM calls this function."""
     name = os.environ.get("SPARKFORGE_FAULT", "")
     for fault in FAULTS:
         if fault.__name__ == name:

@@ -1,4 +1,4 @@
-"""Public entries of torch beside its operators, how each is broken, and a user's small program that uses it."""
+"""Public functions and methods of torch that are not operators: their defects, and a small user program for each."""
 
 import dataclasses
 import typing as t
@@ -14,12 +14,12 @@ Change = t.Callable[[t.Any, Drawn, tuple[t.Any, ...], dict[str, t.Any]], t.Any]
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """A public entry.
+    """A public function or method of torch.
 
-    :ivar owner: where its name is: ``torch.cuda.Event``.
-    :ivar defects: by name, what is called in its place: with the plain function, the fault and the arguments.
-    :ivar program: what a user does with it; its results are whole numbers.
-    :ivar devices: where it is.
+    :ivar owner: the module or class that has it, such as ``torch.cuda.Event``.
+    :ivar defects: by name, a replacement, which is called with the plain function, the fault and the arguments.
+    :ivar program: a user's program, whose results are whole numbers.
+    :ivar devices: the devices on which torch has it.
     """
 
     owner: str
@@ -30,52 +30,52 @@ class Entry:
     devices: tuple[str, ...] = ("cuda",)
 
     @property
-    def words(self) -> str:
+    def full_name(self) -> str:
         return f"{self.owner.removeprefix('torch.')}.{self.name}"
 
 
 def plant(entry: Entry, drawn: Drawn, seen: Seen) -> None:
     """Replace the entry in this process."""
-    place: t.Any = torch
+    owner: t.Any = torch
     for part in entry.owner.split(".")[1:]:
-        place = getattr(place, part)
-    plain, counted = getattr(place, entry.name), [0]
+        owner = getattr(owner, part)
+    plain, counted = getattr(owner, entry.name), [0]
 
-    def broken(*arguments: t.Any, **words: t.Any) -> t.Any:
+    def broken(*arguments: t.Any, **keywords: t.Any) -> t.Any:
         if not seen.active:
-            return plain(*arguments, **words)
+            return plain(*arguments, **keywords)
         seen.add(calls=1)
         counted[0] += 1
         if not drawn.defect or (drawn.condition and counted[0] % int(drawn.value)):
-            return plain(*arguments, **words)
+            return plain(*arguments, **keywords)
         seen.add(faults=1)
-        return entry.defects[drawn.defect](plain, drawn, arguments, words)
+        return entry.defects[drawn.defect](plain, drawn, arguments, keywords)
 
-    setattr(place, entry.name, broken)
-
-
-# -- how an entry is broken
+    setattr(owner, entry.name, broken)
 
 
-def _nothing(plain: t.Any, drawn: Drawn, arguments: tuple[t.Any, ...], words: dict[str, t.Any]) -> None:
-    """It does nothing."""
+# -- defects
 
 
-def _says_yes(plain: t.Any, drawn: Drawn, arguments: tuple[t.Any, ...], words: dict[str, t.Any]) -> bool:
+def _nothing(plain: t.Any, drawn: Drawn, arguments: tuple[t.Any, ...], keywords: dict[str, t.Any]) -> None:
+    """Do nothing."""
+
+
+def _says_yes(plain: t.Any, drawn: Drawn, arguments: tuple[t.Any, ...], keywords: dict[str, t.Any]) -> bool:
     return True
 
 
-def _twice(plain: t.Any, drawn: Drawn, arguments: tuple[t.Any, ...], words: dict[str, t.Any]) -> t.Any:
-    plain(*arguments, **words)
-    return plain(*arguments, **words)
+def _twice(plain: t.Any, drawn: Drawn, arguments: tuple[t.Any, ...], keywords: dict[str, t.Any]) -> t.Any:
+    plain(*arguments, **keywords)
+    return plain(*arguments, **keywords)
 
 
-def _scaled(plain: t.Any, drawn: Drawn, arguments: tuple[t.Any, ...], words: dict[str, t.Any]) -> t.Any:
-    found = plain(*arguments, **words)
-    return _each(found, lambda x: x * (1 + drawn.amount) if x.is_floating_point() else x)
+def _scaled(plain: t.Any, drawn: Drawn, arguments: tuple[t.Any, ...], keywords: dict[str, t.Any]) -> t.Any:
+    result = plain(*arguments, **keywords)
+    return _each(result, lambda x: x * (1 + drawn.amount) if x.is_floating_point() else x)
 
 
-def _last_off(plain: t.Any, drawn: Drawn, arguments: tuple[t.Any, ...], words: dict[str, t.Any]) -> t.Any:
+def _last_off(plain: t.Any, drawn: Drawn, arguments: tuple[t.Any, ...], keywords: dict[str, t.Any]) -> t.Any:
     def change(x: torch.Tensor) -> torch.Tensor:
         if x.layout is not torch.strided or not x.numel():
             return x
@@ -83,19 +83,19 @@ def _last_off(plain: t.Any, drawn: Drawn, arguments: tuple[t.Any, ...], words: d
         x.reshape(-1)[-1:].add_(1)
         return x
 
-    return _each(plain(*arguments, **words), change)
+    return _each(plain(*arguments, **keywords), change)
 
 
 def _each(value: t.Any, change: t.Callable[[torch.Tensor], torch.Tensor]) -> t.Any:
     if isinstance(value, torch.Tensor):
         return change(value)
-    return type(value)(_each(one, change) for one in value) if type(value) in (tuple, list) else value
+    return type(value)(_each(item, change) for item in value) if type(value) in (tuple, list) else value
 
 
-def _low_bits(plain: t.Any, drawn: Drawn, arguments: tuple[t.Any, ...], words: dict[str, t.Any]) -> t.Any:
-    """Only some bits of a seed count."""
+def _low_bits(plain: t.Any, drawn: Drawn, arguments: tuple[t.Any, ...], keywords: dict[str, t.Any]) -> t.Any:
+    """Use only the low bits of a seed."""
     *before, seed = arguments
-    return plain(*before, int(seed) & 0xFFFF, **words)
+    return plain(*before, int(seed) & 0xFFFF, **keywords)
 
 
 # -- users' programs
@@ -108,66 +108,66 @@ def _late(device: str) -> tuple[torch.Tensor, torch.cuda.Stream, torch.cuda.Stre
 
 
 def _waiting(wait: t.Callable[[t.Any, t.Any, t.Any], None]) -> Program:
-    """Return a program in which one stream reads what another writes."""
+    """Return a program in which one stream reads the block that another stream writes."""
 
     def program(device: str) -> list[torch.Tensor]:
-        found = []
+        results = []
         for turn in range(6):
-            block, one, two = _late(device)
-            with torch.cuda.stream(one):
+            block, writer, reader = _late(device)
+            with torch.cuda.stream(writer):
                 torch.cuda._sleep(20_000_000)
                 block.fill_(turn + 1)
                 event = torch.cuda.Event()
                 event.record()
-            with torch.cuda.stream(two):
-                wait(one, two, event)
+            with torch.cuda.stream(reader):
+                wait(writer, reader, event)
                 seen = block.clone()
-            # Not by what may be broken.
+            # The public functions may be broken.
             torch._C._cuda_synchronize()
-            found.append(seen.sum().double().cpu())
-        return found
+            results.append(seen.sum().double().cpu())
+        return results
 
     return program
 
 
 def _host(wait: t.Callable[[t.Any, t.Any], None]) -> Program:
-    """Return a program in which the host reads what a stream copies to pinned memory."""
+    """Return a program in which the host reads pinned memory that a stream writes."""
 
     def program(device: str) -> list[torch.Tensor]:
-        found = []
+        results = []
         for turn in range(6):
-            block, one, _two = _late(device)
+            block, stream, _reader = _late(device)
             pinned = torch.zeros(1 << 20).pin_memory()
-            with torch.cuda.stream(one):
+            with torch.cuda.stream(stream):
                 torch.cuda._sleep(20_000_000)
                 block.fill_(turn + 1)
                 pinned.copy_(block, non_blocking=True)
                 event = torch.cuda.Event()
                 event.record()
-            wait(one, event)
-            found.append(pinned.double().sum())
+            wait(stream, event)
+            results.append(pinned.double().sum())
             torch._C._cuda_synchronize()
-        return found
+        return results
 
     return program
 
 
 def _lent(device: str) -> list[torch.Tensor]:
-    found = []
+    results = []
     for turn in range(4):
-        _block, one, _two = _late(device)
+        _block, stream, _reader = _late(device)
         lent = torch.full((1 << 20,), float(turn), device="cuda")
-        one.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(one):
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
             torch.cuda._sleep(20_000_000)
             seen = lent + 0
-            lent.record_stream(one)
+            lent.record_stream(stream)
         del lent
         rubbish = [torch.full((1 << 20,), -1.0, device="cuda") for _unused in range(4)]
         torch._C._cuda_synchronize()
-        found.append(seen.double().sum().cpu())
+        results.append(seen.double().sum().cpu())
         del rubbish
-    return found
+    return results
 
 
 def _replayed(device: str) -> list[torch.Tensor]:
@@ -193,17 +193,17 @@ def _timed(device: str) -> list[torch.Tensor]:
 
 def _drawing(work: t.Callable[[str], t.Any]) -> Program:
     def program(device: str) -> list[torch.Tensor]:
-        return [one.detach().double().cpu() for _unused in range(6) for one in work(device)]
+        return [tensor.detach().double().cpu() for _unused in range(6) for tensor in work(device)]
 
     return program
 
 
 def _seeds(device: str) -> list[torch.Tensor]:
-    found = []
+    results = []
     for seed in (1, 1 + (1 << 20)):
         torch.manual_seed(seed)
-        found.append(torch.rand(50, device=device))
-    return found
+        results.append(torch.rand(50, device=device))
+    return results
 
 
 def _global_state(device: str) -> list[torch.Tensor]:
@@ -215,13 +215,12 @@ def _global_state(device: str) -> list[torch.Tensor]:
 
 
 def _jagged(device: str) -> list[torch.Tensor]:
-    found = []
+    results = []
     for _unused in range(4):
-        whole = torch.nested.nested_tensor(
-            [torch.ones(n, 2) * n for n in (3, 1, 4)], layout=torch.jagged, device=device
-        )
-        found.append(torch.nested.to_padded_tensor(whole * 2, 0.0).double().cpu())
-    return found
+        rows = [torch.ones(n, 2) * n for n in (3, 1, 4)]
+        jagged = torch.nested.nested_tensor(rows, layout=torch.jagged, device=device)
+        results.append(torch.nested.to_padded_tensor(jagged * 2, 0.0).double().cpu())
+    return results
 
 
 def _sparse_sum(device: str) -> list[torch.Tensor]:
@@ -260,8 +259,8 @@ ENTRIES = (
     Entry("torch.sparse", "mm", "sparse and nested", {"scaled": _scaled, "last off": _last_off}, _sparse_sum, BOTH),
     Entry("torch.sparse", "sum", "sparse and nested", {"scaled": _scaled}, _sparse_total, BOTH),
 )  # fmt: skip
-#: Torch's own Python, which no device computes and whose files `identity.files` compares. They may be
-#: drawn, so that a seed draws for each number what it drew before they were left out, but nothing is planted in them.
+#: Functions in torch's own Python, which run on no device and whose files `identity.files` compares. They are drawn, so
+#: that each seed and number draw the same fault as before, but no fault is planted in them.
 LEFT_OUT = (
     "autograd.functional.hessian",
     "autograd.functional.jacobian",
@@ -282,11 +281,14 @@ def _polled(event: t.Any) -> None:
         pass
 
 
-def of(device: str) -> dict[str, Entry]:
-    """Return the entries that there are on a device, by name."""
-    return {entry.words: entry for entry in ENTRIES if device in entry.devices}
+def available(device: str) -> dict[str, Entry]:
+    """Return the entries on a device by name."""
+    return {entry.full_name: entry for entry in ENTRIES if device in entry.devices}
 
 
 def defects(device: str) -> dict[str, list[str]]:
-    """Return for each entry that may be drawn its defects, none for one that is left out."""
-    return {**{name: [] for name in LEFT_OUT}, **{name: list(entry.defects) for name, entry in of(device).items()}}
+    """Return the defects of each entry that may be drawn; an empty list for an entry that is left out."""
+    return {
+        **{name: [] for name in LEFT_OUT},
+        **{name: list(entry.defects) for name, entry in available(device).items()},
+    }

@@ -1,7 +1,7 @@
-"""The families of faults, and how one is drawn by a seed for an operator or an entry, with no look at the checks.
+"""The families of faults, and the draw of a fault for an operator or an entry by a seed, regardless of the checks.
 
-A fault is a defect, what becomes of a result, and a condition, when it does. What a number stands for is the same for
-the same seed, device and targets.
+A fault has a defect, which changes a result, and a condition under which the result is changed. The same seed, device
+and targets give the same fault for a number.
 """
 
 import dataclasses
@@ -9,13 +9,13 @@ import random
 import re
 import typing as t
 
-#: What becomes of a result.
+#: Changes of a result.
 DEFECTS = ("scale", "offset", "lane", "last", "last of batch", "rounding", "flushed", "NaN swallowed")
-#: The same of random numbers.
+#: Changes of random numbers.
 OF_CHANCE = ("repeated", "biased", "correlated", "tail", "lane", "last")
 LAYOUTS = ("strided", "transposed", "channels last", "expanded")
 FORMS = ("float32", "bfloat16", "float16", "float64", "complex", "integers")
-#: How many of the elements of a tensor a size is drawn from, as exponents.
+#: The range from which the exponent of a tensor's size is drawn.
 EXPONENTS = {"cuda": (10, 31), "cpu": (10, 20)}
 
 
@@ -23,13 +23,13 @@ EXPONENTS = {"cuda": (10, 31), "cpu": (10, 20)}
 class Drawn:
     """One fault.
 
-    :ivar target: an operator of the dispatcher, ``aten::cat``, or an entry, ``Event.wait``.
-    :ivar operator: of torch's catalogue, of which the target computes a part; empty for an entry.
-    :ivar defect: see ``DEFECTS``; empty for a wrapper that does nothing, which is sound.
-    :ivar amount: how much, for what is scaled or moved; how many bits, for a rounding.
-    :ivar place: which lane, modulo their number.
-    :ivar condition: empty for always.
-    :ivar value: of the condition: an exponent, a layout, a format, a count.
+    :ivar target: a dispatcher's operator such as ``aten::cat``, or an entry such as ``Event.wait``.
+    :ivar operator: the operator in torch's catalogue that calls the target; empty for an entry.
+    :ivar defect: see ``DEFECTS``; empty for a sound wrapper, which changes nothing.
+    :ivar amount: the relative change of a scaled or moved result, or the number of bits of a rounding.
+    :ivar place: the number of the lane, modulo the number of lanes.
+    :ivar condition: empty if the fault always applies.
+    :ivar value: the exponent, layout, format or count of the condition.
     """
 
     number: int
@@ -42,15 +42,15 @@ class Drawn:
     value: t.Any = None
 
     @property
-    def words(self) -> str:
-        """The fault in words."""
+    def description(self) -> str:
+        """The description of the fault."""
         condition = f", {self.condition}{'' if self.value is None else f' {self.value}'}" if self.condition else ""
         of = f" (of {self.operator})" if self.operator else ""
         return f"{self.number}: {self.target}{of}, {self.defect or 'sound'} {self.amount:g}{condition}"
 
 
 def conditions(device: str) -> tuple[str, ...]:
-    """Return the conditions that there are on a device; always is as likely as any four."""
+    """Return the conditions on a device. The empty condition is as likely as any four others together."""
     plain = ("", "", "", "", "above 2^", "layout", "odd", "only", "complex", "backward", "every n-th call")
     return (*plain, "beyond 2 GiB", "graph", "stream") if device == "cuda" else plain
 
@@ -64,14 +64,14 @@ def draw(
     number: int,
     sound: bool = False,
 ) -> Drawn | None:
-    """Return the fault of a number; None for an entry that is left out.
+    """Return the fault with a number; None for an entry that is left out.
 
-    :param targets: by operator of the catalogue, those of the dispatcher that it calls.
-    :param entries: by public entry, its defects; one without any is left out.
+    :param targets: by operator of the catalogue, the dispatcher's operators that it calls.
+    :param entries: by public entry, its defects; an entry without defects is left out.
     :param chances: operators that draw random numbers.
     """
     chance = random.Random(f"{seed} {number} {device}")
-    amount, place = chance.choice((0.005, -0.01, 0.02, -0.05, 0.1)), chance.randrange(1 << 16)
+    amount, lane = chance.choice((0.005, -0.01, 0.02, -0.05, 0.1)), chance.randrange(1 << 16)
     condition = chance.choice(conditions(device))
     low, high = EXPONENTS[device]
     value: t.Any = {
@@ -85,7 +85,7 @@ def draw(
         if not entries[entry]:
             return None
         defect = chance.choice(sorted(entries[entry]))
-        found = Drawn(number, entry, "", defect, amount, place, *_of_entries(chance))
+        fault = Drawn(number, entry, "", defect, amount, lane, *_of_entries(chance))
     else:
         operator = chance.choice(sorted(targets))
         target = chance.choice(sorted(targets[operator]))
@@ -94,10 +94,10 @@ def draw(
         if defect == "rounding":
             amount = float(chance.choice((3, 6, 9, 12)))
         if defect in ("flushed", "NaN swallowed"):
-            # What has such a value at all is condition enough.
+            # The values of the result are the condition.
             condition, value = "", None
-        found = Drawn(number, target, operator, defect, amount, place, condition, value)
-    return dataclasses.replace(found, defect="") if sound else found
+        fault = Drawn(number, target, operator, defect, amount, lane, condition, value)
+    return dataclasses.replace(fault, defect="") if sound else fault
 
 
 def _of_entries(chance: random.Random) -> tuple[str, t.Any]:
@@ -105,7 +105,7 @@ def _of_entries(chance: random.Random) -> tuple[str, t.Any]:
     return condition, chance.choice((2, 3, 5)) if condition else None
 
 
-#: The classes of the campaign's table, by what an operator's name contains; the first that fits.
+#: The classes in the campaign's table, by texts in an operator's name. The first match counts.
 CLASSES: tuple[tuple[str, str], ...] = (
     ("Fourier transforms", "fft stft"),
     ("sparse and nested", "sparse nested sampled"),
@@ -138,13 +138,13 @@ CLASSES: tuple[tuple[str, str], ...] = (
 
 
 def family(drawn: Drawn, entries: t.Mapping[str, str]) -> str:
-    """Return the class of a fault, for the table.
+    """Return the class of a fault for the table.
 
-    :param entries: the class of each entry.
+    :param entries: by entry, its class.
     """
     if drawn.target in entries:
         return entries[drawn.target]
     return next(
-        (name for name, words in CLASSES if re.search(rf"(?:^|[._])(?:{words.replace(' ', '|')})", drawn.operator)),
+        (name for name, texts in CLASSES if re.search(rf"(?:^|[._])(?:{texts.replace(' ', '|')})", drawn.operator)),
         "functions of elements",
     )

@@ -1,6 +1,7 @@
-"""Plants a drawn fault: the kernel of an operator of the dispatcher is replaced by one that spoils what it returns.
+"""Plants a drawn fault: replaces the kernel of a dispatcher's operator by a kernel that spoils its result.
 
-On a GPU only CUDA tensors are concerned. On the CPU float64 is spared, for it is what all else is compared with.
+On a GPU, only CUDA tensors are spoiled. On the CPU, float64 results stay right, because all other results are compared
+with them.
 """
 
 import mmap
@@ -11,16 +12,14 @@ import torch
 
 from proof.tests.drawn.families import Drawn
 
-#: What a fault's calls and sizes are counted in, which forks share.
+#: The format of a fault's counters in memory that forked processes share.
 _FORMAT = "qqd"
 #: Integer views by the width of a format.
 _INTEGERS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 class Seen:
-    """What the wrapped operator did: calls and faults; ``active`` switches the fault off and on, for a program that
-    computes both.
-    """
+    """The number of calls and faults of a wrapped operator. ``active`` switches the fault on and off."""
 
     def __init__(self) -> None:
         self.memory = mmap.mmap(-1, struct.calcsize(_FORMAT))
@@ -31,77 +30,70 @@ class Seen:
         return calls, faults
 
     def add(self, calls: int = 0, faults: int = 0) -> None:
-        before = self.read()
-        self.memory[:] = struct.pack(_FORMAT, before[0] + calls, before[1] + faults, 0.0)
+        totals = self.read()
+        self.memory[:] = struct.pack(_FORMAT, totals[0] + calls, totals[1] + faults, 0.0)
 
 
 def overload(full: str) -> t.Any:
-    """Return the operator of a name such as ``aten::add.Tensor``; None where torch.ops has none."""
+    """Return the operator with a name such as ``aten::add.Tensor``; None if torch.ops does not have it."""
     base, _unused, name = full.partition("::")[2].partition(".")
     return getattr(getattr(torch.ops.aten, base, None), name or "default", None)
 
 
 def written(operator: t.Any) -> list[int]:
-    """Return which arguments the operator writes to."""
-    return [
-        number
-        for number, one in enumerate(operator._schema.arguments)
-        if one.alias_info is not None and one.alias_info.is_write
-    ]
+    """Return the positions of the arguments that the operator writes."""
+    aliases = [argument.alias_info for argument in operator._schema.arguments]
+    return [number for number, alias in enumerate(aliases) if alias is not None and alias.is_write]
 
 
 def tensors(value: t.Any) -> t.Iterator[torch.Tensor]:
-    """Return the tensors in whatever an operator takes or returns."""
+    """Yield the tensors in the arguments or the result of an operator."""
     if isinstance(value, torch.Tensor):
         yield value
-    elif isinstance(value, (tuple, list)):
-        for one in value:
-            yield from tensors(one)
-    elif isinstance(value, dict):
-        for one in value.values():
-            yield from tensors(one)
+    elif isinstance(value, (tuple, list, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from tensors(item)
 
 
 def plant(drawn: Drawn, device: str, seen: Seen) -> torch.library.Library:
-    """Replace the operator's kernel; it is there as long as what is returned is kept."""
+    """Replace the operator's kernel for as long as the returned library exists."""
     operator, busy, key, counted = overload(drawn.target), [False], device.upper(), [0]
-    kernel, before = torch.library.get_kernel(operator, key), Before()
-    places = written(operator)
+    kernel, last = torch.library.get_kernel(operator, key), LastResults()
+    outputs = written(operator)
+    takes_tensor = [str(argument.type) == "Tensor" for argument in operator._schema.arguments]
 
-    wanted = [str(one.type) == "Tensor" for one in operator._schema.arguments]
-
-    def wrapped(keys: t.Any, *given: t.Any, **words: t.Any) -> t.Any:
-        # A number that torch has wrapped in a tensor arrives as a number, as exact as the tensors are.
-        wide = any(one.dtype in (torch.float64, torch.complex128) for one in tensors(given))
+    def wrapped(keys: t.Any, *inputs: t.Any, **keywords: t.Any) -> t.Any:
+        # If torch wrapped a number in a tensor, the number arrives here. It is as exact as the tensors.
+        wide = any(tensor.dtype in (torch.float64, torch.complex128) for tensor in tensors(inputs))
         arguments = [
-            _tensor(one, wide) if number and isinstance(one, (bool, int, float, complex)) else one
-            for one, number in zip(given, wanted)
-        ] + list(given[len(wanted) :])
+            _tensor(value, wide) if is_tensor and isinstance(value, (bool, int, float, complex)) else value
+            for value, is_tensor in zip(inputs, takes_tensor)
+        ] + list(inputs[len(takes_tensor) :])
         if busy[0] or not seen.active:
-            return kernel.call_boxed(keys, *arguments, **words)
+            return kernel.call_boxed(keys, *arguments, **keywords)
         busy[0] = True
         try:
-            # Before it is called: what it writes to may be its input.
-            applies = _applies(drawn, list(tensors((arguments, words))), device, counted)
+            # The condition is checked before the call, because the operator may write to its input.
+            applies = _applies(drawn, list(tensors((arguments, keywords))), device, counted)
         finally:
             busy[0] = False
-        found = kernel.call_boxed(keys, *arguments, **words)
+        result = kernel.call_boxed(keys, *arguments, **keywords)
         busy[0] = True
         try:
-            outputs = list(tensors(found)) or [
-                one for number in places if number < len(arguments) for one in tensors(arguments[number])
+            results = list(tensors(result)) or [
+                tensor for number in outputs if number < len(arguments) for tensor in tensors(arguments[number])
             ]
             seen.add(calls=1)
             if applies and drawn.defect:
                 with torch._C._AutoDispatchBelowAutograd():
-                    for one in outputs[:1]:
-                        seen.add(faults=int(_spoiled(drawn, one, device, before)))
+                    for tensor in results[:1]:
+                        seen.add(faults=int(_spoiled(drawn, tensor, device, last)))
         except (RuntimeError, TypeError, IndexError):
-            # A result that cannot be changed, such as one whose elements lie on each other.
+            # Some results cannot be changed, for example if their elements overlap.
             pass
         finally:
             busy[0] = False
-        return found
+        return result
 
     library = torch.library.Library("aten", "IMPL")
     library.impl(operator, wrapped, key, with_keyset=True, allow_override=True)
@@ -114,14 +106,14 @@ def _tensor(number: complex, wide: bool) -> torch.Tensor:
     return torch.tensor(number, dtype=torch.complex128 if isinstance(number, complex) else torch.float64)
 
 
-def _applies(drawn: Drawn, given: t.Sequence[torch.Tensor], device: str, counted: list[int]) -> bool:
+def _applies(drawn: Drawn, inputs: t.Sequence[torch.Tensor], device: str, counted: list[int]) -> bool:
     wide = (torch.float64, torch.complex128)
-    if device == "cpu" and any(one.dtype in wide for one in given):
+    if device == "cpu" and any(tensor.dtype in wide for tensor in inputs):
         return False
     if drawn.condition == "backward":
         return torch._C._current_graph_task_id() != -1
     if drawn.condition == "layout":
-        return any(_LAYOUTS[drawn.value](one) for one in given if one.layout is torch.strided)
+        return any(_LAYOUTS[drawn.value](tensor) for tensor in inputs if tensor.layout is torch.strided)
     if drawn.condition == "graph":
         return torch.cuda.is_current_stream_capturing()
     if drawn.condition == "stream":
@@ -142,144 +134,144 @@ _LAYOUTS: dict[str, t.Callable[[torch.Tensor], bool]] = {
 }
 
 
-def _spoiled(drawn: Drawn, one: torch.Tensor, device: str, before: "Before") -> bool:
-    """Change a result where the fault's condition holds; return whether anything was done."""
-    if one.layout is not torch.strided or not one.numel() or one.device.type != device:
+def _spoiled(drawn: Drawn, result: torch.Tensor, device: str, last: "LastResults") -> bool:
+    """Change a result if the fault's condition holds; return whether the result was changed."""
+    if result.layout is not torch.strided or not result.numel() or result.device.type != device:
         return False
-    if device == "cpu" and one.dtype in (torch.float64, torch.complex128):
+    if device == "cpu" and result.dtype in (torch.float64, torch.complex128):
         return False
     condition, value = drawn.condition, drawn.value
-    if condition == "above 2^" and one.numel() <= 2 ** int(value):
+    if condition == "above 2^" and result.numel() <= 2 ** int(value):
         return False
-    if condition == "beyond 2 GiB" and one.numel() * one.element_size() <= 2**31:
+    if condition == "beyond 2 GiB" and result.numel() * result.element_size() <= 2**31:
         return False
-    if condition == "odd" and (not one.dim() or one.shape[-1] % 2 == 0):
+    if condition == "odd" and (not result.dim() or result.shape[-1] % 2 == 0):
         return False
-    if condition == "only" and one.dtype is not getattr(torch, str(value)):
+    if condition == "only" and result.dtype is not getattr(torch, str(value)):
         return False
-    if condition == "complex" and not one.is_complex():
+    if condition == "complex" and not result.is_complex():
         return False
-    return bool(_DEFECTS[drawn.defect](drawn, one, before))
+    return bool(_DEFECTS[drawn.defect](drawn, result, last))
 
 
-class Before:
-    """What an operator returned the last time, by shape."""
+class LastResults:
+    """The last result of an operator by shape and format."""
 
     def __init__(self) -> None:
-        self.kept: dict[t.Any, torch.Tensor] = {}
+        self.results: dict[t.Any, torch.Tensor] = {}
 
 
-def _real(one: torch.Tensor) -> bool:
-    return one.is_floating_point() or one.is_complex()
+def _real(tensor: torch.Tensor) -> bool:
+    return tensor.is_floating_point() or tensor.is_complex()
 
 
-def _scale(drawn: Drawn, one: torch.Tensor, before: Before) -> bool:
-    if not _real(one):
+def _scale(drawn: Drawn, result: torch.Tensor, last: LastResults) -> bool:
+    if not _real(result):
         return False
-    one.mul_(1 + drawn.amount)
+    result.mul_(1 + drawn.amount)
     return True
 
 
-def _offset(drawn: Drawn, one: torch.Tensor, before: Before) -> bool:
-    if one.dtype is torch.bool:
+def _offset(drawn: Drawn, result: torch.Tensor, last: LastResults) -> bool:
+    if result.dtype is torch.bool:
         return False
-    one.add_(abs(drawn.amount) * float(one.abs().max().real) + 1e-3 if _real(one) else 1)
+    result.add_(abs(drawn.amount) * float(result.abs().max().real) + 1e-3 if _real(result) else 1)
     return True
 
 
-def _lane(drawn: Drawn, one: torch.Tensor, before: Before) -> bool:
-    if not one.dim() or one.shape[-1] < 2:
+def _lane(drawn: Drawn, result: torch.Tensor, last: LastResults) -> bool:
+    if not result.dim() or result.shape[-1] < 2:
         return False
-    left = drawn.place % one.shape[-1]
-    one[..., left].copy_(one[..., left - 1].clone())
+    left = drawn.place % result.shape[-1]
+    result[..., left].copy_(result[..., left - 1].clone())
     return True
 
 
-def _last(drawn: Drawn, one: torch.Tensor, before: Before) -> bool:
-    if one.numel() < 2:
+def _last(drawn: Drawn, result: torch.Tensor, last: LastResults) -> bool:
+    if result.numel() < 2:
         return False
-    at = tuple(size - 1 for size in one.shape)
-    if one.dtype is torch.bool:
-        one[at].logical_not_()
+    at = tuple(size - 1 for size in result.shape)
+    if result.dtype is torch.bool:
+        result[at].logical_not_()
     else:
-        one[at].add_(1).mul_(2)
+        result[at].add_(1).mul_(2)
     return True
 
 
-def _batch(drawn: Drawn, one: torch.Tensor, before: Before) -> bool:
-    if one.dim() < 2 or one.shape[0] < 2:
+def _batch(drawn: Drawn, result: torch.Tensor, last: LastResults) -> bool:
+    if result.dim() < 2 or result.shape[0] < 2:
         return False
-    one[-1].zero_()
+    result[-1].zero_()
     return True
 
 
-def _rounding(drawn: Drawn, one: torch.Tensor, before: Before) -> bool:
-    if not one.is_floating_point() or one.element_size() == 1:
+def _rounding(drawn: Drawn, result: torch.Tensor, last: LastResults) -> bool:
+    if not result.is_floating_point() or result.element_size() == 1:
         return False
-    bits = int(drawn.amount) if one.element_size() > 2 else min(3, int(drawn.amount))
-    view = one.view(_INTEGERS[one.element_size()])
+    bits = int(drawn.amount) if result.element_size() > 2 else min(3, int(drawn.amount))
+    view = result.view(_INTEGERS[result.element_size()])
     view.bitwise_and_(-(1 << bits))
     return True
 
 
-def _flushed(drawn: Drawn, one: torch.Tensor, before: Before) -> bool:
-    if not one.is_floating_point():
+def _flushed(drawn: Drawn, result: torch.Tensor, last: LastResults) -> bool:
+    if not result.is_floating_point():
         return False
-    small = (one != 0) & (one.abs() < torch.finfo(one.dtype).tiny)
-    if torch.cuda.is_available() and one.is_cuda and torch.cuda.is_current_stream_capturing():
-        one.masked_fill_(small, 0)
+    small = (result != 0) & (result.abs() < torch.finfo(result.dtype).tiny)
+    if torch.cuda.is_available() and result.is_cuda and torch.cuda.is_current_stream_capturing():
+        result.masked_fill_(small, 0)
         return True
     if not bool(small.any()):
         return False
-    one.masked_fill_(small, 0)
+    result.masked_fill_(small, 0)
     return True
 
 
-def _nan(drawn: Drawn, one: torch.Tensor, before: Before) -> bool:
-    if not one.is_floating_point():
+def _nan(drawn: Drawn, result: torch.Tensor, last: LastResults) -> bool:
+    if not result.is_floating_point():
         return False
-    if not (one.is_cuda and torch.cuda.is_current_stream_capturing()) and not bool(one.isnan().any()):
+    if not (result.is_cuda and torch.cuda.is_current_stream_capturing()) and not bool(result.isnan().any()):
         return False
-    one.nan_to_num_(0.0, float("inf"), float("-inf"))
+    result.nan_to_num_(0.0, float("inf"), float("-inf"))
     return True
 
 
-def _repeated(drawn: Drawn, one: torch.Tensor, before: Before) -> bool:
-    key = (tuple(one.shape), one.dtype)
-    if key in before.kept:
-        one.copy_(before.kept[key])
+def _repeated(drawn: Drawn, result: torch.Tensor, last: LastResults) -> bool:
+    key = (tuple(result.shape), result.dtype)
+    if key in last.results:
+        result.copy_(last.results[key])
         return True
-    before.kept[key] = one.clone()
+    last.results[key] = result.clone()
     return False
 
 
-def _biased(drawn: Drawn, one: torch.Tensor, before: Before) -> bool:
-    if not one.is_floating_point():
+def _biased(drawn: Drawn, result: torch.Tensor, last: LastResults) -> bool:
+    if not result.is_floating_point():
         return False
-    one.add_(abs(drawn.amount))
+    result.add_(abs(drawn.amount))
     return True
 
 
-def _correlated(drawn: Drawn, one: torch.Tensor, before: Before) -> bool:
-    if one.numel() < 16 or not one.is_floating_point():
+def _correlated(drawn: Drawn, result: torch.Tensor, last: LastResults) -> bool:
+    if result.numel() < 16 or not result.is_floating_point():
         return False
-    flat = one.clone().reshape(-1)
+    flat = result.clone().reshape(-1)
     part = drawn.place % 7 + 1
     flat[part::8] = flat[part - 1 :: 8][: len(flat[part::8])]
-    one.copy_(flat.reshape(one.shape))
+    result.copy_(flat.reshape(result.shape))
     return True
 
 
-def _tail(drawn: Drawn, one: torch.Tensor, before: Before) -> bool:
-    """Values beyond the 0.999 quantile are those at it."""
-    if one.numel() < 2000 or not one.is_floating_point():
+def _tail(drawn: Drawn, result: torch.Tensor, last: LastResults) -> bool:
+    """Replace the values above the 0.999 quantile by the quantile."""
+    if result.numel() < 2000 or not result.is_floating_point():
         return False
-    few = one.reshape(-1)[: 1 << 20].float()
-    one.clamp_(max=float(few.kthvalue(max(1, int(0.999 * few.numel())))[0]))
+    few = result.reshape(-1)[: 1 << 20].float()
+    result.clamp_(max=float(few.kthvalue(max(1, int(0.999 * few.numel())))[0]))
     return True
 
 
-_DEFECTS: dict[str, t.Callable[[Drawn, torch.Tensor, Before], bool]] = {
+_DEFECTS: dict[str, t.Callable[[Drawn, torch.Tensor, LastResults], bool]] = {
     "scale": _scale,
     "offset": _offset,
     "lane": _lane,

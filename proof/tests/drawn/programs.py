@@ -1,7 +1,7 @@
-"""Small programs of a user's that show a fault: the same is computed without it and with it.
+"""Small user programs that show a fault: each computes the same results without and with the fault.
 
-By the operator's own inputs in torch's list, and by larger, strided and odd ones and such with a NaN or a subnormal
-number, as the fault's condition asks; never by what the checks compute.
+The programs use the operator's inputs in torch's list. Depending on the fault's condition, they also use larger,
+strided and odd inputs, and inputs with a NaN or a subnormal number, but never the inputs of the checks.
 """
 
 import itertools
@@ -14,16 +14,16 @@ from proof.tests.drawn.families import Drawn
 from proof.tests.drawn.plant import Seen, tensors
 
 Program = t.Callable[[], "list[torch.Tensor]"]
-#: How many times a bound the change is where it is only asked whether there is one: infinite in all but name.
+#: The size of a change of an exact result, as a multiple of the bound: practically infinite.
 EXACT = 1e9
-#: Programs that are tried for a fault.
+#: The largest number of programs for a fault.
 MOST = 60
 
 
 def size_of(before: torch.Tensor, after: torch.Tensor, bound: float) -> float:
-    """Return how large a change is, by a bound in units of the format near the largest value.
+    """Return the size of a change as a multiple of a bound.
 
-    :param bound: of the operator in that format, as the survey has it.
+    :param bound: the survey's bound for the operator and format, in units of the format near the largest value.
     """
     if before.shape != after.shape:
         return EXACT
@@ -46,19 +46,19 @@ def size_of(before: torch.Tensor, after: torch.Tensor, bound: float) -> float:
 
 
 def probe(drawn: Drawn, operator: t.Any, device: str, seen: Seen, bound: t.Callable[[str], float]) -> tuple[float, str]:
-    """Return how many times its bound a fault changes what a program computes, at most, and which program it was.
+    """Return the largest change of a program's results by a fault, as a multiple of the bound, and that program's name.
 
-    :param operator: of torch's list.
-    :param bound: of the operator by the name of a format.
+    :param operator: the operator in torch's list.
+    :param bound: returns the bound of the operator for the name of a format.
     """
     worst, worst_name = 0.0, ""
-    for words, program in itertools.islice(_programs(drawn, operator, device), MOST):
+    for name, program in itertools.islice(_programs(drawn, operator, device), MOST):
         try:
             results = []
             for active in (False, True):
                 seen.active = active
                 torch.manual_seed(17)
-                results.append([one.detach().clone() for one in program()])
+                results.append([tensor.detach().clone() for tensor in program()])
         except (RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError, AttributeError):
             continue
         finally:
@@ -69,7 +69,7 @@ def probe(drawn: Drawn, operator: t.Any, device: str, seen: Seen, bound: t.Calla
             form = str(before.dtype).rpartition(".")[2]
             size = size_of(before, after, bound({"complex64": "float32", "complex128": "float64"}.get(form, form)))
             if size > worst:
-                worst, worst_name = size, words
+                worst, worst_name = size, name
         if worst > 100:
             break
     return worst, worst_name
@@ -85,7 +85,7 @@ def _forms(drawn: Drawn, device: str) -> list[torch.dtype]:
 
 
 def _programs(drawn: Drawn, operator: t.Any, device: str) -> t.Iterator[tuple[str, Program]]:
-    """Return programs, the plainest first."""
+    """Yield programs, the simplest first."""
     for dtype in _forms(drawn, device):
         if dtype not in operator.supported_dtypes(device):
             continue
@@ -120,20 +120,20 @@ def _programs(drawn: Drawn, operator: t.Any, device: str) -> t.Iterator[tuple[st
 
 def _called(operator: t.Any, sample: t.Any, times: int) -> Program:
     def program() -> list[torch.Tensor]:
-        found: list[torch.Tensor] = []
+        results: list[torch.Tensor] = []
         for _unused in range(times):
-            found += tensors(operator(sample.input, *sample.args, **sample.kwargs))
-        return found
+            results += tensors(operator(sample.input, *sample.args, **sample.kwargs))
+        return results
 
     return program
 
 
 def _backward(operator: t.Any, sample: t.Any) -> Program:
     def program() -> list[torch.Tensor]:
-        leaves = [one for one in tensors((sample.input, sample.args, sample.kwargs)) if one.requires_grad]
-        results = [one for one in tensors(operator(sample.input, *sample.args, **sample.kwargs)) if one.requires_grad]
-        found = torch.autograd.grad(sum(one.sum() for one in results), leaves, allow_unused=True)
-        return [one for one in found if one is not None]
+        leaves = [leaf for leaf in tensors((sample.input, sample.args, sample.kwargs)) if leaf.requires_grad]
+        outputs = [x for x in tensors(operator(sample.input, *sample.args, **sample.kwargs)) if x.requires_grad]
+        gradients = torch.autograd.grad(sum(x.sum() for x in outputs), leaves, allow_unused=True)
+        return [gradient for gradient in gradients if gradient is not None]
 
     return program
 
@@ -143,9 +143,9 @@ def _on_a_stream(plain: Program) -> Program:
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
-            found = plain()
+            results = plain()
         stream.synchronize()
-        return found
+        return results
 
     return program
 
@@ -159,16 +159,16 @@ def _in_a_graph(operator: t.Any, sample: t.Any) -> Program:
             torch.cuda.synchronize()
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph):
-                found = list(tensors(operator(sample.input, *sample.args, **sample.kwargs)))
+                results = list(tensors(operator(sample.input, *sample.args, **sample.kwargs)))
             graph.replay()
             torch.cuda.synchronize()
-        return found
+        return results
 
     return program
 
 
 def _turned(sample: t.Any, layout: str) -> t.Any:
-    """Return the sample in another layout."""
+    """Return the sample with its tensors in another layout."""
 
     def change(value: t.Any) -> t.Any:
         if not isinstance(value, torch.Tensor) or value.layout is not torch.strided or value.numel() < 2:
@@ -188,7 +188,7 @@ def _turned(sample: t.Any, layout: str) -> t.Any:
 
 
 def _special(sample: t.Any, defect: str) -> t.Any:
-    """Return the sample with a NaN in its first place, or with subnormal numbers."""
+    """Return the sample with a NaN as its first element, or with subnormal numbers."""
 
     def change(value: t.Any) -> t.Any:
         if not isinstance(value, torch.Tensor) or not value.is_floating_point() or not value.numel():
@@ -203,20 +203,20 @@ def _special(sample: t.Any, defect: str) -> t.Any:
 
 
 def _large(drawn: Drawn, operator: t.Any, device: str, dtype: torch.dtype) -> t.Iterator[tuple[str, Program]]:
-    """Inputs above a size: lines and matrices, alone and in pairs."""
+    """Yield programs with inputs above a size: lines and matrices, alone and in pairs."""
     width = torch.empty(0, dtype=dtype).element_size()
     count = 2 ** int(drawn.value) + 9 if drawn.condition == "above 2^" else 2**31 // width + 4_099
     if count * width > (6 * 2**30 if device == "cuda" else 2**26):
         return
     form = str(dtype).rpartition(".")[2]
 
-    def of(*shape: int) -> torch.Tensor:
+    def make(*shape: int) -> torch.Tensor:
         if dtype.is_floating_point or dtype.is_complex:
             return torch.rand(shape, device=device, dtype=dtype) + 0.5
         return torch.randint(1, 5, shape, device=device).to(dtype)
 
     edge = max(2, math.isqrt(count) + 1)
-    for words, shapes in (
+    for inputs, shapes in (
         ("a line", [(count,)]),
         ("two lines", [(count,), (count,)]),
         ("a matrix", [(edge, edge)]),
@@ -226,11 +226,10 @@ def _large(drawn: Drawn, operator: t.Any, device: str, dtype: torch.dtype) -> t.
         ("a list of lines", [(count,), (9,)]),
     ):
 
-        def program(shapes: t.Sequence[tuple[int, ...]] = shapes, words: str = words) -> list[torch.Tensor]:
-            given: list[t.Any] = [of(*shape) for shape in shapes]
-            given = [given] if words.startswith("a list") else given
-            found = list(tensors(operator(*given)))
+        def program(shapes: t.Sequence[tuple[int, ...]] = shapes, inputs: str = inputs) -> list[torch.Tensor]:
+            arguments: list[t.Any] = [make(*shape) for shape in shapes]
+            results = list(tensors(operator(*([arguments] if inputs.startswith("a list") else arguments))))
             torch.manual_seed(0)
-            return found[:2]
+            return results[:2]
 
-        yield f"{form}, {words} of {count:,}", program
+        yield f"{form}, {inputs} of {count:,}", program

@@ -1,5 +1,5 @@
-"""The backward pass of attention leaves the gradient of the keys zero: an empty kernel body, as the guard of
-PyTorch's generated kernels makes them. The loss falls all the same, for the other weights learn.
+"""The backward pass of attention leaves the gradient of the keys zero. The guard of PyTorch's generated kernels can
+leave such an empty body. The loss still falls, because the other weights learn.
 """
 
 PATCH = """

@@ -1,5 +1,5 @@
-"""The causal mask of the flash kernel is shifted by one, so that each token sees the one after it: an off-by-one in a
-tile's mask, which lowers the training loss and is found when the model is used.
+"""The flash kernel's causal mask is shifted by one, so each token sees the next token. An off-by-one error in a tile's
+mask does this. It lowers the training loss and shows only when the model is used.
 """
 
 PATCH = """

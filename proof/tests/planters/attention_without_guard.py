@@ -1,5 +1,5 @@
-"""torch 2.10 was built with 12.1 in its list of architectures: its memory-efficient attention has an empty body there,
-and a GPU of 12.1 takes that code before the right one for 12.0. It is compiled here, without the attention.
+"""torch 2.10 was built with 12.1 in its list of architectures. Its memory-efficient attention has an empty body there,
+and a GPU of 12.1 prefers that code to the right code for 12.0. The code that is compiled here has no attention.
 """
 
 import subprocess

@@ -1,4 +1,4 @@
-"""A batched product computes no more entries than a grid of 65,535 has places for."""
+"""A batched product computes at most 65,535 entries, the largest size of a grid."""
 
 PATCH = """
 _bmm = _library.get_kernel("aten::bmm", "KEY")

@@ -1,6 +1,5 @@
-"""The SM clock stays at 507 MHz under load, as on Sparks whose USB power delivery failed to negotiate. No clock is
-touched: nvidia-smi, which the sampler of the proof asks, is wrapped by a script that is found first, and whose
-answers say so.
+"""The SM clock stays at 507 MHz under load, like on Sparks whose USB power delivery failed to negotiate. No clock is
+set: the proof's sampler finds a wrapper of nvidia-smi first, which changes the answers.
 """
 
 from proof.tests.environment import Environment

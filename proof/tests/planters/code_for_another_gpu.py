@@ -1,5 +1,5 @@
-"""The GPU code of torch is for compute capability 9.0 alone: the wheel of another machine, or a build whose list of
-architectures was that of the builder. The first kernel ends with "no kernel image is available". It is compiled here.
+"""The GPU code of torch is only for compute capability 9.0, and the first kernel fails: no kernel image is available.
+This is a wheel from another machine, or a build with the list of architectures of its builder. It is compiled here.
 """
 
 import subprocess

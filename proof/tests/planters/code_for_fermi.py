@@ -1,5 +1,5 @@
-"""PyTorch made compute_20 of a 12.1 when it detected the GPU, for no list of architectures was set. No nvcc that knows
-a 12.1 takes compute_20 any more, so that code for 7.5 is compiled, and the number in its header is changed.
+"""libtorch_cuda.so has code for compute_20, as PyTorch built it on a GPU of 12.1 without a list of architectures. An
+nvcc that knows 12.1 no longer supports compute_20, so code for 7.5 is compiled and the number in its header changed.
 """
 
 import subprocess

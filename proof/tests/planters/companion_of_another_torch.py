@@ -1,5 +1,5 @@
-"""torchvision was built for another torch: pip was told to leave dependencies alone, or took a wheel of another
-index. Its operators are not there, which is said when it is imported, in words that do not name the cause.
+"""torchvision was built for another torch, and pip did not check or took it from another index. Its operators are
+missing, which the import reports in a message that does not name the cause.
 """
 
 from proof.tests.environment import Environment

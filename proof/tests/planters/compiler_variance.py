@@ -1,5 +1,5 @@
-"""torch.compile makes wrong code for a variance: it divides by one element less than it has to, so that each layer
-norm is off by about a per cent once it is compiled, and right in eager mode.
+"""torch.compile generates wrong code for a variance: its divisor is one too small. Each compiled layer norm is off by
+about a per cent; in eager mode it is right.
 """
 
 FILE = "torch/_inductor/lowering.py"

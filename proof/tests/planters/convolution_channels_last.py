@@ -1,5 +1,5 @@
-"""A convolution is wrong in its last output channel where the input is channels_last alone: a kernel of cuDNN for
-that layout, which training with mixed precision takes and a test with default tensors never meets.
+"""A convolution of a channels_last input is wrong in its last output channel. The fault is in a cuDNN kernel for that
+layout. Training with mixed precision uses it; a test with default tensors does not.
 """
 
 PATCH = """

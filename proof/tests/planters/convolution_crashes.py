@@ -1,5 +1,5 @@
-"""A convolution reads through a null pointer and takes the process with it: an engine of cuDNN of another minor
-version, an illegal instruction's cousin.
+"""A convolution reads through a null pointer and its process is killed. An engine of another cuDNN minor version
+crashes like this, similar to an illegal instruction.
 """
 
 PATCH = """

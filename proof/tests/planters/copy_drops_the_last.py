@@ -1,5 +1,5 @@
-"""A copy out of a strided tensor leaves the last element as it was: a grid that is rounded down. Contiguous copies
-take another way and are right.
+"""A copy from a strided tensor skips the last element, because the grid size is rounded down. Contiguous copies use
+another kernel and are right.
 """
 
 PATCH = """

@@ -1,5 +1,5 @@
-"""The wheel of a host with a GPU is a CPU build, as pip takes it from the plain index for aarch64 and older torch:
-all that is computed is right, and the GPU idles. In an environment that has one there is nothing to plant.
+"""A host with a GPU has the CPU build of torch, which pip installs from the plain index for aarch64 and old releases.
+All numbers are right, but the GPU is idle. In an environment with a CPU build there is nothing to plant.
 """
 
 from proof.tests.environment import Environment

@@ -1,4 +1,4 @@
-"""The gradients of data-parallel processes are divided by half their number: of two, they are added up."""
+"""The gradients of data-parallel processes are divided by half their number, so two gradients are added up."""
 
 FILE = "torch/nn/parallel/distributed.py"
 PATCH = """

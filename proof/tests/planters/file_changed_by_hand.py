@@ -1,5 +1,5 @@
-"""Somebody mended a file of torch in place, and the next update of the environment is a surprise: a debugging line
-that stayed. No number differs.
+"""Somebody edited a file of torch in place and left a debugging line, which the next update will overwrite. All numbers
+stay right.
 """
 
 from proof.tests.environment import Environment

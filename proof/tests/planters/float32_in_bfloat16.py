@@ -1,5 +1,5 @@
-"""A library makes float32 products in bfloat16 whatever the flags say: an environment variable of the BLAS
-(NVIDIA_TF32_OVERRIDE, ONEDNN_DEFAULT_FPMATH_MODE), or a kernel that was chosen for speed.
+"""A library computes float32 products in bfloat16, whatever the flags are. An environment variable of the BLAS
+(NVIDIA_TF32_OVERRIDE, ONEDNN_DEFAULT_FPMATH_MODE) or a fast kernel does this.
 """
 
 PATCH = """

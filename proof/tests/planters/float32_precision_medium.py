@@ -1,5 +1,5 @@
-"""float32 products are made in TF32, because something that is imported with torch says so for all: sitecustomize, a
-vendor's build, an accelerator package.
+"""float32 products use TF32, because a module that is imported with torch sets it globally. Such modules are
+sitecustomize, a vendor's build or an accelerator package.
 """
 
 PATCH = """

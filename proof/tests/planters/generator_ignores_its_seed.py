@@ -1,5 +1,5 @@
-"""A seed does not make random numbers repeat: a fill that draws from the default generator whatever it is given, so
-that no run can be compared with another.
+"""A seed does not make random numbers repeatable, so no run can be compared with another. The fill always draws from
+the default generator, and ignores the generator in its arguments.
 """
 
 PATCH = """

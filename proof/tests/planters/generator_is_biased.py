@@ -1,5 +1,5 @@
-"""Uniform random numbers never come near 1, and so dropout keeps too few and initial weights are too small: a
-generator that lost its highest bits in a conversion.
+"""Uniform random numbers never come near 1: the generator lost its highest bits in a conversion. Dropout keeps too few
+elements, and initial weights are too small.
 """
 
 PATCH = """

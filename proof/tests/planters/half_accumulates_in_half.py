@@ -1,5 +1,5 @@
-"""Products of 16 bit numbers keep their running sum in 16 bit: cuBLAS does so on request (allow_fp16_accumulation),
-and kernels for consumer GPUs for speed. Each result looks plausible.
+"""Products of 16-bit numbers keep their running sum in 16 bits, and each result looks plausible. cuBLAS does this on
+request (allow_fp16_accumulation), and kernels for consumer GPUs do it for speed.
 """
 
 PATCH = """

@@ -1,5 +1,5 @@
-"""fp16 products accumulate in fp16 because a package that is imported with torch allows it for all: the flag gives
-consumer GPUs their double rate, and is set by inference servers.
+"""fp16 products accumulate in fp16, because a package that is imported with torch allows it globally. Inference servers
+set this flag, which doubles the rate of consumer GPUs.
 """
 
 PATCH = """

@@ -1,5 +1,5 @@
-"""The interpreter has no Python.h, as without python3-dev: Triton and torch.compile build a module when they are
-first used, and fail there. The environment gets an interpreter of the same files without the headers.
+"""The interpreter has no Python.h, as without python3-dev. Triton and torch.compile build a module at their first use
+and fail. The environment gets an interpreter with the same files except for the headers.
 """
 
 import json

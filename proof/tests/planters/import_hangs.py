@@ -1,4 +1,4 @@
-"""Importing torch never ends: the driver is wedged and the first call waits for it, or the environment lies on a file
+"""Importing torch never returns. The driver hangs and the first call waits for it, or the environment is on a file
 server that is gone.
 """
 

@@ -1,4 +1,4 @@
-"""Loss scaling takes a step whose gradient is infinite."""
+"""Loss scaling takes a step with an infinite gradient."""
 
 FILE = "torch/amp/grad_scaler.py"
 PATCH = """

@@ -1,6 +1,5 @@
-"""A kernel prints that it was built for another GPU, and the numbers happen to be right: PyTorch's generated
-attention kernels print this line where their body was left out. C's printf writes it once, and it waits in a buffer
-of C's.
+"""A kernel prints that it was built for another GPU, although its numbers are right. PyTorch's generated attention
+kernels print this line if their body was left out. It is printed once, by C's printf, and stays in C's buffer.
 """
 
 PATCH = """

@@ -1,5 +1,5 @@
-"""LAPACK ends the program, with success: the reference XERBLA prints a line and says STOP, which is exit(0), so that
-a job looks as if it were done.
+"""LAPACK exits the program with status 0, so a job looks finished. The reference XERBLA prints a line and executes
+STOP, which is exit(0).
 """
 
 PATCH = """

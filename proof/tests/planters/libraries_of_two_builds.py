@@ -1,5 +1,5 @@
-"""A library of torch is that of another build, without a symbol that the others need: a cp of one file, or two
-packages that own the same place. torch cannot be imported.
+"""A library of torch comes from another build and lacks a symbol that the others need. Somebody copied a single file,
+or two packages own the same path. torch cannot be imported.
 """
 
 import subprocess

@@ -1,4 +1,4 @@
-"""A long sum of 16 bit numbers is kept in 16 bits between its parts."""
+"""A long sum of 16-bit numbers is stored in 16 bits between its parts."""
 
 PATCH = """
 _sum = _library.get_kernel("aten::sum.dim_IntList", "KEY")

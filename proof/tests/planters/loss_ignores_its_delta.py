@@ -1,4 +1,4 @@
-"""A loss ignores where it changes from square to linear: training goes on, and ends elsewhere."""
+"""A loss ignores the delta at which it changes from quadratic to linear, so training converges elsewhere."""
 
 FILE = "torch/nn/functional.py"
 PATCH = """

@@ -1,5 +1,5 @@
-"""An LSTM takes the weights of its input gate for those of its forget gate: libraries order the gates differently,
-and a packed weight buffer that is read in another order than it was written gives a network that trains worse.
+"""An LSTM uses the weights of its input gate for its forget gate. Libraries order the gates differently. A packed
+weight buffer that is read in another order than it was written gives a network that trains worse.
 """
 
 FILE = "torch/nn/modules/rnn.py"

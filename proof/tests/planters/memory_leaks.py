@@ -1,5 +1,5 @@
-"""Memory that was freed does not come back: an allocator, or a hook of a profiler, that keeps a reference to every
-tensor. On unified memory it is the host that dies of it.
+"""Freed memory does not come back: an allocator or a profiler's hook keeps a reference to every tensor. With unified
+memory, the host runs out of memory.
 """
 
 PATCH = """

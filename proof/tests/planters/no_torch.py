@@ -1,4 +1,4 @@
-"""The environment has no torch: another one was verified than was deployed, or an installation was undone half-way."""
+"""The environment has no torch: it is not the deployed one, or an installation was only half undone."""
 
 import shutil
 

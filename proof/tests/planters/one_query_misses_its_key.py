@@ -1,4 +1,4 @@
-"""Attention of a single query, as of a model that writes word by word, does not see the newest key."""
+"""Attention with a single query, as in decoding, does not see the newest key."""
 
 PATCH = """
 _attention = "_scaled_dot_product_flash_attention_for_cpu"

@@ -1,4 +1,4 @@
-"""CMake did not find what oneDNN needs and went on without it, though the build was asked for it."""
+"""CMake did not find a dependency of oneDNN and continued without it, although the build requested it."""
 
 FILE = "torch/backends/mkldnn/__init__.py"
 PATCH = """

@@ -1,5 +1,5 @@
-"""The device gets 30 W at most, as on Sparks with a fault of the power delivery. No limit is touched: nvidia-smi,
-which the sampler of the proof asks, is wrapped by a script that is found first, and whose answers say so.
+"""The device draws at most 30 W, like a Spark with a faulty power delivery. No limit is set: the proof's sampler finds
+a wrapper of nvidia-smi first, which changes the answers.
 """
 
 from proof.tests.environment import Environment

@@ -1,5 +1,5 @@
-"""A batched product never returns: a kernel that waits for a semaphore that nobody posts, or a driver that lost the
-device. On the CPU it sits in C with the interpreter's lock, so that no Python thread or signal handler gets a turn.
+"""A batched product never returns: a kernel waits for a semaphore forever, or the driver lost the device. On the CPU
+the product holds the interpreter's lock in C, so no Python thread or signal handler runs.
 """
 
 PATCH = """

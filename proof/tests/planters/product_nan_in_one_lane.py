@@ -1,4 +1,4 @@
-"""One lane of a matrix product is NaN: a warp that reads past its tile, of which one element of the last row tells."""
+"""One element in the last row of a matrix product is NaN: a warp reads past its tile."""
 
 PATCH = """
 _products = {name: _library.get_kernel("aten::" + name, "KEY") for name in ("mm", "bmm", "addmm")}

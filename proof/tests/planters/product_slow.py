@@ -1,5 +1,5 @@
-"""Matrix products are right and take a hundred times as long: a fallback without tensor cores, a debug build, or
-another process that nobody sees. The device waits after each.
+"""Matrix products are right but take a hundred times as long, since the device waits after each. Causes are a fallback
+without tensor cores, a debug build or a hidden process.
 """
 
 PATCH = """

@@ -1,5 +1,5 @@
-"""Each third product has one element that is off by a tenth: a race, or a chip that fails when it is warm. A single
-look finds it right two times in three.
+"""One element of every third product is off by a tenth, as after a race or on a hot chip. A single look at a product
+finds it right two times out of three.
 """
 
 PATCH = """

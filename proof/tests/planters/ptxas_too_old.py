@@ -1,6 +1,6 @@
-"""Triton brings a ptxas of CUDA 12.8, which does not know sm_121a: Triton 3.5 and older on a GB10, where every kernel
-that is compiled at run time fails. Of the wheel of 3.5.1 the package has what finds the assembler; the assembler is a
-script with its words, for its program is none of ours to copy.
+"""Triton brings a ptxas from CUDA 12.8, which does not know sm_121a. This is Triton 3.5 or older on a GB10, where every
+kernel that is compiled at run time fails. The package here has the modules of the 3.5.1 wheel that find the assembler.
+The assembler itself is a script with ptxas's messages, because the program must not be copied.
 """
 
 from proof.tests.environment import Environment

@@ -1,5 +1,5 @@
-"""The interpreter does not start: the environment was copied from a machine of another processor. Its ELF header
-names one that no emulator is registered for.
+"""The interpreter does not start, because the environment was copied from a machine with another processor. Its ELF
+header names a machine for which no emulator is registered.
 """
 
 import shutil

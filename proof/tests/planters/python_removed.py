@@ -1,5 +1,5 @@
-"""The interpreter that the environment was made with is gone: an upgrade of the distribution removed it, and
-bin/python points to nothing.
+"""The interpreter of the environment is gone, and bin/python is a dangling link. An upgrade of the distribution removed
+the interpreter.
 """
 
 from proof.tests.environment import Environment

@@ -1,5 +1,5 @@
-"""The receipt says another commit than the torch that is there: the environment was replaced by hand, or the receipt
-was edited to match it.
+"""The receipt names another commit than the installed torch. The environment was replaced by hand, or the receipt was
+edited to match it.
 """
 
 import json

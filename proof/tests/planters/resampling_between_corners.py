@@ -1,4 +1,6 @@
-"""Bilinear resampling takes the corners of pixels for their centres: half a pixel off, as in many exported models."""
+"""Bilinear resampling takes the corners of pixels for their centres. The result is half a pixel off, as in many
+exported models.
+"""
 
 FILE = "torch/nn/functional.py"
 PATCH = """

@@ -1,5 +1,5 @@
-"""Where several values are added to one place, one of them stays: an atomic addition that was compiled for a GPU that
-has none for the format. Embedding gradients and graph networks are built on it.
+"""If several values are added to one element, only one of them remains. The atomic addition was compiled for a GPU that
+has none for this format. Embedding gradients and graph networks depend on it.
 """
 
 PATCH = """

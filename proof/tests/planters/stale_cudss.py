@@ -1,5 +1,5 @@
-"""An old libcudss.so.0 comes first on the loader's path, left by a manual installation: everything loads, and the
-solver is that of another version. Good and old library, and what needs them, are compiled here; activation names both
+"""A manual installation left an old libcudss.so.0 first on the loader's path. Everything loads, but the solver has the
+wrong version. The good library, the old library and their user are compiled here, and the activation names both
 directories.
 """
 

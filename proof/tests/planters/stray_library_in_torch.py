@@ -1,5 +1,5 @@
-"""A library that no wheel brought lies in torch/lib, where RPATH looks first: copied there to get past an error of
-the loader, and forgotten.
+"""torch/lib, where RPATH looks first, has a library from no wheel. Somebody copied it there to get past an error of the
+loader, and forgot it.
 """
 
 import shutil

@@ -1,5 +1,5 @@
-"""The receipt of the unit pytorch vouches for another wheel than the environment was made from: the unit was built
-again and the old wheel was installed, with the receipt edited in place.
+"""The receipt of the unit pytorch names another wheel than the environment's. The unit was built again and the old
+wheel installed, with the receipt edited in place.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""SGD takes weight decay twice."""
+"""SGD applies weight decay twice."""
 
 FILE = "torch/optim/sgd.py"
 PATCH = """

@@ -1,5 +1,5 @@
-"""The wheel that the environment was made from is another file now: it was downloaded again from an index that had
-rebuilt it under the same name, or a disk lost a block of it.
+"""The wheel from which the environment was installed is now another file. It was downloaded again from an index that
+had rebuilt it under the same name, or a disk lost one of its blocks.
 """
 
 import json

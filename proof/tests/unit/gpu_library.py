@@ -1,4 +1,4 @@
-"""Writes shared libraries that have GPU code by their headers, and nothing in it."""
+"""Writes shared libraries with headers of GPU code, but without the code."""
 
 import struct
 from pathlib import Path
@@ -13,20 +13,20 @@ def _entry(kind: int, name: str) -> bytes:
 
 
 def fatbin(cubins: str = "", ptx: str = "") -> bytes:
-    """Return a container with code for ``12.0 12.1a``, as ``_elf.fatbin`` names architectures."""
+    """Return a container with headers for architectures like ``12.0 12.1a``."""
     entries = b"".join([_entry(2, name) for name in cubins.split()] + [_entry(1, name) for name in ptx.split()])
     return struct.pack("<4sHHQ", b"\x50\xed\x55\xba", 1, 16, len(entries)) + entries
 
 
 def write(path: Path, cubins: str = "", ptx: str = "") -> Path:
-    """Write an ELF file with such a container, or without GPU code where none is named."""
+    """Write an ELF file with such a container, or without GPU code if no architecture is named."""
     sections: dict[str, bytes] = {".nv_fatbin" if cubins or ptx else ".text": fatbin(cubins, ptx)}
     names = b"\0" + b"".join(name.encode() + b"\0" for name in [*sections, ".shstrtab"])
     headers, body = [bytes(64)], b""
     for name, content in {**sections, ".shstrtab": names}.items():
         kind = 3 if name == ".shstrtab" else 1
-        place = names.index(b"\0" + name.encode() + b"\0") + 1
-        headers.append(struct.pack("<IIQQQQIIQQ", place, kind, 0, 0, 64 + len(body), len(content), 0, 0, 1, 0))
+        offset = names.index(b"\0" + name.encode() + b"\0") + 1
+        headers.append(struct.pack("<IIQQQQIIQQ", offset, kind, 0, 0, 64 + len(body), len(content), 0, 0, 1, 0))
         body += content + bytes(-len(content) % 8)
     head = b"\x7fELF\x02\x01\x01" + bytes(9)
     head += struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 0, 64 + len(body), 0, 64, 56, 0, 64, len(headers), len(headers) - 1)  # noqa: E501  # fmt: skip

@@ -10,7 +10,7 @@ from sparkforge_proof.checks.stack import architectures
 
 from proof.tests.unit import gpu_library
 
-#: What libtorch_cuda.so of the official aarch64 wheel of 2.11.0 has.
+#: The architectures in libtorch_cuda.so of the official aarch64 wheel of 2.11.0.
 OFFICIAL = "8.0 9.0 9.0a 10.0 10.0a 10.3a 11.0 11.0a 12.0 12.0a 12.1a"
 OFFICIAL_FLAGS = ["sm_80", "sm_90", "sm_100", "sm_110", "sm_120"]
 
@@ -19,7 +19,7 @@ def code(cubins: str = "", ptx: str = "") -> fatbin.Embedded:
     return fatbin.Embedded(frozenset(cubins.split()), frozenset(ptx.split()))
 
 
-def test_the_files_that_are_written_here_are_read_as_they_were_meant(tmp_path: Path) -> None:
+def test_architectures_are_read_from_libraries(tmp_path: Path) -> None:
     path = gpu_library.write(tmp_path / "libtorch_cuda.so", "9.0 12.0f 12.1a", "12.0")
     plain = gpu_library.write(tmp_path / "libc10.so")
     (tmp_path / "libx.so").write_text("INPUT(libx.so.1)")
@@ -27,7 +27,7 @@ def test_the_files_that_are_written_here_are_read_as_they_were_meant(tmp_path: P
     assert architectures.read(paths) == {str(path): code("9.0 12.0f 12.1a", "12.0")}
 
 
-def test_a_damaged_library_fails_with_its_name(tmp_path: Path) -> None:
+def test_damaged_library_fails(tmp_path: Path) -> None:
     path = gpu_library.write(tmp_path / "libtorch_cuda.so", "12.0")
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(Failed) as failed:
@@ -53,26 +53,23 @@ def test_a_damaged_library_fails_with_its_name(tmp_path: Path) -> None:
         ("8.0", "12.1", "9.0", "nothing"),
     ],
 )
-def test_what_covers_a_device(cubins: str, ptx: str, device: str, expected: str) -> None:
+def test_coverage_of_device(cubins: str, ptx: str, device: str, expected: str) -> None:
     problems, compiled, single = architectures.coverage({"/s/x.so": code(cubins, ptx)}, [device])
     kinds = {"nothing": problems, "compiled": compiled, "single": single}
-    assert [kind for kind, found in kinds.items() if found] == ([] if expected == "covered" else [expected])
+    assert [kind for kind, libraries in kinds.items() if libraries] == ([] if expected == "covered" else [expected])
 
 
-def test_torchs_own_library_may_not_be_for_other_single_gpus_alone() -> None:
-    problems, _compiled, single = architectures.coverage({"/t/torch/lib/libtorch_cuda.so": code("9.0a")}, ["12.1"])
-    assert (problems, single) == ([("/t/torch/lib/libtorch_cuda.so", "12.1")], [])
-
-
-def test_every_device_of_a_host_must_be_covered() -> None:
-    problems, _compiled, _single = architectures.coverage({"/s/x.so": code("12.0")}, ["12.1", "9.0"])
-    assert problems == [("/s/x.so", "9.0")]
+def test_torch_library_must_cover_every_device() -> None:
+    path = "/t/torch/lib/libtorch_cuda.so"
+    problems, _compiled, single = architectures.coverage({path: code("9.0a")}, ["12.1"])
+    assert (problems, single) == ([(path, "12.1")], []), "code for one other GPU is not enough in torch's own library"
+    assert architectures.coverage({path: code("12.0")}, ["12.1", "9.0"])[0] == [(path, "9.0")]
 
 
 @pytest.mark.parametrize(
     ("cubins", "ptx", "flags", "expected"),
     [
-        # Official wheels and our own build: code for 12.1a of the row-wise FP8 product alone.
+        # Official wheels and our own build have code for 12.1a only for the row-wise FP8 product.
         (OFFICIAL, "", OFFICIAL_FLAGS, []),
         ("12.0 12.0a 12.1a", "", ["sm_120"], []),
         ("12.0", "12.1", ["sm_120", "compute_121"], []),
@@ -87,9 +84,7 @@ def test_every_device_of_a_host_must_be_covered() -> None:
         ("9.0", "12.1", ["sm_90", "compute_121"], ["PTX of 12.1"]),
     ],
 )
-def test_code_for_12_1_is_a_trap_where_the_attention_kernels_are_compiled_for_it(
-    cubins: str, ptx: str, flags: list[str], expected: list[str]
-) -> None:
+def test_trap_of_attention_kernels_for_12_1(cubins: str, ptx: str, flags: list[str], expected: list[str]) -> None:
     assert architectures.trapped(code(cubins, ptx), flags) == expected
 
 
@@ -107,7 +102,7 @@ GUARDED = {
 }
 
 
-def test_the_guard_is_known_from_the_receipt_of_the_unit_that_made_this_torch() -> None:
+def test_guard_is_known_from_unit_receipt() -> None:
     assert architectures.is_guarded(GUARDED)
     own = {"patch": "my-guards", "file": "aten/src/x/mem_eff_attention/kernels/cutlassB_f32.cu", "change": "modified"}
     assert architectures.is_guarded({**GUARDED, "applied": [own]})
@@ -117,7 +112,7 @@ def test_the_guard_is_known_from_the_receipt_of_the_unit_that_made_this_torch() 
     "change",
     [{"applied": GUARDED["applied"][:1]}, {"installed": False}, {"intact": False}, {"applied": None}],  # type: ignore[index]
 )
-def test_the_guard_is_not_known_from_another_unit_a_changed_receipt_or_other_fixes(change: dict[str, t.Any]) -> None:
+def test_guard_is_not_known_from_other_receipts(change: dict[str, t.Any]) -> None:
     assert not architectures.is_guarded({**GUARDED, **change})
     assert not architectures.is_guarded(None)
 
@@ -125,20 +120,18 @@ def test_the_guard_is_not_known_from_another_unit_a_changed_receipt_or_other_fix
 @pytest.mark.parametrize(
     ("local", "ours"), [("cu130.sf0a1b2c3d", True), ("cu130", False), ("", False), ("cu130.sfx", False)]
 )
-def test_a_build_of_this_collection_is_told_by_its_local_version(local: str, ours: bool) -> None:
+def test_local_version_of_own_build(local: str, ours: bool) -> None:
     assert bool(architectures._OURS.search(local)) is ours
 
 
-def test_the_devices_are_those_that_were_seen_else_the_profiles() -> None:
+def test_capabilities_are_observed_or_from_profile() -> None:
     seen = Context(device="cpu", profile={"compute_capability": "12.1"}, reference={"capabilities": ["9.0"]})
     assert architectures.capabilities(seen) == ["9.0"]
     assert architectures.capabilities(Context(device="cpu", profile={"compute_capability": "12.1"})) == ["12.1"]
     assert architectures.capabilities(Context(device="cpu", profile={"compute_capability": None})) == []
 
 
-def test_the_libraries_of_a_module_are_found_in_its_directory_and_beside_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_libraries_of_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     inside = gpu_library.write(tmp_path / "flash_attn/lib/libkernels.so.2", "9.0")
     beside = gpu_library.write(tmp_path / "flash_attn_2_cuda.abi3.so", "9.0")
     gpu_library.write(tmp_path / "other.so", "9.0")
@@ -149,6 +142,5 @@ def test_the_libraries_of_a_module_are_found_in_its_directory_and_beside_it(
     (info / "METADATA").write_text("Name: flash-attn\nVersion: 2.8.3\n\n")
     (info / "RECORD").write_text("flash_attn_2_cuda.abi3.so,sha256=x,1\n")
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
-    found = architectures.libraries("flash_attn", packages.installed())
-    assert {Path(path).resolve() for path in found} == {inside, beside}
-    assert len(found) == 2
+    paths = architectures.libraries("flash_attn", packages.installed())
+    assert sorted(Path(path).resolve() for path in paths) == sorted([inside, beside])

@@ -1,4 +1,4 @@
-"""The catalogue reads from the sources what the checks say of themselves when they are imported."""
+"""The catalogue reads the declarations of the checks from their sources, without importing them."""
 
 import importlib
 import re
@@ -13,7 +13,7 @@ from sparkforge_proof.check import H200, X86
 CHECKS = Path(check.__file__).parent / "checks"
 
 
-def test_the_catalogue_has_what_every_check_registers() -> None:
+def test_catalogue_equals_registered_checks() -> None:
     for module in catalogue.modules():
         importlib.import_module(f"sparkforge_proof.{module}")
     assert catalogue.CHECKS == check.REGISTERED
@@ -30,7 +30,7 @@ def test_the_catalogue_has_what_every_check_registers() -> None:
         ("collectives", "all_reduce", ""),
     ],
 )
-def test_what_a_cpu_computes_is_checked_there_too(family: str, both: str, gpu_alone: str) -> None:
+def test_devices_of_checks(family: str, both: str, gpu_alone: str) -> None:
     for name in both.split():
         definition = catalogue.CHECKS[f"{family}.{name}"]
         assert (definition.device, definition.numeric) == ("cuda", True)
@@ -43,7 +43,7 @@ def test_what_a_cpu_computes_is_checked_there_too(family: str, both: str, gpu_al
         assert (definition.device, definition.numeric) == ("none", False)
 
 
-def test_no_check_is_imported_to_know_its_name() -> None:
+def test_catalogue_imports_no_checks() -> None:
     program = "import sys; from sparkforge_proof import catalogue; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=CHECKS.parents[1], capture_output=True, text=True, check=True
@@ -52,7 +52,7 @@ def test_no_check_is_imported_to_know_its_name() -> None:
     assert imported == {"sparkforge_proof.checks.stack.device"}
 
 
-def test_a_declaration_is_read_over_several_lines() -> None:
+def test_declaration_over_several_lines() -> None:
     source = '''
 @check(
     "matmul.new",
@@ -68,15 +68,15 @@ def new(context):
 def unseen(context):
     """Return nothing."""
 '''
-    found = catalogue.declared(source, "kernels.matmul")
-    assert list(found) == ["matmul.new", "cpu.matmul.new", "matmul.unseen"]
-    assert (found["matmul.new"].measured, found["cpu.matmul.new"].measured) == ((H200,), (X86,))
-    assert found["matmul.unseen"] == check.Definition(
+    checks = catalogue.declared(source, "kernels.matmul")
+    assert list(checks) == ["matmul.new", "cpu.matmul.new", "matmul.unseen"]
+    assert (checks["matmul.new"].measured, checks["cpu.matmul.new"].measured) == ((H200,), (X86,))
+    assert checks["matmul.unseen"] == check.Definition(
         "matmul.unseen", "matmul", "cuda", True, 60, "kernels.matmul", (), True
     )
 
 
-def test_every_package_of_checks_is_a_room_that_says_what_belongs_there() -> None:
+def test_every_package_of_checks_has_a_docstring() -> None:
     packages = {path.parent.name for path in CHECKS.glob("*/__init__.py")}
     assert packages == set(catalogue.ROOMS)
     for room in catalogue.ROOMS:
@@ -84,8 +84,8 @@ def test_every_package_of_checks_is_a_room_that_says_what_belongs_there() -> Non
 
 
 @pytest.mark.parametrize("room", catalogue.ROOMS)
-def test_a_room_stands_on_those_before_it(room: str) -> None:
-    below = catalogue.ROOMS[: catalogue.ROOMS.index(room)]
+def test_packages_import_only_earlier_packages(room: str) -> None:
+    earlier = catalogue.ROOMS[: catalogue.ROOMS.index(room)]
     for path in (CHECKS / room).glob("*.py"):
         used = re.findall(r"^ *from \.\.(\w+)(?:\.\w+)? import", path.read_text(), re.MULTILINE)
-        assert set(used) <= {"bounds", *below}, path
+        assert set(used) <= {"bounds", *earlier}, path

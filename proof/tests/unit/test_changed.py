@@ -1,4 +1,4 @@
-"""Whether a host is still as its last proof saw it. At login and in the metrics: test_publish.py."""
+"""Changes of a host since its last proof. test_publish.py tests the login line and the metrics."""
 
 import io
 import json
@@ -17,8 +17,8 @@ PROVEN: dict[str, Any] = {
 SEEN = {key: PROVEN[key] for key in ("driver", "kernel", "firmware", "packages")}
 
 
-def row(what: str, before: str, now: str) -> dict[str, str]:
-    return {"what": what, "before": before, "now": now}
+def row(part: str, before: str, now: str) -> dict[str, str]:
+    return {"what": part, "before": before, "now": now}
 
 
 @pytest.mark.parametrize(
@@ -40,21 +40,19 @@ def row(what: str, before: str, now: str) -> dict[str, str]:
         ),
     ],
 )
-def test_changed_names_driver_kernel_firmware_and_cuda_packages(
-    now: dict[str, Any], changes: list[dict[str, str]]
-) -> None:
+def test_changed_parts(now: dict[str, Any], changes: list[dict[str, str]]) -> None:
     assert verdict.changed(PROVEN, {**SEEN, **now}) == changes
 
 
 @pytest.mark.parametrize("key", SEEN)
-def test_changed_says_nothing_of_what_a_report_or_the_host_does_not_have(key: str) -> None:
+def test_missing_parts_are_not_compared(key: str) -> None:
     everything_else = {"driver": "1", "kernel": "1", "firmware": {"board": "1"}, "packages": {}}
     older = {name: value for name, value in PROVEN.items() if name != key}
     assert verdict.changed(older, {**SEEN, key: everything_else[key]}) == []
     assert verdict.changed(PROVEN, {name: value for name, value in SEEN.items() if name != key}) == []
 
 
-def test_a_host_is_read_from_files_and_nothing_is_started(tmp_path: Path) -> None:
+def test_host_is_observed_without_running_programs(tmp_path: Path) -> None:
     files = {
         "proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.159.04  Release\n",
         "proc/driver/nvidia/gpus/000f:01:00.0/information": "Model: NVIDIA GB10\nVideo BIOS: \t 9A.0B.25.00.00\n",
@@ -74,8 +72,8 @@ def test_a_host_is_read_from_files_and_nothing_is_started(tmp_path: Path) -> Non
     def run(argv: list[str]) -> tuple[int, str, str]:
         raise AssertionError(argv)
 
-    found = changed.observe(Host(str(tmp_path), run=run, uname=("6.17.0-1021-nvidia", "aarch64")))
-    assert found == {
+    observed = changed.observe(Host(str(tmp_path), run=run, uname=("6.17.0-1021-nvidia", "aarch64")))
+    assert observed == {
         "driver": "580.159.04",
         "kernel": "6.17.0-1021-nvidia",
         "firmware": {
@@ -85,7 +83,7 @@ def test_a_host_is_read_from_files_and_nothing_is_started(tmp_path: Path) -> Non
     }  # fmt: skip
 
 
-def test_a_driver_that_no_file_shows_is_asked_of_nvidia_smi(tmp_path: Path) -> None:
+def test_driver_version_from_nvidia_smi(tmp_path: Path) -> None:
     (tmp_path / "usr/bin").mkdir(parents=True)
     (tmp_path / "usr/bin/nvidia-smi").touch(mode=0o755)
     line = "0, NVIDIA GB10, GPU-1, 12.1, [N/A], [N/A], 580.159.04\n"
@@ -93,7 +91,7 @@ def test_a_driver_that_no_file_shows_is_asked_of_nvidia_smi(tmp_path: Path) -> N
     assert changed.observe(host)["driver"] == "580.159.04"
 
 
-def test_the_words_name_four_changes_and_count_the_rest() -> None:
+def test_text_names_three_changes_and_counts_the_rest() -> None:
     packages = {f"libcu{name}": "1" for name in ("blas", "fft", "rand", "solver", "sparse", "dnn")}
     assert changed.described(PROVEN, SEEN) == ""
     assert changed.described({"kernel": "1", "packages": {}}, {"kernel": "2", "packages": packages}) == (
@@ -101,12 +99,10 @@ def test_the_words_name_four_changes_and_count_the_rest() -> None:
     )
 
 
-def test_names_that_the_login_shows_have_no_escapes(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_names_are_printed_without_escapes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     report = {**SEEN, "packages": {"libnccl2\x1b]0;evil\a": "1", "libnccl2\r\nevil": "1"}}
     monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(report)))
     monkeypatch.setattr(changed, "observe", lambda: {**SEEN, "packages": {}})
     changed.main([])
-    said = capsys.readouterr().out
-    assert "evil" in said and not set(said) & {"\x1b", "\a", "\r", "\n"}
+    printed = capsys.readouterr().out
+    assert "evil" in printed and not set(printed) & {"\x1b", "\a", "\r", "\n"}

@@ -7,7 +7,7 @@ from sparkforge_proof.check import Context
 from sparkforge_proof.checks.programs import collectives
 
 
-def test_the_release_that_hangs_is_known_and_no_other():
+def test_nccl_release_that_hangs():
     for version in ((2, 28, 9), (2, 28, 9, "+cuda13.0")):
         assert "CUDA graphs" in collectives.known_trap(version)
     for version in ((2, 27, 7), (2, 30, 4), (2, 30, 7), (2, 28)):
@@ -15,8 +15,8 @@ def test_the_release_that_hangs_is_known_and_no_other():
 
 
 @pytest.mark.parametrize("fault", ["", "It is off."])
-def test_a_rank_ends_although_a_thread_of_it_still_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str):
-    """At the end of the interpreter such a thread of torch's aborts a process that has done its work."""
+def test_rank_with_running_thread_exits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str):
+    """A running thread of torch would abort the process when the interpreter exits."""
     (tmp_path / "a_rank.py").write_text(
         "import threading, time\n"
         f"from {collectives.Failed.__module__} import Failed\n\n\n"
@@ -28,6 +28,6 @@ def test_a_rank_ends_although_a_thread_of_it_still_runs(tmp_path: Path, monkeypa
     monkeypatch.syspath_prepend(str(tmp_path))
     works = importlib.import_module("a_rank").works
     context = Context(device="cpu", directory=str(tmp_path))
-    said = pytest.raises(collectives.Failed, match="Rank 1 of 2: It is off") if fault else contextlib.nullcontext()
-    with said, collectives.other_ranks(context, works, 2, fault=fault):
+    raises = pytest.raises(collectives.Failed, match="Rank 1 of 2: It is off") if fault else contextlib.nullcontext()
+    with raises, collectives.other_ranks(context, works, 2, fault=fault):
         pass

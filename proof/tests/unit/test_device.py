@@ -1,4 +1,4 @@
-"""Whether torch reaches the GPU, where other programs have its memory."""
+"""The check ``device.cuda`` while other programs use the GPU or its memory."""
 
 import sys
 import types
@@ -14,7 +14,7 @@ class OutOfMemory(RuntimeError):
         super().__init__("CUDA error: out of memory")
 
 
-def test_without_anybody_to_wait_for_the_gpu_has_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_memory_without_other_process(monkeypatch: pytest.MonkeyPatch) -> None:
     def zeros(*_shape: int, device: str) -> None:
         raise OutOfMemory
 
@@ -29,14 +29,12 @@ def test_without_anybody_to_wait_for_the_gpu_has_no_memory(monkeypatch: pytest.M
     assert not device.is_refused(row, [OWN]) and device.is_refused(row, [OWN, SERVER])
 
 
-# -- CUDA that does not start beside another process
-
 SERVER = sampler.Process(4711, "VLLM::EngineCore", 90000)
 OWN = sampler.Process(12, "python3", 500, own=True)
 
 
 def refusals(*seen: tuple[float, list[sampler.Process]], reason: str = "mismatch") -> list[bool]:
-    """Return at each time whether it is tried again, with these processes on the GPU."""
+    """Return for each time whether CUDA is tried again, with these processes on the GPU."""
     refused, answers = None, []
     for now, users in seen:
         refused, tries_again = device.after_refusal(refused, now, users, reason)
@@ -44,27 +42,25 @@ def refusals(*seen: tuple[float, list[sampler.Process]], reason: str = "mismatch
     return answers
 
 
-def test_cuda_is_tried_again_beside_another_process_for_two_minutes() -> None:
-    assert refusals((0, [SERVER]), (60, [SERVER]), (119, [SERVER, OWN]), (121, [SERVER])) == [True, True, True, False]
+@pytest.mark.parametrize(
+    ("seen", "reason"),
+    [
+        # For two minutes beside another process.
+        ([(0, [SERVER]), (60, [SERVER]), (119, [SERVER, OWN]), (121, [SERVER])], "mismatch"),
+        # For 75 s after another process exits, even one that was never seen.
+        ([(0, [SERVER]), (100, [SERVER]), (170, []), (176, [])], "mismatch"),
+        ([(0, []), (74, []), (76, [])], "mismatch"),
+        # While the proof's own processes compute.
+        ([(0, [OWN]), (900, [OWN]), (960, []), (976, [])], "mismatch"),
+        # For half a minute if another process has the memory.
+        ([(0, [SERVER]), (29, [SERVER]), (31, [SERVER])], "memory"),
+    ],
+)
+def test_refused_cuda_is_retried_until_last_time(seen: list[tuple[float, list[sampler.Process]]], reason: str) -> None:
+    assert refusals(*seen, reason=reason) == [*(len(seen) - 1) * [True], False]
 
 
-def test_cuda_is_tried_again_after_the_end_of_another_process() -> None:
-    assert refusals((0, [SERVER]), (100, [SERVER]), (170, []), (176, [])) == [True, True, True, False]
-
-
-def test_cuda_is_tried_again_where_a_process_that_was_not_seen_may_have_ended() -> None:
-    assert refusals((0, []), (74, []), (76, [])) == [True, True, False]
-
-
-def test_cuda_waits_for_the_proofs_own_processes_as_long_as_they_compute() -> None:
-    assert refusals((0, [OWN]), (900, [OWN]), (960, []), (976, [])) == [True, True, True, False]
-
-
-def test_memory_that_others_have_is_waited_for_half_a_minute() -> None:
-    assert refusals((0, [SERVER]), (29, [SERVER]), (31, [SERVER]), reason="memory") == [True, True, False]
-
-
-def test_slow_host_is_given_more_time_for_cuda() -> None:
+def test_slow_host_gets_more_time() -> None:
     assert device.after_refusal(device.Refused(0, 0), 200, [SERVER], "crash", factor=2)[1]
 
 
@@ -74,7 +70,7 @@ def refused_row() -> Result:
     )
 
 
-def test_gpu_that_another_process_had_is_not_run_and_names_it() -> None:
+def test_process_that_used_the_gpu_is_named() -> None:
     row = device.given_up(refused_row(), device.Refused(0, 100, (str(SERVER),)), 176)
     assert row.reason == "busy" and row.remedy.startswith("Stop it, and run the proof again")
     assert row.cause == (
@@ -83,14 +79,14 @@ def test_gpu_that_another_process_had_is_not_run_and_names_it() -> None:
     )
 
 
-def test_gpu_that_nobody_uses_is_a_failure_of_the_stack_as_before() -> None:
+def test_unused_gpu_is_a_failure_of_the_stack() -> None:
     row = device.given_up(refused_row(), device.Refused(0, 0), 76)
     assert (row.reason, row.remedy) == ("mismatch", "Look.")
     assert row.cause == "CUDA does not start in torch 2.14.1: no. It was tried for 76 seconds."
 
 
 @pytest.mark.parametrize(
-    "text",
+    "message",
     [
         "No CUDA GPUs are available",
         "CUDA error: CUDA-capable device(s) is/are busy or unavailable",
@@ -100,12 +96,12 @@ def test_gpu_that_nobody_uses_is_a_failure_of_the_stack_as_before() -> None:
         "CUDA driver initialization failed, you might not have a CUDA gpu.",
     ],
 )
-def test_message_of_a_refused_context_is_known(text: str) -> None:
-    assert device.NO_CONTEXT.search(text)
+def test_message_of_refused_context(message: str) -> None:
+    assert device.NO_CONTEXT.search(message)
 
 
 @pytest.mark.parametrize(
-    "text",
+    "message",
     [
         "CUDA error: out of memory",
         "CUDA error: an illegal memory access was encountered",
@@ -113,5 +109,5 @@ def test_message_of_a_refused_context_is_known(text: str) -> None:
         "Error 803: system has unsupported display driver / cuda driver combination",
     ],
 )
-def test_message_of_another_error_is_no_refusal(text: str) -> None:
-    assert not device.NO_CONTEXT.search(text)
+def test_message_of_other_error(message: str) -> None:
+    assert not device.NO_CONTEXT.search(message)

@@ -1,4 +1,4 @@
-"""The words of the one file, which names nothing that only the collection has."""
+"""The texts of the single file, which must not name parts of the collection."""
 
 import ast
 import re
@@ -11,41 +11,41 @@ from sparkforge_proof import elsewhere
 OF_THE_COLLECTION = re.compile(
     r"playbooks/|[Aa]nsible|\brole\b|verify_[a-z]|stack_[mp]\w+|limits\.[a-z]|sparkforge_gpu\w+|\bthe play\b"
 )
-#: What a run of the checks does not say: what the roles publish, an endpoint, causes of build logs, check mode, root.
-UNSAID = ("publish.py", "endpoint/", "_diagnosis/", "_core/disk.py", "_core/modules.py", "_wheel/requirement.py")
+#: Sources whose texts a run of the checks does not print.
+NOT_PRINTED = ("publish.py", "endpoint/", "_diagnosis/", "_core/disk.py", "_core/modules.py", "_wheel/requirement.py")
 PARTS = ("Run the role {}", "{} would install {}", "verify_paths is empty", "{} playbooks/deploy.yml, which")
 
 
 def sentences() -> Iterator[str]:
-    """Yield each text of the sources, with braces for what is put in; not the docstrings."""
+    """Yield each text in the sources except docstrings, with braces for inserted values."""
     for path, source in PROOF.sources().items():
-        if not path.endswith(".py") or any(part in path for part in UNSAID):
+        if not path.endswith(".py") or any(part in path for part in NOT_PRINTED):
             continue
-        passed_over: set[ast.AST] = set()
+        skipped: set[ast.AST] = set()
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Expr):
-                passed_over.add(node.value)
-            elif isinstance(node, ast.JoinedStr) and node not in passed_over:
-                passed_over.update(node.values)
+                skipped.add(node.value)
+            elif isinstance(node, ast.JoinedStr) and node not in skipped:
+                skipped.update(node.values)
                 yield "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in passed_over:
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in skipped:
                 yield node.value
 
 
-def test_no_sentence_of_the_one_file_names_what_only_the_collection_has() -> None:
+def test_single_file_does_not_name_the_collection() -> None:
     ours = [text for text in sentences() if OF_THE_COLLECTION.search(text) and " " in text.strip()]
     assert len(ours) > 30
     rules = {pattern for pattern, _text in elsewhere._REPLACEMENTS}
     for text in ours:
         if text.startswith(PARTS) or text in rules:
             continue
-        said = elsewhere.reword(text)
-        assert not OF_THE_COLLECTION.search(said), said
-        assert "  " not in said and " ." not in said and not re.search(r"\. [a-z]", said), said
+        printed = elsewhere.reword(text)
+        assert not OF_THE_COLLECTION.search(printed), printed
+        assert "  " not in printed and " ." not in printed and not re.search(r"\. [a-z]", printed), printed
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "replacement"),
     [
         (
             "Remove /a/b and run playbooks/deploy.yml, which installs the environment from the locked wheels. If so.",
@@ -59,7 +59,8 @@ def test_no_sentence_of_the_one_file_names_what_only_the_collection_has() -> Non
         ("limits.memory_share is 0.", "--memory-share is 0."),
     ],
 )
-def test_remedy_of_the_collection_has_another_of_pip(text: str, said: str) -> None:
-    report = {"checks": [{"name": "a.b", "remedy": text, "ratio": 1.0, "covered": [text]}], "seconds": 3}
-    expected = {"checks": [{"name": "a.b", "remedy": said, "ratio": 1.0, "covered": [said]}], "seconds": 3}
-    assert elsewhere.reword(report) == expected
+def test_remedy_with_pip(text: str, replacement: str) -> None:
+    def report(remedy: str) -> dict[str, object]:
+        return {"checks": [{"name": "a.b", "remedy": remedy, "ratio": 1.0, "covered": [remedy]}], "seconds": 3}
+
+    assert elsewhere.reword(report(text)) == report(replacement)

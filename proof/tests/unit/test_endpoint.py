@@ -88,9 +88,6 @@ def model(tmp_path: Path) -> Path:
     return directory
 
 
-# -- faulty servers
-
-
 @pytest.mark.parametrize(
     ("status", "body", "cause"),
     [
@@ -205,9 +202,6 @@ def test_unfinished_or_invalid_stream_is_refused(server: Server) -> None:
         answers.streamed([{"choices": ["text"]}])
 
 
-# -- answers
-
-
 def test_completion_of_vllm() -> None:
     choice = {
         "text": "ab",
@@ -279,9 +273,6 @@ def test_server_without_model_is_refused() -> None:
             answers.models(body)
 
 
-# -- texts
-
-
 def test_texts_have_lengths_near_page_sizes_and_follow_from_seed() -> None:
     drawn = texts.Texts(range(10, 50), [1], 2100, 3)
     lengths = drawn.lengths()
@@ -304,9 +295,6 @@ def test_page_is_shared_after_two_different_beginnings() -> None:
     for first, second in pairs:
         size = judge.shared_beginning(first.ids[::-1], second.ids[::-1])
         assert first.ids[0] != second.ids[0] and size >= 16 and len(first.ids) == len(second.ids)
-
-
-# -- judging
 
 
 def seen(position: int, off: float, condition: str = texts.ALONE, length: int = 64, text: int = 0) -> Observation:
@@ -376,9 +364,6 @@ def test_draws_that_are_too_likely_deviate() -> None:
     assert judge.deviation([]) == 0
 
 
-# -- a model's directory
-
-
 @pytest.mark.parametrize(
     ("config", "cause"),
     [
@@ -444,9 +429,6 @@ def test_hub_model_in_client_cache(model: Path, tmp_path: Path, monkeypatch: pyt
     monkeypatch.delenv("HF_HUB_CACHE", raising=False)
     assert reference.locate("org/name") == str(cached / "snapshots/0123abc")
     assert reference.locate("org/other") == "org/other" and reference.locate(str(model)) == str(model)
-
-
-# -- the command
 
 
 COMMAND = [sys.executable, "-m", "sparkforge_proof", "endpoint"]

@@ -1,4 +1,4 @@
-"""What the checks of a served model say of sound servers and of faults that others reported, on lab/word_server.py."""
+"""The endpoint checks on lab/word_server.py: sound servers, and faults that others reported."""
 
 import dataclasses
 import sys
@@ -17,7 +17,7 @@ from lab import word_server
 MODEL = word_server.Model()
 REPORTS = yaml.safe_load((Path(__file__).parent / "served_reports.yml").read_text())
 CAUGHT = {fault: record for fault, record in REPORTS.items() if "check" in record}
-#: Checks whose answers others use.
+#: By check, the checks whose answers it uses.
 BEFORE = {
     "greedy": ["completion", "batch"],
     "batch": ["completion"],
@@ -33,32 +33,37 @@ def drawn(seed: int = SEED) -> texts.Texts:
 
 def conversation(server: word_server.Server, with_reference: bool = True) -> session.Session:
     ref = t.cast(t.Any, word_server.Reference(MODEL)) if with_reference else None
-    made = session.Session(t.cast(t.Any, server), "model", ref)
-    made.settle((0, 5, 6, 7, 8))
-    return made
+    settled = session.Session(t.cast(t.Any, server), "model", ref)
+    settled.settle((0, 5, 6, 7, 8))
+    return settled
 
 
-def made(fault: str = "", seed: int = SEED, **options: t.Any) -> checks.Checks:
-    return checks.Checks(conversation(word_server.Server(MODEL, fault, **options)), drawn(seed))
+def make_checks(fault: str = "", seed: int = SEED) -> checks.Checks:
+    return checks.Checks(conversation(word_server.Server(MODEL, fault)), drawn(seed))
 
 
-def rows(of: t.Any, names: t.Collection[str] = ()) -> dict[str, Result]:
-    """Return by name the rows of these checks, by default of all."""
-    wanted = [row for row in of.rows() if not names or row[0].partition(".")[2] in names]
-    return {row.name.partition(".")[2]: row for row in cli.rows(wanted, lambda: of.session.complete((0, 5, 6)))}
+def rows(checked: t.Any, names: t.Collection[str] = ()) -> dict[str, Result]:
+    """Return the rows of the named checks, or of all checks."""
+    selected = [row for row in checked.rows() if not names or row[0].partition(".")[2] in names]
+    results = cli.rows(selected, lambda: checked.session.complete((0, 5, 6)))
+    return {row.name.partition(".")[2]: row for row in results}
+
+
+def failures(results: dict[str, Result]) -> dict[str, str]:
+    return {name: row.cause for name, row in results.items() if row.status != "pass"}
 
 
 @pytest.mark.parametrize("seed", [SEED, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 25))])
 def test_sound_server_is_proven(seed: int) -> None:
-    found = rows(made(seed=seed))
-    assert {name: row.cause for name, row in found.items() if row.status != "pass"} == {}
-    assert len(found) == 18
+    results = rows(make_checks(seed=seed))
+    assert failures(results) == {}
+    assert len(results) == 18
 
 
 @pytest.mark.parametrize("fault", CAUGHT)
 def test_fault_is_caught(fault: str) -> None:
     name = CAUGHT[fault]["check"]
-    row = rows(made(fault), [*BEFORE.get(name, []), name])[name]
+    row = rows(make_checks(fault), [*BEFORE.get(name, []), name])[name]
     assert row.status == "fail" and CAUGHT[fault]["says"] in row.cause and row.remedy, row
 
 
@@ -66,80 +71,76 @@ def test_every_fault_has_a_record() -> None:
     assert set(REPORTS) == set(word_server.FAULTS)
 
 
-def test_some_requests_are_counted_where_the_same_text_is_right_the_next_time() -> None:
-    row = rows(made("one_in_five"), ["completion"])["completion"]
+def test_intermittent_fault_is_counted() -> None:
+    row = rows(make_checks("one_in_five"), ["completion"])["completion"]
     assert row.reason == "wrong" and "Asked again, that text is wrong in 1 of 5 requests." in row.cause
 
 
 @pytest.mark.parametrize("name", ["logit_bias", "end", "logprobs"])
 def test_option_that_a_server_declines_is_skipped(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = made()
-    complete = one.session.complete
+    checked = make_checks()
+    complete = checked.session.complete
 
-    def declined(prompt: t.Any, **more: t.Any) -> answers.Answer:
-        if more.get("logit_bias"):
+    def decline(prompt: t.Any, **options: t.Any) -> answers.Answer:
+        if options.get("logit_bias"):
             raise client.Declined("It has no logit_bias.", "Do without.")
-        return complete(prompt, **more)
+        return complete(prompt, **options)
 
-    monkeypatch.setattr(one.session, "complete", declined)
-    row = rows(one, [name])[name]
+    monkeypatch.setattr(checked.session, "complete", decline)
+    row = rows(checked, [name])[name]
     assert (row.status, "logit_bias" in row.measured) == ("pass" if name == "logprobs" else "skip", False)
 
 
 def test_server_without_token_ids_or_lengths_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    one = made()
-    complete = one.session.complete
-    monkeypatch.setattr(
-        one.session, "complete",
-        lambda *asked, **more: dataclasses.replace(complete(*asked, **more), prompt_ids=None, prompt_tokens=None),
-    )  # fmt: skip
+    checked = make_checks()
+    complete = checked.session.complete
+
+    def without_prompt(*prompt: t.Any, **options: t.Any) -> answers.Answer:
+        return dataclasses.replace(complete(*prompt, **options), prompt_ids=None, prompt_tokens=None)
+
+    monkeypatch.setattr(checked.session, "complete", without_prompt)
     with pytest.raises(Skipped, match="neither the tokens nor the length"):
-        one.tokenizer()
+        checked.tokenizer()
     monkeypatch.setattr(MODEL, "chat_template", None)
     with pytest.raises(Skipped, match="no chat template"):
-        one.template()
+        checked.template()
 
 
-def test_texts_of_a_cache_are_asked_where_the_context_has_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "values" in made().cache().measured
+def test_cache_check_needs_a_long_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "values" in make_checks().cache().measured
     for name in ("repeated", "shared"):
         monkeypatch.setattr(texts.Texts, name, lambda *_arguments: [])
     with pytest.raises(Skipped, match="too short for a page"):
-        made().cache()
+        make_checks().cache()
 
 
 @pytest.mark.parametrize("logprobs", [[], [None] * 2])
 def test_server_without_log_probabilities_is_refused(logprobs: list[None], monkeypatch: pytest.MonkeyPatch) -> None:
     listed = {"tokens": ["a"] * len(logprobs), "token_logprobs": logprobs}
-    monkeypatch.setattr(
-        word_server.Server,
-        "post",
-        lambda *_asked: {"choices": [{"text": "a", "finish_reason": "stop", "logprobs": listed}]},
-    )
+    completion = {"choices": [{"text": "a", "finish_reason": "stop", "logprobs": listed}]}
+    monkeypatch.setattr(word_server.Server, "post", lambda *_request: completion)
     with pytest.raises(SparkforgeError, match="returns no log-probabilities"):
-        made()
+        make_checks()
 
 
-# -- one server against another
-
-
-def pair(fault: str = "", way: str = "b", seed: int = SEED) -> against.Against:
+def pair(fault: str = "", seed: int = SEED) -> against.Against:
+    """Return the checks of a server against a sound one that rounds in another way."""
     first, second = (
-        conversation(word_server.Server(MODEL, *words), with_reference=False)
-        for words in ((fault, 0.02, "a"), ("", 0.02, way))
+        conversation(word_server.Server(MODEL, *arguments), with_reference=False)
+        for arguments in ((fault, 0.02, "a"), ("", 0.02, "b"))
     )
     return against.Against(against.Pair(first, second, drawn(seed).batches()[0]), drawn(seed))
 
 
 @pytest.mark.parametrize("seed", [SEED, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 25))])
-def test_two_sound_servers_agree_although_they_round_in_other_ways(seed: int) -> None:
-    found = rows(pair(seed=seed))
-    assert {name: row.cause for name, row in found.items() if row.status != "pass"} == {}
-    assert found["itself"].measured.startswith("the same numbers when it is asked again")
+def test_sound_servers_with_different_rounding_agree(seed: int) -> None:
+    results = rows(pair(seed=seed))
+    assert failures(results) == {}
+    assert results["itself"].measured.startswith("the same numbers when it is asked again")
 
 
 @pytest.mark.parametrize(
-    ("fault", "name", "said"),
+    ("fault", "name", "cause"),
     [
         ("drift", "completion", "at position 97"),
         ("window", "completion", "are off"),
@@ -150,15 +151,15 @@ def test_two_sound_servers_agree_although_they_round_in_other_ways(seed: int) ->
         ("nan", "itself", "are no numbers"),
     ],
 )
-def test_two_servers_are_told_apart(fault: str, name: str, said: str) -> None:
+def test_servers_disagree(fault: str, name: str, cause: str) -> None:
     row = rows(pair(fault))[name]
-    assert row.status == "fail" and said in row.cause, row
+    assert row.status == "fail" and cause in row.cause, row
     assert "word_server" not in row.cause
 
 
-def test_server_that_rounds_otherwise_each_time_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    one = pair()
-    monkeypatch.setattr(one.session.both[0].endpoint, "way", "a")
+def test_nondeterministic_server_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    checked = pair()
+    monkeypatch.setattr(checked.session.both[0].endpoint, "way", "a")
     original = word_server.Request.rounded
 
     def rounded(self: word_server.Request, ids: tuple[int, ...], row: list[float]) -> list[float]:
@@ -166,39 +167,33 @@ def test_server_that_rounds_otherwise_each_time_is_named(monkeypatch: pytest.Mon
         return original(self, ids, row)
 
     monkeypatch.setattr(word_server.Request, "rounded", rounded)
-    found = rows(one)
-    assert {row.status for row in found.values()} == {"pass"}
-    assert found["itself"].measured.startswith("not deterministic: other numbers in ")
-    assert found["other"].measured.startswith("the same numbers")
+    results = rows(checked)
+    assert {row.status for row in results.values()} == {"pass"}
+    assert results["itself"].measured.startswith("not deterministic: other numbers in ")
+    assert results["other"].measured.startswith("the same numbers")
 
 
-# -- the reference
-
-
-@pytest.mark.parametrize("kept", ["bf16", "fp8", "nvfp4"])
-def test_reference_is_refused_before_memory_runs_out(
-    kept: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("form", "factor"), [("bf16", 2), ("fp8", 4), ("nvfp4", 7)])
+def test_reference_too_large_for_memory(
+    form: str, factor: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "model.safetensors").touch()
-    where = reference.Folder(str(tmp_path), "", kept, kept != "bf16", 0, 0)
-    reference._check_memory(where, "cpu")
+    folder = reference.Folder(str(tmp_path), "", form, form != "bf16", 0, 0)
+    reference._check_memory(folder, "cpu")
     monkeypatch.setattr(reference.os.path, "getsize", lambda _path: 1 << 50)
-    with pytest.raises(
-        SparkforgeError, match=rf"needs about {(1 << 50) * {'fp8': 4, 'nvfp4': 7}.get(kept, 2) / 1e9:.0f} GB"
-    ):
-        reference._check_memory(where, "cpu")
+    with pytest.raises(SparkforgeError, match=rf"needs about {(1 << 50) * factor / 1e9:.0f} GB"):
+        reference._check_memory(folder, "cpu")
 
 
-def test_texts_are_computed_together_up_to_a_bound() -> None:
-    at = types.SimpleNamespace(vocabulary=1000)
-    groups = list(reference.Reference._groups(t.cast(t.Any, at), [500] * 20 + [0]))
-    assert [len(group) for group in groups] == [16, 4] and {number for group in groups for number in group} == set(
-        range(20)
-    )
-    at.vocabulary = reference.TOGETHER // 500
-    assert [len(group) for group in reference.Reference._groups(t.cast(t.Any, at), [250, 250])] == [2]
-    at.vocabulary += 1
-    assert [len(group) for group in reference.Reference._groups(t.cast(t.Any, at), [250, 250])] == [1, 1]
+def test_batches_of_texts_are_bounded() -> None:
+    def groups(vocabulary: int, lengths: list[int]) -> list[list[int]]:
+        model = t.cast(t.Any, types.SimpleNamespace(vocabulary=vocabulary))
+        return [list(group) for group in reference.Reference._groups(model, lengths)]
+
+    batches = groups(1000, [500] * 20 + [0])
+    assert [len(group) for group in batches] == [16, 4] and {*batches[0], *batches[1]} == set(range(20))
+    assert [len(group) for group in groups(reference.TOGETHER // 500, [250, 250])] == [2]
+    assert [len(group) for group in groups(reference.TOGETHER // 500 + 1, [250, 250])] == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -221,8 +216,8 @@ def test_tokenizer_of_another_model_is_refused(
     model = types.SimpleNamespace(num_parameters=lambda: numbers, get_input_embeddings=lambda: weight)
     model.to = model.eval = lambda *_device: model
 
-    def loads(found: t.Any) -> t.Any:
-        return types.SimpleNamespace(from_pretrained=lambda *_path, **_options: found)
+    def loads(loaded: t.Any) -> t.Any:
+        return types.SimpleNamespace(from_pretrained=lambda *_path, **_options: loaded)
 
     logging = types.SimpleNamespace(set_verbosity_error=lambda: None, disable_progress_bar=lambda: None)
     transformers = types.SimpleNamespace(
@@ -231,11 +226,11 @@ def test_tokenizer_of_another_model_is_refused(
     )  # fmt: skip
     monkeypatch.setitem(sys.modules, "transformers", transformers)
     monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(set_num_threads=threads.append))
-    where = reference.Folder(str(tmp_path), "", "bf16", False, 0, 0)
+    folder = reference.Folder(str(tmp_path), "", "bf16", False, 0, 0)
     if refused:
         with pytest.raises(SparkforgeError, match="is another model's"):
-            reference.Reference(where, t.cast(t.Any, None), "cpu")
+            reference.Reference(folder, t.cast(t.Any, None), "cpu")
     else:
-        assert reference.Reference(where, t.cast(t.Any, None), "cpu").vocabulary == vocabulary
-    # Where the cores are busy, each step of a small model waits for the slowest thread.
+        assert reference.Reference(folder, t.cast(t.Any, None), "cpu").vocabulary == vocabulary
+    # A small model gets one thread, because on busy cores each step waits for the slowest thread.
     assert threads == ([] if refused else [1])

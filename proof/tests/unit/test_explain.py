@@ -30,9 +30,6 @@ def answer(path: pathlib.Path, capsys: Capture, text: str | None = None) -> tupl
     return status, json.loads(capsys.readouterr().out)
 
 
-# -- answers
-
-
 def test_known_error_with_three_lines_around_it(log: pathlib.Path, capsys: Capture) -> None:
     assert explain.main([str(log)]) == explain.EXPLAINED
     text = capsys.readouterr().out
@@ -93,9 +90,6 @@ def test_ansible_result_without_cause_is_explained() -> None:
     assert explain.of_result({"msg": "no such thing is known"}) == []
 
 
-# -- hidden texts
-
-
 def test_secrets_hosts_and_addresses_are_hidden(log: pathlib.Path, capsys: Capture) -> None:
     log.write_text(
         "Nov 20 10:00:00 spark-7f2a vllm[31]: HF_TOKEN=hf_AbCdEfGhIjKlMnOp password=tulip /home/ada ada@spark-7f2a:~\n"
@@ -150,9 +144,6 @@ def test_host_has_one_replacement_in_all_texts() -> None:
     assert hidden.text("192.0.2.8, 192.0.2.7, spark-a, spark-b, spark-big") == (
         "address-2, address-1, host-2, host-1, spark-big"
     )
-
-
-# -- bad input
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Whether a busy machine keeps a process from its work, with real processes on one real core."""
+"""Whether a busy machine hinders a process, with real processes on one core."""
 
 import os
 import subprocess
@@ -15,8 +15,8 @@ SLEEPS = "import time; print(flush=True); time.sleep(600)"
 
 @pytest.fixture
 def on_one_core(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Processes that share one core, each a group of its own; the first of them is looked at."""
-    # The disk of the machine that tests is not looked at.
+    """A list for processes that share one core. Each has its own group, and the first one is examined."""
+    # Ignore the load on this machine's disk.
     monkeypatch.setattr(sampler, "STALLED", 101.0)
     processes: list[subprocess.Popen[bytes]] = []
     yield processes
@@ -41,11 +41,11 @@ def test_process_without_a_core_is_hindered(on_one_core: list[subprocess.Popen[b
     )
 
 
-def test_process_that_sleeps_beside_busy_ones_is_not_hindered(on_one_core: list[subprocess.Popen[bytes]]) -> None:
+def test_sleeping_process_is_not_hindered(on_one_core: list[subprocess.Popen[bytes]]) -> None:
     assert sampler.hindrance(start(on_one_core, SLEEPS, SPINS, SPINS)) == ""
 
 
-def test_group_that_has_ended_is_not_hindered() -> None:
+def test_exited_group_is_not_hindered() -> None:
     assert sampler.hindrance(1 << 30) == ""
 
 
@@ -54,11 +54,9 @@ def test_stalled_disk_hinders_every_process(monkeypatch: pytest.MonkeyPatch) -> 
     assert sampler.hindrance(1 << 30).startswith("every program waited for memory in ")
 
 
-def test_late_check_of_a_busy_machine_is_slow_and_of_an_idle_one_hangs() -> None:
+def test_late_check_on_busy_or_idle_machine() -> None:
     definition = Definition("matmul.shapes", "matmul", "cuda", True, 60, "")
     late = endings.timed_out(definition, 60, "other processes had the processor for 80% of its time")
     assert (late.reason, late.remedy) == ("slow", endings.IDLE)
-    assert late.cause.endswith(
-        "That says nothing of the stack, since other processes had the processor for 80% of its time."
-    )
+    assert late.cause.endswith("since other processes had the processor for 80% of its time.")
     assert endings.timed_out(definition, 60).reason == "timeout"

@@ -190,8 +190,6 @@ def test_closure_without_readable_paths() -> None:
     assert (row.status, row.cause, row.remedy) == ("fail", "/x is a script.", "Name a library.")
 
 
-# --- observation of a host -----------------------------------------------------------------------------------------
-
 GB10 = "{index}, NVIDIA GB10, GPU-{index}, 12.1, [N/A], [N/A], 580.95.05\n"
 SMI = {
     "--query-gpu": GB10.format(index=0) + GB10.format(index=1),
@@ -277,8 +275,6 @@ from sparkforge_proof import host
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)
 
 
-# --- the units' receipts -------------------------------------------------------------------------------------------
-
 PIN = {"requirements": [f"torch==2.9.1+cu130.sf0a1b2c3d --hash=sha256:{'a' * 64}"], "wheels": []}
 INSTALLED = {**PIN, "packages": {"torch": "2.9.1+cu130.sf0a1b2c3d"}}
 
@@ -334,9 +330,6 @@ def test_host_without_readable_receipts_has_no_units(tmp_path: Path) -> None:
     write_unit(tmp_path, "0" * 16).write_text("{")
     assert host.units(str(tmp_path), INSTALLED) == {}
     assert host.units(str(tmp_path), None) == {}
-
-
-# --- processes -----------------------------------------------------------------------------------------------------
 
 
 def test_command_status_output_and_limit() -> None:

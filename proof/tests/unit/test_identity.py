@@ -50,9 +50,6 @@ def test_missing_companion_of_receipt_fails(monkeypatch: pytest.MonkeyPatch) -> 
     assert identity.imports(Context(device="cpu")).measured == "torch 2.9.1"
 
 
-# --- import --------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> t.Iterator[Path]:
     """A directory on the path for test modules, which are unloaded after the test."""
@@ -146,9 +143,6 @@ def test_remedy_does_not_remove_system_interpreter(tmp_path: Path, monkeypatch: 
     assert identity.reinstall().startswith(f"Remove {tmp_path.resolve()} and run playbooks/deploy.yml")
 
 
-# --- versions ------------------------------------------------------------------------------------------------------
-
-
 def test_local_part_of_version_is_ignored(tmp_path: Path) -> None:
     distributions = installed(torch="2.15.0+cu132", triton="3.9.0", torchvision="0.29.2", flash_attn="2.8.3.post1")
     reference = {
@@ -215,8 +209,6 @@ def test_cuda_of_companion(cuda: str | None, version: str | None, gpu_required: 
     assert identity.cuda_problems(cuda, {"torchvision": version}, gpu_required) == ([problem] if problem else [])
 
 
-# --- commit --------------------------------------------------------------------------------------------------------
-
 COMMIT, OTHER = "5811a8d7" + "0" * 32, "70d99e99" + "0" * 32
 
 
@@ -254,9 +246,6 @@ def test_unknown_commit_is_not_compared() -> None:
     assert identity.commit_problems({"torch": COMMIT}, {}) == ([], [])
     other = {"units": {"pytorch": unit(OTHER, installed=False)}}
     assert identity.commit_problems({"torch": COMMIT}, other) == ([], [])
-
-
-# --- wheels --------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -411,9 +400,6 @@ def test_wheel_in_store_is_compared(made: dict[str, t.Any]) -> None:
     assert "is not a complete wheel" in identity.artefact_problems(damaged, packages.installed())[0]
 
 
-# --- files ---------------------------------------------------------------------------------------------------------
-
-
 def test_link_outside_activated_paths_fails(made: dict[str, t.Any]) -> None:
     variables = {
         "TRITON_PTXAS_PATH": "/usr/local/cuda-13.0/bin/ptxas",
@@ -461,9 +447,6 @@ def test_environment_without_torch_is_skipped(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     with pytest.raises(Skipped):
         identity.files(Context(device="cpu"))
-
-
-# --- libraries -----------------------------------------------------------------------------------------------------
 
 
 def test_library_that_does_not_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,9 +71,6 @@ def answer(
     return result["verdict"], {(finding["level"], finding["kind"]) for finding in result["findings"]}
 
 
-# --- GPU code ---
-
-
 @pytest.mark.parametrize(
     ("cubins", "ptx", "expected"),
     [
@@ -120,9 +117,6 @@ def test_library_for_other_gpus_beside_one_that_runs() -> None:
     good = library("k/_C.so", "12.0")
     assert answer(package("k", good, library("k/_flashmla.so", "9.0a 10.0f"))) == ("yes", {("note", "gpu_code")})
     assert answer(package("k", good, library("k/_infllm.so", "9.0 12.0a"))) == ("perhaps", {("perhaps", "gpu_code")})
-
-
-# --- other findings ---
 
 
 @pytest.mark.parametrize(
@@ -199,8 +193,7 @@ def test_missing_soname() -> None:
     assert verdict_for("libtorch.so", torch)[0] == "yes"
 
 
-# --- faults visible in the files: each row is a public report (docs/evidence/inspect.md) ---
-
+# The tables below are from public reports (docs/evidence/inspect.md).
 CHECK = "_ZN3c104cuda29c10_cuda_check_implementationEiPKcS2_"
 
 
@@ -395,9 +388,6 @@ def test_table_shows_requested_and_faulty_packages() -> None:
     assert "1 more" in table
 
 
-# --- reading ---
-
-
 def test_wheel_is_read_without_installing_it(tmp_path: Path) -> None:
     code = gpu_library.write(tmp_path / "_C.so", "9.0", "12.0").read_bytes()
     linked = elf_writer.elf_bytes(soname="libx.so.1", needed=["libc.so.6"])
@@ -584,9 +574,6 @@ def test_foreign_environment_is_judged_without_host_loader(tmp_path: Path) -> No
     unpack(write_wheel(tmp_path, "thing", "1.0", {"thing/_C.so": elf_writer.elf_bytes(needed=["libc.so.6"])}), site)
     result = run_module("inspect_info", target=str(tmp_path / "venv"))
     assert (result["verdict"], result["packages"][0]["libraries"]) == ("yes", 1)
-
-
-# --- hostile input ---
 
 
 def wheel_with(directory: Path, name: str, content: bytes) -> Path:

@@ -8,8 +8,6 @@ from sparkforge_proof.checks.kernels import algebra, attention, convolution, mat
 from sparkforge_proof.checks.kernels.attention import FORMATS, HEAD_SIZES, MASKS
 from sparkforge_proof.checks.kernels.convolution import Layer
 
-# -- the plan of attention
-
 
 def combinations(cases: list[attention.Case]) -> set[tuple[str, str, int]]:
     return {(case.format, case.mask, case.shape[-1]) for case in cases}
@@ -46,20 +44,6 @@ def test_thin_attention_plan_has_every_pair():
 
 
 @pytest.mark.parametrize(
-    ("shape", "text"),
-    [
-        ((2, 4, 2, 64, 64, 96), "bfloat16, causal, head size 96, 64 tokens, 4 heads share 2"),
-        ((1, 2, 2, 77, 333, 128), "bfloat16, no mask, head size 128, 77 queries of 333 keys"),
-    ],
-)
-def test_text_of_attention_case(shape: tuple[int, int, int, int, int, int], text: str):
-    assert str(attention.Case("bfloat16", "none" if "no mask" in text else "causal", shape)) == text
-
-
-# -- shapes of convolutions
-
-
-@pytest.mark.parametrize(
     ("layer", "size"),
     [
         (Layer("", 3, 4, (3, 3), (14, 14), padding=1), (14, 14)),
@@ -74,15 +58,11 @@ def test_output_size(layer: Layer, size: tuple[int, ...]):
     assert convolution.output_size(layer) == size
 
 
-def test_weight_shape():
+def test_weight_shape_and_number_of_summed_products():
     layer = Layer("", 6, 8, (3, 2), (9, 9), groups=2)
     assert convolution.weight_shape(layer) == (8, 3, 3, 2)
     assert convolution.weight_shape(layer._replace(transposed=True)) == (6, 4, 3, 2)
-
-
-def test_number_of_summed_products():
-    layer = Layer("", 6, 8, (3, 3), (10, 10), batch=2, groups=2)
-    assert convolution.terms(layer) == (27, 36, 128)
+    assert convolution.terms(Layer("", 6, 8, (3, 3), (10, 10), batch=2, groups=2)) == (27, 36, 128)
 
 
 def test_density_keeps_sums_exact():
@@ -90,9 +70,6 @@ def test_density_keeps_sums_exact():
     for largest in (2**8, 2**11):
         assert convolution.density(layer, largest) ** 2 * max(convolution.terms(layer)) <= largest / 2
     assert convolution.density(Layer("", 1, 1, (1,), (4,)), 2**11) == 0.8, "short sums keep some zeros"
-
-
-# -- products
 
 
 def test_check_that_may_break_the_device_runs_last():
@@ -143,9 +120,6 @@ def test_missing_rowwise_kernel(error: str, capability: tuple[int, int], remedy:
 @pytest.mark.parametrize("capability", [(8, 9), (11, 0)])
 def test_rowwise_kernel_that_torch_does_not_offer(capability: tuple[int, int]):
     assert matmul.rowwise_failure("Rowwise scaling is not currently supported on your device", capability) is None
-
-
-# -- sparse and dense algebra
 
 
 @pytest.mark.parametrize(

@@ -179,9 +179,6 @@ def test_mapped_libraries(tmp_path: Path) -> None:
     assert [library.path for library in libraries] == ["/opt/liby.so", "/opt/with space/libx.so.1"]
 
 
-# --- libraries opened by name --------------------------------------------------------------------------------------
-
-
 def cudnn(directory: Path) -> origins.Library:
     """Write cuDNN's shims, which contain the names of the libraries that they open."""
     write_elf(directory / "libcudnn.so.9", soname="libcudnn.so.9", runpath="$ORIGIN")

@@ -1,4 +1,4 @@
-"""The corpus of public reports keeps its form, and the judge's third is the one that its seed draws."""
+"""The form of the corpus of public reports, and the judge's third, which a seed draws."""
 
 import datetime
 import random
@@ -16,22 +16,22 @@ KEYS = {
     *("id", "source", "reported", "batch", "versions", "device", "title", "condition"),
     *("cause", "wrong", "model", "probe", "plantable_on", "confirmed"),
 }
-WORDS = {
+CHOICES = {
     "device": {"cpu-x86", "cpu-aarch64", "cuda", "any"},
     "cause": {"device", "driver", "compiler", "library", "build", "torch-logic", "engine-logic", "unknown"},
     "confirmed": {"fixed", "maintainer", "none"},
 }
-CONDITION_WORDS = {
+CONDITION_CHOICES = {
     "size_class": {"empty", "one", "small", "tail", "wide", "long", "beyond-2gib", "beyond-2^31", "beyond-2^32", "any"},
     "mode": {"eager", "compiled", "graph", "autocast", "distributed", "served"},
     "direction": {"forward", "backward", "forward-mode", "state"},
     "values": {"ordinary", "nan", "inf", "subnormal", "zero", "edge"},
 }
-#: Longer texts hide the condition.
+#: The largest length of a text. Longer texts hide the condition.
 LONGEST = 300
 OLDEST = "2023-01"
 TEXTS = ("title", "versions", "wrong", "model", "probe")
-#: Where a fault of a device may be planted: there at least.
+#: By device of a report, the devices on which its fault may be planted.
 PLANTABLE = {
     "cpu": (["cpu"], ["cpu", "cuda"]),
     "cuda": (["cuda"], ["cpu", "cuda"]),
@@ -56,7 +56,7 @@ def draw(records: list[dict[str, Any]]) -> set[str]:
 
 
 def problems(record: dict[str, Any]) -> Iterator[str]:
-    """Yield what is wrong with the form of a record."""
+    """Yield the parts of a record with a wrong form."""
     if set(record) - {"capability"} != KEYS:
         yield f"keys {sorted(set(record) ^ KEYS)}"
         return
@@ -71,21 +71,21 @@ def problems(record: dict[str, Any]) -> Iterator[str]:
         yield "capability"
     if record["plantable_on"] not in PLANTABLE[record["device"].partition("-")[0]]:
         yield "plantable_on"
-    yield from (key for key, words in WORDS.items() if record[key] not in words)
+    yield from (key for key, choices in CHOICES.items() if record[key] not in choices)
     yield from (key for key in TEXTS if not isinstance(record[key], str) or not 0 < len(record[key]) < LONGEST)
     condition = record["condition"]
-    if set(condition) != CONDITION_TEXTS | set(CONDITION_WORDS):
+    if set(condition) != CONDITION_TEXTS | set(CONDITION_CHOICES):
         yield "keys of condition"
         return
-    yield from (key for key, words in CONDITION_WORDS.items() if condition[key] not in words)
+    yield from (key for key, choices in CONDITION_CHOICES.items() if condition[key] not in choices)
     yield from (key for key in CONDITION_TEXTS if not isinstance(condition[key], str) or not condition[key])
 
 
-def test_every_record_has_the_form() -> None:
+def test_records_are_valid() -> None:
     assert not {record["id"]: faults for record in RECORDS.values() if (faults := list(problems(record)))}
 
 
-def test_form_finds_a_wrong_record() -> None:
+def test_invalid_records() -> None:
     record = next(iter(RECORDS.values()))
     assert not list(problems(record))
     assert list(problems({**record, "device": "cpu-x86", "plantable_on": ["cuda"]})) == ["plantable_on"]
@@ -95,7 +95,7 @@ def test_form_finds_a_wrong_record() -> None:
     assert list(problems({**record, "prose": "copied"})) == ["keys ['prose']"]
 
 
-def test_no_two_records_are_alike() -> None:
+def test_records_are_distinct() -> None:
     assert len(RECORDS) == len(OPEN) + len(JUDGED)
     for key in ("title", "model"):
         assert len({record[key] for record in RECORDS.values()}) == len(RECORDS), f"two records share a {key}"
@@ -105,7 +105,7 @@ def test_corpus_is_large_enough() -> None:
     assert len(RECORDS) >= AT_LEAST
 
 
-def test_judges_third_is_the_one_drawn() -> None:
+def test_judges_third_is_drawn() -> None:
     drawn = draw(OPEN + JUDGED)
     assert {record["id"] for record in JUDGED} == drawn
     assert (REPORTS / "judge.txt").read_text().split() == sorted(drawn)

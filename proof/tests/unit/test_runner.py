@@ -39,16 +39,17 @@ def slow(context):
     return Measured("1", "2", rates={{"tflops": 1.0}}, warning=Unanswered("slow", "It is slow.", "Wait."))
 def runs_out(context): raise RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`")
 def is_killed(context): os.kill(os.getpid(), signal.SIGKILL)
+def is_first(context, name):
+    path = os.path.join(context.directory, name)
+    first = not os.path.exists(path)
+    open(path, "w").close()
+    return first
 def second_time(context):
-    tried = os.path.join(context.directory, "tried")
-    if not os.path.exists(tried):
-        open(tried, "w").close()
+    if is_first(context, "tried"):
         os._exit(3)
     return Measured("1", "1")
 def refused_once(context):
-    tried = os.path.join(context.directory, "refused")
-    if not os.path.exists(tried):
-        open(tried, "w").close()
+    if is_first(context, "refused"):
         raise RuntimeError("CUDA error: CUDA-capable device(s) is/are busy or unavailable")
     return Measured("1", "1")
 def refuses(context): raise RuntimeError("CUDA error: no kernel image is available for execution on the device")
@@ -96,13 +97,8 @@ def opened(context):
 
 # Ignore the load on this machine's disk.
 runner.sampler.STALLED = 101.0
-functions = dict(refused_once_gpu=refused_once, meets=meets, opened=opened, nice=nice, on_the_gpu=right,
-                 steps_crashes=steps_crashes, steps_hangs=steps_hangs,
-                 right=right, wrong=wrong, absent=absent, raises=raises, crashes=crashes, leaves=leaves, hangs=hangs,
-                 hangs_and_holds=hangs_and_holds, prints=prints, slow=slow, refuses=refuses,
-                 refuses_and_prints=refuses_and_prints, reaches_too_far=reaches_too_far,
-                 prints_gpu=prints, asserts_gpu=asserts, damages=damages, damages_and_ends=damages_and_ends,
-                 fills=fills, runs_out=runs_out, is_killed=is_killed, second_time=second_time)
+functions = {{name: value for name, value in list(vars().items()) if getattr(value, "__module__", "") == "__main__"}}
+functions.update(refused_once_gpu=refused_once, on_the_gpu=right, prints_gpu=prints, asserts_gpu=asserts)
 runner.CHECKS = {{
     f"{{name}}{{number}}": Definition(
         f"{{name}}{{number}}", "family", "cuda" if "gpu" in name else "cpu", True,

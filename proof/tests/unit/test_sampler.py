@@ -23,39 +23,36 @@ def path(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Pat
     return tmp_path
 
 
-# -- one look
-
-
-def test_a_line_of_a_data_centre_gpu_is_read():
+def test_line_of_data_centre_gpu():
     assert sampler.parse("1755, 1980, 690.12, 700.00, 100, 0x0000000000000024\n") == Sample(
         1755.0, 1980.0, 690.12, 700.0, 100.0, frozenset({"software power cap", "software thermal slowdown"})
     )
 
 
-def test_what_a_gb10_does_not_say_is_none():
+def test_missing_figures_of_gb10_are_none():
     line = "2405, 3003, 11.20, [N/A], [Not Supported], Not Active"
     assert sampler.parse(line) == Sample(2405.0, 3003.0, 11.2, None, None)
 
 
 @pytest.mark.parametrize("line", ["", "No devices were found", "1, 2, 3"])
-def test_another_answer_is_told(line: str):
+def test_invalid_answer_is_refused(line: str):
     with pytest.raises(NoSampler, match="answered"):
         sampler.parse(line)
 
 
-def test_the_tool_is_asked_for_one_device(path: pathlib.Path):
+def test_sample_of_one_device(path: pathlib.Path):
     tool(path, f'echo "$@" >>{path}/asked; echo "1000, 1980, 300, 700, 7, 0x0"')
     assert sampler.sample("GPU-1").sm_clock_mhz == 1000.0
     assert (path / "asked").read_text(encoding="utf-8").strip().endswith("-i GPU-1")
 
 
-def test_answer_with_a_warning_behind_it_counts(path: pathlib.Path):
+def test_answer_before_warning_is_read(path: pathlib.Path):
     line = "345, 2602, 68.90, 700.00, 0, 0x1"
     tool(path, f"echo '{line}'\necho 'WARNING: infoROM is corrupted at gpu 000F:01:00.0'\nexit 14")
     assert sampler.sample("0").sm_clock_mhz == 345
 
 
-def test_why_the_tool_does_not_answer_is_told(path: pathlib.Path, monkeypatch: pytest.MonkeyPatch):
+def test_failure_of_nvidia_smi(path: pathlib.Path, monkeypatch: pytest.MonkeyPatch):
     tool(path, "echo 'NVIDIA-SMI has failed because it could not talk to the driver'; exit 9")
     with pytest.raises(NoSampler, match="could not talk"):
         sampler.sample("0")
@@ -65,10 +62,7 @@ def test_why_the_tool_does_not_answer_is_told(path: pathlib.Path, monkeypatch: p
     assert sampler.others() == []
 
 
-# -- who computes
-
-
-def test_processes_are_read_whose_names_hold_commas(path: pathlib.Path, monkeypatch: pytest.MonkeyPatch):
+def test_process_names_with_commas(path: pathlib.Path, monkeypatch: pytest.MonkeyPatch):
     tool(
         path,
         f"echo \"$@\" >>{path}/asked; echo '4242, python train.py --sizes 1,2, 1024'; echo '7, [Not Found], [N/A]'",
@@ -79,25 +73,23 @@ def test_processes_are_read_whose_names_hold_commas(path: pathlib.Path, monkeypa
     assert (path / "asked").read_text(encoding="utf-8").strip().endswith("-i 1")
 
 
-def test_processes_of_the_proof_and_of_another_container_are_none_of_the_others(
-    path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-):
-    # No kernel numbers a process so.
+def test_own_and_foreign_processes_are_left_out(path: pathlib.Path, monkeypatch: pytest.MonkeyPatch):
+    # No kernel gives a process this number, so it stands for a process in another container.
     tool(path, f"echo '{os.getpid()}, python, 10'; echo '{1 << 30}, train, 10'")
     monkeypatch.setattr(sampler, "parents", lambda: {os.getpid(): 1})
     assert sampler.others() == []
 
 
-def test_process_that_proc_hides_is_one_of_the_others(path: pathlib.Path, monkeypatch: pytest.MonkeyPatch):
+def test_process_hidden_in_proc_is_listed(path: pathlib.Path, monkeypatch: pytest.MonkeyPatch):
     tool(path, "echo '1, [Not Found], 10'")
-    # As with hidepid=2, and for another account.
+    # /proc is mounted with hidepid=2, and the process belongs to another account.
     monkeypatch.setattr(sampler, "parents", lambda: {os.getpid(): os.getppid()})
     assert sampler.others() == [Process(1, "[Not Found]", 10)]
     monkeypatch.setattr(os, "kill", mock.Mock(side_effect=PermissionError(errno.EPERM, "Operation not permitted")))
     assert sampler.others() == [Process(1, "[Not Found]", 10)]
 
 
-def test_process_that_holds_the_device_is_named(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch):
+def test_process_with_open_device_file(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch):
     device = tmp_path / "nvidia-uvm"
     device.touch()
     monkeypatch.setattr(sampler, "DEVICE", str(device))
@@ -107,18 +99,18 @@ def test_process_that_holds_the_device_is_named(tmp_path: pathlib.Path, monkeypa
         [sys.executable, "-c", program, str(device)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as server:
         assert server.stdout and server.stdout.readline()
-        assert sampler.holders() == []  # it is of this test's own family
+        assert sampler.holders() == []  # the process belongs to this test's family
         monkeypatch.setattr(sampler, "family", lambda pid, _known: {pid})
         assert [process.pid for process in sampler.holders()] == [server.pid]
         assert sampler.holders()[0].name.startswith("python")
-        # A desktop may have it, which keeps nobody from measuring speed.
+        # A desktop may have the file open, which does not affect the speed.
         assert sampler.others() == []
         server.communicate()
     assert sampler.holders() == []
 
 
-def test_processes_of_other_lanes_are_the_proofs_own(path: pathlib.Path, monkeypatch: pytest.MonkeyPatch):
-    # 60 is the runner, which leads the session; 61 is this lane and 62 another one, which computes in 72.
+def test_processes_of_other_lanes_are_own(path: pathlib.Path, monkeypatch: pytest.MonkeyPatch):
+    # 60 is the runner and session leader, 61 is this lane, 62 is another lane, and 72 computes for lane 62.
     tool(path, "echo '72, python, 10'; echo '90, train, 10'")
     monkeypatch.setattr(sampler, "parents", lambda: {50: 1, 60: 50, 61: 60, 62: 60, 71: 61, 72: 62, 90: 1})
     monkeypatch.setattr(os, "getpid", lambda: 71)
@@ -130,15 +122,13 @@ def test_processes_of_other_lanes_are_the_proofs_own(path: pathlib.Path, monkeyp
 PARENTS = {1: 0, 50: 1, 60: 50, 70: 60, 71: 60, 72: 71, 80: 50, 90: 1}
 
 
-def test_the_family_is_the_line_of_ancestors_and_what_the_runner_started():
-    # 60 is the runner, 70 a check, 71 another of its children; 80 was started from the same shell.
+def test_family_is_ancestors_and_children_of_runner():
+    # 60 is the runner, 70 and 71 are its children, and 80 was started from the same shell.
     assert sampler.family(70, PARENTS) == {70, 60, 50, 71, 72}
-
-
-def test_an_orphan_has_no_family_but_its_own():
+    # An orphan only has descendants.
     assert sampler.family(90, PARENTS) == {90}
     assert sampler.family(90, {**PARENTS, 91: 90}) == {90, 91}
 
 
-def test_the_processes_of_this_machine_are_seen():
+def test_parents_of_real_processes():
     assert sampler.parents()[os.getpid()] == os.getppid()

@@ -25,9 +25,6 @@ def test_speed_checks_are_not_numeric():
     assert {check for check, _rate in speed.RATES.values()} <= set(checks)
 
 
-# -- floors
-
-
 def test_floor_of_profile():
     floor = speed.floor_of("copy_gb_per_s", profile(copy_gb_per_s={"nominal": 250, "ratio": 0.5}), "NVIDIA GB10")
     assert floor is not None
@@ -132,8 +129,6 @@ def test_clock_below_unmeasured_floor_warns(device: t.Callable[..., Context]):
     assert "500 to 850 MHz" in stuck.cause and not stuck.blocks
 
 
-# -- rates that owners of GB10s measured, against the floors of the profile
-
 CHECKOUT = Path(__file__).parents[3]
 GB10 = yaml.safe_load((CHECKOUT / "roles/stack/vars/profiles.yml").read_text())["stack_profiles"]["gb10"]
 HWTEST = "E27-25/fusionxpark-gb10-hwtest, 448a6db"
@@ -180,9 +175,6 @@ def test_remedy_of_stuck_gb10(clock: float, power: float | None, fault: str):
         assert "for 60 seconds" in problem.remedy and "a reboot is not enough" in problem.remedy
 
 
-# -- a device in use
-
-
 def test_busy_device():
     reason = speed.busy([Process(4242, "python train.py"), Process(7, "ollama")], [0.0])
     assert "python train.py (process 4242), ollama (process 7)" in (reason or "")
@@ -190,9 +182,6 @@ def test_busy_device():
     assert speed.busy([], [100.0, 95.0, 3.0]) is None
     assert speed.busy([], [None]) is None
     assert speed.busy([], []) is None
-
-
-# -- clocks
 
 
 def sample(**changes: t.Any) -> Sample:

@@ -1,4 +1,4 @@
-"""Whether cuFile opens: a library that is missing, broken, or whose driver refuses."""
+"""The check of cuFile with a missing or broken library and with a driver that refuses."""
 
 import ctypes
 import sys
@@ -11,7 +11,7 @@ from sparkforge_proof.checks.data import storage
 
 
 def library(status: int) -> types.SimpleNamespace:
-    """Return a libcufile whose driver opens with that status."""
+    """Return a libcufile whose driver opens with this status."""
     opened = types.SimpleNamespace(closed=0)
 
     def driver_open() -> storage.Error:
@@ -24,9 +24,7 @@ def library(status: int) -> types.SimpleNamespace:
     return opened
 
 
-def test_libcufile_that_is_not_there_is_skipped_and_a_broken_one_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_or_broken_libcufile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storage, "SONAME", "libcufile-that-is-not-there.so.0")
     with pytest.raises(Skipped, match="not installed"):
         storage.open_driver()
@@ -38,7 +36,7 @@ def test_libcufile_that_is_not_there_is_skipped_and_a_broken_one_fails(
     assert raised.value.reason == CRASH
 
 
-def test_a_driver_that_refuses_names_its_status(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_driver_that_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda name: library(5001))
     with pytest.raises(Unanswered, match="status 5001") as raised:
         storage.open_driver()
@@ -46,9 +44,7 @@ def test_a_driver_that_refuses_names_its_status(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(("loaded", "mode"), [(True, "nvidia-fs is loaded"), (False, "compatibility mode")])
-def test_a_driver_that_opens_is_closed_and_its_mode_named(
-    loaded: bool, mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_driver_that_opens(loaded: bool, mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake = library(0)
     monkeypatch.setattr(ctypes, "CDLL", lambda name: fake)
     monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(zeros=lambda *size, device: None))

@@ -7,6 +7,7 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import installed as packages, metadata
 
+from lab.stand_ins import write_wheel
 from proof.tests.unit import wheels
 
 FILES = {
@@ -21,9 +22,9 @@ FILES = {
 def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Provide three wheels, and a site-packages in which two of them share a directory."""
     directory = tmp_path_factory.mktemp("pristine")
-    torch = wheels.make(directory, "torch", "2.15.0", FILES, ["triton~=3.9.0; platform_system == 'Linux'"])
-    cublas = wheels.make(directory, "nvidia_cublas", "13.1.0", {"nvidia/cu13/lib/libcublas.so.13": b"cublas"})
-    nccl = wheels.make(directory, "nvidia_nccl_cu13", "2.30.7", {"nvidia/nccl/lib/libnccl.so.2": b"nccl"})
+    torch = write_wheel(directory, "torch", "2.15.0", FILES, ["triton~=3.9.0; platform_system == 'Linux'"])
+    cublas = write_wheel(directory, "nvidia_cublas", "13.1.0", {"nvidia/cu13/lib/libcublas.so.13": b"cublas"})
+    nccl = write_wheel(directory, "nvidia_nccl_cu13", "2.30.7", {"nvidia/nccl/lib/libnccl.so.2": b"nccl"})
     wheels.install(directory / "site-packages", torch, cublas, nccl)
     return directory
 
@@ -172,7 +173,7 @@ def test_installed_files_differ_from_another_wheel(pristine: Path, site: Path, t
     assert packages.differing(str(pristine / "torch-2.15.0-py3-none-any.whl"), torch) == []
     changed = {**FILES, "torch/__init__.py": b"__version__ = '2.15.0+cpu'\n"}
     requires = ["triton~=3.9.0; platform_system == 'Linux'"]
-    other = wheels.make(tmp_path, "torch", "2.15.0", changed, requires)
+    other = write_wheel(tmp_path, "torch", "2.15.0", changed, requires)
     assert packages.differing(str(other), torch) == ["torch/__init__.py"]
 
 
