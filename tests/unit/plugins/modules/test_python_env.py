@@ -402,12 +402,12 @@ class TwoEnvironments:
 
 
 def test_rollback_needs_no_index_starts_nothing_and_removes_nothing(host: Host) -> None:
-    two = TwoEnvironments(host, environment={"GREETING": "hello"})
-    first, second = two.made
+    pair = TwoEnvironments(host, environment={"GREETING": "hello"})
+    first, second = pair.ids
     kernel = host.kernels / "sparkforge-torch" / "kernel.json"
     # Any installation or import would fail from now on.
     shutil.rmtree(host.links)
-    for entry in two.made:
+    for entry in pair.ids:
         module = next((host.environments / entry).glob("lib/python*/site-packages/tiny.py"))
         module.write_text("raise SystemExit('imported')\n")
     (host.environments / "spare").mkdir()
@@ -421,7 +421,7 @@ def test_rollback_needs_no_index_starts_nothing_and_removes_nothing(host: Host) 
     assert back["actions"] == ["switch", "files"]
     assert back["diff"] == predicted["diff"]
     assert (back["environment_id"], back["previous"], back["stack"]) == (first, second, {"name": "tiny-1.0"})
-    assert two.links == (first, second)
+    assert pair.links == (first, second)
     assert first in kernel.read_text()
     assert (host.receipt()["environment_id"], host.receipt()["environment"]) == (first, {"GREETING": "hello"})
     assert (host.environments / "spare").is_dir()
@@ -429,7 +429,7 @@ def test_rollback_needs_no_index_starts_nothing_and_removes_nothing(host: Host) 
     assert not host.succeed(state="previous", environment_id=first)["changed"]
     assert not host.succeed(state="previous", environment_id=first, check=True)["changed"]
     assert host.succeed(state="previous")["environment_id"] == second
-    assert two.links == (second, first)
+    assert pair.links == (second, first)
     assert not kernel.exists()
     (host.environments / "spare").rmdir()
     assert tree(host.directory).keys() == before.keys() - {"opt/sparkforge/envs/torch/spare"}
@@ -437,13 +437,13 @@ def test_rollback_needs_no_index_starts_nothing_and_removes_nothing(host: Host) 
     (host.environments / "previous").unlink()
     (host.environments / "previous").symlink_to(second)
     assert host.succeed(state="previous")["environment_id"] == first
-    assert two.links == (first, second)
+    assert pair.links == (first, second)
 
 
 def test_receipts_of_schema_1_are_read_and_nothing_is_rebuilt(host: Host) -> None:
-    two = TwoEnvironments(host)
-    first, second = two.made
-    own = [host.environments / entry / "receipt.json" for entry in two.made]
+    pair = TwoEnvironments(host)
+    first, second = pair.ids
+    own = [host.environments / entry / "receipt.json" for entry in pair.ids]
     for path in [host.root / "receipts/env-torch.json", *own]:
         receipt = json.loads(path.read_text())
         assert receipt["schema"] == 2
@@ -465,8 +465,8 @@ def test_receipts_of_schema_1_are_read_and_nothing_is_rebuilt(host: Host) -> Non
 def test_rollback_is_refused_with_its_cause(host: Host) -> None:
     paths = host.directory / "redist"
     paths.mkdir()
-    two = TwoEnvironments(host, library_paths=[str(paths)])
-    environment = host.environments / two.made[0]
+    pair = TwoEnvironments(host, library_paths=[str(paths)])
+    environment = host.environments / pair.ids[0]
 
     def assert_refused(cause: str, remedy: str, **options: t.Any) -> None:
         result = host.fail(state="previous", **options)
