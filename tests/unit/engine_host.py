@@ -145,8 +145,8 @@ print(json.dumps({**ancestors[0], 'worker': worker, 'built': 'SPARKFORGE_BUILD' 
         result = run_module("source_build", check_mode=check_mode, interpreter=self.python, **merged)
         if merged["follow"]:
             while result.get("status") == "running":
-                seen = {key: result["state"].get(key) for key in ("phase", "status", "attempts")}
-                attach = {"fingerprint": result["fingerprint"], "platform": result["platform"], "seen": seen}
+                known_state = {key: result["state"].get(key) for key in ("phase", "status", "attempts")}
+                attach = {"fingerprint": result["fingerprint"], "platform": result["platform"], "seen": known_state}
                 result = run_module("source_build", interpreter=self.python, **{**merged, "attach": attach})
         return result
 

@@ -200,12 +200,12 @@ def _ledger(data: bytes, directory: Path) -> object:
 def _host(data: bytes, directory: Path) -> object:
     """Record a host on which each command's output and almost every file is the data."""
     text, root = data.decode("utf-8", "surrogateescape"), Path(tempfile.mkdtemp(dir=directory))
-    made = recorder(root, Commands(dict.fromkeys(ANSWERS, (0, text, ""))))
+    spark_recorder = recorder(root, Commands(dict.fromkeys(ANSWERS, (0, text, ""))))
     for path in FILES:
         # Only the kernel writes the files in /proc.
         if not path.startswith("proc/"):
             (root / path).write_bytes(data)
-    record = made.record()
+    record = spark_recorder.record()
     assert redaction.redacted(record) == record
     return json.dumps(record)
 

@@ -74,11 +74,11 @@ _QUERY = Query("torch-2.9.1", "0123456789ab", "ubuntu24.04-aarch64")
 def _manifest() -> bytes:
     listed = {"name": "torch", "version": "2.9.1", "file": "torch-2.9.1-py3-none-any.whl", "sha256": A, "size": 1}
     units = [{"name": "pytorch", "fingerprint": "1" * 16, "wheels": [wheel.Wheel(**listed)]}]
-    made = publication.manifest(
+    manifest = publication.manifest(
         stack="torch-2.9.1", lock_id="0123456789ab", platform="ubuntu24.04-aarch64", python="3.12", host="spark01",
         written="2026-11-21T10:00:00Z", units=units,
     )  # fmt: skip
-    return publication.text_of(made)
+    return publication.text_of(manifest)
 
 
 def _redist(data: bytes, _directory: Path) -> object:

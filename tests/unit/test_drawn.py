@@ -28,18 +28,18 @@ def test_removing_a_guard_leaves_the_other_draws_unchanged(monkeypatch: pytest.M
     monkeypatch.setattr(drawn, "near", lambda _file: ())
     monkeypatch.setattr(drawn, "guards", lambda: {"core": guards})
     before = {guard.id for guard in drawn.draw(7, 5)}
-    gone = next(guard for guard in guards if guard.id in before)
-    monkeypatch.setattr(drawn, "guards", lambda: {"core": [guard for guard in guards if guard != gone]})
+    removed = next(guard for guard in guards if guard.id in before)
+    monkeypatch.setattr(drawn, "guards", lambda: {"core": [guard for guard in guards if guard != removed]})
     after = {guard.id for guard in drawn.draw(7, 5)}
     assert len(before) == len(after) == 5
-    assert before - after == {gone.id}
+    assert before - after == {removed.id}
 
 
 def test_a_test_that_fails_without_a_mutant_is_excluded() -> None:
-    ran: list[list[str]] = []
+    runs: list[list[str]] = []
 
     def run(mutant: drawn.Drawn) -> Outcome:
-        ran.append(list(mutant.tests))
+        runs.append(list(mutant.tests))
         skipped = {test.partition("=")[2] for test in mutant.tests}
         failed = next((test for test in ("unread.py", "a.py::weak", "a.py::sound") if test not in skipped), "")
         return Outcome(mutant, KILLED if failed else SURVIVED, f"x\nFAILED {failed}[1] - assert False\n", 1)  # type: ignore[arg-type]
@@ -51,7 +51,7 @@ def test_a_test_that_fails_without_a_mutant_is_excluded() -> None:
     guard = dataclasses.replace(_guards("core", "plugins/module_utils/_core/deadline.py")[0], tests=("a.py",))
     judge = Judge(bench)  # type: ignore[arg-type]
     assert judge.outcome(guard).status == KILLED
-    assert ran[-1] == ["--deselect=a.py::weak", "--ignore=unread.py", "a.py"]
+    assert runs[-1] == ["--deselect=a.py::weak", "--ignore=unread.py", "a.py"]
     assert (judge.sound, judge.unsound) == ({"a.py::sound"}, {"a.py::weak", "unread.py"})
 
 

@@ -56,10 +56,10 @@ def test_a_secret_is_found_on_a_command_line_and_in_the_environment_of_another_a
             assert shown.poll() is None and hidden.poll() is None
         shown.communicate()
         hidden.communicate()
-    mine = sampler.end([os.getuid()])
-    assert {hit.where.rpartition(" of ")[0] for hit in mine.hits} == {"the cmdline"}
+    report = sampler.end([os.getuid()])
+    assert {hit.where.rpartition(" of ")[0] for hit in report.hits} == {"the cmdline"}
     assert {hit.where.partition(" of ")[0] for hit in sampler.end([]).hits} == {"the cmdline", "the environ"}
-    assert mine.processes >= 2 and mine.samples >= 1
+    assert report.processes >= 2 and report.samples >= 1
 
 
 def test_a_file_is_accepted_only_with_its_owner_and_mode() -> None:

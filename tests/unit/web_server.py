@@ -12,14 +12,14 @@ from pathlib import Path
 
 def make_certificate(folder: Path) -> tuple[str, str]:
     """Make a certificate of an unknown CA; return a PEM file with certificate and key, and one with only the former."""
-    both, alone = folder / "both.pem", folder / "certificate.pem"
+    with_key, certificate = folder / "both.pem", folder / "certificate.pem"
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-         "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", both, "-out", alone],
+         "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", with_key, "-out", certificate],
         check=True, capture_output=True,
     )  # fmt: skip
-    both.write_bytes(both.read_bytes() + alone.read_bytes())
-    return str(both), str(alone)
+    with_key.write_bytes(with_key.read_bytes() + certificate.read_bytes())
+    return str(with_key), str(certificate)
 
 
 class Server:

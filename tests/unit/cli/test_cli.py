@@ -116,17 +116,17 @@ def test_record_without_an_inventory_records_this_machine(
     monkeypatch.setattr(sys, "path", [*sys.path])
     assert cli.main(["record", "--dry-run"]) == Exit.DONE
     assert "sparkforge-record.pyz\nNothing was run or written." in capsys.readouterr().out
-    ran: list[Any] = []
+    calls: list[Any] = []
     recorder = "ansible_collections/sparkforge/dgx_spark/plugins/module_utils/_record"
     members = {"__main__.py", f"{recorder}/packages.json", "sparkforge_proof/profiles.json"}
 
     def run(arguments: list[str], check: bool) -> subprocess.CompletedProcess[str]:
         with zipfile.ZipFile(arguments[1]) as archive:
-            ran.extend([arguments[2:], members <= set(archive.namelist())])
+            calls.extend([arguments[2:], members <= set(archive.namelist())])
         return subprocess.CompletedProcess(arguments, 2)
 
     monkeypatch.setattr(subprocess, "run", run)
-    assert cli.main(["record", "--prove"]) == Exit.USAGE and ran == [["--prove"], True]
+    assert cli.main(["record", "--prove"]) == Exit.USAGE and calls == [["--prove"], True]
 
 
 def test_record_queries_the_packages_of_the_roles() -> None:

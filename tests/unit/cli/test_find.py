@@ -155,19 +155,19 @@ def test_a_host_without_its_known_key_is_refused(
 def test_a_host_with_a_revoked_key_is_refused(
     pattern: str, personal: bool, offered: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    own = tmp_path / "known_hosts"
-    path = tmp_path / ".ssh" / "known_hosts" if personal else own
+    own_keys = tmp_path / "known_hosts"
+    path = tmp_path / ".ssh" / "known_hosts" if personal else own_keys
     path.parent.mkdir(exist_ok=True)
     path.write_text(f"# a comment\n@revoked {pattern.replace('hashed', 'spark-1')} {KEY}\nspark-1 {OTHER}\n")
     if pattern == "hashed":
         subprocess.run(["ssh-keygen", "-H", "-f", path], check=True, capture_output=True)
     keys(monkeypatch, tmp_path, a1=offered)
-    refused = reach(known=own)
+    refused = reach(known=own_keys)
     assert (refused.key, refused.known, refused.able) == ("", False, False)
     assert refused.revoked == f"{path} says that its key {find.fingerprint(KEY)} is revoked"
     # A host with another key is not revoked.
     keys(monkeypatch, tmp_path, a1=OTHER)
-    assert (reach(known=own).known, reach(known=own).revoked) == (True, "")
+    assert (reach(known=own_keys).known, reach(known=own_keys).revoked) == (True, "")
 
 
 def test_a_host_with_a_certificate_authority_is_not_new(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -188,18 +188,18 @@ def test_revoked_keys_are_kept_when_keys_are_written(tmp_path: Path) -> None:
 
 
 def test_keys_known_to_ssh_match_by_name_address_and_port(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    own, personal = tmp_path / "known_hosts", tmp_path / ".ssh" / "known_hosts"
+    own_keys, personal = tmp_path / "known_hosts", tmp_path / ".ssh" / "known_hosts"
     personal.parent.mkdir()
     keys(monkeypatch, tmp_path, a1=OTHER)
     personal.write_text(f"[a1]:2200 {KEY}\n")
-    stranger = reach(known=own)
+    stranger = reach(known=own_keys)
     assert (stranger.known, stranger.changed) == (False, "")
-    assert "for [a1]:2200" in reach(known=own, port=2200).changed
+    assert "for [a1]:2200" in reach(known=own_keys, port=2200).changed
     personal.write_text(f"a1 {KEY}\n")
-    assert "for a1" in reach(known=own).changed
+    assert "for a1" in reach(known=own_keys).changed
     # The key that setup wrote for the name decides; another machine had the address before.
-    own.write_text(f"spark-1 {OTHER}\n")
-    assert reach(known=own).known
+    own_keys.write_text(f"spark-1 {OTHER}\n")
+    assert reach(known=own_keys).known
 
 
 def test_only_a_key_offered_at_both_addresses_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

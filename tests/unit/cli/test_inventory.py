@@ -63,10 +63,10 @@ def test_the_user_s_variables_stay_and_new_answers_replace_old_ones() -> None:
     sparks["hosts"]["spark-1"]["mine"] = 1
     sparks["vars"]["stack_profile"] = "generic"
     again = inventory.made(known, answers(Spark("spark-2", ["192.0.2.2"], "", local=True), method="source"))
-    made = yaml.safe_load(again)["all"]
-    assert made["vars"] == {"verify_schedule": "weekly"}
-    assert made["children"]["fabric"] == {"hosts": {"spark-1": None}}
-    hosts, variables = made["children"]["sparks"]["hosts"], made["children"]["sparks"]["vars"]
+    groups = yaml.safe_load(again)["all"]
+    assert groups["vars"] == {"verify_schedule": "weekly"}
+    assert groups["children"]["fabric"] == {"hosts": {"spark-1": None}}
+    hosts, variables = groups["children"]["sparks"]["hosts"], groups["children"]["sparks"]["vars"]
     assert hosts["spark-1"]["mine"] == 1
     assert hosts["spark-2"] == {"ansible_connection": "local"}
     assert variables["stack_profile"] == "generic"

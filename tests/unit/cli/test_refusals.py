@@ -294,17 +294,17 @@ def test_output_of_a_failing_program_is_returned() -> None:
 
 
 def test_names_and_addresses_are_no_options_of_ssh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    ran: list[tuple[str, ...]] = []
+    commands: list[tuple[str, ...]] = []
 
     def printed(*command: str) -> str:
-        ran.append(command)
+        commands.append(command)
         return ""
 
     monkeypatch.setattr(find, "printed", printed)
     monkeypatch.setattr(find, "sync_aliases", lambda _text: ["-oProxyCommand=x"])
     (tmp_path / "config").touch()
     assert find.by_sync(tmp_path / "config") == [] and find.host_keys("-oProxyCommand=x", 22) == []
-    assert [command[-2:] for command in ran] == [("--", "-oProxyCommand=x")] * 2
+    assert [command[-2:] for command in commands] == [("--", "-oProxyCommand=x")] * 2
 
 
 def test_the_password_of_a_run_is_in_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -48,10 +48,10 @@ def test_benches_are_separate_for_checkouts_and_accounts(tmp_path: Path, monkeyp
 def test_the_account_is_the_same_with_and_without_sudo(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SUDO_UID", raising=False)
     monkeypatch.setattr(host.os, "getuid", lambda: 1000)
-    own = Bench("demo", "native").id
+    bench_id = Bench("demo", "native").id
     monkeypatch.setattr(host.os, "getuid", lambda: 0)
     monkeypatch.setenv("SUDO_UID", "1000")
-    assert Bench("demo", "native").id == own
+    assert Bench("demo", "native").id == bench_id
 
 
 def test_stopping_a_bench_keeps_the_variables_of_another(tmp_path: Path) -> None:
@@ -68,16 +68,16 @@ def test_stopping_a_bench_keeps_the_variables_of_another(tmp_path: Path) -> None
 
 def test_only_the_rate_of_a_container_s_link_is_changed(monkeypatch: pytest.MonkeyPatch):
     """Once the machine's own interface was mistaken for the container's."""
-    ran: list[tuple[str, ...]] = []
+    commands: list[tuple[str, ...]] = []
 
     class Done:
         stdout = "2: eth0: <UP> mtu 1500\n"
 
     monkeypatch.setattr(faults, "_in", lambda *_command, **_options: "9: eth0@if2: <UP> mtu 1500")
-    monkeypatch.setattr(faults, "run", lambda *command, **_options: ran.append(command) or Done())
+    monkeypatch.setattr(faults, "run", lambda *command, **_options: commands.append(command) or Done())
     with pytest.raises(LabError, match="no container's"):
         faults.throttle(Bench("mine", "native", {"spark01": "a"}), "spark01", 8000)
-    assert [command[0] for command in ran] == ["ip"]
+    assert [command[0] for command in commands] == ["ip"]
 
 
 def test_benches_that_start_at_once_install_once(tmp_path: Path) -> None:

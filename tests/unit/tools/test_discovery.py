@@ -30,8 +30,8 @@ def ssh(server: str, *addresses: str, port: int = 22) -> Answer:
     ],
 )  # fmt: skip
 def test_names_from_the_factory_are_sparks(name: str) -> None:
-    both = sparks([ssh(f"{name}.local."), ssh(f"{name.upper()}-2.local.")])
-    assert [spark.name for spark in both] == [name, f"{name}-2"]
+    listed = sparks([ssh(f"{name}.local."), ssh(f"{name.upper()}-2.local.")])
+    assert [spark.name for spark in listed] == [name, f"{name}-2"]
 
 
 @pytest.mark.parametrize("name", ["printer", "spark", "sparkle-1", "my-spark-85e8", "raspberrypi", "gx100-1"])
@@ -72,10 +72,11 @@ def test_a_machine_with_the_name_of_a_group_is_left_out(name: str) -> None:
     assert left_out == [f"The machine at 192.0.2.9 announces the reserved name {name.lower()}. Rename it."]
 
 
-@pytest.mark.parametrize("both", [("192.0.2.2", "192.0.2.10"), ()])
-def test_two_machines_with_one_name_are_left_out_with_their_addresses(both: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("addresses", [("192.0.2.2", "192.0.2.10"), ()])
+def test_two_machines_with_one_name_are_left_out_with_their_addresses(addresses: tuple[str, ...]) -> None:
     # zeroconf gives each announcement the addresses of both machines, because they share the name.
-    answers = [ssh("spark-1.local.", *(both or ("192.0.2.10",))), ssh("SPARK-1.local.", *(both or ("192.0.2.2",)))]
+    servers = {"spark-1.local.": "192.0.2.10", "SPARK-1.local.": "192.0.2.2"}
+    answers = [ssh(server, *(addresses or (address,))) for server, address in servers.items()]
     listed, (sentence,) = discovery.sparks([*answers, ssh("spark-2.local.")])
     assert [spark.name for spark in listed] == ["spark-2"]
     assert sentence.startswith("Two machines are called spark-1: ssh was announced 2 times, for 192.0.2.2 and 192.0.2")
@@ -98,10 +99,10 @@ def test_an_interface_that_is_not_an_address_is_refused() -> None:
 
 
 class SlowNetwork:
-    """Resolves names with "heard" at once; the resolution of any other name times out."""
+    """Resolves names with "announced" at once; the resolution of any other name times out."""
 
     def get_service_info(self, kind: str, name: str, timeout: int) -> str | None:
-        if "heard" in name:
+        if "announced" in name:
             return f"{kind} {name}"
         time.sleep(timeout / 1000)
         return None
@@ -112,9 +113,9 @@ def test_unresolvable_names_share_one_deadline(silent: int, monkeypatch: pytest.
     monkeypatch.setattr(discovery, "RESOLVE", 0.5)
     instances = [("_ssh._tcp.local.", f"{number:04} silent") for number in range(silent)]
     start = time.monotonic()
-    resolved = discovery.resolved(SlowNetwork(), [*instances, ("_ssh._tcp.local.", "zz heard")])
+    resolved = discovery.resolved(SlowNetwork(), [*instances, ("_ssh._tcp.local.", "zz announced")])
     assert time.monotonic() - start < 3
-    assert [name for (_kind, name), info in resolved.items() if info] == ["zz heard"]
+    assert [name for (_kind, name), info in resolved.items() if info] == ["zz announced"]
     assert len(resolved) == silent + 1
 
 
@@ -131,6 +132,6 @@ def test_aliases_of_nvidia_sync_must_be_names() -> None:
 @pytest.mark.parametrize("name", ["spark-ab12", "\0spark._ssh._tcp.local.", "a.example.", "-._tcp.local."])
 def test_an_invalid_pointer_does_not_stop_the_search(name: str) -> None:
     network = SimpleNamespace(get_service_info=lambda kind, name, timeout: zeroconf.ServiceInfo(kind, name))
-    heard = ("_ssh._tcp.local.", "spark-ab12._ssh._tcp.local.")
-    resolved = discovery.resolved(network, [("_ssh._tcp.local.", name), heard])
-    assert [instance for instance, info in resolved.items() if info] == [heard]
+    announced = ("_ssh._tcp.local.", "spark-ab12._ssh._tcp.local.")
+    resolved = discovery.resolved(network, [("_ssh._tcp.local.", name), announced])
+    assert [instance for instance, info in resolved.items() if info] == [announced]

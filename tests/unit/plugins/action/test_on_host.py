@@ -76,14 +76,14 @@ def test_a_program_without_a_file_fails_the_task_with_cause_and_remedy(
 def test_every_host_module_is_run_by_an_action_of_the_collection() -> None:
     """A module without such an action could set any fact."""
     routed = yaml.safe_load((ROOT / "meta/runtime.yml").read_text())["plugin_routing"]["modules"]
-    own = {path.stem for path in (ROOT / "plugins/action").glob("*.py")}
+    actions = {path.stem for path in (ROOT / "plugins/action").glob("*.py")}
     modules = {path.stem for path in (ROOT / "plugins/modules").glob("*.py")} - {"__init__"}
     routed = {name: entry for name, entry in routed.items() if "tombstone" not in entry}
-    assert set(routed) | own >= modules
+    assert set(routed) | actions >= modules
     assert {entry["action_plugin"].rpartition(".")[2] for entry in routed.values()} == {"spark_info", "cuda_proof"}
     # Ansible prefers a module's redirection to an action of the same name.
-    assert not set(routed) & own
-    for name in own - {"__init__"}:
+    assert not set(routed) & actions
+    for name in actions - {"__init__"}:
         plugin = importlib.import_module(f"{spark_info.__package__}.{name}").ActionModule
         assert issubclass(plugin, (action.OnHost, action.OnController)), name
 

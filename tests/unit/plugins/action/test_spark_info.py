@@ -54,10 +54,10 @@ def test_an_unreachable_host_names_the_line_to_edit(error: str, cause: str, reme
 
 def test_an_address_that_no_file_sets_names_the_option(tmp_path: Path) -> None:
     error = AnsibleConnectionFailure(f"{SENT}ssh: Could not resolve hostname spark01: Name or service not known")
-    own = tmp_path / "hosts.yml"
-    own.write_text("all: {hosts: {spark01: }}\n# ansible_host: spark01.local\n")
+    inventory = tmp_path / "hosts.yml"
+    inventory.write_text("all: {hosts: {spark01: }}\n# ansible_host: spark01.local\n")
     for file, setting in (
-        (str(own), f"into ansible_host of this host in {own}, or"),
+        (str(inventory), f"into ansible_host of this host in {inventory}, or"),
         ("spark01,", "into the option -e ansible_host=…, or"),
     ):
         with pytest.raises(AnsibleConnectionFailure, match="Could not resolve") as caught:

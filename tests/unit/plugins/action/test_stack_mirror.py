@@ -44,9 +44,9 @@ def test_bad_input_is_one_message_of_stack_mirror(tmp_path: Path, arguments: dic
 def test_a_mirror_with_a_file_that_was_changed_is_refused_before_anything_is_fetched(
     tmp_path: Path, check_mode: bool
 ) -> None:
-    made = Directory(str(tmp_path / "mirror"), check=False, say=lambda _line: None)
+    mirror = Directory(str(tmp_path / "mirror"), check=False, say=lambda _line: None)
     (tmp_path / "file").write_text("right")
-    made.fetch("apt/file", (tmp_path / "file").as_uri())
+    mirror.fetch("apt/file", (tmp_path / "file").as_uri())
     (tmp_path / "mirror/apt/file").write_text("wrong")
     arguments = {"name": "torch-2.9.1", "directory": str(tmp_path / "mirror")}
     result = act(stack_mirror.ActionModule, arguments, check_mode=check_mode)

@@ -116,9 +116,9 @@ def test_a_missing_or_changed_wheel_is_named(site: Site) -> None:
 @pytest.fixture(scope="module")
 def keys(tmp_path_factory: pytest.TempPathFactory) -> list[signature.Signer]:
     """The keys of two builders."""
-    made = [signature.Signer(str(tmp_path_factory.mktemp("builder"))) for _number in range(2)]
-    assert all(signer.make(check_mode=False) for signer in made)
-    return made
+    signers = [signature.Signer(str(tmp_path_factory.mktemp("builder"))) for _number in range(2)]
+    assert all(signer.make(check_mode=False) for signer in signers)
+    return signers
 
 
 def test_a_manifest_signed_by_a_pinned_key_is_accepted_from_every_source(
@@ -135,33 +135,33 @@ def test_a_manifest_not_signed_by_a_pinned_key_is_refused(
     site: Site, keys: list[signature.Signer], forged: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The seal is valid, because an attacker who changes a manifest can also seal it."""
-    mine, other = keys
+    pinned, other = keys
     manifest = site.manifest
     if forged == "another key":
         manifest = other.sign(manifest)
     elif forged == "another purpose":
         monkeypatch.setattr(signature, "NAMESPACE", "git")
-        manifest = mine.sign(manifest)
+        manifest = pinned.sign(manifest)
     elif forged == "another manifest":
-        manifest = {**mine.sign(manifest), "host": "elsewhere"}
+        manifest = {**pinned.sign(manifest), "host": "elsewhere"}
         manifest["seal"] = publication.seal(manifest)
     elif forged == "no signature":
         manifest = {**manifest, "signature": "-----BEGIN SSH SIGNATURE-----\n"}
     site.publish(manifest)
-    result = site.find(signers=[mine.public_key])
+    result = site.find(signers=[pinned.public_key])
     assert "The manifest of mine on builder is " in result["cause"]
     assert ("not signed" if forged == "unsigned" else "signed by none of") in result["cause"]
     assert "playbooks/build.yml" in result["remedy"] and not site.cache.exists()
     # A manifest that was cached before the key was pinned is refused too.
     assert site.find()["where"] == "builder"
-    result = site.find(signers=[mine.public_key])
+    result = site.find(signers=[pinned.public_key])
     assert "The cached manifest" in result["cause"] and "Remove" in result["remedy"]
 
 
 def manifest_of(site: Site, at: str, **changed: t.Any) -> Manifest:
     """Return the manifest with another time."""
-    made: dict[str, t.Any] = {**site.manifest, "written": at, **changed}
-    return t.cast(Manifest, {**made, "seal": publication.seal(made)})
+    manifest: dict[str, t.Any] = {**site.manifest, "written": at, **changed}
+    return t.cast(Manifest, {**manifest, "seal": publication.seal(manifest)})
 
 
 @pytest.mark.parametrize("check_mode", [False, True])
@@ -182,8 +182,8 @@ def test_an_older_signed_manifest_is_refused_unless_allowed(
         newest = manifest_of(site, "2026-11-22T10:00:00Z", host="another-builder")
         publish(newest)
         assert site.find(**options)["saved"] is True
-        (kept,) = site.cache.rglob("mine-*.json")
-        before = kept.read_bytes()
+        (cached,) = site.cache.rglob("mine-*.json")
+        before = cached.read_bytes()
         publish(site.manifest)
         refused = site.find(**options, check_mode=check_mode)
         location = f"at {server.url}" if source == "url" else "on builder"
@@ -191,9 +191,9 @@ def test_an_older_signed_manifest_is_refused_unless_allowed(
         assert "2026-11-22T10:00:00Z in the cache" in refused["cause"]
         for text in ("playbooks/build.yml", "sparkforge_wheelhouse_allow_older=true"):
             assert text in refused["remedy"]
-        assert kept.read_bytes() == before
-        taken = site.find(**options, allow_older=True)
-        assert (taken["manifest"]["written"], taken["saved"]) == ("2026-11-21T10:00:00Z", True)
+        assert cached.read_bytes() == before
+        accepted = site.find(**options, allow_older=True)
+        assert (accepted["manifest"]["written"], accepted["saved"]) == ("2026-11-21T10:00:00Z", True)
         # The older manifest is now the cached one, with which the next is compared.
         assert site.find(**options)["where"] == source
         publish(newest)

@@ -133,8 +133,9 @@ def test_a_failed_host_has_its_outcome_as_reason() -> None:
 
 
 def test_a_host_that_was_not_started_names_the_wave_that_stopped_the_rollout() -> None:
-    left = {**OBSERVED, "sparkforge_wave": 2, "sparkforge_stop": "wave 1 ended the rollout: spark01 failed."}
-    assert reason_of_host(True, left) == "was not started and is unchanged: wave 1 ended the rollout: spark01 failed"
+    stop = "wave 1 ended the rollout: spark01 failed"
+    variables = {**OBSERVED, "sparkforge_wave": 2, "sparkforge_stop": f"{stop}."}
+    assert reason_of_host(True, variables) == f"was not started and is unchanged: {stop}"
 
 
 def test_a_lost_host_names_its_wave() -> None:

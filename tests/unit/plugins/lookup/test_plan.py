@@ -35,9 +35,9 @@ def test_variables_override_the_role_s_defaults() -> None:
 def test_a_plan_is_computed_once_for_equal_variables(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made: list[str] = []
+    ports: list[str] = []
     monkeypatch.setattr(wheelhouse, "plan", lambda settings, _host: Plan({"port": settings["wheelhouse_port"]}))
-    monkeypatch.setattr(Plan, "as_result", lambda self: made.append(self.steps["port"]) or {"steps": self.steps})
+    monkeypatch.setattr(Plan, "as_result", lambda self: ports.append(self.steps["port"]) or {"steps": self.steps})
     port = trust_as_template("{{ item }}")
     loader, known = DataLoader(), {**HOST, "wheelhouse_port": port, "item": 1}
     for item in (1, 1, 2, 2):
@@ -45,7 +45,7 @@ def test_a_plan_is_computed_once_for_equal_variables(
         (plan,) = LookupModule(loader, Templar(loader, known)).run(["wheelhouse"], known)
         assert plan["steps"]["port"] == item
     LookupModule(loader, Templar(loader, {**known})).run(["wheelhouse"], {**known})
-    assert made == [1, 2, 2]
+    assert ports == [1, 2, 2]
 
 
 def test_a_role_s_data_may_refer_to_variables_of_the_play() -> None:

@@ -82,13 +82,13 @@ def test_a_model_is_downloaded_once_despite_interruptions(host: Host) -> None:
     assert host.call(check_mode=True)["changed"]
     assert not host.models.exists()
     host.hub.cuts["model.safetensors"] = [12_000_000, 11_000_000]
-    got = host.call()
-    assert not got.get("failed"), got
+    result = host.call()
+    assert not result.get("failed"), result
     commit = host.hub.models[NAME].commit
-    assert (got["changed"], got["revision"], got["license"]) == (True, commit, "apache-2.0")
+    assert (result["changed"], result["revision"], result["license"]) == (True, commit, "apache-2.0")
     # No byte that was written is fetched twice.
     assert host.hub.ranges("model.safetensors") == ["", "bytes=10485760-", "bytes=20971520-"]
-    model = Path(got["directory"])
+    model = Path(result["directory"])
     assert (model / "model.safetensors").read_bytes() == WEIGHTS
     assert sorted(path.name for path in model.iterdir()) == ["README.md", "config.json", "model.safetensors"]
     host.hub.requests.clear()
@@ -115,10 +115,10 @@ def test_a_gated_model_needs_the_token_of_an_account_with_access(host: Host) -> 
     host.hub.requests.clear()
     commands: list[bytes] = []
     host.hub.before["model.safetensors"] = lambda: commands.extend(command_lines())
-    got = host.call(token=f"{TOKEN}\n")
+    result = host.call(token=f"{TOKEN}\n")
     assert any(b"hf\0download\0" in line for line in commands)
     assert not any(TOKEN.encode() in line for line in commands)
-    assert got["changed"] is True
+    assert result["changed"] is True
     # The server with the content is not the hub itself and gets no token.
     tokens = {"/resolve/" in path or path.startswith("/api/"): token for _m, path, _r, token in host.hub.requests}
     assert tokens == {True: f"Bearer {TOKEN}", False: ""}
@@ -130,13 +130,13 @@ def test_a_file_with_a_wrong_hash_is_not_kept(host: Host) -> None:
     assert "Files of Org/Tiny do not have the hashes that the hub names" in host.refusal()
     model.served.clear()
     host.hub.requests.clear()
-    got = host.call()
-    assert got["changed"] and host.hub.ranges("model.safetensors") == [""] and host.hub.ranges("config.json") == []
+    result = host.call()
+    assert result["changed"] and host.hub.ranges("model.safetensors") == [""] and host.hub.ranges("config.json") == []
     # A later revision with a wrong file leaves the installed one unchanged.
     later = host.hub.models[NAME] = Model(NAME, {**FILES, "model.safetensors": b"later"})
     later.served["model.safetensors"] = b"wrong"
     assert "do not have the hashes" in host.call(revision="main")["msg"]
-    assert (Path(got["directory"]) / "model.safetensors").read_bytes() == WEIGHTS
+    assert (Path(result["directory"]) / "model.safetensors").read_bytes() == WEIGHTS
     assert host.call()["changed"] is False
 
 

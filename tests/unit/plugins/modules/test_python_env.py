@@ -239,8 +239,8 @@ def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
         assert again["modules"] == first["modules"]
     assert tree(host.directory) == before
 
-    gone = host.succeed(state="absent", check=True)
-    assert gone["changed"]
+    removal = host.succeed(state="absent", check=True)
+    assert removal["changed"]
     assert tree(host.directory) == before
     assert host.succeed(state="absent")["changed"]
     assert sorted(path.name for path in host.directory.iterdir()) == ["links"]
@@ -443,8 +443,8 @@ def test_rollback_needs_no_index_starts_nothing_and_removes_nothing(host: Host) 
 def test_receipts_of_schema_1_are_read_and_nothing_is_rebuilt(host: Host) -> None:
     pair = TwoEnvironments(host)
     first, second = pair.ids
-    own = [host.environments / entry / "receipt.json" for entry in pair.ids]
-    for path in [host.root / "receipts/env-torch.json", *own]:
+    receipts = [host.environments / entry / "receipt.json" for entry in pair.ids]
+    for path in [host.root / "receipts/env-torch.json", *receipts]:
         receipt = json.loads(path.read_text())
         assert receipt["schema"] == 2
         old = {**receipt, "schema": 1, "lock_id": receipt.pop("environment_id")}

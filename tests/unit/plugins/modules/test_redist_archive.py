@@ -101,14 +101,14 @@ def test_one_call_installs_every_archive(host: Host) -> None:
 
 def test_a_second_run_changes_nothing_and_contacts_no_server(host: Host) -> None:
     host.call()
-    before, asked = host.content(), len(host.server.requests)
+    before, request_count = host.content(), len(host.server.requests)
     result = host.call()
     assert result["changed"] is False
     assert [row["action"] for row in result["archives"]] == ["none", "none"]
     assert result["diff"]["before"] == result["diff"]["after"]
     assert host.call(check=True)["changed"] is False
     assert host.content() == before
-    assert len(host.server.requests) == asked
+    assert len(host.server.requests) == request_count
 
 
 def test_check_mode_on_an_empty_host_writes_and_downloads_nothing(host: Host) -> None:
@@ -142,13 +142,13 @@ def test_an_upgrade_keeps_one_previous_version_and_a_downgrade_downloads_nothing
         assert result["archives"][0]["action"] == "replace"
     cudss = host.prefix / "libcudss"
     assert sorted(os.listdir(cudss)) == ["0.10.0.2-cuda13", "0.9.0.1-cuda13", "current"]
-    asked = len(host.server.requests)
+    request_count = len(host.server.requests)
     result = host.call(archives=[versions["0.9.0"]])
     assert result["changed"] is True
     assert result["archives"][0]["action"] == "replace"
     assert result["archives"][0]["previous_version"] == "0.10.0.2"
     assert os.readlink(cudss / "current") == "0.9.0.1-cuda13"
-    assert len(host.server.requests) == asked
+    assert len(host.server.requests) == request_count
     assert host.call(archives=[versions["0.9.0"]])["changed"] is False
     host.call(archives=[versions["0.8.0"]])
     assert os.readlink(cudss / "current") == "0.8.0.10-cuda13"
@@ -184,12 +184,12 @@ def test_a_damaged_archive_is_detected_and_installed_again(host: Host, harm: t.A
 @pytest.mark.parametrize("missing", ["symlink", "loader entry"])
 def test_a_missing_symlink_or_loader_entry_is_restored_without_a_download(host: Host, missing: str) -> None:
     host.call()
-    asked = len(host.server.requests)
+    request_count = len(host.server.requests)
     path = host.prefix / "libcudss/current" if missing == "symlink" else host.loader / "sparkforge-libcudss.conf"
     path.unlink()
     assert host.call()["changed"] is True
     assert path.exists()
-    assert len(host.server.requests) == asked
+    assert len(host.server.requests) == request_count
     assert host.call()["changed"] is False
 
 

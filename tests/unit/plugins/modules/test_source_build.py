@@ -25,11 +25,11 @@ JOBS = 2
 
 @pytest.fixture
 def host(tmp_path: Path) -> Iterator[EngineHost]:
-    made = EngineHost(tmp_path)
-    yield made
-    made.gate.unlink(missing_ok=True)
-    run_module("source_build", name="tiny", state="absent", user=made.user, root=str(made.root),
-               log_root=str(made.logs))  # fmt: skip
+    engine_host = EngineHost(tmp_path)
+    yield engine_host
+    engine_host.gate.unlink(missing_ok=True)
+    run_module("source_build", name="tiny", state="absent", user=engine_host.user, root=str(engine_host.root),
+               log_root=str(engine_host.logs))  # fmt: skip
 
 
 def start_held_build(host: EngineHost, source: dict[str, t.Any], **options: t.Any) -> dict[str, t.Any]:
@@ -391,9 +391,9 @@ def test_a_build_has_the_network_only_with_option_network(host: EngineHost, by: 
         assert not server.requests
         assert "has no network after its source and requirements are fetched" in failed["cause"]
         assert "option network" in failed["remedy"]
-        made = host.must_build(source, network=True)
-    assert made["fingerprint"] != failed["fingerprint"]
-    assert json.loads(Path(made["receipt"]).read_text())["inputs"]["network"] == "true"
+        built = host.must_build(source, network=True)
+    assert built["fingerprint"] != failed["fingerprint"]
+    assert json.loads(Path(built["receipt"]).read_text())["inputs"]["network"] == "true"
 
 
 def test_a_full_disk_is_reported_and_the_next_run_succeeds(host: EngineHost) -> None:
@@ -482,10 +482,10 @@ def test_a_wrong_source_is_refused_before_anything_is_prepared(
 
 @pytest.mark.parametrize("name", ["../receipts", "..", "", "a/b"])
 def test_absent_with_an_invalid_unit_name_removes_nothing(host: EngineHost, name: str) -> None:
-    kept = host.root / "receipts/kept"
-    kept.mkdir(parents=True)
+    unrelated = host.root / "receipts/kept"
+    unrelated.mkdir(parents=True)
     (host.root / "builds").mkdir()
     options = {"user": host.user, "root": str(host.root), "log_root": str(host.logs)}
     refused = run_module("source_build", name=name, state="absent", **options)
     assert refused["failed"] and "is not a valid unit name" in refused["msg"]
-    assert kept.is_dir()
+    assert unrelated.is_dir()

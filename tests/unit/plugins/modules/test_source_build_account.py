@@ -30,10 +30,10 @@ BUILDER = "nobody"
 
 @pytest.fixture
 def host(open_path: Path) -> EngineHost:
-    made = EngineHost(open_path, BUILDER)
-    made.record.touch()
-    made.record.chmod(0o666)
-    return made
+    engine_host = EngineHost(open_path, BUILDER)
+    engine_host.record.touch()
+    engine_host.record.chmod(0o666)
+    return engine_host
 
 
 def owners(directory: Path) -> set[str]:
@@ -177,13 +177,13 @@ def test_files_planted_by_the_account_in_its_build_reach_no_file_of_root(host: E
             time.sleep(0.1)
         else:
             pytest.fail(f"{path} came back each time")
-        seen = run_module("build_info", interpreter=host.python, root=str(host.root))
-        assert (seen.get("failed"), seen.get("running")) == (None, []), (kind, seen)
+        info = run_module("build_info", interpreter=host.python, root=str(host.root))
+        assert (info.get("failed"), info.get("running")) == (None, []), (kind, info)
         again = host.build(source, keep=1, rebuild=True, follow=True)
         # The account may break its own build, but the module neither hangs nor raises.
         assert again.get("status") == "built" or (again["cause"] and again["remedy"]), (kind, again)
-    gone = host.absent()
-    assert gone["changed"] and not (host.root / "builds").exists()
+    removal = host.absent()
+    assert removal["changed"] and not (host.root / "builds").exists()
     assert victim.read_text() == "root's" and stat.S_IMODE(victim.stat().st_mode) == 0o600 and victim.owner() == "root"
 
 
@@ -280,5 +280,5 @@ def test_builds_are_removed_with_the_account_s_rights(host: EngineHost, monkeypa
 
 def test_a_build_gets_only_network_variables_of_the_task() -> None:
     task = {"https_proxy": "http://proxy.test", "PIP_INDEX_URL": "https://index.test", "TOKEN": "x", "HOME": "/root"}
-    made = engine.Engine({"root": "/opt/none", "user": BUILDER, "state": "present"}, environment=task)
-    assert made._network() == {key: task[key] for key in ("https_proxy", "PIP_INDEX_URL")}
+    build_engine = engine.Engine({"root": "/opt/none", "user": BUILDER, "state": "present"}, environment=task)
+    assert build_engine._network() == {key: task[key] for key in ("https_proxy", "PIP_INDEX_URL")}

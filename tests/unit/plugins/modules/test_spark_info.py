@@ -16,21 +16,21 @@ RECORDED = json.loads((Path(__file__).parents[2] / "data/hosts/dgx-spark.json").
 def test_this_machine_is_observed_without_a_change(check_mode: bool) -> None:
     result = run_module("spark_info", check_mode=check_mode)
     assert result["changed"] is False
-    seen = result["spark_info"]
-    assert result["ansible_facts"] == {"spark_info": seen}
-    assert schema.problems("observation", seen) == []
-    assert seen["kernel"]["machine"] == platform.machine()
-    assert seen["memory"]["total_mib"] > 0
-    assert seen["cpu"]["count"] >= 1
-    assert any(row["mount"] == "/" for row in seen["disk"])
-    assert seen["clock"]["offset"] is None
+    observation = result["spark_info"]
+    assert result["ansible_facts"] == {"spark_info": observation}
+    assert schema.problems("observation", observation) == []
+    assert observation["kernel"]["machine"] == platform.machine()
+    assert observation["memory"]["total_mib"] > 0
+    assert observation["cpu"]["count"] >= 1
+    assert any(row["mount"] == "/" for row in observation["disk"])
+    assert observation["clock"]["offset"] is None
 
 
 def test_recorded_host_has_the_keys_that_the_module_returns() -> None:
-    seen = run_module("spark_info")["spark_info"]
-    assert set(seen) == set(RECORDED)
-    assert set(seen["apt"]) == set(RECORDED["apt"])
-    assert set(seen["gpu"]) == set(RECORDED["gpu"])
+    observation = run_module("spark_info")["spark_info"]
+    assert set(observation) == set(RECORDED)
+    assert set(observation["apt"]) == set(RECORDED["apt"])
+    assert set(observation["gpu"]) == set(RECORDED["gpu"])
 
 
 def test_clock_offset_is_relative_to_the_controller() -> None:

@@ -60,8 +60,8 @@ def test_a_published_manifest_is_signed_by_a_key_of_root(tmp_path: Path) -> None
         signed.check(second["manifest"], [first["public_key"]], "It")
     signed.check(second["manifest"], [second["public_key"]], "It")
     assert not run_module("wheelhouse", **options)["changed"]
-    gone = run_module("wheelhouse", root=str(tree.root), state="absent")
-    assert str(key.parent) in gone["removed"] and not key.parent.exists()
+    removal = run_module("wheelhouse", root=str(tree.root), state="absent")
+    assert str(key.parent) in removal["removed"] and not key.parent.exists()
 
 
 def test_missing_options_for_publishing_are_named() -> None:

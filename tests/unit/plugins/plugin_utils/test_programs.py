@@ -113,8 +113,8 @@ def test_a_program_without_a_file_is_not_made_and_the_error_names_it(
     program: str, path: str, name: str, clone: Path, tmp_path: Path
 ) -> None:
     (clone / path).rename(tmp_path / "away")
-    made = run(sys.executable, "-B", "-m", programs.__name__.partition("dgx_spark.")[2], program, "made", cwd=clone)
+    process = run(sys.executable, "-B", "-m", programs.__name__.partition("dgx_spark.")[2], program, "made", cwd=clone)
     (tmp_path / "away").rename(clone / path)
-    assert (made.returncode, (clone / "made").exists()) == (1, False)
+    assert (process.returncode, (clone / "made").exists()) == (1, False)
     message = f"sparkforge-{program}.pyz cannot be put together: {name.format(clone / path)} is missing. Install the "
-    assert made.stderr.startswith(message) and len(made.stderr.splitlines()) == 1
+    assert process.stderr.startswith(message) and len(process.stderr.splitlines()) == 1

@@ -128,9 +128,9 @@ def test_a_stack_may_have_only_a_version_of_torch(site: Site) -> None:
 
 def test_the_inventory_comes_before_the_collection(site: Site) -> None:
     site.write()
-    own = site.path / "stacks" / "torch-2.15.0.yml"
-    own.write_text(yaml.safe_dump({"stack_definition": {**site.stack, "description": "mine"}}))
-    assert load.load("torch-2.15.0", site.search_paths)[1] == str(own)
+    stack_file = site.path / "stacks" / "torch-2.15.0.yml"
+    stack_file.write_text(yaml.safe_dump({"stack_definition": {**site.stack, "description": "mine"}}))
+    assert load.load("torch-2.15.0", site.search_paths)[1] == str(stack_file)
 
 
 def test_a_requested_directory_comes_before_the_inventory(site: Site, tmp_path: Path) -> None:

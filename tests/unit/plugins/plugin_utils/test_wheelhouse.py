@@ -317,17 +317,17 @@ def test_the_cache_keeps_the_latest_manifests_of_a_stack_and_their_wheels(cache:
     for number in range(3):
         query = QUERY._replace(lock_id=f"{number:012x}")
         content = f"wheel {number}".encode()
-        made = manifest(content, lock_id=query.lock_id)
-        assert cache.save(query, made) is True
-        assert cache.save(query, made) is False
+        published = manifest(content, lock_id=query.lock_id)
+        assert cache.save(query, published) is True
+        assert cache.save(query, published) is False
         os.utime(cache.path_of(query), (number, number))
-        store(cache, cache.missing(made)[0], content)
-        versions.append((query, made))
+        store(cache, cache.missing(published)[0], content)
+        versions.append((query, published))
     other = QUERY._replace(stack="mine")
     cache.save(other, manifest(stack="mine"))
     cache.save(QUERY._replace(lock_id="3" * 12), manifest(b"wheel 3", lock_id="3" * 12))
-    assert [cache.load(query) is not None for query, _made in versions] == [False, False, True]
-    assert [cache.missing(made) == [] for _wanted, made in versions] == [False, False, True]
+    assert [cache.load(query) is not None for query, _manifest in versions] == [False, False, True]
+    assert [cache.missing(manifest) == [] for _query, manifest in versions] == [False, False, True]
     assert cache.load(other) is not None
 
 

@@ -325,8 +325,8 @@ def test_a_silent_server_times_out_and_no_git_process_is_left(monkeypatch: pytes
         url = f"http://127.0.0.1:{server.getsockname()[1]}/silent.git"
         with pytest.raises(SparkforgeError, match=r"silent\.git did not answer git within 1 s"):
             upstream.ask_remote(url, "v1")
-        left = [path for path in Path("/proc").glob("[0-9]*/cmdline") if url.encode() in _content(path)]
-        assert left == []
+        processes = [path for path in Path("/proc").glob("[0-9]*/cmdline") if url.encode() in _content(path)]
+        assert processes == []
 
 
 def _content(path: Path) -> bytes:

@@ -70,9 +70,9 @@ def test_the_method_decides_which_wheels_and_sources_are_needed() -> None:
 
 
 def test_each_machine_has_its_wheels_and_published_archives() -> None:
-    both = needs_of(stack("wheel"), ["aarch64", "x86_64"], None)
-    assert [wheel.hashes[0][0] for wheel in both.wheels] == ["a", "c"]
-    assert len(both.archives) == 1
+    needs = needs_of(stack("wheel"), ["aarch64", "x86_64"], None)
+    assert [wheel.hashes[0][0] for wheel in needs.wheels] == ["a", "c"]
+    assert len(needs.archives) == 1
 
 
 def test_a_requested_extension_is_needed() -> None:
@@ -308,13 +308,13 @@ def test_every_file_without_a_hash_is_tried(tmp_path: Path) -> None:
              index.Link("six-1.0-py3-none-any.whl", (tmp_path / "right.whl").as_uri(), "")]  # fmt: skip
     collect._fetch_one(mirror(tmp_path), parse_pin("six", "1.0", digest), links)
     assert [path.name for path in (tmp_path / "mirror/simple/six").iterdir()] == ["six-1.0-py3-none-any.whl"]
-    gone = index.Link("six-1.0-py2-none-any.whl", (tmp_path / "gone.whl").as_uri(), "")
-    other = Directory(str(tmp_path / "other"), check=False, say=lambda _line: None)
+    missing = index.Link("six-1.0-py2-none-any.whl", (tmp_path / "gone.whl").as_uri(), "")
+    empty_mirror = Directory(str(tmp_path / "other"), check=False, say=lambda _line: None)
     with pytest.raises(SparkforgeError):
-        collect._fetch_one(other, parse_pin("six", "1.0", digest), [gone, links[1]])
+        collect._fetch_one(empty_mirror, parse_pin("six", "1.0", digest), [missing, links[1]])
     # The error is that of the last wrong file.
     with pytest.raises(SparkforgeError, match="sha256"):
-        collect._fetch_one(other, parse_pin("six", "1.0", digest), links[:1])
+        collect._fetch_one(empty_mirror, parse_pin("six", "1.0", digest), links[:1])
 
 
 def test_an_index_is_configured_by_options_or_variables() -> None:

@@ -34,8 +34,8 @@ each_example = pytest.mark.parametrize("report", EXAMPLES.values(), ids=EXAMPLES
 def small_report() -> dict[str, t.Any]:
     """Return a short report with every kind of value."""
     report = examples.broken()
-    kept = ["attention.efficient_float32", "storage.gds", "speed.copy"]
-    report["checks"] = [check for check in report["checks"] if check["name"] in kept]
+    names = ["attention.efficient_float32", "storage.gds", "speed.copy"]
+    report["checks"] = [check for check in report["checks"] if check["name"] in names]
     report["drift"]["changes"] = report["drift"]["changes"][:1]
     return examples.counted(report)
 
@@ -240,9 +240,9 @@ def test_verdict_mentions_wrong_cpu_results_and_unjudged_checks(tmp_path: Path) 
     wrong = {"status": "fail", "reason": "wrong", "cause": "It is off.", "remedy": "Use another."}
     report = {**examples.changed(report, "cpu.matmul.float32", **wrong), "verdict": "fail"}
     row = {**row, "verdict": "fail", "report": report}
-    both = f"right on the GPU; on the CPU matmul.float32 is wrong: It is off; {remark}"
-    assert _fleet.line(row).startswith(f"spark8: fail; {both} (")
-    assert _fleet.unmet(row, "proven").startswith(f"spark8 computes wrong numbers: cpu.matmul.float32 ({both}). ")
+    remarks = f"right on the GPU; on the CPU matmul.float32 is wrong: It is off; {remark}"
+    assert _fleet.line(row).startswith(f"spark8: fail; {remarks} (")
+    assert _fleet.unmet(row, "proven").startswith(f"spark8 computes wrong numbers: cpu.matmul.float32 ({remarks}). ")
 
 
 def test_a_host_s_line_contains_no_terminal_sequences() -> None:

@@ -44,8 +44,8 @@ KEEP = "/etc/apt/apt.conf.d/52sparkforge-keep-dgx"
 
 def settings(role: str, **changed: t.Any) -> dict[str, t.Any]:
     """Return the role's defaults and the other variables that its plan reads."""
-    own = yaml.safe_load((ROLES / role / "defaults/main.yml").read_text())
-    return {**own, "stack": {"cuda": {"major": 13, "suffix": "13-0"}}, "ansible_check_mode": False, **changed}
+    defaults = yaml.safe_load((ROLES / role / "defaults/main.yml").read_text())
+    return {**defaults, "stack": {"cuda": {"major": 13, "suffix": "13-0"}}, "ansible_check_mode": False, **changed}
 
 
 def host(**changed: t.Any) -> dict[str, t.Any]:
@@ -73,8 +73,8 @@ def test_wheels_need_only_compiler_and_python_of_the_toolchain() -> None:
     assert build_toolchain.plan({**variables, **FOR_WHEELS}, host()).steps == {"packages": lacking}
     extra = {**variables, **FOR_WHEELS, "build_toolchain_extra_packages": ["gdb"]}
     assert build_toolchain.plan(extra, host()).steps == {"packages": [*lacking, "gdb"]}
-    mine = build_toolchain.plan({**variables, "build_toolchain_packages": ["git"]}, host())
-    assert mine == plans.Plan({}, [])
+    replaced = build_toolchain.plan({**variables, "build_toolchain_packages": ["git"]}, host())
+    assert replaced == plans.Plan({}, [])
     assert build_toolchain.plan({**variables, "build_toolchain_state": "absent"}, host()) == plans.Plan()
 
 
@@ -103,8 +103,8 @@ def test_wheels_need_only_requested_nvidia_packages() -> None:
 def test_image_headers_are_installed_only_for_torchvision() -> None:
     vision = extensions_plan(torch_extensions_names=["torchvision"])
     assert vision.reasons == ["install libpng-dev"] and vision.steps["packages"] == ["libpng-dev"]
-    mine = extensions_plan(torch_extensions=[{"name": "mine", "source": SOURCE}])
-    assert [unit["name"] for unit in mine.steps["units"]] == ["mine"] and list(mine.reasons) == []
+    extension = extensions_plan(torch_extensions=[{"name": "mine", "source": SOURCE}])
+    assert [unit["name"] for unit in extension.steps["units"]] == ["mine"] and list(extension.reasons) == []
     assert extensions_plan() == extensions_plan(torch_extensions_state="absent") == plans.Plan()
 
 
@@ -166,8 +166,8 @@ def triton_arguments(version: str, **unit: str) -> str:
         "units": {"triton": {"source": SOURCE}},
     }
     variables = settings("triton", stack=stack, triton_toolchain={}, triton_unit={"environment": unit})
-    [made] = triton.plan(variables, host()).steps["units"]
-    return str(made["environment"]["TRITON_APPEND_CMAKE_ARGS"])
+    [unit_options] = triton.plan(variables, host()).steps["units"]
+    return str(unit_options["environment"]["TRITON_APPEND_CMAKE_ARGS"])
 
 
 def test_triton_3_8_compiles_its_sanitizer_with_the_stack_s_clang() -> None:
@@ -383,8 +383,8 @@ def test_local_repository_of_cusparselt_comes_from_nvidia_or_the_configured_url(
     base = "https://developer.download.nvidia.com/compute/cusparselt/0.8.1/local_installers"
     assert plan.steps["local_repo"] == {"version": "0.8.1", "url": f"{base}/{deb}"}
     options = {"cusparselt_local_repo_sha256": "ab" * 32, "cusparselt_local_repo_url": "https://example.com/a.deb"}
-    mine = sparse_plan(offers=NOT_OFFERED, **options)
-    assert mine.steps["local_repo"]["url"] == "https://example.com/a.deb"
+    configured = sparse_plan(offers=NOT_OFFERED, **options)
+    assert configured.steps["local_repo"]["url"] == "https://example.com/a.deb"
 
 
 def test_the_archive_of_cusparselt_replaces_its_packages_and_local_repository() -> None:

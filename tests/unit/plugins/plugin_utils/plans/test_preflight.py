@@ -366,7 +366,7 @@ def test_a_plan_refuses_errors_and_notes_warnings() -> None:
     observed = {**host(), "gpu": {**host()["gpu"], "processes": [{"pid": 7, "name": "python3", "used_mib": 2048}]}}
     observed["environments"] = {"torch": {"torch": "2.16.0", "stack": {}}}
     early = {**host()["clock"], "offset": 9000.0}
-    made = preflight.plan(
+    plan = preflight.plan(
         {
             "stack": {**STACK, "versions": {"torch": "2.15.0"}, "named": False},
             "sparkforge_gpu_required": "true",
@@ -385,9 +385,9 @@ def test_a_plan_refuses_errors_and_notes_warnings() -> None:
         },
         observed,
     )
-    assert [row["check"] for row in made.refusals] == ["older PyTorch", "licence", "clock"]
-    assert [note.split(":")[0] for note in made.notes] == ["gpu processes"]
-    assert made.steps == {}
+    assert [row["check"] for row in plan.refusals] == ["older PyTorch", "licence", "clock"]
+    assert [note.split(":")[0] for note in plan.notes] == ["gpu processes"]
+    assert plan.steps == {}
 
 
 @pytest.mark.parametrize(

@@ -93,8 +93,8 @@ def test_a_manifest_with_an_unexpected_unit_is_refused(extra: dict[str, t.Any], 
 
 def test_a_user_s_unit_is_accepted_if_the_inventory_names_it() -> None:
     units = [*UNITS, unit("own", "own", "1", "own/1/own.whl")]
-    made = plan(sparkforge_manifest={"host": "spark02", "units": units}, torch_extensions=[{"name": "own"}])
-    assert f"own==1 --hash=sha256:{SHA}" in made.steps["environment"]["requirements"]
+    result = plan(sparkforge_manifest={"host": "spark02", "units": units}, torch_extensions=[{"name": "own"}])
+    assert f"own==1 --hash=sha256:{SHA}" in result.steps["environment"]["requirements"]
 
 
 def plan_elsewhere(**changed: t.Any) -> plans.Plan:
@@ -135,9 +135,9 @@ def test_official_wheels_come_from_the_lock_with_their_libraries() -> None:
 
 
 def test_variables_of_the_inventory_override_the_stack() -> None:
-    mine = "torch==1 --hash=x"
+    requirement = "torch==1 --hash=x"
     environment = plan(
-        python_env_requirements=[mine],
+        python_env_requirements=[requirement],
         python_env_extra_requirements=["six==1 --hash=x"],
         python_env_library_paths=["/srv/lib"],
         python_env_imports=["numpy"],
@@ -146,7 +146,7 @@ def test_variables_of_the_inventory_override_the_stack() -> None:
         python_env_environment_id="0123456789ab",
     ).steps["environment"]
     # These requirements replace the units.
-    assert environment["requirements"] == [mine, "six==1 --hash=x"]
+    assert environment["requirements"] == [requirement, "six==1 --hash=x"]
     assert environment["library_paths"] == ["/srv/lib"]
     assert environment["imports"] == ["numpy"]
     assert environment["environment"] == {**STACK["activation"], "A": "1"}
@@ -165,11 +165,11 @@ def test_a_missing_unit_is_named_with_the_searched_sources() -> None:
 
 
 def test_check_mode_reports_pending_builds() -> None:
-    made = plan(sparkforge_manifest={"pending": ["pytorch"]}, ansible_check_mode=True)
-    assert made == plans.Plan(reasons=["create the environment once pytorch is built"])
-    assert made.as_result()["settled"]
+    result = plan(sparkforge_manifest={"pending": ["pytorch"]}, ansible_check_mode=True)
+    assert result == plans.Plan(reasons=["create the environment once pytorch is built"])
+    assert result.as_result()["settled"]
     # The reason is also there without check mode, for status.yml.
-    assert list(plan(sparkforge_manifest={"pending": ["pytorch"]}).reasons) == list(made.reasons)
+    assert list(plan(sparkforge_manifest={"pending": ["pytorch"]}).reasons) == list(result.reasons)
 
 
 def test_a_lock_without_wheels_for_the_host_is_refused() -> None:
@@ -214,9 +214,9 @@ DEFAULT = {**STACK, "method": "build", "versions": {"torch": "2.14.1"}, "named":
 
 def test_the_default_stack_does_not_replace_a_newer_pytorch() -> None:
     for check_mode in (False, True):
-        made = plan(environments={"torch": NEWER}, stack=DEFAULT, ansible_check_mode=check_mode)
-        assert made.steps == {}
-        [refusal] = made.refusals
+        result = plan(environments={"torch": NEWER}, stack=DEFAULT, ansible_check_mode=check_mode)
+        assert result.steps == {}
+        [refusal] = result.refusals
         assert "has PyTorch 2.15.0+cu132, and the default stack torch-2.9.1 would replace it" in refusal["cause"]
         assert "older 2.14.1" in refusal["cause"]
         assert "set stack_name: torch-2.15.0 and stack_method: wheel for this host" in refusal["remedy"]
@@ -247,11 +247,11 @@ def test_a_unit_that_did_not_compile_is_replaced_by_its_official_wheel() -> None
     line = f"torchvision==1 --hash=sha256:{'e' * 64}"
     lock = {**STACK["lock"], "wheels": {"cp312-linux-aarch64": [*LOCKED, line]}}
     built = [unit for unit in UNITS if unit["name"] != "torchvision"]
-    made = plan(units=built, stack={**STACK, "lock": lock})
-    requirements = made.steps["environment"]["requirements"]
+    result = plan(units=built, stack={**STACK, "lock": lock})
+    requirements = result.steps["environment"]["requirements"]
     assert line in requirements and "pillow==1 --hash=x" in requirements
     assert not any(requirement.startswith("Torch_Vision") for requirement in requirements)
-    assert "torchvision" in made.steps["environment"]["imports"]
+    assert "torchvision" in result.steps["environment"]["imports"]
     # Without an official wheel of that version, or for PyTorch itself, the plan is refused.
     assert "torchvision of the stack torch-2.9.1 is not built" in str(plan(units=built).as_result()["refused"])
     alone = plan(units=[unit for unit in built if unit["name"] != "pytorch"], stack={**STACK, "lock": lock})

@@ -160,8 +160,8 @@ def test_source_build_accepts_the_planned_unit() -> None:
 def test_a_spark_compiles_with_10_jobs_and_the_plan_names_memory_and_disk() -> None:
     disk = "40 GiB of disk below /opt/sparkforge."
     assert plan()["costs"] == [f"Compiling PyTorch takes hours, up to 90 GiB of memory for 10 jobs, and {disk}"]
-    mine = plan(jobs=1, unit={"memory_per_job": "2048", "free_space": 1536})["costs"]
-    assert mine == [
+    costs = plan(jobs=1, unit={"memory_per_job": "2048", "free_space": 1536})["costs"]
+    assert costs == [
         "Compiling PyTorch takes hours, up to 2 GiB of memory for 1 job, and 1.5 GiB of disk below /opt/sparkforge."
     ]
     # Little free memory is no refusal here, because the build itself checks it again.
@@ -182,8 +182,8 @@ def test_user_settings_override_those_of_the_stack() -> None:
         minimum={"cxx": "11"},
         memory_per_job=6000,
     )
-    mine = {"environment": {"USE_NUMA": 0}, "patches": ["two.patch"], "free_space": 1}
-    result = plan(facts=facts, unit=mine)
+    user_unit = {"environment": {"USE_NUMA": 0}, "patches": ["two.patch"], "free_space": 1}
+    result = plan(facts=facts, unit=user_unit)
     assert (result["environment"]["USE_MAGMA"], result["environment"]["USE_NUMA"]) == ("1", 0)
     assert result["edits"][-1]["path"] == "a" and result["patches"] == ["one.patch", "two.patch"]
     assert result["expect"]["files"] == ["torch/bin/*"] and "libcudss.so.0" in result["expect"]["libraries"]
@@ -198,8 +198,8 @@ def test_the_build_fetches_no_library() -> None:
     assert plan()["environment"]["USE_SYSTEM_NCCL"] == "1"
     assert plan(libraries=[])["environment"]["USE_NCCL"] == "0"
     # A release with NCCL as a submodule can use that copy.
-    own = plan(version="2.6.0", environment={"USE_SYSTEM_NCCL": "0"})
-    assert own["environment"]["USE_SYSTEM_NCCL"] == "0" and "libnccl.so.*" not in own["expect"]["libraries"]
+    older = plan(version="2.6.0", environment={"USE_SYSTEM_NCCL": "0"})
+    assert older["environment"]["USE_SYSTEM_NCCL"] == "0" and "libnccl.so.*" not in older["expect"]["libraries"]
     assert plan(libraries=[], environment={"USE_SYSTEM_NCCL": "0"})["environment"]["USE_NCCL"] == "0"
     host = spark()
     assert [note for note in plan(host, blas="Eigen")["notes"] if "libeigen3-dev" in note]
@@ -224,9 +224,8 @@ def test_onednn_is_set_explicitly_and_checked_after_the_build() -> None:
     assert header in result["expect"]["files"] and header not in without["expect"]["files"]
     assert result["notes"] == []
     # The user's variable wins, and the build must honour it.
-    own = plan(environment={"USE_MKLDNN": 1})
-    assert own["expect"]["cmake_cache"]["USE_MKLDNN"] == "ON"
-    assert "USE_MKLDNN_ACL" not in own["expect"]["cmake_cache"]
+    cache = plan(environment={"USE_MKLDNN": 1})["expect"]["cmake_cache"]
+    assert cache["USE_MKLDNN"] == "ON" and "USE_MKLDNN_ACL" not in cache
 
     host = spark()
     host["kernel"]["machine"] = "x86_64"
@@ -258,8 +257,8 @@ def test_onednn_on_aarch64_uses_the_compute_library_of_the_stack() -> None:
     # It is not built if a directory on the host replaces it, if oneDNN is off, or on x86-64.
     without = plan(facts=facts, unbuilt={"compute_library": "it did not compile"})
     assert (without["depends"], without["before"]) == ([], []) and "oneDNN is off" in without["notes"][0]
-    own = plan(facts=facts, compute_library="/opt/acl")
-    assert (own["environment"]["ACL_ROOT_DIR"], own["depends"], own["before"]) == ("/opt/acl", [], [])
+    result = plan(facts=facts, compute_library="/opt/acl")
+    assert (result["environment"]["ACL_ROOT_DIR"], result["depends"], result["before"]) == ("/opt/acl", [], [])
     host = spark()
     host["kernel"]["machine"] = "x86_64"
     for result in (plan(facts=facts, environment={"USE_MKLDNN": 0}), plan(host, facts=facts, blas="MKL")):
@@ -439,8 +438,8 @@ def test_attention_guard_is_applied_for_12_1_but_not_for_12_0() -> None:
 def test_12_1_without_the_guard_is_refused_up_to_2_11() -> None:
     assert "wrong numbers and no error" in refusal(architectures="12.1", fixes={"attention_guard": False})
     assert "attention_guard" in refusal(architectures="12.0;12.1", version="2.11.0")
-    own = [{"name": "attention_guard", "path": "a.cu", "match": "1200", "replace": "1210"}]
-    assert plan(architectures="12.1", version="2.10.0", unit={"edits": own})["edits"][-1]["path"] == "a.cu"
+    own_guard = [{"name": "attention_guard", "path": "a.cu", "match": "1200", "replace": "1210"}]
+    assert plan(architectures="12.1", version="2.10.0", unit={"edits": own_guard})["edits"][-1]["path"] == "a.cu"
     assert plan(architectures="12.1", environment={"USE_MEM_EFF_ATTENTION": "0"})
     newer = plan(architectures="12.1", version="2.15.0")
     assert {edit["name"] for edit in newer["edits"]} == {"fermi_token"}

@@ -91,8 +91,8 @@ def test_the_digest_depends_only_on_inputs_of_the_build() -> None:
 
 
 def test_the_expected_version_is_that_of_the_build() -> None:
-    made = unit({"environment": {"VERSION": "1+sf{digest}"}, "expect": {"version": "1+sf{digest}"}})
-    assert made["expect"]["version"] == made["environment"]["VERSION"] and "{" not in made["expect"]["version"]
+    result = unit({"environment": {"VERSION": "1+sf{digest}"}, "expect": {"version": "1+sf{digest}"}})
+    assert result["expect"]["version"] == result["environment"]["VERSION"] and "{" not in result["expect"]["version"]
 
 
 @pytest.mark.parametrize(

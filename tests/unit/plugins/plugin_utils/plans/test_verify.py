@@ -48,20 +48,20 @@ def test_the_archives_of_the_host_s_platform_and_torch_are_searched() -> None:
 
 
 def test_a_timer_proves_the_current_environment() -> None:
-    made = steps(verify_environment_id="5d41402abc4b")
-    assert made["reference"]["environment_id"] == "5d41402abc4b"
-    assert made["reference"]["paths"][-1].startswith("/opt/sparkforge/envs/torch/5d41402abc4b/lib/")
-    assert made["scheduled"]["reference"] == steps()["reference"] == steps()["scheduled"]["reference"]
+    planned = steps(verify_environment_id="5d41402abc4b")
+    assert planned["reference"]["environment_id"] == "5d41402abc4b"
+    assert planned["reference"]["paths"][-1].startswith("/opt/sparkforge/envs/torch/5d41402abc4b/lib/")
+    assert planned["scheduled"]["reference"] == steps()["reference"] == steps()["scheduled"]["reference"]
 
 
 def test_a_timer_proves_with_every_option_of_the_module() -> None:
     texts = (cuda_proof.DOCUMENTATION, proof.ModuleDocFragment.DOCUMENTATION)
     options = {option for text in texts for option in yaml.safe_load(text)["options"]}
-    made = steps(verify_user="nobody", verify_limits={"seconds": 60}, verify_checks="cpu.*, matmul.*")
+    planned = steps(verify_user="nobody", verify_limits={"seconds": 60}, verify_checks="cpu.*, matmul.*")
     # The option require is for a switch, which a timer does not make.
-    assert set(made["scheduled"]) == options - {"require", "program"}
+    assert set(planned["scheduled"]) == options - {"require", "program"}
     expected = {"user": "nobody", "limits": {"seconds": 60}, "checks": ["cpu.*", "matmul.*"], "gpu_required": True}
-    assert expected.items() <= made["scheduled"].items()
+    assert expected.items() <= planned["scheduled"].items()
 
 
 def test_a_timer_is_added_and_removed_by_verify_schedule() -> None:
@@ -85,7 +85,8 @@ def test_a_configured_interpreter_belongs_to_no_environment() -> None:
 
 def test_variables_of_the_inventory_override_the_stack() -> None:
     floors = {"matmul_bfloat16_tflops": {"ratio": 0.5}}
-    made = steps(verify_paths=["/srv/lib"], verify_sonames=[], verify_required_checks=[], verify_speed_floors=floors)
-    assert (made["reference"]["paths"], made["reference"]["sonames"]) == (["/srv/lib"], [])
-    assert made["profile"] == {"name": "gb10", "required_checks": [], "required_by_site": True, "site_floors": floors}
+    planned = steps(verify_paths=["/srv/lib"], verify_sonames=[], verify_required_checks=[], verify_speed_floors=floors)
+    assert (planned["reference"]["paths"], planned["reference"]["sonames"]) == (["/srv/lib"], [])
+    profile = {"name": "gb10", "required_checks": [], "required_by_site": True, "site_floors": floors}
+    assert planned["profile"] == profile
     assert steps()["profile"]["required_checks"] == ["matmul.*"]

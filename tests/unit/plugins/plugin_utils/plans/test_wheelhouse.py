@@ -118,8 +118,8 @@ def observation(steps: t.Mapping[str, t.Any], *lines: str, without: str = "") ->
     output = ["listening", "enabled", *file(SITE, steps["site"]["content"], "644 root:root")]
     output += file(TLS, steps["tls"] + "\n", "600 root:root") if "tls" in steps else []
     output += ["password", *file(HTPASSWD, "user:hash\n", "640 root:www-data")] if "salt" in steps else []
-    kept = [line for line in output if not without or without not in line]
-    return {"__wheelhouse_observed": {"stdout": "\n".join([*kept, *lines])}}
+    lines_left = [line for line in output if not without or without not in line]
+    return {"__wheelhouse_observed": {"stdout": "\n".join([*lines_left, *lines])}}
 
 
 def test_missing_parts_are_reasons_and_a_served_wheelhouse_has_none() -> None:
