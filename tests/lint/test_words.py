@@ -23,8 +23,8 @@ PLUGINS = ["plugins/doc_fragments", "plugins/filter", "plugins/inventory", "plug
 UTILITIES = ["plugins/plugin_utils/plans", "plugins/plugin_utils/stack", "plugins/plugin_utils/wheelhouse"]
 UTILITIES += ["plugins/module_utils/_environment", "plugins/module_utils/_unit"]
 UTILITIES += ["tests/unit/plugins/module_utils"]
-ROOMS = ["data", "kernels", "programs", "sizes", "speed", "stack", "__init__.py", "bounds.py"]
-CHECKS = [f"proof/src/sparkforge_proof/checks/{room}" for room in ROOMS]
+CHECKS = ["lab/grid.py", "proof/src/sparkforge_proof/checks", ":(glob)proof/tests/**/test_*survey*.py"]
+CHECKS += ["proof/tests/unit/test_grid.py"]
 UNIT_TESTS = [":(glob)tests/unit/*.py", "tests/unit/benchmarks", "tests/unit/cli", "tests/unit/lab", "tests/unit/roles"]
 UNIT_TESTS += [
     "tests/unit/tools",
