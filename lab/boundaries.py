@@ -26,11 +26,11 @@ HEADING = "## Every input from outside\n"
 #: The text under the heading, up to the next heading.
 SECTION = re.compile(rf"(?<=^{HEADING})(?:(?!## ).*\n)*", re.MULTILINE)
 INTRODUCTION = """
-Who may write it, who reads it with which rights, what bounds it, and which tests show that. Limits have the name of
-their constant. `python -m lab.boundaries` makes this table of `lab/boundaries.yml`, which also names the files that
-read each input: one that reads without a row fails `tests/unit/lab/test_boundaries.py`.
+The table shows who may write each input, who reads it and with which rights, its limits, and the tests that show them.
+Limits have the name of their constant. `python -m lab.boundaries` writes this table from `lab/boundaries.yml`, which
+also lists the files that read each input: a reader without a row fails `tests/unit/lab/test_boundaries.py`.
 
-| input | written by | read by | bound | shown by |
+| input | written by | read by | limits | tests |
 |---|---|---|---|---|
 """
 #: {NAME:unit}; a name with a dot is a class's attribute.
