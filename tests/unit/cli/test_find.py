@@ -87,7 +87,7 @@ ECDSA = (
 
 
 def distinct_machines(known: Path, *sparks: Spark) -> tuple[list[Spark], list[str]]:
-    """Return every machine distinct, as setup does, and the sentences about merged names."""
+    """Return every machine once, as setup does, and the sentences about merged names."""
     find.reach(sparks, known)
     names = find.discovery.names_by_key(known.read_text()) if known.is_file() else {}
     machines, sentences = find.discovery.distinct(sparks, names)
