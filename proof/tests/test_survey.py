@@ -91,7 +91,7 @@ from sparkforge_proof.checks.survey import all_operators as survey
 from sparkforge_proof.checks.survey import comparison as survey_operator
 outcome = survey_operator.Survey(units={"nn.functional.avg_pool2d, transposed": [0.5, 4e6]})
 context = check.Context("cuda", limits=dict(settings.LIMITS))
-warning = survey.judge(context, outcome, {name: (32.0, 32.0) for name in outcome.units}, "float32", 1).warning
+warning = survey.judge(context, outcome, {name: (32.0, 32.0) for name in outcome.units}, "float32").warning
 print(warning.cause)
 row = check.definitions("survey.float32", "survey")["survey.float32"].result(
     check.WARN, cause=warning.cause, reason=warning.reason

@@ -52,7 +52,7 @@ def test_failure_has_ratio_misfits_and_exactness(
 ) -> None:
     context = check.Context("cuda", limits=dict(settings.LIMITS))
     with pytest.raises(check.Failed) as failed:
-        survey.judge(context, survey_operator.Survey(units=units), dict.fromkeys(units, (32.0, 32.0)), "float32", 1)
+        survey.judge(context, survey_operator.Survey(units=units), dict.fromkeys(units, (32.0, 32.0)), "float32")
     failure = failed.value
     assert (failure.ratio, failure.mismatched, failure.compared) == (ratio, mismatched, compared)
     assert failure.blocks is elementary
@@ -90,7 +90,7 @@ def test_failure_describes_the_error(name: str, value: float, cause: str) -> Non
     outcome = survey_operator.Survey(units={name: [value, 0.0]})
     context = check.Context("cuda", limits=dict(settings.LIMITS))
     with pytest.raises(check.Failed) as failed:
-        survey.judge(context, outcome, {name: (32.0, 32.0)}, "float32", 1)
+        survey.judge(context, outcome, {name: (32.0, 32.0)}, "float32")
     assert failed.value.cause == f"Off in float32: {cause}."
 
 

@@ -123,30 +123,24 @@ def _stand_ins() -> t.Iterator[None]:
 
 
 def survey(
-    device: str,
+    context: Context,
     form: str,
-    samples: int,
-    seed: int,
+    factor: float,
     only: t.Collection[str] | None = None,
-    seconds: float = math.inf,
-    passed_over: t.Collection[str] = (),
-    step: t.Callable[[str], None] = lambda name: None,
-    compare: t.Callable[..., None] | None = None,
+    compare: t.Callable[..., None] = comparison.compare,
 ) -> Survey:
     """Compute each operator in one format on the device and in float64 on the CPU, in an order drawn by the seed.
 
     On a GPU the operators that are compiled at their first use, which takes seconds each, come last.
 
     :param form: the format: ``float32``.
-    :param samples: the number of inputs of each operator, drawn by ``seed`` from the catalogue's.
+    :param factor: the factor on the limit ``survey``, after which no further operator begins.
     :param only: names of the operators to compute; by default all.
-    :param seconds: the time after which no further operator begins.
-    :param passed_over: names of operators that killed the process before.
-    :param step: called with the name of each operator that begins.
-    :param compare: compares one operator, by default :func:`comparison.compare`.
+    :param compare: compares one operator.
     """
     import torch
 
+    device, samples, seed = context.device, int(context.limits["samples"]), context.seed
     outcome, dtype, operators = Survey(), getattr(torch, form), catalogue()
     outcome.listed = len(operators)
     outcome.differentiable = sum(is_differentiable(operator, dtype, device) for operator in operators)
@@ -154,7 +148,7 @@ def survey(
     chosen = {}
     for operator in operators:
         name = name_of(operator)
-        if (only is not None and name not in only) or name in passed_over:
+        if (only is not None and name not in only) or name in context.passed_over:
             continue
         if dtype not in operator.supported_dtypes(device):
             continue
@@ -167,17 +161,18 @@ def survey(
         late = {name: operator for name, operator in chosen.items() if ahead.compiled(operator, name, dtype)}
         chosen = {name: operator for name, operator in chosen.items() if name not in late} | late
     began = time.monotonic()
-    with survey_settings(device), contextlib.ExitStack() as stack:
+    with warnings.catch_warnings(), survey_settings(device), contextlib.ExitStack() as stack:
+        warnings.simplefilter("ignore")
         # After a crash only one operator may run at a time, so that the next crash can be attributed.
-        if late and not passed_over:
+        if late and not context.passed_over:
             stack.enter_context(ahead.compile_ahead(late, dtype, device))
         for name, operator in chosen.items():
-            if time.monotonic() - began > seconds:
+            if time.monotonic() - began > factor * float(context.limits["survey"]):
                 outcome.waiting += 1
                 continue
-            step(name)
+            context.step(name)
             try:
-                (compare or comparison.compare)(outcome, operator, dtype, device, samples, f"{seed} {name}")
+                compare(outcome, operator, dtype, device, samples, f"{seed} {name}")
             except NotOffered as error:
                 outcome.drop(name, str(error))
             except torch.OutOfMemoryError:
@@ -214,23 +209,11 @@ def _survey_format(context: Context, form: str) -> Measured:
 
     :raises Failed: an operator exceeds its bound.
     """
-    seed = context.seed
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        seconds = float(context.limits["survey"])
-        # If a GPU is proven, the GPU's survey gets the time.
-        broad = form in (BROAD[:1] if context.device == "cpu" and context.reference.get("gpu_required") else BROAD)
-        outcome = survey(
-            context.device,
-            form,
-            int(context.limits["samples"]),
-            seed,
-            only=None if broad or context.full else _operators_of_today(seed),
-            seconds=seconds * (LONGER if broad else PART_LONGER),
-            passed_over=context.passed_over,
-            step=context.step,
-        )
-    return judge(context, outcome, {name: operator_bounds.bounds(name, form) for name in outcome.units}, form, seed)
+    # If a GPU is proven, the GPU's survey gets the time.
+    broad = form in (BROAD[:1] if context.device == "cpu" and context.reference.get("gpu_required") else BROAD)
+    only = None if broad or context.full else _operators_of_today(context.seed)
+    outcome = survey(context, form, LONGER if broad else PART_LONGER, only)
+    return judge(context, outcome, {name: operator_bounds.bounds(name, form) for name in outcome.units}, form)
 
 
 def _operators_of_today(seed: int) -> set[str]:
@@ -239,9 +222,7 @@ def _operators_of_today(seed: int) -> set[str]:
     return set(names[seed % PARTS :: PARTS])
 
 
-def judge(
-    context: Context, outcome: Survey, allowed: t.Mapping[str, tuple[float, float]], form: str, seed: int
-) -> Measured:
+def judge(context: Context, outcome: Survey, allowed: t.Mapping[str, tuple[float, float]], form: str) -> Measured:
     """Compare the errors of a run with their bounds.
 
     :param allowed: by name, the bounds of the results and of the gradients, in units; infinity: not compared.
@@ -271,7 +252,7 @@ def judge(
     measured = (
         f"{outcome.coverage} operators with {outcome.samples} inputs, {len(outcome.units) - outcome.operators} called"
         f" in other ways, at worst {worst:.2g} of the bound ({worst_name}); {len(outcome.refused)} not supported, "
-        f"{len(outcome.left_out)} excluded, {outcome.waiting} for another day; seed {seed}"
+        f"{len(outcome.left_out)} excluded, {outcome.waiting} for another day; seed {context.seed}"
     )
     ended = [f"{name} {how}" for name, how in {**context.passed_over, **outcome.ended}.items()]
     endings = f" Ended: {'; '.join(ended)}. The others still ran." if ended else ""
@@ -293,13 +274,8 @@ def judge(
         listed = "; ".join(f"{name}: {why}" for name, why in known.items())
         warning = Failed(f"Wrong in {form}, as is known of this torch: {listed}.", KNOWN_REMEDY, measured, bound, worst)
         warning.reason = KNOWN
-    return Measured(
-        measured,
-        bound,
-        worst,
-        warning=warning,
-        covered=tuple(sorted({name.partition(",")[0] for name in outcome.units})),
-    )
+    covered = tuple(sorted({name.partition(",")[0] for name in outcome.units}))
+    return Measured(measured, bound, worst, warning=warning, covered=covered)
 
 
 def _describe(name: str, value: float, most: float) -> str:

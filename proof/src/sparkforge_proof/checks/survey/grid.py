@@ -18,7 +18,6 @@ import hashlib
 import itertools
 import random
 import typing as t
-import warnings
 import zlib
 
 from ...check import Context, Measured, check
@@ -135,20 +134,9 @@ def rows_of(name: str, seed: int, full: bool) -> list[dict[str, str]]:
 def all_pairs(context: Context) -> Measured:
     """Each operator under two conditions at once: some rows of a covering array, and other rows the next day."""
     day = Day(context)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        outcome = all_operators.survey(
-            context.device,
-            "float32",
-            int(context.limits["samples"]),
-            context.seed,
-            seconds=float(context.limits["survey"]) * LONGER,
-            passed_over=context.passed_over,
-            step=context.step,
-            compare=day.compare,
-        )
+    outcome = all_operators.survey(context, "float32", LONGER, compare=day.compare)
     allowed = {call: bounds(call) for call in outcome.units}
-    measured = all_operators.judge(context, outcome, allowed, " and ".join(AXES["format"]), context.seed)
+    measured = all_operators.judge(context, outcome, allowed, " and ".join(AXES["format"]))
     measured.coverage = day.coverage(outcome.listed)
     return measured
 

@@ -173,7 +173,7 @@ def all_modules(context: Context) -> Measured:
         for form in FORMATS:
             modules(outcome, form, context)
     allowed = {name: operator_bounds.of_module(name) for name in outcome.units}
-    return all_operators.judge(context, outcome, allowed, " and ".join(FORMATS), context.seed)
+    return all_operators.judge(context, outcome, allowed, " and ".join(FORMATS))
 
 
 # -- optimisers
