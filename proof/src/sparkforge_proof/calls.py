@@ -13,7 +13,6 @@ from __future__ import annotations
 import typing as t
 
 from . import publish, run, scheduled
-from ._shared.module_utils._core.answer import answer
 
 Options = t.Mapping[str, t.Any]
 
@@ -45,8 +44,3 @@ CALLS: dict[str, t.Callable[[Options, bool], dict[str, t.Any]]] = {
     "publish": lambda options, check_mode: publish.Publisher(options, check_mode).run(),
     "inspect": inspect,
 }
-
-
-def main(name: str) -> int:
-    """Answer one call."""
-    return answer(CALLS[name])

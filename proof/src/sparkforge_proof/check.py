@@ -38,7 +38,6 @@ from ._shared.module_utils._core.verdict import (
 if t.TYPE_CHECKING:
     import torch
 
-#: The remedy for a torch without CUDA.
 CPU_BUILD_REMEDY = (
     "Use a stack whose torch has an official aarch64 CUDA wheel (2.11 and newer), or build it from source "
     "(stack_method: build), then run playbooks/deploy.yml."

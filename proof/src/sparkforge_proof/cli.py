@@ -19,6 +19,7 @@ import typing as t
 
 from . import calls, catalogue, changed, elsewhere, run, scheduled, verdict
 from ._shared.module_utils._core import phrases, shown
+from ._shared.module_utils._core.answer import answer
 from ._shared.module_utils._core.errors import SparkforgeError
 from ._shared.module_utils._host import gpu
 from ._shared.module_utils._host.reader import Host, run_command
@@ -336,7 +337,7 @@ COMMANDS: dict[str, t.Callable[[t.Sequence[str]], int]] = {
     "inspect": inspect,
     "endpoint": endpoint,
     "explain": explain,
-    "call": lambda arguments: calls.main(arguments[0]),
+    "call": lambda argv: answer(calls.CALLS[argv[0]]),
     "changed": changed.main,
     "scheduled": scheduled.main,
 }

@@ -39,22 +39,16 @@ def is_sound(coverage: t.Any) -> bool:
     return is_text and is_complete and all(type(count) is int for count in counts) and len(names) <= MOST_NAMES
 
 
-def _pairs(rows: t.Iterable[Row]) -> dict[str, int]:
-    """Return each operator's set of pairs, united over some rows."""
+def _counts(rows: t.Sequence[Row]) -> dict[str, int]:
     sets: dict[str, int] = {}
     for row in rows:
         for pairs, names in row["pairs"].items():
             for name in names:
                 sets[name] = sets.get(name, 0) | int(pairs, 16)
-    return sets
-
-
-def _counts(rows: t.Sequence[Row]) -> dict[str, int]:
-    sets = _pairs(rows)
     return {
         "operators": len(sets),
         "overloads": len({name for row in rows for name in row["overloads"]}),
-        "pairs": sum(bin(pairs).count("1") for pairs in sets.values()),
+        "pairs": sum(bin(bits).count("1") for bits in sets.values()),
     }
 
 

@@ -14,7 +14,6 @@ import typing as t
 from . import verdict
 from ._shared.module_utils._core import disk, receipts
 
-#: The default directory.
 DIRECTORY = "/var/log/sparkforge/proof"
 #: Number of reports to keep on the host.
 KEPT = 50

@@ -135,9 +135,6 @@ class HostSide:
             return {"error": error}
 
 
-# --- the receipts --------------------------------------------------------------------------------------------------
-
-
 def units(root: str, receipt: Facts | None) -> dict[str, dict[str, t.Any]]:
     """Return by name the receipts of units whose wheels belong to the environment, with three more fields.
 
@@ -174,9 +171,6 @@ def units(root: str, receipt: Facts | None) -> dict[str, dict[str, t.Any]]:
             "artefact": os.path.join(root, "wheelhouse", *folders),
         }
     return by_name
-
-
-# --- rows ----------------------------------------------------------------------------------------------------------
 
 
 def passed(name: str, measured: str, bound: str) -> Result:

@@ -52,20 +52,20 @@ class Progress:
 
     :param verbose: also report the running checks; otherwise only what the run waits for.
     :ivar left: by lane, the checks without a result, in their order.
-    :ivar ends: a function for each group of lanes that kills its processes.
+    :ivar killers: a function for each group of lanes that kills its processes.
     """
 
     def __init__(self, verbose: bool = False) -> None:
-        self.verbose, self._told = verbose, -math.inf
+        self.verbose, self._printed_at = verbose, -math.inf
         self.left: dict[int, list[str]] = {}
         self.total, self._waiting = 0, set[int]()
-        self.ends: list[t.Callable[[], None]] = []
+        self.killers: list[t.Callable[[], None]] = []
         self.stopped = False
 
     def tell(self, text: str) -> None:
         """Print a message, at most one each ``TELL_SECONDS`` for all lanes together."""
-        if time.monotonic() >= self._told + TELL_SECONDS:
-            self._told = time.monotonic()
+        if time.monotonic() >= self._printed_at + TELL_SECONDS:
+            self._printed_at = time.monotonic()
             print(text, file=sys.stderr, flush=True)
 
     def begin(self, lane: int, names: t.Sequence[str], waits: bool) -> None:
@@ -94,9 +94,9 @@ class Progress:
     def stop(self) -> None:
         """Kill all lanes, also those that start later."""
         self.stopped = True
-        for end in self.ends:
+        for kill in self.killers:
             with contextlib.suppress(SparkforgeError):
-                end()
+                kill()
 
 
 @dataclasses.dataclass
@@ -104,7 +104,7 @@ class Lanes:
     """The settings and state that the lanes of one run share.
 
     :ivar user: the account that root runs the lanes as; "": a temporary account, None: the current account.
-    :ivar beside: how many lanes run in parallel.
+    :ivar parallel: how many lanes run in parallel.
     :ivar software: the versions that the environment reports.
     """
 
@@ -113,28 +113,16 @@ class Lanes:
     reference: t.Mapping[str, t.Any]
     limits: t.Mapping[str, float]
     user: str | None
-    beside: int = 1
+    parallel: int = 1
     software: dict[str, t.Any] = dataclasses.field(default_factory=dict)
     progress: Progress = dataclasses.field(default_factory=Progress)
 
 
-class Gate:
-    """A pipe that holds a lane before its first check, after it has imported torch, until the writing end is closed."""
+def run(lanes: Lanes, groups: t.Sequence[t.Sequence[str]], gate: int | None = None) -> list[Result]:
+    """Run groups of checks in parallel, and the checks of a group one after the other; torch is imported once.
 
-    def __init__(self) -> None:
-        self.reading, self._writing = os.pipe()
-
-    def open(self) -> None:
-        """Let the lane start its checks."""
-        os.close(self._writing)
-
-    def close(self) -> None:
-        """Close the reading end, after the lane has finished."""
-        os.close(self.reading)
-
-
-def run(lanes: Lanes, groups: t.Sequence[t.Sequence[str]], gate: Gate | None = None) -> list[Result]:
-    """Run groups of checks in parallel, and the checks of a group one after the other; torch is imported once."""
+    :param gate: the reading end of a pipe; the checks start after torch is imported and the other end is closed.
+    """
     names = [name for group in groups for name in group]
     if not os.access(lanes.python, os.X_OK):
         cause = f"The interpreter {lanes.python} does not exist."
@@ -189,7 +177,7 @@ def _account(lanes: Lanes) -> t.Iterator[int | None]:
 
 
 def _run_in(
-    lanes: Lanes, directory: str, groups: t.Sequence[t.Sequence[str]], gate: Gate | None, own: int | None
+    lanes: Lanes, directory: str, groups: t.Sequence[t.Sequence[str]], gate: int | None, own: int | None
 ) -> list[Result]:
     names = [name for group in groups for name in group]
     pipes = [os.pipe() for _group in groups]
@@ -206,7 +194,7 @@ def _run_in(
         "profile": lanes.profile,
         "reference": lanes.reference,
         "limits": lanes.limits,
-        "gate": gate.reading if gate else None,
+        "gate": gate,
     }
     for name, text in (("job.json", json.dumps(job)), ("main.py", program)):
         with open(os.path.join(directory, name), "w", encoding="utf-8") as stream:
@@ -225,7 +213,7 @@ def _run_in(
             stderr=subprocess.STDOUT,
             cwd=scratch,
             env=_variables(lanes, scratch),
-            pass_fds=[*(writing for _reading, writing in pipes), *([gate.reading] if gate else [])],
+            pass_fds=[*(writing for _reading, writing in pipes), *([] if gate is None else [gate])],
             start_new_session=True,
             **identity,
         )
@@ -267,12 +255,12 @@ def _run_in(
     threading.Thread(target=_save_output, args=(printed, output, end), daemon=True).start()
     for lane_names, (reading, _writing) in zip(groups, pipes):
         lanes.progress.begin(reading, lane_names, gate is not None)
-    lanes.progress.ends.append(end)
+    lanes.progress.killers.append(end)
     if lanes.progress.stopped:
         end()
     try:
         # A gated lane waits for lanes that have the same time limit.
-        seconds = lanes.limits["seconds"] * (2 if gate else 1)
+        seconds = lanes.limits["seconds"] * (1 if gate is None else 2)
         with concurrent.futures.ThreadPoolExecutor(len(groups)) as pool:
             futures = [
                 pool.submit(_collect, lanes, process, reading, names, output, seconds, hindrance)
@@ -359,7 +347,7 @@ def _variables(lanes: Lanes, scratch: str) -> dict[str, str]:
         "CUDA_CACHE_PATH": os.path.join(scratch, "cuda"),
         # Parallel lanes share the cores, so a waiting thread must not spin.
         "OMP_WAIT_POLICY": "PASSIVE",
-        "OMP_NUM_THREADS": str(max(1, len(os.sched_getaffinity(0)) // lanes.beside)),
+        "OMP_NUM_THREADS": str(max(1, len(os.sched_getaffinity(0)) // lanes.parallel)),
     }
     for name in ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "LD_LIBRARY_PATH"):
         if name in os.environ:

@@ -186,7 +186,7 @@ class Publisher:
 
     def _apply(self, files: installed_files.Files, stale: t.Sequence[str], before: t.Sequence[str]) -> None:
         paths = sorted(files.wanted)
-        # Write the receipt first, so that a file survives no interruption without an entry.
+        # Write the receipt first, so that an interrupted run leaves no file without an entry.
         if paths != sorted(before) and paths:
             receipts.write(self.root, RECEIPT, {"paths": sorted({*paths, *stale})})
         files.apply()

@@ -157,8 +157,6 @@ class Proof:
             notices.append(f"This site accepts a failure of {', '.join(self.accepted)} (verify_accept).")
         return notices + guarded.said()
 
-    # -- computing
-
     @property
     def python(self) -> str:
         """The option ``python``, or the environment's interpreter with a resolved path."""
@@ -213,19 +211,19 @@ class Proof:
         parallel, alone = catalogue.lanes(names)
         shared = (self.python, self.profile, self.reference, self.limits, self.user)
         lanes = lane.Lanes(*shared, max(1, len(parallel)), progress=self.progress)
-        by_itself = dataclasses.replace(lanes, beside=1)
-        gate = lane.Gate()
+        by_itself = dataclasses.replace(lanes, parallel=1)
+        gate, gate_end = os.pipe()
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             # This lane imports torch while the others run, and starts its checks after them.
             last = pool.submit(lane.run, by_itself, [alone], gate) if alone else None
             try:
                 rows = lane.run(lanes, parallel) if parallel else []
-                gate.open()
+                os.close(gate_end)
                 rows += last.result() if last else []
             except BaseException:
                 self.progress.stop()
                 raise
-        gate.close()
+        os.close(gate)
         results.update({result.name: result for result in lane.merged(rows)})
         software = lanes.software or by_itself.software
         return [results[name] for name in (*catalogue.CHECKS, "python") if name in results], software

@@ -44,12 +44,12 @@ REAP = 10.0
 LOOK = 0.5
 #: How many parts of a check may crash or hang before the check fails.
 MOST_PASSED_OVER = 10
-#: Checks of the longest lanes; all other lanes get the niceness ``BEHIND``.
+#: Checks of the longest lanes; all other lanes get the niceness ``NICENESS``.
 LONGEST = {
     *("survey.float32", "survey.float64", "survey.bfloat16"),
     *("training.transformer", "training.convolutional", "sizes.many"),
 }
-BEHIND = 5
+NICENESS = 5
 
 
 def main(path: str, families: t.Sequence[str] = ()) -> None:
@@ -129,7 +129,7 @@ def run(job: t.Mapping[str, t.Any], results: t.TextIO, initialised: bool) -> Non
         # Returns when the other end is closed.
         os.read(job["gate"], 1)
     elif not LONGEST.intersection(job["checks"]):
-        os.nice(BEHIND)
+        os.nice(NICENESS)
     blocked, refused = False, None
     # A gated lane has the device to itself, so one child runs all its families and CUDA starts once.
     for names in [list(job["checks"])] if job.get("gate") is not None else by_process(job["checks"]):
@@ -243,8 +243,6 @@ class Child:
         finally:
             os.close(reading)
 
-    # -- in the child
-
     def _work(self, pipe: t.TextIO) -> None:
         os.setpgid(0, 0)
         log = os.open(self.output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -316,8 +314,6 @@ class Child:
             result.status, result.reason, result.cause = FAIL, fatal.reason, f"{fatal.cause}: {line.rstrip('.')}."
             result.ratio = None  # measured with wrong numbers
             result.remedy = getattr(endings.remedies(CHECKS[result.name]), fatal.remedy)
-
-    # -- in the parent
 
     def _follow(self, process: int, reading: int) -> list[str]:
         """Pass on the child's results; if the child exits early or must be killed, fail the check that it ran."""

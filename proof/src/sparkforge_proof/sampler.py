@@ -44,7 +44,7 @@ DEVICE = "/dev/nvidia-uvm"
 #: The file with the caps that the guard role set at the owner's request; a GB10 does not report a locked clock.
 CAPS = "/var/lib/sparkforge-guard/caps.json"
 #: A value above this part of a cap is limited by the cap.
-NEAR = 0.85
+NEAR_CAP = 0.85
 
 
 class NoSampler(Exception):
@@ -72,8 +72,8 @@ class Caps:
 
     def explain(self, clock: float, power: float | None) -> bool:
         """Return whether a cap explains a clock and a power draw."""
-        slow = self.clock_mhz is not None and NEAR * self.clock_mhz <= clock <= self.clock_mhz / NEAR
-        return slow or (self.power_w is not None and power is not None and power >= NEAR * self.power_w)
+        slow = self.clock_mhz is not None and NEAR_CAP * self.clock_mhz <= clock <= self.clock_mhz / NEAR_CAP
+        return slow or (self.power_w is not None and power is not None and power >= NEAR_CAP * self.power_w)
 
     def __str__(self) -> str:
         pairs = ((self.power_w, "W"), (self.clock_mhz, "MHz"))

@@ -24,10 +24,7 @@ HOST_ROWS = ("gpu", "compute_capability", "driver", "environment", "closure", "p
 
 
 def check(
-    patterns: t.Sequence[str],
-    required: t.Sequence[str],
-    limits: t.Mapping[str, float],
-    accepted: t.Sequence[str] = (),
+    patterns: t.Sequence[str], required: t.Sequence[str], limits: t.Mapping[str, float], accepted: t.Sequence[str] = ()
 ) -> None:
     """Refuse names and patterns that match no check, and invalid limits."""
     names = [*catalogue.CHECKS, *HOST_ROWS]

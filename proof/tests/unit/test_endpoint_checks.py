@@ -192,8 +192,8 @@ def test_batches_of_texts_are_bounded() -> None:
 
     batches = groups(1000, [500] * 20 + [0])
     assert [len(group) for group in batches] == [16, 4] and {*batches[0], *batches[1]} == set(range(20))
-    assert [len(group) for group in groups(reference.TOGETHER // 500, [250, 250])] == [2]
-    assert [len(group) for group in groups(reference.TOGETHER // 500 + 1, [250, 250])] == [1, 1]
+    assert [len(group) for group in groups(reference.MOST_SCORES // 500, [250, 250])] == [2]
+    assert [len(group) for group in groups(reference.MOST_SCORES // 500 + 1, [250, 250])] == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_tokenizer_of_another_model_is_refused(
 
     threads: list[int] = []
     weight = types.SimpleNamespace(weight=types.SimpleNamespace(shape=(vocabulary, 8)))
-    numbers = reference.SMALL - (0 if refused else 1)
+    numbers = reference.SMALL_MODEL - (0 if refused else 1)
     model = types.SimpleNamespace(num_parameters=lambda: numbers, get_input_embeddings=lambda: weight)
     model.to = model.eval = lambda *_device: model
 

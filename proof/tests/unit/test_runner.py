@@ -320,7 +320,7 @@ def test_lanes_run_in_parallel_and_fail_separately(tmp_path: Path) -> None:
 
 def test_longest_lane_has_priority(tmp_path: Path) -> None:
     long, other = run_lanes(tmp_path, ("survey.float32", "nice1"), ("nice2",))
-    assert int(other["nice2"]["measured"]) == min(19, int(long["nice1"]["measured"]) + runner.BEHIND)
+    assert int(other["nice2"]["measured"]) == min(19, int(long["nice1"]["measured"]) + runner.NICENESS)
 
 
 def test_lane_waits_for_gate(tmp_path: Path) -> None:

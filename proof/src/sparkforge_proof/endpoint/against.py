@@ -26,7 +26,7 @@ from .texts import ALONE, BATCHED, Text, Texts
 #: Ordinary tokens of nearly every vocabulary, and those of a tiny one.
 VOCABULARIES = (range(1000, 30000), range(8, 256))
 #: The least noise that is assumed, bfloat16's unit roundoff; and the factor by which noise may exceed the ordinary.
-FLOOR, MORE = 2.0**-8, 1.5
+LEAST_NOISE, NOISE_MARGIN = 2.0**-8, 1.5
 #: By which factor the difference of two servers may exceed the noise of each, and the noise of one that of the other:
 #: the smaller factor covers other kernels, the larger one another format.
 OTHER_KERNELS, OTHER_FORMAT = 4.0, 40.0
@@ -94,7 +94,9 @@ class Itself:
                 longer, rest = Text((*text.ids, *ids), ALONE), dataclasses.replace(answer, tokens=answer.tokens[half:])
                 self.ways["read in part"] += compare_answers(longer, session.named(longer.ids), rest)
         # Engines read and generate with different kernels, so their difference shows the format's noise.
-        self.noise = max(FLOOR, ordinary_difference(self.ways["read in part"] or self.ways["asked beside others"]))
+        self.noise = max(
+            LEAST_NOISE, ordinary_difference(self.ways["read in part"] or self.ways["asked beside others"])
+        )
         self.most = largest(each for seen in self.ways.values() for each in seen)
 
 
@@ -124,7 +126,7 @@ class Pair(Session):
         """The noise that explains a difference between sound servers."""
         # If one of them is faulty, the quieter one is sound.
         most = min(each.most for each in self.itself) / judge.SIGMAS
-        return MORE * max(self.difference, most, *(each.noise for each in self.itself))
+        return NOISE_MARGIN * max(self.difference, most, *(each.noise for each in self.itself))
 
     def compared(self, asked: t.Sequence[tuple[Text, Answer, Answer | None]], temperature: float = 0) -> list[Compared]:
         """Return the numbers of each text with those of the other server, which gets the same requests."""
@@ -161,7 +163,7 @@ class Against(Numbers):
     def itself(self, number: int) -> Measured:
         """A server returns the same numbers for a text in each of the ways."""
         server, other = self.session.itself[number], self.session.itself[1 - number]
-        sigma = max(OTHER_KERNELS * server.noise, MORE * other.most / judge.SIGMAS)
+        sigma = max(OTHER_KERNELS * server.noise, NOISE_MARGIN * other.most / judge.SIGMAS)
         again = server.ways["asked again"]
         moved = {seen.text for seen in again if seen.served != seen.expected}
         count = f"other numbers in {len(moved)} of {len({seen.text for seen in again})} requests"

@@ -59,9 +59,9 @@ class Checks(Numbers):
         """Return the name of each check, whether it compares numbers, and its function."""
         return [
             *self.deterministic_rows(),
-            ("endpoint.draws", True, self.draws),
+            ("endpoint.draws", True, lambda: self.draws(1.0)),
             ("endpoint.seed", False, self.seed),
-            ("endpoint.temperature", True, self.temperature),
+            ("endpoint.temperature", True, lambda: self.draws(0.5)),
             ("endpoint.logprobs", False, lambda: self.options(*CHANGING)),
             ("endpoint.top_k", False, lambda: self.options("top_k")),
             ("endpoint.top_p", False, lambda: self.options("top_p")),

@@ -17,11 +17,11 @@ SIGMAS = 6.0
 #: Most noise over all positions of a text, as a multiple of the format's.
 NOISE = 2.0
 #: Fewest positions of a text for judging its noise.
-ENOUGH = 12
+FEWEST_POSITIONS = 12
 #: By how much two noise levels must improve the log-likelihood to be preferred to one.
-SIMPLER = 10.0
+LIKELIHOOD_MARGIN = 10.0
 #: Larger errors, in standard deviations, count as this.
-CLEAR = 8.0
+MOST_SIGMAS = 8.0
 #: See :func:`deviation`.
 Draw = tuple[float, float, float, float]
 #: Most standard deviations between drawn tokens and their distribution (exceeded in one of a billion runs).
@@ -86,7 +86,7 @@ def judge(observations: t.Sequence[Observation]) -> Judgement:
         texts.setdefault(observation.text, []).append(observation)
     for members in texts.values():
         noise = root_mean_square([min(each.ratio * SIGMAS, 1e6) for each in members])
-        if len(members) < ENOUGH:
+        if len(members) < FEWEST_POSITIONS:
             continue
         most = max(most, noise)
         if noise > NOISE and not any(each.ratio > 1 for each in members):
@@ -108,7 +108,7 @@ def first_wrong(observations: t.Sequence[Observation]) -> int:
     """
     squares: dict[int, list[float]] = {}
     for observation in observations:
-        squares.setdefault(observation.position, []).append(min(observation.ratio * SIGMAS, CLEAR) ** 2)
+        squares.setdefault(observation.position, []).append(min(observation.ratio * SIGMAS, MOST_SIGMAS) ** 2)
     positions = sorted(squares)
     after, count = sum(map(sum, squares.values())), sum(map(len, squares.values()))
     before, counted = 0.0, 0
@@ -120,7 +120,7 @@ def first_wrong(observations: t.Sequence[Observation]) -> int:
             if number
         )
         # A single noise level is the simpler explanation for numbers that are wrong from the start.
-        if cost < best - (SIMPLER if split == positions[0] else 0):
+        if cost < best - (LIKELIHOOD_MARGIN if split == positions[0] else 0):
             best, split = cost, position
         part = squares[position]
         before, counted, after, count = before + sum(part), counted + len(part), after - sum(part), count - len(part)

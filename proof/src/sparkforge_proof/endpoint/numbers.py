@@ -34,7 +34,7 @@ OCCURRED = ", each time in the place of one that had occurred before"
 TIE = 1e-3
 BOUND = "1 time what the format explains, against float32"
 #: How often a wrong text is repeated, and how many of its beginnings are asked to find the first wrong number.
-AGAIN, NEARER = 5, 8
+REPETITIONS, BEGINNINGS = 5, 8
 
 
 class Failure(Failed):
@@ -181,11 +181,11 @@ class Numbers:
         if text.condition == BATCHED:
             return "", []
         try:
-            count = sum(bool(judge.judge(seen).wrong) for seen in numbers([text] * AGAIN))
-            if count < AGAIN:
-                return f"Asked again, that text is wrong in {count} of {AGAIN} requests.", []
+            count = sum(bool(judge.judge(seen).wrong) for seen in numbers([text] * REPETITIONS))
+            if count < REPETITIONS:
+                return f"Asked again, that text is wrong in {count} of {REPETITIONS} requests.", []
             right, bad = 0, len(text.ids)
-            while bad - right > NEARER and not of_prompt:
+            while bad - right > BEGINNINGS and not of_prompt:
                 middle = (right + bad) // 2
                 observations = numbers([Text(text.ids[:middle], text.condition)])[0]
                 right, bad = (right, middle) if judge.judge(observations).wrong else (middle, bad)
@@ -228,7 +228,8 @@ class Numbers:
         """Return short texts with different beginnings."""
         return [self.drawn.draw(8 + number % 5) for number in range(count)]
 
-    def _drawn(self, temperature: float) -> Measured:
+    def draws(self, temperature: float) -> Measured:
+        """Tokens are drawn from the model's distribution at a temperature."""
         self._require_right_alone()
         draws: list[judge.Draw] = []
         for round_ in range(2):
@@ -251,11 +252,3 @@ class Numbers:
                 abs(deviation) / judge.DRAWS,
             )
         return Measured(measured, f"{judge.DRAWS:g} standard deviations", abs(deviation) / judge.DRAWS)
-
-    def draws(self) -> Measured:
-        """At temperature 1, tokens are drawn from the model's distribution."""
-        return self._drawn(1.0)
-
-    def temperature(self) -> Measured:
-        """At temperature 0.5, tokens are drawn from the sharper distribution."""
-        return self._drawn(0.5)

@@ -27,9 +27,9 @@ TRIALS = 4
 #: Most positions of a text that are compared: around the boundaries of pages, at the end, and some between.
 POSITIONS = 256
 #: Most scores in a batch: positions of all its texts times the vocabulary.
-TOGETHER = 50_000_000
+MOST_SCORES = 50_000_000
 #: Models with fewer weights use one thread, because on busy cores each small step waits for the slowest thread.
-SMALL = 50_000_000
+SMALL_MODEL = 50_000_000
 #: Most bytes of config.json; the largest ones, 0.5 MB, list each layer that is not quantised.
 LONGEST_CONFIG = 4 << 20
 #: Formats by the names in config.json.
@@ -166,7 +166,7 @@ class Reference:
             )
         except Exception as error:
             raise _load_error(source, "model", error) from None
-        if device == "cpu" and self.model.num_parameters() < SMALL:
+        if device == "cpu" and self.model.num_parameters() < SMALL_MODEL:
             torch.set_num_threads(1)
         self.vocabulary = int(self.model.get_input_embeddings().weight.shape[0])
         if max(self.tokenizer.get_vocab().values()) >= self.vocabulary and len(self.tokenizer) > self.vocabulary + 256:
@@ -220,7 +220,7 @@ class Reference:
         for number in sorted((index for index, length in enumerate(lengths) if length), key=lengths.__getitem__):
             size = (len(group) + 1) * lengths[number]
             if group and (
-                size * self.vocabulary > TOGETHER or size > 8192 or lengths[number] > 2 * lengths[group[0]] + 32
+                size * self.vocabulary > MOST_SCORES or size > 8192 or lengths[number] > 2 * lengths[group[0]] + 32
             ):
                 yield group
                 group = []
