@@ -1,8 +1,8 @@
-"""Compares admission with what torch takes of a GPU: a decoder with random weights, a forward pass, and its KV cache.
+"""Compare admission's estimate with torch's memory on a GPU for a decoder with random weights and a KV cache.
 
-``calibrate.py all`` prints one line of JSON for each of 12 pairs of a model and a data type, each in its own process;
-``calibrate.py cpu`` does for small models on a host without a GPU, where a process' own memory is what is measured.
-The model's directory has a real config and real headers; its data is a hole in a file. Needs torch.
+``calibrate.py all`` prints a line of JSON for each of 12 pairs of model and data type, each run in a separate process;
+``calibrate.py cpu`` does the same for small models without a GPU and measures the memory of the process. The model's
+directory has a real config and real headers; its data is a hole in a file. It needs torch.
 """
 
 import json
