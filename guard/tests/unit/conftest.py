@@ -1,4 +1,4 @@
-"""The host made of files that the tests of the guard start from."""
+"""The fixture of the guard's tests: a host made of files."""
 
 from pathlib import Path
 

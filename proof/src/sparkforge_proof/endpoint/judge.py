@@ -20,7 +20,7 @@ NOISE = 2.0
 FEWEST_POSITIONS = 12
 #: By how much two noise levels must improve the log-likelihood to be preferred to one.
 LIKELIHOOD_MARGIN = 10.0
-#: Larger errors, in standard deviations, count as this.
+#: Errors are capped at this many standard deviations.
 MOST_SIGMAS = 8.0
 #: See :func:`deviation`.
 Draw = tuple[float, float, float, float]
