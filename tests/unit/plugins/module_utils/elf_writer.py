@@ -105,9 +105,8 @@ class _Symbols:
             step = 16 + 16 * len(names) if position < len(versions) else 0
             requirements += struct.pack("<HHIII", 1, len(names), intern(soname), 16, step)
             for index, name in enumerate(names, 1):
-                requirements += struct.pack(
-                    "<IHHII", 0, 0, version_numbers[name], intern(name), 16 if index < len(names) else 0
-                )
+                step = 16 if index < len(names) else 0
+                requirements += struct.pack("<IHHII", 0, 0, version_numbers[name], intern(name), step)
         self._add(4, struct.pack("<IIII", 1, len(symbols) // 24, 0, 0))
         self._add(6, symbols)
         self._add(0x6FFFFFF0, numbers)

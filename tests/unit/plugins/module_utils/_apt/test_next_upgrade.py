@@ -54,7 +54,7 @@ class Machine:
     """A host's root directory with recorded answers, selected by an argument of the command."""
 
     def __init__(self, root: Path, **answers: tuple[int, str, str]) -> None:
-        self.root, self.ran = root, []  # type: tuple[Path, list[list[str]]]
+        self.root, self.executed = root, []  # type: tuple[Path, list[list[str]]]
         self.answers = {
             "--simulate": (0, SIMULATED, ""),
             "--print-uris": (0, SIZES, ""),
@@ -63,7 +63,7 @@ class Machine:
         }
 
     def run(self, argv: list[str]) -> tuple[int, str, str]:
-        self.ran.append(argv)
+        self.executed.append(argv)
         return next((answer for part, answer in self.answers.items() if part in argv), (127, "", "not found"))
 
     def write(self, path: str, text: str | bytes = "") -> None:
@@ -91,7 +91,7 @@ def test_plan_with_kept_phased_and_unused_packages(tmp_path: Path) -> None:
 def test_apt_only_simulates(tmp_path: Path, mode: str, word: str) -> None:
     machine = Machine(tmp_path)
     machine.observe(mode=mode)
-    commands = [argv for argv in machine.ran if argv[0] == "apt-get"]
+    commands = [argv for argv in machine.executed if argv[0] == "apt-get"]
     assert [argv[-1] for argv in commands] == [word, word]
     assert all("Debug::NoLocking=1" in argv and {"--simulate", "--print-uris"} & set(argv) for argv in commands)
 
@@ -99,9 +99,9 @@ def test_apt_only_simulates(tmp_path: Path, mode: str, word: str) -> None:
 def test_lists_are_fetched_into_temporary_directory(tmp_path: Path) -> None:
     machine = Machine(tmp_path, update=(0, "", ""))
     machine.observe(refresh=True)
-    (option,) = {word for argv in machine.ran for word in argv if word.startswith("Dir::State::lists=")}
+    (option,) = {word for argv in machine.executed for word in argv if word.startswith("Dir::State::lists=")}
     assert not os.path.exists(option.partition("=")[2])
-    commands = [argv for argv in machine.ran if argv[0] == "apt-get"]
+    commands = [argv for argv in machine.executed if argv[0] == "apt-get"]
     assert all(option in argv for argv in commands) and len(commands) == 3
 
 
@@ -175,7 +175,7 @@ def test_failed_firmware_update_is_read_from_history(tmp_path: Path) -> None:
     (row,) = machine.observe()["firmware"]
     failure = {"state": "failed", "error": "expected 2 and got 1", "update": "2"}
     assert row == {"name": "System Firmware", "version": "1", **failure}
-    arguments = {word for argv in machine.ran for word in argv if argv[0] == "env"}
+    arguments = {word for argv in machine.executed for word in argv if argv[0] == "env"}
     assert {"get-devices", "get-history", "get-updates"} <= arguments
     assert not arguments & {"update", "install", "refresh", "upgrade", "activate"}
 

@@ -438,12 +438,12 @@ class FakeApt(_apt_get.Apt):
         (self.files / "var/lib/dpkg/arch").write_text("amd64\n")
         self.state = apt_state.AptState(Host(root=str(self.files)))
         self.offers = {"dev": "Depends: lib\n", "lib": "", "third": ""}
-        self.plan_extra = ""
+        self.extra_steps = ""
         self.fail_with = ""
         self.write({})
 
     def write(self, packages: dict[str, str]) -> None:
-        self.have = packages
+        self.installed = packages
         (self.files / "var/lib/dpkg/status").write_text(status(*packages.items()))
         automatic = "".join(f"Package: {n}\nAuto-Installed: 1\n\n" for n in packages if n == "lib")
         (self.files / "var/lib/apt/extended_states").write_text(automatic)
@@ -461,17 +461,19 @@ class FakeApt(_apt_get.Apt):
             return 0, "".join(rows), ""
         verb = next((word for word in argv if word in ("install", "purge", "update")), "")
         names = [word.split("=")[0] for word in argv[argv.index(verb) + 1 :] if not word.startswith("-")]
-        new = [n for n in ("lib", *names) if n not in self.have and (n != "lib" or "dev" in names or "lib" in names)]
+        new = [
+            n for n in ("lib", *names) if n not in self.installed and (n != "lib" or "dev" in names or "lib" in names)
+        ]
         if "--simulate" in argv:
             lines = [f"Inst {n} (1 T [amd64])" for n in new] if verb == "install" else [f"Purg {n} [1]" for n in names]
-            return 0, "\n".join(lines) + "\n" + self.plan_extra, ""
+            return 0, "\n".join(lines) + "\n" + self.extra_steps, ""
         if verb == "install":
-            self.write({**self.have, **{n: self.offers[n] for n in new[: 1 if self.fail_with else None]}})
+            self.write({**self.installed, **{n: self.offers[n] for n in new[: 1 if self.fail_with else None]}})
         elif verb == "purge":
-            self.write({n: e for n, e in self.have.items() if n not in names})
+            self.write({n: e for n, e in self.installed.items() if n not in names})
         return (100, "", self.fail_with) if self.fail_with else (0, "", "")
 
-    def ran(self, verb: str) -> bool:
+    def executed(self, verb: str) -> bool:
         return any(verb in call and "--simulate" not in call for call in self.calls)
 
 
@@ -502,8 +504,8 @@ def test_second_run_starts_no_process(apt: FakeApt, tmp_path: Path):
 def test_check_mode_reports_diff_and_changes_nothing(apt: FakeApt, tmp_path: Path):
     checked = package_set(apt, tmp_path, "dev", check_mode=True, update_cache=True).present()
     assert checked["changed"]
-    assert not apt.ran("install")
-    assert not apt.ran("update")
+    assert not apt.executed("install")
+    assert not apt.executed("update")
     assert not (tmp_path / "root").exists()
     assert package_set(apt, tmp_path, "dev").present()["diff"] == checked["diff"]
 
@@ -514,7 +516,7 @@ def test_all_unknown_packages_are_named_at_once(apt: FakeApt, tmp_path: Path):
     ) as raised:
         package_set(apt, tmp_path, "dev", "nope1", "nope2").present()
     assert raised.value.details["unknown"] == ["nope1", "nope2"]
-    assert not apt.ran("install")
+    assert not apt.executed("install")
     assert not (tmp_path / "root").exists()
 
 
@@ -522,11 +524,11 @@ def test_all_unknown_packages_are_named_at_once(apt: FakeApt, tmp_path: Path):
     "extra", ["Remv lib [1]\n", "Inst nvidia-driver-580 (580.1 T [amd64])\n", "Inst lib [2] (1 T [amd64])\n"]
 )
 def test_refused_plan_leaves_the_host_unchanged(apt: FakeApt, tmp_path: Path, extra: str):
-    apt.plan_extra = extra
+    apt.extra_steps = extra
     before = (apt.files / "var/lib/dpkg/status").read_text()
     with pytest.raises(SparkforgeError):
         package_set(apt, tmp_path, "dev").present()
-    assert not apt.ran("install")
+    assert not apt.executed("install")
     assert (apt.files / "var/lib/dpkg/status").read_text() == before
     assert not (tmp_path / "root").exists()
 
@@ -538,7 +540,7 @@ def test_failed_install_records_packages_that_arrived(apt: FakeApt, tmp_path: Pa
     assert receipt(tmp_path)["brought"] == ["lib"]
     apt.fail_with = ""
     package_set(apt, tmp_path).absent()
-    assert apt.have == {}
+    assert apt.installed == {}
 
 
 def test_receipt_is_written_before_the_installation(apt: FakeApt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -561,9 +563,9 @@ def test_receipt_is_written_before_the_installation(apt: FakeApt, tmp_path: Path
 
 def test_absent_keeps_packages_that_others_need(apt: FakeApt, tmp_path: Path):
     package_set(apt, tmp_path, "dev").present()
-    apt.write({**apt.have, "user": "Depends: lib\n"})
+    apt.write({**apt.installed, "user": "Depends: lib\n"})
     result = package_set(apt, tmp_path).absent()
-    assert set(apt.have) == {"lib", "user"}
+    assert set(apt.installed) == {"lib", "user"}
     assert result["kept"] == [{"name": "lib", "reason": "another installed package needs it"}]
 
 
@@ -571,7 +573,7 @@ def test_absent_keeps_packages_marked_manual(apt: FakeApt, tmp_path: Path):
     package_set(apt, tmp_path, "dev").present()
     (apt.files / "var/lib/apt/extended_states").write_text("")
     result = package_set(apt, tmp_path).absent()
-    assert set(apt.have) == {"lib"}
+    assert set(apt.installed) == {"lib"}
     assert "apt-mark manual" in result["kept"][0]["reason"]
 
 
@@ -582,7 +584,7 @@ def test_package_requested_by_second_set_passes_to_it(apt: FakeApt, tmp_path: Pa
     assert result["kept"] == [{"name": "lib", "reason": "apt-b requires it"}]
     assert receipt(tmp_path, "b")["brought"] == ["lib", "third"]
     package_set(apt, tmp_path, name="b").absent()
-    assert apt.have == {}
+    assert apt.installed == {}
 
 
 def test_dependency_of_second_set_passes_to_it(apt: FakeApt, tmp_path: Path):
@@ -592,15 +594,15 @@ def test_dependency_of_second_set_passes_to_it(apt: FakeApt, tmp_path: Path):
     assert result["kept"] == [{"name": "lib", "reason": "a dependency of apt-b needs it"}]
     assert receipt(tmp_path, "b")["brought"] == ["dev", "lib"]
     package_set(apt, tmp_path, name="b").absent()
-    assert apt.have == {}
+    assert apt.installed == {}
 
 
 def test_purge_of_further_packages_is_refused(apt: FakeApt, tmp_path: Path):
     package_set(apt, tmp_path, "dev").present()
-    apt.plan_extra = "Remv ubuntu-desktop [1]\n"
+    apt.extra_steps = "Remv ubuntu-desktop [1]\n"
     with pytest.raises(SparkforgeError, match="would also change ubuntu-desktop"):
         package_set(apt, tmp_path).absent()
-    assert set(apt.have) == {"dev", "lib"}
+    assert set(apt.installed) == {"dev", "lib"}
 
 
 def test_broken_source_is_a_warning(apt: FakeApt, tmp_path: Path):
@@ -665,4 +667,4 @@ def test_locked_lists_fail_but_broken_source_only_warns(
         return
     with pytest.raises(SparkforgeError, match="No lists"):
         dev.present()
-    assert warnings == [] and not apt.ran("install")
+    assert warnings == [] and not apt.executed("install")

@@ -291,11 +291,8 @@ def by_our_loader(path: str, search: t.Sequence[str] = ()) -> dict[str, str | No
 
 
 def system_files() -> list[str]:
-    programs = [
-        os.path.realpath(sys.executable),
-        "/bin/ls",
-        *(f"/usr/bin/{name}" for name in ("python3", "git", "ssh", "gdb")),
-    ]
+    programs = [os.path.realpath(sys.executable), "/bin/ls", "/usr/bin/python3"]
+    programs += ["/usr/bin/git", "/usr/bin/ssh", "/usr/bin/gdb"]
     libraries: list[str] = []
     for triplet in loader.TRIPLETS.values():
         libraries += sorted(str(path) for path in (pathlib.Path("/usr/lib") / triplet).glob("lib*.so.?"))

@@ -275,9 +275,8 @@ def test_credentials_are_sent_to_their_server_only(bench: Bench) -> None:
         bench.server.authorization = "Basic dXNlcjpzZWNyZXQ="
         content = b"x"
         other.files[f"/{wheel_name('tiny')}"] = content
-        line = bench.add(
-            wheel_name("tiny"), content, url=f"{other.url.replace('127.0.0.1', 'localhost')}/{wheel_name('tiny')}"
-        )
+        url = f"{other.url.replace('127.0.0.1', 'localhost')}/{wheel_name('tiny')}"
+        line = bench.add(wheel_name("tiny"), content, url=url)
         entry = {"url": f"{bench.server.url}/x", "username": "user", "password": "secret"}
         assert bench.files(bench.fetch(line, credentials=[entry])[0]) == [wheel_name("tiny")]
         assert other.credentials == []

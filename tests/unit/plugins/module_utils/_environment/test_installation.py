@@ -123,14 +123,8 @@ def test_fingerprint_depends_on_inputs_and_not_on_order() -> None:
         return environment.fingerprint((3, minor), machine, list(lines), list(wheels))
 
     assert digest() == digest(lines="ba")
-    changed = {
-        digest(13),
-        digest(machine="x86_64"),
-        digest(lines="a"),
-        digest(wheels=""),
-        digest(lines="abc", wheels=""),
-    }
-    assert len({digest()} | changed) == 6
+    changed = {digest(13), digest(machine="x86_64"), digest(lines="a"), digest(wheels="")}
+    assert len({digest(), digest(lines="abc", wheels=""), *changed}) == 6
 
 
 PIP = [
@@ -227,9 +221,8 @@ def test_activation_sets_nccl_configuration_of_fabric(tmp_path: pathlib.Path, sh
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_activation_works_under_set_eu_with_special_characters(tmp_path: pathlib.Path, shell: str) -> None:
-    result = run_activated(
-        tmp_path, shell, 'printf "%s\\n" "$VIRTUAL_ENV" "$PATH" "$LD_LIBRARY_PATH" "$TRITON_PTXAS_PATH"'
-    )
+    after = 'printf "%s\\n" "$VIRTUAL_ENV" "$PATH" "$LD_LIBRARY_PATH" "$TRITON_PTXAS_PATH"'
+    result = run_activated(tmp_path, shell, after)
     assert result.stderr == ""
     directory = f"{tmp_path}/it's here/envs/torch/aaa"
     paths = [directory, f"{directory}/bin:/usr/bin:/bin", "/opt/x/lib:/opt/y/lib", "/a b/$HOME/'ptxas'"]

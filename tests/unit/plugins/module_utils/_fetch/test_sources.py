@@ -914,9 +914,7 @@ def test_malformed_old_commit_is_not_damage(bench: Bench) -> None:
     repository = bench.repository("one")
     repository.commit({"file": "content"})
     tree = subprocess.check_output(["git", "rev-parse", "HEAD^{tree}"], cwd=repository.bare, text=True).strip()
-    malformed = (
-        f"tree {tree}\nauthor A <a@example.com> x\ncommitter A <a@example.com> x\n\nThe date is none.\n".encode()
-    )
+    malformed = f"tree {tree}\nauthor A <a@example.com> x\ncommitter A <a@example.com> x\n\nNo date.\n".encode()
     command = ["git", "hash-object", "-t", "commit", "-w", "--literally", "--stdin"]
     commit = subprocess.check_output(command, cwd=repository.bare, input=malformed).decode().strip()
     subprocess.run(["git", "update-ref", "refs/heads/odd", commit], cwd=repository.bare, check=True)

@@ -84,11 +84,8 @@ def test_no_command_runs_after_the_time_limit(tmp_path: Path, monkeypatch: pytes
 def test_empty_machine_is_recorded(tmp_path: Path) -> None:
     options: dict[str, t.Any] = {"system": str(tmp_path), "command": lambda argv, _limit: (127, "", argv[0])}
     recorded = record.Recorder({"wheels": ["gcc"]}, lambda host: None, **options).record()
-    assert (recorded["record"]["gpu"], recorded["record"]["torch"], recorded["record"]["update"]["ota"]) == (
-        None,
-        [],
-        None,
-    )
+    details = recorded["record"]
+    assert (details["gpu"], details["torch"], details["update"]["ota"]) == (None, [], None)
     assert {"apt", "ip address"} <= {row["probe"] for row in recorded["unread"]}
 
 

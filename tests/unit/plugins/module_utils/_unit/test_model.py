@@ -104,11 +104,9 @@ def test_added_argument_is_one_line() -> None:
 
 def test_fingerprint_depends_on_order_of_arguments() -> None:
     source = {"archive": "/a.tar.xz", "sha256": "a" * 64}
-    first, second = ["-DA=1", "-DA=2"], ["-DA=2", "-DA=1"]
-    fingerprints = {
-        fingerprint(unit(kind="cmake", source=source, cmake_args=arguments)) for arguments in (first, second)
-    }
-    assert len(fingerprints) == 2
+    first = unit(kind="cmake", source=source, cmake_args=["-DA=1", "-DA=2"])
+    second = unit(kind="cmake", source=source, cmake_args=["-DA=2", "-DA=1"])
+    assert fingerprint(first) != fingerprint(second)
 
 
 def test_request_round_trip_through_json() -> None:

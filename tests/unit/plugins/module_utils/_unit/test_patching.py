@@ -20,7 +20,7 @@ class Sources:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.tree = path / "source"
-        self.twin = path / "twin"
+        self.copy = path / "copy"
         self.messages: list[str] = []
 
     def write(self, path: str, content: str | bytes, mode: int = 0o644) -> None:
@@ -31,15 +31,15 @@ class Sources:
 
     def diff(self, change: t.Callable[[Path], None], *options: str) -> str:
         """Return a change of the tree as a patch of ``git diff``."""
-        shutil.rmtree(self.twin, ignore_errors=True)
-        shutil.copytree(self.tree, self.twin, symlinks=True)
-        git("init", "--quiet", cwd=self.twin)
-        git("add", "--all", cwd=self.twin)
-        git("commit", "--quiet", "--allow-empty", "--message=before", cwd=self.twin)
-        change(self.twin)
-        git("add", "--all", cwd=self.twin)
-        patch = git("diff", "--cached", "--binary", "--full-index", *options, cwd=self.twin) + "\n"
-        shutil.rmtree(self.twin)
+        shutil.rmtree(self.copy, ignore_errors=True)
+        shutil.copytree(self.tree, self.copy, symlinks=True)
+        git("init", "--quiet", cwd=self.copy)
+        git("add", "--all", cwd=self.copy)
+        git("commit", "--quiet", "--allow-empty", "--message=before", cwd=self.copy)
+        change(self.copy)
+        git("add", "--all", cwd=self.copy)
+        patch = git("diff", "--cached", "--binary", "--full-index", *options, cwd=self.copy) + "\n"
+        shutil.rmtree(self.copy)
         return patch
 
     def apply(self, *patches: str, edits: t.Sequence[dict[str, t.Any]] = ()) -> list[dict[str, t.Any]]:
@@ -307,7 +307,5 @@ def test_contents_digest_names_patches_and_edits() -> None:
     assert all(len(digest[name]) == 64 for name in list(digest)[:-1])
     assert patching.contents_digest(patches[::-1], [])["order"] == "patch arch, patch guard"
     assert patching.contents_digest([], []) == {}
-    default, once, twice = (
-        patching.contents_digest([], [{**edit, **count}]) for count in ({}, {"count": 1}, {"count": 2})
-    )
+    default, once, twice = (patching.contents_digest([], [{**edit, **n}]) for n in ({}, {"count": 1}, {"count": 2}))
     assert default == once != twice
