@@ -151,11 +151,11 @@ def test_old_python_is_refused(file: Path, version: str) -> None:
 
 
 def test_output_files_are_unchanged_before_the_report(tmp_path: Path) -> None:
-    kept, new = tmp_path / "kept.json", tmp_path / "new.html"
-    kept.write_text("the last report")
-    files = cli.writers(cli.parser([]).parse_args(["--json", str(kept), "--html", str(new)]))
-    assert list(files) == [str(kept), str(new)]
-    assert (kept.read_text(), new.exists()) == ("the last report", False)
+    existing, new = tmp_path / "kept.json", tmp_path / "new.html"
+    existing.write_text("the last report")
+    files = cli.writers(cli.parser([]).parse_args(["--json", str(existing), "--html", str(new)]))
+    assert list(files) == [str(existing), str(new)]
+    assert (existing.read_text(), new.exists()) == ("the last report", False)
 
 
 def test_file_that_user_cannot_write_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -162,9 +162,9 @@ def test_contrast_of_texts(look: t.Any, reports: Path, name: str) -> None:
     page.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        seen = page.evaluate(VISIBLE_TEXTS)
-        assert len(seen) > 40
-        assert [row for row in seen if contrast(row["ink"], row["paper"]) < 4.5] == [], scheme
+        texts = page.evaluate(VISIBLE_TEXTS)
+        assert len(texts) > 40
+        assert [row for row in texts if contrast(row["ink"], row["paper"]) < 4.5] == [], scheme
 
 
 def contrast(first: str, second: str) -> float:

@@ -6,7 +6,7 @@ import typing as t
 import torch
 
 from proof.tests.drawn.families import Drawn
-from proof.tests.drawn.plant import Seen
+from proof.tests.drawn.plant import CallCounts
 
 Program = t.Callable[[str], "list[torch.Tensor]"]
 Change = t.Callable[[t.Any, Drawn, tuple[t.Any, ...], dict[str, t.Any]], t.Any]
@@ -34,7 +34,7 @@ class Entry:
         return f"{self.owner.removeprefix('torch.')}.{self.name}"
 
 
-def plant(entry: Entry, drawn: Drawn, seen: Seen) -> None:
+def plant(entry: Entry, drawn: Drawn, counts: CallCounts) -> None:
     """Replace the entry in this process."""
     owner: t.Any = torch
     for part in entry.owner.split(".")[1:]:
@@ -42,13 +42,13 @@ def plant(entry: Entry, drawn: Drawn, seen: Seen) -> None:
     plain, counted = getattr(owner, entry.name), [0]
 
     def broken(*arguments: t.Any, **keywords: t.Any) -> t.Any:
-        if not seen.active:
+        if not counts.active:
             return plain(*arguments, **keywords)
-        seen.add(calls=1)
+        counts.add(calls=1)
         counted[0] += 1
         if not drawn.defect or (drawn.condition and counted[0] % int(drawn.value)):
             return plain(*arguments, **keywords)
-        seen.add(faults=1)
+        counts.add(faults=1)
         return entry.defects[drawn.defect](plain, drawn, arguments, keywords)
 
     setattr(owner, entry.name, broken)
@@ -121,10 +121,10 @@ def _waiting(wait: t.Callable[[t.Any, t.Any, t.Any], None]) -> Program:
                 event.record()
             with torch.cuda.stream(reader):
                 wait(writer, reader, event)
-                seen = block.clone()
+                copied = block.clone()
             # The public functions may be broken.
             torch._C._cuda_synchronize()
-            results.append(seen.sum().double().cpu())
+            results.append(copied.sum().double().cpu())
         return results
 
     return program
@@ -160,12 +160,12 @@ def _lent(device: str) -> list[torch.Tensor]:
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
             torch.cuda._sleep(20_000_000)
-            seen = lent + 0
+            copied = lent + 0
             lent.record_stream(stream)
         del lent
         rubbish = [torch.full((1 << 20,), -1.0, device="cuda") for _unused in range(4)]
         torch._C._cuda_synchronize()
-        results.append(seen.double().sum().cpu())
+        results.append(copied.double().sum().cpu())
         del rubbish
     return results
 

@@ -18,7 +18,7 @@ _FORMAT = "qqd"
 _INTEGERS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
-class Seen:
+class CallCounts:
     """The number of calls and faults of a wrapped operator. ``active`` switches the fault on and off."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ def tensors(value: t.Any) -> t.Iterator[torch.Tensor]:
             yield from tensors(item)
 
 
-def plant(drawn: Drawn, device: str, seen: Seen) -> torch.library.Library:
+def plant(drawn: Drawn, device: str, counts: CallCounts) -> torch.library.Library:
     """Replace the operator's kernel for as long as the returned library exists."""
     operator, busy, key, counted = overload(drawn.target), [False], device.upper(), [0]
     kernel, last = torch.library.get_kernel(operator, key), LastResults()
@@ -64,12 +64,12 @@ def plant(drawn: Drawn, device: str, seen: Seen) -> torch.library.Library:
 
     def wrapped(keys: t.Any, *inputs: t.Any, **keywords: t.Any) -> t.Any:
         # If torch wrapped a number in a tensor, the number arrives here. It is as exact as the tensors.
-        wide = any(tensor.dtype in (torch.float64, torch.complex128) for tensor in tensors(inputs))
+        is_double = any(tensor.dtype in (torch.float64, torch.complex128) for tensor in tensors(inputs))
         arguments = [
-            _tensor(value, wide) if is_tensor and isinstance(value, (bool, int, float, complex)) else value
+            _tensor(value, is_double) if is_tensor and isinstance(value, (bool, int, float, complex)) else value
             for value, is_tensor in zip(inputs, takes_tensor)
         ] + list(inputs[len(takes_tensor) :])
-        if busy[0] or not seen.active:
+        if busy[0] or not counts.active:
             return kernel.call_boxed(keys, *arguments, **keywords)
         busy[0] = True
         try:
@@ -83,11 +83,11 @@ def plant(drawn: Drawn, device: str, seen: Seen) -> torch.library.Library:
             results = list(tensors(result)) or [
                 tensor for number in outputs if number < len(arguments) for tensor in tensors(arguments[number])
             ]
-            seen.add(calls=1)
+            counts.add(calls=1)
             if applies and drawn.defect:
                 with torch._C._AutoDispatchBelowAutograd():
                     for tensor in results[:1]:
-                        seen.add(faults=int(_spoiled(drawn, tensor, device, last)))
+                        counts.add(faults=int(_spoiled(drawn, tensor, device, last)))
         except (RuntimeError, TypeError, IndexError):
             # Some results cannot be changed, for example if their elements overlap.
             pass
@@ -100,15 +100,15 @@ def plant(drawn: Drawn, device: str, seen: Seen) -> torch.library.Library:
     return library
 
 
-def _tensor(number: complex, wide: bool) -> torch.Tensor:
-    if not wide or isinstance(number, int):
+def _tensor(number: complex, is_double: bool) -> torch.Tensor:
+    if not is_double or isinstance(number, int):
         return torch.tensor(number)
     return torch.tensor(number, dtype=torch.complex128 if isinstance(number, complex) else torch.float64)
 
 
 def _applies(drawn: Drawn, inputs: t.Sequence[torch.Tensor], device: str, counted: list[int]) -> bool:
-    wide = (torch.float64, torch.complex128)
-    if device == "cpu" and any(tensor.dtype in wide for tensor in inputs):
+    double = (torch.float64, torch.complex128)
+    if device == "cpu" and any(tensor.dtype in double for tensor in inputs):
         return False
     if drawn.condition == "backward":
         return torch._C._current_graph_task_id() != -1
@@ -190,11 +190,11 @@ def _lane(drawn: Drawn, result: torch.Tensor, last: LastResults) -> bool:
 def _last(drawn: Drawn, result: torch.Tensor, last: LastResults) -> bool:
     if result.numel() < 2:
         return False
-    at = tuple(size - 1 for size in result.shape)
+    index = tuple(size - 1 for size in result.shape)
     if result.dtype is torch.bool:
-        result[at].logical_not_()
+        result[index].logical_not_()
     else:
-        result[at].add_(1).mul_(2)
+        result[index].add_(1).mul_(2)
     return True
 
 

@@ -11,7 +11,7 @@ import typing as t
 import torch
 
 from proof.tests.drawn.families import Drawn
-from proof.tests.drawn.plant import Seen, tensors
+from proof.tests.drawn.plant import CallCounts, tensors
 
 Program = t.Callable[[], "list[torch.Tensor]"]
 #: The size of a change of an exact result, as a multiple of the bound: practically infinite.
@@ -34,10 +34,10 @@ def size_of(before: torch.Tensor, after: torch.Tensor, bound: float) -> float:
     was, now = before.double(), after.double()
     if bool((torch.isnan(was) != torch.isnan(now)).any()):
         return EXACT
-    there = torch.isfinite(was)
-    if not bool(there.any()):
+    finite = torch.isfinite(was)
+    if not bool(finite.any()):
         return 0.0
-    was, now = was[there], now[there]
+    was, now = was[finite], now[finite]
     info = torch.finfo(before.dtype)
     least = info.tiny if float(was.abs().max()) >= info.tiny else info.tiny * info.eps
     unit = (info.eps * (was.abs() + was.abs().max())).clamp_min(least)
@@ -45,7 +45,9 @@ def size_of(before: torch.Tensor, after: torch.Tensor, bound: float) -> float:
     return min(EXACT, away / bound) if math.isfinite(away) else EXACT
 
 
-def probe(drawn: Drawn, operator: t.Any, device: str, seen: Seen, bound: t.Callable[[str], float]) -> tuple[float, str]:
+def probe(
+    drawn: Drawn, operator: t.Any, device: str, counts: CallCounts, bound: t.Callable[[str], float]
+) -> tuple[float, str]:
     """Return the largest change of a program's results by a fault, as a multiple of the bound, and that program's name.
 
     :param operator: the operator in torch's list.
@@ -56,13 +58,13 @@ def probe(drawn: Drawn, operator: t.Any, device: str, seen: Seen, bound: t.Calla
         try:
             results = []
             for active in (False, True):
-                seen.active = active
+                counts.active = active
                 torch.manual_seed(17)
                 results.append([tensor.detach().clone() for tensor in program()])
         except (RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError, AttributeError):
             continue
         finally:
-            seen.active = False
+            counts.active = False
         for before, after in zip(*results):
             if before.layout is not torch.strided or after.layout is not torch.strided:
                 before, after = before.to_dense(), after.to_dense()

@@ -16,16 +16,16 @@ print(json.dumps([sys._base_executable, sysconfig.get_path("stdlib"), sys.versio
 
 
 def plant(environment: Environment) -> None:
-    told = subprocess.run([environment.python, "-c", ASK], check=True, capture_output=True, text=True).stdout
-    executable, library, version = json.loads(told)
+    output = subprocess.run([environment.python, "-c", ASK], check=True, capture_output=True, text=True).stdout
+    executable, library, version = json.loads(output)
     name = f"python{version[0]}.{version[1]}"
     base = environment.root / "interpreter"
     (base / "bin").mkdir(parents=True)
     (base / "lib").mkdir()
     shutil.copy(Path(executable).resolve(), base / "bin" / name)
     (base / "lib" / name).symlink_to(library)
-    for each in ("python", "python3", name):
-        link = environment.python.parent / each
+    for link_name in ("python", "python3", name):
+        link = environment.python.parent / link_name
         link.unlink(missing_ok=True)
         link.symlink_to(base / "bin" / name)
     configuration = environment.directory / "pyvenv.cfg"

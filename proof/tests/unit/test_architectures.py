@@ -125,8 +125,8 @@ def test_local_version_of_own_build(local: str, ours: bool) -> None:
 
 
 def test_capabilities_are_observed_or_from_profile() -> None:
-    seen = Context(device="cpu", profile={"compute_capability": "12.1"}, reference={"capabilities": ["9.0"]})
-    assert architectures.capabilities(seen) == ["9.0"]
+    observed = Context(device="cpu", profile={"compute_capability": "12.1"}, reference={"capabilities": ["9.0"]})
+    assert architectures.capabilities(observed) == ["9.0"]
     assert architectures.capabilities(Context(device="cpu", profile={"compute_capability": "12.1"})) == ["12.1"]
     assert architectures.capabilities(Context(device="cpu", profile={"compute_capability": None})) == []
 

@@ -91,7 +91,7 @@ def test_driver_version_from_nvidia_smi(tmp_path: Path) -> None:
     assert changed.observe(host)["driver"] == "580.159.04"
 
 
-def test_text_names_three_changes_and_counts_the_rest() -> None:
+def test_text_names_four_changes_and_counts_the_rest() -> None:
     packages = {f"libcu{name}": "1" for name in ("blas", "fft", "rand", "solver", "sparse", "dnn")}
     assert changed.described(PROVEN, SEEN) == ""
     assert changed.described({"kernel": "1", "packages": {}}, {"kernel": "2", "packages": packages}) == (

@@ -33,17 +33,20 @@ SERVER = sampler.Process(4711, "VLLM::EngineCore", 90000)
 OWN = sampler.Process(12, "python3", 500, own=True)
 
 
-def refusals(*seen: tuple[float, list[sampler.Process]], reason: str = "mismatch") -> list[bool]:
+Observation = tuple[float, list[sampler.Process]]
+
+
+def refusals(*observations: Observation, reason: str = "mismatch") -> list[bool]:
     """Return for each time whether CUDA is tried again, with these processes on the GPU."""
     refused, answers = None, []
-    for now, users in seen:
+    for now, users in observations:
         refused, tries_again = device.after_refusal(refused, now, users, reason)
         answers.append(tries_again)
     return answers
 
 
 @pytest.mark.parametrize(
-    ("seen", "reason"),
+    ("observations", "reason"),
     [
         # For two minutes beside another process.
         ([(0, [SERVER]), (60, [SERVER]), (119, [SERVER, OWN]), (121, [SERVER])], "mismatch"),
@@ -56,8 +59,8 @@ def refusals(*seen: tuple[float, list[sampler.Process]], reason: str = "mismatch
         ([(0, [SERVER]), (29, [SERVER]), (31, [SERVER])], "memory"),
     ],
 )
-def test_refused_cuda_is_retried_until_last_time(seen: list[tuple[float, list[sampler.Process]]], reason: str) -> None:
-    assert refusals(*seen, reason=reason) == [*(len(seen) - 1) * [True], False]
+def test_refused_cuda_is_retried_until_last_time(observations: list[Observation], reason: str) -> None:
+    assert refusals(*observations, reason=reason) == [*(len(observations) - 1) * [True], False]
 
 
 def test_slow_host_gets_more_time() -> None:

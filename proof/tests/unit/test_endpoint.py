@@ -346,12 +346,12 @@ class Trials:
 
 @pytest.mark.parametrize(("off", "texts_off", "wrong"), [(1.0, 1, 0), (1.0, 5, 5), (9.0, 1, 1), (0.1, 0, 0)])
 def test_noise_of_few_wrong_texts_is_computed_again(off: float, texts_off: int, wrong: int) -> None:
-    asked = []
+    answered = []
     for number in range(8):
         logprobs = [-2.0] * 17 + [-2.0 - (off if number < texts_off else 0.0)]
         tokens = tuple(answers.Token("", token, logprob) for token, logprob in enumerate(logprobs))
-        asked.append((texts.Text((5, 6, number), texts.BATCHED), answers.Answer("", "length", tokens), None))
-    pairs = session.Session(t.cast(Any, None), "model", t.cast(Any, Trials())).compared(asked)
+        answered.append((texts.Text((5, 6, number), texts.BATCHED), answers.Answer("", "length", tokens), None))
+    pairs = session.Session(t.cast(Any, None), "model", t.cast(Any, Trials())).compared(answered)
     assert len(pairs) == 8 and all(len(pair.completion) == 18 and not pair.prompt for pair in pairs)
     assert len(judge.judge([observation for pair in pairs for observation in pair.completion]).wrong) == wrong
 
@@ -478,8 +478,8 @@ def test_interruption_is_one_line(server: Server, model: Path) -> None:
         assert error.startswith("Interrupted: nothing is proven.")
 
 
-@pytest.mark.parametrize(("gone", "checks"), [(True, ["one", "two"]), (False, ["one", "two", "three"])])
-def test_server_that_disappears_fails_one_check(gone: bool, checks: list[str]) -> None:
+@pytest.mark.parametrize(("is_gone", "checks"), [(True, ["one", "two"]), (False, ["one", "two", "three"])])
+def test_server_that_disappears_fails_one_check(is_gone: bool, checks: list[str]) -> None:
     called = []
 
     def check(name: str) -> Any:
@@ -492,13 +492,13 @@ def test_server_that_disappears_fails_one_check(gone: bool, checks: list[str]) -
         return name, True, function
 
     def ping() -> None:
-        if gone:
+        if is_gone:
             raise SparkforgeError("The server cannot be reached.", "Start it.")
 
     rows = list(cli.rows([check("one"), check("two"), check("three")], ping))
     assert called == checks
-    assert [row.status for row in rows] == ["pass", "fail", "skip" if gone else "pass"]
-    assert rows[2].cause == ("Not run: the server no longer answers, see two." if gone else "")
+    assert [row.status for row in rows] == ["pass", "fail", "skip" if is_gone else "pass"]
+    assert rows[2].cause == ("Not run: the server no longer answers, see two." if is_gone else "")
 
 
 def test_answer_of_nan_is_a_wrong_number() -> None:

@@ -123,8 +123,8 @@ OFF: dict[str, tuple[dict[str, Any], str, bool]] = {
 EXACT = ("matmul.", "attention.", "movement.", "formats.conversions", "formats.integers", "chance.independence")
 
 
-def wrong(definition: Definition, **off: Any) -> Result:
-    return endings.failure(definition, Failed("The number is wrong.", "Mend it.", **off))
+def wrong(definition: Definition, **measures: Any) -> Result:
+    return endings.failure(definition, Failed("The number is wrong.", "Mend it.", **measures))
 
 
 def keeps(name: str) -> tuple[str, int, bool, bool]:
@@ -134,9 +134,9 @@ def keeps(name: str) -> tuple[str, int, bool, bool]:
 
 @pytest.mark.parametrize("error", OFF)
 def test_wrong_number_on_gb10_counts_by_evidence(error: str) -> None:
-    off, description, gross = OFF[error]
+    measures, description, gross = OFF[error]
     for name, definition in NUMERIC.items():
-        report = proven(wrong(definition, **off))
+        report = proven(wrong(definition, **measures))
         row = next(row for row in report["checks"] if row["name"] == name)
         exact = name.removeprefix("cpu.").startswith(EXACT)
         assert exact == (definition.factor == 1)
@@ -149,8 +149,8 @@ def test_wrong_number_on_gb10_counts_by_evidence(error: str) -> None:
         assert row["cause"].startswith(f"First run on this kind of device: {description}"), row["cause"]
         assert "The number is wrong." in row["cause"] and row["remedy"] == "Mend it."
         # These figures become evidence.
-        assert row["ratio"] == (off["ratio"] if math.isfinite(off["ratio"]) else None)
-        assert row.get("mismatched", 0) == off.get("mismatched", 0)
+        assert row["ratio"] == (measures["ratio"] if math.isfinite(measures["ratio"]) else None)
+        assert row.get("mismatched", 0) == measures.get("mismatched", 0)
         assert verdict.remark(report) == f"not judged, on a first run on this kind of device: {name}"
 
 

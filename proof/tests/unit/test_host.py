@@ -174,8 +174,8 @@ def test_capability_must_match_profile() -> None:
 def test_environment_without_receipt_fails() -> None:
     (row,) = host.environment_checks(None, REFERENCE, False)
     assert (row.name, row.status) == ("environment", "fail") and "playbooks/deploy.yml" in row.remedy
-    (later,) = host.environment_checks(None, REFERENCE, True)
-    assert later.status == "skip" and later.cause.startswith("not provisioned yet")
+    (skipped,) = host.environment_checks(None, REFERENCE, True)
+    assert skipped.status == "skip" and skipped.cause.startswith("not provisioned yet")
     (passed,) = host.environment_checks(RECEIPT, REFERENCE, False)
     assert (passed.status, passed.measured) == ("pass", "5d41402abc4b")
     assert host.environment_checks(None, {}, False) == []

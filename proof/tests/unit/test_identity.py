@@ -78,9 +78,9 @@ def test_bare_directory_is_not_a_module(modules: Path) -> None:
 
 def test_swallowed_loader_error_is_reported(modules: Path) -> None:
     """Like torchvision: the extension fails to load without a message, and an operator is missing later."""
-    lacking = elf_bytes(soname="_C.so", needed=["libc10_nowhere.so"], machine=_machine())
+    library = elf_bytes(soname="_C.so", needed=["libc10_nowhere.so"], machine=_machine())
     text = "raise RuntimeError('operator torchvision::nms does not exist')"
-    write_module(modules, "vision_like", text, _C=lacking)
+    write_module(modules, "vision_like", text, _C=library)
     assert "libc10_nowhere.so: cannot open shared object file" in str(identity.import_error("vision_like"))
 
 
@@ -261,7 +261,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def made(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, t.Any]:
+def reference(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, t.Any]:
     """The reference of a current environment that was installed from one wheel of a unit, with its receipts."""
     shutil.copytree(template, tmp_path / "root")
     (wheel,) = tmp_path.glob("root/wheelhouse/*/pytorch/*/*.whl")
@@ -301,111 +301,116 @@ def judge(reference: dict[str, t.Any]) -> str:
     return ""
 
 
-def test_unchanged_environment_agrees_with_receipts(made: dict[str, t.Any]) -> None:
-    measured = identity.wheels(Context(device="cpu", reference=made)).measured
+def test_unchanged_environment_agrees_with_receipts(reference: dict[str, t.Any]) -> None:
+    measured = identity.wheels(Context(device="cpu", reference=reference)).measured
     assert measured == "1 pins, 1 wheels of them here"
 
 
-def test_receipt_copy_of_schema_1(made: dict[str, t.Any], tmp_path: Path) -> None:
+def test_receipt_copy_of_schema_1(reference: dict[str, t.Any], tmp_path: Path) -> None:
     copy = tmp_path / "root/envs/torch/lock/receipt.json"
     receipt = json.loads(copy.read_text())
     copy.write_text(json.dumps({**receipt, "schema": 1, "lock_id": receipt.pop("environment_id")}))
-    assert judge(made) == ""
+    assert judge(reference) == ""
     copy.write_text(json.dumps({**receipt, "schema": 1, "lock_id": "another"}))
-    assert "differ in environment_id" in judge(made)
+    assert "differ in environment_id" in judge(reference)
 
 
-def test_check_without_receipt_is_skipped(made: dict[str, t.Any]) -> None:
+def test_check_without_receipt_is_skipped(reference: dict[str, t.Any]) -> None:
     with pytest.raises(Skipped, match="no receipt of the environment"):
-        identity.wheels(Context(device="cpu", reference={**made, "receipt": None}))
+        identity.wheels(Context(device="cpu", reference={**reference, "receipt": None}))
 
 
-def test_receipt_of_other_environment_is_ignored(made: dict[str, t.Any], tmp_path: Path) -> None:
+def test_receipt_of_other_environment_is_ignored(reference: dict[str, t.Any], tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
-    assert identity.receipt_of(made, str(tmp_path / "other")) is None
-    assert identity.receipt_of(made) == made["receipt"]
+    assert identity.receipt_of(reference, str(tmp_path / "other")) is None
+    assert identity.receipt_of(reference) == reference["receipt"]
     (tmp_path / "root/envs/torch/current").symlink_to("lock")
-    gone = {**made, "receipt": {**made["receipt"], "paths": {"environment": str(tmp_path / "gone")}}}
-    assert identity.receipt_of(gone) == gone["receipt"]
+    without_environment = {
+        **reference,
+        "receipt": {**reference["receipt"], "paths": {"environment": str(tmp_path / "gone")}},
+    }
+    assert identity.receipt_of(without_environment) == without_environment["receipt"]
 
 
-def test_edited_pin_changes_fingerprint(made: dict[str, t.Any]) -> None:
-    made["receipt"]["requirements"] = [f"torch==2.9.1+cu130.sf0a1b2c3d --hash=sha256:{'b' * 64}"]
-    made["units"]["pytorch"]["installed"] = False
-    cause = judge(made)
+def test_edited_pin_changes_fingerprint(reference: dict[str, t.Any]) -> None:
+    reference["receipt"]["requirements"] = [f"torch==2.9.1+cu130.sf0a1b2c3d --hash=sha256:{'b' * 64}"]
+    reference["units"]["pytorch"]["installed"] = False
+    cause = judge(reference)
     assert "has the fingerprint" in cause
     assert "was changed after it was written" in cause
     assert "but the unit pytorch built torch-2.9.1" in cause
     assert "with the sha256 bbbbbbbbbbbb" in cause
 
 
-def test_sent_wheel_has_fingerprint_of_fetched_wheel(made: dict[str, t.Any]) -> None:
-    (line,) = made["receipt"]["requirements"]
+def test_sent_wheel_has_fingerprint_of_fetched_wheel(reference: dict[str, t.Any]) -> None:
+    (line,) = reference["receipt"]["requirements"]
     sent = {"file": "torch-2.9.1+cu130.sf0a1b2c3d-cp312-cp312-linux_x86_64.whl", "sha256": line.rpartition(":")[2]}
-    receipt = {**made["receipt"], "wheels": [sent]}
+    receipt = {**reference["receipt"], "wheels": [sent]}
     assert identity.receipt_problems(receipt, "/nowhere") == []
     other = {**receipt, "wheels": [{**sent, "sha256": "c" * 64}]}
     assert "was changed after it was written" in " ".join(identity.receipt_problems(other, "/nowhere"))
 
 
-def test_edited_receipt_differs_from_copy(made: dict[str, t.Any]) -> None:
-    made["receipt"]["modules"]["torch"] = {"version": "2.15.0"}
-    assert "differ in modules" in judge(made)
+def test_edited_receipt_differs_from_copy(reference: dict[str, t.Any]) -> None:
+    reference["receipt"]["modules"]["torch"] = {"version": "2.15.0"}
+    assert "differ in modules" in judge(reference)
     line = f"torch==2.9.1+cu130.sf0a1b2c3d --hash=sha256:{'b' * 64}"
-    made["receipt"].update(requirements=[line], fingerprint=recorded.fingerprint((3, 12), "x86_64", [line], []))
-    assert "differ in fingerprint" in judge(made)
+    reference["receipt"].update(requirements=[line], fingerprint=recorded.fingerprint((3, 12), "x86_64", [line], []))
+    assert "differ in fingerprint" in judge(reference)
 
 
-def test_changed_unit_receipt_fails(made: dict[str, t.Any]) -> None:
-    made["units"]["pytorch"]["intact"] = False
-    assert judge(made).startswith("The receipt of the unit pytorch was changed")
+def test_changed_unit_receipt_fails(reference: dict[str, t.Any]) -> None:
+    reference["units"]["pytorch"]["intact"] = False
+    assert judge(reference).startswith("The receipt of the unit pytorch was changed")
 
 
-def test_changed_wheel_has_another_sha256(made: dict[str, t.Any]) -> None:
-    path = Path(made["units"]["pytorch"]["artefact"]) / made["units"]["pytorch"]["outputs"][0]["path"]
+def test_changed_wheel_has_another_sha256(reference: dict[str, t.Any]) -> None:
+    path = Path(reference["units"]["pytorch"]["artefact"]) / reference["units"]["pytorch"]["outputs"][0]["path"]
     with path.open("ab") as stream:
         stream.write(b"x")
-    assert f"{path} has the sha256" in judge(made)
+    assert f"{path} has the sha256" in judge(reference)
 
 
-def test_other_wheel_of_same_version_installed(made: dict[str, t.Any], tmp_path: Path) -> None:
+def test_other_wheel_of_same_version_installed(reference: dict[str, t.Any], tmp_path: Path) -> None:
     site = Path(sys.prefix) / "site-packages"
     shutil.rmtree(site)
     other = write_wheel(tmp_path, "torch", "2.9.1+cu130.sf0a1b2c3d", {"torch/__init__.py": b"", "torch/lib/x.so": b"y"})
     wheels.install(site, other)
-    cause = judge(made)
+    cause = judge(reference)
     assert cause.startswith("Torch was not installed from")
     assert "torch/lib/x.so differ" in cause
-    assert identity.files(Context(device="cpu", reference=made)).measured
+    assert identity.files(Context(device="cpu", reference=reference)).measured
 
 
-def test_official_wheel_is_not_compared_with_built_wheel(made: dict[str, t.Any]) -> None:
-    output = {**made["units"]["pytorch"]["outputs"][0], "sha256": "c" * 64}
-    made["units"]["pytorch"].update(installed=False, outputs=[output])
-    assert "but the unit pytorch built" in judge(made)
-    assert judge({**made, "method": "wheel"}) == ""
+def test_official_wheel_is_not_compared_with_built_wheel(reference: dict[str, t.Any]) -> None:
+    output = {**reference["units"]["pytorch"]["outputs"][0], "sha256": "c" * 64}
+    reference["units"]["pytorch"].update(installed=False, outputs=[output])
+    assert "but the unit pytorch built" in judge(reference)
+    assert judge({**reference, "method": "wheel"}) == ""
 
 
-def test_wheel_in_store_is_compared(made: dict[str, t.Any]) -> None:
-    source = Path(made["units"]["pytorch"]["artefact"]) / made["units"]["pytorch"]["outputs"][0]["path"]
+def test_wheel_in_store_is_compared(reference: dict[str, t.Any]) -> None:
+    source = Path(reference["units"]["pytorch"]["artefact"]) / reference["units"]["pytorch"]["outputs"][0]["path"]
     digest = packages.sha256_of(str(source))
-    store = Path(made["root"]) / "wheels" / digest
+    store = Path(reference["root"]) / "wheels" / digest
     store.mkdir(parents=True)
     shutil.copy(source, store)
     receipt = {"wheels": [{"file": source.name, "sha256": digest}]}
-    (stored,) = identity.available_wheels(receipt, {}, made["root"])
+    (stored,) = identity.available_wheels(receipt, {}, reference["root"])
     assert identity.artefact_problems(stored, packages.installed()) == []
     (store / source.name).write_bytes(b"no wheel")
     damaged = dataclasses.replace(stored, sha256=packages.sha256_of(stored.path))
     assert "is not a complete wheel" in identity.artefact_problems(damaged, packages.installed())[0]
 
 
-def test_link_outside_activated_paths_fails(made: dict[str, t.Any]) -> None:
+def test_link_outside_activated_paths_fails(reference: dict[str, t.Any]) -> None:
     variables = {
         "TRITON_PTXAS_PATH": "/usr/local/cuda-13.0/bin/ptxas",
         "TRITON_CUDART_PATH": "/usr/local/cuda-13.0/include",
     }
-    context = Context(device="cpu", reference={**made, "receipt": {**made["receipt"], "environment": variables}})
+    context = Context(
+        device="cpu", reference={**reference, "receipt": {**reference["receipt"], "environment": variables}}
+    )
     library = Path(sys.prefix) / "site-packages/torch/lib"
     (library / "ptxas").symlink_to("/usr/local/cuda-13.0/bin/ptxas")
     (library / "cuda.h").symlink_to("/usr/local/cuda-13.0/include/cuda.h")
@@ -416,8 +421,8 @@ def test_link_outside_activated_paths_fails(made: dict[str, t.Any]) -> None:
     assert failed.value.cause == "1 files belong to no wheel: torch/lib/nvdisasm."
 
 
-def test_changed_and_added_files_are_named(made: dict[str, t.Any]) -> None:
-    context = Context(device="cpu", reference=made)
+def test_changed_and_added_files_are_named(reference: dict[str, t.Any]) -> None:
+    context = Context(device="cpu", reference=reference)
     assert identity.files(context).measured.endswith("files, 0.0 GB")
     site = Path(sys.prefix) / "site-packages"
     (site / "torch/lib/x.so").write_bytes(b"y")
@@ -432,13 +437,13 @@ def test_changed_and_added_files_are_named(made: dict[str, t.Any]) -> None:
     for number in range(9):
         (site / f"torch/extra{number}.py").write_text("")
     with pytest.raises(Failed, match=r"extra4\.py and 4 more"):
-        identity.files(Context(device="cpu", reference=made))
+        identity.files(Context(device="cpu", reference=reference))
 
 
-def test_missing_record_fails_only_with_receipt(made: dict[str, t.Any]) -> None:
+def test_missing_record_fails_only_with_receipt(reference: dict[str, t.Any]) -> None:
     next((Path(sys.prefix) / "site-packages").glob("torch-*.dist-info/RECORD")).unlink()
     with pytest.raises(Failed, match="RECORD for torch"):
-        identity.files(Context(device="cpu", reference=made))
+        identity.files(Context(device="cpu", reference=reference))
     with pytest.raises(Skipped):
         identity.files(Context(device="cpu", reference={}))
 

@@ -63,10 +63,10 @@ def package(name: str, *libraries: contents.Library, version: str = "1.0", **mor
 
 
 def answer(
-    *inspected: contents.Contents, asked: str = "", device: judge.Device = SPARK
+    *inspected: contents.Contents, requested: str = "", device: judge.Device = SPARK
 ) -> tuple[str, set[tuple[str, str]]]:
     """Return the verdict, and level and kind of each finding."""
-    result = judge.judge(inspected, device, asked.split())
+    result = judge.judge(inspected, device, requested.split())
     assert all(finding["what"][-1] in ".)" for finding in result["findings"]), result["findings"]
     return result["verdict"], {(finding["level"], finding["kind"]) for finding in result["findings"]}
 
@@ -146,8 +146,8 @@ def test_finding_for_one_package(inspected: contents.Contents, verdict: str, fin
 
 def test_fault_in_dependency_is_a_doubt() -> None:
     bad = package("dep", library("dep/_C.so", "8.0"))
-    assert answer(package("thing"), bad, asked="thing")[0] == "perhaps"
-    assert answer(package("thing"), bad, asked="thing dep")[0] == "no"
+    assert answer(package("thing"), bad, requested="thing")[0] == "perhaps"
+    assert answer(package("thing"), bad, requested="thing dep")[0] == "no"
 
 
 def test_differing_cuda_versions() -> None:

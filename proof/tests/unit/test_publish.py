@@ -161,8 +161,8 @@ def test_metric_of_changed_host_needs_timer(
 def test_files_are_created_updated_and_removed(host: dict[str, Any]) -> None:
     root = Path(host["root"])
     metrics, motd = root / "collector/sparkforge.prom", root / "motd"
-    announced = run(host, check=True)
-    assert announced["changed"] and announced["files"] == [str(metrics), str(motd)]
+    preview = run(host, check=True)
+    assert preview["changed"] and preview["files"] == [str(metrics), str(motd)]
     assert not metrics.exists() and not motd.exists()
     assert run(host)["changed"] and publish.is_published(host["root"])
     assert oct(motd.stat().st_mode & 0o777) == "0o755" and oct(metrics.stat().st_mode & 0o777) == "0o644"
@@ -231,12 +231,14 @@ def test_dashboard_queries_existing_metrics_and_labels() -> None:
             assert label == "instance" or f'{label}="' in exported, query
 
 
-def lost(before: Any, after: Any, path: str = "") -> list[str]:
+def differences(before: Any, after: Any, path: str = "") -> list[str]:
     """Return the paths in a JSON document whose values are missing or different in another document."""
     if isinstance(before, dict) and isinstance(after, dict):
-        return [name for key in before for name in lost(before[key], after.get(key), f"{path}/{key}")]
+        return [name for key in before for name in differences(before[key], after.get(key), f"{path}/{key}")]
     if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        return [name for number, pair in enumerate(zip(before, after)) for name in lost(*pair, f"{path}/{number}")]
+        return [
+            name for number, pair in enumerate(zip(before, after)) for name in differences(*pair, f"{path}/{number}")
+        ]
     return [] if before == after else [path]
 
 
@@ -245,7 +247,7 @@ def test_dashboard_has_types_of_grafana() -> None:
     board = json.loads(DASHBOARD.read_text())
     read = json.loads(JSONEncoder().encode(Dashboard.from_json(board)))
     # The types lack the text that Grafana's editor shows for a variable.
-    assert lost(board, read) == ["/templating/list/1/definition"]
+    assert differences(board, read) == ["/templating/list/1/definition"]
 
 
 def test_removed_command_timer_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -250,8 +250,8 @@ def test_report_from_future_is_not_the_last_one(tmp_path: Path, bare: Path) -> N
     ahead.rename(history / f"2999{ahead.name[4:]}")
     second = Proof(options(python=str(bare), history=str(history), reference={"stack": "now"})).run()
     assert second["drift"]["since"] is None
-    [kept] = history.iterdir()
-    assert json.loads(kept.read_text())["stack"] == "now"
+    [stored] = history.iterdir()
+    assert json.loads(stored.read_text())["stack"] == "now"
 
 
 def test_report_lists_changes_since_last_run(bare: Path, tmp_path: Path) -> None:
@@ -273,8 +273,8 @@ def test_history_drops_oldest_reports(bare: Path, tmp_path: Path, monkeypatch: p
     (history / "2026-01-05T000000Z.000000000.json").write_text("damaged")
     report = Proof(options(python=str(bare), history=str(history))).run()
     assert report["drift"]["since"] is None
-    kept = sorted(path.name for path in history.iterdir())
-    assert len(kept) == 3 and json.loads((history / kept[-1]).read_text())["verdict"] == "fail"
+    names = sorted(path.name for path in history.iterdir())
+    assert len(names) == 3 and json.loads((history / names[-1]).read_text())["verdict"] == "fail"
 
 
 def remembered(history: Path, number: int, **changed: Any) -> None:
@@ -296,8 +296,8 @@ def test_first_proven_run_sets_floors(bare: Path, tmp_path: Path, monkeypatch: p
         proof = Proof(options(python=str(bare), history=str(history)))
         proof.run()
         assert proof.profile["own_floors"] == {"copy_gb_per_s": {"nominal": 202.0, "since": "2026-01-02"}}
-    kept = sorted(path.name for path in history.iterdir())
-    assert len(kept) == 3 and kept[0].startswith("2026-01-02")
+    names = sorted(path.name for path in history.iterdir())
+    assert len(names) == 3 and names[0].startswith("2026-01-02")
     # The site's floors replace the host's own.
     own = {"copy_gb_per_s": {"nominal": 100.0, "ratio": 0.5}}
     proof = Proof(options(python=str(bare), history=str(history), profile={"site_floors": own}))
@@ -410,13 +410,13 @@ def test_checks_have_only_rights_of_account(output: Path, monkeypatch: pytest.Mo
     assert state["owner"] == 0
 
 
-@pytest.mark.parametrize("hides", ["", "env -i "], ids=["with variables", "without variables"])
-def test_daemon_of_environment_is_killed(output: Path, hides: str) -> None:
-    if hides and os.geteuid() != 0:
+@pytest.mark.parametrize("prefix", ["", "env -i "], ids=["with variables", "without variables"])
+def test_daemon_of_environment_is_killed(output: Path, prefix: str) -> None:
+    if prefix and os.geteuid() != 0:
         pytest.skip("without its variables, a daemon is only found by the account that root gives it")
-    text = f"#!/bin/sh\n{hides}setsid sleep 600 &\necho $! > {output}\nsleep 0.2\n"
+    text = f"#!/bin/sh\n{prefix}setsid sleep 600 &\necho $! > {output}\nsleep 0.2\n"
     python = script(output.parent / "python", text)
-    users = [None] if os.geteuid() else [""] if hides else ["", "nobody"]
+    users = [None] if os.geteuid() else [""] if prefix else ["", "nobody"]
     for user in users:
         # The daemon holds the results' pipe open, so the proof waits until its limit.
         Proof(options(python=str(python), user=user, limits={"seconds": 2})).run()
@@ -446,7 +446,7 @@ def test_checks_do_not_get_group_of_root(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(os, "chown", lambda *_arguments: None)
     monkeypatch.setattr(os.path, "exists", lambda path: path == "/dev/nvmap" or exists(path))
-    monkeypatch.setattr(os, "stat", lambda path, **how: device if path == "/dev/nvmap" else stat(path, **how))
+    monkeypatch.setattr(os, "stat", lambda path, **options: device if path == "/dev/nvmap" else stat(path, **options))
     lanes = lane.Lanes(interpreter.PYTHON, {}, {}, {}, "nobody")
     assert 0 not in lane._identity(lanes, str(tmp_path), str(tmp_path), None)["extra_groups"]
 

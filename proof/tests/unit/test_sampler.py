@@ -67,8 +67,8 @@ def test_process_names_with_commas(path: pathlib.Path, monkeypatch: pytest.Monke
         path,
         f"echo \"$@\" >>{path}/asked; echo '4242, python train.py --sizes 1,2, 1024'; echo '7, [Not Found], [N/A]'",
     )
-    seen = {4242: 1, 7: 1, os.getpid(): 1}
-    monkeypatch.setattr(sampler, "parents", lambda: seen)
+    parents = {4242: 1, 7: 1, os.getpid(): 1}
+    monkeypatch.setattr(sampler, "parents", lambda: parents)
     assert sampler.others("1") == [Process(4242, "python train.py --sizes 1,2", 1024), Process(7, "[Not Found]")]
     assert (path / "asked").read_text(encoding="utf-8").strip().endswith("-i 1")
 

@@ -167,8 +167,8 @@ def test_stack_for_other_gpu_warns():
 def test_remedy_of_stuck_gb10(clock: float, power: float | None, fault: str):
     # The first three figures are from MINEFIELD, the last is from HWTEST.
     floor = speed.floor_of("sm_clock_mhz", {"name": "gb10", "floors": GB10["speed_floors"]}, "NVIDIA GB10")
-    seen = dataclasses.replace(HEALTHY, sm_clock_mhz=clock, power_w=power)
-    problem = speed.clock_fault([seen] * 5, floor, "NVIDIA GB10")[2]
+    sample = dataclasses.replace(HEALTHY, sm_clock_mhz=clock, power_w=power)
+    problem = speed.clock_fault([sample] * 5, floor, "NVIDIA GB10")[2]
     assert bool(problem) == bool(fault)
     if problem:
         assert fault in problem.cause
