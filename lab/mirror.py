@@ -133,7 +133,7 @@ class Wheels:
     def path(self, source: str) -> Path:
         return self._sources[source]
 
-    def fetch(self, wanted: Mapping[str, Inputs]) -> None:
+    def fetch(self, pins: Mapping[str, Inputs]) -> None:
         """Provide every wheel in ``wanted`` (name -> version, file, sha256, size); download the missing ones.
 
         If a pin has ``name``, that is the project's name, and the key only distinguishes it from others.
@@ -141,17 +141,17 @@ class Wheels:
         self._directory.mkdir(parents=True, exist_ok=True)
         start, fetched = time.monotonic(), 0
         with locked(self._directory / ".lock"):
-            for number, (name, pin) in enumerate(wanted.items(), 1):
+            for number, (name, pin) in enumerate(pins.items(), 1):
                 path = self._directory / pin["file"]
                 self._sources[name] = path
                 if path.exists() and _sha256(path) == pin["sha256"]:
                     continue
-                say(f"wheel {number} of {len(wanted)}: {pin['file']}, {megabytes(pin['size'])}")
+                say(f"wheel {number} of {len(pins)}: {pin['file']}, {megabytes(pin['size'])}")
                 self._download(pin.get("name", name), pin, path)
                 fetched += pin["size"]
         seconds = time.monotonic() - start
         got = f"{megabytes(fetched)} at {megabytes(fetched / seconds)}/s" if fetched else "all in the cache"
-        say(f"{len(wanted)} wheels: {got}, {seconds:.1f} s")
+        say(f"{len(pins)} wheels: {got}, {seconds:.1f} s")
 
     def _download(self, name: str, pin: Inputs, path: Path) -> None:
         """Let pip fetch a wheel as the user's configuration says, and check it against its pin."""
@@ -190,13 +190,13 @@ class Wheels:
                 "Check pip's configuration (`python -m pip config list`) and the network, then run it again: "
                 "the wheels that are complete are kept."
             )
-        found = partial / pin["file"]
-        if not found.exists():
+        wheel = partial / pin["file"]
+        if not wheel.exists():
             raise LabError(
                 f"pip downloaded {sorted(p.name for p in partial.glob('*.whl'))} where {pin['file']} was "
                 "wanted. Correct `file` in lab/mirror_inputs.yml."
             )
-        found.replace(path)
+        wheel.replace(path)
         shutil.rmtree(partial)
 
 
@@ -324,11 +324,11 @@ def _stem(soname: str) -> str:
 
 def make_package(spec: Inputs, payloads: Payloads, inputs: Inputs, platform: Platform) -> Package:
     """Convert an entry in a repository's list into a package."""
-    place = {key: platform.fill(value) for key, value in inputs["places"][spec.get("place", "system")].items()}
-    entries = payloads.libraries(spec, place["library"])
-    entries += payloads.links(spec.get("links", ()), place["library"])
-    entries += payloads.headers(spec, place["include"])
-    entries += payloads.members(spec, place["library"])
+    directories = {key: platform.fill(value) for key, value in inputs["places"][spec.get("place", "system")].items()}
+    entries = payloads.libraries(spec, directories["library"])
+    entries += payloads.links(spec.get("links", ()), directories["library"])
+    entries += payloads.headers(spec, directories["include"])
+    entries += payloads.members(spec, directories["library"])
     entries += [Entry(path, Content(platform.fill(text))) for path, text in sorted(spec.get("files", {}).items())]
     entries += [Entry(path, link=platform.fill(link)) for path, link in spec.get("symlinks", {}).items()]
     if entries:
@@ -685,7 +685,7 @@ class Mirror:
         if _read_json(self._record(self._new, stage)).get("key") == key:
             return True
         trees = [self._output, *self._others()]
-        source = next((one for one in trees if _read_json(self._record(one, stage)).get("key") == key), None)
+        source = next((tree for tree in trees if _read_json(self._record(tree, stage)).get("key") == key), None)
         if source is None:
             return False
         target = self._new / stage.directory
@@ -702,8 +702,8 @@ class Mirror:
 
     def _others(self) -> list[Path]:
         """Return the trees of this level from other checkouts, or from this one's past."""
-        found = [path.parent for path in self._output.parent.glob(f"{self._level}-*/{SUMMARY}")]
-        return [path for path in found if path != self._output and path.suffix not in (".new", ".old")]
+        trees = [path.parent for path in self._output.parent.glob(f"{self._level}-*/{SUMMARY}")]
+        return [path for path in trees if path != self._output and path.suffix not in (".new", ".old")]
 
     def _prune(self) -> None:
         """Remove the trees that nobody used for a while and no server has open: a server holds the directory's lock."""

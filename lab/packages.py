@@ -154,8 +154,8 @@ class StoredXz:
         self._check = zlib.crc32(data, self._check)
         self._uncompressed += len(data)
         self._pending += data
-        whole = len(self._pending) - len(self._pending) % self._CHUNK
-        self._store(whole)
+        complete = len(self._pending) - len(self._pending) % self._CHUNK
+        self._store(complete)
 
     def close(self) -> None:
         self._store(len(self._pending))
@@ -360,8 +360,8 @@ class SigningKey:
         with self._imported() as gpg:
             options = ("--digest-algo", "SHA512")
             return {
-                "InRelease": gpg(*options, "--clear-sign", given=release),
-                "Release.gpg": gpg(*options, "--armor", "--detach-sign", given=release),
+                "InRelease": gpg(*options, "--clear-sign", content=release),
+                "Release.gpg": gpg(*options, "--armor", "--detach-sign", content=release),
             }
 
     @contextlib.contextmanager
@@ -378,10 +378,10 @@ def _gpg_home() -> Iterator[t.Callable[..., bytes]]:
     with tempfile.TemporaryDirectory(prefix="lab-gpg-") as home:
         options = ["--homedir", home, "--batch", "--quiet", "--no-tty", "--passphrase", ""]
 
-        def gpg(*arguments: str, given: bytes | None = None) -> bytes:
+        def gpg(*arguments: str, content: bytes | None = None) -> bytes:
             done = subprocess.run(
                 [require("gpg"), *options, "--pinentry-mode", "loopback", *arguments],
-                input=given,
+                input=content,
                 capture_output=True,
                 check=False,
             )

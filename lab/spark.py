@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sparkforge import Exit
-from sparkforge.questions import terminal
+from sparkforge.questions import has_terminal
 
 #: The demo, with the variables that were passed to this make (through MAKEFLAGS).
 SIMULATED = ["make", "--no-print-directory", "demo"]
@@ -30,7 +30,7 @@ def simulated() -> int:
 
 def main(arguments: Sequence[str]) -> int:
     """Run `sparkforge setup` with these arguments, or the simulation, and return the exit status."""
-    if not arguments and not terminal():
+    if not arguments and not has_terminal():
         say("Nobody can be asked here, without a terminal. So this sets up a simulated Spark. For a real one:")
         say(".venv/bin/sparkforge setup --host NAME --user NAME --accept-nvidia-license --method wheels --no-password")
         return simulated()

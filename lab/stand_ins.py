@@ -43,8 +43,8 @@ def shared_object(platform: str, soname: str, needed: Iterable[str] = ()) -> byt
         strings.extend(text.encode() + b"\0")
         return len(strings) - len(text) - 1
 
-    wanted = [*needed, *(["libc.so.6"] if "libc.so.6" not in needed else [])]
-    names = [(_DT_SONAME, string(soname))] + [(_DT_NEEDED, string(name)) for name in wanted]
+    libraries = [*needed, *(["libc.so.6"] if "libc.so.6" not in needed else [])]
+    names = [(_DT_SONAME, string(soname))] + [(_DT_NEEDED, string(name)) for name in libraries]
     symbol_name = string(SYMBOL)
     code_offset = 64 + 4 * 56
     # Symbol 0 is undefined; symbol 1 is global (1 << 4), a function (2), in any section.

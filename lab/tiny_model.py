@@ -88,19 +88,19 @@ def _tokenizer() -> t.Any:
     import tokenizers
     import transformers
 
-    made = tokenizers.Tokenizer(tokenizers.models.BPE())
-    made.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
-    made.decoder = tokenizers.decoders.ByteLevel()
+    trained = tokenizers.Tokenizer(tokenizers.models.BPE())
+    trained.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    trained.decoder = tokenizers.decoders.ByteLevel()
     alphabet = tokenizers.pre_tokenizers.ByteLevel.alphabet()
     trainer = tokenizers.trainers.BpeTrainer(
         vocab_size=384, special_tokens=list(_SPECIAL), initial_alphabet=alphabet, show_progress=False
     )
-    made.train_from_iterator(_SENTENCES, trainer)
-    found = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=made, bos_token=_SPECIAL[0], eos_token=_SPECIAL[1], pad_token=_SPECIAL[1]
+    trained.train_from_iterator(_SENTENCES, trainer)
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=trained, bos_token=_SPECIAL[0], eos_token=_SPECIAL[1], pad_token=_SPECIAL[1]
     )
-    found.chat_template = TEMPLATE
-    return found
+    tokenizer.chat_template = TEMPLATE
+    return tokenizer
 
 
 if __name__ == "__main__":

@@ -87,7 +87,7 @@ def log_softmax(scores: list[float]) -> list[float]:
 class Model:
     """The exact numbers.
 
-    :ivar words: the text of each token.
+    :ivar texts: the text of each token.
     """
 
     chat_template = "x"
@@ -100,7 +100,7 @@ class Model:
         )
         self.states: dict[tuple[int, ...], list[float]] = {}
         letters = "abcdefghijklmnopqrstuvwxyz"
-        self.words = ["", "", "", *(f" {letters[one % 26]}{letters[one * 7 % 26]}{one}" for one in range(FIRST, SIZE))]
+        self.texts = [""] * FIRST + [f" {letters[at % 26]}{letters[at * 7 % 26]}{at}" for at in range(FIRST, SIZE)]
 
     def scores(self, ids: tuple[int, ...]) -> list[float]:
         """Return the scores of the token after a text."""
@@ -110,21 +110,21 @@ class Model:
         """Return the scores after each token from a position on, by default after the last."""
         first = len(ids) - 1 if first < 0 else first
         start = len(ids) - 1 if first == len(ids) - 1 and ids[:-1] in self.states else 0
-        state, found = self.states[ids[:-1]] if start else [0.0] * SIZE, []
+        state, rows = self.states[ids[:-1]] if start else [0.0] * SIZE, []
         for position, token in enumerate(ids[start:], start):
-            state = [0.97 * one + other for one, other in zip(state, self.around[token])]
+            state = [0.97 * value + change for value, change in zip(state, self.around[token])]
             if position < first:
                 continue
-            row = [one + other for one, other in zip(state, self.after[token])]
-            for place in range(position):
-                if ids[place] == token:
-                    row[ids[place + 1]] += 0.8
+            row = [value + change for value, change in zip(state, self.after[token])]
+            for earlier in range(position):
+                if ids[earlier] == token:
+                    row[ids[earlier + 1]] += 0.8
             # Texts end only by chance, because otherwise every answer would be short.
-            found.append([score - 4 if one < FIRST else score for one, score in enumerate(row)])
+            rows.append([score - 4 if number < FIRST else score for number, score in enumerate(row)])
         if len(self.states) > 2000:
             self.states.clear()
         self.states[ids] = state
-        return found
+        return rows
 
     # Methods of a tokenizer
 
@@ -133,16 +133,18 @@ class Model:
         return type("Encoding", (), {"input_ids": ids})
 
     def get_vocab(self) -> dict[str, int]:
-        return {word or f"<{number}>": number for number, word in enumerate(self.words)}
+        return {word or f"<{number}>": number for number, word in enumerate(self.texts)}
 
     def decode(self, ids: list[int]) -> str:
-        return "".join(self.words[one] for one in ids)
+        return "".join(self.texts[token] for token in ids)
 
-    def convert_ids_to_tokens(self, one: int) -> str:
-        return self.words[one]
+    def convert_ids_to_tokens(self, token: int) -> str:
+        return self.texts[token]
 
     def apply_chat_template(self, messages: list[dict[str, str]], **_options: object) -> dict[str, list[int]]:
-        return {"input_ids": [BEGIN, *(one for row in messages for one in (3, *self(row["content"]).input_ids[1:], 4))]}
+        return {
+            "input_ids": [BEGIN, *(token for row in messages for token in (3, *self(row["content"]).input_ids[1:], 4))]
+        }
 
 
 class Reference:
@@ -167,17 +169,17 @@ class Reference:
     def positions(self, ids: tuple[int, ...], named: Any, drawn: float) -> dict[int, Any]:
         first = min(named, default=1)
         rows = [log_softmax(row) for row in self.tokenizer.rows(tuple(ids[: max(named, default=1)]), first - 1)]
-        found = {}
+        numbers_at = {}
         for at, tokens in named.items():
             row = rows[at - first]
-            p = [math.exp(one) for one in log_softmax([one / (drawn or 1) for one in row])]
-            mean = sum(one * value for one, value in zip(p, row))
-            variance = sum(one * (value - mean) ** 2 for one, value in zip(p, row))
-            numbers = {one: row[one] for one in tokens}
+            p = [math.exp(value) for value in log_softmax([value / (drawn or 1) for value in row])]
+            mean = sum(share * value for share, value in zip(p, row))
+            variance = sum(share * (value - mean) ** 2 for share, value in zip(p, row))
+            numbers = {token: row[token] for token in tokens}
             # A log-probability moves with its own score and with the sum over all, which follows the likeliest ones.
             sigma = self.noise * math.sqrt(1 + sum(math.exp(2 * value) for value in row))
-            found[at] = types.SimpleNamespace(logprobs=numbers, sigma=sigma, moments=(mean, variance, mean))
-        return found
+            numbers_at[at] = types.SimpleNamespace(logprobs=numbers, sigma=sigma, moments=(mean, variance, mean))
+        return numbers_at
 
 
 class Server:
@@ -209,7 +211,7 @@ class Server:
             settled = self.count
             time.sleep(0.001)
         with self.lock:
-            beside = [one for other, one in self.active.items() if other != number]
+            beside = [request for other, request in self.active.items() if other != number]
         try:
             return Request(self, number, ids, body, beside).answer(path)
         finally:
@@ -219,12 +221,12 @@ class Server:
     def stream(self, path: str, body: dict[str, Any]) -> list[dict[str, Any]]:
         """Answer a request word by word."""
         text = self.post(path, {**body, "stream": True})["choices"][0]["text"]
-        words = text.replace(" ", "\0 ").split("\0")
-        if self.fault == "word_lost_streamed" and len(words) > 6:
-            del words[5]
+        pieces = text.replace(" ", "\0 ").split("\0")
+        if self.fault == "word_lost_streamed" and len(pieces) > 6:
+            del pieces[5]
         if self.fault == "end_lost_streamed" and body.get("stop"):
-            words = words[:-1]
-        return [{"choices": [{"text": word}]} for word in words]
+            pieces = pieces[:-1]
+        return [{"choices": [{"text": word}]} for word in pieces]
 
     def read(self, path: str, body: dict[str, Any]) -> tuple[int, ...]:
         """Return the tokens of a request."""
@@ -271,7 +273,7 @@ class Request:
         way = (ids, self.server.way, len(self.beside) if self.beside else len(ids) - len(self.prompt) > 0)
         draw = random.Random(str(way))  # noqa: S311 - draws rounding
         size = 0.1 + 0.01 * (len(ids) - 96) if self.fault == "drift" and len(ids) > 96 else 0.0
-        return [score + draw.gauss(0, self.server.noise) + size * (one % 5 - 2) for one, score in enumerate(row)]
+        return [score + draw.gauss(0, self.server.noise) + size * (token % 5 - 2) for token, score in enumerate(row)]
 
     def penalised(self, row: list[float], generated: tuple[int, ...]) -> list[float]:
         """Return scores after penalties."""
@@ -282,42 +284,53 @@ class Request:
         presence, frequency = asked.get("presence_penalty", defaults[0]), asked.get("frequency_penalty", defaults[1])
         repetition = asked.get("repetition_penalty", 1.1 if self.fault.startswith("repetition") else 1.0)
         row = [
-            score - presence * (one in generated) - frequency * generated.count(one) for one, score in enumerate(row)
+            score - presence * (token in generated) - frequency * generated.count(token)
+            for token, score in enumerate(row)
         ]
         if repetition != 1.0:
-            for one in {*self.prompt, *generated}:
-                row[one] = row[one] / repetition if row[one] > 0 else row[one] * repetition
+            for token in {*self.prompt, *generated}:
+                row[token] = row[token] / repetition if row[token] > 0 else row[token] * repetition
         return row
 
     def chosen(self, row: list[float], generated: tuple[int, ...]) -> tuple[int, list[float]]:
         """Return the next token and the reported numbers."""
-        said, fault, asked = row, self.fault, self.body
+        reported, fault, asked = row, self.fault, self.body
         bias = {} if fault == "bias_ignored" else asked.get("logit_bias") or {}
-        row = [score + bias.get(str(one), 0) for one, score in enumerate(row)]
-        said = row if fault == "bias_reported" else said
+        row = [score + bias.get(str(token), 0) for token, score in enumerate(row)]
+        reported = row if fault == "bias_reported" else reported
         row = self.penalised(row, generated)
-        said = row if fault in ("penalties_reported", "repetition_reported") else said
+        reported = row if fault in ("penalties_reported", "repetition_reported") else reported
         temperature = asked.get("temperature", 1.0) or (0.7 if fault == "draws_at_zero" else 0)
         if fault == "drafts" and len(generated) % 3 == 2:
-            return sorted(range(SIZE), key=lambda one: -row[one])[1], said
+            return sorted(range(SIZE), key=lambda token: -row[token])[1], reported
         if fault == "temperature_reported" and temperature:
-            said = [score / temperature for score in said]
+            reported = [score / temperature for score in reported]
         if not temperature:
-            return max(range(SIZE), key=lambda one: row[one]), said
+            return max(range(SIZE), key=lambda token: row[token]), reported
         row = log_softmax([score / (temperature**0.5 if fault == "half_temperature" else temperature) for score in row])
-        order = sorted(range(SIZE), key=lambda one: -row[one])
+        order = sorted(range(SIZE), key=lambda token: -row[token])
         top_k = asked.get("top_k", 3 if fault == "top_k_default" else -1)
-        kept = order[:top_k] if top_k > 0 and fault != "top_k_ignored" else order
-        said = [row[one] if one in kept else -1e4 for one in range(SIZE)] if fault == "top_k_reported" else said
+        candidates = order[:top_k] if top_k > 0 and fault != "top_k_ignored" else order
+        reported = (
+            [row[token] if token in candidates else -1e4 for token in range(SIZE)]
+            if fault == "top_k_reported"
+            else reported
+        )
         total, most = 0.0, 1.0 if fault == "top_p_ignored" else asked.get("top_p", 1.0)
-        for count, one in enumerate(kept):
-            total += math.exp(row[one])
+        for count, token in enumerate(candidates):
+            total += math.exp(row[token])
             if total >= most:
-                kept = kept[: count + 1]
+                candidates = candidates[: count + 1]
                 break
-        kept = [one for one in kept if row[one] >= row[order[0]] + math.log(asked.get("min_p") or 1e-30)]
-        said = [row[one] if one in kept else -1e4 for one in range(SIZE)] if fault == "top_p_reported" else said
-        return self.draw.choices(kept, [math.exp(row[one]) for one in kept])[0], said
+        candidates = [
+            token for token in candidates if row[token] >= row[order[0]] + math.log(asked.get("min_p") or 1e-30)
+        ]
+        reported = (
+            [row[token] if token in candidates else -1e4 for token in range(SIZE)]
+            if fault == "top_p_reported"
+            else reported
+        )
+        return self.draw.choices(candidates, [math.exp(row[token]) for token in candidates])[0], reported
 
     def ends_at(self, token: int) -> bool:
         """Tell whether a token ends the answer."""
@@ -338,11 +351,11 @@ class Request:
         rows: list[list[float]] = []
         while len(tokens) < max(limit, 1):
             ids = self.seen((*self.prompt, *tokens))
-            token, said = self.chosen(self.rounded(ids, self.model.scores(ids)), tuple(tokens))
+            token, reported = self.chosen(self.rounded(ids, self.model.scores(ids)), tuple(tokens))
             tokens.append(token)
-            rows.append(log_softmax(said))
+            rows.append(log_softmax(reported))
             text = self.model.decode(tokens)
-            stop = next((one for one in stops if one in text), None)
+            stop = next((string for string in stops if string in text), None)
             if self.ends_at(token):
                 return tokens, rows, text, "stop"
             if stop is not None:
@@ -358,7 +371,7 @@ class Request:
         if self.fault == "stop_included":
             return text[: at + len(stop)]
         if self.fault == "text_behind_stop":
-            return text[:at] + self.model.words[9]
+            return text[:at] + self.model.texts[9]
         return text[: at + 1] if self.fault == "stop_leaks_streamed" and self.body.get("stream") else text[:at]
 
     def of_prompt(self) -> list[list[float] | None]:
@@ -385,11 +398,11 @@ class Request:
         numbers: list[list[float] | None] = [*rows]
         if self.body.get("echo"):
             listed, numbers = [*self.prompt, *tokens], [*self.of_prompt(), *rows]
-        lp: list[float | None] = [None if row is None else row[one] for row, one in zip(numbers, listed)]
+        lp: list[float | None] = [None if row is None else row[token] for row, token in zip(numbers, listed)]
         if self.number % 7 == 0 and self.fault in ("nan", "nan_as_null"):
             lp[len(lp) // 2] = None if self.fault == "nan_as_null" else math.nan
         named = [
-            {f"token_id:{one}": value for value, one in heapq.nlargest(5, zip(row or [], range(SIZE)))}
+            {f"token_id:{token}": value for value, token in heapq.nlargest(5, zip(row or [], range(SIZE)))}
             for row in numbers
         ]
         choice: dict[str, Any] = {
@@ -407,13 +420,13 @@ class Request:
                         "logprob": at,
                         "top_logprobs": [{"token": key, "logprob": value} for key, value in top.items()],
                     }
-                    for name, at, top in zip((f"token_id:{one}" for one in listed), lp, named)
+                    for name, at, top in zip((f"token_id:{token}" for token in listed), lp, named)
                 ]
             }
         else:
             choice["text"] = text
             choice["logprobs"] = {
-                "tokens": [f"token_id:{one}" for one in listed],
+                "tokens": [f"token_id:{token}" for token in listed],
                 "token_logprobs": lp,
                 "top_logprobs": named,
             }

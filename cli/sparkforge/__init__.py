@@ -42,19 +42,14 @@ def release(stack: str) -> tuple[int, ...]:
 
 
 def module(name: str) -> Any:
-    """Return a module of the collection (``plugins.module_utils._core.shown``), for use in this command."""
-    if (place := str(collections_path())) not in sys.path:
-        sys.path.insert(0, place)
+    """Return a module of the collection (``plugins.module_utils._core.sanitize``), for use in this command."""
+    if (path := str(collections_path())) not in sys.path:
+        sys.path.insert(0, path)
     # If all of Ansible is installed, only its own package of this name would be found.
-    places = import_module("ansible_collections").__path__
-    if (own := str(collections_path() / "ansible_collections")) not in places:
-        places.append(own)
+    package_paths = import_module("ansible_collections").__path__
+    if (own := str(collections_path() / "ansible_collections")) not in package_paths:
+        package_paths.append(own)
     return import_module(f"ansible_collections.{COLLECTION}.{name}")
-
-
-def published() -> str:
-    """Return the URL of the published repository, or '' if it is not published."""
-    return galaxy("repository")
 
 
 def galaxy(key: str) -> str:

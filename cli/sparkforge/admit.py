@@ -17,11 +17,11 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     """
     guard = module("plugins.plugin_utils.programs").GUARD
     admission, errors = guard.module("admission"), guard.module("_shared.module_utils._core.errors")
-    words: list[str] = arguments.further
-    if not words:
+    command: list[str] = arguments.further
+    if not command:
         raise Refusal(Exit.USAGE, "There is no command.", "Write it after --: sparkforge run -- vllm serve DIRECTORY")
     try:
-        verdict = admission.admit(words, arguments.needs or "")
+        verdict = admission.admit(command, arguments.needs or "")
     except errors.SparkforgeError as error:
         console.print(*error.details.get("said", ()), sep="\n", soft_wrap=True)
         # Only the error for a command that does not fit contains figures.
@@ -29,32 +29,34 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         raise Refusal(code, error.cause, error.remedy) from None
     console.print(*verdict.lines, sep="\n", soft_wrap=True)
     if arguments.dry_run:
-        console.print(f"It fits, and would start: {shlex.join(words)}", soft_wrap=True)
+        console.print(f"It fits, and would start: {shlex.join(command)}", soft_wrap=True)
         return Exit.DONE
     if verdict.answer == admission.DROP:
-        path = admission.model_of(admission.engine_of(words), words)
+        path = admission.model_of(admission.engine_of(command), command)
         console.print(f"Dropped first: {admission.drop_caches(os.path.realpath(path) if path else '')}", soft_wrap=True)
     # Compilers at run time do not consider the memory (flashinfer#3634).
     os.environ.setdefault("MAX_JOBS", str(verdict.jobs))
     try:
-        os.execvp(words[0], words)  # noqa: S606 - is what was asked for
+        os.execvp(command[0], command)  # noqa: S606 - is what was asked for
     except OSError as error:
-        raise Refusal(Exit.USAGE, f"{words[0]} cannot be started: {error.strerror}.", "Correct the command.") from None
+        cause = f"{command[0]} cannot be started: {error.strerror}."
+        raise Refusal(Exit.USAGE, cause, "Correct the command.") from None
 
 
 def top(arguments: argparse.Namespace, console: Console) -> int:
     """Show the hosts in the inventory, or this machine if there is no inventory."""
     path = arguments.inventory or inventory.default_path()
     known = inventory.load(path).get("all", {}).get("children", {}).get("sparks", {})
-    hosts = {name: {**(known.get("vars") or {}), **(one or {})} for name, one in (known.get("hosts") or {}).items()}
-    wanted = {name: one for name, one in hosts.items() if not arguments.limit or name in arguments.limit.split(",")}
+    hosts = {name: {**(known.get("vars") or {}), **(own or {})} for name, own in (known.get("hosts") or {}).items()}
+    limit = arguments.limit.split(",") if arguments.limit else hosts
+    selected = {name: variables for name, variables in hosts.items() if name in limit}
     here = {} if hosts else {"here": {"ansible_connection": "local"}}
-    if not (wanted or here):
+    if not (selected or here):
         raise Refusal(Exit.USAGE, f"{path} has no host {arguments.limit}.", "Name hosts of the inventory with -l.")
     folder = path.absolute().parent
     if arguments.dry_run:
-        for name, one in (wanted or here).items():
-            console.print(f"+ {shlex.join(fleet_top.command(name, one, folder))}", soft_wrap=True)
+        for name, variables in (selected or here).items():
+            console.print(f"+ {shlex.join(fleet_top.command(name, variables, folder))}", soft_wrap=True)
         console.print("Nothing was run or written.")
         return Exit.DONE
-    return fleet_top.show(wanted or here, folder, console, arguments.once)
+    return fleet_top.show(selected or here, folder, console, arguments.once)

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 from argcomplete import autocomplete, shell_integration
 
-from sparkforge import INTERRUPTED, Exit, Refusal, galaxy, module, published
+from sparkforge import INTERRUPTED, Exit, Refusal, galaxy, module
 
 DESCRIPTION = """Set up DGX Sparks, and prove that they compute right numbers. Each command prints the
 ansible-playbook line that it runs, and passes everything after -- to ansible-playbook."""
@@ -32,7 +32,8 @@ GONE = {
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser for the whole command line."""
-    pages = f"\n\nDocumentation and questions: {published()}." if published() else ""
+    repository = galaxy("repository")
+    pages = f"\n\nDocumentation and questions: {repository}." if repository else ""
     parser = argparse.ArgumentParser(
         "sparkforge",
         description=DESCRIPTION,
@@ -66,9 +67,9 @@ def add(commands: Any, name: str, entry: Mapping[str, Any]) -> None:
         group = option.get("either", "")
         if group not in groups:
             groups[group] = parser.add_mutually_exclusive_group()
-        made = groups[group].add_argument(*option.get("flags", [flag]), **keywords)
+        action = groups[group].add_argument(*option.get("flags", [flag]), **keywords)
         if flag == "limit":
-            made.completer = complete_hosts
+            action.completer = complete_hosts
 
 
 def epilog(example: str, codes: Mapping[int, str | None]) -> str:
@@ -89,16 +90,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return the exit status."""
     parser = make_parser()
     autocomplete(parser)
-    words = list(sys.argv[1:] if argv is None else argv) or ["--help"]
-    if words[0] == "explain":
-        return int(module("plugins.plugin_utils.programs").PROOF.module("explain").main(words[1:]))
-    cut = words.index("--") if "--" in words else len(words)
-    for word in (words[0], *(word for word in words[:cut] if word.startswith("--"))):
+    typed = list(sys.argv[1:] if argv is None else argv) or ["--help"]
+    if typed[0] == "explain":
+        return int(module("plugins.plugin_utils.programs").PROOF.module("explain").main(typed[1:]))
+    cut = typed.index("--") if "--" in typed else len(typed)
+    for word in (typed[0], *(word for word in typed[:cut] if word.startswith("--"))):
         if word in GONE:
             sys.stderr.write(f"sparkforge: {word} is gone. {GONE[word]}\n")
             return Exit.USAGE
-    arguments = parser.parse_args(words[:cut])
-    arguments.further = words[cut + 1 :]
+    arguments = parser.parse_args(typed[:cut])
+    arguments.further = typed[cut + 1 :]
     if arguments.command == "completion":
         sys.stdout.write(shell_integration.shellcode(["sparkforge"], shell=arguments.shell))
         return Exit.DONE
@@ -107,7 +108,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     errors = terminal.Console(stderr=True, soft_wrap=True)
     run = {"setup": commands.setup, "run": admit.run, "top": admit.top}.get(arguments.command, commands.command)
     try:
-        terminal.refuse_control(words[:cut])
+        terminal.refuse_control(typed[:cut])
         return run(arguments, terminal.Console())
     except Refusal as refusal:
         # One line each, whatever a host or a file put into them.

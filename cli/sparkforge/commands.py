@@ -8,12 +8,14 @@ import shlex
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
-from sparkforge import INTERRUPTED, Exit, Refusal, find, forecast, inert, inventory, module, play, questions, serving
+from sparkforge import INTERRUPTED, Exit, Refusal, find, inventory, module, play, questions, serving
 from sparkforge.find import Spark
 from sparkforge.play import Play
 from sparkforge.questions import Answers
 from sparkforge.terminal import Console
+from sparkforge.unsafe_text import set_variables
 
 
 def command(arguments: argparse.Namespace, console: Console) -> int:
@@ -21,7 +23,7 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
     playbook, own = arguments.playbook, arguments.own
     path = arguments.inventory or inventory.default_path()
     if arguments.command == "inspect":
-        own = inert.variables(inspect_target=arguments.target)
+        own = set_variables(inspect_target=arguments.target)
         if not path.exists():
             own, path = ["-c", "local", *own], "localhost,"  # Ansible would reach a named localhost over ssh.
     elif arguments.command == "record":
@@ -31,12 +33,12 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
     elif not path.exists():
         raise Refusal(Exit.USAGE, f"There is no inventory {path}.", "Run sparkforge setup first, or name one with -i.")
     if arguments.command in ("serve", "model"):
-        with serving.variables(arguments) as given:
-            own = inert.variables(**given)
+        with serving.variables(arguments) as variables:
+            own = set_variables(**variables)
             return finish(arguments, console, Play(playbook, path, [*own, *for_ansible(arguments)]))
     if arguments.command == "forecast":
-        given = forecast.variables(arguments)
-        own = inert.variables(**given) if given else []
+        variables = forecast_variables(arguments)
+        own = set_variables(**variables) if variables else []
         arguments.limit = arguments.limit or ",".join(arguments.host)
         arguments.no_password = arguments.no_password or bool(arguments.record)
     return finish(arguments, console, Play(playbook, path, [*own, *for_ansible(arguments)]))
@@ -56,9 +58,30 @@ def record(arguments: argparse.Namespace, console: Console, path: Path) -> int:
         else:
             record.build(archive)
         if not path.exists():
-            return record.here(arguments, console, archive)
-        extra = inert.variables(record_archive=str(archive), record_options=record.options(arguments))
+            return record.record_this_machine(arguments, console, archive)
+        extra = set_variables(record_archive=str(archive), record_options=record.options(arguments))
         return finish(arguments, console, Play("record", path, [*extra, *for_ansible(arguments)]))
+
+
+def forecast_variables(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the variables of the forecast's playbook.
+
+    :raises Refusal: if a record does not exist, or hosts are named in two ways.
+    """
+    if arguments.host and arguments.limit:
+        cause = f"Hosts are named twice: {' '.join(arguments.host)}, and -l {arguments.limit}."
+        raise Refusal(Exit.USAGE, cause, "Name them in one of the two ways.")
+    for path in arguments.record or []:
+        if not path.is_file():
+            raise Refusal(Exit.USAGE, f"There is no file {path}.", "Make one with sparkforge record.")
+    values = {
+        "forecast_records": [str(path.absolute()) for path in arguments.record or []],
+        "forecast_ledger": arguments.ledger,
+        "forecast_accept": arguments.accept,
+        "forecast_format": "json" if arguments.json else None,
+        "forecast_file": str(arguments.file.absolute()) if arguments.file else None,
+    }
+    return {name: value for name, value in values.items() if value}
 
 
 def for_ansible(arguments: argparse.Namespace) -> list[str]:
@@ -72,12 +95,12 @@ def finish(arguments: argparse.Namespace, console: Console, last: Play, password
     """Run the last play of a command, and return the exit status."""
     if arguments.dry_run:
         asks = not arguments.no_password and arguments.command != "inspect"
-        console.print(f"+ {(last.asking() if asks else last).line}", soft_wrap=True)
+        console.print(f"+ {(last.with_password_prompts() if asks else last).line}", soft_wrap=True)
         check = " To ask the Sparks what would change: --check." if "check" in arguments else ""
         console.print(f"Nothing was run or written.{check}")
         return Exit.DONE
     if password is None:
-        ask = questions.terminal() and not arguments.no_password and arguments.command != "inspect"
+        ask = questions.has_terminal() and not arguments.no_password and arguments.command != "inspect"
         password = questions.ask_password("Your password on the Sparks") if ask else ""
     outcome = play.run(last, password, console, arguments.verbose)
     if outcome.code == play.CANCELLED:
@@ -96,7 +119,7 @@ def setup(arguments: argparse.Namespace, console: Console) -> int:
     known = inventory.load(path)
     answers = questions.ask(arguments, console, candidates(arguments, console, keys))
     answers.proxy = arguments.proxy or ""
-    hosts, key_lines = inventory.made(known, answers), inventory.known_keys(keys, answers.sparks)
+    hosts, key_lines = inventory.render(known, answers), inventory.known_keys(keys, answers.sparks)
     arguments.limit = arguments.limit or ",".join(spark.name for spark in answers.sparks)
     site = Play("site", path, for_ansible(arguments))
     if arguments.dry_run:
@@ -108,7 +131,7 @@ def setup(arguments: argparse.Namespace, console: Console) -> int:
         inventory.write(trial, hosts)
         inventory.write(trial.with_name("known_hosts"), key_lines)
         connect(arguments, console, Play("connect", trial, ["-l", arguments.limit, *arguments.further]), answers)
-    hosts = inventory.made(known, answers)
+    hosts = inventory.render(known, answers)
     inventory.write(keys, key_lines)
     inventory.write(path, hosts)
     console.print(f"Written: {path}", soft_wrap=True)
@@ -126,8 +149,8 @@ def candidates(arguments: argparse.Namespace, console: Console, keys: Path) -> l
         return find.by_name(arguments.host, find.by_sync())
     with console.status("Looking for Sparks"):
         mdns = [] if arguments.host else find.by_mdns(arguments.names, arguments.interfaces, console)
-        found = find.discovery.combined(mdns, find.by_sync())
-        sparks = find.by_name(arguments.host, found) if arguments.host else found
+        listed = find.discovery.combined(mdns, find.by_sync())
+        sparks = find.by_name(arguments.host, listed) if arguments.host else listed
         find.reach(sparks, keys)
     names = find.discovery.names_by_key(keys.read_text(errors="replace")) if keys.is_file() else {}
     sparks, sentences = find.discovery.distinct(sparks, names)
@@ -145,7 +168,7 @@ def candidates(arguments: argparse.Namespace, console: Console, keys: Path) -> l
             arguments.host = [address]
             return candidates(arguments, console, keys)
         raise Refusal(Exit.NO_SPARK, cause, remedy)
-    silent = [spark for spark in sparks if not spark.able]
+    silent = [spark for spark in sparks if not spark.is_reachable]
     if silent and (arguments.host or len(silent) == len(sparks)):
         if causes := [f"{spark.name} is refused: {spark.revoked}." for spark in silent if spark.revoked]:
             remedy = "Make new host keys there (rm /etc/ssh/ssh_host_*key*, ssh-keygen -A), or find out who answers."
@@ -157,10 +180,7 @@ def candidates(arguments: argparse.Namespace, console: Console, keys: Path) -> l
 
 
 def connect(arguments: argparse.Namespace, console: Console, trial: Play, answers: Answers) -> None:
-    """Log in and become root on every Spark; a wrong password may be corrected twice, as with sudo.
-
-    :raises Refusal: if that fails.
-    """
+    """Log in and become root on every Spark; a wrong password may be corrected twice, as with sudo."""
     for left in (2, 1, 0):
         outcome = play.run(trial, answers.password, console, arguments.verbose, quiet=not arguments.verbose)
         if outcome.code == play.CANCELLED:
@@ -169,7 +189,7 @@ def connect(arguments: argparse.Namespace, console: Console, trial: Play, answer
             for spark in answers.sparks:
                 spark.hostname = outcome.hostnames.get(spark.name, "")
             return
-        failed = "".join(f"\n  {host}: {words}" for host, words in sorted(outcome.unable.items()))
+        failed = "".join(f"\n  {host}: {message}" for host, message in sorted(outcome.unable.items()))
         way = "log in over ssh" if outcome.code == play.UNREACHABLE else "become root"
         if not left or not answers.password:
             break

@@ -69,12 +69,12 @@ class Spark:
         return (self.name, f"{self.name}.local", self.addresses[0])
 
     @property
-    def able(self) -> bool:
+    def is_reachable(self) -> bool:
         """Whether Ansible can connect to it."""
         return self.local or bool(self.key)
 
 
-def printed(*command: str) -> str:
+def output_of(*command: str) -> str:
     """Run a program without input and return its output, or '' if it does not finish in time."""
     try:
         done = subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=PATIENCE)
@@ -101,9 +101,9 @@ def by_mdns(names: Sequence[str] | None, interfaces: Sequence[str] | None, conso
 def by_sync(path: Path | None = None) -> list[Spark]:
     """Return the Sparks in NVIDIA Sync's file, each as OpenSSH itself reads it; [] if there is no such file."""
     path = path or Path(SYNC_FILES.get(sys.platform, SYNC_FILES["linux"])).expanduser()
-    found = []
+    sparks = []
     for alias in sync_aliases(path.read_text(errors="replace")) if path.is_file() else ():
-        lines = printed("ssh", "-G", "-F", str(path), "--", alias).splitlines()
+        lines = output_of("ssh", "-G", "-F", str(path), "--", alias).splitlines()
         # The first value counts, as in ssh.
         values = dict(line.split(" ", 1) for line in reversed(lines) if " " in line)
         if "hostname" not in values:
@@ -111,19 +111,19 @@ def by_sync(path: Path | None = None) -> list[Spark]:
         key = values.get("identityfile", "")
         spark = Spark(alias.removesuffix(".local").lower(), [values["hostname"]], "in NVIDIA Sync", int(values["port"]))
         spark.user, spark.key_file = values.get("user", ""), key if Path(key).expanduser().is_file() else ""
-        found.append(spark)
-    return found
+        sparks.append(spark)
+    return sparks
 
 
 def by_name(names: Iterable[str], known: Sequence[Spark]) -> list[Spark]:
     """Return the machines that a person named, with NVIDIA Sync's settings for those that it knows."""
     chosen = []
-    for given in names:
-        name = given.lower().removesuffix(".local")
-        if not NAME.fullmatch(given):
-            raise Refusal(Exit.USAGE, f"{given!r} is not a host name.", "Write it as spark-ab12 or 192.0.2.17.")
-        same = [spark for spark in known if spark.name == name or given in spark.addresses]
-        chosen += same or [Spark(name, [given], "named", local=given.lower() in (discovery.CONTROLLER, "127.0.0.1"))]
+    for text in names:
+        name = text.lower().removesuffix(".local")
+        if not NAME.fullmatch(text):
+            raise Refusal(Exit.USAGE, f"{text!r} is not a host name.", "Write it as spark-ab12 or 192.0.2.17.")
+        same = [spark for spark in known if spark.name == name or text in spark.addresses]
+        chosen += same or [Spark(name, [text], "named", local=text.lower() in (discovery.CONTROLLER, "127.0.0.1"))]
     return chosen
 
 
@@ -133,11 +133,11 @@ def reach(sparks: Sequence[Spark], known_hosts: Path) -> None:
     :raises Refusal: if two machines have one name.
     """
     here = socket.gethostname().split(".")[0].lower()
-    wanted = [(spark, address) for spark in sparks for address in spark.addresses]
+    pairs = [(spark, address) for spark in sparks for address in spark.addresses]
     with ThreadPoolExecutor(16) as pool:
-        keys = list(pool.map(lambda pair: host_keys(pair[1], pair[0].port), wanted))
+        keys = list(pool.map(lambda pair: host_keys(pair[1], pair[0].port), pairs))
     for spark in sparks:
-        answered = {address: key for (one, address), key in zip(wanted, keys, strict=True) if one is spark and key}
+        answered = {address: key for (owner, address), key in zip(pairs, keys, strict=True) if owner is spark and key}
         spark.local = spark.local or spark.name == here
         if spark.local or not answered:
             continue
@@ -152,7 +152,7 @@ def reach(sparks: Sequence[Spark], known_hosts: Path) -> None:
 
 def host_keys(address: str, port: int) -> list[str]:
     """Return the keys of the sshd at an address, in the order of KEY_TYPES; [] if it does not answer in time."""
-    offered = key_lines(printed("ssh-keyscan", "-T", "5", "-p", str(port), "--", address))
+    offered = key_lines(output_of("ssh-keyscan", "-T", "5", "-p", str(port), "--", address))
     return [key for kind in KEY_TYPES for key in offered if key.split()[0] == kind]
 
 
@@ -163,29 +163,29 @@ def compare(spark: Spark, offered: list[str], own: Path) -> None:
     that setup wrote for the name takes precedence, because addresses change. A revoked key is refused.
     """
     port = "{}" if spark.port == 22 else f"[{{}}]:{spark.port}"
-    places = [(own, name) for name in spark.names]
-    places += [(Path(path).expanduser(), port.format(name)) for path in PERSONAL for name in spark.names]
-    for path, name in places:
+    entries = [(own, name) for name in spark.names]
+    entries += [(Path(path).expanduser(), port.format(name)) for path in PERSONAL for name in spark.names]
+    for path, name in entries:
         if revoked := [key for key in known_keys(path, name, "@revoked") if key in offered]:
             spark.revoked = f"{path} says that its key {fingerprint(revoked[0])} is revoked"
             return
         if not spark.changed and known_keys(path, name, "@cert-authority"):
             spark.changed = f"{path} has an authority for {name}, whose certificates this command does not check"
-    for path, name in places:
+    for path, name in entries:
         known = known_keys(path, name)
         if known and not any(key in known for key in offered):
             spark.known, spark.changed = False, f"{path} has {', '.join(map(fingerprint, known))} for {name}"
             break
         if known:
             offered, spark.known, spark.changed = [key for key in offered if key in known], True, ""
-            if (path, name) == places[0]:
+            if (path, name) == entries[0]:
                 break
     spark.key = offered[0]
 
 
 def known_keys(path: Path, name: str, marker: str = "") -> list[str]:
     """Return the keys for a name in a known_hosts file, see :func:`key_lines`."""
-    return key_lines(printed("ssh-keygen", "-F", name, "-f", str(path)), marker) if path.is_file() else []
+    return key_lines(output_of("ssh-keygen", "-F", name, "-f", str(path)), marker) if path.is_file() else []
 
 
 def address_to_keep(spark: Spark) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from sparkforge import Exit, Refusal, find, inert
-from sparkforge.find import Spark, address_to_keep, printed
+from sparkforge import Exit, Refusal, find, unsafe_text
+from sparkforge.find import Spark, address_to_keep, output_of
 from sparkforge.questions import Answers, methods
 
 HEAD = "---\n# Written by `sparkforge setup`, which keeps what you add, except comments.\n"
@@ -33,7 +33,7 @@ def load(path: Path) -> dict[str, Any]:
     :raises Refusal: if it is not an inventory that can be extended.
     """
     try:
-        node = known = inert.load(path.read_text()) or {}
+        node = known = unsafe_text.load(path.read_text()) or {}
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -45,7 +45,7 @@ def load(path: Path) -> dict[str, Any]:
     return dict(known)
 
 
-def made(known: dict[str, Any], answers: Answers) -> str:
+def render(known: dict[str, Any], answers: Answers) -> str:
     """Return the text of the inventory with the answers added."""
     node = known
     for key in ("all", "children", "sparks"):
@@ -55,21 +55,21 @@ def made(known: dict[str, Any], answers: Answers) -> str:
         variables = {"ansible_connection": "local"} if spark.local else {"ansible_host": address_to_keep(spark)}
         port = {"ansible_port": spark.port} if spark.port != 22 else {}
         file = {"ansible_ssh_private_key_file": spark.key_file} if spark.key_file else {}
-        hosts[spark.name] = {**(hosts.get(spark.name) or {}), **inert.inert({**variables, **port, **file})}
+        hosts[spark.name] = {**(hosts.get(spark.name) or {}), **unsafe_text.as_data({**variables, **port, **file})}
     # The answer determines the stack; a stack set for a single host is kept.
     kept = {name: value for name, value in (node.get("vars") or {}).items() if name != "stack_name"}
-    proxies = inert.inert({"sparkforge_proxies": dict.fromkeys(("http", "https"), answers.proxy)})
+    proxies = unsafe_text.as_data({"sparkforge_proxies": dict.fromkeys(("http", "https"), answers.proxy)})
     node["vars"] = {
         "ansible_python_interpreter": "/usr/bin/python3",
         "stack_profile": "gb10",
         **kept,
-        "ansible_user": inert.inert(answers.user),
+        "ansible_user": unsafe_text.as_data(answers.user),
         "ansible_ssh_common_args": SSH_ARGUMENTS,
         "sparkforge_accept_nvidia_license": True,
         **methods()[1][answers.method],
         **(proxies if answers.proxy else {}),
     }
-    return f"{HEAD}{inert.dump(known)}\n"
+    return f"{HEAD}{unsafe_text.dump(known)}\n"
 
 
 def known_keys(path: Path, sparks: Sequence[Spark]) -> str:
@@ -82,17 +82,14 @@ def known_keys(path: Path, sparks: Sequence[Spark]) -> str:
         others = [name for name in spark.names[1:] if spark.changed and find.known_keys(path, name)]
         for name in dict.fromkeys((spark.name, *others)):
             # ssh-keygen finds hashed names too.
-            old = printed("ssh-keygen", "-F", name, "-f", str(path)).splitlines()
+            old = output_of("ssh-keygen", "-F", name, "-f", str(path)).splitlines()
             lines = [row for row in lines if row[:1] == "@" or not (row in old or name in row.split(" ")[0].split(","))]
             lines.append(f"{name} {spark.key}")
     return "".join(f"{line}\n" for line in lines)
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file atomically, accessible only to its owner.
-
-    :raises Refusal: if it cannot be written.
-    """
+    """Write a file atomically, accessible only to its owner."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:

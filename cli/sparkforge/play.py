@@ -50,7 +50,7 @@ class Play:
             raise Refusal(Exit.USAGE, cause, "Give the inventory a path without a comma.")
 
     @property
-    def words(self) -> list[str]:
+    def command(self) -> list[str]:
         return ["ansible-playbook", "-i", str(self.inventory), f"{COLLECTION}.{self.playbook}", *self.arguments]
 
     @property
@@ -59,9 +59,9 @@ class Play:
         variables = [f"{name}={shlex.quote(value)}" for name, value in [*environment().items()][:2]]
         own = str(Path(sys.executable).with_name("ansible-playbook"))
         program = "ansible-playbook" if shutil.which("ansible-playbook") == own else own
-        return " ".join([*variables, shlex.join([program, *self.words[1:]])])
+        return " ".join([*variables, shlex.join([program, *self.command[1:]])])
 
-    def asking(self) -> Play:
+    def with_password_prompts(self) -> Play:
         """Return the same play, with Ansible asking for the ssh password and, if it becomes root, for sudo's."""
         sudo = [] if self.playbook in WITHOUT_ROOT else ["--ask-become-pass"]
         return replace(self, arguments=[*self.arguments, "--ask-pass", *sudo])
@@ -96,7 +96,7 @@ def run(play: Play, password: str, console: Console, verbose: bool = False, quie
     ``password`` is passed to Ansible's prompts through a pseudo-terminal: it is in no file, variable or command line.
     """
     if password:
-        play = play.asking()
+        play = play.with_password_prompts()
     console.print(f"+ {play.line}", soft_wrap=True)
     outcome = Outcome()
     handler = signal.getsignal(signal.SIGINT)
@@ -105,7 +105,7 @@ def run(play: Play, password: str, console: Console, verbose: bool = False, quie
         def handle(event: Mapping[str, Any]) -> bool:
             data = event.get("event_data") or {}
             if event["event"] in ("runner_on_unreachable", "runner_on_failed") and not data.get("ignore_errors"):
-                outcome.unable[data["host"]] = said(data)
+                outcome.unable[data["host"]] = failure_message(data)
             if event["event"] == "runner_on_ok" and data.get("task") == "Ask for the host's name":
                 outcome.hostnames[data["host"]] = str((data.get("res") or {}).get("stdout"))
             screen.show(event)
@@ -115,14 +115,14 @@ def run(play: Play, password: str, console: Console, verbose: bool = False, quie
         options["envvars"] = environment(console.is_terminal)
         # Without these settings, ansible-runner writes all of its input into files, including the password.
         options |= {"suppress_env_files": True, "settings": {"suppress_output_file": True}, "quiet": True}
-        options |= {"private_data_dir": private, "host_cwd": str(Path.cwd()), "cmdline_args": play.words[1:]}
-        _out, _error, outcome.code = ansible_runner.run_command(play.words[0], event_handler=handle, **options)
+        options |= {"private_data_dir": private, "host_cwd": str(Path.cwd()), "cmdline_args": play.command[1:]}
+        _out, _error, outcome.code = ansible_runner.run_command(play.command[0], event_handler=handle, **options)
     # ansible-runner installed its own handler, which would swallow Ctrl-C at the next question.
     signal.signal(signal.SIGINT, handler)
     return outcome
 
 
-def said(data: Mapping[str, Any]) -> str:
+def failure_message(data: Mapping[str, Any]) -> str:
     """Return the message of a host's result without Ansible's prefix, or '' if the result is a program's output."""
     result = data.get("res") or {}
     message = "" if result.get("stderr") and "cause" not in result else result.get("msg") or ""
@@ -162,13 +162,13 @@ class Screen:
             self._bar(building["what"], building["what"], int(building["done"]), int(building["total"]))
         speaks = kind == "runner_on_ok" and "=>" in text and SPEAKING.fullmatch(str(data.get("task_action", "")))
         # Ansible reports a failure twice: as an error with the role's line, and as the host's result.
-        told = text.startswith("[ERROR]: Task failed") or data.get("ignore_errors") or building
+        hidden = text.startswith("[ERROR]: Task failed") or data.get("ignore_errors") or building
         if not self.all and kind == "playbook_on_stats":
             text = re.sub(r"[ *]+(\x1b\[0m)?[ *]+", r"\1 ", text)  # for 80 columns
-        if not self.all and kind.startswith("runner_") and (words := said(data)):
-            between = "\n" if "\n" in words else " "
-            text = words if words.startswith(data["host"]) else f"{data['host']}:{between}{words}"
-        if text and not self.quiet and (self.all or (not told and (speaks or SHOWN.fullmatch(kind)))):
+        if not self.all and kind.startswith("runner_") and (message := failure_message(data)):
+            between = "\n" if "\n" in message else " "
+            text = message if message.startswith(data["host"]) else f"{data['host']}:{between}{message}"
+        if text and not self.quiet and (self.all or (not hidden and (speaks or SHOWN.fullmatch(kind)))):
             self.console.print(coloured(text), soft_wrap=True)
         if kind == "runner_on_failed" and not (self.quiet or data.get("ignore_errors")):
             for known in module("plugins.plugin_utils.programs").PROOF.module("explain").of_result(data.get("res")):

@@ -23,7 +23,7 @@ USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.@-]*")
 
 @dataclass
 class Answers:
-    """What a person answered; the licences are accepted."""
+    """A person's answers; the licences are accepted."""
 
     sparks: list[Spark]
     user: str
@@ -32,7 +32,7 @@ class Answers:
     proxy: str = ""
 
 
-def terminal() -> bool:
+def has_terminal() -> bool:
     """Tell whether input and output are a terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
@@ -43,7 +43,7 @@ def ask(arguments: argparse.Namespace, console: Console, sparks: list[Spark]) ->
     :raises Refusal: if the licences are not accepted, the user name is invalid, or there is no terminal.
     """
     told = arguments.host and arguments.user and arguments.accept_nvidia_license and arguments.method
-    if not told and not terminal():
+    if not told and not has_terminal():
         remedy = "Give --host, --user, --accept-nvidia-license and --method, or run it in a terminal."
         raise Refusal(Exit.USAGE, "There is no terminal for the questions.", remedy)
     if not (arguments.host and arguments.dry_run):
@@ -66,7 +66,7 @@ def ask(arguments: argparse.Namespace, console: Console, sparks: list[Spark]) ->
         method = Prompt.ask("4 of 5: Which?", console=console, choices=[*offered], default="wheels")
     if method not in offered:
         raise Refusal(Exit.USAGE, "No newer stack of wheels than the default is shipped.", "Choose wheels or source.")
-    secret = terminal() and not arguments.no_password and not arguments.dry_run
+    secret = has_terminal() and not arguments.no_password and not arguments.dry_run
     if secret and (new := [spark for spark in chosen if spark.key and not spark.known]):
         console.print("The password goes to these, whose keys are new here. ssh-keyscan localhost | ssh-keygen -lf -")
         console.print("on a Spark prints its own; if one of them is not here, press Ctrl-C.")
@@ -78,7 +78,7 @@ def ask(arguments: argparse.Namespace, console: Console, sparks: list[Spark]) ->
 
 def ask_address(console: Console, cause: str, remedy: str) -> str:
     """Ask for the address of a Spark that no search found, and return it; '' for none, or without a terminal."""
-    if not terminal():
+    if not has_terminal():
         return ""
     console.print(f"{cause} {remedy}")
     return Prompt.ask("Its address or name (Enter for none)", console=console, default="", show_default=False).strip()
@@ -96,20 +96,20 @@ def show(console: Console, sparks: Sequence[Spark]) -> None:
 
 def ask_hosts(console: Console, sparks: Sequence[Spark]) -> list[Spark]:
     """Ask which machines to set up; choosing a machine accepts the key that is shown for it."""
-    able = [spark for spark in sparks if spark.able]
+    reachable = [spark for spark in sparks if spark.is_reachable]
     # Anybody in the network can announce a Spark, so no machine is chosen unseen.
-    default = "all" if all(spark.local or spark.known for spark in able) else ""
+    default = "all" if all(spark.local or spark.known for spark in reachable) else ""
     named = {str(number): spark for number, spark in enumerate(sparks, 1)} | {spark.name: spark for spark in sparks}
     while True:
         text = "1 of 5: Which ones? Numbers or names, separated by commas"
-        said = Prompt.ask(text, console=console, default=default, show_default=bool(default))
-        words = [word.lower() for word in re.split(r"[,\s]+", said) if word]
-        if words == ["all"]:
-            return able
-        if wrong := [word for word in words if word not in named or not named[word].able]:
+        reply = Prompt.ask(text, console=console, default=default, show_default=bool(default))
+        names = [word.lower() for word in re.split(r"[,\s]+", reply) if word]
+        if names == ["all"]:
+            return reachable
+        if wrong := [word for word in names if word not in named or not named[word].is_reachable]:
             console.print(f"Not in the list, refused, or no ssh there: {', '.join(wrong)}.")
-        elif words:
-            return list({named[word].name: named[word] for word in words}.values())
+        elif names:
+            return list({named[word].name: named[word] for word in names}.values())
 
 
 def accept(console: Console, changed: Sequence[Spark]) -> None:
@@ -121,7 +121,7 @@ def accept(console: Console, changed: Sequence[Spark]) -> None:
         cause = f"{spark.name} has another ssh host key, {fingerprint(spark.key)}: {spark.changed}. "
         cause += "It was reinstalled, or another machine answers in its place."
         remedy = "Compare with what ssh-keyscan localhost | ssh-keygen -lf - prints on the Spark; if they agree, "
-        if terminal():
+        if has_terminal():
             console.print(f"{cause}\n{remedy}answer y.")
             if Confirm.ask(f"Take the new key of {spark.name}?", console=console, default=False):
                 continue

@@ -21,10 +21,7 @@ BARE = {"apt": {"packages": {}}, "apt_sources": [], "managed_files": {}, "driver
 
 
 def build(path: Path) -> None:
-    """Write the archive: the recorder, the proof, and the lists of packages that a run would install with apt.
-
-    :raises Refusal: if a file of the collection is missing.
-    """
+    """Write the archive: the recorder, the proof, and the lists of packages that a run would install with apt."""
     programs, errors = module("plugins.plugin_utils.programs"), module("plugins.module_utils._core.errors")
     defaults = yaml.safe_load((collection() / "roles/stack/defaults/main.yml").read_text())
     try:
@@ -43,11 +40,11 @@ def packages(defaults: Mapping[str, Any]) -> dict[str, list[str]]:
     )
 
     def steps(method: str, role: str) -> dict[str, Any]:
-        name, places = defaults["stack_default"], load.search_paths([], load.SHIPPED)
-        stack = facts.facts(name, method, defaults["stack_profile"], places, lock_required=False)["stack"]
+        name, paths = defaults["stack_default"], load.search_paths([], load.SHIPPED)
+        stack = facts.facts(name, method, defaults["stack_profile"], paths, lock_required=False)["stack"]
         loader, known = DataLoader(), {"stack": stack, "ansible_facts": {"spark_info": BARE}}
-        made: dict[str, Any] = lookup.LookupModule(loader, Templar(loader, known)).run([role], known)[0]["steps"]
-        return made
+        steps: dict[str, Any] = lookup.LookupModule(loader, Templar(loader, known)).run([role], known)[0]["steps"]
+        return steps
 
     wheels = steps("wheel", "build_toolchain")
     libraries, tools = (steps("build", role) for role in ("cuda_libraries", "build_toolchain"))
@@ -60,13 +57,13 @@ def options(arguments: argparse.Namespace) -> list[str]:
     return [*python, *(["--prove"] if arguments.prove else [])]
 
 
-def here(arguments: argparse.Namespace, console: Console, archive: Path) -> int:
+def record_this_machine(arguments: argparse.Namespace, console: Console, archive: Path) -> int:
     """Record this machine with an existing archive, without Ansible."""
-    words = [sys.executable, str(archive), *options(arguments)]
+    command = [sys.executable, str(archive), *options(arguments)]
     if arguments.dry_run:
-        console.print(f"+ {shlex.join(words)}\nNothing was run or written.", soft_wrap=True)
+        console.print(f"+ {shlex.join(command)}\nNothing was run or written.", soft_wrap=True)
         return Exit.DONE
-    return subprocess.run(words, check=False).returncode
+    return subprocess.run(command, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -22,25 +22,25 @@ def variables(arguments: argparse.Namespace) -> Iterator[dict[str, str | int]]:
     """
     from sparkforge import questions
 
-    given = {"serving_model": _model(arguments.model), "serving_model_revision": arguments.revision or ""}
+    values = {"serving_model": _model(arguments.model), "serving_model_revision": arguments.revision or ""}
     with tempfile.TemporaryDirectory(prefix="sparkforge-") as private:
         token = arguments.token_file
         if arguments.ask_token and not arguments.dry_run:
             token = Path(private) / "token"
             token.touch(0o600)
             token.write_text(questions.ask_password("Token of the hub", ""))
-        given["serving_model_token_file"] = _secret(token)
+        values["serving_model_token_file"] = _secret(token)
         if arguments.command == "serve":
             if arguments.key_file is None and (arguments.listen or LOCAL[0]) not in LOCAL:
                 cause = (
                     f"Everybody who reaches {arguments.listen} of the Spark could use the model, for there is no key."
                 )
                 raise Refusal(Exit.USAGE, cause, "Add --key-file FILE, or listen on 127.0.0.1.")
-            given |= {"stack_name": arguments.stack or newest(), "serving_port": arguments.port}
-            given |= {"serving_host": arguments.listen or "", "serving_api_key_file": _secret(arguments.key_file)}
+            values |= {"stack_name": arguments.stack or newest(), "serving_port": arguments.port}
+            values |= {"serving_host": arguments.listen or "", "serving_api_key_file": _secret(arguments.key_file)}
         elif arguments.action == "remove":
-            given["serving_model_state"] = "absent"
-        yield {name: value for name, value in given.items() if value != ""}
+            values["serving_model_state"] = "absent"
+        yield {name: value for name, value in values.items() if value != ""}
 
 
 def newest() -> str:

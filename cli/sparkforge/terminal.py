@@ -11,7 +11,7 @@ from rich.text import Text
 
 from sparkforge import Exit, Refusal, module
 
-shown = module("plugins.module_utils._core.shown")
+sanitize = module("plugins.module_utils._core.sanitize")
 #: The colours that Ansible uses; black is excluded because it may be unreadable.
 COLOUR = re.compile(r"(\x1b\[(?:0|(?:[01];)?3[1-7])m)")
 
@@ -25,21 +25,18 @@ class Console(RichConsole):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Return the segments to write."""
         for piece in super().render(renderable, options):
-            yield piece if piece.control else Segment(shown.text(piece.text), piece.style)
+            yield piece if piece.control else Segment(sanitize.text(piece.text), piece.style)
 
 
 def coloured(text: str) -> Text:
     """Return Ansible's lines with their colours, but without other control characters."""
     parts = COLOUR.split(text.replace("\r\n", "\n"))
-    return Text.from_ansi("".join(part if at % 2 else shown.text(part) for at, part in enumerate(parts)))
+    return Text.from_ansi("".join(part if at % 2 else sanitize.text(part) for at, part in enumerate(parts)))
 
 
-def refuse_control(words: Iterable[str]) -> None:
-    """Refuse command-line words that cannot be displayed as they are.
-
-    :raises Refusal: if a word has a control character, or is not UTF-8.
-    """
-    for word in words:
-        if shown.line(word) != word:
+def refuse_control(arguments: Iterable[str]) -> None:
+    """Refuse command-line words that cannot be displayed as they are."""
+    for word in arguments:
+        if sanitize.line(word) != word:
             cause = f"{word!r} has a control character, or is not UTF-8."
             raise Refusal(Exit.USAGE, cause, "Write it without, or rename the file.")

@@ -31,25 +31,25 @@ def command(name: str, variables: Mapping[str, Any], folder: Path, root: str = "
         return program
     options = {"BatchMode": "yes", "ConnectTimeout": "5", "ServerAliveInterval": "5", "HostKeyAlias": name,
                "UserKnownHostsFile": f'"{folder / "known_hosts"}" ~/.ssh/known_hosts'}  # fmt: skip
-    words = ["ssh", *(word for pair in options.items() for word in ("-o", "=".join(pair)))]
+    ssh = ["ssh", *(word for pair in options.items() for word in ("-o", "=".join(pair)))]
     # This may be a jump host. Values that contain templates are unknown here.
-    if "{{" not in (given := str(variables.get("ansible_ssh_common_args") or "")):
-        words += shlex.split(given)
+    if "{{" not in (ssh_arguments := str(variables.get("ansible_ssh_common_args") or "")):
+        ssh += shlex.split(ssh_arguments)
     if variables.get("ansible_user"):
-        words += ["-l", str(variables["ansible_user"])]
+        ssh += ["-l", str(variables["ansible_user"])]
     if variables.get("ansible_port"):
-        words += ["-p", str(variables["ansible_port"])]
+        ssh += ["-p", str(variables["ansible_port"])]
     if variables.get("ansible_ssh_private_key_file"):
-        words += ["-i", str(variables["ansible_ssh_private_key_file"])]
-    return [*words, str(variables.get("ansible_host") or name), shlex.join(program)]
+        ssh += ["-i", str(variables["ansible_ssh_private_key_file"])]
+    return [*ssh, str(variables.get("ansible_host") or name), shlex.join(program)]
 
 
 class Source(threading.Thread):
     """The figures of one host, queried again after the connection ends."""
 
-    def __init__(self, name: str, words: Sequence[str]) -> None:
+    def __init__(self, name: str, command: Sequence[str]) -> None:
         super().__init__(daemon=True)
-        self.name, self.words = name, words
+        self.name, self.command = name, command
         self.row: dict[str, Any] = {}
         self.time, self.problem = 0.0, "connecting"
 
@@ -57,7 +57,7 @@ class Source(threading.Thread):
         """Read figures, reconnecting whenever the program exits."""
         while True:
             with subprocess.Popen(
-                self.words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+                self.command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
             ) as process:
                 self.problem = self._read(process)
                 process.kill()
@@ -103,18 +103,20 @@ def cells(source: Source) -> tuple[list[str], list[str]]:
         memory, devices = row["memory"], row["devices"]
         share = 100 * memory["available"] / max(1, memory["total"])
         free = f"{memory['available'] / GIB:.1f}/{memory['total'] / GIB:.0f} ({share:.0f} %)"
-        held = ", ".join(f"{one['name']} {one['gpu'] / GIB:.1f}" for one in row["processes"])
-        power = [_of(one, "power", "limit", "W") for one in devices]
-        clocks = [_of(one, "clock", "clock_max", "MHz") for one in devices]
-        heat = [*(f"{one['temperature']:.0f} C" for one in devices if one.get("temperature")), *row["slowed"]]
-        notes = ["its clocks stick: unplug it for a minute, do not just reboot" for one in devices if one.get("sticks")]
+        held = ", ".join(f"{process['name']} {process['gpu'] / GIB:.1f}" for process in row["processes"])
+        power = [_of(device, "power", "limit", "W") for device in devices]
+        clocks = [_of(device, "clock", "clock_max", "MHz") for device in devices]
+        heat = [*(f"{device['temperature']:.0f} C" for device in devices if device.get("temperature")), *row["slowed"]]
+        notes = [
+            "its clocks stick: unplug it for a minute, do not just reboot" for device in devices if device.get("sticks")
+        ]
         notes += [f"{unit} is {state}" for unit, state in row["units"].items()]
         notes += [f"{unit} stays off: {why}" for unit, why in row["braked"].items()]
         notes += [str(row["down"])] if row.get("down") else []
         notes += [str(row["guard"])] if row["guard"] else []
         cached = f"{memory['cached'] / GIB:.1f}"
-        shown = [source.name, free, cached, held, " ".join([*power, *clocks]), ", ".join(map(str, heat))]
-        return [text[:NOTE] for text in shown], [text[:NOTE] for text in notes[:NOTES]]
+        texts = [source.name, free, cached, held, " ".join([*power, *clocks]), ", ".join(map(str, heat))]
+        return [text[:NOTE] for text in texts], [text[:NOTE] for text in notes[:NOTES]]
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
         return none, ["its figures cannot be read: bring the guard of this version"]
 
@@ -126,13 +128,13 @@ def _of(device: Mapping[str, Any], name: str, most: str, unit: str) -> str:
 
 def table(sources: Sequence[Source]) -> Group:
     """Return a table with one row per host, and the notes below it."""
-    made = Table("Host", "Available, GiB", "Cache", "On the GPU, GiB", "Power, clock", "Heat")
+    result = Table("Host", "Available, GiB", "Cache", "On the GPU, GiB", "Power, clock", "Heat")
     lines = []
     for source in sources:
         row, notes = cells(source)
-        made.add_row(*row)
+        result.add_row(*row)
         lines += [f"{source.name}: {note}" for note in notes]
-    return Group(made, *lines)
+    return Group(result, *lines)
 
 
 def show(
@@ -144,10 +146,10 @@ def show(
         source.start()
     if once:
         end = time.monotonic() + AGAIN
-        while any(not one.row and one.problem == "connecting" for one in sources) and time.monotonic() < end:
+        while any(not source.row and source.problem == "connecting" for source in sources) and time.monotonic() < end:
             time.sleep(0.1)
         console.print(table(sources))
-        return int(any(not one.row for one in sources))
+        return int(any(not source.row for source in sources))
     with Live(table(sources), console=console, refresh_per_second=1, screen=True) as live:
         while True:
             time.sleep(1)

@@ -17,4 +17,4 @@ class ActionModule(AsksProgram):
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         """Return the module's result."""
         result: dict[str, t.Any] = super().run(tmp, task_vars)
-        return {**result, **self.asked(dict(self._task.args), task_vars or {})}
+        return {**result, **self.run_program(dict(self._task.args), task_vars or {})}

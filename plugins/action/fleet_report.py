@@ -13,7 +13,7 @@ import os
 import typing as t
 
 from ...tools.forecast import forecast as _forecast
-from ..module_utils._core import shown
+from ..module_utils._core import sanitize
 from ..module_utils._core.errors import SparkforgeError
 from ..plugin_utils.action import OnController
 from ..plugin_utils.fleet import report as _report
@@ -23,10 +23,7 @@ from .verify_report import write_files
 
 
 def write_fleet(directory: str, fleet: t.Mapping[str, t.Any]) -> tuple[str, str]:
-    """Write the state of the hosts and the page that shows it; return both paths.
-
-    :raises SparkforgeError: if the files cannot be written.
-    """
+    """Write the state of the hosts and the page that shows it; return both paths."""
     kind = _fleet.CHECKED if fleet["check_mode"] else ""
     names = {row["host"] for row in fleet["hosts"]}
     try:
@@ -59,7 +56,7 @@ class ActionModule(OnController):
         further = _fleet.next_lines(ready, str(arguments["activate"]), arguments["joined"])
         served = [f"{url}/{os.path.basename(page)}"] if (url := str(arguments["url"]).rstrip("/")) else []
         # As in ansible.builtin.debug: show the verdicts even without -v.
-        notes = [shown.text(" ".join(str(note).split())) for note in arguments["notes"]]
+        notes = [sanitize.text(" ".join(str(note).split())) for note in arguments["notes"]]
         for line in [*(_fleet.line(row) for row in mine), *notes, page, *served, *further]:
             self._display.display(f"report | {line}")
         return {

@@ -10,10 +10,9 @@ The documentation is in plugins/modules/fleet_status.py.
 from __future__ import annotations
 
 import os
-import time
 import typing as t
 
-from ..module_utils._core import shown
+from ..module_utils._core import phrases, sanitize
 from ..plugin_utils import files
 from ..plugin_utils.action import OnController
 from ..plugin_utils.fleet import status
@@ -30,7 +29,7 @@ def fleet(rows: t.Iterable[t.Mapping[str, t.Any]], check_mode: bool) -> dict[str
         else status.unread(str(row["host"]), str(row.get("problem") or UNSAID), bool(row.get("unreachable")))
         for row in rows
     ]
-    return status.fleet(hosts, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), check_mode)
+    return status.fleet(hosts, phrases.now(), check_mode)
 
 
 class ActionModule(OnController):
@@ -44,5 +43,5 @@ class ActionModule(OnController):
         path = os.path.abspath(str(arguments["path"])) if arguments["path"] else None
         if path:
             files.write_text(path, text + "\n", "Set status_file to a file in a directory that you can write to.")
-        self._display.display(shown.text(text))
+        self._display.display(sanitize.text(text))
         return {"changed": False, "path": path, "summary": state["summary"], "hosts": state["hosts"]}

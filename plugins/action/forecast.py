@@ -27,10 +27,7 @@ SHOWN = {"table": forecast.as_text, "json": forecast.as_json}
 
 
 def recorded(path: str) -> dict[str, t.Any]:
-    """Return the row of a Spark recorded by ``sparkforge record``.
-
-    :raises SparkforgeError: if the file is not a record.
-    """
+    """Return the row of a Spark recorded by ``sparkforge record``."""
     try:
         with open(path, encoding="utf-8") as stream:
             record = json.loads(stream.read(LARGEST))

@@ -20,7 +20,7 @@ import urllib.parse
 
 from ...tools.lock import requirement_lines, resolve
 from ...tools.network import network
-from ..module_utils._core import disk, program, shown
+from ..module_utils._core import disk, program, sanitize
 from ..module_utils._core.errors import SparkforgeError
 from ..module_utils._fetch import http
 from ..module_utils._wheel import requirement
@@ -51,31 +51,31 @@ class ActionModule(AsksProgram, OnController):
     def _work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         target = arguments["target"].strip()
         if target.startswith("/") and not target.endswith(".whl"):
-            given = {key: value for key, value in self._task.args.items() if key not in ON_CONTROLLER}
-            return self.asked(given, task_vars)
+            options = {key: value for key, value in self._task.args.items() if key not in ON_CONTROLLER}
+            return self.run_program(options, task_vars)
         judge = PROOF.module("files.judge")
         device = judge.Device(*(arguments[key] for key in ("machine", "capability", "cuda", "python")))
         index = resolve.Index(arguments["index_url"], tuple(arguments["find_links"]), tuple(arguments["uv"] or ()))
         try:
             disk.make_directories(arguments["cache"])
         except OSError as error:
-            raise disk.failed(f"{arguments['cache']} cannot be made", error) from error
+            raise disk.io_error(f"{arguments['cache']} cannot be made", error) from error
         with network(arguments["proxies"], arguments["ca_certificate"]):
             lines = requirement_lines.RequirementLines(index).read(target)
-            found, asked, said = self._found(lines, device, arguments["cache"])
-        judge.find_lacking(found, device)
+            packages, requested, findings = self._resolve(lines, device, arguments["cache"])
+        judge.find_lacking(packages, device)
         unread = [f"{source}, which is built from source where it is installed" for source in lines.sources]
-        result = judge.judge(found, device, asked, said, unread)
+        result = judge.judge(packages, device, requested, findings, unread)
         return {"changed": False, **result, "table": judge.table(result)}
 
-    def _found(
+    def _resolve(
         self, lines: requirement_lines.RequirementLines, device: t.Any, cache: str
     ) -> tuple[list[Contents], set[str], list[Finding]]:
         """Return the packages' contents, the names of the requested packages, and the findings from resolving them."""
         host = resolve.Target(device.python, device.machine)
-        own = [self._of_wheel(place, cache) for place in lines.wheels]
-        names = {one["name"] for one in own}
-        said = [
+        own = [self._of_wheel(wheel, cache) for wheel in lines.wheels]
+        names = {package["name"] for package in own}
+        findings = [
             _finding("-", "perhaps", "source", f"{source} is built from source: nothing of it is read.")
             for source in lines.sources
         ]
@@ -83,76 +83,73 @@ class ActionModule(AsksProgram, OnController):
         if lines.requirements:
             newest, refused = self._newest(lines, host)
             if refused:
-                return own, names | {one["package"] for one in refused}, [*said, *refused]
-            said += _left_out(lines.requirements, newest, host, alone=not own)
-            for name, one in newest.items():
-                if not one.get("wheels"):
-                    what = f"{name} {one['version']} is only available as source and would be built on the host."
-                    said.append(_finding(name, "no", "sdist", what))
-        needed = [*lines.requirements, *(line for one in own for line in one["requires"])]
+                return own, names | {finding["package"] for finding in refused}, [*findings, *refused]
+            findings += _left_out(lines.requirements, newest, host, alone=not own)
+            for name, package in newest.items():
+                if not package.get("wheels"):
+                    text = f"{name} {package['version']} is only available as source and would be built on the host."
+                    findings.append(_finding(name, "no", "sdist", text))
+        needed = [*lines.requirements, *(line for package in own for line in package["requires"])]
         try:
             chosen = resolve.packages(needed, host, lines.index, lines.constraints)
         except SparkforgeError as error:
-            known = {one["package"] for one in said}
-            said += [
+            known = {finding["package"] for finding in findings}
+            findings += [
                 _finding(name, "no", "unresolved", error.cause)
                 for name in sorted(names | set(newest))
                 if name not in known
             ]
-            return own, names | set(newest), said
-        for one in chosen:
-            version = newest.get(one["name"], one).get("version")
-            if version != one["version"]:
-                what = f"{version} or what it needs has no wheel for {host.platform}."
-                said.append(_finding(one["name"], "perhaps", "older", what))
-        rest = [self._contents(one, host, cache) for one in chosen if normalised(one["name"]) not in names]
-        return [*own, *rest], names | set(newest), said
+            return own, names | set(newest), findings
+        for package in chosen:
+            version = newest.get(package["name"], package).get("version")
+            if version != package["version"]:
+                text = f"{version} or what it needs has no wheel for {host.platform}."
+                findings.append(_finding(package["name"], "perhaps", "older", text))
+        rest = [self._contents(package, host, cache) for package in chosen if normalised(package["name"]) not in names]
+        return [*own, *rest], names | set(newest), findings
 
     def _newest(
         self, lines: requirement_lines.RequirementLines, host: resolve.Target
     ) -> tuple[dict[str, dict[str, t.Any]], list[Finding]]:
-        """Return the newest version of each requirement that fits, and a finding for each requirement without one.
+        """Return the newest version of each requirement that fits, and a finding for each requirement without one."""
 
-        :raises SparkforgeError: if no index has any version, or none responds.
-        """
-
-        def ask(asked: t.Sequence[str], target: resolve.Target) -> dict[str, dict[str, t.Any]]:
-            rows = resolve.packages(asked, target, lines.index, lines.constraints, alone=True)
+        def resolve_alone(requirements: t.Sequence[str], target: resolve.Target) -> dict[str, dict[str, t.Any]]:
+            rows = resolve.packages(requirements, target, lines.index, lines.constraints, alone=True)
             return {row["name"]: row for row in rows}
 
         try:
-            return ask(lines.requirements, host), []
+            return resolve_alone(lines.requirements, host), []
         except SparkforgeError as error:
             refused = error
         other = resolve.Target(host.python, "x86_64" if host.machine == "aarch64" else "aarch64")
         with contextlib.suppress(SparkforgeError):
-            what = f"it has wheels for {other.machine} but not for {host.machine}, and no source."
-            return {}, [_finding(name, "no", "platform", what) for name in ask(lines.requirements, other)]
+            text = f"it has wheels for {other.machine} but not for {host.machine}, and no source."
+            return {}, [_finding(name, "no", "platform", text) for name in resolve_alone(lines.requirements, other)]
         findings = []
         for line in lines.requirements:
             with contextlib.suppress(SparkforgeError):
-                ask([line], host)
+                resolve_alone([line], host)
                 continue
             name = requirement.split(line).name
             there = resolve.versions(name, host, lines.index)
             if there:
-                what = f"no version of it fits {line}: the index has {', '.join(there)}."
-                findings.append(_finding(name, "no", "version", what))
+                text = f"no version of it fits {line}: the index has {', '.join(there)}."
+                findings.append(_finding(name, "no", "version", text))
         if findings:
             return {}, findings
         raise SparkforgeError(
             refused.cause, "Name a package of the index, as for pip: vllm, or vllm==0.32.0.", **refused.details
         ) from refused
 
-    def _of_wheel(self, place: str, cache: str) -> Contents:
+    def _of_wheel(self, location: str, cache: str) -> Contents:
         """Return the contents of a wheel on the controller or at a URL."""
         contents = PROOF.module("files.contents")
-        if not place.startswith(("http:", "https:")):
-            known: Contents = contents.of_wheel(place, cache)
+        if not location.startswith(("http:", "https:")):
+            known: Contents = contents.of_wheel(location, cache)
             return known
-        sha256 = re.search(r"#(?:.*&)?sha256=([0-9a-f]{64})", place)
+        sha256 = re.search(r"#(?:.*&)?sha256=([0-9a-f]{64})", location)
         try:
-            return self._fetched(place.partition("#")[0], sha256[1] if sha256 else None, cache)
+            return self._fetch(location.partition("#")[0], sha256[1] if sha256 else None, cache)
         except SparkforgeError as error:
             raise SparkforgeError(error.cause, "Download it and name the file, or correct the URL.") from error
 
@@ -161,28 +158,27 @@ class ActionModule(AsksProgram, OnController):
         contents = PROOF.module("files.contents")
         wheel = resolve.best_wheel(package, host)
         sha256 = wheel["hashes"]["sha256"]
-        kept = pathlib.Path(cache, f"{sha256}.{contents.FORMAT}.json")
+        cached = pathlib.Path(cache, f"{sha256}.{contents.FORMAT}.json")
         try:
-            known: Contents = json.loads(kept.read_text(encoding="utf-8"))
+            known: Contents = json.loads(cached.read_text(encoding="utf-8"))
             return known
         except (OSError, ValueError):
             pass
         url = wheel.get("url") or pathlib.Path(wheel["path"]).absolute().as_uri()
-        found = self._fetched(url, sha256, cache, wheel.get("size") or 0)
-        files.write_text(str(kept), json.dumps(found), "Set cache to a directory that you can write to.")
-        return found
+        fetched = self._fetch(url, sha256, cache, wheel.get("size") or 0)
+        files.write_text(str(cached), json.dumps(fetched), "Set cache to a directory that you can write to.")
+        return fetched
 
-    def _fetched(self, url: str, sha256: str | None, cache: str, size: int = 0) -> Contents:
-        """Fetch a wheel, read it and remove it."""
+    def _fetch(self, url: str, sha256: str | None, cache: str, size: int = 0) -> Contents:
         name = os.path.basename(urllib.parse.unquote(urllib.parse.urlsplit(url).path))
-        self._display.display(f"inspect | {shown.line(name)} ({size / 1e6:.0f} MB)")
+        self._display.display(f"inspect | {sanitize.line(name)} ({size / 1e6:.0f} MB)")
         # Not in /tmp, which may be in memory: a wheel and its largest file take a gigabyte each.
         with tempfile.TemporaryDirectory(prefix=".fetched-", dir=cache) as directory:
             path = http.fetch(url, directory, sha256=sha256, setting="inspect_index_url")
-            found: Contents = PROOF.module("files.contents").of_wheel(
+            read: Contents = PROOF.module("files.contents").of_wheel(
                 str(pathlib.Path(path).rename(pathlib.Path(directory, name))), directory
             )
-        return found
+        return read
 
 
 def _left_out(
@@ -196,9 +192,9 @@ def _left_out(
     for line in lines:
         name = requirement.split(line).name
         if name not in chosen:
-            what = f"it is not wanted here: its marker leaves it out for {host.platform} ({line})."
-            yield _finding(name, level, "marker", what)
+            text = f"it is not wanted here: its marker leaves it out for {host.platform} ({line})."
+            yield _finding(name, level, "marker", text)
 
 
-def _finding(package: str, level: str, kind: str, what: str) -> Finding:
-    return {"package": package, "level": level, "kind": kind, "what": what}
+def _finding(package: str, level: str, kind: str, text: str) -> Finding:
+    return {"package": package, "level": level, "kind": kind, "what": text}

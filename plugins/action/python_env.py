@@ -18,7 +18,7 @@ from ansible.errors import AnsibleError
 from ansible.utils.display import Display
 
 from ..module_utils._core.errors import SparkforgeError
-from ..plugin_utils.action import OnHost, expanded
+from ..plugin_utils.action import OnHost, merge_mapping
 
 display = Display()
 
@@ -30,7 +30,7 @@ class ActionModule(OnHost):
         result: dict[str, t.Any] = super().run(tmp, task_vars)
         local: dict[str, str] = {}
         try:
-            arguments = expanded(self._task.args, "wanted")
+            arguments = merge_mapping(self._task.args, "wanted")
             arguments.pop("transferred", None)
             is_installing = arguments.get("state", "present") == "present"
             if is_installing and arguments.get("wheels"):

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import pathlib
+import sys
 import time
 import typing as t
 
@@ -14,11 +15,11 @@ from ansible.errors import AnsibleError
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.utils.display import Display
 
-from ..module_utils._core import shown
+from ..module_utils._core import sanitize
 from ..module_utils._core.errors import SparkforgeError
 from ..module_utils._unit import state_file
 from ..module_utils._unit.progress import describe
-from ..plugin_utils.action import OnHost, Reconnecting, expanded
+from ..plugin_utils.action import OnHost, Reconnecting, merge_mapping
 
 display = Display()
 #: Seconds between two lines if the output is not a terminal.
@@ -31,7 +32,7 @@ class ActionModule(Reconnecting, OnHost):
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         result = super().run(tmp, task_vars)
         try:
-            arguments = expanded(self._task.args, "unit")
+            arguments = merge_mapping(self._task.args, "unit")
             arguments.pop("attach", None)
             arguments["patches"] = [self._patch(item) for item in arguments.get("patches") or []]
         except SparkforgeError as error:
@@ -47,16 +48,18 @@ class ActionModule(Reconnecting, OnHost):
         told: set[str] = set()
         while latest.get("status") == "running" and not latest.get("failed"):
             state = latest.get("state") or {}
-            state = state_file.sound(state) if isinstance(state, dict) else {}
+            state = state_file.valid_entries(state) if isinstance(state, dict) else {}
             phase = (state.get("phase"), state.get("attempts"))
             # Before its first phase a build has nothing to report.
-            if state.get("phase") and (phase != printed or _is_terminal() or time.monotonic() - printed_at >= _QUIET):
+            if state.get("phase") and (
+                phase != printed or sys.stdout.isatty() or time.monotonic() - printed_at >= _QUIET
+            ):
                 printed, printed_at = phase, time.monotonic()
-                display.display(f"{host} | {shown.line(describe(state))}")
+                display.display(f"{host} | {sanitize.line(describe(state))}")
             for note in state.get("notes") or []:
                 if note not in told:
                     told.add(note)
-                    display.display(f"{host} | {shown.line(note)}")
+                    display.display(f"{host} | {sanitize.line(note)}")
             latest = self._look(latest, arguments, task_vars)
         if latest.get("failed"):
             # The result of a failed build does not list the intended changes.
@@ -67,13 +70,13 @@ class ActionModule(Reconnecting, OnHost):
         self, latest: dict[str, t.Any], arguments: dict[str, t.Any], task_vars: dict[str, t.Any] | None
     ) -> dict[str, t.Any]:
         """Poll the build, reconnecting if the connection is lost meanwhile."""
-        seen = state_file.news(latest.get("state") or {})
+        seen = state_file.watched_entries(latest.get("state") or {})
         # Send only the options that identify the build, because patches may be large.
         identifying = ("name", "root", "log_root", "user", "kind", "source")
         module_args = {key: arguments[key] for key in identifying if key in arguments}
         module_args["attach"] = {"fingerprint": latest["fingerprint"], "platform": latest["platform"], "seen": seen}
 
-        return self.again(lambda: self._execute_module(module_args=module_args, task_vars=task_vars))
+        return self.retry(lambda: self._execute_module(module_args=module_args, task_vars=task_vars))
 
     def _patch(self, item: t.Any) -> dict[str, str]:
         """Return the patch with its content, read from a file on the controller if only a path is given."""
@@ -92,10 +95,3 @@ class ActionModule(Reconnecting, OnHost):
             raise SparkforgeError(
                 f"The patch {item} is not on the controller.", "Give the path of an existing file."
             ) from None
-
-
-def _is_terminal() -> bool:
-    """Tell whether the output is a terminal."""
-    import sys
-
-    return sys.stdout.isatty()

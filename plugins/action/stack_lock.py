@@ -15,7 +15,7 @@ import typing as t
 
 from ...tools.lock import diff, resolve, upstream, write
 from ...tools.network import network
-from ..module_utils._core import phrases, shown
+from ..module_utils._core import phrases, sanitize
 from ..module_utils._core.errors import SparkforgeError
 from ..module_utils._fetch import http
 from ..plugin_utils import files
@@ -69,7 +69,7 @@ class ActionModule(OnController):
         if changed and not self._task.check_mode:
             files.write_text(path, after, "Set stack_lock_directory to a directory that you can write to.")
         for line in [*notes, *moved]:
-            self._display.display(f"lock {name} | {shown.line(line)}")
+            self._display.display(f"lock {name} | {sanitize.line(line)}")
         answer: dict[str, t.Any] = {
             "changed": changed,
             "path": path,
@@ -91,7 +91,7 @@ class ActionModule(OnController):
         lock = t.cast("Lock", {"format": 1, "stack": name, "resolved": today, **kept})
 
         def say(text: str) -> None:
-            self._display.display(f"lock {name} | {shown.line(text)}")
+            self._display.display(f"lock {name} | {sanitize.line(text)}")
 
         if "archives" in parts:
             lock["archives"] = upstream.resolve_archives(

@@ -18,7 +18,7 @@ from ...tools.mirror import collect
 from ...tools.mirror.directory import OURS, Directory
 from ...tools.mirror.needs import needs_of
 from ...tools.network import network
-from ..module_utils._core import shown
+from ..module_utils._core import sanitize
 from ..plugin_utils.action import OnController
 from ..plugin_utils.stack import facts, load
 
@@ -33,7 +33,7 @@ class ActionModule(OnController):
         directory = Directory(
             os.path.abspath(arguments["directory"]),
             check=self._task.check_mode,
-            say=lambda line: self._display.display(f"mirror {arguments['name']} | {shown.line(line)}"),
+            say=lambda line: self._display.display(f"mirror {arguments['name']} | {sanitize.line(line)}"),
         )
         with network(arguments["proxies"], arguments["ca_certificate"]), directory.alone():
             directory.verify()
@@ -59,7 +59,7 @@ class ActionModule(OnController):
         url = arguments["url"] or pathlib.Path(root).as_uri()
         directory.write(collect.VARIABLES, collect.variables(url, collect.rewrites(directory.rows)), OURS)
         for line in directory.missing if self._task.check_mode else ():
-            self._display.display(f"mirror {name} | would {shown.line(line)}")
+            self._display.display(f"mirror {name} | would {sanitize.line(line)}")
         return {
             "changed": directory.changed,
             "directory": root,

@@ -13,7 +13,7 @@ import contextlib
 import os
 import typing as t
 
-from ..module_utils._core import shown, verdict as _verdict
+from ..module_utils._core import sanitize, verdict as _verdict
 from ..plugin_utils.action import OnController
 from ..plugin_utils.files import write_text
 from ..plugin_utils.fleet import report as _report
@@ -66,7 +66,7 @@ class ActionModule(OnController):
 
         def sentences(status: str) -> list[str]:
             return [
-                shown.text(f"{check['name']}: {check['cause']} {check['remedy']}")
+                sanitize.text(f"{check['name']}: {check['cause']} {check['remedy']}")
                 for check in report["checks"]
                 if check["status"] == status
             ]

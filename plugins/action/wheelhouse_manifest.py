@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import json
 import posixpath
 import resource
 import signal
@@ -20,7 +21,7 @@ from ansible.errors import AnsibleError
 
 from ...tools.network import network
 from ..module_utils._core.errors import SparkforgeError
-from ..module_utils._wheel.wheel import Manifest, of_manifest
+from ..module_utils._wheel.wheel import Manifest, of_units
 from ..plugin_utils.action import OnController
 from ..plugin_utils.wheelhouse.cache import Cache
 from ..plugin_utils.wheelhouse.find import Found, Served, find_manifest
@@ -53,7 +54,8 @@ class ActionModule(OnController):
         if arguments["manifest"]:
             label = "The manifest of this run"
             # As text: Ansible's tags on its values are not part of the content.
-            search = Found(query.check(_plain(arguments["manifest"]), label), "given", [])
+            content = json.loads(json.dumps(arguments["manifest"], default=str))
+            search = Found(query.check(content, label), "given", [])
         else:
 
             def ask(name: str) -> bytes | None:
@@ -74,17 +76,14 @@ class ActionModule(OnController):
                 wheels = self._bring(query, manifest, cache, text["root"], builder)
         listed = [
             {"path": cache.wheel(wheel), "sha256": wheel.sha256}
-            for wheel in (of_manifest(manifest) if arguments["wheels"] else [])
+            for wheel in (of_units(manifest["units"]) if arguments["wheels"] else [])
         ]
         # ``changed`` is false because only the controller's cache changes; which host runs the task makes no
         # difference.
         return {"changed": False, **search._asdict(), "wheels": listed, "saved": saved or wheels}
 
     def _bring(self, query: Query, manifest: Manifest, cache: Cache, root: str, builder: str) -> bool:
-        """Fetch the wheels that the cache lacks from the builder; tell whether there were any.
-
-        :raises SparkforgeError: with the reason why a wheel did not arrive.
-        """
+        """Fetch the wheels that the cache lacks from the builder; tell whether there were any."""
         missing = cache.missing(manifest)
         for wheel in missing:
             with cache.bringing(wheel) as target:
@@ -118,21 +117,18 @@ class ActionModule(OnController):
                 self._connection.fetch_file(path, target)
                 return ""
             except (AnsibleError, OSError) as error:
-                reason = reason or f"{builder} did not return {path}: {_words(error)}"
+                reason = reason or f"{builder} did not return {path}: {_one_line(error)}"
             finally:
                 if method:
                     self._connection.set_option("ssh_transfer_method", "smart")
         return reason
 
     def _slurp(self, path: str, builder: str, task_vars: dict[str, t.Any]) -> bytes | None:
-        """Return a file from the builder, or None if it does not exist.
-
-        :raises OSError: if the builder cannot be queried, with the reason.
-        """
+        """Return a file from the builder, or None if it does not exist."""
         try:
             answer = self._execute_module("ansible.builtin.slurp", {"src": path}, task_vars=task_vars)
         except AnsibleError as error:
-            raise OSError(f"{builder} cannot be queried: {_words(error)}") from error
+            raise OSError(f"{builder} cannot be queried: {_one_line(error)}") from error
         if answer.get("failed"):
             message = str(answer.get("msg", ""))
             if "not found" in message:
@@ -176,18 +172,5 @@ def _no_file_larger(size: int) -> t.Iterator[None]:
         signal.signal(signal.SIGXFSZ, before)
 
 
-def _words(error: BaseException) -> str:
+def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split()).rstrip(".")[:300]
-
-
-def _plain(value: t.Any) -> t.Any:
-    """Return data without Ansible's own types."""
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, bool) or value is None:
-        return value
-    if isinstance(value, int):
-        return int(value)
-    return str(value) if isinstance(value, str) else value

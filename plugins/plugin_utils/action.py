@@ -15,12 +15,12 @@ from ansible.errors import AnsibleConnectionFailure
 from ansible.module_utils.common.yaml import yaml_load
 from ansible.plugins.action import ActionBase
 
-from ..module_utils._core import shown
+from ..module_utils._core import sanitize
 from ..module_utils._core.errors import SparkforgeError
 from . import programs
 
 
-def expanded(arguments: t.Mapping[str, t.Any], option: str) -> dict[str, t.Any]:
+def merge_mapping(arguments: t.Mapping[str, t.Any], option: str) -> dict[str, t.Any]:
     """Return a task's arguments merged with those in the mapping ``option``.
 
     The task's own arguments take precedence; null in the mapping means unset.
@@ -46,7 +46,7 @@ class Reconnecting:
 
     _connection: t.Any
 
-    def again(self, ask: t.Callable[[], Answer]) -> Answer:
+    def retry(self, ask: t.Callable[[], Answer]) -> Answer:
         """Return the result of ``ask``, reconnecting if the connection is lost meanwhile.
 
         :raises AnsibleConnectionFailure: if that takes too long; the work continues on the host.
@@ -84,14 +84,14 @@ class OnHost(ActionBase):
         collecting = gc.isenabled()
         gc.disable()
         try:
-            return self.taken(super()._execute_module(*arguments, **options))
+            return self.accept(super()._execute_module(*arguments, **options))
         except SparkforgeError as error:
             return {"failed": True, "changed": False, **error.as_result()}
         finally:
             if collecting:
                 gc.enable()
 
-    def taken(self, answer: dict[str, t.Any]) -> dict[str, t.Any]:
+    def accept(self, answer: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the accepted part of a module's answer: texts safe on a terminal, and the facts in :attr:`FACTS`.
 
         :raises SparkforgeError: if the answer cannot come from this module.
@@ -102,14 +102,14 @@ class OnHost(ActionBase):
         if self._discovered_interpreter_key:
             facts[self._discovered_interpreter_key] = self._discovered_interpreter
         rest = {key: value for key, value in answer.items() if key != "ansible_facts"}
-        taken: dict[str, t.Any] = shown.values({**rest, "ansible_facts": facts} if facts else rest)
-        return taken
+        accepted: dict[str, t.Any] = sanitize.data({**rest, "ansible_facts": facts} if facts else rest, sanitize.text)
+        return accepted
 
 
 class AsksProgram(OnHost):
     """An action whose module leaves its work to the program of the proof or of the guard."""
 
-    def asked(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
+    def run_program(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the module's result: with one call if the host has the program, else after sending it."""
         program = programs.CALLED.get(self._task.action.rpartition(".")[2], programs.PROOF)
         try:
@@ -128,7 +128,7 @@ class AsksProgram(OnHost):
         return dict(self._execute_module(module_args=arguments, task_vars=task_vars))
 
 
-def documented(name: str) -> dict[str, t.Any]:
+def argument_spec(name: str) -> dict[str, t.Any]:
     """Return the argument spec from a module's documentation, including its fragments."""
     module = importlib.import_module(f"..modules.{name}", __package__)
     documentation = yaml_load(module.DOCUMENTATION)
@@ -155,7 +155,7 @@ class OnController(ActionBase):
 
     def __init_subclass__(cls) -> None:
         # Read once, when Ansible's main process imports the action, and not by the worker of each host.
-        cls.spec = {**documented(cls.__module__.rpartition(".")[2]), **cls.ARGUMENTS}
+        cls.spec = {**argument_spec(cls.__module__.rpartition(".")[2]), **cls.ARGUMENTS}
 
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         """Return the result of ``work``, or its refusal."""
@@ -169,8 +169,5 @@ class OnController(ActionBase):
             return {**result, "failed": True, "changed": False, **error.as_result()}
 
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
-        """Do the action's work and return the task's result.
-
-        :raises SparkforgeError: if the work is refused.
-        """
+        """Do the action's work and return the task's result."""
         raise NotImplementedError

@@ -85,10 +85,7 @@ class Program:
         write(path, self.archive()[0])
 
     def sources(self) -> dict[str, str]:
-        """Return path -> text for each file in the package.
-
-        :raises SparkforgeError: if a file is missing.
-        """
+        """Return path -> text for each file in the package."""
         package = f"sparkforge_{self.name}"
         try:
             own = self.module("_shared.module_utils._core.bundle")

@@ -19,9 +19,10 @@ from tests.lint import subject
 CHECKOUT = Path(__file__).parents[2]
 #: The commit from which on subjects have the form of CONTRIBUTING.md.
 SINCE = "1b4fd80a9319f86c62da65dad3e133bc60ca7d48"
-PLUGINS = ["plugins/doc_fragments", "plugins/filter", "plugins/inventory", "plugins/lookup", "plugins/modules"]
-UTILITIES = ["plugins/plugin_utils/plans", "plugins/plugin_utils/stack", "plugins/plugin_utils/wheelhouse"]
-UTILITIES += ["plugins/module_utils/_environment", "plugins/module_utils/_unit"]
+PLUGINS = ["plugins/action", "plugins/doc_fragments", "plugins/filter", "plugins/inventory", "plugins/lookup"]
+PLUGINS += ["plugins/module_utils", "plugins/modules"]
+UTILITIES = [f"plugins/plugin_utils/{part}" for part in ("fleet/report", "fleet/rollout.py", "fleet/status.py")]
+UTILITIES += [f"plugins/plugin_utils/{part}" for part in ("plans", "stack", "wheelhouse", "action.py", "programs.py")]
 UTILITIES += ["tests/unit/plugins/module_utils"]
 CHECKS = ["lab/grid.py", "proof/src", ":(glob)proof/tests/**/test_*survey*.py"]
 CHECKS += ["proof/tests/unit/test_grid.py"]
@@ -33,7 +34,7 @@ UNIT_TESTS += [
     "tests/unit/plugins/lookup",
 ]
 UNIT_TESTS += [f"tests/unit/plugins/{folder}" for folder in ("inventory", "modules", "plugin_utils")]
-DONE = ["benchmarks", "guard", "playbooks", "proof/tests", "roles", "tools", *PLUGINS, *UTILITIES, *CHECKS]
+DONE = ["benchmarks", "cli", "guard", "playbooks", "proof/tests", "roles", "tools", *PLUGINS, *UTILITIES, *CHECKS]
 VAGUE = {"one", "found", "wanted", "given", "said", "place", "places", "words", "what", "whole"}
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 OPENING = re.compile(r"(?:what|who|whom|whose|of|where|nobody)\b", re.IGNORECASE)

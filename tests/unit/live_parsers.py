@@ -15,7 +15,7 @@ from unittest import mock
 
 import zeroconf
 from ansible_collections.sparkforge.dgx_spark.plugins.action import forecast as forecast_action
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import shown
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import sanitize
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._record import redaction
 from ansible_collections.sparkforge.dgx_spark.tools import discovery
 from ansible_collections.sparkforge.dgx_spark.tools.forecast import forecast, ledger
@@ -145,7 +145,7 @@ def _processes(data: bytes, directory: Path) -> object:
     try:
         processes = guarded.processes({900: 1 << 30}, swapped=True)
         for process in processes.values():
-            assert shown.line(process.name) == process.name and shown.line(process.path) == process.path
+            assert sanitize.line(process.name) == process.name and sanitize.line(process.path) == process.path
         return guarded.memory(), guarded.unmapped(processes), processes
     finally:
         # A Host keeps its files open, because a guard uses it as long as it runs.
@@ -285,7 +285,7 @@ def _figures(data: bytes, _directory: Path) -> object:
         output = io.StringIO()
         Console(file=output, width=200).print(top.table([source]))
         pages.append(output.getvalue())
-        assert shown.text(pages[-1]) == pages[-1]
+        assert sanitize.text(pages[-1]) == pages[-1]
     return source.row, pages
 
 

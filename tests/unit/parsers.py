@@ -6,8 +6,8 @@ import tarfile
 from pathlib import Path
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import deb_version, plan, removal, sources
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.wanted import parse_wanted
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import receipts, redact, versions
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.request import parse_request
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests, receipts, redact, versions
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import scan
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import fatbin, ldcache, reader
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import (
@@ -78,14 +78,14 @@ def _manifest() -> bytes:
         stack="torch-2.9.1", lock_id="0123456789ab", platform="ubuntu24.04-aarch64", python="3.12", host="spark01",
         written="2026-11-21T10:00:00Z", units=units,
     )  # fmt: skip
-    return publication.text_of(manifest)
+    return digests.text_of(manifest).encode()
 
 
 def _redist(data: bytes, _directory: Path) -> object:
     archive = redist_plan.archives_from(
         [{"product": "cudss", "component": "libcudss", "release": "0.7.1"}], "linux-sbsa", "cuda13", "present"
     )[0]
-    return redist_plan.resolve(redist_plan.parsed(data, "https://a/x.json"), archive, "https://a/x.json")
+    return redist_plan.resolve(redist_plan.parse_manifest(data, "https://a/x.json"), archive, "https://a/x.json")
 
 
 _REDIST = {
@@ -118,7 +118,7 @@ def _read_sealed(data: bytes, directory: Path) -> object:
     except (ValueError, RecursionError):
         document = None
     if isinstance(document, dict):
-        data = json.dumps(unit_receipt.sealed({**document, "format": state_file.FORMAT})).encode()
+        data = json.dumps(unit_receipt.seal({**document, "format": state_file.FORMAT})).encode()
     (directory / "receipt.json").write_bytes(data)
     receipt = unit_receipt.read(str(directory / "receipt.json"))
     return keep.Build.of(receipt) if receipt else None
@@ -136,7 +136,7 @@ def _report(path: str) -> object:
 
 
 def _metadata(path: str) -> object:
-    installed = packages.installed([str(Path(path).parents[1])])
+    installed = packages.distributions([str(Path(path).parents[1])])
     return [(packages.requirements(each), packages.unsatisfied(each, installed)) for each in installed.values()]
 
 
@@ -294,10 +294,10 @@ PARSERS: dict[str, Parser] = {
     ),
     "apt keyring": Parser(
         [b"\x88\x10\x04\x13\x01\x02" + bytes(12), b"-----BEGIN PGP PUBLIC KEY BLOCK-----\n\niBAEEwEC\n=abcd\n"],
-        lambda data, _directory: apt_state.certified_with(data),
+        lambda data, _directory: apt_state.certification_hashes(data),
     ),
     "apt simulation": of_text(plan.parse_simulation, "Inst a [1.0] (1.1 Ubuntu:24.04 [arm64]) []\nRemv b [1]\n"),
-    "apt name": of_text(parse_wanted, "cuda-toolkit-13-0=13.0.1-1"),
+    "apt name": of_text(parse_request, "cuda-toolkit-13-0=13.0.1-1"),
     "apt sources": of_text(
         lambda text: (apt_state.parse_one_line_sources("a.list", text), sources.canonical(text)),
         "deb [arch=arm64 signed-by=/usr/share/keyrings/a.gpg] https://a/ubuntu noble main\n",

@@ -16,7 +16,7 @@ import typing as t
 from ...plugins.module_utils._apt.deb_version import compare_versions
 from ...plugins.module_utils._apt.plan import PROTECTED
 from ...plugins.module_utils._core import versions
-from ...plugins.module_utils._environment.fit import misfit
+from ...plugins.module_utils._environment.apt_compat import misfit
 from ...plugins.plugin_utils import apt_sources
 from . import patterns
 
@@ -58,7 +58,6 @@ class State:
         self.facts = self._facts()
 
     def _facts(self) -> dict[str, t.Any]:
-        """Return every fact that a rule can use."""
         apt, system = self.observation.get("apt") or {}, self.observation.get("os") or {}
         boot = self.update.get("boot") or {}
         secure, automatic = self.update.get("secure_boot") or {}, self.update.get("unattended") or {}

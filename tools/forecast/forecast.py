@@ -15,7 +15,7 @@ import os
 import shlex
 import typing as t
 
-from ...plugins.module_utils._core import phrases, shown
+from ...plugins.module_utils._core import phrases, sanitize
 from ...plugins.module_utils._core.errors import SparkforgeError
 from ...plugins.plugin_utils import files
 from . import conditions, ledger, patterns
@@ -114,7 +114,7 @@ def unread(host: str, problem: str) -> Forecast:
     nothing = {"install": [], "remove": [], "download_mib": 0, "growth_mib": 0}
     return {
         "host": host, "answer": UNREAD, "blocked": ["not-read"], "hold": {}, "plan": nothing,
-        "findings": [], "steps": [], "firmware": [], "problem": " ".join(shown.text(problem).split()),
+        "findings": [], "steps": [], "firmware": [], "problem": " ".join(sanitize.text(problem).split()),
         "kernel": {"running": None, "after": None, "new": []}, "driver": {"before": None, "after": None},
     }  # fmt: skip
 
@@ -226,10 +226,7 @@ def load(directory: str) -> Facts | None:
 
 
 def keep(directory: str, state: Facts) -> None:
-    """Store a forecast next to the reports, with the date of each host; other hosts in the file are unchanged.
-
-    :raises SparkforgeError: if the file cannot be written.
-    """
+    """Store a forecast next to the reports, with the date of each host; other hosts in the file are unchanged."""
     rows = [{**row, "date": state["date"]} for row in state["hosts"]]
     known = {row["host"] for row in rows}
     try:
@@ -330,4 +327,4 @@ def as_text(state: Facts) -> str:
     counts = [f"{count} {answer}" for answer, count in state["summary"].items() if count]
     book = state["ledger"]
     ledger_line = f"ledger of {book['date']}, {book['age_days']} days old, {book['rules']} rules ({book['source']})"
-    return shown.text("\n".join([*lines, "", f"{', '.join(counts) or 'no host'}; {ledger_line}"]))
+    return sanitize.text("\n".join([*lines, "", f"{', '.join(counts) or 'no host'}; {ledger_line}"]))

@@ -132,7 +132,6 @@ def _patterns(value: t.Any, key: str = "") -> t.Iterator[str]:
 
 
 def _facts(value: t.Any) -> t.Iterator[str]:
-    """Yield each fact that conditions name."""
     for key, inner in value.items() if isinstance(value, dict) else (("", inner) for inner in value):
         if key == "fact":
             yield inner["name"]

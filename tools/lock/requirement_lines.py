@@ -15,7 +15,7 @@ import urllib.request
 from ...plugins.module_utils._core import disk
 from ...plugins.module_utils._core.errors import SparkforgeError
 from ...plugins.module_utils._core.redact import redact
-from ...plugins.module_utils._wheel.requirement import short
+from ...plugins.module_utils._wheel.requirement import clip
 from .resolve import Index, check_requirement
 
 #: Limits: the bytes of a file, the nesting of files, and the total number of lines.
@@ -84,7 +84,7 @@ class RequirementLines:
         try:
             url = urllib.parse.urlsplit(location)
         except ValueError as error:
-            raise SparkforgeError(f"{short(redact(location))!r} is not a URL: {error}.", "Correct the line.") from error
+            raise SparkforgeError(f"{clip(redact(location))!r} is not a URL: {error}.", "Correct the line.") from error
         if url.scheme == "file":
             location = urllib.request.url2pathname(url.path)
         in_base = os.path.join(base, os.path.expanduser(location))
@@ -100,7 +100,7 @@ class RequirementLines:
             self.sources.append(redact(line))
         elif _IMAGE.fullmatch(location):
             raise SparkforgeError(
-                f"{short(location)!r} is the name of an image, whose files are not here.",
+                f"{clip(location)!r} is the name of an image, whose files are not here.",
                 "Unpack it on the host and name the directory: `podman image mount`, as root, prints one.",
             )
         else:
@@ -129,7 +129,7 @@ def _content(path: str) -> str:
             content = stream.read(SIZE_LIMIT + 1)
     except OSError as error:
         raise SparkforgeError(
-            f"The file of requirements {short(redact(path))} cannot be read: {error.strerror}.",
+            f"The file of requirements {clip(redact(path))} cannot be read: {error.strerror}.",
             "Name a file of the controller; one behind a URL must be downloaded first.",
         ) from error
     if len(content) > SIZE_LIMIT:

@@ -182,10 +182,7 @@ def versions(name: str, target: Target, index: Index, count: int = 8) -> list[st
 
 
 def check_requirement(line: str) -> None:
-    """Refuse a line that is not a requirement (PEP 508): METADATA may contain any text, and uv would accept options.
-
-    :raises SparkforgeError: if the line is not a requirement; the error quotes it.
-    """
+    """Refuse a line that is not a requirement (PEP 508): METADATA may contain any text, and uv would accept options."""
     try:
         Requirement(line)
     except InvalidRequirement as error:
@@ -241,17 +238,13 @@ def _preference(wheel: t.Mapping[str, t.Any], target: Target) -> tuple[t.Any, ..
 
 
 def _said(stderr: str) -> str:
-    """Return uv's error as one sentence."""
     lines = [re.sub(r"^(error|cause|hint|warning): *", "", line.strip()) for line in stderr.splitlines()]
     text = redact(" ".join(line for line in lines if line)).rstrip(".")
     return f"{text[:1500]}…" if len(text) > 1500 else text or "no output"
 
 
 def find_uv() -> tuple[str, ...]:
-    """Return the uv in Ansible's environment, or the first uv on PATH.
-
-    :raises SparkforgeError: if uv is missing.
-    """
+    """Return the uv in Ansible's environment, or the first uv on PATH."""
     if importlib.util.find_spec("uv") is not None:
         return (sys.executable, "-m", "uv")
     path = shutil.which("uv")

@@ -84,7 +84,7 @@ def resolve_archives(
         url = manifest_url(nvidia_url, archive["product"], archive["release"])
         if url not in manifests:
             say(f"archives: reading {url}")
-            manifests[url] = redist_plan.parsed(fetch(url), redact(url))
+            manifests[url] = redist_plan.parse_manifest(fetch(url), redact(url))
         pins = manifest_pins(manifests[url], archive, machines, url)
         for platform, pinned in (archive.get("sha256") or {}).items():
             if pins.get(platform, pinned) != pinned:
@@ -118,10 +118,7 @@ def remote_commit(answer: str, ref: str) -> str | None:
 
 
 def _git(arguments: t.Sequence[str], url: str, *, cwd: str | None = None) -> subprocess.CompletedProcess[str]:
-    """Run git with the user's own configuration (proxies, credentials, ``insteadOf``), but without a prompt.
-
-    :raises SparkforgeError: if git is missing, or does not finish within ``GIT_SECONDS``.
-    """
+    """Run git with the user's own configuration (proxies, credentials, ``insteadOf``), but without a prompt."""
     git = shutil.which("git")
     if git is None:
         raise SparkforgeError("The controller has no git.", "Install git, or remove sources from the parts.")
@@ -195,10 +192,7 @@ def ask_file(url: str, commit: str, paths: t.Sequence[str], ref: str | None = No
 def _file_by(
     way: t.Sequence[str], url: str, commit: str, paths: t.Sequence[str], directory: str
 ) -> tuple[str | None, subprocess.CompletedProcess[str]]:
-    """Fetch in one way; return the path of the file that exists and the result of ``git show``, or the failure.
-
-    :raises SparkforgeError: if the commit has none of the files.
-    """
+    """Fetch in one way; return the path of the file that exists and the result of ``git show``, or the failure."""
 
     def git(*arguments: str) -> subprocess.CompletedProcess[str]:
         return _git(arguments, url, cwd=directory)
@@ -337,7 +331,8 @@ class Sources:
             self.say(f"sources: {name} is named by no other source of the stack: the lock keeps its commit")
             return dict(self.known.get(name) or {})
         self.say(f"sources: reading from {redact(by['url'])} what {pin.source} {by['commit'][:12]} says of {name}")
-        path, text = self.read(by["url"], by["commit"], pin.files, _ref(by.get("ref")))
+        ref = by.get("ref")
+        path, text = self.read(by["url"], by["commit"], pin.files, None if ref and _COMMIT.match(ref) else ref)
         pinned = read_pin(text, path, f"{path} of {pin.source} {by['commit']}")
         url = source.get("url") or pinned.repository
         if not url:
@@ -351,10 +346,6 @@ class Sources:
             "commit": pinned.commit,
             "pinned_by": {"source": pin.source, "commit": by["commit"], "file": path},
         }
-
-
-def _ref(ref: str | None) -> str | None:
-    return None if ref is None or _COMMIT.match(ref) else ref
 
 
 def lock_archives(stack: t.Mapping[str, t.Any]) -> list[dict[str, t.Any]]:

@@ -20,7 +20,7 @@ from ...plugins.module_utils._core.errors import SparkforgeError
 from ...plugins.module_utils._core.redact import redact
 from ...plugins.module_utils._fetch import git_tree, index, redist_plan, urls
 from ...plugins.module_utils._fetch.git import Repositories
-from ...plugins.module_utils._fetch.git_errors import GitError, Patience, explained
+from ...plugins.module_utils._fetch.git_errors import GitError, Patience, user_error
 from ...plugins.module_utils._wheel.requirement import Requirement
 from ..lock import resolve, upstream
 from . import pages
@@ -45,7 +45,7 @@ def archives(directory: Directory, pinned: t.Iterable[redist_plan.Archive], nvid
             directory.lack(f"fetch {archive.label}")
             continue
         with open(directory.at(path), "rb") as stream:
-            manifest = redist_plan.parsed(stream.read(), redact(url))
+            manifest = redist_plan.parse_manifest(stream.read(), redact(url))
         resolved = redist_plan.resolve(manifest, archive, redact(url))
         source_url = f"{url.rpartition('/')[0]}/{resolved.relative_path}"
         directory.fetch(f"{below}/{resolved.relative_path}", source_url, resolved.sha256, limit=resolved.size)
@@ -104,7 +104,7 @@ class Wheels:
     def links(self, page: str) -> list[index.Link]:
         if page not in self._read:
             try:
-                self._read[page] = index.listed(page, {}, "mirror_find_links or python_env_index_url")
+                self._read[page] = index.list_wheels(page, {}, "mirror_find_links or python_env_index_url")
             except SparkforgeError as error:
                 # An index may lack a package that another index has.
                 if error.details.get("status") not in (404, 410) and not error.details.get("empty"):
@@ -164,21 +164,21 @@ def sources(directory: Directory, pinned: t.Iterable[t.Mapping[str, t.Any]], rew
             url = source["archive"]
             name = posixpath.basename(urllib.parse.urlsplit(url).path) or "source"
             path = f"archives/{source['sha256'].lower()}/{name}"
-            location = urls.rewritten(url, rewrite)
+            location = urls.apply_mirrors(url, rewrite)
             location = pathlib.Path(location).as_uri() if location.startswith("/") else location
             directory.fetch(path, location, source["sha256"].lower(), source=url)
             continue
-        first = urls.make_wanted(source["repo"], source["version"].lower(), rewrite)
+        first = urls.make_revision(source["repo"], source["version"].lower(), rewrite)
         stored, missing = _there(repositories, first, source["submodules"])
         for line in missing:
             directory.lack(line)
         if missing and not directory.check:
-            stored = repositories.fetched(first, source["submodules"])
+            stored = repositories.fetch_all(first, source["submodules"])
         for repository in stored if not directory.check else ():
             _publish(directory, repositories, repository)
 
 
-def _there(repositories: Repositories, first: urls.Wanted, recursive: bool) -> tuple[list[urls.Wanted], list[str]]:
+def _there(repositories: Repositories, first: urls.Revision, recursive: bool) -> tuple[list[urls.Revision], list[str]]:
     """Return the stored repositories of a commit and its submodules, and a line for each missing one; fetch nothing."""
     stored, missing, waiting = [], [], [first]
     while waiting:
@@ -193,18 +193,18 @@ def _there(repositories: Repositories, first: urls.Wanted, recursive: bool) -> t
             if recursive:
                 waiting += git_tree.submodules(pinned, store, repositories.git, repositories.rewrite, repositories.say)
         except GitError as error:
-            raise explained(pinned, error, store) from error
+            raise user_error(pinned, error, store) from error
     return stored, missing
 
 
-def _publish(directory: Directory, repositories: Repositories, repository: urls.Wanted) -> None:
+def _publish(directory: Directory, repositories: Repositories, repository: urls.Revision) -> None:
     """Prepare a repository for a plain file server, and record its objects in the manifest."""
     path = f"git/{repository.key}.git"
     store = directory.at(path)
     try:
         repositories.git.local("--git-dir", store, "update-server-info")
     except GitError as error:
-        raise explained(repository, error, store) from error
+        raise user_error(repository, error, store) from error
     new_objects = []
     for folder, _names, files in os.walk(os.path.join(store, "objects")):
         paths = (

@@ -162,13 +162,7 @@ class Directory:
         self._write(MANIFEST, json.dumps(content, indent=1).encode() + b"\n")
 
     def fetch(
-        self,
-        path: str,
-        url: str,
-        sha256: str | None = None,
-        *,
-        limit: int | None = None,
-        source: str = "",
+        self, path: str, url: str, sha256: str | None = None, *, limit: int | None = None, source: str = ""
     ) -> None:
         """Fetch a file into the mirror unless it exists.
 

@@ -14,7 +14,7 @@ import threading
 import typing as t
 
 from . import brakes, figures, nvml, policy, power, settings
-from ._shared.module_utils._core import shown
+from ._shared.module_utils._core import sanitize
 from ._shared.module_utils._core.errors import SparkforgeError
 from .host import Host
 from .journal import Journal
@@ -150,12 +150,12 @@ def main(arguments: t.Sequence[str] | None = None) -> int:
 
             end = rest.index("--") if "--" in rest else len(rest)
             verdict = admission.admit(rest[end + 1 :], admission.Options(rest[:end]).value("--needs"))
-            sys.stdout.writelines(f"{shown.line(line)}\n" for line in verdict.lines)
+            sys.stdout.writelines(f"{sanitize.line(line)}\n" for line in verdict.lines)
             return 0
         if len(rest) >= ARGUMENTS.get(command, sys.maxsize):
             return started(command, settings.read(rest[0]), rest[1:])
     except SparkforgeError as error:
-        sys.stdout.writelines(f"{shown.line(line)}\n" for line in error.details.get("said", ()))
+        sys.stdout.writelines(f"{sanitize.line(line)}\n" for line in error.details.get("said", ()))
         sys.stderr.write(f"{error}\n")
         return 1 if error.details else 2
     except PermissionError as error:

@@ -21,7 +21,7 @@ import stat
 import time
 import typing as t
 
-from ._shared.module_utils._core import shown
+from ._shared.module_utils._core import sanitize
 
 PROC = "/proc"
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -208,7 +208,7 @@ class Host:
             if key not in self._known:
                 path = _control_group(f"{thread}/cgroup")
                 path = path[len(self._groups) :] if path.startswith(f"{self._groups}/") else path
-                self._known[key] = shown.line(name.decode(errors="replace")), path, unit_of(path)
+                self._known[key] = sanitize.line(name.decode(errors="replace")), path, unit_of(path)
         except (OSError, ValueError, IndexError):
             return None
         printed, path, unit = self._known[key]
@@ -364,7 +364,7 @@ def _control_group(path: str) -> str:
         return ""
     rows = [line.split(":", 2) for line in text.split("\n")]
     paths = {row[1]: row[2] for row in rows if len(row) == 3}
-    return "/".join(map(shown.unit, paths.get("name=systemd", paths.get("", "")).split("/")))
+    return "/".join(map(sanitize.unit, paths.get("name=systemd", paths.get("", "")).split("/")))
 
 
 def _mount(path: str) -> int:

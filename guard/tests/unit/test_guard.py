@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import documented
+from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.action import argument_spec
 from sparkforge_guard import brakes, cli, host, install, journal, nvml, policy, power, settings, watch
 from sparkforge_guard._shared.module_utils._core.errors import SparkforgeError
 
@@ -852,7 +852,7 @@ OPTIONS = {
 
 
 def test_settings_are_the_options_of_the_module():
-    options = {name: option.get("default") for name, option in documented("guard").items()}
+    options = {name: option.get("default") for name, option in argument_spec("guard").items()}
     expected = {**settings.DEFAULTS, **settings.INSTALLED, "state": "present", "program": None}
     assert {**options, "state_directory": install.STATE} == expected
 

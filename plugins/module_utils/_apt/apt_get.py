@@ -72,9 +72,9 @@ def diagnose(action: str, stdout: str, stderr: str, holder: t.Mapping[str, t.Any
             details["unknown"] = known.groups["found"].split(", ")
         return SparkforgeError(known.cause, known.remedy, **details)
     errors = re.findall(r"^(?:E|Error): *(.*\S)", text, re.M)
-    said = " ".join(errors) or " ".join(stderr.split())[-300:] or "it said nothing"
+    message = " ".join(errors) or " ".join(stderr.split())[-300:] or "it said nothing"
     return SparkforgeError(
-        f"apt could not {action}: {said.rstrip('.')}.",
+        f"apt could not {action}: {message.rstrip('.')}.",
         "Run `apt-get check` on the host and fix what it reports.",
         **details,
     )

@@ -36,11 +36,11 @@ _RESERVE = 64 << 20
 def _dpkg_deb(option: str, path: str, fault: str) -> str:
     # A local repository with all of CUDA has several GB, and its contents come last. Threads would need more memory.
     command = ["env", "DPKG_DEB_THREADS_MAX=1", "dpkg-deb", option, path]
-    status, text, said = tools.ask(command, seconds=600, memory=_MEMORY)
+    status, text, errors = tools.ask(command, seconds=600, memory=_MEMORY)
     if status == 0:
         return text
     with open(path, "rb") as stream:
-        why = "it is an HTML page" if is_html(stream.read(1024)) else " ".join(said.split())[:300]
+        why = "it is an HTML page" if is_html(stream.read(1024)) else " ".join(errors.split())[:300]
     raise SparkforgeError(f"{path} {fault}: {why}.", _REMEDY)
 
 
@@ -66,7 +66,7 @@ def files(path: str) -> list[str]:
     :raises SparkforgeError: for a .deb that is truncated, contains a device or a path outside the tree, or does not fit
         on its file system.
     """
-    found = []
+    paths = []
     total = 0
     for line in _dpkg_deb("--contents", path, "is truncated or damaged").splitlines():
         match = _ENTRY.match(line)
@@ -79,7 +79,7 @@ def files(path: str) -> list[str]:
                 _DISTRUST,
             )
         if kind == "-":
-            found.append(posixpath.normpath("/" + name))
+            paths.append(posixpath.normpath("/" + name))
     remedy = "Free some space and run again; if the size is implausible, do not trust the file."
     disk.check_space(os.path.dirname(path), total, path, remedy, _RESERVE)
-    return found
+    return paths

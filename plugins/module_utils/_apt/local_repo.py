@@ -28,23 +28,12 @@ from .deb_version import compare_versions
 WORK = "/var/tmp"  # noqa: S108 - only for private directories
 
 
-class Found(t.NamedTuple):
+class LocalPackage(t.NamedTuple):
     """One local repository that dpkg lists."""
 
     package: str
-    version: str  # of the library: the end of the package's name
+    version: str  # the library's, from the end of the package's name
     installed: bool  # False: removed, but its configuration files are still there
-
-
-def find_repositories(status: str, name: str) -> list[Found]:
-    """Return the local repositories of ``name`` from dpkg's status file, for any distribution."""
-    found = []
-    pattern = re.compile(rf"^{re.escape(name)}-local-repo-[a-z0-9]+-(\d\S*)$")
-    for package, state in re.findall(r"^Package: (\S+)\nStatus: \S+ \S+ (\S+)$", status, re.M):
-        match = pattern.match(package)
-        if match and state != "not-installed":
-            found.append(Found(package, match.group(1), state != "config-files"))
-    return found
 
 
 class LocalRepository:
@@ -75,28 +64,36 @@ class LocalRepository:
         # The underscore distinguishes it from the receipt of a package set (apt-<name>).
         self._receipt = recorded.REPOSITORIES + name
 
-    def _found(self) -> list[Found]:
-        return find_repositories(self._apt.state.host.read(f"{DPKG}/status") or "", self._name)
+    def _listed(self) -> list[LocalPackage]:
+        """Return the local repositories with this name, for any distribution."""
+        repositories = []
+        pattern = re.compile(rf"^{re.escape(self._name)}-local-repo-[a-z0-9]+-(\d\S*)$")
+        status = self._apt.state.host.read(f"{DPKG}/status") or ""
+        for package, state in re.findall(r"^Package: (\S+)\nStatus: \S+ \S+ (\S+)$", status, re.M):
+            match = pattern.match(package)
+            if match and state != "not-installed":
+                repositories.append(LocalPackage(package, match.group(1), state != "config-files"))
+        return repositories
 
     # -- present -------------------------------------------------------------------------------------------
 
     def present(self) -> dict[str, t.Any]:
         """Install the local repository if necessary, and remove older versions."""
         version = t.cast(str, self._version)
-        found = self._found()
+        repositories = self._listed()
         current = None
-        for one in found:
-            order = compare_versions(one.version, version)
-            if order > 0 and one.installed:
+        for repository in repositories:
+            order = compare_versions(repository.version, version)
+            if order > 0 and repository.installed:
                 raise SparkforgeError(
-                    f"{one.package} is installed, newer than the requested {self._version}.",
-                    f"Request {one.version}, or remove the newer one first with state: absent.",
+                    f"{repository.package} is installed, newer than the requested {self._version}.",
+                    f"Request {repository.version}, or remove the newer one first with state: absent.",
                 )
-            if order == 0 and one.installed:
-                current = one
-        older = [one for one in found if one is not current]
-        killed = os.path.exists(self._begun)
-        if current is not None and not older and not killed and self._configured(current.package):
+            if order == 0 and repository.installed:
+                current = repository
+        older = [repository for repository in repositories if repository is not current]
+        killed = os.path.exists(self._unfinished_note)
+        if current is not None and not older and not killed and self._is_configured(current.package):
             return self._result(False, current.package, older)
         if current is None:
             self._require_trust()
@@ -107,9 +104,9 @@ class LocalRepository:
             package = self._install()
         else:
             package = current.package
-            self._configure(package, brought=self._brought() == package)
-        for one in older:
-            _purge(self._apt, self._name, one, self._source_of(one.package))
+            self._configure(package, brought=self._installed_package() == package)
+        for repository in older:
+            _purge(self._apt, self._name, repository, self._source_of(repository.package))
         return self._result(True, package, older)
 
     def _require_trust(self) -> None:
@@ -164,31 +161,32 @@ class LocalRepository:
 
     def _unpack(self, deb: str, package: str) -> None:
         # If this run is killed after the installation, the note tells the next run that the package is this module's.
-        disk.write_file(self._begun, f"{package}\n".encode())
+        disk.write_file(self._unfinished_note, f"{package}\n".encode())
         try:
             self._apt.run(["dpkg", "--install", deb], f"install {package}")
             self._configure(package)
         except BaseException:
             with contextlib.suppress(SparkforgeError):
-                one = Found(package, self._version or "", True)
-                _purge(self._apt, self._name, one, self._source_of(package))
+                repository = LocalPackage(package, self._version or "", True)
+                _purge(self._apt, self._name, repository, self._source_of(package))
             with contextlib.suppress(OSError):
-                os.unlink(self._begun)
+                os.unlink(self._unfinished_note)
                 # As with receipts, also remove a directory that becomes empty.
-                os.rmdir(os.path.dirname(self._begun))
+                os.rmdir(os.path.dirname(self._unfinished_note))
             raise
 
     @property
-    def _begun(self) -> str:
+    def _unfinished_note(self) -> str:
         """The path of the note about an unfinished installation, which exists until the receipt is written."""
         return os.path.join(os.path.dirname(receipts.path_of(self._root, self._receipt)), f".{self._receipt}.begun")
 
-    def _brought(self) -> str | None:
+    def _installed_package(self) -> str | None:
         """Return the package that this module installed, as opposed to one that it only configured."""
-        begun = disk.read(self._begun)
+        begun = disk.read(self._unfinished_note)
         if begun is not None:
             return begun.decode("ascii", "replace").strip()
-        return _brought(recorded.repository(self._root, self._receipt))
+        receipt = recorded.repository(self._root, self._receipt)
+        return receipt["package"] if receipt is not None and receipt.get("brought", True) else None
 
     # -- source and keyring ----------------------------------------------------------------------------------
 
@@ -200,7 +198,7 @@ class LocalRepository:
             if row["enabled"] and here in {sources.canonical(uri) for uri in row["uris"]}
         ]
 
-    def _configured(self, package: str) -> bool:
+    def _is_configured(self, package: str) -> bool:
         """Tell whether exactly one enabled source uses the repository with its own keyring, and its package lists have
         been fetched; a killed run may have left either step undone.
         """
@@ -241,7 +239,7 @@ class LocalRepository:
                 sha256=self._sha256,
             )
             receipts.write(self._root, self._receipt, data)
-            disk.delete(self._begun)
+            disk.delete(self._unfinished_note)
         except BaseException:
             files.undo()
             raise
@@ -254,42 +252,44 @@ class LocalRepository:
         :param keep_foreign: keep repositories that no receipt attributes to this module.
         """
         receipt = recorded.repository(self._root, self._receipt)
-        brought = self._brought()
-        found = [one for one in self._found() if one.package == brought or not keep_foreign]
-        changed = bool(found) or receipt is not None or os.path.exists(self._begun)
+        brought = self._installed_package()
+        repositories = [
+            repository for repository in self._listed() if repository.package == brought or not keep_foreign
+        ]
+        changed = bool(repositories) or receipt is not None or os.path.exists(self._unfinished_note)
         if changed and not self._check_mode:
-            for one in found:
-                _purge(self._apt, self._name, one, self._source_of(one.package))
-            disk.delete(self._begun)
+            for repository in repositories:
+                _purge(self._apt, self._name, repository, self._source_of(repository.package))
+            disk.delete(self._unfinished_note)
             if receipt is not None:
                 receipts.remove(self._root, self._receipt)
-        return self._result(changed, None, found)
+        return self._result(changed, None, repositories)
 
-    def _result(self, changed: bool, package: str | None, gone: t.Sequence[Found]) -> dict[str, t.Any]:
-        wanted = f"{self._name}-local-repo {self._version}\n" if self._version else ""
+    def _result(self, changed: bool, package: str | None, gone: t.Sequence[LocalPackage]) -> dict[str, t.Any]:
+        requested = f"{self._name}-local-repo {self._version}\n" if self._version else ""
         had = f"{package}\n" if package and not changed else ""
         return {
             "changed": changed,
             "package": package,
             "directory": f"/var/{package}" if package else None,
-            "retired": sorted(one.package for one in gone),
+            "retired": sorted(repository.package for repository in gone),
             "diff": phrases.diff(
                 "local repositories",
-                had + "".join(f"{one.package}\n" for one in gone),
-                had or (wanted if changed and self._version else ""),
+                had + "".join(f"{repository.package}\n" for repository in gone),
+                had or (requested if changed and self._version else ""),
             ),
         }
 
 
-def _purge(apt: Apt, name: str, one: Found, rows: t.Sequence[t.Mapping[str, t.Any]]) -> None:
+def _purge(apt: Apt, name: str, repository: LocalPackage, rows: t.Sequence[t.Mapping[str, t.Any]]) -> None:
     """Purge a local repository including its source, keyring and package lists."""
-    directory = f"/var/{one.package}"
+    directory = f"/var/{repository.package}"
     # The keyrings of this repository: those that share a name with one inside it, and those that its source names.
     keyrings = {f"{sources.KEYRINGS}/{os.path.basename(path)}" for path in glob.glob(f"{directory}/*.gpg")}
     named = {path for row in rows for path in (row["signed_by"] or "").split(",")}
     keyrings |= {path for path in named if path.startswith(f"{sources.KEYRINGS}/{name}-")}
     others = {path for row in apt.state.sources() if row not in rows for path in (row["signed_by"] or "").split(",")}
-    apt.run(["dpkg", "--purge", one.package], f"purge {one.package}")
+    apt.run(["dpkg", "--purge", repository.package], f"purge {repository.package}")
     for row in rows:
         disk.delete(str(row["file"]))
     for path in keyrings - others:
@@ -300,11 +300,6 @@ def _purge(apt: Apt, name: str, one: Found, rows: t.Sequence[t.Mapping[str, t.An
     sources.remove_lists(f"file:{directory}")
 
 
-def _brought(receipt: recorded.LocalRepository | None) -> str | None:
-    """Return the package that this module installed, as opposed to one that it only configured."""
-    return receipt["package"] if receipt is not None and receipt.get("brought", True) else None
-
-
 def _keyring_in(directory: str, required: bool = True) -> t.Any:
     """Return the only keyring in a local repository.
 
@@ -313,18 +308,18 @@ def _keyring_in(directory: str, required: bool = True) -> t.Any:
 
     :raises SparkforgeError: if there is none, more than one, or its name does not match.
     """
-    found = [p for p in sorted(glob.glob(f"{glob.escape(directory)}/*.gpg")) if not p.endswith("/Release.gpg")]
+    keyrings = [p for p in sorted(glob.glob(f"{glob.escape(directory)}/*.gpg")) if not p.endswith("/Release.gpg")]
     owner = os.path.basename(directory).partition("-local-repo-")[0]
-    if len(found) == 1 and re.fullmatch(rf"{re.escape(owner)}-[A-Za-z0-9._+-]+\.gpg", os.path.basename(found[0])):
-        return found[0]
+    if len(keyrings) == 1 and re.fullmatch(rf"{re.escape(owner)}-[A-Za-z0-9._+-]+\.gpg", os.path.basename(keyrings[0])):
+        return keyrings[0]
     if not required:
         return None
-    if len(found) == 1:
+    if len(keyrings) == 1:
         raise SparkforgeError(
-            f"The keyring in {directory} is called {os.path.basename(found[0])[:100]!r}, not {owner}-….gpg.",
+            f"The keyring in {directory} is called {os.path.basename(keyrings[0])[:100]!r}, not {owner}-….gpg.",
             "Do not use this .deb; get another copy from its vendor.",
         )
     raise SparkforgeError(
-        f"{directory} holds {len(found)} keyrings, not one.",
+        f"{directory} holds {len(keyrings)} keyrings, not one.",
         "Ask the vendor which .deb of this version is the right one.",
     )

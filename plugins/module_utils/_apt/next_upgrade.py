@@ -48,23 +48,23 @@ _DRIVER = re.compile(r"(^|/)nvidia\.ko(\.\w+)?:", re.M)
 
 def parse_lists(text: str) -> dict[str, list[str]]:
     """Return the lists in apt-get's output: packages kept back, deferred by phasing, or no longer required."""
-    found: dict[str, list[str]] = {name: [] for name in _LISTS}
+    lists: dict[str, list[str]] = {name: [] for name in _LISTS}
     current: list[str] | None = None
     for line in text.splitlines():
         if line.startswith("  ") and current is not None:
             current += line.split()
         else:
-            names = [name for name, words in _LISTS.items() if re.search(words, line) and line.rstrip().endswith(":")]
-            current = found[names[0]] if names else None
-    return found
+            names = [name for name, phrase in _LISTS.items() if re.search(phrase, line) and line.rstrip().endswith(":")]
+            current = lists[names[0]] if names else None
+    return lists
 
 
 def parse_sizes(text: str) -> dict[str, int]:
     """Return the MiB that apt-get would download and add, from the text before the list of ``--print-uris``."""
 
     def size(line: str) -> int:
-        found = [float(number.replace(",", "")) * _UNIT[unit] for number, unit in _SIZE.findall(line)]
-        return int(found[0]) if found else 0
+        sizes = [float(number.replace(",", "")) * _UNIT[unit] for number, unit in _SIZE.findall(line)]
+        return int(sizes[0]) if sizes else 0
 
     needed = next((line for line in text.splitlines() if line.startswith("Need to get")), "")
     after = next((line for line in text.splitlines() if line.startswith("After this operation")), "")
@@ -74,17 +74,17 @@ def parse_sizes(text: str) -> dict[str, int]:
 
 def parse_config(text: str) -> dict[str, list[str]]:
     """Parse the output of ``apt-config dump``: the values for each key, in lower case."""
-    found: dict[str, list[str]] = {}
+    settings: dict[str, list[str]] = {}
     for key, value in re.findall(r'^(\S+?)(?:::)? "(.*)";$', text, re.M):
         if value:
-            found.setdefault(key.lower(), []).append(value)
-    return found
+            settings.setdefault(key.lower(), []).append(value)
+    return settings
 
 
 def driver_of(text: str) -> str | None:
     """Return the driver version that a CDI specification was made for, from the name of its libcuda."""
-    found = re.search(r"libcuda\.so\.(\d+(?:\.\d+)+)", text)
-    return found.group(1) if found else None
+    match = re.search(r"libcuda\.so\.(\d+(?:\.\d+)+)", text)
+    return match.group(1) if match else None
 
 
 class UpdateInfo:
@@ -157,11 +157,11 @@ class UpdateInfo:
     def _kernels(self, running: str) -> list[dict[str, t.Any]]:
         """Return each kernel that can be booted or has modules: whether it has the driver and headers, and its size."""
         images = {name[8:] for name in self.host.names("/boot") if name.startswith("vmlinuz-")}
-        found = []
+        kernels = []
         for release in sorted(images | set(self.host.names("/lib/modules"))):
             modules = f"/lib/modules/{release}"
             parts = [self.host.path(f"/boot/{name}-{release}") for name in ("vmlinuz", "initrd.img")]
-            found.append(
+            kernels.append(
                 {
                     "release": release,
                     "running": release == running,
@@ -172,15 +172,15 @@ class UpdateInfo:
                     "mib": sum(os.stat(part).st_size for part in parts if os.path.exists(part)) // 2**20,
                 }
             )
-        return found
+        return kernels
 
     def _dkms(self) -> list[dict[str, str]]:
-        place = "/var/lib/dkms"
+        directory = "/var/lib/dkms"
         return [
             {"name": name, "version": version}
-            for name in self.host.names(place)
-            for version in self.host.names(f"{place}/{name}")
-            if self.host.is_directory(f"{place}/{name}/{version}/source")
+            for name in self.host.names(directory)
+            for version in self.host.names(f"{directory}/{name}")
+            if self.host.is_directory(f"{directory}/{name}/{version}/source")
         ]
 
     def _space(self, path: str) -> dict[str, t.Any] | None:
@@ -202,20 +202,22 @@ class UpdateInfo:
     def _masked(self, unit: str) -> bool:
         return self.host.real(f"/etc/systemd/system/{unit}") == "/dev/null"
 
+    def _is_active(self, unit: str) -> bool:
+        return any(self.host.is_file(f"{folder}/{unit}") for folder in UNITS) and not self._masked(unit)
+
     def _unattended(self) -> dict[str, t.Any]:
         status, stdout, stderr = self.host.run(["apt-config", "dump"])
         if status:
             raise OSError(stderr.strip() or f"apt-config ended with {status}")
         config = parse_config(stdout)
         periodic = config.get("apt::periodic::unattended-upgrade", ["0"])[-1]
-        there = any(self.host.is_file(f"{folder}/{ONCE}") for folder in UNITS)
         return {
             "enabled": periodic not in ("0", "") and self.host.is_file("/usr/bin/unattended-upgrade")
             and not self._masked("apt-daily-upgrade.timer"),
             "origins": config.get("unattended-upgrade::allowed-origins", []),
             "patterns": config.get("unattended-upgrade::origins-pattern", []),
             "blacklist": config.get("unattended-upgrade::package-blacklist", []),
-            "vendor_once": there and not self._masked(ONCE),
+            "vendor_once": self._is_active(ONCE),
         }  # fmt: skip
 
     def _firmware(self) -> list[dict[str, t.Any]] | None:
@@ -225,25 +227,25 @@ class UpdateInfo:
             return None
         with tempfile.TemporaryDirectory() as folder:
             # fwupdmgr writes its cache to the account's directories.
-            places = [f"{name}={folder}" for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")]
+            variables = [f"{name}={folder}" for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")]
 
-            def ask(what: str) -> dict[str, dict[str, t.Any]]:
+            def ask(query: str) -> dict[str, dict[str, t.Any]]:
                 quiet = ["--no-metadata-check", "--no-unreported-check", "--no-remote-check"]
-                limited = ["env", *places, "timeout", str(FIRMWARE_SECONDS), command or ""]
-                status, stdout, stderr = self.host.run([*limited, what, "--json", *quiet])
+                limited = ["env", *variables, "timeout", str(FIRMWARE_SECONDS), command or ""]
+                status, stdout, stderr = self.host.run([*limited, query, "--json", *quiet])
                 if status not in (0, 2):  # 2: there is nothing to report
-                    self.host.note(f"fwupdmgr {what}", stderr or f"exit status {status}")
+                    self.host.note(f"fwupdmgr {query}", stderr or f"exit status {status}")
                     return {}
                 rows = json.loads(stdout or "{}").get("Devices") or []
                 return {str(row.get("DeviceId") or row.get("Name")): row for row in rows}
 
             devices, history, updates = ask("get-devices"), ask("get-history"), ask("get-updates")
-        found = []
+        firmware = []
         for key, row in {**history, **devices}.items():
             # get-devices may report a failed update as a success, but the history is right (fwupd issue 10772).
             past = {**row, **history.get(key, {})}
             releases = (updates.get(key) or {}).get("Releases") or []
-            found.append(
+            firmware.append(
                 {
                     "name": str(row.get("Name")),
                     # A device that only contains other devices has no version.
@@ -253,13 +255,12 @@ class UpdateInfo:
                     "update": str(releases[0].get("Version")) if releases else None,
                 }
             )
-        return found
+        return firmware
 
     def _cdi(self) -> dict[str, t.Any]:
-        places = ("/etc/cdi/nvidia.yaml", "/etc/cdi/nvidia.json")
-        made = next((driver_of(self.host.read(place) or "") for place in places if self.host.is_file(place)), None)
-        there = any(self.host.is_file(f"{folder}/nvidia-cdi-refresh.service") for folder in UNITS)
-        return {"static_driver": made, "refresh": there and not self._masked("nvidia-cdi-refresh.service")}
+        paths = ("/etc/cdi/nvidia.yaml", "/etc/cdi/nvidia.json")
+        made = next((driver_of(self.host.read(path) or "") for path in paths if self.host.is_file(path)), None)
+        return {"static_driver": made, "refresh": self._is_active("nvidia-cdi-refresh.service")}
 
 
 def newest_release(host: Host, installed: t.Mapping[str, str]) -> dict[str, t.Any] | None:

@@ -43,33 +43,30 @@ def _gpg(data: bytes, *arguments: str) -> tuple[int, str, bytes]:
         return 1, f"it is larger than {SIZE_LIMIT} bytes", b""
     # A temporary home without agent and keyring, so that the user's keys are not involved.
     with tempfile.TemporaryDirectory(prefix="sparkforge-gpg-") as home:
-        given, written = os.path.join(home, "given"), os.path.join(home, "written")
-        with open(given, "wb") as stream:
+        key_file, written = os.path.join(home, "given"), os.path.join(home, "written")
+        with open(key_file, "wb") as stream:
             stream.write(data)
         options = "--batch --no-tty --no-options --no-autostart --no-keyring --trust-model always --with-colons".split()
-        status, listed, said = tools.ask(
-            ["gpg", *options, "--homedir", home, "--output", written, *arguments, given],
+        status, listed, message = tools.ask(
+            ["gpg", *options, "--homedir", home, "--output", written, *arguments, key_file],
             seconds=_SECONDS,
             memory=_MEMORY,
         )
         if status == tools.TIMED_OUT:
-            said = f"nothing within {_SECONDS} s"
-        lines = said.replace(given, "the file").replace("gpg: ", "").splitlines()
-        said = "; ".join(line.strip(" .") for line in lines if line.strip())[:300]
+            message = f"nothing within {_SECONDS} s"
+        lines = message.replace(key_file, "the file").replace("gpg: ", "").splitlines()
+        message = "; ".join(line.strip(" .") for line in lines if line.strip())[:300]
         result = b""
         if os.path.exists(written):
             with open(written, "rb") as stream:
                 result = stream.read()
-    return status, listed if status == 0 else said, result
+    return status, listed if status == 0 else message, result
 
 
 def _keys(data: bytes) -> tuple[list[str], bytes]:
-    """Return the fingerprints of all primary keys, in order and unique, and the last key as a binary keyring.
-
-    :raises SparkforgeError: for a file that is not a certificate, contains secret keys, or contains no key.
-    """
+    """Return the fingerprints of all primary keys, in order and unique, and the last key as a binary keyring."""
     status, text, ring = _gpg(data, "--import-options", "show-only,import-export", "--import")
-    found: list[str] = []
+    fingerprints: list[str] = []
     kind = ""
     for row in (line.split(":") for line in text.splitlines() if status == 0):
         if row[0] == "sec":
@@ -78,21 +75,21 @@ def _keys(data: bytes) -> tuple[list[str], bytes]:
                 "Publish the public key (gpg --export), and treat the secret key as compromised.",
             )
         # Each key is followed by its fingerprint; a designated revoker may come between a primary key and its own.
-        if row[0] == "fpr" and kind == "pub" and row[9] not in found:
-            found.append(row[9])
+        if row[0] == "fpr" and kind == "pub" and row[9] not in fingerprints:
+            fingerprints.append(row[9])
         kind = row[0] if row[0] in ("pub", "sub", "fpr") else kind
-    if not found:
+    if not fingerprints:
         raise _not_a_key(data, text)
-    return found, ring
+    return fingerprints, ring
 
 
-def _not_a_key(data: bytes, said: str) -> SparkforgeError:
-    what = f"gpg says of its {len(data)} bytes: {said or 'there is no key in them'}"
+def _not_a_key(data: bytes, message: str) -> SparkforgeError:
+    reason = f"gpg says of its {len(data)} bytes: {message or 'there is no key in them'}"
     if is_html(data[:1024]):
-        what = "it is an HTML page"
+        reason = "it is an HTML page"
     elif b"" < data[:1] < b"\x80":
-        what = f"it begins with {data[:40]!r}, and {what}"
-    return SparkforgeError(f"The key file is not an OpenPGP public key: {what}.", _REMEDY)
+        reason = f"it begins with {data[:40]!r}, and {reason}"
+    return SparkforgeError(f"The key file is not an OpenPGP public key: {reason}.", _REMEDY)
 
 
 def primary_fingerprints(data: bytes) -> list[str]:
@@ -125,12 +122,12 @@ def require_fingerprint(data: bytes, pinned: str, origin: str) -> bytes:
     :param origin: URL or path, for the message.
     :raises SparkforgeError: for any other key, because apt would trust its signatures too.
     """
-    wanted = normalise_fingerprint(pinned)
-    found, ring = _keys(data)
-    others = [value for value in found if value != wanted]
+    expected = normalise_fingerprint(pinned)
+    fingerprints, ring = _keys(data)
+    others = [value for value in fingerprints if value != expected]
     if others:
         raise SparkforgeError(
-            f"The key at {origin} has the fingerprint {', '.join(others)}, expected {wanted}.",
+            f"The key at {origin} has the fingerprint {', '.join(others)}, expected {expected}.",
             "Ask the repository's owner which fingerprint is right, not with this download; then pin it.",
         )
     return ring

@@ -20,7 +20,7 @@ from .apt_get import Apt
 from .plan import Plan, Step, check_plan, names_of
 from .policy import Choice, choose
 from .removal import parse_dependencies, parse_extended_states, removable
-from .wanted import missing, parse_wanted
+from .request import missing, parse_request
 
 
 def present_versions(packages: Packages) -> dict[str, str]:
@@ -45,7 +45,7 @@ class PackageSet:
         self._allow: list[str] = options["allow"]
         self._update_cache: bool = options["update_cache"]
         for text in self._wanted:
-            parse_wanted(text)
+            parse_request(text)
         for pattern in self._allow:
             try:
                 re.compile(pattern)
@@ -96,7 +96,7 @@ class PackageSet:
             self._warn(str(error))
 
     def _choose(self, lacking: t.Sequence[str]) -> dict[str, Choice]:
-        names = sorted({one.name for text in lacking for one in parse_wanted(text)})
+        names = sorted({request.name for text in lacking for request in parse_request(text)})
         policies = self._apt.policies(names)
         pins = self._apt.state.pins()
         return {text: choose(text, policies, pins) for text in lacking}
@@ -138,7 +138,9 @@ class PackageSet:
     def _record(self, new: t.Iterable[str], now: t.Mapping[str, str]) -> None:
         old = recorded.packages(self._root, self._receipt) or {}
         brought = sorted({name for name in [*old.get("brought", []), *new] if name in now})
-        asked = sorted({one.name for text in self._wanted for one in parse_wanted(text) if one.name in now})
+        asked = sorted(
+            {request.name for text in self._wanted for request in parse_request(text) if request.name in now}
+        )
         # apt marks packages requested by name as manually installed, so that mark alone does not prove that a user
         # wants to keep them.
         explicit = sorted({*old.get("explicit", []), *asked} & set(brought))
@@ -226,7 +228,7 @@ class PackageSet:
         return leaving, [{"name": name, "reason": kept[name]} for name in sorted(kept)], adopted
 
     def _result(self, changed: bool, installed: t.Mapping[str, str]) -> dict[str, t.Any]:
-        names = {one.name for text in self._wanted for one in parse_wanted(text)}
+        names = {request.name for text in self._wanted for request in parse_request(text)}
         return {
             "changed": changed,
             "installed": [],

@@ -12,7 +12,7 @@ import typing as t
 
 from .._host.apt_state import Policy
 from .deb_version import compare_versions
-from .wanted import parse_wanted
+from .request import parse_request
 
 
 class Choice(t.NamedTuple):
@@ -36,10 +36,8 @@ def forbidding_pin(name: str, pins: t.Iterable[t.Mapping[str, t.Any]]) -> t.Mapp
 
     :param pins: rows from :meth:`AptState.pins`.
     """
-    for pin in pins:
-        if pin["priority"] < 0 and any(pin_names(pattern, name) for pattern in str(pin["package"]).split()):
-            return pin
-    return None
+    forbidding = (pin for pin in pins if pin["priority"] < 0)
+    return next((pin for pin in forbidding if any(pin_names(text, name) for text in str(pin["package"]).split())), None)
 
 
 def choose(text: str, policies: t.Mapping[str, Policy], pins: t.Iterable[t.Mapping[str, t.Any]] = ()) -> Choice:
@@ -49,25 +47,25 @@ def choose(text: str, policies: t.Mapping[str, Policy], pins: t.Iterable[t.Mappi
     never chosen, because a pin of -1 is the vendor's decision (preferences.d of DGX OS).
     """
     reasons = []
-    for wanted in parse_wanted(text):
-        policy = policies.get(wanted.name)
+    for request in parse_request(text):
+        policy = policies.get(request.name)
         if policy is None or not policy.versions:
-            reasons.append(f"{wanted.name} is in no enabled apt source")
+            reasons.append(f"{request.name} is in no enabled apt source")
             continue
-        if wanted.version is None and policy.candidate is not None and wanted.accepts(policy.candidate):
-            return Choice(wanted.name, "")
-        allowed = [(v, p) for v, p in policy.versions if wanted.accepts(v) and p >= 0 and v in policy.origins]
+        if request.version is None and policy.candidate is not None and request.accepts(policy.candidate):
+            return Choice(request.name, "")
+        allowed = [(v, p) for v, p in policy.versions if request.accepts(v) and p >= 0 and v in policy.origins]
         if allowed:
             best = allowed[0]
             for version, priority in allowed[1:]:
                 if (priority, compare_versions(version, best[0])) > (best[1], 0):
                     best = (version, priority)
-            return Choice(f"{wanted.name}={best[0]}", "")
-        if any(wanted.accepts(version) and priority < 0 for version, priority in policy.versions):
-            pin = forbidding_pin(wanted.name, pins)
+            return Choice(f"{request.name}={best[0]}", "")
+        if any(request.accepts(version) and priority < 0 for version, priority in policy.versions):
+            pin = forbidding_pin(request.name, pins)
             which = f"the pin of {pin['package']} to {pin['priority']} in {pin['file']}" if pin else None
-            reasons.append(f"{wanted.name} is blocked by {which or 'a pin with a negative priority'}")
+            reasons.append(f"{request.name} is blocked by {which or 'a pin with a negative priority'}")
         else:
             has = ", ".join(version for version, _priority in policy.versions[:4])
-            reasons.append(f"{wanted.name} has no version {wanted.asked}, only {has}")
+            reasons.append(f"{request.name} has no version {request.asked}, only {has}")
     return Choice(None, "; ".join(reasons))

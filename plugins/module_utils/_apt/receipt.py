@@ -51,8 +51,8 @@ def packages(root: str, name: str) -> Packages | None:
 
 def sets(root: str) -> dict[str, Packages]:
     """Return the receipt of every set, by the receipt's name."""
-    found = {name: packages(root, name) for name in receipts.names(root, SETS)}
-    return {name: data for name, data in found.items() if data and data.get("kind") == "apt"}
+    recorded = {name: packages(root, name) for name in receipts.names(root, SETS)}
+    return {name: data for name, data in recorded.items() if data and data.get("kind") == "apt"}
 
 
 def repository(root: str, name: str) -> LocalRepository | None:

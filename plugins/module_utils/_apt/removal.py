@@ -22,7 +22,7 @@ class Installed(t.NamedTuple):
 
 def parse_dependencies(status: str, native: str | None = None) -> dict[str, Installed]:
     """Parse the dependencies of installed packages in dpkg's status file (Depends and Pre-Depends)."""
-    found = {}
+    packages = {}
     for stanza in status.split("\n\n"):
         fields = dict(re.findall(r"^(Package|Status|Architecture|Depends|Pre-Depends|Provides): *(.*)$", stanza, re.M))
         if "Package" not in fields or fields.get("Status", "").rpartition(" ")[2] not in INSTALLED | BROKEN:
@@ -34,12 +34,11 @@ def parse_dependencies(status: str, native: str | None = None) -> dict[str, Inst
             for clause in filter(None, (part.strip() for part in fields.get(field, "").split(","))):
                 clauses.append([_bare(alternative) for alternative in clause.split("|")])
         provides = [_bare(part) for part in fields.get("Provides", "").split(",") if part.strip()]
-        found[name] = Installed(clauses, provides)
-    return found
+        packages[name] = Installed(clauses, provides)
+    return packages
 
 
 def _bare(relation: str) -> str:
-    """Return the package name in ``name:any (>= 1)``."""
     return re.split(r"[\s:(\[]", relation.strip(), maxsplit=1)[0]
 
 
@@ -56,10 +55,10 @@ def removable(brought: t.Iterable[str], installed: t.Mapping[str, Installed]) ->
             for alternatives in installed[name].depends:
                 if offered.isdisjoint(alternatives):
                     needed.update(
-                        one
-                        for one in leaving
-                        if one.split(":")[0] in alternatives
-                        or not set(installed[one].provides).isdisjoint(alternatives)
+                        package
+                        for package in leaving
+                        if package.split(":")[0] in alternatives
+                        or not set(installed[package].provides).isdisjoint(alternatives)
                     )
         if not needed:
             return leaving

@@ -85,8 +85,8 @@ def _lists(url: str) -> list[str]:
 
 def has_lists(url: str) -> bool:
     """Tell whether the package lists of ``url`` are there and none is empty from a power loss, which apt ignores."""
-    found = _lists(url)
-    return bool(found) and not any(map(_is_empty, found))
+    paths = _lists(url)
+    return bool(paths) and not any(map(_is_empty, paths))
 
 
 def _is_empty(path: str) -> bool:
@@ -108,10 +108,10 @@ def update_lists(apt: Apt, file: str, url: str) -> None:
     apt.update_source(file)
     try:
         for path in _lists(url):
-            disk.fsync_file(path)
-        disk.fsync_directory(LISTS)
+            disk.fsync(path)
+        disk.fsync(LISTS)
     except OSError as error:
-        raise disk.failed(f"The package lists in {LISTS} cannot be saved", error) from error
+        raise disk.io_error(f"The package lists in {LISTS} cannot be saved", error) from error
 
 
 def remove_lists(url: str) -> None:
@@ -174,8 +174,8 @@ class Source:
 
     def present(self) -> dict[str, t.Any]:
         """Add or update our source, unless another file already has it."""
-        found = find_source(self._apt.state.sources(), self._url)
-        others = sorted({str(row["file"]) for row in found if row["file"] != self.file})
+        entries = find_source(self._apt.state.sources(), self._url)
+        others = sorted({str(row["file"]) for row in entries if row["file"] != self.file})
         if others:
             return self._leave_to(others)
         if self._key_url is None or self._fingerprint is None:
@@ -183,15 +183,15 @@ class Source:
                 f"No enabled apt source has {self._url}, and no key is set to add it.",
                 "Set key_url and key_fingerprint.",
             )
-        wanted = render_source(self._url, self.keyring)
+        content = render_source(self._url, self.keyring)
         have, ring = disk.read(self.file), disk.read(self.keyring)
         # A run that was killed before it fetched the package lists left only the source.
         fetched = has_lists(self._url)
-        if have == wanted and ring is not None and self._is_pinned(ring) and fetched:
-            return self._result(False, self.file, have, wanted)
+        if have == content and ring is not None and self._is_pinned(ring) and fetched:
+            return self._result(False, self.file, have, content)
         if not self._check_mode:
-            self._add(wanted)
-        return self._result(True, self.file, have if have is None or fetched else have + _NO_LISTS, wanted)
+            self._add(content)
+        return self._result(True, self.file, have if have is None or fetched else have + _NO_LISTS, content)
 
     def _is_pinned(self, ring: bytes) -> bool:
         try:
@@ -210,14 +210,14 @@ class Source:
             result["diff"] = {"before": "", "after": ""}
         return result
 
-    def _add(self, wanted: bytes) -> None:
+    def _add(self, content: bytes) -> None:
         key_url = t.cast(str, self._key_url)
         key = fetch_bytes(key_url, limit=1 << 20)
         ring = openpgp.require_fingerprint(key, t.cast(str, self._fingerprint), key_url)
         files = Rollback()
         try:
             files.write(self.keyring, ring)
-            files.write(self.file, wanted)
+            files.write(self.file, content)
             update_lists(self._apt, self.file, self._url)
         except BaseException:
             files.undo()

@@ -15,10 +15,10 @@ from .errors import SparkforgeError
 
 def answer(work: t.Callable[[t.Mapping[str, t.Any], bool], dict[str, t.Any]]) -> int:
     """Answer one call; return 0 even for a refusal, which is part of the answer."""
-    given = json.load(sys.stdin)
+    request = json.load(sys.stdin)
     answered: dict[str, t.Any]
     try:
-        answered = {"result": work(given["options"], bool(given.get("check_mode")))}
+        answered = {"result": work(request["options"], bool(request.get("check_mode")))}
     except SparkforgeError as error:
         answered = {"error": {"cause": error.cause, "remedy": error.remedy, **error.details}}
     sys.stdout.write(json.dumps(answered) + "\n")

@@ -23,10 +23,7 @@ class BuildAccount(accounts.Account):
     """The account that a build runs as."""
 
     def create(self, home: str) -> bool:
-        """Create the account if it does not exist; tell whether it was created.
-
-        :raises SparkforgeError: if that fails.
-        """
+        """Create the account if it does not exist; tell whether it was created."""
         if self.entry is not None:
             return False
         command = ["useradd", "--system", "--home-dir", home, "--no-create-home", "--shell", _SYSTEM_USER_SHELL]
@@ -50,33 +47,30 @@ class BuildAccount(accounts.Account):
         subprocess.run(["userdel", name], stdin=subprocess.DEVNULL, capture_output=True, check=False)
 
     def check_interpreter(self, python: str) -> None:
-        """Refuse an interpreter that the account cannot run, such as one in a user's home directory.
-
-        :raises SparkforgeError: names the inaccessible directory.
-        """
+        """Refuse an interpreter that the account cannot run, such as one in a user's home directory."""
         files = [os.path.realpath(python), python, os.path.realpath(os.__file__)]
         with self.acting():
             for file in files:
                 parts = file.split("/")
-                for place in ("/".join(parts[:end]) or "/" for end in range(1, len(parts))):
-                    if not os.access(place, os.X_OK):
-                        raise self._useless(python, f"may not enter {place}")
+                for directory in ("/".join(parts[:end]) or "/" for end in range(1, len(parts))):
+                    if not os.access(directory, os.X_OK):
+                        raise self._useless(python, f"may not enter {directory}")
                 if not os.access(file, os.R_OK if file == files[-1] else os.X_OK):
                     raise self._useless(python, f"may not use {file}")
 
-    def _useless(self, python: str, what: str) -> SparkforgeError:
+    def _useless(self, python: str, fault: str) -> SparkforgeError:
         return SparkforgeError(
-            f"The account {self.name} cannot build with {python}, which runs this module: it {what}.",
+            f"The account {self.name} cannot build with {python}, which runs this module: it {fault}.",
             "Set this host's ansible_python_interpreter to one that every account can run, such as /usr/bin/python3.",
         )
 
-    def own(self, path: str) -> None:
+    def own_directory(self, path: str) -> None:
         """Create the directory ``path`` if it does not exist, and give it to the account.
 
         :raises SparkforgeError: if the path exists but is not a directory.
         """
         entry = self.entry
-        own(path, entry.pw_uid if entry else -1, entry.pw_gid if entry else -1)
+        make_owned_directory(path, entry.pw_uid if entry else -1, entry.pw_gid if entry else -1)
 
     def own_file(self, path: str) -> None:
         """Create an empty file that the account can write, in a directory that it cannot."""
@@ -90,7 +84,7 @@ class BuildAccount(accounts.Account):
             os.close(descriptor)
 
 
-def own(path: str, uid: int, gid: int) -> None:
+def make_owned_directory(path: str, uid: int, gid: int) -> None:
     """Create the directory ``path`` if it does not exist; as root, give it to ``uid`` and ``gid`` (-1 for no change).
 
     :raises SparkforgeError: if the path exists but is not a directory.

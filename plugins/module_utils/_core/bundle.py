@@ -52,7 +52,7 @@ def files(*roots: str, ansible: bool = False) -> dict[str, str]:
     :param ansible: include the parts of Ansible that were sent along, for code that downloads.
     :raises ModuleNotFoundError: if a module does not exist.
     """
-    found: dict[str, str] = {}
+    sources: dict[str, str] = {}
     waiting = list(roots)
     seen = {""}
     while waiting:
@@ -66,17 +66,17 @@ def files(*roots: str, ansible: bool = False) -> dict[str, str]:
         source = spec.loader.get_source(name) or ""  # type: ignore[union-attr]
         path, parent = name.replace(".", "/"), name.rpartition(".")[0]
         is_package = spec.submodule_search_locations is not None
-        found[f"{path}/__init__.py" if is_package else f"{path}.py"] = source
-        waiting += [parent, *_imported(source, name if is_package else parent)]
+        sources[f"{path}/__init__.py" if is_package else f"{path}.py"] = source
+        waiting += [parent, *_imports_of(source, name if is_package else parent)]
     archive = getattr(importlib.util.find_spec(__name__).loader, "archive", None)  # type: ignore[union-attr]
     if ansible and archive:
         with zipfile.ZipFile(archive) as sent:
             names = [name for name in sent.namelist() if name.startswith("ansible/") and name.endswith(".py")]
-            found.update((name, sent.read(name).decode("utf-8")) for name in names)
-    return found
+            sources.update((name, sent.read(name).decode("utf-8")) for name in names)
+    return sources
 
 
-def _imported(source: str, package: str) -> t.Iterator[str]:
+def _imports_of(source: str, package: str) -> t.Iterator[str]:
     """Yield the modules of this project that ``source``, a module in ``package``, imports.
 
     ``ast`` would take ten times as long, on every host, and only one form of import occurs here.

@@ -21,22 +21,19 @@ class TooSlowError(SparkforgeError):
 class Deadline:
     """A time limit that starts now.
 
-    :param what: the subject of the message.
+    :param subject: the subject of the message.
     """
 
-    def __init__(self, seconds: float, what: str) -> None:
+    def __init__(self, seconds: float, subject: str) -> None:
         self.seconds = seconds
-        self.what = what
+        self.subject = subject
         self._end = time.monotonic() + seconds
 
     def check(self) -> None:
-        """Raise an error if the deadline has passed; cheap enough to call for each file and each name.
-
-        :raises TooSlowError: names the slow subject.
-        """
+        """Raise an error if the deadline has passed; cheap enough to call for each file and each name."""
         if time.monotonic() > self._end:
             raise TooSlowError(
-                f"{self.what} could not be read within {self.seconds:g} s.",
+                f"{self.subject} could not be read within {self.seconds:g} s.",
                 "Name a part of it, one environment or one wheel; if it is small, it was made to be slow.",
             )
 

@@ -89,8 +89,8 @@ def start(
     """
     if systemd_runs() and account.is_root:
         limits = [f"--property=MemoryMax={memory_mib}M", "--property=MemorySwapMax=0"] if memory_mib else []
-        places = " ".join(f'"{path}"' for path in ("/tmp", "/var/tmp", *writable))  # noqa: S108 - world-writable
-        protection = [f"--property={setting}" for setting in (*_PROTECTION, f"ReadWritePaths={places}")]
+        writable_paths = " ".join(f'"{path}"' for path in ("/tmp", "/var/tmp", *writable))  # noqa: S108 - world-writable
+        protection = [f"--property={setting}" for setting in (*_PROTECTION, f"ReadWritePaths={writable_paths}")]
         for properties in (protection, []):
             systemd("systemctl", "reset-failed", service)
             done = systemd(
@@ -122,7 +122,7 @@ def await_start(begun: t.Callable[[], bool], marker: str, account: Account) -> N
     while not begun():
         if time.monotonic() > patience:
             with account.acting():
-                if not processes.is_alive(marker):
+                if not processes.find_marked(marker):
                     return
             patience = time.monotonic() + 1
         time.sleep(0.05)

@@ -38,6 +38,11 @@ def of_data(data: t.Any) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
+def text_of(data: t.Any) -> str:
+    """Return the content of a receipt's or manifest's file, always the same for the same data."""
+    return json.dumps(data, indent=2, sort_keys=True) + "\n"
+
+
 def seal(data: t.Mapping[str, t.Any]) -> str:
     """Return the digest of a receipt's content, which reveals later changes."""
     return of_data({key: value for key, value in data.items() if key != "seal"})[:16]

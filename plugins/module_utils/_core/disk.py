@@ -47,31 +47,28 @@ def regular(path: str, links: bool = False) -> int:
 
 
 def read(path: str) -> bytes | None:
-    """Return the content of a file, or None if it does not exist.
-
-    :raises SparkforgeError: if it cannot be read.
-    """
+    """Return the content of a file, or None if it does not exist."""
     try:
         with open(path, "rb") as stream:
             return stream.read()
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise failed(f"{path} cannot be read", error) from error
+        raise io_error(f"{path} cannot be read", error) from error
 
 
 def text(path: str) -> str | None:
     """Return the text of a file, or None if it does not exist."""
-    found = read(path)
-    return None if found is None else found.decode("utf-8", "replace")
+    content = read(path)
+    return None if content is None else content.decode("utf-8", "replace")
 
 
-def tail(path: str, offset: int = 0) -> str:
-    """Return the text of a file from an offset on, at most its last 64 KiB; '' if it cannot be read."""
+def tail(path: str, offset: int = 0, limit: int = 64 << 10) -> str:
+    """Return the text of a file from an offset on, at most its last ``limit`` bytes; '' if it cannot be read."""
     try:
         with open(path, "rb") as stream:
             size = stream.seek(0, os.SEEK_END)
-            stream.seek(max(offset, size - (64 << 10)))
+            stream.seek(max(offset, size - limit))
             return stream.read().decode(errors="replace")
     except OSError:
         return ""
@@ -86,7 +83,7 @@ def write_file(path: str, content: bytes, mode: int = 0o644, group: int | None =
     """
     directory = os.path.dirname(path)
     try:
-        temporary = beside(path)
+        temporary = temporary_path(path)
         make_directories(directory)
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
@@ -101,9 +98,9 @@ def write_file(path: str, content: bytes, mode: int = 0o644, group: int | None =
         except BaseException:
             remove(temporary)
             raise
-        fsync_directory(directory)
+        fsync(directory)
     except OSError as error:
-        raise failed(f"{path} cannot be written", error) from error
+        raise io_error(f"{path} cannot be written", error) from error
 
 
 def switch_symlink(link: str, target: str) -> None:
@@ -119,7 +116,7 @@ def switch_symlink(link: str, target: str) -> None:
     except FileNotFoundError:
         pass
     try:
-        temporary = beside(link)
+        temporary = temporary_path(link)
         make_directories(os.path.dirname(link))
         os.symlink(target, temporary)
         try:
@@ -127,9 +124,9 @@ def switch_symlink(link: str, target: str) -> None:
         except BaseException:
             remove(temporary)
             raise
-        fsync_directory(os.path.dirname(link))
+        fsync(os.path.dirname(link))
     except OSError as error:
-        raise failed(f"The symlink {link} cannot be switched to {target}", error) from error
+        raise io_error(f"The symlink {link} cannot be switched to {target}", error) from error
 
 
 def make_directories(path: str) -> list[str]:
@@ -146,7 +143,7 @@ def make_directories(path: str) -> list[str]:
         except FileExistsError:  # another run created it in the meantime
             continue
         os.chmod(directory, 0o755)  # noqa: S103 - library users must reach them
-        fsync_directory(os.path.dirname(directory))
+        fsync(os.path.dirname(directory))
         made.append(directory)
     return made
 
@@ -164,13 +161,8 @@ def unsafe_for_metrics(directory: str) -> str:
     return ""
 
 
-def fsync_directory(path: str) -> None:
-    """Sync the names in the directory ``path`` to disk."""
-    fsync_file(path)
-
-
-def fsync_file(path: str) -> None:
-    """Sync the content of the file ``path`` to disk."""
+def fsync(path: str) -> None:
+    """Sync the content of a file, or the names in a directory, to disk."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -183,10 +175,9 @@ def fsync_tree(path: str) -> None:
     for directory, _names, files in os.walk(path):
         for name in files:
             file = os.path.join(directory, name)
-            if os.path.islink(file):
-                continue
-            fsync_file(file)
-        fsync_directory(directory)
+            if not os.path.islink(file):
+                fsync(file)
+        fsync(directory)
 
 
 def names(directory: str) -> list[str]:
@@ -197,23 +188,20 @@ def names(directory: str) -> list[str]:
         return []
 
 
-def unlink(path: str) -> None:
-    """Remove a file or link if it exists."""
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        os.unlink(path)
+def remove_empty(directory: str) -> None:
+    """Remove a directory if it exists and is empty."""
+    with contextlib.suppress(OSError):
+        os.rmdir(directory)
 
 
 def delete(path: str) -> bool:
-    """Remove a file or link; tell whether it existed.
-
-    :raises SparkforgeError: if it cannot be removed.
-    """
+    """Remove a file or link; tell whether it existed."""
     try:
         os.unlink(path)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
-        raise failed(f"{path} cannot be removed", error) from error
+        raise io_error(f"{path} cannot be removed", error) from error
     return True
 
 
@@ -224,20 +212,21 @@ def remove(path: str) -> None:
     is emptied, so a few descriptors are enough for any depth.
     """
     if os.path.islink(path) or not os.path.isdir(path):
-        unlink(path)
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            os.unlink(path)
         return
     prefix = f".removed-{os.urandom(8).hex()}-"
     moved = 0
-    with _entered(path) as top:
+    with _enter(path) as top:
         waiting = _empty(top)
         while waiting:
             directory = waiting.pop()
             with contextlib.suppress(FileNotFoundError):
-                with _entered(directory, top) as inside:
+                with _enter(directory, top) as inside:
                     for name in _empty(inside):
                         moved += 1
                         # Enter it first, because a read-only directory cannot be moved.
-                        with _entered(name, inside):
+                        with _enter(name, inside):
                             os.rename(name, f"{prefix}{moved}", src_dir_fd=inside, dst_dir_fd=top)
                         waiting.append(f"{prefix}{moved}")
                 os.rmdir(directory, dir_fd=top)
@@ -245,7 +234,7 @@ def remove(path: str) -> None:
 
 
 @contextlib.contextmanager
-def _entered(path: str, parent: int | None = None) -> t.Iterator[int]:
+def _enter(path: str, parent: int | None = None) -> t.Iterator[int]:
     """Open a directory, after making it readable and writable."""
     # O_PATH also opens an unreadable directory.
     handle = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
@@ -265,8 +254,8 @@ def _empty(directory: int) -> list[str]:
     """Remove everything except directories from an open directory; return the names of the directories."""
     directories = []
     with os.scandir(directory) as entries:
-        found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
-    for name, is_directory in found:
+        listing = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+    for name, is_directory in listing:
         if is_directory:
             directories.append(name)
         else:
@@ -275,15 +264,15 @@ def _empty(directory: int) -> list[str]:
     return directories
 
 
-def temporary_directory(place: str, prefix: str) -> str:
-    """Create a private directory in the world-writable directory ``place`` and return its path."""
-    forget_killed(place, prefix)
-    path = os.path.join(place, f"{prefix}{_mark()}")
+def temporary_directory(directory: str, prefix: str) -> str:
+    """Create a private directory in a world-writable ``directory`` and return its path."""
+    forget_killed(directory, prefix)
+    path = os.path.join(directory, f"{prefix}{_mark()}")
     os.mkdir(path, 0o700)
     return path
 
 
-def beside(path: str) -> str:
+def temporary_path(path: str) -> str:
     """Return a temporary name next to ``path``."""
     directory, name = os.path.split(path)
     forget_killed(directory, f".{name}.")
@@ -328,20 +317,25 @@ def _start_of(process: int) -> str:
 
 
 def check_space(
-    place: str, needed: int, what: str, remedy: str = "Free some space and run again.", reserve: int = 0
+    directory: str, needed: int, subject: str, remedy: str = "Free some space and run again.", reserve: int = 0
 ) -> None:
-    """Refuse to start an operation that does not fit on the file system of ``place``.
+    """Refuse to start an operation that does not fit on the file system of ``directory``, which need not exist yet.
 
     :param needed: bytes, in addition to the ``reserve`` that must stay free.
     :raises SparkforgeError: with the needed and the free space.
     """
-    numbers = os.statvfs(place)
+    directory = os.path.abspath(directory)
+    while not os.path.exists(directory):
+        directory = os.path.dirname(directory)
+    numbers = os.statvfs(directory)
     free = numbers.f_bavail * numbers.f_frsize
     if needed + reserve > free:
-        raise SparkforgeError(f"{what} needs {needed / 1e6:.1f} MB, and {place} has {free / 1e6:.1f} MB free.", remedy)
+        raise SparkforgeError(
+            f"{subject} needs {needed / 1e6:.1f} MB, and {directory} has {free / 1e6:.1f} MB free.", remedy
+        )
 
 
-def failed(what: str, error: OSError) -> SparkforgeError:
+def io_error(problem: str, error: OSError) -> SparkforgeError:
     """Return the error for a file that cannot be read or written."""
     remedy = "Make sure that the task runs as root (become) and that the file system is writable and not full."
     if error.errno == errno.EACCES and os.geteuid() == 0:
@@ -349,4 +343,4 @@ def failed(what: str, error: OSError) -> SparkforgeError:
             "Root itself has no right there, as on a home on NFS with root_squash: move it to a disk of this host. What"
             " Ansible sends goes where ansible_remote_tmp says, such as /var/tmp/.ansible-tmp."
         )
-    return SparkforgeError(f"{what}: {error.strerror or error}.", remedy)
+    return SparkforgeError(f"{problem}: {error.strerror or error}.", remedy)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from . import shown
+from . import sanitize
 
 #: The maximum number of characters in a cause or a remedy, which may quote downloads of any length.
 LONGEST = 4000
@@ -23,9 +23,9 @@ class SparkforgeError(Exception):
     """
 
     def __init__(self, cause: str, remedy: str, **details: t.Any) -> None:
-        super().__init__(_shortened(cause))
-        self.cause = _shortened(cause)
-        self.remedy = _shortened(remedy)
+        super().__init__(_shorten(cause))
+        self.cause = _shorten(cause)
+        self.remedy = _shorten(remedy)
         self.details = details
 
     def __str__(self) -> str:
@@ -36,9 +36,9 @@ class SparkforgeError(Exception):
         return {"msg": str(self), "cause": self.cause, "remedy": self.remedy, **self.details}
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     """Return the beginning and the end of a long text, which state the problem, with unsafe characters replaced."""
-    text = shown.text(text)
+    text = sanitize.text(text)
     half = LONGEST // 2 - 2
     return text if len(text) <= LONGEST else f"{text[:half]} … {text[-half:]}"
 

@@ -19,7 +19,7 @@ State = tuple[t.Optional[bytes], int, int, int]
 class Files:
     """The files to install, compared with those on the host.
 
-    :param wanted: content and mode of each file by its path.
+    :param desired: content and mode of each file by its path.
     :param installed: the paths that an earlier run may have installed; those no longer wanted are removed.
     :param groups: the number of a file's group by its path; other files get that of this process.
     :ivar changes: content before and after for each file that differs, None for no file.
@@ -27,13 +27,13 @@ class Files:
 
     def __init__(
         self,
-        wanted: t.Mapping[str, tuple[bytes, int]],
+        desired: t.Mapping[str, tuple[bytes, int]],
         installed: t.Iterable[str],
         groups: t.Mapping[str, int] | None = None,
     ) -> None:
-        self.wanted = wanted
+        self.desired = desired
         after: dict[str, State] = dict.fromkeys(installed, (None, 0, 0, 0))
-        for path, (content, mode) in wanted.items():
+        for path, (content, mode) in desired.items():
             after[path] = (content, mode, os.geteuid(), (groups or {}).get(path, os.getegid()))
         states = {path: (_state(path), after[path]) for path in sorted(after)}
         self._states = {path: (old, new) for path, (old, new) in states.items() if old != new}
@@ -41,13 +41,10 @@ class Files:
 
     def diff(self) -> list[dict[str, str]]:
         """Return the differences for ``--diff``."""
-        return [phrases.diff(path, *_shown(old, new)) for path, (old, new) in self._states.items()]
+        return [phrases.diff(path, *_diff_sides(old, new)) for path, (old, new) in self._states.items()]
 
     def apply(self) -> None:
-        """Write and remove the files.
-
-        :raises SparkforgeError: if that fails.
-        """
+        """Write and remove the files."""
         for path, (_old, (content, mode, _user, group)) in self._states.items():
             if content is not None:
                 disk.write_file(path, content, mode, group)
@@ -58,7 +55,7 @@ class Files:
                 if directory.endswith(".service.d") and not os.listdir(directory):
                     os.rmdir(directory)
             except OSError as error:
-                raise disk.failed(f"{path} cannot be removed", error) from error
+                raise disk.io_error(f"{path} cannot be removed", error) from error
 
 
 def _state(path: str) -> State:
@@ -71,10 +68,10 @@ def _state(path: str) -> State:
     except (FileNotFoundError, NotADirectoryError):
         return None, 0, 0, 0
     except OSError as error:
-        raise disk.failed(f"{path} cannot be read", error) from error
+        raise disk.io_error(f"{path} cannot be read", error) from error
 
 
-def _shown(before: State, after: State) -> tuple[str, str]:
+def _diff_sides(before: State, after: State) -> tuple[str, str]:
     """Return both sides of a difference: the contents, if they differ and are world-readable, or the attributes."""
     states = [state for state in (before, after) if state[0] is not None]
     if before[0] != after[0] and all(mode & stat.S_IROTH for _content, mode, _user, _group in states):

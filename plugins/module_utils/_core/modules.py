@@ -24,10 +24,7 @@ PROXIES_VARIABLE = "SPARKFORGE_PROXIES"
 
 
 def take_proxies(environment: t.MutableMapping[str, str]) -> None:
-    """Add the variables from the file that PROXIES_VARIABLE points to; a missing file adds nothing.
-
-    :raises SparkforgeError: if the file cannot be read.
-    """
+    """Add the variables from the file that PROXIES_VARIABLE points to; a missing file adds nothing."""
     path = environment.get(PROXIES_VARIABLE)
     if not path:
         return

@@ -43,7 +43,7 @@ def is_possible() -> bool:
     return os.uname().machine in _MACHINES and ctypes.CDLL(None).prctl(_PR_GET_SECCOMP, 0, 0, 0, 0) >= 0
 
 
-def closing() -> t.Callable[[], None]:
+def network_blocker() -> t.Callable[[], None]:
     """Return a function that disables the network for the calling process, for a child between fork and exec.
 
     :raises OSError: raised by the returned function if the kernel refuses the filter.

@@ -2,11 +2,17 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Format counts, lists and differences for messages."""
+"""Format counts, lists, differences and the time."""
 
 from __future__ import annotations
 
+import time
 import typing as t
+
+
+def now() -> str:
+    """Return the current time in the format of receipts, reports and states."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 def plural(count: int, noun: str) -> str:

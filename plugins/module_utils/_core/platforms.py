@@ -26,9 +26,9 @@ def redist(machine: str) -> str:
 
 def release(text: str) -> dict[str, str]:
     """Parse ``KEY=value`` lines (os-release(5), ``/etc/dgx-release``); the last line for a key wins."""
-    found = {}
+    values = {}
     for line in text.splitlines():
         match = re.match(r"^\s*([A-Z][A-Z0-9_]*)=(.*)$", line)
         if match:
-            found[match.group(1)] = match.group(2).strip().strip("\"'")
-    return found
+            values[match.group(1)] = match.group(2).strip().strip("\"'")
+    return values

@@ -21,11 +21,6 @@ from .errors import SparkforgeError
 MARKER = "SPARKFORGE_BUILD"
 
 
-def is_alive(marker: str) -> bool:
-    """Tell whether a process with ``marker`` is running; processes of other accounts may be invisible."""
-    return bool(_marked(marker))
-
-
 def end_processes(marker: str) -> int:
     """Kill every other process whose environment contains ``marker``; return how many there were.
 
@@ -35,11 +30,11 @@ def end_processes(marker: str) -> int:
     """
 
     def kill() -> None:
-        for pid in _marked(marker):
+        for pid in find_marked(marker):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
 
-    return _end(lambda: _marked(marker), kill)
+    return _end(lambda: find_marked(marker), kill)
 
 
 def end_account(uid: int, other: int) -> None:
@@ -58,10 +53,10 @@ def end_account(uid: int, other: int) -> None:
 
     def end() -> None:
         kill()
-        _end(lambda: [pid for pid in _of(uid) if pid != os.getpid()], kill)
+        _end(lambda: [pid for pid in _of_account(uid) if pid != os.getpid()], kill)
 
-    if acting(uid, other, end) is None:
-        raise _stay([f"those of the user id {uid}"])
+    if run_as(uid, other, end) is None:
+        raise _survivors_error([f"those of the user id {uid}"])
 
 
 def runs_in_container(uid: int, other: int) -> bool:
@@ -73,21 +68,21 @@ def runs_in_container(uid: int, other: int) -> bool:
     :param other: see :func:`acting`.
     """
 
-    def namespaces(place: str) -> list[str]:
+    def namespaces(directory: str) -> list[str]:
         try:
-            return [os.readlink(f"{place}/ns/{kind}") for kind in ("user", "pid")]
+            return [os.readlink(f"{directory}/ns/{kind}") for kind in ("user", "pid")]
         except OSError:
             return []
 
     def look() -> bool:
         user, pid = namespaces("/proc/self") or ("", "")
-        others = filter(None, (namespaces(f"/proc/{process}") for process in _of(uid)))
+        others = filter(None, (namespaces(f"/proc/{process}") for process in _of_account(uid)))
         return any(other_user == user and other_pid != pid for other_user, other_pid in others)
 
-    return look() or acting(uid, other, look) != "False"
+    return look() or run_as(uid, other, look) != "False"
 
 
-def acting(uid: int, other: int, work: t.Callable[[], t.Any]) -> str | None:
+def run_as(uid: int, other: int, work: t.Callable[[], t.Any]) -> str | None:
     """Run ``work`` in a child process with only the rights of the account ``uid``.
 
     Return its result as text, limited to a few thousand characters, or None if it failed.
@@ -134,37 +129,36 @@ def _end(find: t.Callable[[], list[int]], kill: t.Callable[[], None]) -> int:
     ended: set[int] = set()
     deadline = time.monotonic() + 30
     while True:
-        found = find()
-        if not found:
+        pids = find()
+        if not pids:
             return len(ended)
         if time.monotonic() > deadline:
-            raise _stay(map(str, found))
-        ended.update(found)
+            raise _survivors_error(map(str, pids))
+        ended.update(pids)
         kill()
         time.sleep(0.05)
 
 
-def _stay(processes: t.Iterable[str]) -> SparkforgeError:
+def _survivors_error(processes: t.Iterable[str]) -> SparkforgeError:
     return SparkforgeError(
         f"Killed processes do not exit: {', '.join(processes)}.",
         "Check what they wait for (ps -o pid,stat,wchan), and run again.",
     )
 
 
-def _marked(marker: str) -> list[int]:
-    """Return the other processes whose environment contains ``marker``."""
-    wanted = f"{MARKER}={marker}".encode()
-    return [pid for pid, place in _processes() if pid != os.getpid() and wanted in _read(place, "environ").split(b"\0")]
+def find_marked(marker: str) -> list[int]:
+    """Return the other processes whose environment contains ``marker``; those of other accounts may be invisible."""
+    variable = f"{MARKER}={marker}".encode()
+    return [pid for pid, path in _processes() if pid != os.getpid() and variable in _read(path, "environ").split(b"\0")]
 
 
-def _of(uid: int) -> list[int]:
-    """Return the processes that have ``uid`` as any of their user ids."""
-    wanted = str(uid).encode()
+def _of_account(uid: int) -> list[int]:
+    digits = str(uid).encode()
     return [
         pid
-        for pid, place in _processes()
-        for line in _read(place, "status").splitlines()
-        if line.startswith(b"Uid:") and wanted in line.split()
+        for pid, directory in _processes()
+        for line in _read(directory, "status").splitlines()
+        if line.startswith(b"Uid:") and digits in line.split()
     ]
 
 
@@ -172,14 +166,14 @@ def _processes() -> t.Iterator[tuple[int, str]]:
     """Yield each running process and its directory in /proc, except zombies."""
     for name in os.listdir("/proc"):
         if name.isdigit():
-            place = f"/proc/{name}"
-            if _read(place, "stat").rpartition(b")")[2].split()[:1] not in ([], [b"Z"]):
-                yield int(name), place
+            directory = f"/proc/{name}"
+            if _read(directory, "stat").rpartition(b")")[2].split()[:1] not in ([], [b"Z"]):
+                yield int(name), directory
 
 
-def _read(place: str, file: str) -> bytes:
+def _read(directory: str, file: str) -> bytes:
     try:
-        with open(f"{place}/{file}", "rb") as stream:
+        with open(f"{directory}/{file}", "rb") as stream:
             return stream.read()
     except OSError:
         return b""

@@ -57,10 +57,10 @@ def run(module: AnsibleModule, call: str, root: str, keep: bool = True, name: st
                 "This module was started without its action plugin, which brings its program.",
                 "Use it in a task or with ansible -m, by its full name, from an installed collection.",
             )
-        sha256, path = program["sha256"], place(root, program["sha256"], name)
-        content = kept(path, sha256)
+        sha256, path = program["sha256"], stored_path(root, program["sha256"], name)
+        content = read_stored(path, sha256)
         if content is None and program.get("path"):
-            content = received(program["path"], sha256)
+            content = read_pushed(program["path"], sha256)
             if keep and not module.check_mode:
                 store(path, content)
         if content is None:
@@ -72,17 +72,14 @@ def run(module: AnsibleModule, call: str, root: str, keep: bool = True, name: st
     modules.run(module, work)
 
 
-def place(root: str, sha256: str, name: str = "proof") -> str:
-    """Return the path where the program is stored.
-
-    :raises SparkforgeError: if the sha256 is invalid.
-    """
+def stored_path(root: str, sha256: str, name: str = "proof") -> str:
+    """Return the path where the program is stored."""
     if not re.fullmatch(r"[0-9a-f]{64}", sha256):
         raise SparkforgeError(f"{sha256!r} is not a sha256.", "Leave out the option program: the action fills it in.")
     return os.path.join(root, PLACES[name].format(sha256))
 
 
-def kept(path: str, sha256: str) -> bytes | None:
+def read_stored(path: str, sha256: str) -> bytes | None:
     """Return the stored program, or None if there is none or a fixed name has another version.
 
     :raises SparkforgeError: if its content does not match the sha256 in its name.
@@ -92,7 +89,7 @@ def kept(path: str, sha256: str) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise disk.failed(f"{path} cannot be read", error) from error
+        raise disk.io_error(f"{path} cannot be read", error) from error
     digest = hashlib.sha256(content).hexdigest()
     if digest == sha256:
         return content
@@ -104,7 +101,7 @@ def kept(path: str, sha256: str) -> bytes | None:
     return None
 
 
-def received(path: str, sha256: str) -> bytes:
+def read_pushed(path: str, sha256: str) -> bytes:
     """Return the pushed program, after reading it once.
 
     :raises SparkforgeError: if it differs from the program that was sent.
@@ -112,7 +109,7 @@ def received(path: str, sha256: str) -> bytes:
     try:
         content = _read(path)
     except OSError as error:
-        raise disk.failed("The program that was sent cannot be read", error) from error
+        raise disk.io_error("The program that was sent cannot be read", error) from error
     if hashlib.sha256(content).hexdigest() != sha256:
         raise SparkforgeError(
             "The program did not arrive whole, or was exchanged.",

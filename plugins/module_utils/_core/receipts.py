@@ -19,7 +19,7 @@ import re
 import time
 import typing as t
 
-from . import disk
+from . import digests, disk
 from .errors import SparkforgeError
 
 #: The size limit in bytes when reading a receipt, including those from builds.
@@ -46,8 +46,7 @@ def write(root: str, name: str, data: t.Mapping[str, t.Any]) -> str:
     :raises SparkforgeError: if it cannot be written; an older receipt then remains.
     """
     path = path_of(root, name)
-    text = json.dumps(data, indent=2, sort_keys=True) + "\n"
-    disk.write_file(path, text.encode("ascii"))
+    disk.write_file(path, digests.text_of(data).encode("ascii"))
     return path
 
 
@@ -57,11 +56,11 @@ def read(root: str, name: str) -> dict[str, t.Any] | None:
     A damaged receipt proves nothing, so it counts as missing and its work is done again.
     """
     try:
-        data = _parsed(path_of(root, name), True)
+        data = _parse(path_of(root, name), True)
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise disk.failed(f"The receipt {path_of(root, name)} cannot be read", error) from error
+        raise disk.io_error(f"The receipt {path_of(root, name)} cannot be read", error) from error
     except (ValueError, RecursionError):
         return None
     return data if isinstance(data, dict) else None
@@ -73,13 +72,13 @@ def load(path: str, links: bool = True) -> dict[str, t.Any] | None:
     :param links: whether to follow a link; False if another account may have put it there.
     """
     try:
-        data = _parsed(path, links)
+        data = _parse(path, links)
     except (OSError, ValueError, RecursionError):
         return None
     return data if isinstance(data, dict) else None
 
 
-def _parsed(path: str, links: bool) -> t.Any:
+def _parse(path: str, links: bool) -> t.Any:
     with disk.open_regular(path, links=links) as stream:
         # A truncated text is not valid JSON.
         return json.loads(stream.read(LARGEST).decode("utf-8"))
@@ -87,8 +86,8 @@ def _parsed(path: str, links: bool) -> t.Any:
 
 def names(root: str, prefix: str) -> list[str]:
     """Return the names of the receipts under ``root`` with this prefix, including damaged ones."""
-    found = glob.glob(os.path.join(glob.escape(root), "receipts", f"{prefix}*.json"))
-    return sorted(os.path.basename(path)[: -len(".json")] for path in found)
+    paths = glob.glob(os.path.join(glob.escape(root), "receipts", f"{prefix}*.json"))
+    return sorted(os.path.basename(path)[: -len(".json")] for path in paths)
 
 
 def remove(root: str, name: str) -> bool:
@@ -96,9 +95,8 @@ def remove(root: str, name: str) -> bool:
     path = path_of(root, name)
     if not disk.delete(path):
         return False
-    disk.fsync_directory(os.path.dirname(path))
-    with contextlib.suppress(OSError):
-        os.rmdir(os.path.dirname(path))
+    disk.fsync(os.path.dirname(path))
+    disk.remove_empty(os.path.dirname(path))
     return True
 
 
@@ -120,9 +118,9 @@ def lock(root: str, name: str, wait: float = 900.0) -> t.Iterator[None]:
             made += disk.make_directories(root)
             # None means that the run that had created the directory has removed it again.
             with contextlib.suppress(FileNotFoundError):
-                descriptor = _locked(path, deadline, wait)
+                descriptor = _open_locked(path, deadline, wait)
     except OSError as error:
-        raise disk.failed(f"The lock {path} cannot be taken", error) from error
+        raise disk.io_error(f"The lock {path} cannot be taken", error) from error
     try:
         yield
     finally:
@@ -130,14 +128,13 @@ def lock(root: str, name: str, wait: float = 900.0) -> t.Iterator[None]:
         with contextlib.suppress(OSError):
             os.unlink(path)
             # Otherwise a disk failure could restore the name, permanently if no further run takes the lock.
-            disk.fsync_directory(root)
+            disk.fsync(root)
         os.close(descriptor)
         for directory in reversed(made):
-            with contextlib.suppress(OSError):
-                os.rmdir(directory)
+            disk.remove_empty(directory)
 
 
-def _locked(path: str, deadline: float, wait: float) -> int:
+def _open_locked(path: str, deadline: float, wait: float) -> int:
     """Return the descriptor of the locked file.
 
     :raises FileNotFoundError: if its directory is gone.

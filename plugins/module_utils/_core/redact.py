@@ -31,11 +31,11 @@ _TOKEN_LENGTH = 16
 
 def passwords(text: str) -> set[str]:
     """Return the passwords and tokens in the URLs in ``text``, both URL-encoded and decoded."""
-    found = [match[0][len(match[1]) :] for match in _TOKENS.finditer(text)]
+    secrets = [match[0][len(match[1]) :] for match in _TOKENS.finditer(text)]
     for match in _CREDENTIALS.finditer(text):
         user, _colon, password = match[0][len(match[1]) : -1].partition(":")
-        found.append(password or (user if len(user) >= _TOKEN_LENGTH else ""))
-    return {form for word in found if word for form in (word, urllib.parse.unquote(word))}
+        secrets.append(password or (user if len(user) >= _TOKEN_LENGTH else ""))
+    return {form for word in secrets if word for form in (word, urllib.parse.unquote(word))}
 
 
 # Tokens for model hubs and code hosts have a known form; others follow a keyword.

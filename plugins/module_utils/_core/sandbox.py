@@ -47,14 +47,14 @@ class Sandbox:
     limit: int = 4 << 20
 
     def run(
-        self, argv: t.Sequence[str], environment: t.Mapping[str, str], what: str, cwd: str | None = None
+        self, argv: t.Sequence[str], environment: t.Mapping[str, str], subject: str, cwd: str | None = None
     ) -> tuple[int, str, str]:
         """Run a program in the environment and return its exit status, stdout and stderr.
 
         The program gets ``environment`` and no other variables from this process.
 
         :param argv: the command; its first item is the program's absolute path.
-        :param what: the subject of messages about the program.
+        :param subject: the subject of messages about the program.
         :raises SparkforgeError: if it takes too long, prints too much, or cannot be run without privileges.
         """
         with unprivileged.account(self.directory) as uid:
@@ -62,7 +62,9 @@ class Sandbox:
             kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
             command = list(argv)
             if uid is not None:
-                command = unprivileged.dropped(argv, uid, {uid} | unprivileged.groups_that_may_enter(argv[0]))
+                command = unprivileged.without_privileges(
+                    argv, uid, {uid} | unprivileged.groups_that_may_enter(argv[0])
+                )
             process = subprocess.Popen(
                 command,
                 env={**kept, **_OWN, **environment, processes.MARKER: marker},
@@ -95,7 +97,7 @@ class Sandbox:
             remedy = (
                 "Find the package that does this at its import, or in a .pth file at every start; use another release."
             )
-            raise SparkforgeError(f"{what} {why}.", remedy, output=(out + err)[-2000:])
+            raise SparkforgeError(f"{subject} {why}.", remedy, output=(out + err)[-2000:])
         return process.returncode, out, err
 
     def _follow(self, process: subprocess.Popen[bytes], printed: t.Mapping[int, bytearray]) -> str:

@@ -32,12 +32,12 @@ class Units(Files):
 
     def __init__(
         self,
-        wanted: t.Mapping[str, tuple[bytes, int]],
+        desired: t.Mapping[str, tuple[bytes, int]],
         installed: t.Iterable[str],
         started: t.Sequence[str] = (),
         groups: t.Mapping[str, int] | None = None,
     ) -> None:
-        super().__init__(wanted, installed, groups)
+        super().__init__(desired, installed, groups)
         self.started = started
 
     def run(self, check_mode: bool = False) -> dict[str, t.Any]:
@@ -45,22 +45,22 @@ class Units(Files):
 
         :raises SparkforgeError: if systemd is not running, or refuses a unit or a calendar expression.
         """
-        if self.started or any(map(_UNIT.search, self.wanted)):
+        if self.started or any(map(_UNIT.search, self.desired)):
             self._check(check_mode)
         changed = bool(self.changes) or not all(is_started(unit) for unit in self.started)
         if changed and not check_mode:
             self._install()
-        return {"changed": changed, "files": sorted(self.wanted), "diff": self.diff()}
+        return {"changed": changed, "files": sorted(self.desired), "diff": self.diff()}
 
     def _check(self, check_mode: bool) -> None:
         if not detached.systemd_runs():
             if check_mode:
                 return
-            first = os.path.basename((list(self.started) or sorted(self.wanted))[0])
+            first = os.path.basename((list(self.started) or sorted(self.desired))[0])
             raise SparkforgeError(
                 f"systemd does not run on this host, so {first} cannot be started.", "Leave it out on this host."
             )
-        for path, (content, _mode) in self.wanted.items():
+        for path, (content, _mode) in self.desired.items():
             for calendar in re.findall(r"^OnCalendar=(.*)$", content.decode("utf-8", "replace"), re.MULTILINE):
                 done = detached.systemd("systemd-analyze", "calendar", "--iterations=1", calendar)
                 if done.returncode:

@@ -78,7 +78,7 @@ def account(directory: str) -> t.Iterator[int | None]:
     )
 
 
-def dropped(argv: t.Sequence[str], uid: int, groups: t.Collection[int]) -> list[str]:
+def without_privileges(argv: t.Sequence[str], uid: int, groups: t.Collection[int]) -> list[str]:
     """Return the command that runs ``argv`` as ``uid``, only in these groups, and unable to gain privileges."""
     listed = ",".join(map(str, sorted(groups)))
     drop = ["setpriv", "--reuid", str(uid), "--regid", str(uid), "--groups", listed]
@@ -90,9 +90,9 @@ def end(uid: int) -> None:
     processes.end_account(uid, uid + _BESIDE)
 
 
-def acting(uid: int, work: t.Callable[[], t.Any]) -> str | None:
+def run_as(uid: int, work: t.Callable[[], t.Any]) -> str | None:
     """Run ``work`` as an account from :func:`account`, see :func:`processes.acting`."""
-    return processes.acting(uid, uid + _BESIDE, work)
+    return processes.run_as(uid, uid + _BESIDE, work)
 
 
 def _has_entry(number: int) -> bool:
@@ -108,16 +108,16 @@ def _clear(uid: int) -> None:
     """Kill an account's processes, and remove its files from world-writable directories."""
 
     def remove() -> None:
-        for place in _EVERYBODY_S:
+        for directory in _EVERYBODY_S:
             with contextlib.suppress(OSError):
-                for entry in list(os.scandir(place)):
+                for entry in list(os.scandir(directory)):
                     with contextlib.suppress(OSError, SparkforgeError):
                         if entry.stat(follow_symlinks=False).st_uid == uid:
                             disk.remove(entry.path)
 
     end(uid)
     # Run as that account, so that links are not followed with root's rights.
-    acting(uid, remove)
+    run_as(uid, remove)
 
 
 def groups_that_may_enter(path: str) -> set[int]:
@@ -125,31 +125,31 @@ def groups_that_may_enter(path: str) -> set[int]:
 
     The `python_env` role opens an environment only to its group. Root's own group is never granted.
     """
-    closed = (found for _place, found in _above(path) if not found.st_mode & stat.S_IXOTH)
-    return {found.st_gid for found in closed if found.st_mode & stat.S_IXGRP} - {0}
+    closed = (status for _place, status in _above(path) if not status.st_mode & stat.S_IXOTH)
+    return {status.st_gid for status in closed if status.st_mode & stat.S_IXGRP} - {0}
 
 
-def check_open(path: str, what: str, remedy: str) -> None:
+def check_open(path: str, label: str, remedy: str) -> None:
     """Refuse a path that such an account cannot reach in any group. The path need not exist yet.
 
-    :param what: the name for ``path`` in the message.
+    :param label: the name for ``path`` in the message.
     :raises SparkforgeError: names the inaccessible directory.
     """
     if os.geteuid() != 0:
         return
-    for place, found in _above(path):
-        if not (found.st_mode & stat.S_IXOTH or (found.st_mode & stat.S_IXGRP and found.st_gid != 0)):
+    for directory, status in _above(path):
+        if not (status.st_mode & stat.S_IXOTH or (status.st_mode & stat.S_IXGRP and status.st_gid != 0)):
             raise SparkforgeError(
-                f"{what} {path} lies in {place}, which only its owner can enter; an environment's interpreter never "
-                "runs as root.",
+                f"{label} {path} lies in {directory}, which only its owner can enter; an environment's interpreter "
+                "never runs as root.",
                 remedy,
             )
 
 
 def _above(path: str) -> t.Iterator[tuple[str, os.stat_result]]:
     """Yield each existing directory above ``path`` and above the target of its links."""
-    for place in (path, os.path.realpath(path)):
-        while place != "/":
-            place = os.path.dirname(place)
+    for directory in (path, os.path.realpath(path)):
+        while directory != "/":
+            directory = os.path.dirname(directory)
             with contextlib.suppress(FileNotFoundError):
-                yield place, os.stat(place)
+                yield directory, os.stat(directory)

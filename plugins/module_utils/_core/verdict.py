@@ -70,17 +70,17 @@ def is_right_on_the_gpu(report: Report) -> bool:
 def remark(report: Report) -> str:
     """Return a remark on wrong CPU numbers, known defects and unjudged checks, which a verdict does not cover."""
     rows = report.get("checks") or []
-    said = []
+    remarks = []
     if (names := wrong(report)) and is_right_on_the_gpu(report):
         # The environment wrote the cause, and it appears in the login message.
         cause = next(check["cause"] for check in rows if check["name"] == names[0])[:400].rstrip(".")
         those = phrases.some([name[len("cpu.") :] for name in names], 8)
-        said.append(f"right on the GPU; on the CPU {those} {'is' if len(names) == 1 else 'are'} wrong: {cause}")
+        remarks.append(f"right on the GPU; on the CPU {those} {'is' if len(names) == 1 else 'are'} wrong: {cause}")
     for cause in (check["cause"] for check in rows if check.get("reason") == KNOWN):
-        said.append(f"{cause[:1].lower()}{cause[1:400].rstrip('.')}")
+        remarks.append(f"{cause[:1].lower()}{cause[1:400].rstrip('.')}")
     if unjudged := [check["name"] for check in rows if check.get("reason") == UNJUDGED]:
-        said.append(f"not judged, on a first run on this kind of device: {phrases.some(unjudged, 8)}")
-    return "; ".join(said)
+        remarks.append(f"not judged, on a first run on this kind of device: {phrases.some(unjudged, 8)}")
+    return "; ".join(remarks)
 
 
 def drift(before: Report | None, now: Report) -> dict[str, t.Any]:
@@ -89,9 +89,9 @@ def drift(before: Report | None, now: Report) -> dict[str, t.Any]:
         return {"since": None, "changes": []}
     changes: list[dict[str, str]] = []
 
-    def compare(what: str, old: t.Any, new: t.Any) -> None:
+    def compare(label: str, old: t.Any, new: t.Any) -> None:
         if old != new:
-            changes.append({"what": what, "before": _word(old), "now": _word(new)})
+            changes.append({"what": label, "before": _word(old), "now": _word(new)})
 
     for key in ("verdict", "stack", "lock", "driver", "kernel"):
         compare(key, before.get(key), now.get(key))

@@ -14,8 +14,8 @@ def numbers(version: str) -> tuple[int, ...]:
 
     ``2.9.1+cu130`` gives ``(2, 9, 1)``, ``1.0-rc1`` gives ``(1, 0)``, ``580.65.06-0ubuntu1`` gives ``(580, 65, 6)``.
     """
-    found = re.match(r"v?(\d{1,18}(?:\.\d{1,18})*)", version.strip())
-    return tuple(int(part) for part in found[1].split(".")) if found else ()
+    match = re.match(r"v?(\d{1,18}(?:\.\d{1,18})*)", version.strip())
+    return tuple(int(part) for part in match[1].split(".")) if match else ()
 
 
 def public(version: str) -> str:

@@ -38,13 +38,13 @@ class _Bounded(io.FileIO):
 
 
 @contextlib.contextmanager
-def opened(path: str) -> t.Iterator[zipfile.ZipFile]:
+def open_zip(path: str) -> t.Iterator[zipfile.ZipFile]:
     """Open a zip archive, which must be a regular file, with a limit on the size of its directory.
 
     :raises OSError: if it does not exist.
     :raises Exception: one of ``DAMAGED``, if it is not a valid archive.
     """
-    with _Bounded(disk.regular(path, links=True)) as whole, zipfile.ZipFile(whole) as file:
+    with _Bounded(disk.regular(path, links=True)) as stream, zipfile.ZipFile(stream) as file:
         yield file
 
 

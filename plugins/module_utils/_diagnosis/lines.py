@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A line of a log: what stands before its words, and whether the words report an error.
+"""Parse a log line: split its prefix from its message, and tell whether the message reports an error.
 
-Whatever writes a log puts the same things before a line: a time, a level, a process or a rank, a place in a source, a
-step of a container's build, a name and a bar. Here are their forms, not the programs that write them.
+Programs prefix their lines with the same elements: a time, a level, a process or rank, a source location, a step of a
+container build, a name and a bar. This module knows these elements, not the programs.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import json
 import re
 import typing as t
 
-#: What begins a line that goes on the one before it for the reader and not for the log: after a carriage return, and
-#: in the middle of a line that is too long.
+#: Marks the start of a line that continues the previous line of the log: after a carriage return, or where a line that
+#: is too long was split.
 CONTINUED = "\x1e"
-#: The level of a line whose own level reports nothing, and that tells an error in a field.
+#: The level of a line with a harmless level but an error in one of its fields.
 IN_FIELD = "ERROR IN A FIELD"
 
 _DAY = r"(?:\d{4}[-/.]\d\d[-/.]\d\d|\d\d[-/.]\d\d(?:[-/.]\d{2,4})?|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} +\d{1,2})"
@@ -25,7 +25,7 @@ _CLOCK = r"\d{1,2}:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?"
 _TIME = rf"(?:{_DAY}[T ,-]{{0,2}})?{_CLOCK}(?: \d{{4}}(?=\]))?"
 _LEVELS = r"TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|FATAL"
 _SHIP = r"(?:rank|default|local_rank|worker|tp|pp|dp)"
-#: What may begin a prefix.
+#: The elements that can start a prefix.
 _HEAD = (
     r"(?P<host1>[\w.-]+):\d+:\d+ \[\d+\]",
     rf"{_TIME} (?P<host2>[\w.-]+) (?P<unit>[\w./@\\-]+(?:\[\d+\])?):",
@@ -41,13 +41,13 @@ _HEAD = (
     r"\d{1,5}\.\d{1,3}(?= +[A-Za-z\u00d7])",
     r"[A-Za-z][\w.-]* +\|(?= |$)",
     rf"(?:{_LEVELS})(?= (?:{_DAY}|\[))",
-    # The kernel calls a task that hangs information.
+    # The kernel reports a hung task at level INFO.
     r"(?:TRACE|DEBUG|INFO|NOTICE):(?= (?!task \S+ blocked ))",
     r"(?P<short>TRAC|DEBU|INFO|WARN|ERRO|FATA)\[\d+\]",
     rf"\[?(?:{_LEVELS})\]?:[\w.]+:(?=\S)",
     r"[ ]*[│┃▌▍▎]",
 )
-#: What only goes on one.
+#: The elements that can only continue a prefix.
 _MORE = (
     rf"{_DAY}(?= )",
     rf"(?:{_LEVELS})(?![:\w])|[\[<(](?i:{_LEVELS})[\])>]",
@@ -61,7 +61,7 @@ _BEGIN = re.compile(rf"{CONTINUED}*(?:(?:{'|'.join(_HEAD)}) ?)")
 _GO_ON = re.compile(rf"(?:{'|'.join((*(re.sub(r'[?]P<[a-z0-9]+>', '?:', form) for form in _HEAD), *_MORE))}) ?")
 _LEVEL = re.compile(rf"\b(?:{_LEVELS})\b|\blevel=(\w+)|(?<=[ \[<(-])(?:error|warning|info|debug)(?=[\])> ])")
 _LOGFMT = re.compile(r'(?:^|\s)(?:level|lvl)=(\w+) (?:\S+ ){0,8}?msg=(?:"((?:[^"\\]|\\.)*)"?)?')
-# A field that tells an error, and words of a program that goes on without what failed.
+# A field with an error, and the wording of a program that continues without the failed part.
 _TELLS_ERROR = re.compile(r'(?:^|\s)err(?:or)?=(?!(?:""|0|[Nn]il|[Nn]ull|[Nn]one|false|<nil>)?(?:\s|$))')
 _GOES_WITHOUT = re.compile(r"\b[Ss]kip(?:s|ped|ping)?\b")
 _ANSIBLE = re.compile(r'"(?:msg|response|(?:module_)?std(?:err|out))": "((?:[^"\\]|\\.)+)')
@@ -72,12 +72,12 @@ _NAMES |= {"TRAC": "TRACE", "DEBU": "DEBUG", "ERRO": "ERROR", "FATA": "FATAL"}
 
 
 class Line(t.NamedTuple):
-    """A line without what stands before its words.
+    """A line without its prefix.
 
-    :ivar process: what tells the lines of one process from those of others, empty where nothing does.
-    :ivar level: ``ERROR`` and the like, empty where the line has none before its words; ``IN_FIELD`` where a line whose
-        level reports nothing tells an error in one of its fields.
-    :ivar host: the name of the host that the prefix has.
+    :ivar process: distinguishes the lines of one process from those of others; empty if the prefix has no such element.
+    :ivar level: for example ``ERROR``; empty if the prefix has none; ``IN_FIELD`` if the level is harmless but one of
+        the fields has an error.
+    :ivar host: the host name in the prefix.
     """
 
     text: str
@@ -86,15 +86,15 @@ class Line(t.NamedTuple):
     host: str = ""
 
 
-def decoded(data: bytes) -> str:
-    """Return bytes of a log as text without colours."""
+def decode(data: bytes) -> str:
+    """Decode a part of a log and remove terminal colours."""
     text = data.decode("utf-8", "replace")
     return _COLOUR.sub("", text) if "\x1b" in text else text
 
 
 def parse(raw: str) -> Line:
-    """Return the words of a line, and what its prefix tells."""
-    raw = _unwrapped(raw)
+    """Return the message of a line and the elements of its prefix."""
+    raw = _unwrap_json(raw)
     if "msg=" in raw and (message := _LOGFMT.search(raw)):
         return _of_fields(message)
     begin = _BEGIN.match(raw)
@@ -118,18 +118,18 @@ def parse(raw: str) -> Line:
 
 
 def _of_fields(message: t.Match[str]) -> Line:
-    """Return the message of a line of fields (logfmt) and the fields after it."""
-    words, rest = message[2] or "", message.string[message.end() :]
+    """Return the message of a logfmt line, followed by the remaining fields."""
+    message_text, rest = message[2] or "", message.string[message.end() :]
     level = _NAMES.get(message[1].upper(), message[1].upper())
-    text = (words + rest).replace('\\"', '"')
-    tells = _TELLS_ERROR.search(rest) or _ERROR.search(words)
+    text = (message_text + rest).replace('\\"', '"')
+    tells = _TELLS_ERROR.search(rest) or _ERROR.search(message_text)
     if level in ("INFO", "NOTICE") and tells and not _GOES_WITHOUT.search(text):
         level = IN_FIELD
     return Line(text, "", level)
 
 
-def _unwrapped(raw: str) -> str:
-    """Return the message of a line that has it in JSON, as Docker and Ansible write them; beside a level as fields."""
+def _unwrap_json(raw: str) -> str:
+    """Return the message from a JSON line, as Docker and Ansible write; with a level, return it as a logfmt line."""
     if raw.startswith("{") and raw.rstrip().endswith("}"):
         try:
             fields = json.loads(raw)
@@ -149,8 +149,8 @@ def _unwrapped(raw: str) -> str:
     return raw
 
 
-def of_process(window: str) -> str:
-    """Return the first line of a part of a log, and those below it of the same process, without their prefixes."""
+def lines_of_process(window: str) -> str:
+    """Return the first line of a part of a log and the following lines of the same process, without prefixes."""
     raw, *rest = window.split("\n")
     first = parse(raw)
     if first.text == raw:
@@ -160,9 +160,9 @@ def of_process(window: str) -> str:
 
 
 # ---------------------------------------------------------------------------------------------------------------
-# Lines that report an error, for failures that the table does not know.
+# Recognise lines that report an error, for failures that the table does not cover.
 
-#: Texts of which one stands in each line that :func:`error_class` knows.
+#: Each line that :func:`error_class` recognises contains at least one of these texts.
 ERROR_KEYS = tuple(
     key.encode()
     for key in (
@@ -177,7 +177,7 @@ ERROR_KEYS = tuple(
         "rror -", "failed", "rror loading", "rror=", "err=", 'rror":', 'err":',
     )
 )  # fmt: skip
-# Lines that a tool itself calls an error.
+# Lines that a tool itself marks as an error.
 _ERROR = re.compile(
     r"(?:^|[\s:)│])(?:fatal |Fatal )?[Ee]rror(?:\[\w+\])?\s*:|CMake Error|^[\s│╰─>]*(?:[\w]+\.)*\w*(?:Error|Exception)"
     r"\b(?::|\s*$)"
@@ -188,25 +188,25 @@ _ERROR = re.compile(
     r"|\bBUG: |Kernel panic|\bOops:|panicked at|^panic: |(?:^|: )CUDA error|Failed to initialize NVML"
     r"|AER: Uncorrectable|^\s*(?:Caused by:|╰─▶)"
 )
-# Lines that are errors if no tool says more: a script that only tries something continues after them.
+# Lines that count as errors only if no tool reports a clearer one, because scripts also print them for mere attempts.
 _PERHAPS = re.compile(
     r": not found$|command not found|Permission denied|unbound variable$|^curl: \(\d+\)|^\s*\u00d7 "
     r"|[Ee]xec format error|no matching manifest"
     r"|^\W*(?:ERROR|error)\b"
 )
-# Words that sound lines have too: an error if nothing else is one, and if they are at the end.
+# Words that also occur in harmless lines: such a line counts as an error only at the end of a log without other errors.
 _LOOSE = re.compile(
     r"\b[Ff]ailed\b|\b[Cc]annot\b|\b[Cc]ould not\b|\b[Uu]nable to\b|\b(?:not |un)supported\b|\b[Rr]efused\b"
     r"|\btimed out\b|\bmismatch|\b[Ii]nvalid\b|\bis missing\b|\bdenied\b|\bnot found\b"
 )
-# What is tried again, or was allowed to fail.
+# Attempts that are repeated or may fail.
 _AGAIN = re.compile(
     r"\b(?:[Ww]ill retry|Retrying|retrying|[Rr]etry scheduled|retries left)\b|\battempt \d"
     r"|^Connecting to .* connected\.$|^\.\.\.ignoring$",
     re.MULTILINE,
 )
 _NEAR = 3
-# Lines that follow from an error elsewhere.
+# Lines that report the consequence of an error elsewhere.
 _WEAK = re.compile(
     r"FAILED: |\*\*\* \[|ninja: build stopped|ld returned \d+ exit status|error: [a-z]+(?:-[a-z]+)+$|^error\s*$"
     r"|error: command '|Failed (?:building|to build)|non-zero (?:exit status|code)|ERROR: Exception:|^\s*note: "
@@ -219,8 +219,8 @@ _WEAK = re.compile(
     r"|Error in inspecting model|failed to be inspected|Error raised in subprocess:"
     r"|^checking for |^During handling of the above|^The above exception was"
 )
-# Lines that only look like errors: git's answer to `git describe` in an archive, a test of CMake's, pip's talk, what
-# containerd prints beside Docker, which brings its own networks.
+# Lines that only look like errors: from `git describe` outside a repository, CMake's feature tests, pip's resolver, and
+# containerd under Docker, which has its own networks.
 _HARMLESS = re.compile(
     r"not a git repository|No names found, cannot describe|no tag exactly matches|No annotated tags can describe"
     r"|dependency resolver does not currently|^[\s│]*-- |\bwarning: |\bWARNING\b|^W: |Warning: |Wno-error"
@@ -230,10 +230,10 @@ _HARMLESS = re.compile(
     r"|^\s*(?:[a-z][\w-]* (?:warn|WARN)|WARN)\b"
 )
 _HEADING = re.compile(r"CMake Error[^\n]*:\s*$|\d validation errors? for \w+$|panicked at \S+:$")
-# An exception whose words are a key or none, and what Python writes between it and the one that came of it.
+# An exception without a message, or with only a key as its message, and Python's text between two chained exceptions.
 _MUTE = re.compile(r"\s*(?:[\w.]+:?|[\w.]+: ?-?\d+|(?:\w+\.)*(?:Attribute|Index|Key|Lookup)Error:(?:\s+\S+){0,2})\s*$")
 _CHAINED = re.compile(r"\s*(?:During handling of the above exception|The above exception was the direct cause)")
-#: Levels of lines that report nothing.
+#: The levels of lines that report no failure.
 TALK = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
 _QUIET = TALK | {"WARNING"}
 _LOUD = frozenset({"ERROR", "CRITICAL", "FATAL"})
@@ -242,50 +242,50 @@ TRACEBACK = "Traceback (most recent call last)"
 
 
 def error_class(raw: str, below: t.Callable[[], str]) -> tuple[int, str]:
-    """Classify a line, and return what it reports.
+    """Return the class and the text of a line.
 
-    The class is 4 for a line that reports an error, 3 for one that may, 2 for what follows from another, 1 for one that
-    reports an error if it is at the end of a log, else 0.
+    The classes: 4 reports an error; 3 may report one; 2 reports the consequence of another error; 1 reports an error
+    only at the end of a log; 0 reports none.
 
-    :param below: returns the line and those below it.
+    :param below: returns the line and the lines after it.
     """
     line = parse(raw)
     if line.level in _QUIET or _HARMLESS.search(line.text):
         return 0, ""
-    # What is quoted is talked about.
+    # Ignore quoted text, which the line only mentions.
     is_error = bool(_ERROR.search(re.sub(r'"[^"]*"', '""', line.text))) or (
         (line.level in _LOUD or raw.startswith("fatal: [")) and line.text[:1].strip() != ""
     )
     follows = TRACEBACK in line.text or bool(_WEAK.search(line.text))
     if not (is_error or follows or line.level == IN_FIELD or _PERHAPS.search(line.text)):
         return int(bool(_LOOSE.search(line.text)) and not _AGAIN.search(line.text)), line.text
-    window = of_process(below())
+    window = lines_of_process(below())
     if is_tried_again(window):
         return 0, ""
     rest = window[len(line.text) :]
     above_cause = is_error and (TRACEBACK in rest.lstrip("\n").partition("\n")[0] or _INNER.match(rest))
     if follows or above_cause or is_mute(line.text, rest):
         return 2, line.text
-    # The first line of CMake, pydantic and a panic says where, the next ones what.
+    # CMake, pydantic and Rust panics print the location in the first line and the message in the next ones.
     return 4 if is_error else 3, _paragraph(window) if _HEADING.search(line.text) else line.text
 
 
 def is_tried_again(window: str) -> bool:
-    """Tell whether the line at the start of a part of a log, or one of the next, says that it was no failure."""
+    """Tell whether the first line of a part of a log, or a line just after it, shows a retry or an ignored failure."""
     near = 4 * _NEAR if window.startswith("fatal: [") else _NEAR
     return bool(_AGAIN.search("\n".join(window.split("\n", near + 1)[: near + 1])))
 
 
 def traceback_end(window: str) -> tuple[int, int, str]:
-    """Return the number of the line, from 0, its class, and the words that end the traceback at the start of a window.
+    """Return the last line of the traceback that starts a window: its number from 0, its class and its text.
 
-    Python writes its cause there, whatever the exception is called. The class is 0 where there is no end.
+    That line has the exception, whatever its name. The class is 0 if the traceback does not end within the window.
     """
     raw, *rest = window.split("\n")
     first = parse(raw)
     if first.level in _QUIET or "Exception Group" in raw:
         return 0, 0, ""
-    # The exceptions of a group stand behind a rail.
+    # Python indents the exceptions of a group with a vertical bar.
     rail = re.match(r"\s*\| |", first.text)
     start = rail.end() if rail else 0
     depth = len(first.text) - len(first.text[start:].lstrip())
@@ -295,17 +295,17 @@ def traceback_end(window: str) -> tuple[int, int, str]:
             continue
         if len(line.text) - len(line.text[start:].lstrip()) <= depth:
             text = line.text[start:]
-            after = of_process("\n".join(rest[number - 1 : number + _NEAR])).partition("\n")[2]
+            after = lines_of_process("\n".join(rest[number - 1 : number + _NEAR])).partition("\n")[2]
             kind = 2 if _WEAK.search(text) or is_mute(text, after) else 4
             return number, 0 if "KeyboardInterrupt" in text else kind, text
     return 0, 0, ""
 
 
 def is_mute(text: str, below: str) -> bool:
-    """Tell whether an exception's words tell nothing, and ``below`` has one that came of it."""
+    """Tell whether an exception has no useful message and ``below`` shows an exception that followed from it."""
     return bool(_MUTE.match(text) and _CHAINED.match(below))
 
 
 def _paragraph(text: str) -> str:
-    """Return the message at the start of ``text`` as one line; two blank lines or CMake's call stack end it."""
+    """Return the message at the start of ``text`` on one line, up to two blank lines or CMake's call stack."""
     return " ".join(re.split(r"\n\n\n|\nCall Stack", text, maxsplit=1)[0].split())

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Facts of rules that need more than their own values: what provides a library, and what hashes a text has."""
+"""Additional values for rules: the provider of a library, and the hashes in a text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from .table import Facts
 
 
 def _library(groups: dict[str, str]) -> dict[str, str]:
-    """Say what provides the shared library ``found``."""
     soname = groups["found"]
     provider = providers.provider(soname)
     ways = []
@@ -25,9 +24,8 @@ def _library(groups: dict[str, str]) -> dict[str, str]:
 
 
 def _hashes(groups: dict[str, str]) -> dict[str, str]:
-    """Say which hashes were ``expected``."""
     return {"hashes": " or ".join(re.findall(r"[0-9a-f]{16,}", groups["expected"]))}
 
 
-#: By the name that a rule's ``facts`` has.
+#: The functions by the name in a rule's ``facts``.
 FACTS: dict[str, Facts] = {"library": _library, "hashes": _hashes}

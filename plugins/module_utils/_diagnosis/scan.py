@@ -2,13 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a failing log says: one cause, one remedy, and the ten lines that matter.
+"""Diagnose the log of a failure: one cause, one remedy, and the ten relevant lines.
 
-A log is read once, in pieces of about 1 MiB, and what of it is kept is bounded whatever its size. Each rule keeps the
-first place where it matches; of the rules that matched, the one that is first in the table wins, wherever in the
-log it matched: a log with ``Killed signal terminated program cc1plus`` and, later, ``ninja: build stopped: subcommand
-failed`` is the former. Hence the order of the table: what names one known defect, then what names a kind of failure,
-then what any failure may print.
+A log is read once, in chunks, with bounded memory regardless of its size. Each rule keeps its first match. The matching
+rule that comes first in the table wins, wherever in the log it matched: in a log with ``Killed signal terminated
+program cc1plus`` and, later, ``ninja: build stopped: subcommand failed``, the former wins. Therefore the table lists
+known defects first, then kinds of failures, then messages that any failure may print.
 """
 
 from __future__ import annotations
@@ -65,27 +64,28 @@ from .table import LINE, WINDOW, Rule, load as read_rules
 
 Log = t.Union[str, bytes, t.Iterable[t.Union[str, bytes]]]
 
-#: How many lines a diagnosis shows, and how many of them stand before the one that matched.
+#: The number of lines in a diagnosis, and how many of them precede the matching line.
 LINES = 10
 BEFORE = 3
-#: Characters of one shown line: the command line of a C++ compilation alone has thousands.
+#: The maximum number of characters per line in a diagnosis; the command line of a C++ compilation has thousands.
 LINE_WIDTH = 300
-#: Different findings of notices that are kept.
+#: The maximum number of different notices.
 NOTICES = 20
 
-# Lines that are looked at for one key: a log of nothing but errors must not take hours.
+# The maximum number of lines to examine for one key, because a log full of errors must not take hours.
 _TRIES = 20_000
-# Lines that are kept before one that may match (blank ones among them are not shown), and after: of a traceback.
+# The number of lines to keep before a possible match, including blank lines, which are not shown, and after it, for a
+# traceback.
 _AROUND = 3 * LINES
 _AFTER = 300
-# Bytes: what is read at once, and what is kept around a line.
+# The number of bytes to read at once, and to keep around a line.
 _CHUNK = 1 << 17
 _CONTEXT = 64 << 10
-# Different words and lines, without their digits, that are remembered.
+# The maximum number of different words, and of different lines without their digits, to remember.
 _WORDS = 20_000
 _SHAPES = 100_000
 
-#: The files of the table in its order, which decides between rules that match one log.
+#: The data files of the table. Their order decides between several matching rules.
 TOPICS = (
     nccl, memory, driver, kernel, kubernetes, containers, images, local, models, servers, hub, cuda, runtime, arrays,
     torch, toolchain, rust, python, environment, ansible, hosts, network, git, uv, pip, conda, web, cmake, ports,
@@ -93,16 +93,16 @@ TOPICS = (
 )  # fmt: skip
 RULES = read_rules(*TOPICS, facts=names.FACTS)
 
-#: Rules that say that a signal 9 ended a program, and the one that says that memory was refused.
+#: The rules for a program killed by signal 9, and the rule for a failed allocation.
 KILLED = frozenset({"compiler-killed", "linker-killed", "kernel-oom-kill", "oom-daemon", "process-killed"})
 OUT_OF_MEMORY = "out-of-memory"
-#: Rules of what follows from another failure: an error that the log reported before counts more.
+#: The rules for consequences of another failure. They yield to an error earlier in the log.
 CONSEQUENCES = frozenset({"process-killed", "ray-node-lost", *(rule.name for rule in read_rules(consequences))})
 
 
 @dataclass(frozen=True)
 class Notice:
-    """What a log tells beside its failure."""
+    """A remark on the log that is not about its failure."""
 
     rule: str
     cause: str
@@ -112,16 +112,16 @@ class Notice:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What a log says.
+    """The result for a log.
 
-    :ivar rule: the name of the rule that won, None where no rule matched.
-    :ivar lines: at most ten lines of the log around the place that matters, without passwords of URLs.
-    :ivar first_error: what the first line says that reports an error, None where none does.
-    :ivar line: the number of the line that matters, of the last one where none reports an error; from 1.
-    :ivar around: that line and three on both sides of it, by their numbers.
-    :ivar sources: where the knowledge is public, as URLs.
-    :ivar others: the names of the other rules that matched, in the table's order.
-    :ivar values: what the rule took from the log.
+    :ivar rule: the name of the winning rule, or None if no rule matched.
+    :ivar lines: at most ten lines around the relevant one, without passwords in URLs.
+    :ivar first_error: the text of the first line that reports an error, or None.
+    :ivar line: the number, from 1, of the relevant line, or of the last line if none reports an error.
+    :ivar around: that line and three lines on each side, with their numbers.
+    :ivar sources: the URLs of public sources for the rule.
+    :ivar others: the names of the other matching rules, in the order of the table.
+    :ivar values: the values that the rule extracted from the log.
     """
 
     rule: str | None
@@ -137,24 +137,24 @@ class Diagnosis:
     values: dict[str, str] = field(default_factory=dict)
 
 
-def told(found: Diagnosis | Notice, hide: t.Callable[[str], str]) -> tuple[str, str]:
-    """Return cause and remedy, of which ``hide`` changes only what comes from the log."""
-    rule = next((rule for rule in RULES if rule.name == found.rule), None)
-    return rule.explain(found.values, hide) if rule else (hide(found.cause), found.remedy)
+def texts_of(diagnosis: Diagnosis | Notice, hide: t.Callable[[str], str]) -> tuple[str, str]:
+    """Return cause and remedy after applying ``hide`` to the parts that come from the log."""
+    rule = next((rule for rule in RULES if rule.name == diagnosis.rule), None)
+    return rule.explain(diagnosis.values, hide) if rule else (hide(diagnosis.cause), diagnosis.remedy)
 
 
 @functools.cache
 def public_domains() -> frozenset[str]:
-    """Return the last two labels of the hosts that the rules and their sources name: everybody uses these."""
+    """Return the last two labels of the public host names in the rules and their sources."""
     texts = (" ".join((str(rule.values), rule.pattern, rule.cause, rule.remedy, *rule.links)) for rule in RULES)
     return frozenset(name for text in texts for name in _DOMAIN.findall(text.replace("\\", "")))
 
 
 def diagnose(log: Log) -> Diagnosis:
-    """Tell what ``log`` says.
+    """Return the diagnosis of a log.
 
-    :param log: a text, or pieces of one: the lines of an open file, or chunks of any size. The pieces are
-        joined as they are, so lines need their line ends.
+    :param log: a text, or an iterable of its parts, such as the lines of an open file or chunks of any size. The parts
+        are joined unchanged, so lines must include their line ends.
     """
     scan = _Scan()
     for piece in (log,) if isinstance(log, (str, bytes)) else log:
@@ -165,10 +165,9 @@ def diagnose(log: Log) -> Diagnosis:
 
 
 def diagnose_file(path: str, start: int = 0) -> Diagnosis:
-    """Tell what the file ``path`` says from the byte ``start`` on.
+    """Return the diagnosis of the file ``path`` from the byte ``start`` on.
 
-    :param start: where the phase or the attempt that failed began: what went wrong in an earlier one, and was
-        fixed, must not be blamed.
+    :param start: the start of the failed phase or attempt, so that fixed failures of earlier attempts are ignored.
     :raises SparkforgeError: if the file cannot be read.
     """
     try:
@@ -182,7 +181,7 @@ def diagnose_file(path: str, start: int = 0) -> Diagnosis:
 
 
 def blocks(stream: t.BinaryIO, start: int = 0) -> t.Iterator[bytes]:
-    """Yield a stream in blocks; of a file what it has now, however fast somebody writes on."""
+    """Yield a stream in blocks; a file is read only up to its current size, even if it is still growing."""
     left = os.fstat(stream.fileno()).st_size - start if stream.seekable() else 0
     if stream.seekable():
         stream.seek(start)
@@ -194,7 +193,7 @@ def blocks(stream: t.BinaryIO, start: int = 0) -> t.Iterator[bytes]:
 # ---------------------------------------------------------------------------------------------------------------
 # Reading a log once.
 
-# The class of a line that reports an error, and how many lines are the end of a log.
+# The class of a line that reports an error, and the number of lines that count as the end of a log.
 _STRONG = 4
 _AT_END = 3
 _DIGITS = b"0123456789"
@@ -205,15 +204,15 @@ _DOMAIN = re.compile(r"\b[a-z][a-z0-9-]*\.(?:com|org|io|co|net)\b(?![.\w-])")
 
 @functools.cache
 def _anchors() -> dict[bytes, tuple[tuple[bytes, bytes], ...]]:
-    """Return parts of the keys, and for each the keys that it is of, with and without their digits.
+    """Return the anchors, each with the keys that contain it, as written and without digits.
 
-    A part is the longest that a single word without digits has. A log has far fewer different words than words, and
-    most have none of these, so that what has to be searched for the keys is little.
+    The anchor of a key is its longest digit-free part within one word. A log repeats most of its words, and few
+    different words contain an anchor, so few lines have to be searched for the keys.
     """
     anchors: dict[bytes, list[tuple[bytes, bytes]]] = collections.defaultdict(list)
     for key in {*_BY_KEY, *lines.ERROR_KEYS}:
-        words = key.translate(bytes(32 if byte in _DIGITS else byte for byte in range(256))).split()
-        anchors[max(words, key=len)].append((key, key.translate(None, _DIGITS)))
+        parts = key.translate(bytes(32 if byte in _DIGITS else byte for byte in range(256))).split()
+        anchors[max(parts, key=len)].append((key, key.translate(None, _DIGITS)))
     return {anchor: tuple(keys) for anchor, keys in anchors.items()}
 
 
@@ -229,8 +228,8 @@ class _Match(t.NamedTuple):
 class _Scan:
     """One pass over a log.
 
-    The buffer holds some context before ``_low``, then what is still to be searched. What is searched ends some
-    lines before the buffer's end, so that a match always has the lines that follow it.
+    The buffer holds some context up to ``_low``, then the part still to be searched. A search ends some lines before
+    the end of the buffer, so that the lines after a match are always available.
     """
 
     def __init__(self) -> None:
@@ -238,21 +237,21 @@ class _Scan:
         self._low = 0
         # The number of the buffer's first line.
         self._number = 1
-        # Words that have none of the anchors, and those that have, with theirs.
+        # The words without any anchor, and the words with anchors.
         self._quiet: set[bytes] = set()
         self._loud: dict[bytes, list[bytes]] = {}
-        # By the hash of a line without its digits: the keys that it may have.
+        # The keys that a line may contain, by the hash of the line without its digits.
         self._shapes: dict[int, tuple[bytes, ...]] = {}
-        # Of each key the lines that have it, with their starts, in the part of the buffer that is searched.
+        # For each key, the lines with it in the part of the buffer being searched, and their offsets.
         self._rows: dict[bytes, list[tuple[int, bytes]]] = {}
-        # Lines without digits that report no error.
+        # Lines, without their digits, that report no error.
         self._dull: set[bytes] = set()
         self._tries: t.Counter[bytes] = collections.Counter()
         self._pending: list[bytes] = []
         self._pending_size = 0
         self._found: dict[str, _Match] = {}
         self._notices: dict[str, Notice] = {}
-        # By the class of an error, the first line of each.
+        # The first line of each error class.
         self._errors: dict[int, _Match] = {}
 
     def feed(self, data: bytes) -> None:
@@ -271,12 +270,12 @@ class _Scan:
         data = b"".join(self._pending)
         self._pending, self._pending_size = [], 0
         if b"\0" in data:
-            # What a file system leaves of a log that was not synced before the power went.
+            # After a power loss, unsynced parts of a log may read as zeros.
             data = data.translate(None, b"\0")
         if data.endswith(b"\r") and not last:
             self._pending, self._pending_size, data = [b"\r"], 1, data[:-1]
         if b"\r" in data:
-            # A progress line that a terminal would overwrite is a line, and has the number of what it is part of.
+            # A progress line that a terminal would overwrite counts as a line, but keeps the number of its log line.
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n\x1e")
         start = self._buffer.rfind(b"\n") + 1
         data = self._buffer[start:] + data
@@ -289,7 +288,7 @@ class _Scan:
         self._buffer = self._buffer[:start] + data
 
     def _limit(self) -> int:
-        """Return where the search must end now: at the start of a line, with enough lines after it."""
+        """Return where the search must stop for now: at the start of a line that has enough lines after it."""
         end = len(self._buffer)
         for _line in range(_AFTER):
             end = self._buffer.rfind(b"\n", self._low, end)
@@ -304,7 +303,7 @@ class _Scan:
             self._search_rules(high)
             self._search_errors(high)
             self._rows = {}
-        # Keep what a later match shows before its line.
+        # Keep the lines that a later match shows before its own.
         start = high
         for _line in range(_AROUND):
             start = self._buffer.rfind(b"\n", 0, start)
@@ -316,7 +315,7 @@ class _Scan:
         self._low = high - start
 
     def _index(self, low: int, high: int) -> dict[bytes, list[tuple[int, bytes]]]:
-        """Return the keys that stand in a part of the buffer, each with the lines that have it and their starts."""
+        """Return the keys in a part of the buffer, each with its lines and their offsets."""
         part = self._buffer[low:high]
         shapes = part.translate(None, _DIGITS).split(b"\n")
         hashes = list(map(hash, shapes))
@@ -336,34 +335,33 @@ class _Scan:
         return rows
 
     def _add_shapes(self, shapes: dict[int, bytes]) -> None:
-        """Note of each line, without its digits, which keys it may have."""
+        """Store which keys each line, given without its digits, may contain."""
         keys: dict[int, list[bytes]] = {number: [] for number in shapes}
         text = b"\n%b\n" % b"\n".join(shapes.values())
         numbers = {shape: number for number, shape in shapes.items()}
         for anchor in self._anchors_of(set(text.split())):
-            place = text.find(anchor)
-            while place >= 0:
-                stop = text.find(b"\n", place)
-                shape = text[text.rfind(b"\n", 0, place) + 1 : stop]
+            position = text.find(anchor)
+            while position >= 0:
+                stop = text.find(b"\n", position)
+                shape = text[text.rfind(b"\n", 0, position) + 1 : stop]
                 keys[numbers[shape]] += [key for key, without_digits in _anchors()[anchor] if without_digits in shape]
-                place = text.find(anchor, stop)
-        self._shapes.update((number, tuple(found)) for number, found in keys.items())
+                position = text.find(anchor, stop)
+        self._shapes.update((number, tuple(keys_of_line)) for number, keys_of_line in keys.items())
 
-    def _anchors_of(self, words: set[bytes]) -> set[bytes]:
-        """Return the anchors that stand in words."""
-        anchors = {anchor for word in words & self._loud.keys() for anchor in self._loud[word]}
-        new = words - self._quiet - self._loud.keys()
+    def _anchors_of(self, tokens: set[bytes]) -> set[bytes]:
+        anchors = {anchor for word in tokens & self._loud.keys() for anchor in self._loud[word]}
+        new = tokens - self._quiet - self._loud.keys()
         if len(self._quiet) + len(new) > _WORDS:
             self._quiet.clear()
-        # What is left of a number in base 16 is new in each line, and is no part of any key.
+        # The remaining letters of hexadecimal numbers differ in each line and are not part of any key.
         text = b" %b " % b" ".join(word for word in new if word.strip(_HEXADECIMAL))
         for anchor in _anchors():
-            place = text.find(anchor)
-            while place >= 0:
-                stop = text.find(b" ", place)
-                self._loud.setdefault(text[text.rfind(b" ", 0, place) + 1 : stop], []).append(anchor)
+            position = text.find(anchor)
+            while position >= 0:
+                stop = text.find(b" ", position)
+                self._loud.setdefault(text[text.rfind(b" ", 0, position) + 1 : stop], []).append(anchor)
                 anchors.add(anchor)
-                place = text.find(anchor, stop)
+                position = text.find(anchor, stop)
         self._quiet |= new - self._loud.keys()
         if len(self._loud) > _WORDS:
             self._loud.clear()
@@ -386,24 +384,23 @@ class _Scan:
                     self._found[rule.name] = self._match(start, line.text, rule.groups(match), line.level)
 
     def _matches(self, key: bytes, rule: Rule, high: int) -> t.Iterator[tuple[t.Match[str], lines.Line, int]]:
-        """Yield (match, line, start of the line) for each line before ``high`` with ``key`` that matches."""
+        """Yield (match, line, offset of the line) for each matching line with ``key`` before ``high``."""
         for start, row in self._rows[key]:
             if start >= high:
                 break
-            raw = lines.decoded(row)
+            raw = lines.decode(row)
             line = lines.parse(raw)
             if line.level in lines.TALK and not rule.notice:
                 continue
             text = self._window(start, row) if rule.spans else raw
-            match = rule.regex.search(text if line.text == raw else lines.of_process(text))
+            match = rule.regex.search(text if line.text == raw else lines.lines_of_process(text))
             if match and match.start() <= len(line.text) and not (rule.exception and rule.exception.search(line.text)):
                 if lines.is_tried_again(self._window(start, row)):
                     line = line._replace(level="WARNING")
                 yield match, line, start
 
     def _window(self, start: int, row: bytes, size: int = WINDOW) -> str:
-        """Return a line and what follows it."""
-        return lines.decoded(self._buffer[start : start + len(row) + size])
+        return lines.decode(self._buffer[start : start + len(row) + size])
 
     def _note(self, rule: Rule, match: t.Match[str]) -> None:
         if len(self._notices) < NOTICES:
@@ -429,7 +426,7 @@ class _Scan:
                 elif shape in self._dull:
                     continue
                 else:
-                    kind, text = lines.error_class(lines.decoded(row), functools.partial(self._window, start, row))
+                    kind, text = lines.error_class(lines.decode(row), functools.partial(self._window, start, row))
                     if not kind and len(self._dull) < _WORDS // 10:
                         self._dull.add(shape)
                 if kind and (kind not in first or start < first[kind][0]):
@@ -441,20 +438,19 @@ class _Scan:
                 self._errors[kind] = self._match(start, text)
 
     def _line_at(self, start: int) -> int:
-        """Return the number of the log's line at a place of the buffer."""
         buffer = self._buffer
         return self._number + buffer.count(b"\n", 0, start) - buffer.count(b"\n\x1e", 0, start + 1)
 
     def _match(self, start: int, text: str, groups: dict[str, str] | None = None, level: str = "") -> _Match:
-        """Return what is kept of the line at ``start``: the lines that matter around it; blank ones are left out."""
+        """Return the record of a match at ``start``, with the surrounding lines except blank ones."""
         before, after = self._buffer[max(0, start - _CONTEXT) : start], self._buffer[start : start + _CONTEXT]
         shown_after = _lines(after)[:LINES]
         shown_before = _lines(before)[-max(BEFORE, LINES - len(shown_after)) :]
-        excerpt = [_shown(line) for line in (shown_before + shown_after)[:LINES]]
+        excerpt = [_shorten(line) for line in (shown_before + shown_after)[:LINES]]
         return _Match(groups or {}, excerpt, text, self._line_at(start), self._around(start), level)
 
     def _around(self, start: int) -> list[tuple[int, str]]:
-        """Return the line at ``start`` and those beside it, by their numbers."""
+        """Return the line at ``start`` and its neighbours, with their numbers."""
         buffer, first = self._buffer, start
         for _line in range(BEFORE):
             first = max(0, buffer.rfind(b"\n", 0, max(0, first - 1)) + 1)
@@ -464,19 +460,19 @@ class _Scan:
         for row in rows[: buffer.count(b"\n", first, start) + 1 + BEFORE]:
             if kept:
                 number += not row.startswith(b"\x1e")
-            kept.append((number, _shown(lines.decoded(row))))
+            kept.append((number, _shorten(lines.decode(row))))
         return kept
 
     def _diagnosis(self) -> Diagnosis:
-        last = [_shown(line) for line in _lines(self._buffer)[-LINES:]]
+        last = [_shorten(line) for line in _lines(self._buffer)[-LINES:]]
         at_end = self._errors.get(1)
         if at_end and not (len(self._errors) > 1 or any(at_end.text in line for line in last[-_AT_END:])):
             del self._errors[1]
         error = next((self._errors[kind] for kind in (_STRONG, 3, 1, 2) if kind in self._errors), None)
-        first_error = _shown(" ".join(error.text.split())) if error else None
-        # A warning is a cause where something failed.
+        first_error = _shorten(" ".join(error.text.split())) if error else None
+        # A warning can be the cause only if something failed.
         counts = {name for name, match in self._found.items() if error or match.level != "WARNING"}
-        # A program that has reported an error is mostly killed by its parent, and not because memory ran out.
+        # A program that has reported an error was probably killed by its parent, not for lack of memory.
         reported = self._errors.get(_STRONG) or self._errors.get(3)
         counts -= {name for name in CONSEQUENCES & counts if reported and reported.line < self._found[name].line}
         matched = [rule for rule in RULES if rule.name in counts and (not rule.when or set(rule.when) & counts)]
@@ -485,8 +481,8 @@ class _Scan:
             winner, match = matched[0], self._found[matched[0].name]
             cause, remedy = winner.explain(match.groups)
             others = [rule.name for rule in matched[1:]]
-            place = (match.line, match.around, winner.links, match.groups)
-            return Diagnosis(winner.name, cause, remedy, match.lines, first_error, others, notices, *place)
+            details = (match.line, match.around, winner.links, match.groups)
+            return Diagnosis(winner.name, cause, remedy, match.lines, first_error, others, notices, *details)
         if error:
             cause = f"This error is not among the known ones; the first line of it is: {first_error}"
             remedy = "Read the lines around it: the cause may stand above, and later errors are mostly consequences."
@@ -501,10 +497,10 @@ class _Scan:
 
 
 def _lines(data: bytes) -> list[str]:
-    return [line for line in lines.decoded(data).split("\n") if line.strip()]
+    return [line for line in lines.decode(data).split("\n") if line.strip()]
 
 
-def _shown(line: str) -> str:
+def _shorten(line: str) -> str:
     line = redact(line.rstrip().lstrip(lines.CONTINUED))
     return line if len(line) <= LINE_WIDTH else line[: LINE_WIDTH - 2] + " …"
 

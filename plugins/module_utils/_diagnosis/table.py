@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A rule of the table of diagnoses, the reader of its data files, and the way to ask them about a short text."""
+"""The rules of the table, the reader of their data files, and the explanation of a short text by them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .._core.redact import redact
 
 Facts = t.Callable[[dict[str, str]], dict[str, str]]
 
-#: Characters of a value that a message quotes.
+#: The maximum number of characters in a quoted value.
 VALUE_WIDTH = 160
-#: Of a line that is looked at at once, and what a pattern sees after the line where it begins (CMake folds its
-#: messages).
+#: The number of characters of a line to examine at once, and those after the line that a pattern can also match,
+#: because CMake wraps its messages.
 LINE = 2000
 WINDOW = 2048
 
@@ -31,7 +31,7 @@ _QUOTES = "'\"`\u2018\u2019\u201c\u201d"
 
 @dataclass(frozen=True)
 class Rule:
-    """One row of the table; the package ``rules`` says what the fields mean."""
+    """One row of the table; the package ``rules`` documents the fields."""
 
     name: str
     keys: tuple[str, ...]
@@ -48,47 +48,49 @@ class Rule:
 
     @functools.cached_property
     def regex(self) -> t.Pattern[str]:
-        """The pattern, compiled."""
-        return _compiled(self.pattern)
+        """The compiled pattern."""
+        return _compile(self.pattern)
 
     @functools.cached_property
     def exception(self) -> t.Pattern[str] | None:
-        """What a line must not match, compiled."""
-        return _compiled(self.unless) if self.unless else None
+        """The compiled pattern that excludes a line, or None."""
+        return _compile(self.unless) if self.unless else None
 
     @functools.cached_property
     def spans(self) -> bool:
-        """Whether the pattern may go on in the lines below."""
+        """Whether the pattern can match across lines."""
         return bool(re.search(r"\\n|\\s|\(\?s|\[\^(?![^\]]*\\n)", self.pattern))
 
     @property
     def links(self) -> list[str]:
-        """Where the knowledge is public, as URLs."""
-        return [re.sub(r"^([\w.-]+/[\w.-]+)#(\d+)$", r"https://github.com/\1/issues/\2", one) for one in self.source]
+        """The URLs of the rule's public sources."""
+        return [
+            re.sub(r"^([\w.-]+/[\w.-]+)#(\d+)$", r"https://github.com/\1/issues/\2", source) for source in self.source
+        ]
 
     def groups(self, match: t.Match[str]) -> dict[str, str]:
-        """Return the values that cause and remedy may name, empty where a group did not match."""
-        found = [_value(_first(match))]
+        """Return the values for cause and remedy; the value of a group that did not match is empty."""
+        values = [_clean(_first(match))]
         if self.every:
-            found = sorted({_value(_first(one)) for one in self.regex.finditer(match.string, match.start())})
-        groups = {"found": ", ".join(found)}
+            values = sorted({_clean(_first(other)) for other in self.regex.finditer(match.string, match.start())})
+        groups = {"found": ", ".join(values)}
         for name, value in match.groupdict().items():
             name = name.rstrip("0123456789")
-            groups[name] = groups.get(name) or _value(value or "")
+            groups[name] = groups.get(name) or _clean(value or "")
         return groups
 
     def explain(self, groups: dict[str, str], hide: t.Callable[[str], str] = str) -> tuple[str, str]:
-        """Return cause and remedy with the values put in, each as ``hide`` returns it."""
+        """Return cause and remedy with the values inserted, after applying ``hide`` to each."""
         values = {name: _short(hide(value)) for name, value in groups.items()}
         values.update(self.facts(groups) if self.facts else {})
         for name, group, pattern, text in self.values:
             if re.match(pattern, groups.get(group, "")):
                 values.setdefault(name, text)
-        return _filled(self.cause, values), _filled(self.remedy, values)
+        return _fill(self.cause, values), _fill(self.remedy, values)
 
 
 class Known(t.NamedTuple):
-    """What the table knows of a text."""
+    """The table's explanation of a text."""
 
     rule: str
     cause: str
@@ -97,11 +99,11 @@ class Known(t.NamedTuple):
 
 
 def explain(text: str, rules: t.Iterable[Rule], **values: str) -> Known | None:
-    """Return what the first of ``rules`` that matches ``text`` says, None where none does.
+    """Return the explanation by the first rule that matches ``text``, or None.
 
-    For the words of one tool that failed just now; ``scan.diagnose`` is for logs.
+    It is meant for the output of one failed tool; for logs use ``scan.diagnose``.
 
-    :param values: take the place of groups of the same name.
+    :param values: replace the groups with the same names.
     """
     rules = list(rules)
     matches = {rule.name: match for rule in rules if (match := _first_match(rule, text))}
@@ -113,26 +115,26 @@ def explain(text: str, rules: t.Iterable[Rule], **values: str) -> Known | None:
 
 
 def _first_match(rule: Rule, text: str) -> t.Match[str] | None:
-    """Return the first match of a rule, looked for from each line with a key on, in no more of them than counts."""
+    """Return the first match of a rule that starts in a line with one of its keys."""
     for key in rule.keys:
-        place = text.find(key)
-        while place >= 0:
-            start = max(text.rfind("\n", 0, place) + 1, place - LINE)
-            stop = text.find("\n", place)
-            stop = min(len(text) if stop < 0 else stop, place + LINE)
+        position = text.find(key)
+        while position >= 0:
+            start = max(text.rfind("\n", 0, position) + 1, position - LINE)
+            stop = text.find("\n", position)
+            stop = min(len(text) if stop < 0 else stop, position + LINE)
             match = rule.regex.search(text[start : stop + (16 * WINDOW if rule.every else WINDOW)])
             excepted = rule.exception and rule.exception.search(text[start:stop])
             if match and match.start() <= stop - start and not excepted:
                 return match
-            place = text.find(key, stop)
+            position = text.find(key, stop)
     return None
 
 
 def load(*topics: types.ModuleType, facts: t.Mapping[str, Facts] | None = None) -> tuple[Rule, ...]:
-    """Return the rules of the data files ``topics``, in their order.
+    """Return the rules in the data files ``topics``, in order.
 
-    :param facts: the functions that rules may name.
-    :raises ValueError: if a file is not in order; it names the file, and the rule or the line.
+    :param facts: the functions that rules can refer to by name.
+    :raises ValueError: if a file is invalid; the message names the file, and the rule or the line.
     """
     rules: list[Rule] = []
     for topic in topics:
@@ -155,14 +157,14 @@ def load(*topics: types.ModuleType, facts: t.Mapping[str, Facts] | None = None) 
 def _rule(name: str, fields: t.Mapping[str, str], facts: t.Mapping[str, Facts]) -> Rule:
     values: dict[str, t.Any] = {}
     for key, value in fields.items():
-        # What begins with + goes on the line above.
+        # A line that begins with + continues the previous line.
         lines = value.strip().replace("\n+", "").splitlines()
         if key in ("keys", "when", "source"):
             values[key] = tuple(lines)
         elif key == "values":
             values[key] = tuple(_VALUE.fullmatch(line).groups() for line in lines)  # type: ignore[union-attr]
         elif key in ("pattern", "unless"):
-            values[key] = "|".join(map(_from_the_start, lines))
+            values[key] = "|".join(map(_anchor_leading_run, lines))
         elif key in ("every", "notice"):
             values[key] = {"yes": True}[value]
         else:
@@ -172,16 +174,16 @@ def _rule(name: str, fields: t.Mapping[str, str], facts: t.Mapping[str, Facts]) 
     return Rule(name=name, **values)
 
 
-def _from_the_start(alternative: str) -> str:
-    """Let a pattern that begins with a run of characters try the run's first one alone.
+def _anchor_leading_run(alternative: str) -> str:
+    """Let a pattern that begins with a repeated character class match only from the start of a run of such characters.
 
-    It finds the same, for the first match begins there, and does not try each end of the line from each of its starts.
+    The first match begins there anyway, and this avoids quadratic time on long runs.
     """
     return re.sub(r"^((?:'\?)?\(?(?:\?P<\w+>)?)(\\[Sw]|\[\^?[^\]]+\])(?=[+*])", r"(?<!\2)\1\2", alternative)
 
 
-def _compiled(pattern: str) -> t.Pattern[str]:
-    """Compile a rule's pattern: a quote outside a character class stands for any quote, inside one for all."""
+def _compile(pattern: str) -> t.Pattern[str]:
+    """Compile a rule's pattern; a straight quote also matches typographic quotes, inside a character class too."""
     inside = False
     parts: list[str] = []
     index = 0
@@ -210,7 +212,7 @@ def _first(match: t.Match[str]) -> str:
     return next((value for value in match.groups() if value), None) or match.group(0)
 
 
-def _value(text: str) -> str:
+def _clean(text: str) -> str:
     return redact(" ".join(text.split()))
 
 
@@ -218,8 +220,8 @@ def _short(text: str) -> str:
     return text if len(text) <= VALUE_WIDTH else text[: VALUE_WIDTH - 2] + " …"
 
 
-def _filled(sentence: str, values: t.Mapping[str, str]) -> str:
-    """Return ``sentence`` with ``values``, without what is in brackets around a name that has none."""
+def _fill(sentence: str, values: t.Mapping[str, str]) -> str:
+    """Return ``sentence`` with the values inserted, without bracketed parts that contain a name without a value."""
 
     def part(match: t.Match[str]) -> str:
         return match[1] if all(values.get(name) for name in re.findall(r"\{(\w+)\}", match[1])) else ""

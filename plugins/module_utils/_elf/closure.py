@@ -17,8 +17,8 @@ from .._core.deadline import NEVER, Deadline
 from .._core.errors import SparkforgeError
 from . import providers, reader
 from .filesystem import FileSystem
-from .gap import Gap, off_path, other_versions
 from .loader import Load, Loader
+from .missing_library import MissingLibrary, off_path, other_versions
 
 #: The user to report for the libraries in the stack.
 OF_THE_STACK = "the stack"
@@ -47,10 +47,10 @@ class Closure:
         cuda_version: str | None = None,
         deadline: Deadline = NEVER,
     ) -> None:
-        for what, names in (("path", paths), ("search directory", search)):
+        for kind, names in (("path", paths), ("search directory", search)):
             for name in names:
                 if not name.startswith("/"):
-                    raise SparkforgeError(f"The {what} {name!r} is relative.", "Use an absolute path.")
+                    raise SparkforgeError(f"The {kind} {name!r} is relative.", "Use an absolute path.")
         if not paths:
             raise SparkforgeError("No path is given.", "Name at least one file or directory in paths.")
         if not os.path.isdir(root):
@@ -64,7 +64,7 @@ class Closure:
         self.examined = 0
         self.absent: list[str] = []
         self.unreadable: list[dict[str, str]] = []
-        self.gaps: dict[tuple[str, reader.Architecture], Gap] = {}
+        self.missing_libraries: dict[tuple[str, reader.Architecture], MissingLibrary] = {}
         self.resolved: dict[str, str] = {}
 
     def result(self) -> dict[str, t.Any]:
@@ -78,16 +78,16 @@ class Closure:
         missing_optional: list[dict[str, t.Any]] = []
         driver_sonames: list[str] = []
         wrong_version: list[dict[str, t.Any]] = []
-        for gap in sorted(self.gaps.values(), key=lambda item: item.soname):
-            if self.driver and gap.soname in providers.DRIVER_SONAMES:
-                driver_sonames.append(gap.soname)
+        for library in sorted(self.missing_libraries.values(), key=lambda item: item.soname):
+            if self.driver and library.soname in providers.DRIVER_SONAMES:
+                driver_sonames.append(library.soname)
                 continue
-            described = self._describe(gap)
-            if gap.optional:
-                missing_optional.append({**described, "reason": gap.optional})
+            described = self._describe(library)
+            if library.optional:
+                missing_optional.append({**described, "reason": library.optional})
                 continue
             missing.append(described)
-            wrong_version.extend(other_versions(gap, self.loader))
+            wrong_version.extend(other_versions(library, self.loader))
         return {
             "changed": False,
             "missing": missing,
@@ -129,12 +129,8 @@ class Closure:
                 loads.append(load)
         brought = {library.identity for load in loads for library in load.loaded[1:]}
         reached: set[tuple[int, int]] = set()
-        for load in loads:
-            if load.loaded[0].identity not in brought:
-                reached.update(library.identity for library in load.loaded)
-                yield load, providers.optional_plugin(os.path.basename(load.root)) or ""
-        # The remaining files are in a dependency cycle or depend on one.
-        for load in loads:
+        # The files that these do not reach are in a dependency cycle or depend on one.
+        for load in [*(load for load in loads if load.loaded[0].identity not in brought), *loads]:
             if load.loaded[0].identity not in reached:
                 reached.update(library.identity for library in load.loaded)
                 yield load, providers.optional_plugin(os.path.basename(load.root)) or ""
@@ -156,10 +152,6 @@ class Closure:
             return None
 
     def _expand(self, path: str) -> list[str]:
-        """Expand a path or pattern.
-
-        :raises SparkforgeError: if it matches nothing and ``ignore_absent`` is not set.
-        """
         if os.path.lexists(self.files.outside(path)):
             if os.path.exists(self.files.outside(path)):
                 return [path]
@@ -216,34 +208,38 @@ class Closure:
                 self.resolved.setdefault(need.soname, self._tidy(need.path))
                 continue
             key = (need.soname, load.file.architecture)
-            gap = self.gaps.get(key)
-            if gap is None:
-                gap = self.gaps[key] = Gap(need.soname, load.file.architecture, optional=optional)
+            library = self.missing_libraries.get(key)
+            if library is None:
+                library = self.missing_libraries[key] = MissingLibrary(
+                    need.soname, load.file.architecture, optional=optional
+                )
             elif not optional:
-                gap.optional = ""
+                library.optional = ""
             needed_by = self._tidy(need.needed_by)
             identity = self.files.identity(needed_by)
             # The same file may be found under different names in the stack and in the directories.
-            if needed_by not in gap.needed_by and identity not in map(self.files.identity, gap.needed_by):
-                gap.needed_by.append(needed_by)
+            if needed_by not in library.needed_by and identity not in map(self.files.identity, library.needed_by):
+                library.needed_by.append(needed_by)
             for rejected in need.rejected:
-                gap.rejected[self._tidy(rejected.path)] = rejected.reason
-            gap.directories.extend(directory for directory in need.directories if directory not in gap.directories)
+                library.rejected[self._tidy(rejected.path)] = rejected.reason
+            library.directories.extend(
+                directory for directory in need.directories if directory not in library.directories
+            )
 
     def _tidy(self, path: str) -> str:
         """Normalise a path such as ``lib/../lib`` if the result is still the same file."""
         tidy = os.path.normpath(path)
         return tidy if tidy == path or self.files.identity(tidy) == self.files.identity(path) else path
 
-    def _describe(self, gap: Gap) -> dict[str, t.Any]:
-        bits, _order, machine = gap.architecture
+    def _describe(self, library: MissingLibrary) -> dict[str, t.Any]:
+        bits, _order, machine = library.architecture
         name = reader.MACHINES.get(machine, f"machine {machine}")
         return {
-            "soname": gap.soname,
-            "needed_by": sorted(gap.needed_by),
+            "soname": library.soname,
+            "needed_by": sorted(library.needed_by),
             "machine": name,
             "bits": bits,
-            "provided_by": dataclasses.asdict(providers.provider(gap.soname, name, self.cuda_version)),
-            "rejected": [{"path": path, "reason": reason} for path, reason in sorted(gap.rejected.items())],
-            "off_path": off_path(gap, self.loader),
+            "provided_by": dataclasses.asdict(providers.provider(library.soname, name, self.cuda_version)),
+            "rejected": [{"path": path, "reason": reason} for path, reason in sorted(library.rejected.items())],
+            "off_path": off_path(library, self.loader),
         }

@@ -99,10 +99,10 @@ class Embedded:
         return ""
 
 
-def listed(text: str) -> Embedded:
+def parse_arch_list(text: str) -> Embedded:
     """Return the architectures in a TORCH_CUDA_ARCH_LIST (``12.0;12.1a+PTX``); unknown words are ignored."""
-    words = [word.partition("+") for word in re.split(r"[;,\s]+", text)]
-    known = [(name, bool(ptx)) for name, ptx, _rest in words if is_architecture(name)]
+    parts = [word.partition("+") for word in re.split(r"[;,\s]+", text)]
+    known = [(name, bool(ptx)) for name, ptx, _rest in parts if is_architecture(name)]
     return Embedded(frozenset(name for name, _ptx in known), frozenset(name for name, ptx in known if ptx))
 
 
@@ -135,14 +135,11 @@ def architectures(
     """
     shown = shown or path
     try:
-        descriptor = disk.regular(path, links=True)
-        try:
-            window = _Window(descriptor, os.fstat(descriptor).st_size, shown, deadline)
-            found = _read(window)
-            if found is not None:
-                return found | _scattered(window) if everywhere else found
-        finally:
-            os.close(descriptor)
+        with disk.open_regular(path, links=True) as stream:
+            window = _Window(stream.fileno(), os.fstat(stream.fileno()).st_size, shown, deadline)
+            embedded = _read(window)
+            if embedded is not None:
+                return embedded | _search_everywhere(window) if everywhere else embedded
     except OSError as error:
         raise reader.unreadable(shown, error) from error
     reader.read_elf(path, shown)  # raises the error that fits the file
@@ -158,88 +155,67 @@ def _order(name: str) -> tuple[int, int, str]:
 
 def _read(window: _Window) -> Embedded | None:
     """Return the GPU code in a file, or None if it is neither ELF nor a container."""
-    start = window.at(0, min(8, window.size), "the beginning")
+    start = window.piece(0, min(8, window.size), "the beginning")
     if start.startswith(reader.MAGIC):
         return _of_elf(window)
     return _of_containers(window, 0, window.size) if start.startswith(MAGIC) else None
 
 
-class _Window:
-    """An open file; every offset from the file is checked against its size.
-
-    It is read with ``pread`` for the reason given in :mod:`_elf.reader`.
-    """
+class _Window(reader.Reader):
+    """An open file, and the number of entries of GPU code that were read from it."""
 
     def __init__(self, descriptor: int, size: int, shown: str, deadline: Deadline) -> None:
-        self.descriptor = descriptor
-        self.size = size
-        self.shown = shown
+        super().__init__(descriptor, size, shown)
         self.deadline = deadline
         self.entries = 0
 
     def count(self) -> None:
-        """Count a container, an entry, or a block of data between them.
-
-        :raises CorruptElfError: if there are too many.
-        """
+        """Count a container, an entry, or a block of data between them."""
         self.entries += 1
         if self.entries > _ENTRIES_LIMIT:
             raise self.corrupt(f"it has more than {_ENTRIES_LIMIT} entries of GPU code")
 
-    def at(self, offset: int, length: int, what: str) -> bytes:
-        """Return exactly ``length`` bytes, or raise an error if they are missing."""
+    def piece(self, offset: int, length: int, label: str) -> bytes:
         self.deadline.check()
-        if offset < 0 or offset + length > self.size:
-            raise self.corrupt(f"{what} would end at byte {offset + length} of {self.size}")
-        data = os.pread(self.descriptor, length, offset)
-        if len(data) != length:
-            raise self.corrupt(f"{what} could not be read completely: the file shrank meanwhile")
-        return data
-
-    def corrupt(self, what: str) -> reader.CorruptElfError:
-        return reader.CorruptElfError(
-            f"{self.shown} is damaged: {what}.",
-            "Rebuild it, or fetch it again and compare its sha256.",
-            path=self.shown,
-        )
+        return super().piece(offset, length, label)
 
 
 def _of_elf(window: _Window) -> Embedded:
-    ident = window.at(0, min(16, window.size), "the ELF header")
+    ident = window.piece(0, min(16, window.size), "the ELF header")
     if len(ident) < 16:
         raise window.corrupt(f"it has {window.size} bytes, less than an ELF header")
     if ident[4:6] != b"\x02\x01":
         # CUDA 13 supports only 64-bit little-endian hosts.
         return Embedded()
-    machine, flags = _MACHINE.unpack(window.at(0, _MACHINE.size, "the ELF header"))
+    machine, flags = _MACHINE.unpack(window.piece(0, _MACHINE.size, "the ELF header"))
     if reader.MACHINES.get(machine) == "cuda":
         return Embedded(cubins=frozenset({_of_cubin(window, ident[8], flags)}))
-    table, entry, count, names = _HEADER.unpack(window.at(0, _HEADER.size, "the ELF header"))
+    table, entry, count, names = _HEADER.unpack(window.piece(0, _HEADER.size, "the ELF header"))
     if table == 0:
         return Embedded()
     if entry != 64:
         raise window.corrupt(f"its section headers claim {entry} bytes each")
     if count == 0 or names == _SHN_XINDEX:
         # Too many for 16 bits: the numbers are then in the first section header (gABI, chapter 4).
-        first = _SECTION.unpack_from(window.at(table, 64, "the first section header"))
+        first = _SECTION.unpack_from(window.piece(table, 64, "the first section header"))
         count, names = count or first[5], first[6] if names == _SHN_XINDEX else names
     if entry * count > _HEADERS_LIMIT:
         raise window.corrupt(f"it claims to have {count} sections")
-    headers = window.at(table, entry * count, "the table of section headers")
+    headers = window.piece(table, entry * count, "the table of section headers")
     if names >= count:
         raise window.corrupt(f"the names of its {count} sections claim to be in section {names}")
-    place, length = _SECTION.unpack_from(headers, entry * names)[4:6]
+    start, length = _SECTION.unpack_from(headers, entry * names)[4:6]
     if length > _NAMES_LIMIT:
         raise window.corrupt(f"the names of its sections claim {length} bytes")
-    strings = window.at(place, length, "the names of the sections")
-    found = Embedded()
+    strings = window.piece(start, length, "the names of the sections")
+    embedded = Embedded()
     for position in range(0, len(headers), entry):
         name, kind, _flags, _address, offset, size, _link, _info = _SECTION.unpack_from(headers, position)
         if strings[name : name + 16].split(b"\0", 1)[0] in SECTIONS and kind != _SHT_NOBITS:
             if offset + size > window.size:
                 raise window.corrupt(f"its section of GPU code would end at byte {offset + size} of {window.size}")
-            found |= _of_containers(window, offset, offset + size)
-    return found
+            embedded |= _of_containers(window, offset, offset + size)
+    return embedded
 
 
 def _of_cubin(window: _Window, version: int, flags: int) -> str:
@@ -249,7 +225,7 @@ def _of_cubin(window: _Window, version: int, flags: int) -> str:
     ``BinaryFormat/ELF.h``). ptxas 13.0 uses the latter for every architecture.
     """
     number = flags >> 8 & 0xFF if version >= 8 or flags & 0xFF < _OLDEST else flags & 0xFF
-    notes = window.at(0, min(window.size, _NOTES_LIMIT), "the cubin")
+    notes = window.piece(0, min(window.size, _NOTES_LIMIT), "the cubin")
     option = re.search(rb"-arch[ =]sm_%d([af]?)\b" % number, notes)
     accelerated = flags & (0x8 if version >= 8 else 0x800)
     return f"{number // 10}.{number % 10}" + (option[1].decode() if option else "a" if accelerated else "")
@@ -264,7 +240,7 @@ def _of_containers(window: _Window, position: int, end: int) -> Embedded:
         if position + _CONTAINER.size > end:
             break
         magic, version, header, size = _CONTAINER.unpack(
-            window.at(position, _CONTAINER.size, "a container of GPU code")
+            window.piece(position, _CONTAINER.size, "a container of GPU code")
         )
         if magic != MAGIC or version != _VERSION or header < _CONTAINER.size:
             raise window.corrupt(f"byte {position} does not start a known container of GPU code")
@@ -275,7 +251,7 @@ def _of_containers(window: _Window, position: int, end: int) -> Embedded:
             window.count()
             if position + _ENTRY.size > last:
                 raise window.corrupt(f"a container of GPU code ends within the entry at byte {position}")
-            kind, header, size, architecture, flags = _ENTRY.unpack(window.at(position, _ENTRY.size, "an entry"))
+            kind, header, size, architecture, flags = _ENTRY.unpack(window.piece(position, _ENTRY.size, "an entry"))
             if header < _ENTRY.size or position + header + size > last:
                 raise window.corrupt(f"the entry of GPU code at byte {position} does not fit its container")
             if kind == _PTX:
@@ -287,9 +263,9 @@ def _of_containers(window: _Window, position: int, end: int) -> Embedded:
     return Embedded(frozenset(cubins), frozenset(ptx))
 
 
-def _scattered(window: _Window) -> Embedded:
+def _search_everywhere(window: _Window) -> Embedded:
     """Return the code in all containers of a file, wherever they are; false matches are ignored."""
-    found, position = Embedded(), 0
+    embedded, position = Embedded(), 0
     begin, data = 0, b""
     while True:
         start = data.find(MAGIC, position - begin)
@@ -297,15 +273,15 @@ def _scattered(window: _Window) -> Embedded:
             # Keep the last bytes of the block, because a magic number may cross the boundary.
             position = max(position, begin + len(data) - len(MAGIC) + 1)
             if position + _CONTAINER.size > window.size:
-                return found
-            begin, data = position, window.at(position, min(_BLOCK, window.size - position), "the file")
+                return embedded
+            begin, data = position, window.piece(position, min(_BLOCK, window.size - position), "the file")
             continue
         position = begin + start
         if position + _CONTAINER.size > window.size:
-            return found
-        size = _CONTAINER.unpack(window.at(position, _CONTAINER.size, "a container of GPU code"))[3]
+            return embedded
+        size = _CONTAINER.unpack(window.piece(position, _CONTAINER.size, "a container of GPU code"))[3]
         try:
-            found |= _of_containers(window, position, position + _CONTAINER.size + size)
+            embedded |= _of_containers(window, position, position + _CONTAINER.size + size)
             position += _CONTAINER.size + size
         except reader.CorruptElfError:
             if window.entries > _ENTRIES_LIMIT:
@@ -318,7 +294,7 @@ def _skip_zeros(window: _Window, position: int, end: int) -> int:
     step = 256
     while position < end:
         window.count()
-        data = window.at(position, min(step, end - position), "GPU code")
+        data = window.piece(position, min(step, end - position), "GPU code")
         step = _BLOCK
         rest = data.lstrip(b"\0")
         if rest:

@@ -171,7 +171,6 @@ class FileSystem:
             waiting += [(os.path.join(base, name), depth + 1) for name in reversed(folders)]
 
     def _entries(self, directory: str) -> t.Iterator[tuple[str, bool]]:
-        """Yield each name in a directory, and whether it is a directory."""
         with os.scandir(directory) as entries:
             for number, entry in enumerate(entries):
                 self.deadline.check()
@@ -185,17 +184,17 @@ class FileSystem:
         """Return the matches of a shell pattern, sorted, as paths inside this root."""
         if self.root == "/":
             return sorted(glob.glob(pattern))
-        found = ["/"]
+        matches = ["/"]
         for part in pattern.split("/"):
             if not part:
                 continue
-            found = [
+            matches = [
                 os.path.join(base, name)
-                for base in found
+                for base in matches
                 for name in sorted(self.names(base))
                 if fnmatch.fnmatchcase(name, part)
             ]
-        return found
+        return matches
 
 
 def configured_directories(files: FileSystem, start: str = "/etc/ld.so.conf") -> list[str]:
@@ -204,7 +203,7 @@ def configured_directories(files: FileSystem, start: str = "/etc/ld.so.conf") ->
     The syntax is ldconfig(8)'s: one directory per line, ``#`` starts a comment, ``include`` takes patterns relative to
     the including file, ``hwcap`` lines are obsolete, and a directory may end with ``=TYPE``.
     """
-    found: list[str] = []
+    directories: list[str] = []
     seen: set[str] = set()
 
     def read(path: str) -> None:
@@ -212,17 +211,17 @@ def configured_directories(files: FileSystem, start: str = "/etc/ld.so.conf") ->
             return
         seen.add(path)
         for line in (files.read_bytes(path) or b"").decode("utf-8", "replace").splitlines():
-            words = line.split("#", 1)[0].split()
-            if not words or words[0] == "hwcap":
+            fields = line.split("#", 1)[0].split()
+            if not fields or fields[0] == "hwcap":
                 continue
-            if words[0] == "include":
-                for pattern in words[1:]:
+            if fields[0] == "include":
+                for pattern in fields[1:]:
                     for match in files.glob(os.path.join(os.path.dirname(path), pattern)):
                         read(match)
                 continue
-            directory = words[0].split("=", 1)[0].rstrip("/") or "/"
-            if directory.startswith("/") and directory not in found:
-                found.append(directory)
+            directory = fields[0].split("=", 1)[0].rstrip("/") or "/"
+            if directory.startswith("/") and directory not in directories:
+                directories.append(directory)
 
     read(start)
-    return found
+    return directories

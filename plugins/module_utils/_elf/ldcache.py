@@ -34,26 +34,21 @@ def parse_cache(data: bytes) -> list[CacheEntry]:
     :raises SparkforgeError: if it has a different format, or is damaged.
     """
     try:
-        return _parse_cache(data)
+        if not data.startswith(CACHE_MAGIC):
+            raise ValueError(f"it begins with {data[:20]!r}")
+        (count,) = struct.unpack_from("<I", data, 20)
+        if 48 + 24 * count > len(data):
+            raise ValueError(f"it names {count} libraries and has {len(data)} bytes")
+        return [
+            CacheEntry(_c_string(data, key), _c_string(data, value), flags)
+            for flags, key, value, _os_version, hwcap in struct.iter_unpack("<iIIIQ", data[48 : 48 + 24 * count])
+            if not hwcap & CACHE_HWCAP_EXTENSION
+        ]
     except (struct.error, ValueError, IndexError) as error:
         raise SparkforgeError(
             f"/etc/ld.so.cache is damaged or of an unknown format: {error}.",
             "Run ldconfig as root to rebuild it.",
         ) from error
-
-
-def _parse_cache(data: bytes) -> list[CacheEntry]:
-    if not data.startswith(CACHE_MAGIC):
-        raise ValueError(f"it begins with {data[:20]!r}")
-    (count,) = struct.unpack_from("<I", data, 20)
-    if 48 + 24 * count > len(data):
-        raise ValueError(f"it names {count} libraries and has {len(data)} bytes")
-    rows = struct.iter_unpack("<iIIIQ", data[48 : 48 + 24 * count])
-    return [
-        CacheEntry(_c_string(data, key), _c_string(data, value), flags)
-        for flags, key, value, _os_version, hwcap in rows
-        if not hwcap & CACHE_HWCAP_EXTENSION
-    ]
 
 
 def _c_string(data: bytes, offset: int) -> str:

@@ -122,10 +122,7 @@ class Loader:
         return len(self._read)
 
     def open(self, path: str) -> reader.ElfFile:
-        """Read a file's headers, at most once per file.
-
-        :raises SparkforgeError: see :func:`_elf.read_elf`.
-        """
+        """Read a file's headers, at most once per file."""
         identity = self.files.identity(path)
         known = self._read.get(identity) if identity else None
         if known is None:
@@ -189,17 +186,17 @@ class Loader:
                 if already is not None:
                     load.needs.append(Need(soname, needed_by, already.path))
                     continue
-                found, rejected, directories = self._find(soname, current, root)
-                load.needs.append(Need(soname, needed_by, found, rejected, directories))
-                if found is None:
+                found_path, rejected, directories = self._find(soname, current, root)
+                load.needs.append(Need(soname, needed_by, found_path, rejected, directories))
+                if found_path is None:
                     continue
-                identity = self.files.identity(found) or (0, 0)
+                identity = self.files.identity(found_path) or (0, 0)
                 library = identities.get(identity)
                 if library is None:
-                    library = Loaded(self.open(found), found, current, identity, os.path.dirname(found))
+                    library = Loaded(self.open(found_path), found_path, current, identity, os.path.dirname(found_path))
                     identities[identity] = library
                     load.loaded.append(library)
-                    names.setdefault(found, library)
+                    names.setdefault(found_path, library)
                     if library.file.soname:
                         names.setdefault(library.file.soname, library)
                 names[soname] = library
@@ -240,12 +237,9 @@ class Loader:
         before: list[str] = []
         if current.file.runpath is None:
             for ancestor in current.chain():
-                before.extend(self._directories(ancestor.file.rpath, ancestor))
-        for directory in self.search:
-            expanded = self._expand(directory, root)
-            if expanded.startswith("/"):
-                before.append(expanded)
-        before.extend(self._directories(current.file.runpath, current))
+                before.extend(self._directories((ancestor.file.rpath or "").split(":"), ancestor))
+        before.extend(self._directories(self.search, root))
+        before.extend(self._directories((current.file.runpath or "").split(":"), current))
         key = (soname, tuple(before), root.file.architecture)
         if key not in self._found:
             self._found[key] = self._search(soname, before, root)
@@ -256,7 +250,7 @@ class Loader:
     ) -> tuple[str | None, tuple[Rejected, ...], tuple[str, ...]]:
         rejected: list[Rejected] = []
         searched: list[str] = []
-        for path in self._places(soname, before, root.file.architecture, searched):
+        for path in self._search_order(soname, before, root.file.architecture, searched):
             verdict = self._verify(path, root.file.architecture)
             if verdict is None:
                 return path, tuple(rejected), tuple(searched)
@@ -265,7 +259,7 @@ class Loader:
                 break
         return None, tuple(rejected), tuple(searched)
 
-    def _places(
+    def _search_order(
         self, soname: str, before: list[str], architecture: reader.Architecture, searched: list[str]
     ) -> t.Iterator[str]:
         """Yield the files that the loader tries, in order, and add each searched directory to ``searched``."""
@@ -301,8 +295,8 @@ class Loader:
         if file.little_endian != architecture[1]:
             return Rejected(path, "it has the other byte order"), True
         if file.machine != architecture[2]:
-            wanted = reader.MACHINES.get(architecture[2], f"machine {architecture[2]}")
-            return Rejected(path, f"it is for {file.machine_name}, not {wanted}"), False
+            expected = reader.MACHINES.get(architecture[2], f"machine {architecture[2]}")
+            return Rejected(path, f"it is for {file.machine_name}, not {expected}"), False
         if file.kind != reader.ET_DYN or not file.dynamic:
             return Rejected(path, "it is not a shared library"), True
         return None
@@ -314,13 +308,9 @@ class Loader:
             return (f"/lib/{triplet}", f"/usr/lib/{triplet}", "/lib", "/usr/lib")
         return ("/lib64", "/usr/lib64", "/lib", "/usr/lib")
 
-    def _directories(self, path_list: str | None, library: Loaded) -> list[str]:
-        found = []
-        for element in path_list.split(":") if path_list else []:
-            directory = self._expand(element, library)
-            if directory.startswith("/"):
-                found.append(directory)
-        return found
+    def _directories(self, elements: t.Iterable[str], library: Loaded) -> list[str]:
+        """Return the absolute directories among the elements of a search path."""
+        return [path for path in (self._expand(element, library) for element in elements) if path.startswith("/")]
 
     def _expand(self, text: str, library: Loaded) -> str:
         """Replace $ORIGIN, $LIB and $PLATFORM in an element of a search path or in a name."""

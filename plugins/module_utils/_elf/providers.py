@@ -24,13 +24,7 @@ from .._core import platforms
 MACHINES = ("aarch64", "x86_64")
 
 # Libraries in the vendor's driver, which this collection checks but never installs.
-DRIVER = (
-    "libcuda.so.1",
-    "libnvidia-*.so.*",
-    "libcudadebugger.so.1",
-    "libnvcuvid.so.1",
-    "libnvoptix.so.1",
-)
+DRIVER = ("libcuda.so.1", "libnvidia-*.so.*", "libcudadebugger.so.1", "libnvcuvid.so.1", "libnvoptix.so.1")
 # Libraries that may be attributed to the driver if there is no GPU: CUDA builds of PyTorch link to them.
 DRIVER_SONAMES = ("libcuda.so.1", "libnvidia-ml.so.1")
 
@@ -55,10 +49,10 @@ class Provider:
     :ivar hint: one sentence for the user.
     """
 
-    role: str | None
-    package: str | None
-    archive: str | None
-    hint: str
+    role: str | None = None
+    package: str | None = None
+    archive: str | None = None
+    hint: str = ""
 
     @property
     def remedy(self) -> str:
@@ -123,13 +117,7 @@ _TABLE: tuple[_Entry, ...] = (
     _toolkit(r"lib(?:npp\w*|nvjpeg|nvfatbin)\.so\.(\d+)", "cuda-libraries", None, hint=_META_HINT),
     _toolkit(r"libcufile(?:_rdma)?\.so\.(\d+)", "libcufile", "libcufile", None, _CUFILE_HINT),
     # NVIDIA, outside the toolkit
-    _Entry(
-        r"libcudnn(?:_\w+)?\.so\.9",
-        "cuda_libraries",
-        "libcudnn9-cuda-{major}",
-        "cudnn/redist/cudnn",
-        "cuDNN 9.",
-    ),
+    _Entry(r"libcudnn(?:_\w+)?\.so\.9", "cuda_libraries", "libcudnn9-cuda-{major}", "cudnn/redist/cudnn", "cuDNN 9."),
     _Entry(
         r"libnccl\.so\.2",
         "cuda_libraries",
@@ -137,13 +125,7 @@ _TABLE: tuple[_Entry, ...] = (
         None,
         "NCCL: NVIDIA's package, whose version ends in +cuda{minor}; Ubuntu has an older one of that name.",
     ),
-    _Entry(
-        r"(?:libnvshmem_host|nvshmem_\w+)\.so\.3",
-        "cuda_libraries",
-        "libnvshmem3-cuda-{major}",
-        None,
-        "NVSHMEM 3.",
-    ),
+    _Entry(r"(?:libnvshmem_host|nvshmem_\w+)\.so\.3", "cuda_libraries", "libnvshmem3-cuda-{major}", None, "NVSHMEM 3."),
     _Entry(
         r"libcusparseLt\.so\.0",
         "cusparselt",
@@ -205,11 +187,7 @@ _TABLE: tuple[_Entry, ...] = (
         "A copy in the wheel's own .libs directory: reinstall the wheel.",
     ),
     _Entry(
-        r"libpython(3\.\d+)\.so\.1\.0",
-        "build_toolchain",
-        "libpython{0}",
-        None,
-        "The shared library of Python {0}.",
+        r"libpython(3\.\d+)\.so\.1\.0", "build_toolchain", "libpython{0}", None, "The shared library of Python {0}."
     ),
     # the distribution: compilers' run-time libraries
     _Entry(r"libgomp\.so\.1", "build_toolchain", "libgomp1", None, "GCC's OpenMP run-time library."),
@@ -296,42 +274,26 @@ def provider(soname: str, machine: str = "aarch64", cuda_version: str | None = N
     """
     soname = soname.rpartition("/")[2]
     if is_driver(soname):
-        return Provider(
-            "driver",
-            None,
-            None,
-            "Part of NVIDIA's driver: install or repair it as the vendor describes; this collection never does.",
-        )
+        hint = "Part of NVIDIA's driver: install or repair it as the vendor describes; this collection never does."
+        return Provider("driver", hint=hint)
     for entry in _TABLE:
         match = re.fullmatch(entry.pattern, soname)
         if not match:
             continue
         if entry.machines and machine not in entry.machines:
-            return Provider(
-                None,
-                None,
-                None,
-                f"{entry.hint} It does not exist for {machine}: this file is for another machine.",
-            )
+            hint = f"{entry.hint} It does not exist for {machine}: this file is for another machine."
+            return Provider(hint=hint)
         groups = match.groups()
         major, minor = _cuda(entry, groups[0] if groups else "", cuda_version)
-        values = {
-            "suffix": f"{major}-{minor}",
-            "major": major,
-            "minor": f"{major}.{minor}",
-        }
+        values = {"suffix": f"{major}-{minor}", "major": major, "minor": f"{major}.{minor}"}
         return Provider(
             entry.role,
             entry.package.format(*groups, **values) if entry.package else None,
             f"{entry.archive}/{platforms.redist(machine)}" if entry.archive and machine in MACHINES else None,
             entry.hint.format(*groups, **values),
         )
-    return Provider(
-        None,
-        None,
-        None,
-        f"Unknown: no role of this collection installs {soname}; find its package with apt-file search {soname}.",
-    )
+    hint = f"Unknown: no role of this collection installs {soname}; find its package with apt-file search {soname}."
+    return Provider(hint=hint)
 
 
 def _cuda(entry: _Entry, version: str, cuda_version: str | None) -> tuple[str, str]:

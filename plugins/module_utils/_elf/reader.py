@@ -127,29 +127,19 @@ def read_elf(path: str, shown: str | None = None, with_symbols: bool = False) ->
     """
     shown = shown or path
     try:
-        descriptor = disk.regular(path, links=True)
+        with disk.open_regular(path, links=True) as stream:
+            return Reader(stream.fileno(), os.fstat(stream.fileno()).st_size, shown).read(with_symbols)
     except OSError as error:
         raise unreadable(shown, error) from error
-    try:
-        return _Reader(descriptor, os.fstat(descriptor).st_size, shown).read(with_symbols)
-    except OSError as error:
-        raise unreadable(shown, error) from error
-    finally:
-        os.close(descriptor)
 
 
 def is_elf(path: str) -> bool:
     """Tell whether a regular file begins with the ELF magic; False for an unreadable file."""
     try:
-        descriptor = disk.regular(path, links=True)
+        with disk.open_regular(path, links=True) as stream:
+            return os.read(stream.fileno(), 4) == MAGIC
     except OSError:
         return False
-    try:
-        return os.read(descriptor, 4) == MAGIC
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
 
 
 def unreadable(path: str, error: OSError) -> UnreadableFileError:
@@ -170,7 +160,7 @@ def unreadable(path: str, error: OSError) -> UnreadableFileError:
     )
 
 
-class _Reader:
+class Reader:
     """Read one open file; every offset from the file is checked against its size."""
 
     def __init__(self, descriptor: int, size: int, path: str) -> None:
@@ -178,20 +168,20 @@ class _Reader:
         self.size = size
         self.path = path
 
-    def corrupt(self, what: str) -> CorruptElfError:
+    def corrupt(self, fault: str) -> CorruptElfError:
         return CorruptElfError(
-            f"{self.path} is a damaged ELF file: {what}.",
+            f"{self.path} is a damaged ELF file: {fault}.",
             "Fetch or build it again and compare its sha256 with the published one.",
             path=self.path,
         )
 
-    def piece(self, offset: int, length: int, what: str) -> bytes:
+    def piece(self, offset: int, length: int, label: str) -> bytes:
         """Return exactly ``length`` bytes, or raise an error if the file is truncated."""
         if offset < 0 or length < 0 or offset + length > self.size:
-            raise self.corrupt(f"{what} would end at byte {offset + length}, but the file has {self.size} bytes")
+            raise self.corrupt(f"{label} would end at byte {offset + length}, but the file has {self.size} bytes")
         data = os.pread(self.descriptor, length, offset)
         if len(data) != length:
-            raise self.corrupt(f"{what} could not be read completely: the file shrank meanwhile")
+            raise self.corrupt(f"{label} could not be read completely: the file shrank meanwhile")
         return data
 
     def read(self, with_symbols: bool = False) -> ElfFile:
@@ -228,9 +218,7 @@ class _Reader:
                 interpreter = _text(raw.split(b"\0", 1)[0])
             elif segment[0] == PT_DYNAMIC and kind != ET_CORE:
                 dynamic = segment
-        entries: list[tuple[int, int]] = []
-        if dynamic is not None:
-            entries = self.dynamic_entries(dynamic)
+        entries = self.dynamic_entries(dynamic) if dynamic is not None else []
         values = dict(reversed(entries))  # if a tag occurs twice, the first counts
         strings = _Strings(self, values, loads) if entries else None
 
@@ -250,34 +238,34 @@ class _Reader:
             rpath=text(DT_RPATH, SEARCH_LIMIT) if runpath is None else None,
             runpath=runpath,
             interpreter=interpreter,
-            symbols=symbols.read(lambda *what: self.at_address(loads, *what), self.corrupt, values)
+            symbols=symbols.read(lambda *arguments: self.at_address(loads, *arguments), self.corrupt, values)
             if with_symbols
             else None,
         )
 
-    def at_address(self, loads: t.Sequence[tuple[int, int, int, int]], address: int, length: int, what: str) -> bytes:
+    def at_address(self, loads: t.Sequence[tuple[int, int, int, int]], address: int, length: int, label: str) -> bytes:
         """Return exactly ``length`` bytes from a virtual address."""
         for _kind, offset, start, size in loads:
             if start <= address and address + length <= start + size:
-                return self.piece(offset + address - start, length, what)
-        raise self.corrupt(f"{what} would lie at address {address:#x}, outside its segments")
+                return self.piece(offset + address - start, length, label)
+        raise self.corrupt(f"{label} would lie at address {address:#x}, outside its segments")
 
     def not_elf(self, start: bytes) -> NotElfError:
         remedy = "Name an executable or a shared library; a directory is searched for them."
         if not start:
-            what = "it is empty"
+            reason = "it is empty"
         elif start.startswith(b"!<arch>"):
-            what = "it is a static archive, which needs nothing at run time"
+            reason = "it is a static archive, which needs nothing at run time"
         elif start.startswith(b"#!"):
-            what = "it is a script"
+            reason = "it is a script"
         elif start.startswith(b"/* GNU ld"):
-            what = "it is a linker script, which only the compiler reads"
+            reason = "it is a linker script, which only the compiler reads"
             remedy = "Name the library in the script, which ends in .so and a number."
         elif all(byte in b"\t\n\r" or 32 <= byte < 127 for byte in start):
-            what = "it is text"
+            reason = "it is text"
         else:
-            what = "it begins with " + start[:4].hex(" ")
-        return NotElfError(f"{self.path} is not an ELF file: {what}.", remedy, path=self.path)
+            reason = "it begins with " + start[:4].hex(" ")
+        return NotElfError(f"{self.path} is not an ELF file: {reason}.", remedy, path=self.path)
 
     def segments(self, phoff: int, phentsize: int, phnum: int) -> list[tuple[int, int, int, int]]:
         """Return ``(p_type, p_offset, p_vaddr, p_filesz)`` for every program header."""
@@ -313,7 +301,7 @@ class _Strings:
     It also contains the names of all symbols, more than ten megabytes in libtorch_cpu.so.
     """
 
-    def __init__(self, reader: _Reader, values: dict[int, int], loads: list[tuple[int, int, int, int]]) -> None:
+    def __init__(self, reader: Reader, values: dict[int, int], loads: list[tuple[int, int, int, int]]) -> None:
         self.reader = reader
         self.length = values.get(DT_STRSZ, 0)
         self.offset = 0
@@ -333,16 +321,16 @@ class _Strings:
         """Return the string at offset ``index`` in the table, limited to ``limit`` bytes."""
         if index >= self.length:
             raise self.reader.corrupt(f"string {index} lies outside its table of {self.length} bytes")
-        found = b""
-        while index + len(found) < self.length:
-            if len(found) > limit:
+        name = b""
+        while index + len(name) < self.length:
+            if len(name) > limit:
                 raise self.reader.corrupt(f"a name in its dynamic section has more than {limit} bytes")
-            begin = index + len(found)
+            begin = index + len(name)
             part = self.reader.piece(self.offset + begin, min(256, self.length - begin), "the dynamic string table")
             head, end, _rest = part.partition(b"\0")
-            found += head
+            name += head
             if end:
-                return _text(found)
+                return _text(name)
         raise self.reader.corrupt("its string table ends inside a name")
 
 

@@ -109,10 +109,10 @@ def _count(at: At, corrupt: t.Callable[[str], Exception], values: t.Mapping[int,
     if DT_GNU_HASH not in values:
         return max(0, values[DT_STRTAB] - values[DT_SYMTAB]) // _SYMBOL.size
     address = values[DT_GNU_HASH]
-    buckets, first, words, _shift = struct.unpack("<IIII", at(address, 16, "its hash table"))
-    if max(buckets, first, words) > SYMBOLS_LIMIT:
-        raise corrupt(f"its hash table claims {buckets} buckets and {words} words")
-    address += 16 + 8 * words
+    buckets, first, bloom_words, _shift = struct.unpack("<IIII", at(address, 16, "its hash table"))
+    if max(buckets, first, bloom_words) > SYMBOLS_LIMIT:
+        raise corrupt(f"its hash table claims {buckets} buckets and {bloom_words} words")
+    address += 16 + 8 * bloom_words
     last = max(struct.unpack(f"<{buckets}I", at(address, 4 * buckets, "its hash table")), default=0)
     if last < first:
         return int(first)

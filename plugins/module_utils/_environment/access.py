@@ -16,7 +16,7 @@ from .._core import receipts
 from .._core.errors import SparkforgeError
 from .._host import members
 from .._wheel.environment import Made, Receipt
-from .._wheel.requirement import short
+from .._wheel.requirement import clip
 from . import model, observation
 from .model import Options, Paths, Run
 
@@ -38,7 +38,7 @@ def missing_members(options: Options) -> list[str]:
     """Return the accounts to add to the group."""
     if not options.group:
         return []
-    made = observation.made(options.paths)
+    made = observation.created(options.paths)
     ours = made["group_created"] and made["group"] == options.group
     return members.missing(options.group, options.users, options.login, ours)
 
@@ -62,7 +62,7 @@ def correct(options: Options, receipt: Receipt, run: Run) -> None:
         rc, out, err = run(["groupadd", "--system", group], environ_update=model.ENGLISH)
         if rc != 0:
             raise SparkforgeError(
-                f"The group {group} could not be created: {short((err or out).strip())}.",
+                f"The group {group} could not be created: {clip((err or out).strip())}.",
                 "Create the group first, run as root (become), or leave group empty.",
             )
         receipt["group_created"] = True
@@ -71,7 +71,7 @@ def correct(options: Options, receipt: Receipt, run: Run) -> None:
         rc, out, err = run(["gpasswd", "--add", name, group], environ_update=model.ENGLISH)
         if rc != 0:
             raise SparkforgeError(
-                f"{name} could not be added to the group {group}: {short((err or out).strip())}.",
+                f"{name} could not be added to the group {group}: {clip((err or out).strip())}.",
                 "Add the account where that group is managed, or remove it from sparkforge_users.",
             )
         receipt["members_added"].setdefault(group, []).append(name)

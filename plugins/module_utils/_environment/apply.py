@@ -15,14 +15,14 @@ import signal
 import time
 import typing as t
 
-from .._core import digests, disk, receipts
+from .._core import digests, disk, phrases, receipts
 from .._core.errors import SparkforgeError
 from .._core.sandbox import Sandbox
 from .._fetch import http
-from .._wheel.environment import OWN_ALONE, Own, Receipt, text_of
-from .._wheel.requirement import SHA256, short
+from .._wheel.environment import OWN_ALONE, Own, Receipt
+from .._wheel.requirement import SHA256, clip
 from .._wheel.wheel import Wheel, installed_wheels
-from . import access, fit, model, observation, tree
+from . import access, apt_compat, model, observation, tree
 from .download import UnfinishedError
 from .installer import Installer, import_failure
 from .model import Facts, Options, Paths, Run
@@ -98,8 +98,7 @@ class Apply:
                     raise
         finally:
             for directory in reversed(new):
-                with contextlib.suppress(OSError):
-                    os.rmdir(directory)
+                disk.remove_empty(directory)
         return plan
 
     def _change(self, plan: Plan, new: list[str]) -> None:
@@ -140,8 +139,8 @@ class Apply:
     def _write_own(self, plan: Plan, own: Own) -> None:
         """Write the receipt into the environment. It makes the directory a valid environment and keeps its wheels."""
         path = os.path.join(self.paths.of(plan.environment_id), "receipt.json")
-        text = text_of(own)
-        if not tree.holds(path, text, 0o644):
+        text = digests.text_of(own)
+        if not tree.has_content(path, text, 0o644):
             disk.write_file(path, text.encode())
 
     def _make(self, plan: Plan) -> Own:
@@ -170,7 +169,7 @@ class Apply:
             disk.remove(aside)
             os.rename(environment, aside)
         os.rename(partial, environment)
-        disk.fsync_directory(self.paths.directory)
+        disk.fsync(self.paths.directory)
         try:
             modules = prove(self.options, receipt, self.installer.sandbox)
         except BaseException:
@@ -189,13 +188,12 @@ class Apply:
             "host_packages": self._host_packages(receipt),
             # For the next run, in case this one dies before it writes the host's receipt.
             "made": {"directories": receipt["directories"]},
-            "installed": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "installed": phrases.now(),
         }
 
     def _host_packages(self, receipt: Receipt) -> dict[str, str]:
-        """Return the host packages that the environment uses, and their versions."""
         environment, version = receipt["paths"]["environment"], receipt["python"]["version"]
-        return fit.needed(environment, version, receipt["library_paths"], receipt["environment"].values())
+        return apt_compat.needed(environment, version, receipt["library_paths"], receipt["environment"].values())
 
     def _store(self, wheels: t.Iterable[Wheel]) -> None:
         """Copy the wheels to a directory that only root can change, and verify them there."""
@@ -219,14 +217,14 @@ class Apply:
         for path in plan.stale_files:
             remove_file(path, directory=path == kernel)
         for path, (content, mode) in plan.files.items():
-            if not tree.holds(path, content, mode):
+            if not tree.has_content(path, content, mode):
                 disk.write_file(path, content.encode(), mode)
         _make_links(plan.links)
 
     def _set_link(self, name: str, target: str | None) -> None:
         path = self.paths.of(name)
         if target is None:
-            disk.unlink(path)
+            disk.delete(path)
         elif observation.link(self.paths, name) != target:
             disk.switch_symlink(path, target)
 
@@ -264,7 +262,7 @@ def prove(options: Options, receipt: Receipt, sandbox: Sandbox) -> Facts:
     activity = f"Importing {', '.join(imports)} in the environment {options.paths.name}"
     argv = [os.path.join(environment, "bin", "python"), "-I", "-c", _PROBE, *imports]
     rc, out, err = sandbox.run(argv, variables, activity, environment)
-    judged = [_judged(line, imports) for line in out.splitlines() if line.startswith(_MARK)]
+    judged = [_parse_probe_line(line, imports) for line in out.splitlines() if line.startswith(_MARK)]
     failed = {entry["module"]: entry["error"] for entry in judged if entry["state"] == "failed"}
     imported = {entry["module"]: entry["found"] for entry in judged if entry["state"] == "imported"}
     if failed:
@@ -281,18 +279,15 @@ def prove(options: Options, receipt: Receipt, sandbox: Sandbox) -> Facts:
     return imported
 
 
-def _judged(line: str, imports: t.Sequence[str]) -> Facts:
-    """Parse one line of the probe's output; a package may print a line that looks similar.
-
-    :raises SparkforgeError: if the line is not from the probe.
-    """
+def _parse_probe_line(line: str, imports: t.Sequence[str]) -> Facts:
+    """Parse one line of the probe's output; a package may print a line that looks similar."""
     entry = None
     with contextlib.suppress(ValueError, RecursionError):
         entry = json.loads(line[len(_MARK) :])
     if isinstance(entry, dict) and entry.get("module") in imports and _is_of_the_probe(entry):
         return entry
     raise SparkforgeError(
-        f"A package of the environment prints a line that only the test of its imports prints: {short(line)}.",
+        f"A package of the environment prints a line that only the test of its imports prints: {clip(line)}.",
         "Find the package that prints it when it is imported, and use another release of it.",
     )
 
@@ -312,7 +307,7 @@ def _copy_verified(wheel: Wheel, source: str, kept: str) -> None:
     :raises SparkforgeError: if it is missing, is not a regular file, or has a different sha256.
     """
     disk.make_directories(os.path.dirname(kept))
-    temporary = disk.beside(kept)
+    temporary = disk.temporary_path(kept)
     try:
         with disk.open_regular(source) as reading, open(temporary, "wb") as writing:
             actual = digests.of_stream(reading, writing)
@@ -325,7 +320,7 @@ def _copy_verified(wheel: Wheel, source: str, kept: str) -> None:
     except FileNotFoundError as error:
         raise SparkforgeError(f"The wheel {wheel.file} was not sent to this host.", "Run again.") from error
     except OSError as error:
-        raise disk.failed(f"The wheel {source} cannot be copied to {kept}", error) from error
+        raise disk.io_error(f"The wheel {source} cannot be copied to {kept}", error) from error
     finally:
         disk.remove(temporary)
 
@@ -344,10 +339,9 @@ def _another_sha256(wheel: Wheel, actual: str, name: str, remedy: str) -> Sparkf
 
 def remove_file(path: str, *, directory: bool) -> None:
     """Remove a file, and, with ``directory`` set, also its directory if that becomes empty."""
-    disk.unlink(path)
+    disk.delete(path)
     if directory:
-        with contextlib.suppress(OSError):
-            os.rmdir(os.path.dirname(path))
+        disk.remove_empty(os.path.dirname(path))
 
 
 def remove_unused_wheels(paths: Paths) -> None:
@@ -388,7 +382,7 @@ def _remove_leftover(path: str) -> None:
 def _remove_environment(paths: Paths, entry: str) -> None:
     # Remove the receipt first, so that an interrupted removal leaves only debris.
     path, aside = paths.of(entry), paths.of(f".{entry}.removed")
-    disk.unlink(os.path.join(path, "receipt.json"))
+    disk.delete(os.path.join(path, "receipt.json"))
     disk.remove(aside)
     os.rename(path, aside)
     disk.remove(aside)

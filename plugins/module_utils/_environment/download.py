@@ -30,7 +30,7 @@ from .._core.redact import redact
 from .._fetch import http, index
 from .._fetch.index import Link
 from .._wheel.names import normalised
-from .._wheel.requirement import Requirement, short
+from .._wheel.requirement import Requirement, clip
 from .model import ENGLISH, Facts, Options, Run
 
 #: The number of parallel downloads, and of index pages fetched in parallel.
@@ -118,15 +118,15 @@ class Download:
         with contextlib.suppress(FileExistsError):
             os.mkdir(self.directory, 0o700)
         pins = [pinned for pinned in self.options.requirements if not any(sha256 in sent for sha256 in pinned.hashes)]
-        paths_by_pin = {pinned.line: self._here(pinned) for pinned in pins}
+        paths_by_pin = {pinned.line: self._downloaded_path(pinned) for pinned in pins}
         lacking = {pinned.line: pinned for pinned in pins if not paths_by_pin[pinned.line]}
         links = self._links(list(lacking.values())) if lacking else {}
         # Start with the smallest, so that the download rate is known before the large ones.
         rows = sorted(((lacking[line], link) for line, link in links.items() if link), key=lambda row: row[1].size or 0)
-        left = sum(max(0, (link.size or 0) - self._arrived(link)) for _one, link in rows)
+        left = sum(max(0, (link.size or 0) - self._downloaded_bytes(link)) for _one, link in rows)
         disk.check_space(self.directory, left, f"The download of the environment {self.options.paths.name}")
         with concurrent.futures.ThreadPoolExecutor(DOWNLOADS) as pool:
-            for (pinned, _link), path in zip(rows, pool.map(lambda row: self._one(*row), rows)):
+            for (pinned, _link), path in zip(rows, pool.map(lambda row: self._fetch_wheel(*row), rows)):
                 paths_by_pin[pinned.line] = path
         if self.errors:
             raise self.errors[0]
@@ -137,7 +137,7 @@ class Download:
             "finished": self.finished,
             "files": len(paths),
             "of_files": len(paths) + len(waiting),
-            "bytes": here + sum(map(self._arrived, waiting)),
+            "bytes": here + sum(map(self._downloaded_bytes, waiting)),
             # Not every index reports file sizes.
             "of_bytes": None if None in sizes else here + sum(filter(None, sizes)),
             "seconds": round(time.monotonic() - self.begun, 1),
@@ -147,24 +147,22 @@ class Download:
             raise UnfinishedError(progress)
         return paths, progress
 
-    def _here(self, pinned: Requirement) -> str | None:
-        """Return the path of a wheel that an earlier call downloaded."""
+    def _downloaded_path(self, pinned: Requirement) -> str | None:
         directories = [os.path.join(self.directory, sha256) for sha256 in pinned.hashes]
         return next(
             (os.path.join(kept, name) for kept in directories for name in disk.names(kept) if name != PARTIAL), None
         )
 
-    def _arrived(self, link: Link) -> int:
-        """Return the number of bytes of a wheel that have been downloaded."""
+    def _downloaded_bytes(self, link: Link) -> int:
         with contextlib.suppress(OSError):
             return os.path.getsize(os.path.join(self.directory, link.sha256 or "", PARTIAL))
         return 0
 
-    def _one(self, pinned: Requirement, link: Link) -> str | None:
+    def _fetch_wheel(self, pinned: Requirement, link: Link) -> str | None:
         """Download a wheel and return its path, or None if the time slice is over."""
         if self.errors or (self.finished and time.monotonic() - self.begun > SLICE):
             return None
-        pin, url = link.sha256, index.authorized(link.url, self.known)
+        pin, url = link.sha256, index.with_credentials(link.url, self.known)
         directory = os.path.join(self.directory, pin or "")
         try:
             os.makedirs(directory, exist_ok=True)
@@ -177,13 +175,13 @@ class Download:
             kept = os.path.join(self.directory, actual, link.file)
             os.makedirs(os.path.dirname(kept), exist_ok=True)
             os.replace(path, kept)
-            disk.fsync_directory(os.path.dirname(kept))
+            disk.fsync(os.path.dirname(kept))
         except SparkforgeError as error:
             other = error.details.get("actual")
             self.errors.append(_another_sha256(pinned, other, link) if other else error)
             return None
         except OSError as error:
-            self.errors.append(disk.failed(f"{link.file} cannot be stored in {directory}", error))
+            self.errors.append(disk.io_error(f"{link.file} cannot be stored in {directory}", error))
             return None
         self.finished.append({"file": link.file, "size": os.path.getsize(kept)})
         return kept
@@ -191,23 +189,20 @@ class Download:
     # -- locating the wheels
 
     def _links(self, pins: t.Sequence[Requirement]) -> dict[str, Link | None]:
-        """Return the link to the wheel for each line, or None if its marker excludes this host.
-
-        :raises SparkforgeError: if a wheel cannot be found.
-        """
-        indexes, sources = self._places()
+        """Return the link to the wheel for each line, or None if its marker excludes this host."""
+        indexes, sources = self._search_locations()
         listed = [link for source in sources for link in self._listed(source)]
         urls = [pinned.pin.partition("@")[2].split(";")[0].strip() for pinned in pins if " @ " in pinned.pin]
         listed += [Link(urllib.parse.unquote(url.partition("#")[0].rpartition("/")[2]), url) for url in urls]
-        links = self._chosen(pins, listed) if listed else {}
+        links = self._choose(pins, listed) if listed else {}
         for source in indexes:
             pages = {f"{source.rstrip('/')}/{pinned.name}/": None for pinned in pins if pinned.line not in links}
             with concurrent.futures.ThreadPoolExecutor(PAGES) as pool:
                 listed += [link for links in pool.map(self._listed, pages) for link in links]
-            links = self._chosen(pins, listed) if pages else links
+            links = self._choose(pins, listed) if pages else links
         for pinned in pins:
             if pinned.line not in links:
-                raise self._nowhere(pinned, listed, [*sources, *indexes])
+                raise self._not_found(pinned, listed, [*sources, *indexes])
         self.errors.clear()
         return links
 
@@ -217,7 +212,7 @@ class Download:
         if server in self.silent:
             return []
         try:
-            return index.listed(source, self.known, SETTINGS)
+            return index.list_wheels(source, self.known, SETTINGS)
         except SparkforgeError as error:
             # An index need not have every package.
             if error.details.get("status") not in (404, 410):
@@ -226,7 +221,7 @@ class Download:
                 self.silent.add(server)
             return []
 
-    def _chosen(self, pins: t.Sequence[Requirement], listed: t.Sequence[Link]) -> dict[str, Link | None]:
+    def _choose(self, pins: t.Sequence[Requirement], listed: t.Sequence[Link]) -> dict[str, Link | None]:
         """Return the link for each line like ``_links``, but leave out lines without a matching wheel."""
         names = {pinned.name for pinned in pins}
         links = [link for link in listed if _name(link) in names]
@@ -240,7 +235,7 @@ class Download:
             )
         chosen: dict[str, Link | None] = {}
         for pinned, numbers in zip(pins, json.loads(out)):
-            fitting = [_hashed(links[number]) for number in numbers or []]
+            fitting = [_with_local_hash(links[number]) for number in numbers or []]
             allowed = [link for link in fitting if link.sha256 in pinned.hashes] or [
                 link for link in fitting if link.sha256 is None
             ]
@@ -252,19 +247,19 @@ class Download:
                 self.errors.insert(0, _another_sha256(pinned, str(fitting[0].sha256), fitting[0]))
         return chosen
 
-    def _nowhere(self, pinned: Requirement, listed: t.Sequence[Link], sources: t.Sequence[str]) -> SparkforgeError:
+    def _not_found(self, pinned: Requirement, listed: t.Sequence[Link], sources: t.Sequence[str]) -> SparkforgeError:
         if self.errors:
             return self.errors[0]
         offered = sorted({link.file.split("-")[1] for link in listed if _name(link) == pinned.name})
         where = ", ".join(map(redact, sources)) or "no index and no find_links are set"
         return SparkforgeError(
             f"No wheel of {pinned.pin} for this interpreter and machine was found ({where}; offered: "
-            f"{short(', '.join(offered)) or 'none'}).",
+            f"{clip(', '.join(offered)) or 'none'}).",
             "Correct the requirement, or set the index or directory that has it (python_env_index_url, "
             "python_env_find_links), or renew the lock for this platform.",
         )
 
-    def _places(self) -> tuple[list[str], list[str]]:
+    def _search_locations(self) -> tuple[list[str], list[str]]:
         """Return the indexes and the other sources to search; without index_url, use the host's pip configuration."""
         url, links = self.options.index_url, list(self.options.find_links)
         indexes = [url] if url and url.strip().lower() != "none" else []
@@ -284,7 +279,7 @@ def _name(link: Link) -> str:
     return normalised(link.file.split("-")[0])
 
 
-def _hashed(link: Link) -> Link:
+def _with_local_hash(link: Link) -> Link:
     """Return the link with its sha256 if it points to a local file."""
     with contextlib.suppress(OSError, ValueError):
         if link.sha256 is None and link.url.startswith("file:"):

@@ -99,7 +99,7 @@ def _find_python(options: Options, run: Run) -> tuple[str, tuple[int, int]]:
         rc, out, err = run([python, "-I", "-c", code], environ_update=ENGLISH)
         named = re.fullmatch(r"(\d+)\.(\d+)\s*", out) if rc == 0 else None
         if named is None:
-            message = requirement.short((err or out).strip())
+            message = requirement.clip((err or out).strip())
             raise SparkforgeError(
                 f"{python} does not report its Python version: {message}.",
                 "Set the path or the version of a CPython interpreter.",

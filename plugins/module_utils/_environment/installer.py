@@ -25,7 +25,7 @@ from .._diagnosis.rules import memory, pip as pip_rules, python as python_rules
 from .._diagnosis.table import explain, load
 from .._elf import providers
 from .._wheel.names import normalised, parse_wheel_name
-from .._wheel.requirement import place_option, short
+from .._wheel.requirement import clip, place_option
 from . import download
 from .identity import Identity
 from .model import ENGLISH, Facts, Options, Run
@@ -76,10 +76,7 @@ class Installer:
         self._fill(environment, identity, pip, [*wheels, *(wheel.path for wheel in identity.wheels)])
 
     def _fill(self, environment: str, identity: Identity, pip: str, wheels: t.Sequence[str]) -> None:
-        """Install the wheels, and pip from its bundled wheel.
-
-        :raises SparkforgeError: if the installation fails or the installed packages conflict.
-        """
+        """Install the wheels, and pip from its bundled wheel."""
         requirements = os.path.join(environment, ".requirements.txt")
         temporary = os.path.join(environment, ".tmp")
         # pip still imports parts of itself after installing, and by then they could come from one of the wheels.
@@ -93,7 +90,7 @@ class Installer:
             lines.append(f"file://{urllib.request.pathname2url(pip)} --hash=sha256:{digests.of_file(pip)}")
         with open(requirements, "w", encoding="utf-8") as stream:
             stream.write("\n".join([*lines, ""]))
-        disk.check_space(environment, sum(map(_unpacked, wheels)), f"The environment {self.options.paths.name}")
+        disk.check_space(environment, sum(map(_unpacked_size, wheels)), f"The environment {self.options.paths.name}")
         argv = [*_own_pip(environment), "--no-cache-dir", "install", "--no-index", "--no-deps", "--require-hashes"]
         argv += ["--only-binary=:all:", "--progress-bar=off", "--no-compile", "--requirement", requirements]
         # Next to the environment, because /tmp is often a small tmpfs.
@@ -110,7 +107,7 @@ class Installer:
         if rc != 0 and (complaints or not self.options.override):
             first = (complaints or ["pip check failed"])[0]
             raise SparkforgeError(
-                f"The packages conflict: {short(first.rstrip('.'))}.",
+                f"The packages conflict: {clip(first.rstrip('.'))}.",
                 "Renew the lock with playbooks/lock.yml, or add what is missing, pinned and with its hash.",
                 pip_output=(out + err).strip(),
             )
@@ -130,8 +127,7 @@ def _own_pip(environment: str) -> list[str]:
     return [python, "-I", runner, "--isolated", "--no-input", "--disable-pip-version-check"]
 
 
-def _unpacked(wheel: str) -> int:
-    """Return the unpacked size of a wheel in bytes; pip itself refuses a damaged one."""
+def _unpacked_size(wheel: str) -> int:
     with contextlib.suppress(OSError, zipfile.BadZipFile), zipfile.ZipFile(wheel) as archive:
         return sum(info.file_size for info in archive.infolist())
     return 0
@@ -150,7 +146,7 @@ def pip_failure(output: str) -> SparkforgeError:
         return SparkforgeError(known.cause, known.remedy, diagnosis=known.rule, **details)
     errors = re.findall(r"^ERROR: (.*)", output, re.MULTILINE)
     last = errors[0] if errors else (output.strip().splitlines() or ["no message"])[-1]
-    return SparkforgeError(f"pip failed: {short(last.rstrip('.'))}.", "See pip_output; nothing was changed.", **details)
+    return SparkforgeError(f"pip failed: {clip(last.rstrip('.'))}.", "See pip_output; nothing was changed.", **details)
 
 
 def venv_failure(python: str, version: tuple[int, int], output: str) -> SparkforgeError:
@@ -169,7 +165,7 @@ def venv_failure(python: str, version: tuple[int, int], output: str) -> Sparkfor
         )
     last = (output.strip().splitlines() or ["no message"])[-1]
     return SparkforgeError(
-        f"{python} cannot create a virtual environment: {short(last)}.",
+        f"{python} cannot create a virtual environment: {clip(last)}.",
         f"Check that {python} is a working CPython {dotted}.",
         **details,
     )
@@ -187,4 +183,4 @@ def import_failure(module: str, error: str, machine: str = "aarch64") -> Sparkfo
         remedy = f"{provider} everything that is missing with elf_closure_info on the package's directory."
     elif "undefined symbol" in error:
         remedy = "The package was built against another version of its dependency: lock compatible versions."
-    return SparkforgeError(f"import {module} failed: {short(error)}.", remedy, error=error)
+    return SparkforgeError(f"import {module} failed: {clip(error)}.", remedy, error=error)

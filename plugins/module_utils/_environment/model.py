@@ -118,10 +118,7 @@ class Options:
 def read(
     parameters: t.Mapping[str, t.Any], *, check_mode: bool, machine: str | None = None, login: str | None = None
 ) -> Options:
-    """Validate the module's options; missing or null options get the defaults from the argument spec.
-
-    :raises SparkforgeError: for the first invalid option.
-    """
+    """Validate the module's options; missing or null options get the defaults from the argument spec."""
     name = check_name(parameters["name"], "name")
     root = os.path.abspath(parameters["root"])
     if not os.path.isabs(parameters["root"]) or not root.strip("/"):

@@ -11,7 +11,7 @@ import os
 import typing as t
 
 from .._core import disk, receipts
-from .._wheel.environment import LINKS, Made, Own, Receipt, own_of, upgraded
+from .._wheel.environment import LINKS, Made, Own, Receipt, own_of, upgrade
 from .._wheel.wheel import installed_wheels
 from .model import Facts, Paths
 
@@ -34,7 +34,7 @@ def own_receipt(paths: Paths, entry: str) -> Own | None:
 
 def last_receipt(paths: Paths) -> Receipt:
     """Return the receipt of the current environment, empty if there is none."""
-    return upgraded(receipts.read(paths.root, paths.receipt_name) or {})
+    return upgrade(receipts.read(paths.root, paths.receipt_name) or {})
 
 
 def environments(paths: Paths) -> list[str]:
@@ -45,7 +45,7 @@ def environments(paths: Paths) -> list[str]:
     ]
 
 
-def made(paths: Paths) -> Made:
+def created(paths: Paths) -> Made:
     """Return everything else that was created for the environments of this name: ``directories``, a group, if any, and
     ``members_added``, the accounts added to each group.
 
@@ -79,7 +79,7 @@ def members_of(name: str | None) -> list[str]:
     return sorted(group.gr_mem) if group else []
 
 
-def shown(paths: Paths) -> Facts:
+def summary(paths: Paths) -> Facts:
     """Return the host's current state, for the diff."""
     current, previous, staged = (link(paths, name) for name in LINKS)
     receipt = last_receipt(paths)

@@ -22,7 +22,7 @@ from . import access, observation, render, tree
 from .identity import Identity, identify
 from .model import Options, Run
 
-#: Compares the host's packages with a receipt and returns (misfits, newer packages), see ``fit``.
+#: Compares the host's packages with a receipt and returns (misfits, newer packages), see ``apt_compat``.
 Misfit = t.Callable[[t.Mapping[str, str]], tuple[list[str], list[str]]]
 
 
@@ -76,7 +76,7 @@ def plan(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
             f"The id {plan.environment_id} already belongs to an environment of {paths.name} with other inputs.",
             "Use another environment_id, or omit it to derive it from the inputs.",
         )
-    damage = ", ".join(tree.lacking(paths.of(plan.environment_id), own)[:5]) if own else ""
+    damage = ", ".join(tree.missing_files(paths.of(plan.environment_id), own)[:5]) if own else ""
     if damage and not options.installs:
         raise SparkforgeError(
             f"The environment {plan.environment_id} of {paths.name} is damaged ({damage} is missing).",
@@ -114,7 +114,7 @@ def plan(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
     if own and options.stack and own.get("stack") != options.stack:
         plan.actions.append("stack")
         own["stack"] = dict(options.stack)
-    plan.own = own or _new(plan.identity, options)
+    plan.own = own or _new_receipt(plan.identity, options)
     plan.receipt = _receipt(plan, options, libraries, values)
     if not plan.actions and not plan.stages and observation.last_receipt(paths) != plan.receipt:
         plan.actions.append("receipt")
@@ -187,7 +187,11 @@ def _plan_files(
         if path not in plan.files and not path.startswith(paths.directory + os.sep) and os.path.lexists(path)
     ]
     plan.links = render.triton_links(environment, values) if own else {}
-    if any(not tree.holds(path, *content) for path, content in plan.files.items()) or plan.stale_files or plan.links:
+    if (
+        any(not tree.has_content(path, *content) for path, content in plan.files.items())
+        or plan.stale_files
+        or plan.links
+    ):
         plan.actions.append("files")
 
 
@@ -234,7 +238,7 @@ def _check_fit(options: Options, environment_id: str, own: Own, misfit: Misfit |
     return newer
 
 
-def _new(identity: Identity, options: Options) -> Own:
+def _new_receipt(identity: Identity, options: Options) -> Own:
     """Return the receipt of an environment to be created, as far as it is known beforehand."""
     own = Own(
         schema=SCHEMA,
@@ -256,7 +260,7 @@ def _new(identity: Identity, options: Options) -> Own:
 
 def _receipt(plan: Plan, options: Options, libraries: list[str], values: dict[str, str]) -> Receipt:
     """Return the future receipt of the current environment, except for facts that only an installation shows."""
-    paths, made = options.paths, observation.made(options.paths)
+    paths, made = options.paths, observation.created(options.paths)
     environment = paths.of(plan.environment_id)
     kept = t.cast("Receipt", {key: value for key, value in plan.own.items() if key not in OWN_ALONE})
     return {

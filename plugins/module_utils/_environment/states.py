@@ -9,14 +9,13 @@ Modules are recompiled on every call, so code that only a change needs is import
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import typing as t
 
 from .._core import disk, receipts
 from .._core.errors import SparkforgeError
-from .._wheel.requirement import short
+from .._wheel.requirement import clip
 from .._wheel.wheel import installed_wheels
 from . import access, observation, plan
 from .identity import UndeterminedError
@@ -34,7 +33,7 @@ def apply_state(options: Options, run: Run) -> Facts:
     try:
         if options.state == "absent":
             return absent(options, run)
-        return present(back(options) if options.state == "previous" else options, run)
+        return present(previous_options(options) if options.state == "previous" else options, run)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         remedy = "Run as root (become), and make sure that the file system is writable."
@@ -43,7 +42,7 @@ def apply_state(options: Options, run: Run) -> Facts:
         raise SparkforgeError(f"{where}{error.strerror or error}.", remedy) from error
 
 
-def back(options: Options) -> Options:
+def previous_options(options: Options) -> Options:
     """Return the options of the previous environment, or of the one with ``environment_id``.
 
     Applying them changes links, the kernel and the receipt. Nothing is installed, imported, downloaded or removed.
@@ -51,11 +50,11 @@ def back(options: Options) -> Options:
     :raises SparkforgeError: if there is no such environment.
     """
     paths = options.paths
-    target = options.environment_id or _before_current(paths)
+    target = options.environment_id or _previous_id(paths)
     if observation.own_receipt(paths, target) is None:
         raise SparkforgeError(
             f"There is no environment {target} of {paths.name} on this host.",
-            f"Use an installed one: {_known(paths)}; or run playbooks/deploy.yml with its stack.",
+            f"Use an installed one: {_installed_ids(paths)}; or run playbooks/deploy.yml with its stack.",
         )
     known = observation.last_receipt(paths)
     return Options(
@@ -70,7 +69,7 @@ def back(options: Options) -> Options:
     )
 
 
-def _before_current(paths: Paths) -> str:
+def _previous_id(paths: Paths) -> str:
     """Return the environment before the current one, even after an interrupted switch."""
     current, environments = observation.link(paths, "current"), observation.environments(paths)
     known = observation.last_receipt(paths)
@@ -81,11 +80,11 @@ def _before_current(paths: Paths) -> str:
     raise SparkforgeError(
         f"There is no previous environment of {paths.name} on this host to roll back to; {now}.",
         "Run playbooks/deploy.yml with the stack that you want"
-        + (f", or name an installed one: {_known(paths)}." if set(environments) - {current} else "."),
+        + (f", or name an installed one: {_installed_ids(paths)}." if set(environments) - {current} else "."),
     )
 
 
-def _known(paths: Paths) -> str:
+def _installed_ids(paths: Paths) -> str:
     return (
         ", ".join(entry for entry in observation.environments(paths) if observation.own_receipt(paths, entry)) or "none"
     )
@@ -93,7 +92,7 @@ def _known(paths: Paths) -> str:
 
 def present(options: Options, run: Run) -> Facts:
     """Create or update the environment as requested, and make it current unless it is only staged."""
-    before = observation.shown(options.paths)
+    before = observation.summary(options.paths)
 
     def make() -> plan.Plan:
         return plan.plan(options, run, _misfit)
@@ -134,9 +133,9 @@ def present(options: Options, run: Run) -> Facts:
 
 
 def _misfit(recorded: t.Mapping[str, str]) -> tuple[list[str], list[str]]:
-    from . import fit
+    from . import apt_compat
 
-    return fit.misfit(recorded, fit.installed())
+    return apt_compat.misfit(recorded, apt_compat.installed())
 
 
 def _result(paths: Paths, done: plan.Plan, before: Facts) -> Facts:
@@ -176,9 +175,9 @@ def _result(paths: Paths, done: plan.Plan, before: Facts) -> Facts:
 def absent(options: Options, run: Run) -> Facts:
     """Remove all environments of this name and everything that was created for them."""
     paths = options.paths
-    before = observation.shown(paths)
+    before = observation.summary(paths)
     receipt = observation.last_receipt(paths)
-    made = observation.made(paths)
+    made = observation.created(paths)
     files = [
         path
         for path in dict.fromkeys([paths.activate, paths.launcher, paths.kernel, *receipt.get("files", [])])
@@ -190,7 +189,7 @@ def absent(options: Options, run: Run) -> Facts:
         if users:
             pid, command = sorted(users.items())[0]
             raise SparkforgeError(
-                f"The environment {paths.name} is used by {len(users)} process(es), such as {pid} ({short(command)}).",
+                f"The environment {paths.name} is used by {len(users)} process(es), such as {pid} ({clip(command)}).",
                 "Stop them first.",
             )
     if changed and not options.check_mode:
@@ -204,8 +203,7 @@ def absent(options: Options, run: Run) -> Facts:
             access.remove(paths, made, run)
             receipts.remove(paths.root, paths.receipt_name)
         for directory in reversed(made["directories"]):
-            with contextlib.suppress(OSError):
-                os.rmdir(directory)
+            disk.remove_empty(directory)
     return {
         "changed": changed,
         "name": paths.name,

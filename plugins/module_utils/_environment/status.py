@@ -69,7 +69,7 @@ class StackStatus:
             "changed_receipts": built["changed_receipts"],
             **self._proofs(),
             "scheduled": os.path.exists(TIMER),
-            "stopped": self._stopped(),
+            "stopped": self._stop_reasons(),
             "plan": self._plan() if self.wanted is not None else None,
         }
 
@@ -90,7 +90,7 @@ class StackStatus:
                 "python": receipt["python"]["version"] if receipt.get("python") else None,
                 "packages": receipt.get("packages") or {},
                 "stack": receipt.get("stack") or {},
-                "missing": tree.lacking(directory, receipt),
+                "missing": tree.missing_files(directory, receipt),
             }
             rows.append(row)
         return sorted(rows, key=lambda row: (STATES.index(row["state"]), row["environment_id"]))
@@ -112,24 +112,24 @@ class StackStatus:
                 continue
             last = last or report
             if report.get("environment_id") in (current, None):
-                proofs["proof"] = _in_short(report)
+                proofs["proof"] = _summarize(report)
                 break
             if report.get("environment_id") == staged:
-                proofs["staged_proof"] = proofs["staged_proof"] or _in_short(report)
+                proofs["staged_proof"] = proofs["staged_proof"] or _summarize(report)
         if last and not proofs["proof"] and not proofs["staged_proof"]:
-            proofs["proof"] = _in_short(last)
+            proofs["proof"] = _summarize(last)
         return proofs
 
     # -- servers
 
-    def _stopped(self) -> list[str]:
+    def _stop_reasons(self) -> list[str]:
         """Return why systemd gave up on each stopped server (roles/serving/files/sparkforge_unit.py wrote it)."""
         reasons = []
         for name in disk.names(os.path.join(self.root, "serving")):
             with contextlib.suppress(OSError), disk.open_regular(f"{self.root}/serving/{name}/stopped") as stream:
                 reasons.append(" ".join(stream.read(4096).decode("utf-8", "replace").split()))
         # Add the `guard` role's messages about an unclean shutdown and the units that it has kept stopped since.
-        return reasons + guarded.said((guarded.BRAKED, guarded.DOWN))
+        return reasons + guarded.messages((guarded.BRAKED, guarded.DOWN))
 
     # -- what would change
 
@@ -147,7 +147,7 @@ class StackStatus:
         return {**nothing, "environment_id": made.environment_id, "actions": made.actions, "removed": made.prune}
 
 
-def _in_short(report: t.Mapping[str, t.Any]) -> Facts:
+def _summarize(report: t.Mapping[str, t.Any]) -> Facts:
     keys = ("verdict", "scope", "started", "stack", "lock", "environment_id", "summary", "driver", "kernel")
     return {
         **{key: report.get(key) for key in keys},

@@ -73,10 +73,7 @@ def _correct_records(environment: str, rewritten: t.Mapping[str, bytes]) -> None
 
 
 def site_packages(environment: str) -> str:
-    """Return the site-packages directory of an environment.
-
-    :raises FileNotFoundError: if there is none.
-    """
+    """Return the site-packages directory of an environment."""
     library = os.path.join(environment, "lib")
     for name in sorted(os.listdir(library)):
         path = os.path.join(library, name, "site-packages")
@@ -130,7 +127,7 @@ def processes_using(paths: t.Iterable[str], proc: str = "/proc") -> dict[str, di
     return users
 
 
-def lacking(environment: str, receipt: Own) -> list[str]:
+def missing_files(environment: str, receipt: Own) -> list[str]:
     """Return the files from the receipt that an environment lacks, judged by two directory listings."""
     if not os.access(os.path.join(environment, "bin", "python"), os.X_OK):
         return ["bin/python"]
@@ -141,7 +138,7 @@ def lacking(environment: str, receipt: Own) -> list[str]:
     return sorted(set(receipt.get("entries") or []) - present)
 
 
-def holds(path: str, content: str, mode: int) -> bool:
+def has_content(path: str, content: str, mode: int) -> bool:
     try:
         with open(path, "rb") as stream:
             return stream.read() == content.encode() and os.fstat(stream.fileno()).st_mode & 0o7777 == mode

@@ -23,7 +23,7 @@ from concurrent import futures
 
 from .._host import connectx, network
 from .._host.reader import Host
-from .rails import WHERE_THE_CARD_IS, located
+from .rails import WHERE_THE_CARD_IS, locate
 
 #: From linux/in.h, because Python's socket module does not define them.
 IP_MTU_DISCOVER, IP_PMTUDISC_PROBE = 10, 3
@@ -63,7 +63,7 @@ def echo(interface: str, source: str, target: str, frame: int) -> str | None:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, interface.encode() + b"\0")
             made.setsockopt(socket.IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE)
             made.bind((source, 0))
-            return None if _answered(made, target, frame) else "no answer"
+            return None if _is_answered(made, target, frame) else "no answer"
     except OSError as error:
         if error.errno in (errno.EHOSTUNREACH, errno.ECONNREFUSED):
             return "no host has that address on this rail"
@@ -71,7 +71,7 @@ def echo(interface: str, source: str, target: str, frame: int) -> str | None:
         return f"here: {large if error.errno == errno.EMSGSIZE else error.strerror}"
 
 
-def _answered(made: socket.socket, target: str, frame: int) -> bool:
+def _is_answered(made: socket.socket, target: str, frame: int) -> bool:
     mark = os.urandom(8)
     # The reply contains the mark in its payload, which distinguishes it from replies to other pings.
     payload = (mark * (frame // 8 + 1))[: frame - HEADERS]
@@ -100,8 +100,8 @@ def largest(probe: t.Callable[[int], bool], low: int, high: int) -> int:
 
 def bandwidth_of(output: str) -> float | None:
     """Return the average in Gb/s from ``ib_write_bw --report_gbits``: the fourth number in its last line of figures."""
-    found = re.findall(r"^\s*\d+\s+\d+\s+[\d.]+\s+([\d.]+)\s", output + "\n", re.M)
-    return float(found[-1]) if found else None
+    figures = re.findall(r"^\s*\d+\s+\d+\s+[\d.]+\s+([\d.]+)\s", output + "\n", re.M)
+    return float(figures[-1]) if figures else None
 
 
 class FabricCheck:
@@ -116,15 +116,15 @@ class FabricCheck:
     ) -> None:
         self.host, self.speed = host, speed
         self.info = connectx.observe(host, ports)
-        self.rails = located(rails, self.info)
+        self.rails = locate(rails, self.info)
 
     def run(self) -> list[Row]:
         """Return a row for each check: ``name``, ``status``, ``measured``, ``cause``, ``remedy``."""
         rows = [_row(row["check"], None, row["cause"], row["remedy"]) for row in network.problems(self.info)]
         # Check the rails in parallel, because an unresponsive rail takes seconds.
         with futures.ThreadPoolExecutor(max(len(self.rails), 1)) as pool:
-            found = list(pool.map(lambda pair: list(self._rail(*pair)), self.rails))
-        return [*rows, *(row for rail in found for row in rail), *self._halves(found)]
+            rows_by_rail = list(pool.map(lambda pair: list(self._rail(*pair)), self.rails))
+        return [*rows, *(row for rail in rows_by_rail for row in rail), *self._halves(rows_by_rail)]
 
     def _rail(self, rail: Row, link: Row | None) -> t.Iterator[Row]:
         name, wrong = rail["name"], self._state(rail, link)
@@ -218,10 +218,10 @@ class FabricCheck:
             more = ", raise the MTU of the switch's ports, or lower fabric_switch_mtu." if switch else "."
             yield _row(f"jumbo.{name}", size, cause, f"Run playbooks/fabric.yml on {peer['host']}{more}")
 
-    def _halves(self, found: t.Sequence[t.Sequence[Row]]) -> t.Iterator[Row]:
+    def _halves(self, rows_by_rail: t.Sequence[t.Sequence[Row]]) -> t.Iterator[Row]:
         """Explain the effect if one half of a port works and the other does not."""
         for port in sorted({rail["port"] for rail, _link in self.rails}):
-            rails = [(rail, own) for (rail, _link), own in zip(self.rails, found) if rail["port"] == port]
+            rails = [(rail, own) for (rail, _link), own in zip(self.rails, rows_by_rail) if rail["port"] == port]
             bad = [rail for rail, own in rails if any(row["status"] == "fail" for row in own)]
             if bad and len(bad) < len(rails):
                 names = ", ".join(f"half {rail['half']} ({rail['interface'] or 'absent'})" for rail in bad)
@@ -248,7 +248,7 @@ class FabricCheck:
                 argv += [] if gid is None else ["-x", str(gid)]
                 if part["role"] == "client":
                     argv += [peer["address"] for peer in rail["peers"] if peer["host"] == part["peer"]]
-                yield _row(name, *_judged(*self._meet(argv, seconds), floor, link, part))
+                yield _row(name, *_judge(*self._meet(argv, seconds), floor, link, part))
 
     def _meet(self, argv: list[str], seconds: int) -> tuple[int, str]:
         """Run one side; a client that starts before its server retries until both have met."""
@@ -263,14 +263,14 @@ class FabricCheck:
             time.sleep(0.3)
 
 
-def _judged(code: int, said: str, floor: float, link: Row, part: Row) -> tuple[t.Any, ...]:
+def _judge(code: int, output: str, floor: float, link: Row, part: Row) -> tuple[t.Any, ...]:
     """Return the measurement of one side, with cause and remedy if it is too low."""
     if code == 0 and part["role"] == "server":
         # The client has the figure; here it only matters that the client connected.
         return ("served",)
-    value = bandwidth_of(said)
+    value = bandwidth_of(output)
     if code != 0 or value is None:
-        lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith("---")]
+        lines = [line.strip() for line in output.splitlines() if line.strip() and not line.startswith("---")]
         cause = f"ib_write_bw did not finish with {part['peer']}: {' '.join(lines[-2:])[:200] or 'no output'}."
         remedy = (
             "Both hosts must be in the play at the same time: no serial, at least two forks. Check that no firewall "
@@ -301,8 +301,8 @@ def _address(rail: Row) -> str:
 
 def _gid(rail: Row, link: Row) -> int | None:
     """Return the index of the RoCE v2 GID for the rail's address."""
-    wanted = (_address(rail), "RoCE v2")
-    return next((gid["index"] for gid in link["gids"] if (gid["address"], gid["type"]) == wanted), None)
+    expected = (_address(rail), "RoCE v2")
+    return next((gid["index"] for gid in link["gids"] if (gid["address"], gid["type"]) == expected), None)
 
 
 def _speed(link: Row) -> str:

@@ -24,7 +24,7 @@ from .._core import disk, phrases, receipts
 from .._core.errors import SparkforgeError
 from .._host import connectx, network
 from .._host.reader import Host
-from .rails import WHERE_THE_CARD_IS, Facts, located
+from .rails import WHERE_THE_CARD_IS, Facts, locate
 
 FILE = "/etc/netplan/60-sparkforge-fabric.yaml"
 RECEIPT = "fabric"
@@ -78,18 +78,18 @@ def environment(rails: Rails, socket_interface: str, extra: Facts) -> dict[str, 
 
     :raises SparkforgeError: for a name or a value that some reader of the file would not accept.
     """
-    found = dict.fromkeys(SOCKET_VARIABLES, socket_interface) if socket_interface else {}
+    variables = dict.fromkeys(SOCKET_VARIABLES, socket_interface) if socket_interface else {}
     devices = [rail["rdma"] for rail in rails if rail["rdma"]]
     if devices:
-        found["NCCL_IB_HCA"] = ",".join(devices)
-    found.update(extra)
-    for name, value in found.items():
+        variables["NCCL_IB_HCA"] = ",".join(devices)
+    variables.update(extra)
+    for name, value in variables.items():
         if not _NAME.fullmatch(str(name)) or not _VALUE.fullmatch(str(value or "")):
             raise SparkforgeError(
                 f"Some readers of the file would misread the name or the value of {name!r} in fabric_environment.",
                 "A name has capital letters, digits and underscores, a value letters, digits and _ . , : / + ^ -.",
             )
-    return {str(name): str(value) for name, value in found.items() if value is not None}
+    return {str(name): str(value) for name, value in variables.items() if value is not None}
 
 
 def assign(rails: Rails, info: Facts) -> list[dict[str, t.Any]]:
@@ -97,10 +97,10 @@ def assign(rails: Rails, info: Facts) -> list[dict[str, t.Any]]:
 
     :raises SparkforgeError: lists every missing port or half.
     """
-    found, missing = [], []
-    for rail, link in located(rails, info):
+    assigned, missing = [], []
+    for rail, link in locate(rails, info):
         if link:
-            found.append({**rail, "rdma": link["rdma"]})
+            assigned.append({**rail, "rdma": link["rdma"]})
         else:
             name = f" ({rail['interface']})" if rail["interface"] else ""
             missing.append(f"half {rail['half']} of port {rail['port']}{name}")
@@ -109,7 +109,7 @@ def assign(rails: Rails, info: Facts) -> list[dict[str, t.Any]]:
         there = "; ".join(f"port {number}: {halves}" for number, halves in ports) or "no ConnectX-7"
         cause = f"This host lacks {', '.join(missing)} of the fabric. It has {there}."
         raise SparkforgeError(cause, f"Check {WHERE_THE_CARD_IS}")
-    return found
+    return assigned
 
 
 def conflicts(rails: Rails, info: Facts, own: str, session: str = "") -> list[str]:
@@ -118,25 +118,25 @@ def conflicts(rails: Rails, info: Facts, own: str, session: str = "") -> list[st
     :param own: the path of our netplan file.
     :param session: this host's address in the controller's connection, if known.
     """
-    found = []
+    reasons = []
     ours = {rail["interface"] for rail in rails}
     management = info["management"]
     if management and management["interface"] in ours:
-        found.append(
+        reasons.append(
             f"{management['interface']} has the default route: it is the management interface, which the role does not "
             "touch. Choose another port in fabric_links, or manage the host through another interface."
         )
     for row in info["addresses"]:
         address = ipaddress.IPv4Interface(row["address"])
         if row["interface"] not in ours:
-            found += [
+            reasons += [
                 f"The subnet of {rail['address']} ({rail['name']}) overlaps with {row['address']} of "
                 f"{row['interface']}. Choose other fabric_subnets, the same on all hosts."
                 for rail in rails
                 if address.network.overlaps(ipaddress.IPv4Interface(rail["address"]).network)
             ]
         elif str(address.ip) == session:
-            found.append(
+            reasons.append(
                 f"Ansible is connected to {session} on {row['interface']}, which the role would reconfigure. "
                 "Connect through the management network."
             )
@@ -144,11 +144,11 @@ def conflicts(rails: Rails, info: Facts, own: str, session: str = "") -> list[st
         both = sorted(ours & set(entry["interfaces"]))
         if both and entry["path"] != own:
             # For example 40-cx7.yaml from NVIDIA's playbooks.
-            found.append(
+            reasons.append(
                 f"{entry['path']} also configures {', '.join(both)}, and netplan would merge both files. Move it away "
                 "and run `netplan apply`."
             )
-    return found
+    return reasons
 
 
 class FabricNetplan:
@@ -193,25 +193,25 @@ class FabricNetplan:
         management = info["management"]["interface"] if info["management"] else ""
         values = environment(rails, self.options["socket_interface"] or management, self.options["environment"])
         lines = "".join(f"{name}={values[name]}\n" for name in sorted(values))
-        wanted = {self.file: render(rails, self.options["renderer"]), self.environment_file: ENVIRONMENT_HEADER + lines}
-        there = {path: disk.text(path) for path in wanted}
+        texts = {self.file: render(rails, self.options["renderer"]), self.environment_file: ENVIRONMENT_HEADER + lines}
+        there = {path: disk.text(path) for path in texts}
         live = _deviations(rails, info) if self.options["apply"] else []
         loose = there[self.file] is not None and os.stat(self.file).st_mode & 0o077
-        outdated = bool(there[self.file] != wanted[self.file] or loose or live)
+        outdated = bool(there[self.file] != texts[self.file] or loose or live)
         problems = network.problems(info)
         self._warn(rails, info, problems)
         if outdated and not info["netplan"]["command"]:
             if not self.check_mode:
                 raise SparkforgeError(*NO_NETPLAN)
             self.warn(" ".join(NO_NETPLAN))
-        changed = outdated or there != wanted
+        changed = outdated or there != texts
         if changed and not self.check_mode:
             if outdated:
-                self._check_netplan(wanted[self.file], info["netplan"]["command"])
-                self._switch(rails, info, before, wanted[self.file])
-            disk.write_file(self.environment_file, wanted[self.environment_file].encode("utf-8"))
-        found = {"rails": rails, "environment": values, "deviations": live, "problems": problems}
-        return {**found, "changed": changed, "diff": _diff(there, wanted, live), "files": sorted(wanted)}
+                self._check_netplan(texts[self.file], info["netplan"]["command"])
+                self._switch(rails, info, before, texts[self.file])
+            disk.write_file(self.environment_file, texts[self.environment_file].encode("utf-8"))
+        result = {"rails": rails, "environment": values, "deviations": live, "problems": problems}
+        return {**result, "changed": changed, "diff": _diff(there, texts, live), "files": sorted(texts)}
 
     def _warn(self, rails: Rails, info: Facts, problems: t.Iterable[Facts]) -> None:
         for problem in problems:
@@ -235,9 +235,9 @@ class FabricNetplan:
             disk.write_file(f"{scratch}/etc/netplan/{os.path.basename(self.file)}", text.encode("utf-8"), 0o600)
             code, out, err = self.host.run([command, "generate", "--root-dir", scratch])
             if code != 0:
-                said = " ".join((err or out).replace(scratch, "").split())[:400]
+                message = " ".join((err or out).replace(scratch, "").split())[:400]
                 raise SparkforgeError(
-                    f"netplan refuses the configuration with the fabric in it: {said}.",
+                    f"netplan refuses the configuration with the fabric in it: {message}.",
                     "Run `netplan generate` on the host: if it also fails without this file, correct the file that it "
                     "names. Nothing was changed.",
                 )
@@ -329,32 +329,32 @@ class FabricNetplan:
             with contextlib.suppress(OSError):  # not empty, or gone already
                 os.rmdir(os.path.dirname(self.environment_file))
             receipts.remove(self.root, RECEIPT)
-        found: dict[str, t.Any] = {"rails": [], "environment": {}, "files": [], "deviations": [], "problems": []}
-        return {**found, "changed": changed, "diff": _diff(there, dict.fromkeys(there, ""), [])}
+        result: dict[str, t.Any] = {"rails": [], "environment": {}, "files": [], "deviations": [], "problems": []}
+        return {**result, "changed": changed, "diff": _diff(there, dict.fromkeys(there, ""), [])}
 
 
 def session_address(environment_variables: t.Mapping[str, str]) -> str:
     """Return this host's address from ``SSH_CONNECTION`` (ssh(1)); sudo may have removed the variable."""
-    words = environment_variables.get("SSH_CONNECTION", "").split()
-    return words[2] if len(words) == 4 else ""
+    fields = environment_variables.get("SSH_CONNECTION", "").split()
+    return fields[2] if len(fields) == 4 else ""
 
 
 def _deviations(rails: Rails, info: Facts) -> list[str]:
     """Return the interfaces' deviations from the plan; one without a cable is not checked until it has one."""
-    found = []
-    for rail, link in located(rails, info):
+    deviations = []
+    for rail, link in locate(rails, info):
         if not link or not link["up"]:
-            found.append(f"{rail['interface']} is down")
+            deviations.append(f"{rail['interface']} is down")
         elif link["carrier"]:
             if rail["address"] not in link["addresses"]:
-                found.append(f"{rail['interface']} has {', '.join(link['addresses']) or 'no address'}")
+                deviations.append(f"{rail['interface']} has {', '.join(link['addresses']) or 'no address'}")
             if link["mtu"] != rail["mtu"]:
-                found.append(f"{rail['interface']} has an MTU of {link['mtu']}")
-    return found
+                deviations.append(f"{rail['interface']} has an MTU of {link['mtu']}")
+    return deviations
 
 
-def _diff(there: t.Mapping[str, str | None], wanted: Facts, live: t.Sequence[str]) -> list[dict[str, str]]:
-    pairs = [(path, there[path] or "", text) for path, text in sorted(wanted.items())]
+def _diff(there: t.Mapping[str, str | None], texts: Facts, live: t.Sequence[str]) -> list[dict[str, str]]:
+    pairs = [(path, there[path] or "", text) for path, text in sorted(texts.items())]
     if live:
         pairs.append(("interfaces", "".join(f"{line}\n" for line in live), "as in the netplan file\n"))
     return [phrases.diff(*pair) for pair in pairs if pair[1] != pair[2]]

@@ -13,9 +13,9 @@ WHERE_THE_CARD_IS = "`lspci -d 15b3:` and the driver mlx5_core; for another card
 Facts = t.Mapping[str, t.Any]
 
 
-def located(rails: t.Iterable[Facts], info: Facts) -> list[tuple[dict[str, t.Any], dict[str, t.Any] | None]]:
+def locate(rails: t.Iterable[Facts], info: Facts) -> list[tuple[dict[str, t.Any], dict[str, t.Any] | None]]:
     """Return each rail with its ``interface``, and the observed link or None if the host has no such half."""
     halves = {(row["port"], half): name for row in info["ports"] for half, name in enumerate(row["halves"])}
     links = {link["interface"]: link for link in info["links"]}
-    found = [{**rail, "interface": halves.get((rail["port"], rail["half"]))} for rail in rails]
-    return [(rail, links.get(rail["interface"])) for rail in found]
+    named = [{**rail, "interface": halves.get((rail["port"], rail["half"]))} for rail in rails]
+    return [(rail, links.get(rail["interface"])) for rail in named]

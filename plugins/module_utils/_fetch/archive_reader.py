@@ -86,17 +86,13 @@ def form(head: bytes) -> bytes:
 
 
 @contextlib.contextmanager
-def opened(path: str, kind: bytes) -> t.Iterator[Members]:
+def open_archive(path: str, kind: bytes) -> t.Iterator[Members]:
     """Open an archive with a format returned by ``form``.
 
     :raises Exception: one of ``DAMAGED``, or an OSError.
     """
-    with COMPRESSED.get(kind, _plain)(path) as stream:
+    with COMPRESSED.get(kind, lambda path: open(path, "rb"))(path) as stream:
         yield Members(stream)
-
-
-def _plain(path: str) -> t.IO[bytes]:
-    return open(path, "rb")
 
 
 class _Reader:
@@ -127,14 +123,9 @@ class _Reader:
 
     def finish(self) -> None:
         """Read the trailing zeros after the last member, within a limit, so that a truncated file raises an error."""
-        left = TRAILING_LIMIT
-        while True:
-            block = self.stream.read(_BLOCK)
-            left -= len(block)
-            if not block:
-                return
-            if left < 0:
-                raise tarfile.ReadError(f"more than {TRAILING_LIMIT >> 20} MiB follow its last member")
+        self.seek(self.position + TRAILING_LIMIT)
+        if self.stream.read(1):
+            raise tarfile.ReadError(f"more than {TRAILING_LIMIT >> 20} MiB follow its last member")
 
     def seek(self, position: int) -> None:
         if position < self.position:

@@ -17,9 +17,9 @@ from .._core import disk, receipts
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
 from .git_command import Commands
-from .git_errors import GitError, Kind, Patience, Retry, Say, explained
+from .git_errors import GitError, Kind, Patience, Retry, Say, user_error
 from .git_tree import check_out, submodules
-from .urls import Remote, Wanted, make_wanted
+from .urls import Remote, Revision, make_revision
 
 #: The number of files per request on an unreliable network: a few MB.
 PIECE = 2000
@@ -72,105 +72,106 @@ class Repositories:
                 f"{source.version!r} is not a commit of {redact(source.repo)}, which has 40 hexadecimal digits.",
                 "Resolve the tag or branch first: playbooks/lock.yml writes the commit to the lock.",
             )
-        first = make_wanted(source.repo, commit, self.rewrite)
+        first = make_revision(source.repo, commit, self.rewrite)
         # Fetch everything before the first checkout, so that no network failure can interrupt the checkouts.
-        found = self.fetched(first, source.submodules)
+        revisions = self.fetch_all(first, source.submodules)
         os.mkdir(directory)
         os.chmod(directory, 0o755)  # noqa: S103 - sources are public
-        for wanted in found:
-            self.using(wanted, functools.partial(check_out, wanted, directory, git=self.git, say=self.say))
-        return {"commit": commit, "submodules": {wanted.path: wanted.commit for wanted in found[1:]}}
+        for revision in revisions:
+            self.with_commit(revision, functools.partial(check_out, revision, directory, git=self.git, say=self.say))
+        return {"commit": commit, "submodules": {revision.path: revision.commit for revision in revisions[1:]}}
 
-    def fetched(self, first: Wanted, recursive: bool) -> list[Wanted]:
+    def fetch_all(self, first: Revision, recursive: bool) -> list[Revision]:
         """Fetch ``first`` and its nested submodules into the store; return them, each after its superproject."""
-        found: list[Wanted] = []
+        revisions: list[Revision] = []
         waiting = [first]
         while waiting:
-            wanted = waiting.pop(0)
-            found.append(wanted)
-            if len(found) > SUBMODULES_LIMIT:
+            revision = waiting.pop(0)
+            revisions.append(revision)
+            if len(revisions) > SUBMODULES_LIMIT:
                 raise SparkforgeError(
                     f"{first.label} has more than {SUBMODULES_LIMIT} submodules.",
                     "Do not build it with submodules: true; no known project needs so many.",
                 )
-            below = functools.partial(submodules, wanted, git=self.git, rewrite=self.rewrite, say=self.say)
-            waiting = self.using(wanted, below if recursive else lambda _store: []) + waiting
-        return found
+            below = functools.partial(submodules, revision, git=self.git, rewrite=self.rewrite, say=self.say)
+            waiting = self.with_commit(revision, below if recursive else lambda _store: []) + waiting
+        return revisions
 
-    def using(self, wanted: Wanted, work: t.Callable[[str], t.Any]) -> t.Any:
-        """Call ``work`` with the repository in the store once it has the commit; repair a damaged repository once.
-
-        :raises SparkforgeError: for every failure.
-        """
-        store = os.path.join(self.store, f"{wanted.key}.git")
+    def with_commit(self, revision: Revision, work: t.Callable[[str], t.Any]) -> t.Any:
+        """Call ``work`` with the repository in the store once it has the commit; repair a damaged repository once."""
+        store = os.path.join(self.store, f"{revision.key}.git")
         with contextlib.ExitStack() as stack:
             try:
-                stack.enter_context(receipts.lock(self.store, wanted.key, wait=0))
+                stack.enter_context(receipts.lock(self.store, revision.key, wait=0))
             except SparkforgeError:
-                self.say(f"{wanted.label}: another build is fetching from it; waiting")
-                stack.enter_context(receipts.lock(self.store, wanted.key, wait=LOCK_SECONDS))
+                self.say(f"{revision.label}: another build is fetching from it; waiting")
+                stack.enter_context(receipts.lock(self.store, revision.key, wait=LOCK_SECONDS))
             for damaged in (False, True):
                 try:
-                    self.obtain(wanted, store)
+                    self.obtain(revision, store)
                     return work(store)
                 except GitError as error:
                     if error.kind is not Kind.CORRUPT or damaged:
-                        raise explained(wanted, error, store) from error
-                    self.say(f"{wanted.label}: its objects in {store} are damaged ({error.line}); fetching them again")
+                        raise user_error(revision, error, store) from error
+                    self.say(
+                        f"{revision.label}: its objects in {store} are damaged ({error.line}); fetching them again"
+                    )
                     disk.remove(store)
                     disk.remove(f"{store}.pieces")
         raise AssertionError("unreachable: the second round returns or raises")
 
     # The caller of the following methods holds the lock of the store.
 
-    def obtain(self, wanted: Wanted, store: str) -> None:
+    def obtain(self, revision: Revision, store: str) -> None:
         """Make sure that ``store`` has all objects of the commit; contact the network only for missing ones.
 
         :raises GitError: if the store is damaged or the commit is unavailable.
         """
         self.make_repository(store)
-        if self.has(wanted, store):
+        if self.has(revision, store):
             return
-        self.say(f"fetching {wanted.commit[:12]} of {wanted.inside}")
+        self.say(f"fetching {revision.commit[:12]} of {revision.inside}")
+        # Without its history.
+        arguments = ["--depth=1", revision.remote.url, f"+{revision.commit}:{_COMPLETE}{revision.commit}"]
         try:
             if not os.path.isdir(f"{store}.pieces"):
                 try:
-                    self.retry(wanted, lambda: self.fetch_commit(wanted, store), give_way=(Kind.BROKEN,))
+                    self.retry(revision, lambda: self.fetch_once(revision, store, arguments), give_way=(Kind.BROKEN,))
                 except GitError as error:
                     if error.kind is not Kind.BROKEN:
                         raise
-                    self.say(f"{wanted.label}: the transfer was interrupted ({error.line}); continuing in parts")
+                    self.say(f"{revision.label}: the transfer was interrupted ({error.line}); continuing in parts")
                     _sweep(store)
-            if not self.has(wanted, store):
-                self.fetch_pieces(wanted, store)
+            if not self.has(revision, store):
+                self.fetch_pieces(revision, store)
         except GitError as error:
             _sweep(store)
             if error.kind is Kind.UNKNOWN:
                 # The store may be at fault: then fsck fails with its own error, otherwise git's original error stands.
                 self.git.local("--git-dir", store, "fsck", "--connectivity-only", "--no-dangling", "--no-progress")
-            if error.kind is not Kind.UNADVERTISED or not self.fetch_walking(wanted, store):
+            if error.kind is not Kind.UNADVERTISED or not self.fetch_walking(revision, store):
                 raise
-        if not self.has(wanted, store):
-            raise GitError(Kind.CORRUPT, f"{wanted.commit} is missing after the fetch")
+        if not self.has(revision, store):
+            raise GitError(Kind.CORRUPT, f"{revision.commit} is missing after the fetch")
 
     def make_repository(self, store: str) -> None:
         """Create the bare repository, or clean up after a killed run."""
-        whole = os.path.isfile(os.path.join(store, "HEAD")) and os.path.isdir(os.path.join(store, "objects"))
-        if whole and os.path.isdir(os.path.join(store, "refs")):
+        complete = os.path.isfile(os.path.join(store, "HEAD")) and os.path.isdir(os.path.join(store, "objects"))
+        if complete and os.path.isdir(os.path.join(store, "refs")):
             _sweep(store)
             return
         disk.remove(store)
         self.git.local("init", "--quiet", "--bare", "--template=", store)
 
-    def has(self, wanted: Wanted, store: str) -> bool:
+    def has(self, revision: Revision, store: str) -> bool:
         """Tell whether all objects of the commit have arrived.
 
         :raises GitError: if its ref exists but the commit cannot be read.
         """
-        ref = os.path.join(store, _COMPLETE, wanted.commit)
+        ref = os.path.join(store, _COMPLETE, revision.commit)
         try:
             with open(ref, encoding="ascii") as stream:
-                sound = stream.read().strip() == wanted.commit
+                sound = stream.read().strip() == revision.commit
         except FileNotFoundError:
             return False
         except ValueError:
@@ -179,29 +180,25 @@ class Repositories:
             # A power loss leaves an empty file.
             os.unlink(ref)
             return False
-        self.git.local("--git-dir", store, "cat-file", "commit", wanted.commit)
+        self.git.local("--git-dir", store, "cat-file", "commit", revision.commit)
         return True
 
-    def fetch_commit(self, wanted: Wanted, store: str) -> None:
-        """Fetch the commit without its history."""
-        self.ask(wanted, store, ["--depth=1", wanted.remote.url, f"+{wanted.commit}:{_COMPLETE}{wanted.commit}"])
-
-    def fetch_walking(self, wanted: Wanted, store: str) -> bool:
+    def fetch_walking(self, revision: Revision, store: str) -> bool:
         """Fetch a commit that a ref names, without its history, from a plain file server; tell whether that succeeded.
 
         git's walk over objects on such a server stops at commits that it takes for shallow. It also does so in
         repositories from playbooks/mirror.yml, which contain no more history.
         """
-        if not wanted.remote.url.lower().startswith(("http://", "https://")):
+        if not revision.remote.url.lower().startswith(("http://", "https://")):
             return False
         path = os.path.join(store, "shallow")
         before = b""
         with contextlib.suppress(FileNotFoundError), open(path, "rb") as stream:
             before = stream.read()
-        line = f"{wanted.commit}\n".encode("ascii")
+        line = f"{revision.commit}\n".encode("ascii")
         disk.write_file(path, before if line in before else before + line)
         try:
-            self.ask(wanted, store, [wanted.remote.url, f"+{wanted.commit}:{_COMPLETE}{wanted.commit}"])
+            self.fetch_once(revision, store, [revision.remote.url, f"+{revision.commit}:{_COMPLETE}{revision.commit}"])
         except GitError:
             _sweep(store)
             if before:
@@ -211,19 +208,19 @@ class Repositories:
             return False
         return True
 
-    def fetch_pieces(self, wanted: Wanted, store: str) -> None:
+    def fetch_pieces(self, revision: Revision, store: str) -> None:
         """Fetch the commit's directories, then its files in batches; completed batches are kept.
 
         git itself restarts an interrupted transfer. A server without filter support sends everything in one response.
         """
         pieces = f"{store}.pieces"
-        ref = f"+{wanted.commit}:{_COMPLETE}{wanted.commit}"
+        ref = f"+{revision.commit}:{_COMPLETE}{revision.commit}"
         self.git.local("init", "--quiet", "--bare", "--template=", pieces)
         _sweep(pieces)
         for key, value in (
             ("core.repositoryFormatVersion", "1"),
             ("extensions.partialClone", "origin"),
-            ("remote.origin.url", wanted.remote.url),
+            ("remote.origin.url", revision.remote.url),
             ("remote.origin.promisor", "true"),
             ("remote.origin.partialCloneFilter", "blob:none"),
         ):
@@ -232,36 +229,38 @@ class Repositories:
         os.makedirs(os.path.join(pieces, "objects", "info"), exist_ok=True)
         with open(os.path.join(pieces, "objects", "info", "alternates"), "w", encoding="utf-8") as stream:
             stream.write(os.path.join(store, "objects") + "\n")
-        if not self.has(wanted, pieces):
-            self.retry(wanted, lambda: self.ask(wanted, pieces, ["--depth=1", "--filter=blob:none", "origin", ref]))
-        missing = self.missing(wanted, pieces)
+        if not self.has(revision, pieces):
+            self.retry(
+                revision, lambda: self.fetch_once(revision, pieces, ["--depth=1", "--filter=blob:none", "origin", ref])
+            )
+        missing = self.missing(revision, pieces)
         total = len(missing)
         for start in range(0, total, PIECE):
             data = "".join(f"{name}\n" for name in missing[start : start + PIECE]).encode("ascii")
             some = ["--filter=blob:none", "--stdin", "origin"]
-            self.retry(wanted, functools.partial(self.ask, wanted, pieces, some, data))
-            self.say(f"{wanted.label}: {min(start + PIECE, total)} of {total} missing files")
-        local = dataclasses.replace(wanted, remote=Remote(pieces, "file"))
-        self.ask(local, store, ["--depth=1", pieces, ref])
+            self.retry(revision, functools.partial(self.fetch_once, revision, pieces, some, data))
+            self.say(f"{revision.label}: {min(start + PIECE, total)} of {total} missing files")
+        local = dataclasses.replace(revision, remote=Remote(pieces, "file"))
+        self.fetch_once(local, store, ["--depth=1", pieces, ref])
         disk.remove(pieces)
 
-    def missing(self, wanted: Wanted, pieces: str) -> list[str]:
+    def missing(self, revision: Revision, pieces: str) -> list[str]:
         """Return the names of the commit's objects that have not arrived yet."""
         names = self.git.local(
-            "--git-dir", pieces, "rev-list", "--objects", "--missing=print", "--no-object-names", wanted.commit
+            "--git-dir", pieces, "rev-list", "--objects", "--missing=print", "--no-object-names", revision.commit
         )
         return [line[1:] for line in names.decode("ascii").split() if line.startswith("?")]
 
-    def ask(self, wanted: Wanted, repository: str, arguments: t.Sequence[str], data: bytes = b"") -> None:
+    def fetch_once(self, revision: Revision, repository: str, arguments: t.Sequence[str], data: bytes = b"") -> None:
         """Run ``git fetch`` once."""
         # "noop" requests the objects by name without listing the existing ones.
         settings = ["-c", "fetch.negotiationAlgorithm=noop"] if "--stdin" in arguments else []
         options = ["--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--progress"]
         self.git.remote(
-            wanted.remote,
+            revision.remote,
             ["--git-dir", repository, *settings, "fetch", *options, *arguments],
             data=data,
-            say=lambda line: self.say(f"{wanted.label}: {line}"),
+            say=lambda line: self.say(f"{revision.label}: {line}"),
         )
 
 

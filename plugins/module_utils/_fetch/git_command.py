@@ -90,10 +90,7 @@ class Commands:
         self.git = git
 
     def local(self, *arguments: str) -> bytes:
-        """Run git without network access and return its output.
-
-        :raises GitError: if it fails.
-        """
+        """Run git without network access and return its output."""
         done: subprocess.CompletedProcess[bytes] = subprocess.run(
             [self.git, *arguments],
             env=self._with(_SETTINGS), stdin=subprocess.DEVNULL, capture_output=True, check=False, **_CALL,
@@ -172,15 +169,15 @@ class _Watcher(threading.Thread):
         self.tail = b""
 
     def run(self) -> None:
-        said = time.monotonic()
+        reported = time.monotonic()
         with contextlib.suppress(OSError, ValueError):
             for block in iter(lambda: os.read(self.stream.fileno(), 65536), b""):
                 self.tail = (self.tail + block)[-65536:]
-                if self.say is None or time.monotonic() - said < PROGRESS_SECONDS:
+                if self.say is None or time.monotonic() - reported < PROGRESS_SECONDS:
                     continue
                 lines = self._PROGRESS.findall(block.decode("utf-8", "replace"))
                 if lines:
-                    said = time.monotonic()
+                    reported = time.monotonic()
                     self.say(lines[-1].strip())
 
     @property

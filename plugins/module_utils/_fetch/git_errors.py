@@ -16,7 +16,7 @@ import typing as t
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
 from . import http_errors
-from .urls import Wanted
+from .urls import Revision
 
 #: Seconds to keep retrying after the network is lost; the last attempt comes at the end.
 RETRY_SECONDS = 600.0
@@ -39,7 +39,7 @@ class Patience:
 
 
 _UNREACHABLE = (
-    "{what} cannot be reached: {line}.",
+    "{label} cannot be reached: {line}.",
     "Check the network, DNS, sparkforge_proxies and the URL, and run again: completed downloads are kept.",
 )
 
@@ -48,7 +48,7 @@ class Kind(enum.Enum):
     """The meaning of a git failure: a pattern for its messages, and cause and remedy for the user.
 
     The order matters: specific patterns come first, because many messages end with "the remote end hung up". The texts
-    are those of git 2.34 to 2.51, libcurl 7.81 to 8.14 and OpenSSH 8.9 to 10 in the C locale. {what} is the repository
+    are those of git 2.34 to 2.51, libcurl 7.81 to 8.14 and OpenSSH 8.9 to 10 in the C locale. {label} is the repository
     at the start of a sentence, {inside} within a sentence.
     """
 
@@ -61,13 +61,13 @@ class Kind(enum.Enum):
         r"no space left on device|disk quota exceeded|file too large|died of signal 25\b"
         # git does not report the reason, but there is hardly any other.
         r"|unable to write (?:file|new index|pack|sha1)|cannot store (?:pack|index) file",
-        "{what} cannot be stored in {place}: {line}{free}.",
+        "{label} cannot be stored in {directory}: {line}{free}.",
         "Free some space there and run again: completed downloads are kept.",
     )
     STORE = (
         r"read-only file system|insufficient permission for adding an object|unable to create temporary file|"
         r"cannot (?:mkdir|open) .*: permission denied|could not create .*: permission denied",
-        "{what} cannot be stored in {place}: {line}{free}.",
+        "{label} cannot be stored in {directory}: {line}{free}.",
         "Make the directory writable for the build user, and run again.",
     )
     CHECKOUT = (
@@ -77,29 +77,29 @@ class Kind(enum.Enum):
     )
     COMMIT = (
         r"not our ref|couldn't find remote ref|no such remote ref|unable to find [0-9a-f]{40} under",
-        "{what} does not have the commit {commit}: {line}.",
+        "{label} does not have the commit {commit}: {line}.",
         "Correct source.version; a commit that a force push removed is only available from a mirror.",
     )
     UNADVERTISED = (
         r"does not allow request for unadvertised object|shallow capabilities|"
         r"server does not support (?:shallow|--depth)",
-        "{what} serves no single commits, and no branch or tag of it is {commit}: {line}.",
+        "{label} serves no single commits, and no branch or tag of it is {commit}: {line}.",
         "Open the URL in a browser, for a login page may have answered; otherwise use a server with version 2 of git's "
         "protocol, as all have since git 2.26, or a mirror that playbooks/mirror.yml made.",
     )
     OWNER = (
         r"dubious ownership",
-        "{what} does not belong to the build user: {line}.",
+        "{label} does not belong to the build user: {line}.",
         "Change its owner to the build user, or serve it over https.",
     )
     PROTOCOL = (
         r"transport '.*' not allowed|protocol .* (?:not supported|disabled)|unsupported protocol",
-        "{what} uses or redirects to a protocol that is not allowed: {line}.",
+        "{label} uses or redirects to a protocol that is not allowed: {line}.",
         "Correct the URL or the server's redirection: an https URL must stay on https.",
     )
     REDIRECTED = (
         r"returned error: 30[1-8]|unable to update url base from redirection",
-        "{what} redirects to another place: {line}.",
+        "{label} redirects to another place: {line}.",
         "Use the final URL in the source or the mirror: credentials go only to the server that they name.",
     )
     HOST_KEY = (
@@ -119,13 +119,13 @@ class Kind(enum.Enum):
     )
     ACCESS = (
         r"could not read (?:username|password)|authentication failed|returned error: 40[13]|permission denied \(",
-        "{what} does not exist or needs credentials: {line}.",
+        "{label} does not exist or needs credentials: {line}.",
         "Correct the URL; for a private repository use a mirror whose URL has the credentials, or an ssh key.",
     )
     MISSING = (
         r"returned error: (?:404|410)|repository (?:'.*' )?not found|does not appear to be a git repository|"
         r"no such repository|access denied or repository not exported|update-server-info",
-        "{what} does not exist: {line}.",
+        "{label} does not exist: {line}.",
         "Correct the URL, or the mirror, which must have the repository at that path.",
     )
     BROKEN = (  # a transfer that started and broke off
@@ -210,13 +210,13 @@ _LOST_COMMIT = (
 )
 
 
-def explained(wanted: Wanted, error: GitError, store: str = "") -> SparkforgeError:
+def user_error(revision: Revision, error: GitError, store: str = "") -> SparkforgeError:
     """Map a git failure to a cause and a remedy."""
-    remedy = _LOST_COMMIT if wanted.path and error.kind is Kind.COMMIT else error.kind.remedy
-    place = error.place or store or "the store"
+    remedy = _LOST_COMMIT if revision.path and error.kind is Kind.COMMIT else error.kind.remedy
+    directory = error.place or store or "the store"
     cause = error.kind.cause.format(
-        what=wanted.label, inside=wanted.inside, commit=wanted.commit, line=error.line, store=store, place=place,
-        free=http_errors.free_space(place),
+        label=revision.label, inside=revision.inside, commit=revision.commit, line=error.line, store=store,
+        directory=directory, free=http_errors.free_space(directory),
     )  # fmt: skip
     return SparkforgeError(cause, remedy, output=error.output)
 
@@ -228,7 +228,7 @@ class Retry:
         self.patience = patience
         self.say = say
 
-    def __call__(self, wanted: Wanted, attempt: t.Callable[[], t.Any], give_way: t.Container[Kind] = ()) -> t.Any:
+    def __call__(self, revision: Revision, attempt: t.Callable[[], t.Any], give_way: t.Container[Kind] = ()) -> t.Any:
         """Return the result of ``attempt``.
 
         :param give_way: kinds of failure that the caller handles with a different method instead of another attempt.
@@ -251,14 +251,14 @@ class Retry:
                     raise
                 left = self.patience.seconds - (now - lost)
                 if left <= 0 or failures.count(Kind.BROKEN) >= BROKEN_ATTEMPTS:
-                    raise self.lost(wanted, error, len(failures), now - lost) from error
+                    raise self.lost(revision, error, len(failures), now - lost) from error
                 # Shorten the last pause, so that the last attempt is made just as the time runs out.
                 pause = min(2.0 ** min(len(failures) - 1, 10), LONGEST_PAUSE, max(left, 1.0))
-                self.say(f"{wanted.label}: {error.line}; attempt {len(failures) + 1} in {pause:.0f} s")
+                self.say(f"{revision.label}: {error.line}; attempt {len(failures) + 1} in {pause:.0f} s")
                 self.patience.sleep(pause)
 
-    def lost(self, wanted: Wanted, error: GitError, attempts: int, seconds: float) -> SparkforgeError:
-        final = explained(wanted, error)
+    def lost(self, revision: Revision, error: GitError, attempts: int, seconds: float) -> SparkforgeError:
+        final = user_error(revision, error)
         for_long = (
             "" if seconds < 1 else f"{seconds:.0f} s and " if seconds < 120 else f"{seconds / 60:.0f} minutes and "
         )

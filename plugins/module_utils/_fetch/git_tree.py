@@ -18,12 +18,12 @@ from .._core import disk
 from .._core.errors import SparkforgeError
 from .git_command import Commands
 from .git_errors import KEPT, GitError, Kind, Say
-from .urls import Wanted, absolute_url, clean, make_wanted
+from .urls import Revision, absolute_url, make_revision, without_credentials
 
 
-def submodules(wanted: Wanted, store: str, git: Commands, rewrite: t.Mapping[str, str], say: Say) -> list[Wanted]:
+def submodules(revision: Revision, store: str, git: Commands, rewrite: t.Mapping[str, str], say: Say) -> list[Revision]:
     """Return the direct submodules of the commit, sorted by path."""
-    listing = git.local("--git-dir", store, "ls-tree", "-r", "-z", "--full-tree", wanted.commit)
+    listing = git.local("--git-dir", store, "ls-tree", "-r", "-z", "--full-tree", revision.commit)
     links, has_modules = {}, False
     for entry in listing.split(b"\0"):
         if entry.startswith(b"160000 "):
@@ -32,65 +32,64 @@ def submodules(wanted: Wanted, store: str, git: Commands, rewrite: t.Mapping[str
         has_modules = has_modules or (entry.startswith(b"100") and entry.endswith(b"\t.gitmodules"))
     if not links:
         return []
-    modules = _modules(wanted, store, git) if has_modules else {}
-    found = []
+    modules = _modules(revision, store, git) if has_modules else {}
+    revisions = []
     for path, commit in sorted(links.items()):
-        whole = posixpath.join(wanted.path, path)
+        full_path = posixpath.join(revision.path, path)
         module = modules.get(path, {})
         if module.get("update") == "none":
-            say(f"{wanted.label}: its submodule {whole} is skipped, as .gitmodules says (update = none)")
+            say(f"{revision.label}: its submodule {full_path} is skipped, as .gitmodules says (update = none)")
             continue
         if not module.get("url"):
             raise SparkforgeError(
-                f"{wanted.label} has the submodule {whole} at {commit}, but its .gitmodules has no URL for it.",
+                f"{revision.label} has the submodule {full_path} at {commit}, but its .gitmodules has no URL for it.",
                 "Use another version of the source, or, if the submodule is not needed, set source.submodules to "
                 "false.",
             )
-        url = absolute_url(wanted.url, module["url"])
-        child = make_wanted(url, commit, rewrite, whole, wanted)
-        found.append(dataclasses.replace(child, parent=wanted.path, name=module["name"]))
-    return found
+        url = absolute_url(revision.url, module["url"])
+        child = make_revision(url, commit, rewrite, full_path, revision)
+        revisions.append(dataclasses.replace(child, parent=revision.path, name=module["name"]))
+    return revisions
 
 
-def _modules(wanted: Wanted, store: str, git: Commands) -> dict[str, dict[str, str]]:
+def _modules(revision: Revision, store: str, git: Commands) -> dict[str, dict[str, str]]:
     """Return the settings in ``.gitmodules`` for each path."""
     try:
-        listing = git.local("--git-dir", store, "config", "--blob", f"{wanted.commit}:.gitmodules", "--null", "--list")
+        listing = git.local(
+            "--git-dir", store, "config", "--blob", f"{revision.commit}:.gitmodules", "--null", "--list"
+        )
     except GitError as error:
         if "bad config" not in error.output:
             raise
         raise SparkforgeError(
-            f"The .gitmodules of {wanted.inside} cannot be read: {error.line}.",
+            f"The .gitmodules of {revision.inside} cannot be read: {error.line}.",
             "Use another version of the source, or set source.submodules to false.",
         ) from error
     named: dict[str, dict[str, str]] = {}
     for entry in listing.decode("utf-8", "surrogateescape").split("\0"):
         key, _line, value = entry.partition("\n")
-        found = re.fullmatch(r"submodule\.(.*)\.([a-z]+)", key, re.S)
-        if found:
-            named.setdefault(found[1], {"name": found[1]})[found[2]] = value
+        match = re.fullmatch(r"submodule\.(.*)\.([a-z]+)", key, re.S)
+        if match:
+            named.setdefault(match[1], {"name": match[1]})[match[2]] = value
     return {settings["path"].rstrip("/"): settings for settings in named.values() if settings.get("path")}
 
 
-def check_out(wanted: Wanted, directory: str, store: str, git: Commands, say: Say) -> None:
-    """Check the commit's files out into the tree, and give them a repository that does not depend on the store.
-
-    :raises GitError: names the directory that git failed to write.
-    """
+def check_out(revision: Revision, directory: str, store: str, git: Commands, say: Say) -> None:
+    """Check the commit's files out into the tree, and give them a repository that does not depend on the store."""
     try:
-        _check_out(wanted, directory, store, git, say)
+        _check_out(revision, directory, store, git, say)
     except GitError as error:
         error.place = directory
         raise
 
 
-def _check_out(wanted: Wanted, directory: str, store: str, git: Commands, say: Say) -> None:
-    tree = os.path.join(directory, wanted.path) if wanted.path else directory
+def _check_out(revision: Revision, directory: str, store: str, git: Commands, say: Say) -> None:
+    tree = os.path.join(directory, revision.path) if revision.path else directory
     # git creates this directory in the superproject's checkout without following symlinks; another path is an attack.
-    if os.path.realpath(tree) != os.path.join(os.path.realpath(directory), wanted.path).rstrip("/"):
-        raise SparkforgeError(f"{wanted.label} would be checked out through a symlink.", "Do not build this source.")
+    if os.path.realpath(tree) != os.path.join(os.path.realpath(directory), revision.path).rstrip("/"):
+        raise SparkforgeError(f"{revision.label} would be checked out through a symlink.", "Do not build this source.")
     if not os.path.isdir(tree):
-        raise GitError(Kind.CORRUPT, f"the checkout created no directory {wanted.path}")
+        raise GitError(Kind.CORRUPT, f"the checkout created no directory {revision.path}")
     for name in os.listdir(tree):  # left by a failed checkout
         disk.remove(os.path.join(tree, name))
     metadata = os.path.join(tree, ".git")
@@ -101,19 +100,19 @@ def _check_out(wanted: Wanted, directory: str, store: str, git: Commands, say: S
     at = ("--git-dir", metadata, "--work-tree", tree)
     _verify(at, git)
     # Record the original URL instead of the mirror's, because builds embed it in their output.
-    for key, value in (("gc.auto", "0"), ("remote.origin.url", clean(wanted.url))):
+    for key, value in (("gc.auto", "0"), ("remote.origin.url", without_credentials(revision.url))):
         git.local(*at, "config", key, value)
-    git.local(*at, "update-ref", "--no-deref", "HEAD", wanted.commit)
-    git.local(*at, "reset", "--quiet", "--hard", wanted.commit)
+    git.local(*at, "update-ref", "--no-deref", "HEAD", revision.commit)
+    git.local(*at, "reset", "--quiet", "--hard", revision.commit)
     head = git.local(*at, "rev-parse", "--verify", "HEAD").decode("ascii").strip()
-    if head != wanted.commit:
-        raise GitError(Kind.CORRUPT, f"{head} was checked out instead of {wanted.commit}")
-    if wanted.path and not re.search(r"[\x00-\x1f]", wanted.name):
+    if head != revision.commit:
+        raise GitError(Kind.CORRUPT, f"{head} was checked out instead of {revision.commit}")
+    if revision.path and not re.search(r"[\x00-\x1f]", revision.name):
         # Like `git submodule init`, register the submodule in the superproject.
-        config = os.path.join(directory, wanted.parent, ".git", "config")
-        for key, value in (("active", "true"), ("url", clean(wanted.url))):
-            git.local("config", "--file", config, f"submodule.{wanted.name}.{key}", value)
-    _warn_of_lfs(wanted, tree, say)
+        config = os.path.join(directory, revision.parent, ".git", "config")
+        for key, value in (("active", "true"), ("url", without_credentials(revision.url))):
+            git.local("config", "--file", config, f"submodule.{revision.name}.{key}", value)
+    _warn_of_lfs(revision, tree, say)
 
 
 def _verify(at: t.Sequence[str], git: Commands) -> None:
@@ -130,13 +129,13 @@ def _verify(at: t.Sequence[str], git: Commands) -> None:
             raise GitError(Kind.CORRUPT, "\n".join(wrong) or error.output) from error
 
 
-def _warn_of_lfs(wanted: Wanted, tree: str, say: Say) -> None:
+def _warn_of_lfs(revision: Revision, tree: str, say: Say) -> None:
     attributes = os.path.join(tree, ".gitattributes")
     if not os.path.isfile(attributes) or os.path.islink(attributes):
         return
     with open(attributes, encoding="utf-8", errors="replace") as stream:
         if re.search(r"\bfilter=lfs\b", stream.read()):
-            say(f"{wanted.label} has files in Git LFS, which are not fetched: only their pointers are there")
+            say(f"{revision.label} has files in Git LFS, which are not fetched: only their pointers are there")
 
 
 def _share(source: str, target: str) -> None:
@@ -148,11 +147,11 @@ def _share(source: str, target: str) -> None:
         for name in files:
             if name.startswith("tmp_") or name == "alternates":
                 continue
-            one, other = os.path.join(directory, name), os.path.join(below, name)
+            original, copy = os.path.join(directory, name), os.path.join(below, name)
             try:
-                os.link(one, other)
+                os.link(original, copy)
             except OSError as error:
                 if error.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.EOPNOTSUPP):
                     raise
-                shutil.copyfile(one, other)
-                shutil.copymode(one, other)
+                shutil.copyfile(original, copy)
+                shutil.copymode(original, copy)

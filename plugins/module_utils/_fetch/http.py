@@ -155,7 +155,7 @@ def fetch(
         call is not downloaded again, and the file stays if the connection fails. It requires a pin.
     :raises SparkforgeError: for every failure, with the URL in its details.
     """
-    pin = None if sha256 is None else _checked_pin(url, sha256)
+    pin = None if sha256 is None else _check_pin(url, sha256)
     try:
         if partial:
             path = os.path.join(directory, partial)
@@ -181,8 +181,8 @@ def fetch(
             os.fsync(stream.fileno())
     except OSError as error:
         disk.remove(path)
-        what = f"The download of {redact(url)} cannot be written to {directory}"
-        raise http_errors.not_written(what, directory, error) from error
+        problem = f"The download of {redact(url)} cannot be written to {directory}"
+        raise http_errors.not_written(problem, directory, error) from error
     except BaseException as error:
         if not partial or not is_transient(error):
             disk.remove(path)
@@ -229,7 +229,7 @@ def fetch_page(url: str, accept: str, setting: str) -> tuple[bytes, str]:
     return buffer.getvalue(), sink.url
 
 
-def _checked_pin(url: str, sha256: str) -> str:
+def _check_pin(url: str, sha256: str) -> str:
     pin = sha256.strip().lower()
     if not re.fullmatch(r"[0-9a-f]{64}", pin):
         raise SparkforgeError(
@@ -307,9 +307,10 @@ def _attempt(url: str, sink: _Sink, validator: str | None, timeout: float) -> tu
     except Exception as error:
         if isinstance(error, urllib.error.HTTPError) and error.code == 416:
             sink.restart()
-        raise http_errors.explained(url, error, timeout, sink.setting) from error
+        raise http_errors.user_error(url, error, timeout, sink.setting) from error
     with response:
-        appended = _goes_on(response, sink)
+        part = re.match(r"bytes ([0-9]{1,18})-", response.headers.get("Content-Range", ""))
+        appended = bool(sink.size and response.status == 206 and part and int(part[1]) == sink.size)
         if response.status == 206 and not appended:
             sink.restart()
             raise http_errors.TransientError(
@@ -362,34 +363,31 @@ def _answer(url: str, headers: t.Mapping[str, str], timeout: float) -> tuple[str
                 follow_redirects="none", force_basic_auth=True,
             )  # fmt: skip
         except urllib.error.HTTPError as error:
-            place = error.headers.get("Location")
-            if error.code not in REDIRECTIONS or not place:
+            target = error.headers.get("Location")
+            if error.code not in REDIRECTIONS or not target:
                 raise
             error.close()
-            asked = _redirected(url, asked, place)
+            asked = _redirect_target(url, asked, target)
     raise SparkforgeError(
         f"{redact(url)} redirects {HOPS} times, last to {redact(asked)}.",
         "Correct the mirror's redirection, or use the final URL.",
     )
 
 
-def _redirected(url: str, asked: str, place: str) -> str:
-    """Return the redirection target of ``asked``, one of the hops from ``url``.
-
-    :raises SparkforgeError: if it is not a valid URL, or leaves TLS.
-    """
+def _redirect_target(url: str, asked: str, target: str) -> str:
+    """Return the redirection target of ``asked``, one of the hops from ``url``."""
     with contextlib.suppress(ValueError):
         # Quote like urllib.request: some servers send spaces and umlauts.
-        place = urllib.parse.urljoin(asked, urllib.parse.quote(place, encoding="iso-8859-1", safe=string.punctuation))
-    parts, before = _parts(place), urllib.parse.urlsplit(asked)
+        target = urllib.parse.urljoin(asked, urllib.parse.quote(target, encoding="iso-8859-1", safe=string.punctuation))
+    parts, before = _parts(target), urllib.parse.urlsplit(asked)
     if parts is None or parts.scheme not in ("http", "https"):
         raise SparkforgeError(
-            f"{redact(url)} redirects to {redact(place)!r}, which is not a URL that can be fetched.",
+            f"{redact(url)} redirects to {redact(target)!r}, which is not a URL that can be fetched.",
             "Correct the mirror's redirection, or use the final URL.",
         )
     if before.scheme == "https" and parts.scheme != "https":
         raise SparkforgeError(
-            f"{redact(url)} redirects to {redact(place)}, which is not protected by TLS.",
+            f"{redact(url)} redirects to {redact(target)}, which is not protected by TLS.",
             "Correct the mirror's redirection, or use a URL that stays on https.",
         )
     if (before.scheme, before.netloc.rpartition("@")[2]) == (parts.scheme, parts.netloc):
@@ -405,13 +403,6 @@ def _parts(url: str) -> urllib.parse.SplitResult | None:
     except ValueError:  # an invalid address or port
         return None
     return parts if sound and not re.search(r"[\x00-\x1f\x7f]", url) and " " not in parts.netloc else None
-
-
-def _goes_on(response: t.Any, sink: _Sink) -> bool:
-    if not sink.size or response.status != 206:
-        return False
-    begins = re.match(r"bytes ([0-9]{1,18})-", response.headers.get("Content-Range", ""))
-    return begins is not None and int(begins.group(1)) == sink.size
 
 
 def _read_local(url: str, path: str, sink: _Sink) -> None:

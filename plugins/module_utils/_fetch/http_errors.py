@@ -43,13 +43,13 @@ class TransientError(Exception):
         self.validator = validator
 
 
-def explained(url: str, error: Exception, timeout: float, setting: str) -> Exception:
+def user_error(url: str, error: Exception, timeout: float, setting: str) -> Exception:
     """Map an exception of the HTTP library to a cause and a remedy."""
     name = redact(url)
-    via = proxy_of(url)
+    via = _proxy_of(url)
     through = f" through the proxy {via}" if via else ""
     if isinstance(error, urllib.error.HTTPError):
-        return _explained_status(name, error, through, setting, has_password="@" in urllib.parse.urlsplit(url).netloc)
+        return _status_error(name, error, through, setting, has_password="@" in urllib.parse.urlsplit(url).netloc)
     reason: t.Any = error.reason if isinstance(error, urllib.error.URLError) else error
     text = str(reason)
     if isinstance(reason, ssl.SSLCertVerificationError) or "CERTIFICATE_VERIFY_FAILED" in text:
@@ -73,10 +73,10 @@ def explained(url: str, error: Exception, timeout: float, setting: str) -> Excep
         )
     if isinstance(reason, socket.gaierror):
         host = urllib.parse.urlsplit(via or url).hostname
-        what = "the proxy" if via else name
+        server = "the proxy" if via else name
         return TransientError(
             UnreachableError(
-                f"The name {host} of {what} cannot be resolved: {reason.strerror or text}.",
+                f"The name {host} of {server} cannot be resolved: {reason.strerror or text}.",
                 f"Check the host's DNS; if the host has no direct access, set sparkforge_proxies, or a mirror in "
                 f"{setting}.",
             )
@@ -100,7 +100,7 @@ def explained(url: str, error: Exception, timeout: float, setting: str) -> Excep
     )
 
 
-def _explained_status(
+def _status_error(
     name: str, error: urllib.error.HTTPError, through: str, setting: str, has_password: bool
 ) -> Exception:
     code, reason = error.code, error.reason
@@ -117,9 +117,9 @@ def _explained_status(
             status=code,
         )
     if code in (401, 403):
-        given = "rejects the user name or password" if has_password else "requires a user name and password"
+        refusal = "rejects the user name or password" if has_password else "requires a user name and password"
         return SparkforgeError(
-            f"{name} {given if code == 401 else 'is forbidden for this host'} (HTTP {code}){through}.",
+            f"{name} {refusal if code == 401 else 'is forbidden for this host'} (HTTP {code}){through}.",
             f"Check the URL, its user name and password ({setting}) and the proxy's rules; some servers answer 403 for "
             "missing files.",
             status=code,
@@ -132,7 +132,7 @@ def _explained_status(
     return TransientError(final) if code in TRANSIENT_HTTP or code == 416 else final
 
 
-def proxy_of(url: str) -> str | None:
+def _proxy_of(url: str) -> str | None:
     parts = urllib.parse.urlsplit(url)
     if parts.hostname is None or urllib.request.proxy_bypass(parts.hostname):
         return None
@@ -141,10 +141,10 @@ def proxy_of(url: str) -> str | None:
 
 
 def cut_off(url: str, size: int, expected: int | None, validator: str | None, why: str) -> TransientError:
-    wanted = f" of {expected}" if expected is not None else ""
+    total = f" of {expected}" if expected is not None else ""
     return TransientError(
         SparkforgeError(
-            f"The download of {redact(url)} was truncated: {size}{wanted} bytes arrived ({why}).",
+            f"The download of {redact(url)} was truncated: {size}{total} bytes arrived ({why}).",
             "Run again; if it fails again, the mirror's file is incomplete or a proxy limits downloads.",
         ),
         validator,
@@ -166,13 +166,13 @@ def free_space(directory: str) -> str:
     return f" ({numbers.f_bavail * numbers.f_frsize / 1e6:.0f} MB are free)"
 
 
-def not_written(what: str, place: str, error: OSError) -> SparkforgeError:
-    """Map a write error to a cause and a remedy; ``what`` is the start of the cause."""
+def not_written(problem: str, directory: str, error: OSError) -> SparkforgeError:
+    """Map a write error to a cause and a remedy; ``problem`` is the start of the cause."""
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    while not os.path.isdir(place) and place != "/":
-        place = os.path.dirname(place) or "/"
+    while not os.path.isdir(directory) and directory != "/":
+        directory = os.path.dirname(directory) or "/"
     return SparkforgeError(
-        f"{what}: {error.strerror or error}{free_space(place) if full else ''}.",
+        f"{problem}: {error.strerror or error}{free_space(directory) if full else ''}.",
         "Free some space there and run again: completed downloads are kept."
         if full
         else "Make sure that this account (for a build, the build user) can write there, and run again.",

@@ -48,7 +48,7 @@ def credentials(entries: t.Iterable[t.Mapping[str, t.Any]]) -> dict[str, str]:
 
     :raises SparkforgeError: for an entry without a server, user name or password.
     """
-    found: dict[str, str] = {}
+    users: dict[str, str] = {}
     for number, entry in enumerate(entries, 1):
         url, values = entry.get("url") or f"//{entry.get('host') or ''}", (entry.get("username"), entry.get("password"))
         name = None
@@ -61,24 +61,24 @@ def credentials(entries: t.Iterable[t.Mapping[str, t.Any]]) -> dict[str, str]:
                 "(sparkforge_wheelhouse_username, sparkforge_wheelhouse_password).",
             )
         user = ":".join(urllib.parse.quote(str(text), safe="", errors="surrogatepass") for text in values)
-        if found.setdefault(name, user) != user:
+        if users.setdefault(name, user) != user:
             raise SparkforgeError(
                 f"{name} has two user names or passwords.",
                 "Set one per server; servers are distinguished only by name.",
             )
-    return found
+    return users
 
 
 def pip_settings(listing: str) -> dict[str, str]:
     """Return the output of ``pip config list`` keyed by option; environment variables override files."""
     rows = [re.fullmatch(r"(global|install|:env:)\.([a-z-]+)=(.*)", line) for line in listing.splitlines()]
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for section in ("global", "install", ":env:"):
-        found.update({row[2]: str(ast.literal_eval(row[3])) for row in rows if row and row[1] == section})
-    return found
+        settings.update({row[2]: str(ast.literal_eval(row[3])) for row in rows if row and row[1] == section})
+    return settings
 
 
-def authorized(url: str, known: t.Mapping[str, str]) -> str:
+def with_credentials(url: str, known: t.Mapping[str, str]) -> str:
     """Return a URL with the user name and password for its server, unless it has its own."""
     parts = urllib.parse.urlsplit(url)
     user = known.get(parts.hostname or "")
@@ -87,32 +87,34 @@ def authorized(url: str, known: t.Mapping[str, str]) -> str:
     return url
 
 
-def listed(place: str, known: t.Mapping[str, str], setting: str) -> list[Link]:
+def list_wheels(location: str, known: t.Mapping[str, str], setting: str) -> list[Link]:
     """Return the wheels in a local directory or on an index page.
 
-    :param place: an absolute path or a URL.
+    :param location: an absolute path or a URL.
     :param setting: the user's setting that contains the path or URL.
     :raises SparkforgeError: if it cannot be read, or is a page without any wheel.
     """
-    local = urllib.request.url2pathname(urllib.parse.urlsplit(place).path) if place.startswith("file:") else place
+    local = (
+        urllib.request.url2pathname(urllib.parse.urlsplit(location).path) if location.startswith("file:") else location
+    )
     if os.path.isdir(local):
         names = disk.names(local)
         if "index.html" not in names:
             return [Link(name, _url(os.path.join(local, name))) for name in names if _FILE.fullmatch(name)]
         local = os.path.join(local, "index.html")
-    url = _url(local) if local.startswith("/") else authorized(place, known)
+    url = _url(local) if local.startswith("/") else with_credentials(location, known)
     content, end = http.fetch_page(url, _ACCEPT, setting)
     text = content.decode("utf-8", "replace")
-    found = read_page(text, end or url)
-    if not found and http.is_html(content[:1024]):
+    links = read_page(text, end or url)
+    if not links and http.is_html(content[:1024]):
         title = re.search(r"<title[^>]*>\s*(.*?)\s*</title", text, re.IGNORECASE | re.DOTALL)
-        words = f" ({' '.join(html.unescape(title[1]).split())[:80]!r})" if title else ""
+        quoted_title = f" ({' '.join(html.unescape(title[1]).split())[:80]!r})" if title else ""
         raise SparkforgeError(
-            f"{redact(url)} is an HTML page{words} that lists no wheel.",
+            f"{redact(url)} is an HTML page{quoted_title} that lists no wheel.",
             f"Open it in a browser: it may be a login or an error page. Then correct {setting} or the server.",
             empty=True,
         )
-    return found
+    return links
 
 
 def _url(path: str) -> str:
@@ -128,12 +130,12 @@ class _Anchors(html.parser.HTMLParser):
         self.found: list[tuple[str, str | None, None]] = []
 
     def handle_starttag(self, tag: str, attrs: t.Sequence[tuple[str, str | None]]) -> None:
-        place = dict(attrs).get("href") or ""
+        target = dict(attrs).get("href") or ""
         if tag == "base":
-            self.base = urllib.parse.urljoin(self.base, place)
+            self.base = urllib.parse.urljoin(self.base, target)
         elif tag == "a":
-            sha256 = re.search(r"[#&]sha256=([0-9a-fA-F]{64})(?:&|$)", place)
-            self.found.append((place, sha256 and sha256[1], None))
+            sha256 = re.search(r"[#&]sha256=([0-9a-fA-F]{64})(?:&|$)", target)
+            self.found.append((target, sha256 and sha256[1], None))
 
 
 def read_page(text: str, url: str) -> list[Link]:
@@ -147,15 +149,15 @@ def read_page(text: str, url: str) -> list[Link]:
     with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError, AssertionError):
         if text.startswith("{"):
             files = json.loads(text)["files"]
-            rows = [(one["url"], (one.get("hashes") or {}).get("sha256"), one.get("size")) for one in files]
+            rows = [(row["url"], (row.get("hashes") or {}).get("sha256"), row.get("size")) for row in files]
         else:
             anchors = _Anchors(url)
             anchors.feed(text)
             rows, base = anchors.found, anchors.base
     page, schemes, links = urllib.parse.urlsplit(url), ["file", "http", "https"], []
-    for place, sha256, size in rows:
+    for target, sha256, size in rows:
         with contextlib.suppress(ValueError, TypeError):
-            parts = urllib.parse.urlsplit(urllib.parse.urljoin(base, place))
+            parts = urllib.parse.urlsplit(urllib.parse.urljoin(base, target))
             file = urllib.parse.unquote(parts.path.rpartition("/")[2])
             if not _FILE.fullmatch(file) or parts.scheme not in schemes[schemes.index(page.scheme) :]:
                 continue

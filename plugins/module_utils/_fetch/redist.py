@@ -179,15 +179,18 @@ class RedistArchives:
         if soname is not None and soname not in receipt.get("sonames", []):
             return f"it was not verified to have {soname}"
         if receipt.get("library_directory"):
-            wanted = _plan.loader_entry(receipt, identity=True)
-            if disk.text(self.loader_file(component)) != wanted:
+            expected = _plan.loader_entry(receipt, identity=True)
+            if disk.text(self.loader_file(component)) != expected:
                 return "its loader entry is missing or different"
         return ""
 
     def install(self, steps: list[Step]) -> None:
         made = disk.make_directories(self.prefix)
         try:
-            _remove_stale_staging(self.prefix)
+            for name in os.listdir(self.prefix):
+                # This run holds the lock, so these files are from a killed run.
+                if name.startswith((".staging-", ".fetch-", ".replaced-")):
+                    disk.remove(os.path.join(self.prefix, name))
             self._resolve(steps)
             for step in steps:
                 self._stage(step)
@@ -197,8 +200,7 @@ class RedistArchives:
                     with contextlib.suppress(OSError):
                         disk.remove(step.staged)
             for directory in reversed(made):
-                with contextlib.suppress(OSError):
-                    os.rmdir(directory)
+                disk.remove_empty(directory)
             raise
         for step in steps:
             self._switch(step)
@@ -259,7 +261,7 @@ class RedistArchives:
                     os.rename(aside, record["path"])
                 raise
             step.staged = None
-            disk.fsync_directory(os.path.dirname(record["path"]))
+            disk.fsync(os.path.dirname(record["path"]))
             disk.remove(aside)
         disk.switch_symlink(_plan.current_path(self.prefix, component), os.path.basename(record["path"]))
         self._write_loader_entry(record, identity=False)
@@ -269,7 +271,7 @@ class RedistArchives:
         if record.get("library_directory"):
             disk.write_file(path, _plan.loader_entry(record, identity=identity).encode("utf-8"))
         else:
-            disk.unlink(path)
+            disk.delete(path)
 
     def _record(self, step: Step) -> None:
         """Write the receipt, add the identity line to the loader entry, and remove versions that are no longer kept."""
@@ -301,8 +303,7 @@ class RedistArchives:
                 self.refresh_loader()
                 for component in left:
                     receipts.remove(self.root, f"redist-{component}")
-            with contextlib.suppress(OSError):
-                os.rmdir(self.root)
+            disk.remove_empty(self.root)
         return _result(self.prefix, changed, rows, before, [])
 
     def _leftovers(self, component: str) -> tuple[dict[str, t.Any] | None, list[str]]:
@@ -325,7 +326,7 @@ class RedistArchives:
 
     def _remove(self, component: str) -> None:
         receipt = receipts.read(self.root, f"redist-{component}")
-        disk.unlink(self.loader_file(component))
+        disk.delete(self.loader_file(component))
         versions = self._versions(component, receipt)
         current = _plan.current_path(self.prefix, component)
         if os.path.islink(current):
@@ -333,13 +334,6 @@ class RedistArchives:
         for path in versions:
             _remove_version(path, component)
         _remove_empty(self.prefix, component)
-
-
-def _remove_stale_staging(prefix: str) -> None:
-    # This run holds the lock, so these files are from a killed run.
-    for name in os.listdir(prefix):
-        if name.startswith((".staging-", ".fetch-", ".replaced-")):
-            disk.remove(os.path.join(prefix, name))
 
 
 def _remove_version(path: str, component: str) -> None:
@@ -356,8 +350,7 @@ def _remove_version(path: str, component: str) -> None:
 
 def _remove_empty(prefix: str, component: str) -> None:
     for directory in (os.path.join(prefix, component), prefix):
-        with contextlib.suppress(OSError):
-            os.rmdir(directory)
+        disk.remove_empty(directory)
 
 
 def fetch_manifest(url: str, archive: _plan.Archive) -> dict[str, t.Any]:
@@ -375,7 +368,7 @@ def fetch_manifest(url: str, archive: _plan.Archive) -> dict[str, t.Any]:
             "Correct the release of the archive in the stack, or the mirror in sparkforge_nvidia_url.",
             **error.details,
         ) from error
-    return _plan.parsed(content, redact(url))
+    return _plan.parse_manifest(content, redact(url))
 
 
 def record_of(
@@ -411,7 +404,7 @@ def record_of(
 
 def _sonames(directory: str, platform: str) -> list[str]:
     """Return the SONAMEs of the libraries in ``directory`` that the loader can find and that match the platform."""
-    found = set()
+    sonames = set()
     for name in os.listdir(directory):
         path = os.path.join(directory, name)
         if ".so" not in name or not os.path.isfile(path):
@@ -421,8 +414,8 @@ def _sonames(directory: str, platform: str) -> list[str]:
         except SparkforgeError:
             continue
         if library.soname == name and library.machine == MACHINES.get(platform, library.machine):
-            found.add(name)
-    return sorted(found)
+            sonames.add(name)
+    return sorted(sonames)
 
 
 def require_soname(archive: _plan.Archive, version: str, sonames: t.Sequence[str]) -> None:
@@ -431,7 +424,7 @@ def require_soname(archive: _plan.Archive, version: str, sonames: t.Sequence[str
     machine = f" for {archive.platform}" if archive.platform in MACHINES else ""
     raise SparkforgeError(
         f"{archive.component} {version} has no library with the SONAME {archive.soname}{machine}, which the "
-        f"stack pins; it has {_plan.listed(sonames)}.",
+        f"stack pins; it has {_plan.join_names(sonames)}.",
         "Programs built against the pinned SONAME cannot load this version: choose a release that has it, or correct "
         "the soname in the stack and rebuild.",
     )

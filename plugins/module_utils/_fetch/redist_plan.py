@@ -59,8 +59,8 @@ def loader_entry(record: t.Mapping[str, t.Any], *, identity: bool) -> str:
     """
     head = ""
     if identity:
-        what = [record["component"], record["version"], record["variant"] or "-", record["platform"]]
-        head = f"# sparkforge redist_archive: {' '.join(what)} {record['sha256']}\n"
+        fields = [record["component"], record["version"], record["variant"] or "-", record["platform"]]
+        head = f"# sparkforge redist_archive: {' '.join(fields)} {record['sha256']}\n"
     return f"{head}{os.path.join(record['current'], record['library_directory'])}\n"
 
 
@@ -148,7 +148,7 @@ def resolve(manifest: t.Mapping[str, t.Any], archive: Archive, url: str) -> Reso
     if not isinstance(entry, dict):
         components = sorted(key for key, value in manifest.items() if isinstance(value, dict))
         raise SparkforgeError(
-            f"The manifest {url} has no component {archive.component}; it has {listed(components)}.",
+            f"The manifest {url} has no component {archive.component}; it has {join_names(components)}.",
             "Correct the component of the archive in the stack.",
         )
     platforms = {key: value for key, value in entry.items() if isinstance(value, dict)}
@@ -156,7 +156,7 @@ def resolve(manifest: t.Mapping[str, t.Any], archive: Archive, url: str) -> Reso
     if files is None:
         raise SparkforgeError(
             f"The manifest {url} has no {archive.component} for the platform {archive.platform}; "
-            f"it has {listed(sorted(platforms))}.",
+            f"it has {join_names(sorted(platforms))}.",
             "Choose a release that has the platform, or skip the archive on this host.",
         )
     variants = {"": files} if "relative_path" in files else {k: v for k, v in files.items() if isinstance(v, dict)}
@@ -164,7 +164,7 @@ def resolve(manifest: t.Mapping[str, t.Any], archive: Archive, url: str) -> Reso
         asked = f"variant {archive.variant}" if archive.variant else "build without a variant"
         raise SparkforgeError(
             f"The manifest {url} has no {asked} of {archive.component} for {archive.platform}; "
-            f"it has {listed(sorted(filter(None, variants)))}.",
+            f"it has {join_names(sorted(filter(None, variants)))}.",
             "Set variant to '' for this archive."
             if "" in variants
             else "Choose one of those variants, or a release that has yours.",
@@ -196,7 +196,7 @@ def resolve(manifest: t.Mapping[str, t.Any], archive: Archive, url: str) -> Reso
     )
 
 
-def parsed(content: bytes, url: str) -> dict[str, t.Any]:
+def parse_manifest(content: bytes, url: str) -> dict[str, t.Any]:
     """Parse a manifest; ``url`` is for messages."""
     try:
         manifest = json.loads(content.decode("utf-8-sig"))
@@ -212,7 +212,7 @@ def parsed(content: bytes, url: str) -> dict[str, t.Any]:
     return manifest
 
 
-def listed(names: t.Sequence[str]) -> str:
+def join_names(names: t.Sequence[str]) -> str:
     return ", ".join(names) if names else "none"
 
 
@@ -258,5 +258,5 @@ def generations(receipt: t.Mapping[str, t.Any] | None) -> list[dict[str, t.Any]]
     if receipt is None:
         return []
     previous = receipt.get("previous")
-    found = [receipt] + ([previous] if isinstance(previous, dict) else [])
-    return [{key: value for key, value in record.items() if key != "previous"} for record in found]
+    records = [receipt] + ([previous] if isinstance(previous, dict) else [])
+    return [{key: value for key, value in record.items() if key != "previous"} for record in records]

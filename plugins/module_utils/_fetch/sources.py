@@ -28,8 +28,8 @@ from .._core.redact import redact
 from . import http, http_errors, unpack
 from .git import COMMIT, LOCK_SECONDS, Git, Repositories
 from .git_command import Commands
-from .git_errors import GitError, Patience, Retry, Say, explained
-from .urls import Wanted, make_wanted, rewritten
+from .git_errors import GitError, Patience, Retry, Say, user_error
+from .urls import Revision, apply_mirrors, make_revision
 
 #: Seconds to keep retrying after the network is lost, while a user is waiting for the answer.
 RESOLVE_SECONDS = 60.0
@@ -85,9 +85,9 @@ def fetch(
         try:
             if isinstance(source, Git):
                 repositories = Repositories(os.path.abspath(store), say, environment, rewrite or {}, patience)
-                found = repositories.tree(source, partial)
+                identity = repositories.tree(source, partial)
             else:
-                found = _archive_tree(source, partial, store, say, environment, rewrite or {}, patience)
+                identity = _archive_tree(source, partial, store, say, environment, rewrite or {}, patience)
             if os.path.lexists(destination):
                 os.rename(destination, old)
             os.rename(partial, destination)
@@ -96,9 +96,9 @@ def fetch(
             raise
         disk.remove(old)
     except OSError as error:
-        place = error.filename if isinstance(error.filename, str) else destination
-        raise http_errors.not_written(f"The source cannot be written to {place}", place, error) from error
-    return found
+        path = error.filename if isinstance(error.filename, str) else destination
+        raise http_errors.not_written(f"The source cannot be written to {path}", path, error) from error
+    return identity
 
 
 def _archive_tree(
@@ -112,7 +112,9 @@ def _archive_tree(
 ) -> dict[str, t.Any]:
     """Unpack ``source`` into the new ``directory``."""
     sha256 = source.sha256.strip().lower()
-    url = urllib.parse.quote(source.archive) if source.archive.startswith("/") else rewritten(source.archive, rewrite)
+    url = (
+        urllib.parse.quote(source.archive) if source.archive.startswith("/") else apply_mirrors(source.archive, rewrite)
+    )
     url = f"file://{url}" if url.startswith("/") else url
     label = redact(source.archive)
     if not re.fullmatch("[0-9a-f]{64}", sha256):
@@ -133,7 +135,7 @@ def _archive_tree(
                 arrived = http.fetch(url, store, sha256=sha256, retries=retries, setting="source.archive")
             os.chmod(arrived, 0o644)
             os.replace(arrived, kept)
-            disk.fsync_directory(store)
+            disk.fsync(store)
     unpack.unpack(kept, directory, label, unpack.SOURCES)
     return {"sha256": sha256}
 
@@ -170,7 +172,7 @@ def resolve(
         return version.lower()
     if not version or version.startswith("-") or re.search(r"[\s\x00-\x1f\x7f~^:?*\[\\]|\.\.", version):
         raise SparkforgeError(f"{version!r} is not a version of {redact(repo)}.", "Use a tag, a branch or a commit.")
-    asked = make_wanted(repo, version, rewrite or {})
+    asked = make_revision(repo, version, rewrite or {})
     commands = Commands(environment)
     exact = version == "HEAD" or version.startswith("refs/")
     arguments = [asked.remote.url, version, f"{version}^{{}}"] if exact else ["--tags", "--heads", asked.remote.url]
@@ -178,7 +180,7 @@ def resolve(
     try:
         listing = retry(asked, lambda: commands.remote(asked.remote, ["ls-remote", *arguments]))
     except GitError as error:
-        raise explained(asked, error) from error
+        raise user_error(asked, error) from error
     refs: dict[str, str] = {}
     for line in listing.decode("utf-8", "surrogateescape").splitlines():
         commit, _tab, ref = line.partition("\t")
@@ -197,8 +199,8 @@ def build_backend(pyproject: str) -> str | None:
     Python before 3.11 has no TOML parser.
     """
     section = re.search(r"^[ \t]*\[build-system\][^\n]*\n(.*?)(?=^[ \t]*\[|\Z)", f"{pyproject}\n", re.M | re.S)
-    found = re.search(r"^[ \t]*build-backend[ \t]*=[ \t]*([\"'])(.+?)\1", section[1] if section else "", re.M)
-    return found[2] if found else None
+    match = re.search(r"^[ \t]*build-backend[ \t]*=[ \t]*([\"'])(.+?)\1", section[1] if section else "", re.M)
+    return match[2] if match else None
 
 
 def check_tree(tree: str, subdirectory: str, kind: str, label: str, submodules: bool = True) -> None:
@@ -210,10 +212,10 @@ def check_tree(tree: str, subdirectory: str, kind: str, label: str, submodules: 
     :raises SparkforgeError: if the project file of the build or a submodule is missing.
     """
     needs = ("CMakeLists.txt",) if kind == "cmake" else ("pyproject.toml", "setup.py")
-    place = os.path.join(tree, subdirectory)
-    if not any(os.path.isfile(os.path.join(place, name)) for name in needs):
-        there = sorted(os.listdir(place)) if os.path.isdir(place) else []
-        within = [name for name in there if any(os.path.isfile(os.path.join(place, name, need)) for need in needs)]
+    project = os.path.join(tree, subdirectory)
+    if not any(os.path.isfile(os.path.join(project, name)) for name in needs):
+        there = sorted(os.listdir(project)) if os.path.isdir(project) else []
+        within = [name for name in there if any(os.path.isfile(os.path.join(project, name, need)) for need in needs)]
         below = ", ".join(os.path.join(subdirectory, name) for name in within[:5])
         has = f"it has {', '.join(there[:5])}{', …' if len(there) > 5 else ''}" if there else "it is empty or missing"
         raise SparkforgeError(
@@ -240,7 +242,7 @@ def check_tree(tree: str, subdirectory: str, kind: str, label: str, submodules: 
         )
 
 
-def _no_such_version(asked: Wanted, version: str, refs: t.Mapping[str, str]) -> SparkforgeError:
+def _no_such_version(asked: Revision, version: str, refs: t.Mapping[str, str]) -> SparkforgeError:
     names = sorted({re.sub(r"^refs/(?:tags|heads)/|\^\{\}$", "", ref) for ref in refs})
     near = difflib.get_close_matches(version, names, n=5)
     if re.fullmatch(r"[0-9a-f]{7,39}", version):

@@ -111,7 +111,7 @@ def unpack(archive: str, directory: str, label: str | None = None, kind: Kind = 
     disk.remove(complete)  # left by a killed run
     os.mkdir(complete, 0o700)
     try:
-        with archive_reader.opened(archive, form) as members:
+        with archive_reader.open_archive(archive, form) as members:
             unpacked = _Extraction(name, complete, kind).all(members)
         os.chmod(complete, 0o755)  # noqa: S103 - libraries and sources are for everybody
         os.rename(os.path.join(complete, unpacked.top), directory)
@@ -146,7 +146,7 @@ class _Extraction:
 
     def all(self, members: archive_reader.Members) -> Unpacked:
         for member in members:
-            self.one(members, member)
+            self.extract_member(members, member)
         if not (self.files or self.links):
             raise self.refusal("contains no file")
         top = next(iter(self.tops))
@@ -163,8 +163,8 @@ class _Extraction:
             {path[below]: target for path, target in self.links.items()},
         )
 
-    def one(self, members: archive_reader.Members, member: tarfile.TarInfo) -> None:
-        path = self.normalized(member.name, "the path")
+    def extract_member(self, members: archive_reader.Members, member: tarfile.TarInfo) -> None:
+        path = self.normalize(member.name, "the path")
         self.count(path, member.linkname)
         if path:
             self.tops[path.partition("/")[0]] = None
@@ -192,15 +192,15 @@ class _Extraction:
         else:
             raise self.refusal(f"contains {member.name!r} of the unknown type {member.type!r}")
 
-    def normalized(self, name: str, what: str) -> str:
+    def normalize(self, name: str, label: str) -> str:
         """Return the normalised path of ``name``, or '' for the archive's root."""
         if name.startswith("/"):
-            raise self.refusal(f"contains {what} {name!r}, which is absolute")
+            raise self.refusal(f"contains {label} {name!r}, which is absolute")
         parts = [part for part in name.split("/") if part not in ("", ".")]
         if ".." in parts:
-            raise self.refusal(f"contains {what} {name!r}, which leaves the archive with '..'")
+            raise self.refusal(f"contains {label} {name!r}, which leaves the archive with '..'")
         if len(parts) > DEPTH_LIMIT:
-            raise self.refusal(f"contains {what} {name!r}, more than {DEPTH_LIMIT} directories deep")
+            raise self.refusal(f"contains {label} {name!r}, more than {DEPTH_LIMIT} directories deep")
         return "/".join(parts)
 
     def count(self, *names: str) -> None:
@@ -238,7 +238,7 @@ class _Extraction:
         self.links[path] = target
 
     def add_hard_link(self, path: str, member: tarfile.TarInfo) -> None:
-        target = self.normalized(member.linkname, "a hard link to")
+        target = self.normalize(member.linkname, "a hard link to")
         if target not in self.files:
             raise self.refusal(
                 f"contains the hard link {member.name!r} to {member.linkname!r}, which is not an earlier file"

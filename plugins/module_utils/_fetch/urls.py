@@ -37,7 +37,7 @@ class Remote:
 
 
 @dataclasses.dataclass(frozen=True)
-class Wanted:
+class Revision:
     """A commit and its location.
 
     :param url: the project's own URL. It determines the repository in the store and is the base for relative URLs.
@@ -57,7 +57,7 @@ class Wanted:
     @property
     def label(self) -> str:
         url = redact(self.url)
-        mirror = "" if clean(self.url) == self.remote.url else f"mirror {redact(self.remote.url)}"
+        mirror = "" if without_credentials(self.url) == self.remote.url else f"mirror {redact(self.remote.url)}"
         if self.path:
             return f"The submodule {self.path} ({', '.join(filter(None, (url, mirror)))})"
         return f"The repository {url} ({mirror})" if mirror else f"The repository {url}"
@@ -70,31 +70,31 @@ class Wanted:
     @property
     def key(self) -> str:
         """The name of its repository in the store."""
-        url = re.sub(r"(?:\.git)?/*$", "", clean(self.url))
+        url = re.sub(r"(?:\.git)?/*$", "", without_credentials(self.url))
         slug = re.sub(r"[^A-Za-z0-9_-]+", "-", re.split(r"[/:]", url)[-1])[:40] or "repository"
         return f"{slug}-{hashlib.sha256(url.encode('utf-8', 'surrogateescape')).hexdigest()[:16]}"
 
 
-def make_wanted(
-    url: str, commit: str, rewrite: t.Mapping[str, str], path: str = "", superproject: Wanted | None = None
-) -> Wanted:
+def make_revision(
+    url: str, commit: str, rewrite: t.Mapping[str, str], path: str = "", superproject: Revision | None = None
+) -> Revision:
     """Return the commit of the repository ``url``.
 
     :param superproject: the parent commit. Unless it is local itself, its submodules must not refer to repositories on
         the host (CVE-2022-39253).
     """
-    what = f"The submodule {path}" if path else "The source"
-    actual = rewritten(url, rewrite)
-    remote = read_remote(actual, what)
+    label = f"The submodule {path}" if path else "The source"
+    actual = apply_mirrors(url, rewrite)
+    remote = read_remote(actual, label)
     if superproject and actual == url and is_local(url) and not is_local(superproject.url):
         raise SparkforgeError(
-            f"{what} of {redact(superproject.url)} has the URL {url!r}, a path on this host, which is refused.",
+            f"{label} of {redact(superproject.url)} has the URL {url!r}, a path on this host, which is refused.",
             "Do not build this source; if the path is intended, configure it as a mirror.",
         )
-    return Wanted(url, remote, commit, path)
+    return Revision(url, remote, commit, path)
 
 
-def rewritten(url: str, rewrite: t.Mapping[str, str]) -> str:
+def apply_mirrors(url: str, rewrite: t.Mapping[str, str]) -> str:
     for base in sorted(rewrite, key=len, reverse=True):
         if base and url.startswith(base):
             actual = rewrite[base] + url[len(base) :]
@@ -113,12 +113,12 @@ def is_local(url: str) -> bool:
     return url.startswith("/") or url.lower().startswith("file://")
 
 
-def clean(url: str) -> str:
+def without_credentials(url: str) -> str:
     """Return ``url`` without HTTP credentials; the user name of an ssh URL is part of the address."""
     return redact(url) if url.lower().startswith(("http://", "https://")) else url
 
 
-def read_remote(url: str, what: str) -> Remote:
+def read_remote(url: str, label: str) -> Remote:
     scheme = _SCHEME.match(url)
     # A git remote helper such as ext:: runs any command in the URL.
     sound = not re.search(r"[\x00-\x1f\x7f]", url) and not url.startswith("-") and not re.match(r"[^/:]*::", url)
@@ -135,7 +135,7 @@ def read_remote(url: str, what: str) -> Remote:
             if host and not host.startswith("-") and protocol in ("ssh", "git"):
                 if parts.password is not None:
                     raise SparkforgeError(
-                        f"{what} has the URL {redact(url)} with a password: {protocol} takes none from a URL.",
+                        f"{label} has the URL {redact(url)} with a password: {protocol} takes none from a URL.",
                         "Remove it: ssh uses a key, also from an agent, and https a user name and password.",
                     )
                 return Remote(url, protocol)
@@ -146,11 +146,11 @@ def read_remote(url: str, what: str) -> Remote:
                     token = base64.b64encode(f"{user}:{password}".encode()).decode("ascii")
                     header = f"Authorization: Basic {token}"
                 # A transfer that begins with TLS stays on TLS, including redirections.
-                return Remote(clean(url), "https" if protocol == "https" else "http:https", header)
+                return Remote(without_credentials(url), "https" if protocol == "https" else "http:https", header)
     elif sound and _SCP.fullmatch(url):
         return Remote(url, "ssh")
     raise SparkforgeError(
-        f"{what} has the URL {redact(url)!r}, which git may not use here.",
+        f"{label} has the URL {redact(url)!r}, which git may not use here.",
         "Use an https://, http://, ssh://, git:// or file:// URL, user@host:path, or an absolute path.",
     )
 

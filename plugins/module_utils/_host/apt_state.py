@@ -36,7 +36,7 @@ def paragraphs(text: str) -> list[dict[str, str]]:
 
     A value with several lines keeps the blank at the start of each continuation line, so it can be written back.
     """
-    found: list[dict[str, str]] = []
+    rows: list[dict[str, str]] = []
     current: dict[str, str] = {}
     field = ""
     # dpkg and apt end lines only at a newline, unlike splitlines().
@@ -45,7 +45,7 @@ def paragraphs(text: str) -> list[dict[str, str]]:
             continue
         if not line.strip():
             if current:
-                found.append(current)
+                rows.append(current)
             current, field = {}, ""
         elif line[0] in " \t":
             if field:
@@ -54,7 +54,7 @@ def paragraphs(text: str) -> list[dict[str, str]]:
             name, _colon, value = line.partition(":")
             field = name.strip().lower()
             current[field] = value.strip()
-    return found
+    return rows
 
 
 def _signed_by(value: str) -> str | None:
@@ -122,7 +122,7 @@ def parse_preferences(file: str, text: str) -> list[dict[str, t.Any]]:
     return rows
 
 
-def certified_with(keyring: bytes) -> set[int]:
+def certification_hashes(keyring: bytes) -> set[int]:
     """Return the numbers of the hashes with which the keys of a keyring are certified, by OpenPGP's numbers."""
     texts = [b"".join(text.split()) for text in _ARMOURED.findall(keyring)]
     parts = [base64.b64decode(text[: len(text) // 4 * 4]) for text in texts] or [keyring]
@@ -139,7 +139,7 @@ class Policy(t.NamedTuple):
 
 def parse_policy(text: str) -> dict[str, Policy]:
     """Parse the output of ``apt-cache policy NAME…``; names that apt does not know are left out."""
-    found: dict[str, Policy] = {}
+    policies: dict[str, Policy] = {}
     name = None
     candidate: str | None = None
     versions: list[tuple[str, int]] = []
@@ -150,7 +150,7 @@ def parse_policy(text: str) -> dict[str, Policy]:
         origin = re.match(r"^ {8,}\d+ (\S+)", line)
         if head:
             if name is not None:
-                found[name] = Policy(candidate, versions, origins)
+                policies[name] = Policy(candidate, versions, origins)
             name, candidate, versions, origins = head.group(1), None, [], {}
         elif line.startswith("  Candidate: "):
             value = line.split(": ", 1)[1]
@@ -159,7 +159,7 @@ def parse_policy(text: str) -> dict[str, Policy]:
             versions.append((row.group(1), int(row.group(2))))
         elif origin and versions and origin.group(1) != f"{DPKG}/status":
             origins.setdefault(versions[-1][0], []).append(origin.group(1))
-    return found
+    return policies
 
 
 class AptState:
@@ -187,7 +187,9 @@ class AptState:
         for row in rows:
             paths = [path for path in (row["signed_by"] or "").split(",") if path.startswith("/")]
             row["keyring_present"] = all(self.host.is_file(path) for path in paths) if paths else None
-            row["keyring_sha1"] = any(certified_with(self.host.read_bytes(path) or b"") == {_SHA1} for path in paths)
+            row["keyring_sha1"] = any(
+                certification_hashes(self.host.read_bytes(path) or b"") == {_SHA1} for path in paths
+            )
         return rows
 
     def pins(self) -> list[dict[str, t.Any]]:
@@ -211,7 +213,9 @@ class AptState:
             self.host.note("apt-cache policy", stderr or f"exit status {status}")
         for name, policy in parse_policy(stdout).items():
             if name in offers:
-                offers[name] = [one for one, priority in policy.versions if priority >= 0 and one in policy.origins]
+                offers[name] = [
+                    offer for offer, priority in policy.versions if priority >= 0 and offer in policy.origins
+                ]
         return offers
 
     def lock_holder(self) -> dict[str, t.Any] | None:
@@ -253,10 +257,10 @@ class AptState:
         except OSError:
             return None
         for line in (self.host.read("/proc/locks") or "").splitlines():
-            words = line.split()
+            fields = line.split()
             # 1: POSIX ADVISORY WRITE 1234 fd:01:131 0 EOF; the line of a waiting process has "->" in second place.
-            if len(words) >= 8 and words[1] == "POSIX" and words[5].rsplit(":", 1)[-1] == str(inode):
-                return max(int(words[4]), 0)
+            if len(fields) >= 8 and fields[1] == "POSIX" and fields[5].rsplit(":", 1)[-1] == str(inode):
+                return max(int(fields[4]), 0)
         return None
 
     def _command_line(self, pid: int) -> str:

@@ -41,7 +41,9 @@ def observe(host: Host, ports: t.Sequence[t.Sequence[str]] = ()) -> dict[str, t.
         "links": links,
         "ports": [{"port": number, "halves": list(names)} for number, names in enumerate(ports)] or _ports(links),
         "management": network.management(host, addresses),
-        "addresses": [{"interface": name, "address": one} for name in sorted(addresses) for one in addresses[name]],
+        "addresses": [
+            {"interface": name, "address": address} for name in sorted(addresses) for address in addresses[name]
+        ],
         "kernel": {"release": host.release, "kho": {"reserved_mib": network.kho_mib(host)}},
         "wifi_powersave": network.wifi_powersave(host),
         "netplan": {"command": host.command("netplan"), "files": _netplan_files(host)},
@@ -50,8 +52,8 @@ def observe(host: Host, ports: t.Sequence[t.Sequence[str]] = ()) -> dict[str, t.
 
 
 def _link(host: Host, name: str, addresses: list[str], rdma: t.Mapping[str, dict[str, t.Any]]) -> dict[str, t.Any]:
-    place = f"{NET}/{name}"
-    device = host.real(f"{place}/device") if host.is_directory(f"{place}/device") else ""
+    directory = f"{NET}/{name}"
+    device = host.real(f"{directory}/device") if host.is_directory(f"{directory}/device") else ""
     pci = device.rsplit("/", 1)[-1]
     pci = pci if re.fullmatch(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", pci) else ""
     owner = rdma.get(pci, {})
@@ -63,12 +65,12 @@ def _link(host: Host, name: str, addresses: list[str], rdma: t.Mapping[str, dict
         # Virtual functions have a link to their physical one.
         and not host.is_directory(f"{device}/physfn"),
         "pci": pci,
-        "mac": host.word(f"{place}/address"),
-        "mtu": host.number(f"{place}/mtu"),
+        "mac": host.word(f"{directory}/address"),
+        "mtu": host.number(f"{directory}/mtu"),
         # IFF_UP in if.h: set by `ip link set up`, regardless of the cable.
-        "up": bool((host.number(f"{place}/flags") or 0) & 1),
-        "carrier": host.number(f"{place}/carrier") == 1,
-        "speed_mbps": max(host.number(f"{place}/speed") or 0, 0) or None,
+        "up": bool((host.number(f"{directory}/flags") or 0) & 1),
+        "carrier": host.number(f"{directory}/carrier") == 1,
+        "speed_mbps": max(host.number(f"{directory}/speed") or 0, 0) or None,
         "addresses": addresses,
         "rdma": owner.get("name"),
         "card": owner.get("card", ""),
@@ -79,12 +81,16 @@ def _link(host: Host, name: str, addresses: list[str], rdma: t.Mapping[str, dict
 
 def _rdma_devices(host: Host) -> dict[str, dict[str, t.Any]]:
     """Return the devices by PCI address."""
-    found: dict[str, dict[str, t.Any]] = {}
+    devices: dict[str, dict[str, t.Any]] = {}
     for name in host.names(INFINIBAND):
-        place = f"{INFINIBAND}/{name}"
-        device = {"name": name, "card": host.word(f"{place}/sys_image_guid"), "gids": _gids(host, f"{place}/ports/1")}
-        found.setdefault(host.real(f"{place}/device").rsplit("/", 1)[-1], device)
-    return found
+        directory = f"{INFINIBAND}/{name}"
+        device = {
+            "name": name,
+            "card": host.word(f"{directory}/sys_image_guid"),
+            "gids": _gids(host, f"{directory}/ports/1"),
+        }
+        devices.setdefault(host.real(f"{directory}/device").rsplit("/", 1)[-1], device)
+    return devices
 
 
 def _gids(host: Host, port: str) -> list[dict[str, t.Any]]:
@@ -106,11 +112,11 @@ def _ports(links: t.Sequence[t.Mapping[str, t.Any]]) -> list[dict[str, t.Any]]:
         if link["connectx7"]:
             groups.setdefault((link["pci"][-1], link["card"]), []).append((link["pci"], link["interface"]))
     one_card = len({card for _function, card in groups}) == 1
-    found = []
+    ports = []
     for number, key in enumerate(sorted(groups)):
         halves = [name for _pci, name in sorted(groups[key])]
-        found.append({"port": int(key[0]) if one_card else number, "halves": halves})
-    return found
+        ports.append({"port": int(key[0]) if one_card else number, "halves": halves})
+    return ports
 
 
 def _netplan_files(host: Host) -> list[dict[str, t.Any]]:
@@ -121,6 +127,6 @@ def _netplan_files(host: Host) -> list[dict[str, t.Any]]:
             path = host.real(f"{folder}/{name}")
             if name.endswith(".yaml") and path not in rows:
                 text = re.sub(r"(?m)(^|\s)#.*$", "", host.read(path) or "")
-                words = set(re.findall(r"[A-Za-z0-9_.-]+", text))
-                rows[path] = {"path": path, "interfaces": [entry for entry in host.names(NET) if entry in words]}
+                tokens = set(re.findall(r"[A-Za-z0-9_.-]+", text))
+                rows[path] = {"path": path, "interfaces": [entry for entry in host.names(NET) if entry in tokens]}
     return list(rows.values())

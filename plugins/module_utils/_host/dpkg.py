@@ -46,10 +46,10 @@ def parse_status(text: str, architecture: str | None = None) -> Packages:
     broken: list[dict[str, str]] = []
     held: list[str] = []
     for row in rows:
-        words = row.get("Status", "").split()
-        if len(words) != 3:
+        fields = row.get("Status", "").split()
+        if len(fields) != 3:
             continue
-        want, flag, state = words
+        want, flag, state = fields
         own = row.get("Architecture", "all")
         name = row["Package"] if own in ("all", architecture) else f"{row['Package']}:{own}"
         if state in INSTALLED and flag == "ok":
@@ -64,8 +64,8 @@ def parse_status(text: str, architecture: str | None = None) -> Packages:
 def packages(host: Host) -> Packages:
     """Return the installed, broken and held packages; an interrupted dpkg counts as broken."""
     native = (host.read(f"{DPKG}/arch") or "").split()
-    found = parse_status(host.read(f"{DPKG}/status") or "", native[0] if native else None)
+    status = parse_status(host.read(f"{DPKG}/status") or "", native[0] if native else None)
     # dpkg writes its journal to updates/; apt refuses to work until `dpkg --configure -a` has merged it.
     if any(name.isdigit() for name in host.names(f"{DPKG}/updates")):
-        found.broken.append({"name": "dpkg", "state": "interrupted"})
-    return found
+        status.broken.append({"name": "dpkg", "state": "interrupted"})
+    return status

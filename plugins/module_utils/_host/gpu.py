@@ -121,12 +121,11 @@ class Gpu:
     def _on_the_bus(self) -> bool:
         """Tell whether the PCI bus has an NVIDIA display device (PCI class 0x03), with or without a driver."""
         bus = "/sys/bus/pci/devices"
-        for name in self.host.names(bus):
-            if (self.host.read(f"{bus}/{name}/vendor") or "").strip() == NVIDIA_VENDOR and (
-                self.host.read(f"{bus}/{name}/class") or ""
-            ).startswith("0x03"):
-                return True
-        return False
+        return any(
+            self.host.word(f"{bus}/{name}/vendor") == NVIDIA_VENDOR
+            and self.host.word(f"{bus}/{name}/class").startswith("0x03")
+            for name in self.host.names(bus)
+        )
 
     def version(self) -> str | None:
         """Return the driver's version; nvidia-smi is run only if the loaded module does not show it."""

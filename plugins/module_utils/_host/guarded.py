@@ -20,11 +20,11 @@ ACT, DOWN, BRAKED = "login", "down", "braked"
 WEEK = 7 * 86400
 
 
-def said(names: t.Iterable[str] = (ACT, DOWN, BRAKED)) -> list[str]:
+def messages(names: t.Iterable[str] = (ACT, DOWN, BRAKED)) -> list[str]:
     """Return the lines of some of these messages."""
-    found = []
+    lines = []
     for name in names:
         with contextlib.suppress(OSError), disk.open_regular(os.path.join(DIRECTORY, name)) as stream:
             if name == BRAKED or time.time() - os.fstat(stream.fileno()).st_mtime < WEEK:
-                found += stream.read(4096).decode("utf-8", "replace").splitlines()
-    return found
+                lines += stream.read(4096).decode("utf-8", "replace").splitlines()
+    return lines

@@ -35,9 +35,9 @@ def missing(group: str, users: t.Sequence[str], login: str | None, made: bool) -
         entry: grp.struct_group | None = grp.getgrnam(group)
     except KeyError:
         entry = None
-    wanted = [name for name in dict.fromkeys([*users, *([login] if login else [])]) if name != "root"]
+    accounts = [name for name in dict.fromkeys([*users, *([login] if login else [])]) if name != "root"]
     absent = []
-    for name in wanted:
+    for name in accounts:
         try:
             account = pwd.getpwnam(name)
         except KeyError:

@@ -42,7 +42,9 @@ def addresses(host: Host) -> dict[str, list[str]]:
 def management(host: Host, own: t.Mapping[str, list[str]]) -> dict[str, t.Any] | None:
     """Return the interface of the default route with the lowest metric (``/proc/net/route``, proc(5))."""
     lines = [line.split() for line in (host.read("/proc/net/route") or "").splitlines()[1:]]
-    default = [(int(words[6]), words[0]) for words in lines if len(words) > 7 and words[1] == words[7] == "00000000"]
+    default = [
+        (int(fields[6]), fields[0]) for fields in lines if len(fields) > 7 and fields[1] == fields[7] == "00000000"
+    ]
     if not default:
         return None
     name = min(default)[1]
@@ -67,30 +69,30 @@ def kho_mib(host: Host) -> int:
 
 def wifi_powersave(host: Host) -> int | None:
     """Return NetworkManager's ``wifi.powersave`` from the last file that sets it; Ubuntu ships 3 (enable)."""
-    found: list[str] = []
+    values: list[str] = []
     for folder in ("/usr/lib/NetworkManager/conf.d", "/etc/NetworkManager/conf.d"):
         for name in host.names(folder):
             text = host.read(f"{folder}/{name}") if name.endswith(".conf") else None
-            found += re.findall(r"^\s*wifi\.powersave\s*=\s*(\d+)", text or "", re.M)
-    return int(found[-1]) if found else None
+            values += re.findall(r"^\s*wifi\.powersave\s*=\s*(\d+)", text or "", re.M)
+    return int(values[-1]) if values else None
 
 
 def problems(info: t.Mapping[str, t.Any]) -> list[dict[str, str]]:
     """Return the problems of a host that do not depend on the plan, each with ``check``, ``cause`` and ``remedy``."""
-    found = {}
+    texts = {}
     management, powersave, reserve = info["management"], info["wifi_powersave"], info["kernel"]["kho"]["reserved_mib"]
     if reserve:
-        found["kernel.kho"] = (
+        texts["kernel.kho"] = (
             f"Kernel {info['kernel']['release']} reserves {reserve} MiB for Kexec HandOver (KHO), which RDMA cannot "
             "pin: once memory is short, ibv_reg_mr fails with 'Cannot allocate memory', and so does NCCL.",
             "Run `sudo apt install nvidia-spark-grub-kho` and reboot: NVIDIA's package boots the kernel with kho=off. "
             "The role does not touch the kernel.",
         )
     if management and management["wireless"] and powersave != POWERSAVE_OFF:
-        found["management.powersave"] = (
+        texts["management.powersave"] = (
             f"The management interface {management['interface']} is wireless and may sleep (wifi.powersave is "
             f"{powersave or 'not set'}): connections drop.",
             "Write [connection] and wifi.powersave=2 to /etc/NetworkManager/conf.d/wifi-powersave-off.conf and restart "
             "NetworkManager, or use the wired interface.",
         )
-    return [{"check": name, "cause": cause, "remedy": remedy} for name, (cause, remedy) in found.items()]
+    return [{"check": name, "cause": cause, "remedy": remedy} for name, (cause, remedy) in texts.items()]

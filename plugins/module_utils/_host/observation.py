@@ -93,14 +93,14 @@ def parse_mountinfo(text: str) -> list[dict[str, str]]:
     rows: dict[str, dict[str, str]] = {}
     for line in text.splitlines():
         left, separator, right = line.partition(" - ")
-        words, tail = left.split(), right.split()
-        if not separator or len(words) < 6 or len(tail) < 2:
+        fields, tail = left.split(), right.split()
+        if not separator or len(fields) < 6 or len(tail) < 2:
             continue
-        mount = re.sub(r"\\([0-7]{3})", lambda match: chr(int(match.group(1), 8)), words[4])
+        mount = re.sub(r"\\([0-7]{3})", lambda match: chr(int(match.group(1), 8)), fields[4])
         rows.pop(mount, None)
         # Container runtimes hide parts of /proc and /sys under small tmpfs mounts.
         if tail[0] not in PSEUDO and not mount.startswith(("/proc/", "/sys/", "/dev/")) and mount != "/dev":
-            rows[mount] = {"mount": mount, "device": tail[1], "fstype": tail[0], "id": words[2]}
+            rows[mount] = {"mount": mount, "device": tail[1], "fstype": tail[0], "id": fields[2]}
     return list(rows.values())
 
 
@@ -166,7 +166,7 @@ class SparkInfo:
             "os": self.host.part("os", self._os, None),
             "kernel": self.host.part("kernel", self._kernel, None),
             "firmware": self.host.part("firmware", lambda: firmware.observe(self.host), {}),
-            "memory": self.host.part("memory", self._memory, None),
+            "memory": self.host.part("memory", lambda: parse_meminfo(self.host.read("/proc/meminfo") or ""), None),
             "disk": self.host.part("disk", self._disk, []),
             "cpu": self.host.part("cpu", self._cpu, None),
             "apt_sources": self.host.part("apt_sources", apt.sources, []),
@@ -214,9 +214,6 @@ class SparkInfo:
             "cmdline": (self.host.read("/proc/cmdline") or "").strip() or None,
             "boot_id": (self.host.read("/proc/sys/kernel/random/boot_id") or "").strip() or None,
         }
-
-    def _memory(self) -> dict[str, int | None]:
-        return parse_meminfo(self.host.read("/proc/meminfo") or "")
 
     def _cpu(self) -> dict[str, t.Any]:
         count, models = parse_cpuinfo(self.host.read("/proc/cpuinfo") or "")
@@ -314,7 +311,7 @@ class SparkInfo:
 
     def _managed_files(self) -> dict[str, str | None]:
         """Return the sha256 of each regular file named after this collection, ``None`` if it is unreadable."""
-        found: dict[str, str | None] = {}
+        digests: dict[str, str | None] = {}
         for folder in MANAGED_FOLDERS:
             for parent, folders, names in os.walk(self.host.path(folder)):
                 folders.sort()
@@ -324,26 +321,26 @@ class SparkInfo:
                         continue
                     shown = path if self.host.live else path[len(self.host.root) :]
                     content = self.host.read_bytes(shown)
-                    found[shown] = None if content is None else hashlib.sha256(content).hexdigest()
-        return dict(sorted(found.items()))
+                    digests[shown] = None if content is None else hashlib.sha256(content).hexdigest()
+        return dict(sorted(digests.items()))
 
     def _environments(self) -> dict[str, t.Any]:
         """Return the current environment for each name, and its receipt's record of stack, torch and host."""
-        found: dict[str, t.Any] = {}
+        environments: dict[str, t.Any] = {}
         for name in self.host.names(f"{self.root}/envs"):
-            place = f"{self.root}/envs/{name}"
+            directory = f"{self.root}/envs/{name}"
             # A dangling link, or one to an unfinished environment, does not count.
             try:
-                current = os.readlink(self.host.path(f"{place}/current"))
-                receipt = json.loads(self.host.read(f"{place}/{current}/receipt.json") or "null")
+                current = os.readlink(self.host.path(f"{directory}/current"))
+                receipt = json.loads(self.host.read(f"{directory}/{current}/receipt.json") or "null")
             except (OSError, ValueError):
                 continue
             if isinstance(receipt, dict):
                 torch = (receipt.get("packages") or {}).get("torch")
-                found[name] = {
+                environments[name] = {
                     "current": current,
                     "stack": receipt.get("stack") or {},
                     "torch": torch,
                     "host_packages": receipt.get("host_packages") or {},
                 }
-        return found
+        return environments

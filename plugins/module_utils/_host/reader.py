@@ -11,10 +11,11 @@ import errno
 import os
 import re
 import signal
-import stat
 import subprocess
 import time
 import typing as t
+
+from .._core import disk
 
 if t.TYPE_CHECKING:
     from ansible.module_utils.basic import AnsibleModule
@@ -34,16 +35,6 @@ COMMAND_FOLDERS = ("/usr/bin", "/usr/local/bin", "/usr/sbin", "/bin", "/sbin")
 
 def _no_command(argv: list[str]) -> tuple[int, str, str]:
     return 127, "", f"{argv[0]} is not run here."
-
-
-def _regular(path: str, flags: int) -> int:
-    """Open a regular file only: reading a FIFO or a device would block the observation, and with it all other hosts."""
-    descriptor = os.open(path, flags | os.O_NONBLOCK)
-    mode = os.fstat(descriptor).st_mode
-    if not stat.S_ISREG(mode):
-        os.close(descriptor)
-        raise OSError(errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL, "not a regular file", path)
-    return descriptor
 
 
 class Host:
@@ -98,7 +89,8 @@ class Host:
     def read_bytes(self, path: str) -> bytes | None:
         """Return a file's content, or ``None`` if it is absent or unreadable."""
         try:
-            with open(self.path(path), "rb", buffering=0, opener=_regular) as stream:
+            # Only a regular file: reading a FIFO or a device would block the observation, and with it all other hosts.
+            with open(disk.regular(self.path(path), links=True), "rb", buffering=0) as stream:
                 content = bytearray()
                 while len(content) < READ_LIMIT:
                     chunk = stream.read(READ_CHUNK)
@@ -145,11 +137,11 @@ class Host:
 
     def real(self, path: str) -> str:
         """Return ``path`` with its links resolved, as a path on the host."""
-        found = os.path.realpath(self.path(path))
+        target = os.path.realpath(self.path(path))
         if self.live:
-            return found
+            return target
         base = os.path.realpath(self.root)
-        return found[len(base) :] if found.startswith(base + "/") else found
+        return target[len(base) :] if target.startswith(base + "/") else target
 
     def command(self, name: str) -> str | None:
         """Return a command's path; ``PATH`` is not used because a non-login ssh shell may lack directories."""
@@ -194,9 +186,9 @@ def of_module(module: AnsibleModule) -> Host:
     """Return the host that a module runs on, with English program output."""
 
     def run(argv: list[str]) -> tuple[int, str, str]:
-        words = {"LC_ALL": "C.UTF-8", "LANGUAGE": "C"}
+        language = {"LC_ALL": "C.UTF-8", "LANGUAGE": "C"}
         try:
-            status, stdout, stderr = module.run_command(argv, environ_update=words, handle_exceptions=False)
+            status, stdout, stderr = module.run_command(argv, environ_update=language, handle_exceptions=False)
         except OSError as error:
             return 127, "", f"{argv[0]}: {error.strerror}"
         return int(status), stdout, stderr

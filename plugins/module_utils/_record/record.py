@@ -27,8 +27,8 @@ from .._apt.apt_get import Apt, read_only
 from .._apt.next_upgrade import UpdateInfo
 from .._apt.plan import check_plan
 from .._apt.policy import choose
-from .._apt.wanted import missing, parse_wanted
-from .._core import shown
+from .._apt.request import missing, parse_request
+from .._core import sanitize
 from .._core.errors import SparkforgeError
 from .._host import connectx, gpu as gpus
 from .._host.observation import SparkInfo
@@ -104,17 +104,6 @@ class Recorder:
             raise OSError((stderr or stdout).strip()[-300:] or f"exit status {status}")
         return stdout
 
-    def _part(self, name: str, work: t.Callable[[], t.Any]) -> t.Any:
-        try:
-            return work()
-        except Exception as error:
-            # If an unusual host breaks one part, keep the others and record the reason.
-            self.host.note(name, f"{type(error).__name__}: {error}")
-            return None
-
-    def _word(self, path: str) -> str:
-        return (self.host.read(path) or "").strip()
-
     def record(self, prove: Prove | None = None) -> dict[str, t.Any]:
         """Return the redacted record: an observation by ``spark_info``, and everything else under ``record``.
 
@@ -123,33 +112,33 @@ class Recorder:
         began = time.monotonic()
         observation = SparkInfo(self.host).observe()
         apt, gpu = observation["apt"], observation["gpu"] or {}
-        torches = self._part("torch", self._torches) or []
-        pressure = self._word("/proc/pressure/memory").partition("full")[0]
+        torches = self.host.part("torch", self._torches) or []
+        pressure = self.host.word("/proc/pressure/memory").partition("full")[0]
         parts: dict[str, t.Any] = {
             "format": FORMAT,
             "taken": time.strftime("%Y-%m-%d", time.gmtime()),
             "root": os.geteuid() == 0,
-            "apt": self._part("apt", lambda: self._apt(apt["packages"], apt["pins"])),
-            "release": re.findall(RELEASE, self._word("/etc/dgx-release"), re.M),
-            "machine": {name: self._word(f"/sys/class/dmi/id/{name}") for name in ("sys_vendor", "product_name")},
+            "apt": self.host.part("apt", lambda: self._apt(apt["packages"], apt["pins"])),
+            "release": re.findall(RELEASE, self.host.word("/etc/dgx-release"), re.M),
+            "machine": {name: self.host.word(f"/sys/class/dmi/id/{name}") for name in ("sys_vendor", "product_name")},
             "memory": {
                 name: int(size)
-                for name, size in re.findall(r"^(\w+):\s+(\d{1,12})", self._word("/proc/meminfo"), re.M)
+                for name, size in re.findall(r"^(\w+):\s+(\d{1,12})", self.host.word("/proc/meminfo"), re.M)
                 if name in MEMORY
             },
             "pressure": {name: float(share) for name, share in re.findall(r"(avg\d+)=([\d.]+)", pressure)},
-            "swappiness": int(self._word("/proc/sys/vm/swappiness") or 0),
+            "swappiness": int(self.host.word("/proc/sys/vm/swappiness") or 0),
             # Only the unit that runs `nvidia-smi --lock-gpu-clocks` shows the locked clock: measured with driver
             # 580.178.04 by the owner of eight GB10s, "GB10 power-offs at long-prefill onset" (2026-09).
             "clock_units": [name for name in self.host.names("/etc/systemd/system") if "clock" in name],
             "torch": torches,
-            "gpu": self._part("gpu", lambda: self._gpu(gpu, torches)) if gpu.get("devices") else None,
-            "fabric": self._part("fabric", lambda: connectx.observe(self.host)),
-            "update": self._part("update", lambda: self._update(apt["packages"])),
-            "report": None if prove else self._part("report", lambda: self.last(self.host)),
+            "gpu": self.host.part("gpu", lambda: self._gpu(gpu, torches)) if gpu.get("devices") else None,
+            "fabric": self.host.part("fabric", lambda: connectx.observe(self.host)),
+            "update": self.host.part("update", lambda: self._update(apt["packages"])),
+            "report": None if prove else self.host.part("report", lambda: self.last(self.host)),
         }
         if prove:
-            parts["report"] = self._part("proof", lambda: self._prove(prove, torches, gpu.get("devices") or []))
+            parts["report"] = self.host.part("proof", lambda: self._prove(prove, torches, gpu.get("devices") or []))
         parts["seconds"] = round(time.monotonic() - began, 1)
         return redacted({**observation, "unread": self.host.unread, "record": parts})
 
@@ -161,16 +150,18 @@ class Recorder:
             return self._run(["env", *variables, argv[0], *read_only(), *argv[1:]])
 
         apt = Apt(ask, lock_timeout=0)
-        names = {one.name for wanted in self.packages.values() for text in wanted for one in parse_wanted(text)}
+        names = {
+            request.name for requests in self.packages.values() for text in requests for request in parse_request(text)
+        }
         policies = apt.policies(sorted(names))
-        found: dict[str, t.Any] = {"policy": {}}
+        facts: dict[str, t.Any] = {"policy": {}}
         for name, policy in policies.items():
             rows = [{"version": v, "priority": p, "origins": policy.origins.get(v, [])} for v, p in policy.versions]
-            found["policy"][name] = {"candidate": policy.candidate, "versions": rows}
-        for method, wanted in self.packages.items():
-            choices = {text: choose(text, policies, pins).argument for text in missing(wanted, installed)}
+            facts["policy"][name] = {"candidate": policy.candidate, "versions": rows}
+        for method, requests in self.packages.items():
+            choices = {text: choose(text, policies, pins).argument for text in missing(requests, installed)}
             answer: dict[str, t.Any] = {
-                "unavailable": [parse_wanted(text)[0].name for text, argument in choices.items() if not argument]
+                "unavailable": [parse_request(text)[0].name for text, argument in choices.items() if not argument]
             }
             try:
                 plan = apt.simulate("install", *filter(None, choices.values()))
@@ -179,36 +170,35 @@ class Recorder:
                 check_plan(plan)
             except SparkforgeError as error:
                 answer["refused"] = {**error.details, "cause": error.cause}
-            found[method] = answer
-        return found
+            facts[method] = answer
+        return facts
 
     def _update(self, installed: t.Mapping[str, str]) -> dict[str, t.Any]:
-        """Return the changes of the next upgrade, according to apt and fwupd."""
         host = Host(self.host.root, run=lambda argv: self._run(["env", "LC_ALL=C.UTF-8", "LANGUAGE=C", *argv]))
-        found = UpdateInfo(host).observe(installed)
+        upgrade = UpdateInfo(host).observe(installed)
         for row in host.unread:
             self.host.note(row["probe"], row["reason"])
-        return found
+        return upgrade
 
     def _torches(self) -> list[dict[str, str]]:
         """Return each interpreter that has torch: its path, torch's version, and the package's directory."""
         own = [f"{os.environ[name]}/bin/python" for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if name in os.environ]
         made = [f"{ROOT}/envs/{name}/current/bin/python" for name in self.host.names(f"{ROOT}/envs")]
-        found = []
+        torches = []
         for python in [self.python] if self.python else [*own, *made, "python3"]:
             status, stdout, stderr = self._run([*_PYTHON, python, "-c", _FIND_TORCH])
             version, *folders = stdout.split("\n")
             if status == 0 and folders and folders[0]:
-                found.append({"python": python, "version": version, "folder": folders[0]})
+                torches.append({"python": python, "version": version, "folder": folders[0]})
             elif self.python:
                 self.host.note("torch", stderr.strip().rpartition("\n")[2] or "There is none.")
-        return found
+        return torches
 
     def _gpu(self, gpu: t.Mapping[str, t.Any], torches: t.Sequence[t.Mapping[str, str]]) -> dict[str, t.Any]:
         """Return nvidia-smi's data on the first GPU at rest, and twice a second during 3 s of matrix multiplication."""
-        found: dict[str, t.Any] = {"rest": self._sample()}
+        facts: dict[str, t.Any] = {"rest": self._sample()}
         if gpu.get("processes") or not torches:
-            return {**found, "no_load": "The GPU is in use." if gpu.get("processes") else "No torch was found."}
+            return {**facts, "no_load": "The GPU is in use." if gpu.get("processes") else "No torch was found."}
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             load = pool.submit(self._ask, [*_PYTHON, torches[0]["python"], "-c", _LOAD], LOAD_LIMIT)
             samples = []
@@ -216,9 +206,9 @@ class Recorder:
                 samples.append(self._sample())
                 time.sleep(0.5)
         if load.exception():
-            return {**found, "no_load": str(load.exception()).rpartition("\n")[2]}
+            return {**facts, "no_load": str(load.exception()).rpartition("\n")[2]}
         # Earlier samples are from the import of torch.
-        return {**found, "load": samples[-6:]}
+        return {**facts, "load": samples[-6:]}
 
     def _sample(self) -> dict[str, str]:
         names = list(_QUERY)
@@ -261,22 +251,25 @@ def main(last: Last, prove: Prove, argv: t.Sequence[str] | None = None) -> int:
     :param last: see :class:`Recorder`.
     :param prove: see :meth:`Recorder.record`.
     """
-    given = make_parser().parse_args(argv)
+    options = make_parser().parse_args(argv)
     packages = json.loads(pkgutil.get_data(__package__ or "", PACKAGES) or b"")
-    found = Recorder(packages, last, given.python).record(prove if given.prove else None)
-    text = json.dumps(found, indent=1, sort_keys=True) + "\n"
-    if given.output == "-":
+    record = Recorder(packages, last, options.python).record(prove if options.prove else None)
+    text = json.dumps(record, indent=1, sort_keys=True) + "\n"
+    if options.output == "-":
         sys.stdout.write(text)
         return 0
     try:
-        with open(given.output, "w", encoding="utf-8") as stream:
+        with open(options.output, "w", encoding="utf-8") as stream:
             stream.write(text)
     except OSError as error:
-        print(f"{given.output} cannot be written: {error.strerror}. Name another file with --output.", file=sys.stderr)
+        print(
+            f"{options.output} cannot be written: {error.strerror}. Name another file with --output.", file=sys.stderr
+        )
         return 2
-    for row in found["unread"]:
-        print(shown.line(f"not read: {row['probe']}: {row['reason']}"))
+    for row in record["unread"]:
+        print(sanitize.line(f"not read: {row['probe']}: {row['reason']}"))
     print(
-        f"{given.output}: {len(text) / 1000:.0f} kB in {found['record']['seconds']:.0f} s. Read it before you send it."
+        f"{options.output}: {len(text) / 1000:.0f} kB in {record['record']['seconds']:.0f} s."
+        " Read it before you send it."
     )
     return 0

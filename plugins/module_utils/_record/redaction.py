@@ -107,10 +107,10 @@ class Redaction:
     def __init__(self) -> None:
         self._replaced: dict[str, str] = {}
 
-    def keys(self, parent: str, found: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    def keys(self, parent: str, mapping: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
         """Return the known keys of a mapping, which is the value of the key ``parent``."""
-        rules = {key: RULES.get(f"{parent}.{key}", RULES.get(key)) for key in found}
-        return {key: self.value(rule, key, found[key]) for key, rule in rules.items() if rule is not None}
+        rules = {key: RULES.get(f"{parent}.{key}", RULES.get(key)) for key in mapping}
+        return {key: self.value(rule, key, mapping[key]) for key, rule in rules.items() if rule is not None}
 
     def value(self, rule: t.Any, key: str, value: t.Any) -> t.Any:
         """Return the part of a value that may stay under the rule for its ``key`` (in a list, of each row).
@@ -140,18 +140,18 @@ class Redaction:
             return value
         if isinstance(rule, re.Pattern):
             fits = rule.fullmatch(value) and value.isascii() and not _looks_like_one_host(value)
-            return value if fits else self.replaced(value)
+            return value if fits else self.placeholder(value)
         return getattr(self, rule)(value)
 
-    def replaced(self, text: str) -> str:
+    def placeholder(self, text: str) -> str:
         """Return the placeholder for a text that must not stay."""
         return self._replaced.setdefault(text, f"redacted-{len(self._replaced) + 1}")
 
     def name(self, text: str) -> str:
         """Keep a name if it consists of known words."""
-        words = [word for word in re.split(r"[-_.+~*\s=/:()]", text) if word]
-        known = all(word.lower() in WORDS or _WORD.fullmatch(word) for word in words) and text.isascii()
-        return text if known and not _looks_like_one_host(_OF_A_NAME.sub("", text)) else self.replaced(text)
+        parts = [word for word in re.split(r"[-_.+~*\s=/:()]", text) if word]
+        known = all(word.lower() in WORDS or _WORD.fullmatch(word) for word in parts) and text.isascii()
+        return text if known and not _looks_like_one_host(_OF_A_NAME.sub("", text)) else self.placeholder(text)
 
     def path(self, text: str) -> str:
         """Check a path part by part; keep file extensions, which tell how apt and the loader read a file."""
@@ -159,7 +159,7 @@ class Redaction:
         for part in text.split("/"):
             stem, dot, ending = part.rpartition(".")
             kept = part if _REDACTED.fullmatch(stem if ending in ENDINGS else part) else self.name(part)
-            parts.append(f"{self.replaced(stem)}{dot}{ending}" if kept != part and ending in ENDINGS else kept)
+            parts.append(f"{self.placeholder(stem)}{dot}{ending}" if kept != part and ending in ENDINGS else kept)
         return "/".join(parts)
 
     def uri(self, text: str) -> str:
@@ -167,7 +167,7 @@ class Redaction:
         scheme, _separator, rest = re.split(r"[?#]", text)[0].partition("://")
         host, slash, path = rest.rpartition("@")[2].partition("/")
         if scheme not in ("http", "https") or not (_PUBLIC.fullmatch(host) or _REDACTED.fullmatch(host)):
-            return f"https://{self.replaced(text)}.invalid/"
+            return f"https://{self.placeholder(text)}.invalid/"
         return f"{scheme}://{host}{slash}{self.path(path)}"
 
     def version(self, text: str) -> str:
@@ -177,32 +177,36 @@ class Redaction:
 
     def release(self, text: str) -> str:
         """Keep the standard part of a kernel release, without a builder's own suffix."""
-        found = _RELEASE.match(text)
-        return "0" if not found else text if found.group() == text else f"{found.group()}-redacted"
+        standard = _RELEASE.match(text)
+        return "0" if not standard else text if standard.group() == text else f"{standard.group()}-redacted"
 
     @staticmethod
     def parameters(text: str) -> str:
         """Keep the known parameters on a kernel command line."""
         return " ".join(word for word in text.split() if PARAMETER.fullmatch(word))
 
-    def words(self, text: str) -> str:
+    def prose(self, text: str) -> str:
         """Keep the words of a sentence that occur in this collection's sources, and single numbers."""
         tokens = re.findall(r"\s+|\S+", text)
         numbers = [bool(_NUMBER.fullmatch(token.strip("(),;:.~<>="))) for token in tokens]
         # A serial number may be written in groups.
         groups: set[int] = set()
-        for place in range(2, len(tokens)):
-            pair = (place - 2, place)
-            if all(numbers[one] for one in pair) and tokens[place - 2][-1].isdigit() and tokens[place][0].isdigit():
+        for index in range(2, len(tokens)):
+            pair = (index - 2, index)
+            if (
+                all(numbers[position] for position in pair)
+                and tokens[index - 2][-1].isdigit()
+                and tokens[index][0].isdigit()
+            ):
                 groups.update(pair)
-        for place, token in enumerate(tokens):
-            if token.isspace() or (numbers[place] and place not in groups):
+        for index, token in enumerate(tokens):
+            if token.isspace() or (numbers[index] and index not in groups):
                 continue
             if "/" in token:
                 # Any word in a path may be a person's name.
-                tokens[place] = self.path(token)
-            elif place in groups or not self._is_prose(token):
-                tokens[place] = self.replaced(token)
+                tokens[index] = self.path(token)
+            elif index in groups or not self._is_prose(token):
+                tokens[index] = self.placeholder(token)
         return "".join(tokens)
 
     @staticmethod
@@ -281,7 +285,7 @@ RULES = _table(
         "update plan problem update.kernels dkms boot system archives secure_boot unattended cdi",
     ),
     (("name", "version"), "packages offers ota.behind host_packages"),
-    (("words", "version"), "software"),
+    (("prose", "version"), "software"),
     # Only in an observation; elsewhere it is a list of fwupd's devices.
     ((_FIRMWARE_OF, _FIRMWARE_VERSION), ".firmware"),
     (("name", "keys"), "policy"),
@@ -289,8 +293,8 @@ RULES = _table(
     (("path", "path"), "entries"),
     (("name", "path"), "libraries"),
     (("path", frozenset({"0" * 64})), "managed_files"),
-    (("words", _COUNT), "summary rates"),
-    (("words", _SMI), "rest load"),
+    (("prose", _COUNT), "summary rates"),
+    (("prose", _SMI), "rest load"),
     ((re.compile(r"(Mem|Swap|Cma)(Total|Free|Available)|Cached|HugePages_Total|Committed_AS"), 10**9), "record.memory"),
     ((re.compile(r"avg\d{2,3}"), 100), "pressure"),
     ((re.compile(r"sys_vendor|product_name"), _MACHINE), "record.machine"),
@@ -327,7 +331,7 @@ RULES = _table(
     ("release", "release kernels report.kernel"),
     ("parameters", "cmdline"),
     (
-        "words",
+        "prose",
         "state probe reason cause remedy diagnosis no_load measured bound family status verdict scope profile notices "
         "evidence checks.name report.stack report.method origin unattended.origins patterns blacklist error default",
     ),

@@ -15,7 +15,6 @@ Files::
 
 from __future__ import annotations
 
-import contextlib
 import glob
 import json
 import os
@@ -119,7 +118,7 @@ class Model:
         self._check()
         if self.account.create(self.directory):
             receipts.write(self.root, _ACCOUNT, {"name": self.account.name})
-        self.account.own(self.directory)
+        self.account.own_directory(self.directory)
         while detached.systemd("systemctl", "is-active", "--quiet", _unit(self.cache)).returncode == 0:
             time.sleep(1)  # A former run lost its connection, but its download continues.
         new = self._download()
@@ -128,10 +127,7 @@ class Model:
         return {"changed": changed, "diff": diff if changed else {}, **new}
 
     def _check(self) -> None:
-        """Refuse a token that others could read, and a directory that belongs to another account.
-
-        :raises SparkforgeError: names the problem.
-        """
+        """Refuse a token that others could read, and a directory that belongs to another account."""
         if not re.fullmatch(r"[!-~]*", self.token):
             raise SparkforgeError("The token holds more than one word.", "Give the token alone: hf_ and letters.")
         plain = not self.token or re.match(r"http://(127\.|localhost[:/]|\[::1\])", self.hub)
@@ -149,10 +145,14 @@ class Model:
     def _download(self) -> dict[str, t.Any]:
         """Download and verify the model, and return its receipt."""
         ignored = [*OTHERS, *(() if self.options["allow_pickle"] else (f"*{suffix}" for suffix in weights.PICKLES))]
-        words = [self.client, "download", self.name, "--revision", self.revision or "main"]
-        words += ["--cache-dir", self.directory, *(word for pattern in ignored for word in ("--exclude", pattern))]
+        command = [self.client, "download", self.name, "--revision", self.revision or "main"]
+        command += ["--cache-dir", self.directory, *(word for pattern in ignored for word in ("--exclude", pattern))]
         verify = [self.client, "cache", "verify", self.name, "--cache-dir", self.directory]
-        texts = {"download": shlex.join(words), "verify": shlex.join(verify), "directory": shlex.quote(self.directory)}
+        texts = {
+            "download": shlex.join(command),
+            "verify": shlex.join(verify),
+            "directory": shlex.quote(self.directory),
+        }
         try:
             files = {str(row["file"]): str(row["size"]) for row in json.loads(self._run(_LIST.format(**texts)))}
         except (ValueError, KeyError, TypeError) as error:
@@ -201,7 +201,7 @@ class Model:
             unit = [f"--unit={_unit(self.cache)}", f"--uid={self.account.name}", *(f"-p{limit}" for limit in limits)]
             command = ["systemd-run", "--quiet", "--wait", "--pipe", "--collect", *unit, "--", *command]
         elif self.account.is_root and entry:
-            command = unprivileged.dropped(command, entry.pw_uid, {entry.pw_gid})
+            command = unprivileged.without_privileges(command, entry.pw_uid, {entry.pw_gid})
         done = subprocess.run(
             command, input=f"umask 022\n{exports}{{\n{script}\n}} < /dev/null\n", cwd="/", text=True, errors="replace",
             env={"PATH": os.environ["PATH"]}, capture_output=True, check=False,
@@ -209,16 +209,15 @@ class Model:
         if done.returncode == 0 and done.stdout:
             return done.stdout
         cause, remedy = next(texts for pattern, *texts in _FAILURES if re.search(pattern, done.stderr, re.MULTILINE))
-        words = {
+        values = {
             "name": self.name, "hub": self.hub,
             "last": re.sub(r"\w+://\S+", "…", done.stderr.strip().rpartition("\n")[2][:200]) or "it printed nothing",
             "given": "the token that was given is not of an account that did" if self.token else "no token was given",
             "token": f"make a token that may read it ({self.hub}/settings/tokens), and give it with --token-file",
         }  # fmt: skip
-        raise SparkforgeError(cause.format(**words), remedy.format(**words))
+        raise SparkforgeError(cause.format(**values), remedy.format(**values))
 
     def _license(self, directory: str) -> dict[str, str]:
-        """Return the licence from the metadata in the model's README."""
         try:
             with self.account.acting(), disk.open_regular(f"{directory}/README.md", links=True) as stream:
                 head = stream.read(1 << 16).decode("utf-8", "replace").partition("\n---")[0]
@@ -250,8 +249,7 @@ class Model:
                 disk.remove(path)
             for name in records:
                 receipts.remove(self.root, name)
-            with contextlib.suppress(OSError):
-                os.rmdir(self.directory)
+            disk.remove_empty(self.directory)
             if _ACCOUNT in records:
                 self.account.remove(self.account.name)
         return {"changed": bool(gone), "diff": {"before": "".join(f"{line}\n" for line in gone), "after": ""}}

@@ -50,61 +50,60 @@ def find(model: str, root: str, allow_pickle: bool = False) -> dict[str, t.Any] 
     """
     receipt: dict[str, t.Any] = {"name": model}
     if model.startswith("/"):
-        place, receipt["name"] = _place(model)
+        directory, receipt["name"] = _locate(model)
     else:
         receipt = receipts.read(root, receipt_of(model)) or receipt
-        place = str(receipt.get("directory"))
-        if not os.path.isdir(place):
+        directory = str(receipt.get("directory"))
+        if not os.path.isdir(directory):
             return None
-    if _UNQUOTED.search(place):
+    if _UNQUOTED.search(directory):
         remedy = "Move the model to a path without quotes, backslashes and control characters."
-        raise SparkforgeError(f"{place!r} is no path for a line of a unit.", remedy)
+        raise SparkforgeError(f"{directory!r} is no path for a line of a unit.", remedy)
     try:
-        facts = _observe(place, _bound(place), model, allow_pickle)
+        facts = _observe(directory, _bound_directory(directory), model, allow_pickle)
     except OSError as error:
-        raise disk.failed(f"The files of {model} cannot be read", error) from error
+        raise disk.io_error(f"The files of {model} cannot be read", error) from error
     return {**facts, **{key: str(receipt.get(key) or "") for key in ("name", "revision", "license")}}
 
 
-def _place(model: str) -> tuple[str, str]:
+def _locate(model: str) -> tuple[str, str]:
     """Return the directory for a path, and the model's name if it is in a cache of the hub client."""
-    place = os.path.realpath(model)
+    directory = os.path.realpath(model)
     try:
-        os.stat(f"{place}/.")
+        os.stat(f"{directory}/.")
     except (FileNotFoundError, NotADirectoryError) as error:
         raise SparkforgeError(
             f"There is no directory {model} on this host.",
             "Copy the weights there, or name a model of the hub: sparkforge model get ORGANISATION/NAME.",
         ) from error
     except OSError as error:
-        raise disk.failed(f"{model} cannot be read", error) from error
-    cached = _CACHED.fullmatch(os.path.basename(_bound(place)))
-    if os.path.basename(place).startswith("models--"):
-        place = os.path.join(place, "snapshots", _main(place))
-    if not os.path.isdir(place):
+        raise disk.io_error(f"{model} cannot be read", error) from error
+    cached = _CACHED.fullmatch(os.path.basename(_bound_directory(directory)))
+    if os.path.basename(directory).startswith("models--"):
+        directory = os.path.join(directory, "snapshots", _main_revision(directory))
+    if not os.path.isdir(directory):
         raise SparkforgeError(f"{model} has no snapshot of its main branch.", "Give the path of one of its snapshots.")
-    return place, "/".join(cached.groups()) if cached else ""
+    return directory, "/".join(cached.groups()) if cached else ""
 
 
-def _bound(place: str) -> str:
+def _bound_directory(directory: str) -> str:
     """Return the directory with all files: in a hub client's cache, a snapshot consists of links to blobs."""
-    parts = place.split("/")
-    return "/".join(parts[:-2]) if parts[-2:-1] == ["snapshots"] and parts[-3].startswith("models--") else place
+    parts = directory.split("/")
+    return "/".join(parts[:-2]) if parts[-2:-1] == ["snapshots"] and parts[-3].startswith("models--") else directory
 
 
-def _main(place: str) -> str:
+def _main_revision(directory: str) -> str:
     """Return the revision of the main branch, or of the only snapshot."""
     try:
-        with disk.open_regular(os.path.join(place, "refs", "main")) as stream:
+        with disk.open_regular(os.path.join(directory, "refs", "main")) as stream:
             revision = stream.read(64).decode("ascii", "replace").strip()
     except OSError:
         revision = ""
-    snapshots = disk.names(os.path.join(place, "snapshots"))
+    snapshots = disk.names(os.path.join(directory, "snapshots"))
     return revision if _REVISION.fullmatch(revision) else snapshots[0] if len(snapshots) == 1 else "none"
 
 
-def _observe(place: str, bound: str, model: str, allow_pickle: bool) -> dict[str, t.Any]:
-    """Read names and modes of all files."""
+def _observe(directory: str, bound: str, model: str, allow_pickle: bool) -> dict[str, t.Any]:
     closed: set[tuple[int, int]] = set()
     size = 0
     for path, entry in _entries(bound, model):
@@ -120,14 +119,19 @@ def _observe(place: str, bound: str, model: str, allow_pickle: bool) -> dict[str
         if entry.st_mode & needed != needed:
             closed.add((entry.st_uid, entry.st_gid))
         size += entry.st_size if stat.S_ISREG(entry.st_mode) else 0
-    _check_format(place, model, allow_pickle)
+    _check_format(directory, model, allow_pickle)
     if len({uid for uid, _gid in closed}) > 1:
         raise SparkforgeError(
             f"The files of {model} belong to several accounts that keep them to themselves.",
             f"Give them to one: chown -R USER {bound}.",
         )
     uid, gid = min(closed, default=(-1, -1))
-    return {"directory": place, "bind": bound, "bytes": size, "account": {"uid": uid, "gid": gid} if closed else None}
+    return {
+        "directory": directory,
+        "bind": bound,
+        "bytes": size,
+        "account": {"uid": uid, "gid": gid} if closed else None,
+    }
 
 
 def _entries(bound: str, model: str) -> t.Iterator[tuple[str, os.stat_result]]:
@@ -136,8 +140,8 @@ def _entries(bound: str, model: str) -> t.Iterator[tuple[str, os.stat_result]]:
     yield bound, os.lstat(bound)
     while waiting:
         directory, depth = waiting.pop()
-        with os.scandir(directory) as found:
-            for entry in found:
+        with os.scandir(directory) as entries:
+            for entry in entries:
                 count += 1
                 if count > MOST_ENTRIES or depth >= DEEPEST:
                     cause = f"{model} has more than {MOST_ENTRIES} files or {DEEPEST} levels of directories."
@@ -148,9 +152,9 @@ def _entries(bound: str, model: str) -> t.Iterator[tuple[str, os.stat_result]]:
                     waiting.append((entry.path, depth + 1))
 
 
-def _check_format(place: str, model: str, allow_pickle: bool) -> None:
+def _check_format(directory: str, model: str, allow_pickle: bool) -> None:
     """Refuse directories without a model, and weights that run code: engines load those if there are no others."""
-    names = disk.names(place)
+    names = disk.names(directory)
     safe = [name for name in names if name.endswith(SAFE)]
     pickles = [name for name in names if name.endswith(PICKLES)]
     if not set(CONFIGURATIONS).intersection(names) and not safe:

@@ -15,13 +15,9 @@ import subprocess
 import time
 import typing as t
 
-from .._core import disk
 from .._fetch import sources
 from . import model
 from .state_file import State
-
-#: Space in bytes for the receipt and the state, in addition to the artefact.
-_ROOM = 1 << 20
 
 
 class Attempt:
@@ -63,14 +59,6 @@ class Attempt:
         self.checkpointed = time.monotonic()
         self.state.update(checkpoint=moment)
 
-    def need_room(self, size: int) -> None:
-        """Refuse to write ``size`` bytes if they do not fit on the disk.
-
-        :raises SparkforgeError: with the required and the available space.
-        """
-        remedy = "Free space, or set sparkforge_root to a larger file system, and run again: only this is repeated."
-        disk.check_space(self.paths.builds, size, f"The packaging of {self.paths.name}", remedy, _ROOM)
-
     # --- paths -------------------------------------------------------------------------------------------------
 
     def files(self, *names: str) -> t.Iterator[str]:
@@ -98,7 +86,7 @@ class Attempt:
         """The directory into which ``cmake --install`` puts the prefix."""
         return self.paths.inside("out", "staged") + self.paths.prefix
 
-    def expanded(self, text: str) -> str:
+    def expand(self, text: str) -> str:
         """Return ``text`` with its placeholders replaced by paths."""
         paths = {name: self.paths.inside(name) for name in ("source", "build", "environment")}
         paths.update(root=self.paths.root, prefix=self.paths.prefix)

@@ -85,7 +85,7 @@ def build_environment(attempt: Attempt, jobs: int) -> dict[str, str]:
         if "nvcc" in tools:
             environment["PYTORCH_NVCC"] = f"{tools['ccache']} {tools['nvcc']}"
     environment["PATH"] = ":".join([*dict.fromkeys(directories), environment["PATH"]])
-    environment.update({key: attempt.expanded(value) for key, value in unit.environment.items()})
+    environment.update({key: attempt.expand(value) for key, value in unit.environment.items()})
     environment["MAX_JOBS"] = environment["CMAKE_BUILD_PARALLEL_LEVEL"] = str(jobs)
     return environment
 
@@ -146,7 +146,7 @@ def run(
     start = size_of(paths.log)
     close = None
     if not network and offline.is_possible():
-        close = offline.closing()
+        close = offline.network_blocker()
     elif not network:
         attempt.say("This kernel cannot isolate a build from the network.")
     directory = attempt.project if os.path.isdir(attempt.project) else paths.build_directory

@@ -80,7 +80,6 @@ class Engine:
         return {**result, **progress, "changed": True, "changes": result["changes"]}
 
     def _plan(self, unit: model.Unit) -> start.Plan:
-        """Return all inputs of the fingerprint."""
         commands = {"cc": "gcc", "cxx": "g++", "cmake": "cmake", "ninja": "ninja", **unit.toolchain}
         tools = toolchain.observe(
             {name: command for name, command in commands.items() if name not in unit.brings},
@@ -112,7 +111,6 @@ class Engine:
         return start.Plan(unit, tools, depends, commit, inputs, paths)
 
     def _identity(self, unit: model.Unit) -> tuple[str | None, dict[str, str]]:
-        """Return the commit and the identity of the source."""
         source = unit.source
         if not unit.is_git:
             return None, {"sha256": source["sha256"]}
@@ -121,10 +119,7 @@ class Engine:
         return commit, {"commit": commit}
 
     def _depend(self, unit: model.Unit, depend: model.Depend) -> dict[str, t.Any]:
-        """Return fingerprint, prefix and wheels of a unit that this unit depends on.
-
-        :raises SparkforgeError: if it was not built on this host.
-        """
+        """Return fingerprint, prefix and wheels of a unit that this unit depends on."""
         for receipt in sealing.receipts_of(self.root, depend.name)[0]:
             if depend.fingerprint in (None, receipt["fingerprint"]):
                 directory = os.path.join(
@@ -222,10 +217,8 @@ class Engine:
         house = os.path.join(self.root, "wheelhouse")
         platforms = [os.path.join(house, platform) for platform in disk.names(house)]
         for path in (builds, *platforms, house, os.path.join(self.root, "receipts", "units")):
-            with contextlib.suppress(OSError):
-                os.rmdir(path)
-        with contextlib.suppress(OSError):
-            os.rmdir(self.options["log_root"])
+            disk.remove_empty(path)
+        disk.remove_empty(self.options["log_root"])
         made = _receipt.read(self.root, start.ACCOUNT)
         if made and not os.path.exists(builds):
             self.account.remove(str(made.get("name")))

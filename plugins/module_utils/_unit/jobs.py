@@ -192,7 +192,8 @@ def memory(host: Host | None = None, service: str = "") -> Memory:
 def cores(host: Host | None = None) -> int:
     """Return how many cores a process may use: its CPU affinity, limited by the CPU quota of its groups, rounded up."""
     host = host or live()
-    count: float = len(os.sched_getaffinity(0)) if host.live else _online(host)
+    online = len(re.findall(r"^processor\s*:", host.read("/proc/cpuinfo") or "", re.MULTILINE))
+    count: float = len(os.sched_getaffinity(0)) if host.live else online
     for group in _groups(host, "cpu"):
         if group.version == 2:
             quota, _space, period = (host.read(f"{group.path}/cpu.max") or "").strip().partition(" ")
@@ -204,13 +205,7 @@ def cores(host: Host | None = None) -> int:
     return max(1, int(count))
 
 
-def _online(host: Host) -> int:
-    return len(re.findall(r"^processor\s*:", host.read("/proc/cpuinfo") or "", re.MULTILINE))
-
-
 class _Group(t.NamedTuple):
-    """A control group: the directory of its files, and the version of their interface."""
-
     path: str
     version: int
 

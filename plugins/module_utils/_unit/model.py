@@ -201,10 +201,7 @@ class Unit:
         return unit
 
     def check(self) -> None:
-        """Refuse options that cannot work on any host.
-
-        :raises SparkforgeError: names the option.
-        """
+        """Refuse options that cannot work on any host."""
         if not _NAME.fullmatch(self.name):
             raise SparkforgeError(f"{self.name!r} is not a valid unit name.", "Use lower-case letters, digits and '_'.")
         if self.kind not in KINDS:
@@ -306,13 +303,6 @@ class Unit:
     def _libraries(self, key: str) -> dict[str, str]:
         return {name: row[key] for name, row in sorted(self.libraries.items()) if row.get(key)}
 
-    def as_request(self) -> dict[str, t.Any]:
-        """Return the unit as a JSON-serializable dict, which ``from_options`` reads."""
-        return {
-            **dataclasses.asdict(self),
-            "depends": [dataclasses.asdict(depend) for depend in self.depends],
-        }
-
 
 def argument_spec() -> dict[str, dict[str, t.Any]]:
     """Return the argument specification for the options of a unit."""
@@ -331,7 +321,7 @@ def changes(old: t.Mapping[str, t.Any], new: t.Mapping[str, t.Any]) -> list[str]
     for key in sorted({*before, *after}):
         old_value, other = before.get(key), after.get(key)
         if old_value != other:
-            lines.append(f"{key}: {_shown(old_value)} -> {_shown(other)}")
+            lines.append(f"{key}: {_short_value(old_value)} -> {_short_value(other)}")
     return lines
 
 
@@ -355,7 +345,7 @@ def _flat(value: t.Any, path: str = "") -> t.Iterator[tuple[str, str]]:
         yield path, str(value)
 
 
-def _shown(value: str | None) -> str:
+def _short_value(value: str | None) -> str:
     if value is None:
         return "(none)"
     if re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", value):

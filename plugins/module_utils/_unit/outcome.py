@@ -14,9 +14,9 @@ import shutil
 import stat
 import typing as t
 
-from .._core import accounts, disk
+from .._core import accounts, digests, disk
 from .._core.errors import SparkforgeError
-from .._wheel.wheel import built
+from .._wheel.wheel import wheels_in
 from . import model, receipt as sealing, state_file
 
 #: A file system with fewer free bytes than this is full: a file of a few blocks does not fit.
@@ -116,9 +116,9 @@ def find_receipt(paths: model.Paths, warnings: list[str]) -> sealing.Receipt | N
 def take_receipt(paths: model.Paths, receipt: sealing.Receipt) -> None:
     """Save the receipt as a root-owned file, so that later changes to the artefact show as differences."""
     if sealing.read(paths.receipt) != receipt:
-        disk.write_file(paths.receipt, sealing.text_of(receipt))
+        disk.write_file(paths.receipt, digests.text_of(receipt).encode("ascii"))
 
 
 def wheels(receipt: sealing.Receipt | None, artefact: str) -> list[dict[str, t.Any]]:
     """Return the wheels that the receipt lists, each with its path."""
-    return [wheel.as_result() for wheel in built(receipt, artefact)] if receipt else []
+    return [wheel.as_result() for wheel in wheels_in(receipt, artefact)] if receipt else []

@@ -91,10 +91,7 @@ def contents_digest(
 
 
 def _apply_patch(tree: str, name: str, text: str, say: t.Callable[[str], None]) -> list[str]:
-    """Apply a unified diff and return the files that it changes.
-
-    :raises SparkforgeError: if it is not a unified diff, or does not apply.
-    """
+    """Apply a unified diff and return the files that it changes."""
     # YAML and Ansible's file lookup strip trailing newlines, and with them an empty context line or the empty line that
     # terminates a binary diff. Extra newlines do no harm.
     content = _bytes(text + ("\n" if text.endswith("\n") else "\n\n"))
@@ -152,8 +149,6 @@ def _git(tree: str, content: bytes, *options: str) -> subprocess.CompletedProces
 
 @dataclasses.dataclass(frozen=True)
 class _Edit:
-    """A replacement in one file."""
-
     name: str
     path: str
     match: str
@@ -182,10 +177,7 @@ class _Edit:
         return cls(name, str(path), str(match), str(replace), count)
 
     def file_in(self, tree: str) -> str:
-        """Return the path of the edited file relative to ``tree``, with links resolved.
-
-        :raises SparkforgeError: if it is not a file of the source.
-        """
+        """Return the path of the edited file relative to ``tree``, with links resolved."""
         file = os.path.realpath(os.path.join(tree, self.path))
         path = posixpath.relpath(file, tree)
         reason = ""

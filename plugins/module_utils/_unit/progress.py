@@ -100,7 +100,10 @@ def describe(state: t.Mapping[str, t.Any]) -> str:
     if state.get("elapsed") is not None:
         times.append(f"{_hours(state['elapsed'], seconds=True)} elapsed")
     if state.get("remaining") is not None:
-        times.append(_left(state["remaining"]))
+        left = (
+            f"about {_hours(state['remaining'], seconds=False)}" if state["remaining"] >= 60 else "less than a minute"
+        )
+        times.append(f"{left} left")
     resources = []
     if state.get("jobs"):
         resources.append(f"{state['jobs']} job{'' if state['jobs'] == 1 else 's'}")
@@ -116,10 +119,6 @@ def _count(state: t.Mapping[str, t.Any]) -> str:
     # Show 100 % only for a finished build.
     percent = 100 if done >= total else min(99, round(100 * done / total))
     return f"{done}/{total} ({percent} %)"
-
-
-def _left(seconds: float) -> str:
-    return "less than a minute left" if seconds < 60 else f"about {_hours(seconds, seconds=False)} left"
 
 
 def _hours(duration: float, seconds: bool) -> str:

@@ -12,13 +12,15 @@ import os
 import shutil
 import typing as t
 
-from .._core import digests, disk
+from .._core import digests, disk, phrases
 from .._core.errors import SparkforgeError
 from .._wheel import artefact, wheel_file
 from . import model, receipt as sealing, state_file
 from .attempt import Attempt
 from .phases import package
-from .state_file import now
+
+#: Space in bytes for the receipt and the state, in addition to the artefact.
+_RECEIPT_SPACE = 1 << 20
 
 
 def publish(attempt: Attempt) -> None:
@@ -34,7 +36,6 @@ def publish(attempt: Attempt) -> None:
 
 
 def _publish_by(attempt: Attempt, partial: str) -> None:
-    """Publish by way of the directory ``partial``."""
     paths, target = attempt.paths, attempt.paths.artefact
     disk.make_directories(partial)
     outputs: list[dict[str, t.Any]] = []
@@ -47,7 +48,9 @@ def _publish_by(attempt: Attempt, partial: str) -> None:
         outputs.append({"path": "prefix", "sha256": tree["sha256"], "files": tree["files"], "size": tree["size"]})
     else:
         wheels = wheel_file.collect_wheels(paths.inside("out"))
-        attempt.need_room(sum(wheel.size for wheel in wheels))
+        remedy = "Free space, or set sparkforge_root to a larger file system, and run again: only this is repeated."
+        size = sum(wheel.size for wheel in wheels)
+        disk.check_space(paths.builds, size, f"The packaging of {paths.name}", remedy, _RECEIPT_SPACE)
         for wheel in wheels:
             copied = shutil.copyfile(wheel.path, os.path.join(partial, wheel.file))
             made = dataclasses.replace(wheel, sha256=digests.of_file(copied))
@@ -55,24 +58,24 @@ def _publish_by(attempt: Attempt, partial: str) -> None:
         sums = "".join(f"{item['sha256']}  {item['path']}\n" for item in outputs)
         disk.write_file(os.path.join(partial, "SHA256SUMS"), sums.encode("ascii"))
     receipt = _make_receipt(attempt, outputs)
-    disk.write_file(os.path.join(partial, "receipt.json"), sealing.text_of(receipt))
+    disk.write_file(os.path.join(partial, "receipt.json"), digests.text_of(receipt).encode("ascii"))
     disk.fsync_tree(partial)
     disk.remove(target)
     os.rename(partial, target)
-    disk.fsync_directory(os.path.dirname(target))
+    disk.fsync(os.path.dirname(target))
     _prune(attempt)
     attempt.say(f"== {paths.name} {paths.fingerprint}: published in {target}")
     # If the artefact is lost, a build with the same inputs can reuse the rest of the tree.
     known = attempt.state.data["phases"] if os.path.isdir(paths.inside("source")) else {}
     phases = {name: value for name, value in known.items() if name not in ("package", "check")}
     attempt.state.update(
-        status="succeeded", phase="published", elapsed=attempt.elapsed(), finished=now(), phases=phases
+        status="succeeded", phase="published", elapsed=attempt.elapsed(), finished=phrases.now(), phases=phases
     )
 
 
 def _make_receipt(attempt: Attempt, outputs: list[dict[str, t.Any]]) -> sealing.Receipt:
     data, paths, request = attempt.state.data, attempt.paths, attempt.request
-    return sealing.sealed(
+    return sealing.seal(
         {
             "format": state_file.FORMAT,
             "name": paths.name,
@@ -87,7 +90,7 @@ def _make_receipt(attempt: Attempt, outputs: list[dict[str, t.Any]]) -> sealing.
             "outputs": outputs,
             "override": request.get("override"),
             "started": data["started"],
-            "finished": now(),
+            "finished": phrases.now(),
             "seconds": {name: value["seconds"] for name, value in data["phases"].items()},
             "elapsed": attempt.elapsed(),
             "attempts": data["attempts"],

@@ -10,7 +10,6 @@ Separate from the code that builds, because listing builds does not need the eng
 from __future__ import annotations
 
 import glob
-import json
 import os
 import re
 import typing as t
@@ -55,20 +54,16 @@ class Receipt(t.TypedDict, total=False):
     seal: str
 
 
-def sealed(receipt: Receipt) -> Receipt:
+def seal(receipt: Receipt) -> Receipt:
     """Return the receipt with a digest of its own content, which reveals later changes."""
     return {**receipt, "seal": digests.seal(receipt)}
-
-
-def is_intact(receipt: t.Mapping[str, t.Any]) -> bool:
-    """Tell whether the receipt is unchanged since it was written."""
-    return digests.seal(receipt) == receipt.get("seal")
 
 
 def read(path: str) -> Receipt | None:
     """Return the receipt at ``path``, or None if it is missing or was changed after it was written."""
     receipt = t.cast("Receipt | None", state_file.read(path))
-    return receipt if receipt is not None and is_intact(receipt) and _is_shaped(receipt) else None
+    is_intact = receipt is not None and digests.seal(receipt) == receipt.get("seal")
+    return receipt if receipt is not None and is_intact and _is_shaped(receipt) else None
 
 
 def receipts_of(root: str, name: str | None = None) -> tuple[list[Receipt], list[str]]:
@@ -101,12 +96,7 @@ def observe_all(root: str, name: str | None = None) -> dict[str, t.Any]:
             running.append(known)
         elif (unit, fingerprint) not in done:
             unfinished.append({**known, "error": state.get("error")})
-    return {
-        "receipts": receipts,
-        "running": running,
-        "unfinished": unfinished,
-        "changed_receipts": changed,
-    }
+    return {"receipts": receipts, "running": running, "unfinished": unfinished, "changed_receipts": changed}
 
 
 def _is_shaped(receipt: t.Mapping[str, t.Any]) -> bool:
@@ -128,8 +118,3 @@ def _is_output(item: t.Mapping[str, t.Any]) -> bool:
     texts = [item.get(key) for key in ("path", *(("name", "version", "sha256") if "version" in item else ()))]
     is_sized = "version" not in item or isinstance(item.get("size"), int)
     return is_sized and all(isinstance(text, str) for text in texts) and bool(_NAME.fullmatch(item["path"]))
-
-
-def text_of(receipt: Receipt) -> bytes:
-    """Return the text of a receipt file."""
-    return (json.dumps(receipt, indent=2, sort_keys=True) + "\n").encode("ascii")

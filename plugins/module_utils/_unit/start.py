@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
 import os
@@ -43,7 +42,8 @@ def start(
     :raises SparkforgeError: if it cannot start; the next call tries again.
     """
     unit, paths = plan.unit, plan.paths
-    _check_room(unit, paths.root)
+    remedy = "Free space, or set sparkforge_root to a larger file system."
+    disk.check_space(paths.root, unit.free_space << 20, f"The build of {unit.name}", remedy)
     memory = jobs.memory()
     # The worker computes its jobs again; this check refuses before anything is written.
     jobs.size_for(unit, memory)
@@ -53,12 +53,11 @@ def start(
     platform = os.path.dirname(os.path.dirname(paths.artefact))
     for directory in (os.path.dirname(platform), platform):
         # Root must own these: if the account could replace one with a link, the files inside would land elsewhere.
-        build_account.own(directory, 0, 0)
+        build_account.make_owned_directory(directory, 0, 0)
     for directory in (paths.builds, os.path.dirname(paths.artefact)):
-        account.own(directory)
+        account.own_directory(directory)
     # The receipt vouches for the current artefact, which the build will replace.
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(paths.receipt)
+    disk.delete(paths.receipt)
     try:
         disk.make_directories(paths.log_root)
         account.own_file(paths.log)
@@ -105,18 +104,11 @@ def start(
     )
 
 
-def _check_room(unit: model.Unit, directory: str) -> None:
-    while not os.path.exists(directory):
-        directory = os.path.dirname(directory)
-    remedy = "Free space, or set sparkforge_root to a larger file system."
-    disk.check_space(directory, unit.free_space << 20, f"The build of {unit.name}", remedy)
-
-
 def _write_request(plan: Plan, options: t.Mapping[str, t.Any], network: t.Mapping[str, str]) -> None:
     unit, paths = plan.unit, plan.paths
     source = unit.source.get("repo") or unit.source.get("archive")
     request = {
-        "unit": unit.as_request(),
+        "unit": dataclasses.asdict(unit),
         "paths": dataclasses.asdict(paths),
         "rebuild": bool(options["rebuild"]),
         "inputs": plan.inputs,

@@ -52,10 +52,10 @@ def read(path: str) -> dict[str, t.Any] | None:
 
 def state(directory: str) -> dict[str, t.Any]:
     """Return the valid entries of the state in ``directory``, empty if there is none."""
-    return sound(read(os.path.join(directory, "state.json")) or {})
+    return valid_entries(read(os.path.join(directory, "state.json")) or {})
 
 
-def sound(state: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+def valid_entries(state: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     """Return a state without entries that no worker would write, because the build account can write anything there."""
 
     def fits(key: str, value: t.Any) -> bool:
@@ -93,7 +93,7 @@ def is_running(directory: str) -> bool:
     return False
 
 
-def news(state: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+def watched_entries(state: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     """Return the entries whose change completes a long poll."""
     return {key: state.get(key) for key in ("phase", "status", "attempts")}
 
@@ -107,7 +107,7 @@ def observe(directory: str, seen: t.Mapping[str, t.Any] | None) -> dict[str, t.A
     deadline = time.monotonic() + (LONG_POLL if seen is not None else 0)
     while is_running(directory):
         latest = state(directory)
-        if news(latest) != (seen or {}) or time.monotonic() > deadline:
+        if watched_entries(latest) != (seen or {}) or time.monotonic() > deadline:
             return latest
         time.sleep(_GLANCE)
     return None
@@ -121,12 +121,7 @@ class State:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.data: dict[str, t.Any] = read(path) or {
-            "format": FORMAT,
-            "phases": {},
-            "attempts": 0,
-            "notes": [],
-        }
+        self.data: dict[str, t.Any] = read(path) or {"format": FORMAT, "phases": {}, "attempts": 0, "notes": []}
 
     def update(self, **values: t.Any) -> None:
         """Merge ``values`` into the state and write the file."""
@@ -165,8 +160,3 @@ class State:
             with contextlib.suppress(OSError), open(self.path, "r+", encoding="ascii") as stream:
                 stream.write(text)
                 stream.truncate()
-
-
-def now() -> str:
-    """Return the current time in the format of state and receipt."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

@@ -184,10 +184,6 @@ def _option(name: str) -> str:
 
 
 def _ask(name: str, program: str, path: str) -> Tool:
-    """Run ``<tool> --version``.
-
-    :raises SparkforgeError: if it fails or prints no version.
-    """
     output = _output(name, [program, "--version"], path)
     release = _NVCC.search(output)
     if release:

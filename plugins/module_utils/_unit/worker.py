@@ -23,12 +23,12 @@ import sys
 import time
 import typing as t
 
-from .._core import detached, processes
+from .._core import detached, phrases, processes
 from .._core.errors import SparkforgeError
 from . import model, publishing, resume
 from .attempt import Attempt
 from .phases import build, package, prepare, sources
-from .state_file import State, now
+from .state_file import State
 
 #: The phases, in order.
 PHASES: dict[str, t.Callable[[Attempt], None]] = {
@@ -43,10 +43,7 @@ PHASES: dict[str, t.Callable[[Attempt], None]] = {
 
 
 def run(attempt: Attempt) -> None:
-    """Run the phases that are not done yet.
-
-    :raises SparkforgeError: if a phase fails; finished phases stay done.
-    """
+    """Run the phases that are not done yet."""
     resume.take_stock(attempt)
     paths, state = attempt.paths, attempt.state
     state.update(
@@ -54,14 +51,14 @@ def run(attempt: Attempt) -> None:
         fingerprint=paths.fingerprint,
         status="running",
         attempts=state.data["attempts"] + 1,
-        started=state.data.get("started") or now(),
+        started=state.data.get("started") or phrases.now(),
         boot_id=detached.boot_id(),
         host=socket.gethostname(),
         pid=os.getpid(),
         log=paths.log,
         error=None,
     )
-    for phase, go_through in PHASES.items():
+    for phase, run_phase in PHASES.items():
         if state.is_done(phase):
             continue
         began = time.monotonic()
@@ -69,7 +66,7 @@ def run(attempt: Attempt) -> None:
             state.update(done=0, total=0, rate=None)
         state.update(phase=phase, remaining=None, elapsed=attempt.elapsed())
         attempt.say(f"== {paths.name} {paths.fingerprint}: {phase}, attempt {state.data['attempts']}")
-        go_through(attempt)
+        run_phase(attempt)
         if phase == "configure":
             # Sync the compiler's input. That takes minutes; if power is lost before this, it is recreated.
             attempt.checkpoint()

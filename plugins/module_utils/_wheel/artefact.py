@@ -112,22 +112,22 @@ def check(
         names = [name for source in sources for name in source.names()]
         problems += [f"{where} has no file {pattern}" for pattern in patterns if not fnmatch.filter(names, pattern)]
     libraries = [str(pattern) for pattern in expect.get("libraries") or ()]
-    wanted = [str(architecture) for architecture in expect.get("architectures") or ()]
-    if libraries or wanted:
+    requested = [str(architecture) for architecture in expect.get("architectures") or ()]
+    if libraries or requested:
         linked: set[str] = set()
         embedded: dict[str, fatbin.Embedded] = {}
         for source in sources:
             for name, path in source.binaries():
                 try:
                     linked.update(reader.read_elf(path, name).needed)
-                    found = fatbin.architectures(path, name) if wanted else None
+                    code = fatbin.architectures(path, name) if requested else None
                 except (reader.CorruptElfError, reader.UnreadableFileError) as error:
                     problems.append(error.cause.rstrip("."))
                     continue
-                if found:
-                    embedded[f"{source.name}/{name}"] = found
+                if code:
+                    embedded[f"{source.name}/{name}"] = code
         problems += _check_libraries(libraries, linked, where)
-        problems += _check_architectures(wanted, embedded, where)
+        problems += _check_architectures(requested, embedded, where)
     return problems
 
 
@@ -167,44 +167,41 @@ def _check_libraries(patterns: list[str], linked: set[str], where: str) -> list[
     return problems
 
 
-def _check_architectures(wanted: list[str], embedded: t.Mapping[str, fatbin.Embedded], where: str) -> list[str]:
-    if wanted and not embedded:
-        return [f"no file of {where} has GPU code, which was requested for {', '.join(wanted)}"]
+def _check_architectures(requested: list[str], embedded: t.Mapping[str, fatbin.Embedded], where: str) -> list[str]:
+    if requested and not embedded:
+        return [f"no file of {where} has GPU code, which was requested for {', '.join(requested)}"]
     problems = []
-    held = ", nor in ".join(f"{os.path.basename(name)}: it holds {found}" for name, found in sorted(embedded.items()))
-    for item in wanted:
+    held = ", nor in ".join(f"{os.path.basename(name)}: it holds {code}" for name, code in sorted(embedded.items()))
+    for item in requested:
         architecture = item.replace("+PTX", "")
-        if not any(architecture in found.cubins for found in embedded.values()):
+        if not any(architecture in code.cubins for code in embedded.values()):
             problems.append(f"no code for {architecture} in {held}")
         elif architecture[-1] not in "af":
             problems += [
-                f"no code that runs on {architecture} in {os.path.basename(name)}: it holds {found}"
-                for name, found in sorted(embedded.items())
-                if not _is_specific(found) and not found.runs_on(architecture)
+                f"no code that runs on {architecture} in {os.path.basename(name)}: it holds {code}"
+                for name, code in sorted(embedded.items())
+                if not _is_specific(code) and not code.runs_on(architecture)
             ]
         if item.endswith("+PTX"):
             problems += [
-                f"no PTX of {architecture} in {os.path.basename(name)}: it holds {found}"
-                for name, found in sorted(embedded.items())
-                if not _is_specific(found) and architecture not in found.ptx
+                f"no PTX of {architecture} in {os.path.basename(name)}: it holds {code}"
+                for name, code in sorted(embedded.items())
+                if not _is_specific(code) and architecture not in code.ptx
             ]
     return problems
 
 
-def _is_specific(found: fatbin.Embedded) -> bool:
+def _is_specific(embedded: fatbin.Embedded) -> bool:
     """Tell whether a file only has code for specific capabilities, which its caller selects by GPU."""
-    return all(name[-1] in "af" for name in found.cubins | found.ptx)
+    return all(name[-1] in "af" for name in embedded.cubins | embedded.ptx)
 
 
 # --- CMake ---------------------------------------------------------------------------------------------------------
 
 
 def read_cache(path: str) -> dict[str, tuple[str, str]]:
-    """Return ``{variable: (type, value)}`` from a ``CMakeCache.txt``.
-
-    :raises SparkforgeError: if it cannot be read.
-    """
-    found: dict[str, tuple[str, str]] = {}
+    """Return ``{variable: (type, value)}`` from a ``CMakeCache.txt``."""
+    variables: dict[str, tuple[str, str]] = {}
     try:
         with open(path, encoding="utf-8", errors="replace") as stream:
             for line in stream:
@@ -213,18 +210,18 @@ def read_cache(path: str) -> dict[str, tuple[str, str]]:
                     value = match[4].strip("\r\n")
                     # CMake puts a value that begins or ends with a blank in single quotes.
                     quoted = len(value) > 1 and value[0] == value[-1] == "'"
-                    found[match[1] or match[2]] = (match[3], value[1:-1] if quoted else value)
+                    variables[match[1] or match[2]] = (match[3], value[1:-1] if quoted else value)
     except OSError as error:
         raise SparkforgeError(
             f"{path} cannot be read: {error.strerror}.", "Build with rebuild set, so that CMake recreates it."
         ) from error
-    return found
+    return variables
 
 
-def _check_caches(wanted: t.Mapping[str, t.Any], paths: list[str]) -> list[str]:
+def _check_caches(requested: t.Mapping[str, t.Any], paths: list[str]) -> list[str]:
     caches = [read_cache(path) for path in paths]
     problems = []
-    for variable, value in wanted.items():
+    for variable, value in requested.items():
         asked = _text(value)
         cache = next((cache for cache in caches if variable in cache), None)
         if cache is not None:
@@ -241,20 +238,20 @@ def _check_caches(wanted: t.Mapping[str, t.Any], paths: list[str]) -> list[str]:
 def _problem(variable: str, asked: str, cache: t.Mapping[str, tuple[str, str]]) -> str:
     """Return why the cache does not have the requested value, or '' if it has."""
     kind, chosen = cache[variable]
-    wanted, actual = _truth(asked), _truth(chosen)
-    if wanted is True and kind == "UNINITIALIZED":
+    requested, actual = _truth(asked), _truth(chosen)
+    if requested is True and kind == "UNINITIALIZED":
         # Set with -D, but not declared by any option() or set(... CACHE).
         return "but the project declares no such option"
-    if wanted is True and actual is True and kind == "INTERNAL":
+    if requested is True and actual is True and kind == "INTERNAL":
         # cmake_dependent_option() hides the option like this: it keeps the given value, but continues with OFF.
         return f"CMake ignored it: an option that it depends on is off{_off(cache)}"
-    if wanted is not None and wanted == actual:
+    if requested is not None and requested == actual:
         return ""
     if asked != chosen and ("*" in asked or "?" in asked) and not chosen.endswith("NOTFOUND") and chosen:
         return "" if fnmatch.fnmatchcase(chosen, asked) else f"CMake chose {chosen}"
     if asked == chosen:
         return ""
-    return f"CMake chose {chosen or 'nothing'}{_reason(variable, cache) if wanted is True else ''}"
+    return f"CMake chose {chosen or 'nothing'}{_reason(variable, cache) if requested is True else ''}"
 
 
 def _reason(variable: str, cache: t.Mapping[str, tuple[str, str]]) -> str:

@@ -26,14 +26,14 @@ SCHEMA = 2
 OWN_ALONE = ("entries", "made")
 
 
-def check_name(name: str, what: str) -> str:
+def check_name(name: str, kind: str) -> str:
     """Return ``name`` if it is a valid path component.
 
     :raises SparkforgeError: if it has a slash, begins with a dot or is one of our own links.
     """
     if not _NAME.fullmatch(name) or name in LINKS:
         raise SparkforgeError(
-            f"{name!r} is not a valid environment {what}.",
+            f"{name!r} is not a valid environment {kind}.",
             "Use letters, digits, '.', '_' and '-', beginning with a letter or a digit, "
             "and not 'current', 'previous' or 'staged'.",
         )
@@ -108,9 +108,9 @@ class Receipt(Own, Made, total=False):
     files: list[str]
 
 
-def own_of(place: str) -> Own | None:
+def own_of(directory: str) -> Own | None:
     """Return the receipt in an environment, or None if it is missing or unreadable."""
-    data = upgraded(receipts.load(os.path.join(place, "receipt.json")) or {})
+    data = upgrade(receipts.load(os.path.join(directory, "receipt.json")) or {})
     return data if data.get("schema") == SCHEMA else None
 
 
@@ -119,20 +119,15 @@ def of_one(root: str, name: str, environment_id: str) -> Receipt | None:
 
     ``<root>/receipts/env-<name>.json`` describes only the current environment.
     """
-    place = os.path.join(os.path.abspath(root), "envs", name, environment_id)
-    data = own_of(place)
+    directory = os.path.join(os.path.abspath(root), "envs", name, environment_id)
+    data = own_of(directory)
     if data is None:
         return None
-    paths = {"environment": place, "python": os.path.join(place, "bin", "python")}
+    paths = {"environment": directory, "python": os.path.join(directory, "bin", "python")}
     return t.cast("Receipt", {**data, "name": name, "paths": paths})
 
 
-def text_of(receipt: Own) -> str:
-    """Return the text of a receipt file."""
-    return json.dumps(receipt, indent=2, sort_keys=True) + "\n"
-
-
-def upgraded(data: dict[str, t.Any]) -> Receipt:
+def upgrade(data: dict[str, t.Any]) -> Receipt:
     """Return a receipt, converted to this version's schema if it is older."""
     if data.get("schema") == 1:
         # Schema 1 called the environment's id lock_id, like the id of the stack's lock.

@@ -81,20 +81,20 @@ class Files:
     unrecorded: list[str] = dataclasses.field(default_factory=list)
 
 
-def installed(path: t.Sequence[str] | None = None, files: FileSystem | None = None) -> dict[str, Distribution]:
+def distributions(path: t.Sequence[str] | None = None, files: FileSystem | None = None) -> dict[str, Distribution]:
     """Return the installed distributions by normalised name; for duplicates, the one that Python would import.
 
     :param path: directories, ``sys.path`` by default.
     :param files: the file system that contains them, this host's by default.
     """
     files = files or FileSystem()
-    found: dict[str, Distribution] = {}
+    by_name: dict[str, Distribution] = {}
     for directory in sys.path if path is None else path:
         for entry in sorted(files.names(directory)):
             if entry.endswith(".dist-info"):
                 distribution = _distribution(directory, entry, files)
-                found.setdefault(distribution.name, distribution)
-    return found
+                by_name.setdefault(distribution.name, distribution)
+    return by_name
 
 
 def _distribution(directory: str, entry: str, files: FileSystem) -> Distribution:
@@ -107,13 +107,13 @@ def _distribution(directory: str, entry: str, files: FileSystem) -> Distribution
 
 def pins(receipt: t.Mapping[str, t.Any] | None) -> dict[str, set[str]]:
     """Return the sha256 values that an environment's receipt allows for each distribution, by normalised name."""
-    found: dict[str, set[str]] = {}
+    hashes: dict[str, set[str]] = {}
     for line in (receipt or {}).get("requirements") or []:
-        one = split(str(line))
-        found.setdefault(one.name, set()).update(one.hashes)
+        requirement = split(str(line))
+        hashes.setdefault(requirement.name, set()).update(requirement.hashes)
     for wheel in installed_wheels(receipt or {}):
-        found.setdefault(wheel.name, set()).add(wheel.sha256)
-    return found
+        hashes.setdefault(wheel.name, set()).add(wheel.sha256)
+    return hashes
 
 
 # --- requirements ---
@@ -121,13 +121,13 @@ def pins(receipt: t.Mapping[str, t.Any] | None) -> dict[str, set[str]]:
 
 def requirements(distribution: Distribution) -> dict[str, list[str]]:
     """Return the version specifiers for each normalised requirement name, excluding those of extras."""
-    found: dict[str, list[str]] = {}
+    specifiers_of: dict[str, list[str]] = {}
     for line in distribution.requires:
         # Collapse blanks, because the pattern would try every way to split a run of them.
         match = _REQUIREMENT.fullmatch(" ".join(line.split()))
         if match and not re.search(r"\bextra\b", match[3] or ""):
-            found.setdefault(normalised(match[1]), []).append(match[2].strip())
-    return found
+            specifiers_of.setdefault(normalised(match[1]), []).append(match[2].strip())
+    return specifiers_of
 
 
 def unsatisfied(distribution: Distribution, others: t.Mapping[str, Distribution]) -> list[str]:
@@ -137,11 +137,11 @@ def unsatisfied(distribution: Distribution, others: t.Mapping[str, Distribution]
     because pip checked them when the environment was created.
     """
     problems = []
-    for name, wanted in requirements(distribution).items():
+    for name, alternatives in requirements(distribution).items():
         other = others.get(name)
-        if other is not None and not any(specifiers.satisfies(other.version, specifier) for specifier in wanted):
+        if other is not None and not any(specifiers.satisfies(other.version, specifier) for specifier in alternatives):
             problems.append(
-                f"{distribution.name} {distribution.version} requires {name} {' or '.join(wanted)}, but "
+                f"{distribution.name} {distribution.version} requires {name} {' or '.join(alternatives)}, but "
                 f"{other.version} is installed"
             )
     return problems
@@ -155,7 +155,7 @@ def rows(text: str) -> list[Row]:
 
     :raises ValueError: if it is not a list of files, or lists too many.
     """
-    found = []
+    covered = []
     for number, row in enumerate(_records(text)):
         if number == _FILES_LIMIT:
             raise ValueError(f"it names more than {_FILES_LIMIT} files")
@@ -166,8 +166,8 @@ def rows(text: str) -> list[Row]:
             content = base64.urlsafe_b64decode(digest + "=" * (-len(digest) % 4))
         except (binascii.Error, ValueError):
             content = b""
-        found.append(Row(row[0], algorithm, content, int(row[2]) if is_whole(row[2]) else None))
-    return found
+        covered.append(Row(row[0], algorithm, content, int(row[2]) if is_whole(row[2]) else None))
+    return covered
 
 
 def _records(text: str) -> t.Iterator[list[str]]:
@@ -198,13 +198,13 @@ def compare(
     :param everything: all installed distributions, because some directories, such as ``nvidia``, are shared.
     :param linked: files and directories elsewhere that links may point to or into.
     """
-    found = Files()
+    files = Files()
     work: list[tuple[int, str, Row]] = []
     directories: set[tuple[str, str]] = set()
     for distribution in distributions:
         recorded = record(distribution)
         if recorded is None:
-            found.unrecorded.append(distribution.name)
+            files.unrecorded.append(distribution.name)
             continue
         for row in recorded:
             top, slash, _rest = row.path.partition("/")
@@ -214,24 +214,26 @@ def compare(
             try:
                 size = os.stat(path).st_size
             except OSError:
-                found.missing.append(row.path)
+                files.missing.append(row.path)
                 continue
             if row.size is not None and size != row.size:
-                found.changed.append(row.path)
+                files.changed.append(row.path)
                 continue
             work.append((size, path, row))
-    found.count, found.size = len(work), sum(size for size, _path, _row in work)
+    files.count, files.size = len(work), sum(size for size, _path, _row in work)
     # Start with the largest files, so that no thread starts one when the others are done.
     work.sort(key=lambda item: item[0], reverse=True)
     with concurrent.futures.ThreadPoolExecutor(min(_THREADS, (os.cpu_count() or 1) + 1)) as pool:
         for changed in pool.map(lambda item: _changed(item[1], item[2]), work):
             if changed:
-                found.changed.append(changed)
-    known = {os.path.normpath(os.path.join(one.directory, row.path)) for one in everything for row in record(one) or []}
-    found.unknown = [path for directory, top in sorted(directories) for path in _unknown(directory, top, known, linked)]
-    found.changed.sort()
-    found.missing.sort()
-    return found
+                files.changed.append(changed)
+    known = {
+        os.path.normpath(os.path.join(other.directory, row.path)) for other in everything for row in record(other) or []
+    }
+    files.unknown = [path for directory, top in sorted(directories) for path in _unknown(directory, top, known, linked)]
+    files.changed.sort()
+    files.missing.sort()
+    return files
 
 
 def sha256_of(path: str) -> str:
@@ -259,15 +261,15 @@ def _digest(path: str, algorithm: str) -> bytes:
 
 
 def _unknown(directory: str, top: str, known: t.Collection[str], linked: t.Collection[str]) -> list[str]:
-    found = []
+    paths = []
     for base, folders, names in os.walk(os.path.join(directory, top)):
         folders[:] = sorted(folder for folder in folders if folder != "__pycache__")
         for name in sorted(names):
             path = os.path.join(base, name)
             target = os.readlink(path) if os.path.islink(path) else ""
             if path not in known and not {target, os.path.dirname(target)}.intersection(linked):
-                found.append(os.path.relpath(path, directory))
-    return found
+                paths.append(os.path.relpath(path, directory))
+    return paths
 
 
 def differing(wheel: str, distribution: Distribution) -> list[str] | None:
@@ -281,7 +283,7 @@ def differing(wheel: str, distribution: Distribution) -> list[str] | None:
 
     ours = {row.path: (row.digest, row.size) for row in record(distribution) or []}
     try:
-        with zip_archive.opened(wheel) as archive:
+        with zip_archive.open_zip(wheel) as archive:
             names = [name for name in archive.namelist() if re.fullmatch(r"[^/]+\.dist-info/RECORD", name)]
             if len(names) != 1:
                 return None

@@ -51,32 +51,29 @@ class Requirement:
     @property
     def version(self) -> str:
         """The pinned version, or '' for a URL, a range or no version."""
-        found = _VERSION.match(self.pin)
-        return found[1] if found else ""
+        match = _VERSION.match(self.pin)
+        return match[1] if match else ""
 
 
 def split(text: str) -> Requirement:
     """Parse any requirement line; only sha256 hashes are kept."""
     line = " ".join(text.replace("\\\n", " ").split())
     pin = _HASH_OPTION.sub("", f" {line}").strip()
-    hashes = {found["digest"] for found in _HASH_OPTION.finditer(f" {line}") if found["algorithm"] == "sha256"}
+    hashes = {option["digest"] for option in _HASH_OPTION.finditer(f" {line}") if option["algorithm"] == "sha256"}
     return Requirement(normalised(_NAME_ENDS.split(pin, maxsplit=1)[0]), pin, tuple(sorted(hashes)))
 
 
 def parse_requirement(text: str) -> Requirement:
-    """Parse one requirement, which must be pinned and have a sha256.
-
-    :raises SparkforgeError: names an invalid requirement.
-    """
-    found = split(text)
-    line, pin = " ".join(text.replace("\\\n", " ").split()), found.pin
+    """Parse one requirement, which must be pinned and have a sha256."""
+    requirement = split(text)
+    line, pin = " ".join(text.replace("\\\n", " ").split()), requirement.pin
     remedy = "Write it as name==version --hash=sha256:<64 hex digits>, as playbooks/lock.yml does."
     match = _PINNED.fullmatch(pin)
     if "\n" in text.replace("\\\n", "") or " -" in f" {pin}" or match is None:
-        raise SparkforgeError(f"The requirement {short(redact(text))!r} is not one pinned name.", remedy)
+        raise SparkforgeError(f"The requirement {clip(redact(text))!r} is not one pinned name.", remedy)
     if redact(pin) != pin:
         raise SparkforgeError(
-            f"The requirement {short(redact(pin))!r} has a password or a token in its URL, which receipts would show.",
+            f"The requirement {clip(redact(pin))!r} has a password or a token in its URL, which receipts would show.",
             "Move it to the index URL or to pip's configuration.",
         )
     options = list(_HASH_OPTION.finditer(f" {line}"))
@@ -86,31 +83,31 @@ def parse_requirement(text: str) -> Requirement:
         if option["algorithm"] != "sha256" or not SHA256.fullmatch(option["digest"]):
             raise SparkforgeError(
                 f"The requirement {redact(pin)!r} has the hash "
-                f"{short(option['algorithm'] + ':' + option['digest'])!r}, which is not a sha256.",
+                f"{clip(option['algorithm'] + ':' + option['digest'])!r}, which is not a sha256.",
                 remedy,
             )
-    return dataclasses.replace(found, name=normalised(match["name"]))
+    return dataclasses.replace(requirement, name=normalised(match["name"]))
 
 
-def place_option(option: str, place: str) -> str:
-    """Return the line of a requirements file that sets a location: exactly one option, whatever ``place`` contains.
+def place_option(option: str, location: str) -> str:
+    """Return the line of a requirements file that sets a location: exactly one option, whatever ``location`` contains.
 
     :raises SparkforgeError: for a character that ends a line, after which pip would read further options, or for an
         invalid URL.
     """
-    if re.search(r"[\x00-\x1f\x7f\x85\u2028\u2029]", place):
+    if re.search(r"[\x00-\x1f\x7f\x85\u2028\u2029]", location):
         raise SparkforgeError(
-            f"{option} has {short(redact(place))!r}, which contains a character that is invalid in URLs and paths.",
+            f"{option} has {clip(redact(location))!r}, which contains a character that is invalid in URLs and paths.",
             f"Correct {option}.",
         )
     try:
-        urllib.parse.urlsplit(place)
+        urllib.parse.urlsplit(location)
     except ValueError as error:
         raise SparkforgeError(
-            f"{option} has {short(redact(place))!r}, which is not a URL: {error}.", f"Correct {option}."
+            f"{option} has {clip(redact(location))!r}, which is not a URL: {error}.", f"Correct {option}."
         ) from error
-    return f"--{option.replace('_', '-')} {shlex.quote(place)}"
+    return f"--{option.replace('_', '-')} {shlex.quote(location)}"
 
 
-def short(text: str) -> str:
+def clip(text: str) -> str:
     return text if len(text) <= 120 else text[:117] + "..."

@@ -96,7 +96,7 @@ class Manifest(_Signed):
     seal: str
 
 
-def built(receipt: t.Mapping[str, t.Any], directory: str = "") -> list[Wheel]:
+def wheels_in(receipt: t.Mapping[str, t.Any], directory: str = "") -> list[Wheel]:
     """Return the wheels in a unit's receipt; a prefix, which no index serves, is left out.
 
     :param directory: the artefact's directory, if the wheels are on this machine.
@@ -132,18 +132,14 @@ def of_units(units: t.Iterable[Unit]) -> list[Wheel]:
     ]
 
 
-def of_manifest(manifest: Manifest) -> list[Wheel]:
-    return of_units(manifest["units"])
-
-
 def installed_wheels(receipt: t.Mapping[str, t.Any], store: str = "") -> list[Wheel]:
     """Return the wheels that an environment was created from as files, according to its receipt.
 
     :param store: the directory of wheels from the controller: ``<root>/wheels``.
     """
-    found = []
+    wheels = []
     for row in receipt.get("wheels") or []:
         file, sha256 = os.path.basename(str(row["file"])), str(row["sha256"])
         path = os.path.join(store, sha256, file) if store else ""
-        found.append(Wheel(file, sha256, normalised(file.partition("-")[0]), path=path))
-    return found
+        wheels.append(Wheel(file, sha256, normalised(file.partition("-")[0]), path=path))
+    return wheels

@@ -87,9 +87,9 @@ class WheelFiles:
             disk.remove(unpacked)
 
     def _check_room(self, member: zipfile.ZipInfo) -> None:
-        what = f"{member.filename[:200]!r} in {self.name}"
+        label = f"{member.filename[:200]!r} in {self.name}"
         remedy = "Free space there; if the size is implausible, do not trust the wheel."
-        disk.check_space(os.path.dirname(self.path), member.file_size, what, remedy, _RESERVE)
+        disk.check_space(os.path.dirname(self.path), member.file_size, label, remedy, _RESERVE)
 
 
 def _wheel(path: str) -> Wheel:
@@ -109,7 +109,7 @@ def _wheel(path: str) -> Wheel:
 def _opened(path: str) -> t.Iterator[zipfile.ZipFile]:
     """Open a wheel, and raise a clear error if it is incomplete."""
     try:
-        with zip_archive.opened(path) as archive:
+        with zip_archive.open_zip(path) as archive:
             yield archive
     except zip_archive.DAMAGED as error:
         raise SparkforgeError(
@@ -121,12 +121,12 @@ def _opened(path: str) -> t.Iterator[zipfile.ZipFile]:
 def _dist_info(archive: zipfile.ZipFile, name: str) -> str:
     """Return the name of the ``.dist-info`` directory that contains WHEEL and RECORD."""
     members = set(archive.namelist())
-    found = [
+    directories = [
         member[: -len("/WHEEL")] for member in members if member.endswith(".dist-info/WHEEL") and member.count("/") == 1
     ]
-    if len(found) != 1 or f"{found[0]}/RECORD" not in members:
+    if len(directories) != 1 or f"{directories[0]}/RECORD" not in members:
         raise SparkforgeError(
             f"{name} is not a wheel: it does not have exactly one .dist-info directory with WHEEL and RECORD.",
             "Check in the log what created it; a build backend writes both.",
         )
-    return found[0]
+    return directories[0]

@@ -23,10 +23,7 @@ MANIFESTS, SIMPLE = "manifests", "simple"
 
 
 def verify(directory: str, units: t.Iterable[keep.Build]) -> None:
-    """Refuse a wheel that does not match its receipt.
-
-    :raises SparkforgeError: for the first mismatch.
-    """
+    """Refuse a wheel that does not match its receipt."""
     for build in units:
         for wheel in build.wheels:
             path = os.path.join(directory, wheel.relative)
@@ -47,10 +44,10 @@ def verify(directory: str, units: t.Iterable[keep.Build]) -> None:
                 )
 
 
-def compare(directory: str, wanted: t.Mapping[str, bytes]) -> tuple[list[str], list[str]]:
+def compare(directory: str, desired: t.Mapping[str, bytes]) -> tuple[list[str], list[str]]:
     """Return which of the files ``wanted`` are missing or different, and which existing files to remove."""
     differ = []
-    for name, content in wanted.items():
+    for name, content in desired.items():
         try:
             with disk.open_regular(os.path.join(directory, name)) as stream:
                 same = stream.read() == content
@@ -58,29 +55,24 @@ def compare(directory: str, wanted: t.Mapping[str, bytes]) -> tuple[list[str], l
             same = False
         if not same:
             differ.append(name)
-    return differ, [name for name in _found(directory) if name not in wanted]
-
-
-def _found(directory: str) -> list[str]:
-    """Return the files in manifests and simple, including leftovers of a killed run."""
-    return [
-        os.path.relpath(os.path.join(place, file), directory)
+    # Includes the leftovers of a killed run.
+    existing = [
+        os.path.relpath(os.path.join(folder, file), directory)
         for part in (MANIFESTS, SIMPLE)
-        for place, _directories, names in os.walk(os.path.join(directory, part))
+        for folder, _directories, names in os.walk(os.path.join(directory, part))
         for file in names
     ]
+    return differ, [name for name in existing if name not in desired]
 
 
-def write(directory: str, wanted: t.Mapping[str, bytes], differ: t.Sequence[str], stale: t.Sequence[str]) -> None:
+def write(directory: str, desired: t.Mapping[str, bytes], differ: t.Sequence[str], stale: t.Sequence[str]) -> None:
     """Write the ``differ`` files from ``wanted`` and remove the ``stale`` ones, both returned by ``compare``."""
     # Write manifests last, so that everything that they list is available.
     for name in sorted(differ, key=lambda name: (name.startswith(MANIFESTS), name)):
-        disk.write_file(os.path.join(directory, name), wanted[name])
+        disk.write_file(os.path.join(directory, name), desired[name])
     for path in (os.path.join(directory, name) for name in stale):
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)
-        with contextlib.suppress(OSError):
-            os.rmdir(os.path.dirname(path))
+        disk.delete(path)
+        disk.remove_empty(os.path.dirname(path))
 
 
 def remove_build(root: str, directory: str, build: keep.Build) -> None:
@@ -92,5 +84,4 @@ def remove_build(root: str, directory: str, build: keep.Build) -> None:
         os.rename(artefact, removed)
     disk.remove(removed)
     disk.remove(os.path.join(root, "builds", *build.key))
-    with contextlib.suppress(OSError):
-        os.rmdir(os.path.join(root, "builds", build.name))
+    disk.remove_empty(os.path.join(root, "builds", build.name))

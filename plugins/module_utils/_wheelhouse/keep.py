@@ -43,7 +43,7 @@ class Build:
         """Return the build that ``receipt`` records."""
         name, mark = receipt["name"], receipt["fingerprint"]
         depends = receipt["inputs"].get("depends") or {}
-        return cls(name, mark, str(receipt["finished"]), frozenset(depends.items()), tuple(wheel.built(receipt)))
+        return cls(name, mark, str(receipt["finished"]), frozenset(depends.items()), tuple(wheel.wheels_in(receipt)))
 
 
 class Rule(t.NamedTuple):
@@ -57,15 +57,15 @@ def keys_of(manifest: wheel.Manifest) -> frozenset[Key]:
     return frozenset((unit["name"], unit["fingerprint"]) for unit in manifest["units"])
 
 
-def newest(published: t.Sequence[wheel.Manifest], keep: int) -> list[wheel.Manifest]:
+def latest_manifests(published: t.Sequence[wheel.Manifest], keep: int) -> list[wheel.Manifest]:
     """Return the first ``keep`` manifests for each stack name."""
     seen: dict[str, int] = {}
-    found = []
+    kept = []
     for manifest in published:
         seen[manifest["stack"]] = seen.get(manifest["stack"], 0) + 1
         if seen[manifest["stack"]] <= keep:
-            found.append(manifest)
-    return found
+            kept.append(manifest)
+    return kept
 
 
 def plan(
@@ -84,7 +84,7 @@ def plan(
     :param used: builds in use by environments, each with a description of the use.
     :param needed: the dependencies of unfinished builds.
     """
-    kept = newest(published, keep)
+    kept = latest_manifests(published, keep)
     known = {build.key: build for build in builds}
     stays: dict[Key, str] = dict.fromkeys(needed, "an unfinished build depends on it")
     stays.update(used)
@@ -114,13 +114,13 @@ def plan(
     )
 
 
-def used(root: str, builds: t.Mapping[Key, Build]) -> dict[Key, str]:
+def builds_in_use(root: str, builds: t.Mapping[Key, Build]) -> dict[Key, str]:
     """Return the builds in use by environments, with a description of the use.
 
     An environment is linked to its wheels by their sha256. All its receipts count: for the current environment, those
     that can be rolled back to, and those not yet switched to.
     """
-    found: dict[Key, str] = {}
+    uses: dict[Key, str] = {}
     pattern = glob.escape(root)
     paths = [
         *glob.glob(f"{pattern}/receipts/env-*.json"),
@@ -139,18 +139,18 @@ def used(root: str, builds: t.Mapping[Key, Build]) -> dict[Key, str]:
                 f"{path} cannot be read: {error.strerror}, so it is unknown which wheels are in use.",
                 "Set become for this task.",
             ) from error
-        words = {*_SHA256.findall(text), *_FINGERPRINT.findall(text)}
+        hashes = {*_SHA256.findall(text), *_FINGERPRINT.findall(text)}
         for key, build in builds.items():
-            if build.fingerprint in words or any(one.sha256 in words for one in build.wheels):
-                found.setdefault(key, f"the environment of {os.path.relpath(path, root)} uses it")
-    return found
+            if build.fingerprint in hashes or any(item.sha256 in hashes for item in build.wheels):
+                uses.setdefault(key, f"the environment of {os.path.relpath(path, root)} uses it")
+    return uses
 
 
 def depends_of(root: str, unfinished: t.Iterable[t.Mapping[str, t.Any]]) -> list[Key]:
     """Return the dependencies of unfinished builds."""
-    found: list[Key] = []
+    dependencies: list[Key] = []
     for row in unfinished:
         path = os.path.join(root, "builds", row["name"], row["fingerprint"], "request.json")
         with contextlib.suppress(ValueError, AttributeError, TypeError, KeyError):
-            found += ((receipts.load(path, links=False) or {})["inputs"].get("depends") or {}).items()
-    return found
+            dependencies += ((receipts.load(path, links=False) or {})["inputs"].get("depends") or {}).items()
+    return dependencies

@@ -68,7 +68,7 @@ def manifest(
         name, mark = str(unit["name"]), str(unit["fingerprint"])
         for wheel in unit["wheels"]:
             # The build account wrote the receipt, so it is not trusted.
-            if not is_of(wheel.file, wheel.name, wheel.version):
+            if not matches_wheel(wheel.file, wheel.name, wheel.version):
                 raise SparkforgeError(
                     f"The receipt of {name} {mark} names {wheel.file!r:.80}, which is no wheel of {wheel.name!r:.80} "
                     f"{wheel.version!r:.80}. Nothing was published.",
@@ -92,7 +92,7 @@ def manifest(
     return made
 
 
-def is_of(file: str, name: str, version: str) -> bool:
+def matches_wheel(file: str, name: str, version: str) -> bool:
     """Tell whether a file name matches a project and version: hosts install according to the file name."""
     try:
         parsed = parse_wheel_name(file)
@@ -107,21 +107,13 @@ def seal(manifest: t.Mapping[str, t.Any]) -> str:
     return digests.of_data({key: value for key, value in manifest.items() if key not in ("seal", "signature")})
 
 
-def text_of(manifest: Manifest) -> bytes:
-    """Return the bytes of a manifest's file, always the same for the same manifest."""
-    return (json.dumps(manifest, indent=2, sort_keys=True) + "\n").encode("ascii")
-
-
 def file_of(stack: str, lock_id: str) -> str:
     """Return the file name of a manifest."""
     return f"{stack}-{lock_id}.json"
 
 
 def checked_platform(platform: str) -> str:
-    """Return the name of a platform, which a host reports and which becomes part of paths and URLs.
-
-    :raises SparkforgeError: if it is invalid.
-    """
+    """Return the name of a platform, which a host reports and which becomes part of paths and URLs."""
     if not _PLATFORM.fullmatch(platform):
         raise SparkforgeError(
             f"{platform!r:.80} is not the name of a platform.",
@@ -140,9 +132,9 @@ def read(content: bytes, where: str = "The manifest") -> Manifest:
         data = json.loads(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         start = content[:200].lstrip().lower()
-        what = "an HTML page" if start.startswith((b"<!doctype", b"<html", b"<head", b"<?xml")) else "not JSON"
+        kind = "an HTML page" if start.startswith((b"<!doctype", b"<html", b"<head", b"<?xml")) else "not JSON"
         raise SparkforgeError(
-            f"{where} is {what}.",
+            f"{where} is {kind}.",
             "Check what answers there: this looks like a proxy or a login page.",
         ) from error
     return check(data, where)
@@ -186,9 +178,7 @@ def index(wheels: t.Iterable[Wheel]) -> dict[str, str]:
     projects: dict[str, dict[str, Wheel]] = {}
     for wheel in wheels:
         projects.setdefault(normalised(wheel.name), {})[wheel.relative] = wheel
-    pages = {
-        "index.html": page("Wheelhouse", [(f"{project}/", project) for project in sorted(projects)]),
-    }
+    pages = {"index.html": page("Wheelhouse", [(f"{project}/", project) for project in sorted(projects)])}
     for project, rows in projects.items():
         links = [
             (f"../../{urllib.parse.quote(path)}#sha256={wheel.sha256}", wheel.file)

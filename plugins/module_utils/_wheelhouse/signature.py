@@ -69,9 +69,9 @@ class Signer:
 def _run(command: t.Sequence[str], text: str = "") -> str:
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        said = (done.stderr or done.stdout).strip().splitlines() or [f"exit status {done.returncode}"]
+        lines = (done.stderr or done.stdout).strip().splitlines() or [f"exit status {done.returncode}"]
         raise SparkforgeError(
-            f"ssh-keygen cannot sign the manifest: {said[-1].rstrip('.')}.",
+            f"ssh-keygen cannot sign the manifest: {lines[-1].rstrip('.')}.",
             "Remove the directory keys below sparkforge_root and run again. Then pin the new key.",
         )
     return done.stdout

@@ -18,10 +18,10 @@ import os
 import re
 import typing as t
 
-from .._core import accounts, disk, phrases, receipts as _receipt
+from .._core import accounts, digests, disk, phrases, receipts as _receipt
 from .._core.errors import SparkforgeError
 from .._unit import receipt as built, state_file
-from .._wheel.wheel import Manifest, of_manifest
+from .._wheel.wheel import Manifest, of_units
 from . import files, keep, publication, signature
 
 _PLATFORM = re.compile(r"[a-z0-9][a-z0-9._+]*-[a-z0-9_]+")
@@ -92,39 +92,39 @@ class Store:
 
     def _publish(self) -> dict[str, t.Any]:
         with self.account.acting():
-            found = built.observe_all(self.root)
-            receipts = [receipt for receipt in found["receipts"] if receipt["platform"] == self.platform]
+            observed = built.observe_all(self.root)
+            receipts = [receipt for receipt in observed["receipts"] if receipt["platform"] == self.platform]
             builds = {build.key: build for build in map(keep.Build.of, receipts)}
-            unfinished = keep.depends_of(self.root, found["unfinished"] + found["running"])
+            unfinished = keep.depends_of(self.root, observed["unfinished"] + observed["running"])
         before = _receipt.read(self.root, self.receipt_name) or {}
         units, pending = self._units(builds)
         if pending:
-            return self._would(pending)
+            return self._check_mode_result(pending)
         with self.account.acting():
             files.verify(self.directory, units)
         published = self._published(before)
         manifest, old = self._manifest(units, published)
-        latest = next((one for one in published if one["stack"] == manifest["stack"]), None)
+        latest = next((item for item in published if item["stack"] == manifest["stack"]), None)
         if manifest is not latest:
-            published = [manifest, *(one for one in published if _content(one) != _content(manifest))]
+            published = [manifest, *(item for item in published if _content(item) != _content(manifest))]
         is_new_key = self.signer.make(self.check_mode)
-        published = [self.signer.sign(one) for one in published]
-        manifest = next(one for one in published if one["seal"] == manifest["seal"])
+        published = [self.signer.sign(item) for item in published]
+        manifest = next(item for item in published if item["seal"] == manifest["seal"])
 
-        used = keep.used(self.root, builds)
+        used = keep.builds_in_use(self.root, builds)
         rule = keep.plan(list(builds.values()), published, self.options["keep"], used, unfinished)
         gone = {build.key for build in rule.goes}
-        kept = keep.newest(published, self.options["keep"])
+        kept = keep.latest_manifests(published, self.options["keep"])
         # An older manifest is kept as long as an environment needs all of its builds.
-        published = [one for one in published if one in kept or keep.keys_of(one) <= (set(builds) - gone)]
-        pages = publication.index(wheel for one in published for wheel in of_manifest(one))
-        wanted = {os.path.join(files.SIMPLE, name): text.encode("ascii") for name, text in pages.items()}
-        for one in reversed(published):
+        published = [item for item in published if item in kept or keep.keys_of(item) <= (set(builds) - gone)]
+        pages = publication.index(wheel for item in published for wheel in of_units(item["units"]))
+        desired = {os.path.join(files.SIMPLE, name): text.encode("ascii") for name, text in pages.items()}
+        for item in reversed(published):
             # If two have the same stack and lock, the latest gets the name.
-            name = publication.file_of(one["stack"], one["lock_id"])
-            wanted[os.path.join(files.MANIFESTS, name)] = publication.text_of(one)
+            name = publication.file_of(item["stack"], item["lock_id"])
+            desired[os.path.join(files.MANIFESTS, name)] = digests.text_of(item).encode("ascii")
         receipt = {"kind": "wheelhouse", "platform": self.platform, "published": published}
-        differ, stale = files.compare(self.directory, wanted)
+        differ, stale = files.compare(self.directory, desired)
         result: dict[str, t.Any] = {
             "changed": bool(differ or stale or rule.goes or is_new_key),
             "manifest": manifest,
@@ -141,7 +141,7 @@ class Store:
             "diff": self._diff(manifest, old, builds, rule),
         }
         if not self.check_mode and (result["changed"] or receipt != before):
-            files.write(self.directory, wanted, differ, stale)
+            files.write(self.directory, desired, differ, stale)
             for build in rule.goes:
                 self._remove(build)
             _receipt.write(self.root, self.receipt_name, receipt)
@@ -152,19 +152,17 @@ class Store:
         name = f"{build.name}-{build.fingerprint}"
         with self.account.acting():
             files.remove_build(self.root, self.directory, build)
-        with contextlib.suppress(OSError):
-            os.rmdir(os.path.join(self.directory, build.name))
+        disk.remove_empty(os.path.join(self.directory, build.name))
         for path in (
             os.path.join(self.root, "receipts", "units", f"{name}.json"),
             os.path.join(self.options["log_root"], f"{name}.log"),
         ):
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)
+            disk.delete(path)
 
     def _path(self, *parts: str) -> str:
         return os.path.join(self.directory, *parts)
 
-    def _would(self, pending: t.Sequence[str]) -> dict[str, t.Any]:
+    def _check_mode_result(self, pending: t.Sequence[str]) -> dict[str, t.Any]:
         """Return the result of ``--check`` before the units are built."""
         name = publication.file_of(self.options["stack"], self.options["lock_id"])
         return {
@@ -181,7 +179,7 @@ class Store:
 
     def _units(self, builds: t.Mapping[keep.Key, keep.Build]) -> tuple[list[keep.Build], list[str]]:
         """Return the units' builds and, with ``--check``, the names of units that are not built yet."""
-        found, pending = [], []
+        units, pending = [], []
         for name, unit in sorted(self.options["units"].items()):
             build = builds.get((name, unit["fingerprint"]))
             if build is None and self.check_mode:
@@ -201,24 +199,24 @@ class Store:
                         f"the option units {wheel.get('sha256')}.",
                         "Pass the fact sparkforge_built of the run that built it.",
                     )
-            found.append(build)
-        return found, pending
+            units.append(build)
+        return units, pending
 
     def _published(self, before: t.Mapping[str, t.Any]) -> list[Manifest]:
         """Return the intact manifests, latest first: those in the receipt, and files that the receipt does not list."""
-        found: list[Manifest] = []
+        manifests: list[Manifest] = []
         candidates = list(before.get("published") or [])
-        places = [self._path(files.MANIFESTS, name) for name in disk.names(self._path(files.MANIFESTS))]
-        others = [(one, os.lstat(path).st_mtime_ns) for path in places for one in [state_file.read(path)] if one]
+        paths = [self._path(files.MANIFESTS, name) for name in disk.names(self._path(files.MANIFESTS))]
+        others = [(item, os.lstat(path).st_mtime_ns) for path in paths for item in [state_file.read(path)] if item]
         # Two manifests can have the same second.
         others.sort(key=lambda row: (str(row[0].get("written")), row[1]), reverse=True)
-        candidates += [one for one, _time in others]
+        candidates += [item for item, _time in others]
         for candidate in candidates:
             with contextlib.suppress(SparkforgeError):
-                one = publication.check(candidate)
-                if one["platform"] == self.platform and one["seal"] not in {other["seal"] for other in found}:
-                    found.append(one)
-        return found
+                item = publication.check(candidate)
+                if item["platform"] == self.platform and item["seal"] not in {other["seal"] for other in manifests}:
+                    manifests.append(item)
+        return manifests
 
     def _manifest(
         self, units: t.Iterable[keep.Build], published: t.Sequence[Manifest]
@@ -228,7 +226,7 @@ class Store:
         A new manifest gets a later time than the one it replaces, whatever the clock says: hosts refuse earlier ones.
         """
         lock = (self.options["stack"], self.options["lock_id"])
-        latest = next((one for one in published if (one["stack"], one["lock_id"]) == lock), None)
+        latest = next((other for other in published if (other["stack"], other["lock_id"]) == lock), None)
         now = datetime.datetime.now(datetime.timezone.utc).replace(tzinfo=None)
         if latest:
             before = datetime.datetime.strptime(latest["written"], publication.TIME)
@@ -253,7 +251,7 @@ class Store:
     ) -> list[dict[str, str]]:
         name = publication.file_of(manifest["stack"], manifest["lock_id"])
         gone = {build.key for build in rule.goes}
-        texts = [publication.text_of(one).decode("ascii") if one else "" for one in (old, manifest)]
+        texts = [digests.text_of(version) if version else "" for version in (old, manifest)]
         lists = ["".join(f"{unit} {mark}\n" for unit, mark in sorted(keys)) for keys in (builds, set(builds) - gone)]
         return [phrases.diff(name, *texts), phrases.diff(self.directory, *lists)]
 
@@ -263,30 +261,28 @@ class Store:
         """Remove manifests and index of one platform, or of all, with the key. source_build removes the artefacts."""
         if self.platform and not _PLATFORM.fullmatch(self.platform):
             self._check_options()
-        found = []
+        paths = []
         for platform in [self.platform] if self.platform else disk.names(self.house):
-            found += [os.path.join(self.house, platform, part) for part in (files.MANIFESTS, files.SIMPLE)]
-        found += [] if self.platform else [self.signer.directory]
-        found = [path for path in found if os.path.lexists(path)]
+            paths += [os.path.join(self.house, platform, part) for part in (files.MANIFESTS, files.SIMPLE)]
+        paths += [] if self.platform else [self.signer.directory]
+        paths = [path for path in paths if os.path.lexists(path)]
         pattern = os.path.join(
             glob.escape(self.root), "receipts", f"wheelhouse-{glob.escape(self.platform) or '*-*'}.json"
         )
         receipts = sorted(glob.glob(pattern))
-        changed = bool(found or receipts)
+        changed = bool(paths or receipts)
         if changed and not self.check_mode:
             with _receipt.lock(self.root, "wheelhouse"):
                 for path in receipts:
                     _receipt.remove(self.root, os.path.basename(path)[: -len(".json")])
-                for path in found:
+                for path in paths:
                     disk.remove(path)
-                    with contextlib.suppress(OSError):
-                        os.rmdir(os.path.dirname(path))
-                with contextlib.suppress(OSError):
-                    os.rmdir(self.house)
+                    disk.remove_empty(os.path.dirname(path))
+                disk.remove_empty(self.house)
         return {
             "changed": changed,
-            "removed": [*found, *receipts],
-            "diff": {"before": "".join(f"{path}\n" for path in [*found, *receipts]), "after": ""},
+            "removed": [*paths, *receipts],
+            "diff": {"before": "".join(f"{path}\n" for path in [*paths, *receipts]), "after": ""},
         }
 
 

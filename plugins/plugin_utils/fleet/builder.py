@@ -44,7 +44,7 @@ def elect(
     _check_builders(named, [item for item in inventory if item in playing], platforms)
     name, why = _choose(platform, named, inventory, playing, platforms)
     # An unreachable host of the play cannot be queried; its platform may be known from an earlier run.
-    before = [item for item in _before(name, named, inventory) if item not in playing]
+    before = [item for item in _preceding(name, named, inventory) if item not in playing]
     before = [item for item in before if platforms.get(item) in (None, platform)]
     outside = [item for item in before if item not in play_hosts][:ASKED]
     if found and before and found["host"] != name:
@@ -60,27 +60,24 @@ def elect(
     return {"name": name, "platform": platform, "here": name == host, "outside": outside, "reason": reason}
 
 
-def _before(name: str, named: t.Sequence[str], inventory: t.Sequence[str]) -> list[str]:
+def _preceding(name: str, named: t.Sequence[str], inventory: t.Sequence[str]) -> list[str]:
     """Return the hosts that take precedence over ``name``, in order."""
     order = list(named) if named else list(inventory)
     return order[: order.index(name)] if name in order else order
 
 
 def _check_builders(named: t.Sequence[str], playing: t.Sequence[str], platforms: t.Mapping[str, str]) -> None:
-    """Refuse a `builders` group that shares no platform with the other hosts of the play.
-
-    :raises SparkforgeError: names the builders and their platforms.
-    """
+    """Refuse a `builders` group that shares no platform with the other hosts of the play."""
     kinds = {item: platforms.get(item) for item in named}
     others = [item for item in playing if item not in kinds]
     if not kinds or None in kinds.values() or not others:
         return
-    wanted = {platforms.get(item) for item in others}
-    if wanted & set(kinds.values()):
+    needed = {platforms.get(item) for item in others}
+    if needed & set(kinds.values()):
         return
     listed = ", ".join(f"{item} ({kind})" for item, kind in kinds.items())
     raise SparkforgeError(
-        f"The group builders has {listed}, and the other hosts are {', '.join(sorted(filter(None, wanted)))}: none of "
+        f"The group builders has {listed}, and the other hosts are {', '.join(sorted(filter(None, needed)))}: none of "
         f"its hosts can build for these platforms.",
         f"Add a host of their platform, such as {others[0]} to the group builders, or remove the group. Nothing"
         " was changed.",
@@ -94,7 +91,6 @@ def _choose(
     playing: t.Container[str],
     platforms: t.Mapping[str, str],
 ) -> tuple[str, str]:
-    """Return the builder and the reason for the choice."""
 
     def first(hosts: t.Iterable[str]) -> str | None:
         return next((item for item in hosts if item in playing and platforms.get(item) == platform), None)

@@ -15,7 +15,7 @@ from ...module_utils._core.errors import SparkforgeError
 DEFAULT = (1, "25%", "rest")
 _REMEDY = "Set sparkforge_waves to numbers of hosts, percentages and rest, such as [1, 25%, rest]."
 #: With another jump host or port, the same address is a different machine.
-_WAY = ("ansible_port", "ansible_ssh_common_args", "ansible_ssh_extra_args")
+_ROUTE = ("ansible_port", "ansible_ssh_common_args", "ansible_ssh_extra_args")
 
 
 def distinct(hosts: t.Sequence[str], hostvars: t.Mapping[str, t.Any]) -> list[str]:
@@ -28,8 +28,8 @@ def distinct(hosts: t.Sequence[str], hostvars: t.Mapping[str, t.Any]) -> list[st
     for host in hosts:
         variables = hostvars[host]
         address = str(variables.get("ansible_host") or host).lower()
-        way = (address, *(str(variables.get(name) or "") for name in _WAY))
-        other = names.setdefault(way, host)
+        route = (address, *(str(variables.get(name) or "") for name in _ROUTE))
+        other = names.setdefault(route, host)
         if other != host:
             raise SparkforgeError(
                 f"{other} and {host} are one machine to this inventory: both are reached at {address}. Nothing was"
@@ -44,45 +44,46 @@ def waves(hosts: t.Sequence[str], definition: t.Any = "default") -> list[int]:
 
     :raises SparkforgeError: for an invalid definition, or one that leaves hosts out.
     """
-    words = _words(DEFAULT if definition == "default" else definition)
-    percentages = sum(int(word[:-1]) for word in words if word.endswith("%"))
+    entries = _parse(DEFAULT if definition == "default" else definition)
+    percentages = sum(int(word[:-1]) for word in entries if word.endswith("%"))
     if percentages > 100:
-        raise SparkforgeError(f"The waves {_shown(words)} add up to {percentages} % of the hosts.", _REMEDY)
+        raise SparkforgeError(f"The waves {_listed(entries)} add up to {percentages} % of the hosts.", _REMEDY)
     left, sizes = len(hosts), []
-    for word in words:
-        size = left if word == "rest" else _size(word, len(hosts))
+    for word in entries:
+        if word == "rest":
+            size = left
+        elif word.endswith("%"):
+            size = max(1, len(hosts) * int(word[:-1]) // 100)
+        else:
+            size = int(word)
         sizes.append(min(size, left))
         left -= sizes[-1]
     if left:
         raise SparkforgeError(
-            f"The waves {_shown(words)} hold {sum(sizes)} of {len(hosts)} hosts: {left} would never be reached.",
+            f"The waves {_listed(entries)} hold {sum(sizes)} of {len(hosts)} hosts: {left} would never be reached.",
             "Make rest the last wave of sparkforge_waves.",
         )
     return [size for size in sizes if size] or [1]
 
 
-def _words(definition: t.Any) -> list[str]:
+def _parse(definition: t.Any) -> list[str]:
     """Return the waves as validated strings."""
     listed = [definition] if isinstance(definition, int) else definition
     if isinstance(listed, str):
         listed = [word for word in re.split(r"[\s,\[\]'\"]+", listed) if word]
     if not isinstance(listed, t.Sequence) or not listed:
         raise SparkforgeError("sparkforge_waves names no wave.", _REMEDY)
-    words = [str(item).strip() for item in listed]
-    for number, word in enumerate(words, 1):
+    entries = [str(item).strip() for item in listed]
+    for number, word in enumerate(entries, 1):
         if isinstance(listed[number - 1], bool) or not re.fullmatch(r"[1-9]\d{0,5}|[1-9]\d?%|100%|rest", word):
             raise SparkforgeError(f"{word} is not a wave size.", _REMEDY)
-        if word == "rest" and number < len(words):
-            raise SparkforgeError(f"In the waves {_shown(words)} no hosts are left after rest.", _REMEDY)
-    return words
+        if word == "rest" and number < len(entries):
+            raise SparkforgeError(f"In the waves {_listed(entries)} no hosts are left after rest.", _REMEDY)
+    return entries
 
 
-def _size(word: str, whole: int) -> int:
-    return max(1, whole * int(word[:-1]) // 100) if word.endswith("%") else int(word)
-
-
-def _shown(words: t.Sequence[str]) -> str:
-    return f"[{', '.join(words)}]"
+def _listed(entries: t.Sequence[str]) -> str:
+    return f"[{', '.join(entries)}]"
 
 
 def stop(
@@ -91,10 +92,7 @@ def stop(
     alive: t.Collection[str],
     max_fail_percentage: t.Any = 0,
 ) -> str:
-    """Return why no further wave may start, or ''.
-
-    :raises SparkforgeError: for an invalid percentage.
-    """
+    """Return why no further wave may start, or ''."""
     allowed, running = percentage(max_fail_percentage), set(alive)
     waves: dict[int, list[tuple[str, bool]]] = {}
     for host in hosts:
@@ -114,10 +112,7 @@ def stop(
 
 
 def percentage(value: t.Any) -> float:
-    """Return the percentage of hosts that may fail.
-
-    :raises SparkforgeError: if the value is not a percentage.
-    """
+    """Return the percentage of hosts that may fail."""
     try:
         number = float(str(value).strip().removesuffix("%"))
     except ValueError:
@@ -133,12 +128,12 @@ def percentage(value: t.Any) -> float:
 def stopped(hosts: t.Sequence[str], alive: t.Collection[str], hostvars: t.Mapping[str, t.Any]) -> dict[str, str]:
     """Return the hosts on which the run stopped, each with the reason."""
     running = set(alive)
-    found = {}
+    reasons = {}
     for host in hosts:
-        said = _said(host in running, hostvars[host])
-        if said:
-            found[host] = " ".join(f"{said.strip().rstrip('.')}{_meanwhile(hostvars[host])}".split())
-    return found
+        reason = _stop_reason(host in running, hostvars[host])
+        if reason:
+            reasons[host] = " ".join(f"{reason.strip().rstrip('.')}{_meanwhile(hostvars[host])}".split())
+    return reasons
 
 
 def _meanwhile(variables: t.Mapping[str, t.Any]) -> str:
@@ -160,7 +155,7 @@ def _meanwhile(variables: t.Mapping[str, t.Any]) -> str:
     return ""
 
 
-def _said(alive: bool, variables: t.Mapping[str, t.Any]) -> str:
+def _stop_reason(alive: bool, variables: t.Mapping[str, t.Any]) -> str:
     outcome = variables.get("sparkforge_outcome")
     if outcome:
         return str(outcome)

@@ -12,7 +12,7 @@ import re
 import time
 import typing as t
 
-from ...module_utils._core import phrases, shown, verdict
+from ...module_utils._core import phrases, sanitize, verdict
 
 FORMAT = 3
 #: The state of a host, best first: matches the stack; needs changes; cannot be provisioned as it is; not read.
@@ -63,10 +63,10 @@ def row(
     plan = look.get("plan") or {}
     would = {role: [str(item) for item in items] for role, items in changes.items() if items}
     would.update(_environment_changes(look, plan))
-    reasons = [{"cause": _bare(str(stop["cause"])), "remedy": str(stop.get("remedy") or "")} for stop in stops]
+    reasons = [{"cause": _unwrap(str(stop["cause"])), "remedy": str(stop.get("remedy") or "")} for stop in stops]
     if plan.get("cause"):
         reasons.append({"cause": plan["cause"], "remedy": plan["remedy"]})
-    current = _of_state(look, "current")
+    current = _find_environment(look, "current")
     recorded = (current or {}).get("stack") or {}
     is_wanted = look.get("current") == plan.get("environment_id")
     return {
@@ -81,8 +81,8 @@ def row(
         "stack": (stack if current and is_wanted else recorded).get("name"),
         "bridge": recorded.get("method") == "wheel" and stack.get("method") == "build",
         "environment": current,
-        "staged": _of_state(look, "staged"),
-        "previous": _of_state(look, "previous"),
+        "staged": _find_environment(look, "staged"),
+        "previous": _find_environment(look, "previous"),
         **{key: list(look.get(key) or []) for key in ("running", "unfinished", "stopped")},
         "proof": _proof(look, "proof"),
         "staged_proof": _proof(look, "staged_proof"),
@@ -96,24 +96,23 @@ def row(
 
 def unread(host: str, problem: str, unreachable: bool) -> Row:
     """Return the row of a host that could not be read, with the reason."""
-    why = {"standing": UNREACHABLE if unreachable else FAILED, "problem": " ".join(_bare(problem).split())}
+    why = {"standing": UNREACHABLE if unreachable else FAILED, "problem": " ".join(_unwrap(problem).split())}
     return {**row(host, {}, {}, {}), **why}
 
 
-def _of_state(look: Facts, state: str) -> Row | None:
+def _find_environment(look: Facts, state: str) -> Row | None:
     return next((dict(item) for item in look.get("environments") or [] if item["state"] == state), None)
 
 
 def _environment_changes(look: Facts, plan: Facts) -> dict[str, list[str]]:
-    """Return descriptions of the pending changes of ``python_env``."""
-    wanted = plan.get("environment_id") or "depends on a step that has not run yet"
-    said = [
-        _ACTIONS[action].format(wanted=wanted) if action in _ACTIONS else f"{action}, environment {wanted}"
+    environment = plan.get("environment_id") or "depends on a step that has not run yet"
+    changes = [
+        _ACTIONS[action].format(wanted=environment) if action in _ACTIONS else f"{action}, environment {environment}"
         for action in plan.get("actions") or []
         if action != "remove" or not plan.get("removed")
     ]
-    said += [f"remove environment {name}" for name in plan.get("removed") or []]
-    return {"python_env": said} if said else {}
+    changes += [f"remove environment {name}" for name in plan.get("removed") or []]
+    return {"python_env": changes} if changes else {}
 
 
 def _proof(look: Facts, key: str) -> Row | None:
@@ -122,9 +121,9 @@ def _proof(look: Facts, key: str) -> Row | None:
     if not proof:
         return None
     keys = "verdict scope started stack lock environment_id summary failed accepted drift".split()
-    kept = {key: proof.get(key) for key in keys}
+    values = {key: proof.get(key) for key in keys}
     began = _seconds(proof.get("started"))
-    return {**kept, "age": None if began is None else max(0, int(look["now"]) - began)}
+    return {**values, "age": None if began is None else max(0, int(look["now"]) - began)}
 
 
 def _drift(look: Facts, current: Facts | None) -> list[dict[str, str]]:
@@ -223,9 +222,9 @@ def _table(rows: t.Sequence[Row]) -> str:
     lines = [[title for title, _cell in columns]]
     for item in rows:
         if item["problem"]:
-            lines.append([shown.line(item["host"]), f"{item['standing']}: {shown.line(item['problem'])}"])
+            lines.append([sanitize.line(item["host"]), f"{item['standing']}: {sanitize.line(item['problem'])}"])
         else:
-            lines.append([shown.line(cell(item)) for _title, cell in columns])
+            lines.append([sanitize.line(cell(item)) for _title, cell in columns])
     widths = [
         max(len(line[number]) for line in lines if len(line) > 2 or number == 0) for number in range(len(columns))
     ]
@@ -248,13 +247,13 @@ def _proof_cell(item: Row) -> str:
     proof = item["proof"]
     if proof is None:
         return "never"
-    where = f" ({proof['scope']})" if proof["verdict"] == verdict.PROVEN else ""
+    cell = f" ({proof['scope']})" if proof["verdict"] == verdict.PROVEN else ""
     warned = (proof.get("summary") or {}).get("warn")
-    where += f" with {phrases.plural(warned, 'warning')}" if warned else ""
+    cell += f" with {phrases.plural(warned, 'warning')}" if warned else ""
     accepted = proof.get("accepted") or []
-    where += f", {len(accepted)} accepted" if accepted else ""
-    where = f"{proof['verdict']}{where}, {age(proof['age'])}"
-    return f"{where}, changed since" if item["changed"] else where
+    cell += f", {len(accepted)} accepted" if accepted else ""
+    cell = f"{proof['verdict']}{cell}, {age(proof['age'])}"
+    return f"{cell}, changed since" if item["changed"] else cell
 
 
 def _change_cell(item: Row) -> str:
@@ -262,7 +261,7 @@ def _change_cell(item: Row) -> str:
         return f"site.yml would stop: {phrases.plural(len(item['stops']), 'problem')}"
     if not item["changes"]:
         return "nothing"
-    return ", ".join(f"{role} {len(said)}" for role, said in item["changes"].items())
+    return ", ".join(f"{role} {len(changes)}" for role, changes in item["changes"].items())
 
 
 def _details(item: Row) -> str:
@@ -272,24 +271,24 @@ def _details(item: Row) -> str:
         why = f": {build['cause']}" if build.get("cause") else ""
         lines.append(f"build ended without an artefact: {build['name']} {build['fingerprint'][:8]}{why}")
     lines += [*item["stopped"], *([f"staged: {_environment_id(item['staged'])}"] if item["staged"] else [])]
-    for key, what in (("proof", "failed check: "), ("staged_proof", "failed check of the staged environment: ")):
-        lines += _some(what, (item[key] or {}).get("failed") or [])
-    lines += _some("accepted by this site: ", (item["proof"] or {}).get("accepted") or [])
+    for key, label in (("proof", "failed check: "), ("staged_proof", "failed check of the staged environment: ")):
+        lines += _list_some(label, (item[key] or {}).get("failed") or [])
+    lines += _list_some("accepted by this site: ", (item["proof"] or {}).get("accepted") or [])
     versions = ", ".join(f"{device} {version}" for device, version in sorted(item["firmware"].items()))
-    lines += _some("firmware: ", [versions] if versions else [])
-    changed, others = ([one for one in item["drift"] if (one in item["changed"]) is was] for was in (True, False))
+    lines += _list_some("firmware: ", [versions] if versions else [])
+    changed, others = ([entry for entry in item["drift"] if (entry in item["changed"]) is was] for was in (True, False))
     for prefix, rows in (("changed since the last proof: ", changed), ("drift: ", others)):
-        lines += _some(prefix, [f"{one['what']}: {one['before']} -> {one['now']}" for one in rows])
+        lines += _list_some(prefix, [f"{entry['what']}: {entry['before']} -> {entry['now']}" for entry in rows])
     lines += [f"stops: {stop['cause']} {stop['remedy']}".rstrip() for stop in item["stops"]]
-    for role, said in item["changes"].items():
-        lines += [f"{role}: {line}" for line in _by_verb(said)]
-    return "\n".join([shown.line(item["host"]), *(f"  {shown.line(line)}" for line in lines)]) if lines else ""
+    for role, changes in item["changes"].items():
+        lines += [f"{role}: {line}" for line in _group_by_verb(changes)]
+    return "\n".join([sanitize.line(item["host"]), *(f"  {sanitize.line(line)}" for line in lines)]) if lines else ""
 
 
-def _by_verb(said: t.Sequence[str]) -> list[str]:
+def _group_by_verb(changes: t.Sequence[str]) -> list[str]:
     """Return a role's pending changes in a few lines: install a, b, c and 9 more."""
     groups: dict[str, list[str]] = {}
-    for item in said:
+    for item in changes:
         verb, _space, thing = item.partition(" ")
         if verb in _VERBS:
             groups.setdefault(verb, []).append(thing)
@@ -301,7 +300,7 @@ def _by_verb(said: t.Sequence[str]) -> list[str]:
     return lines
 
 
-def _some(prefix: str, items: t.Sequence[str]) -> list[str]:
+def _list_some(prefix: str, items: t.Sequence[str]) -> list[str]:
     lines = [f"{prefix}{item}" for item in items[:LISTED]]
     return [*lines, f"{prefix}and {len(items) - LISTED} more"] if len(items) > LISTED else lines
 
@@ -314,8 +313,8 @@ def _summary(counts: Facts) -> str:
         FAILED: "could not be read",
         UNREACHABLE: "unreachable",
     }
-    said = ", ".join(f"{counts[standing]} {word}" for standing, word in nouns.items() if counts[standing])
-    return f"{phrases.plural(counts['hosts'], 'host')}: {said or 'none'}."
+    counted = ", ".join(f"{counts[standing]} {word}" for standing, word in nouns.items() if counts[standing])
+    return f"{phrases.plural(counts['hosts'], 'host')}: {counted or 'none'}."
 
 
 def age(seconds: int | None) -> str:
@@ -335,6 +334,6 @@ def _seconds(moment: t.Any) -> int | None:
         return None
 
 
-def _bare(message: str) -> str:
+def _unwrap(message: str) -> str:
     """Return a plugin's message without the prefix that Ansible adds."""
     return _WRAPPING.sub("", message, count=1)

@@ -10,7 +10,7 @@ import dataclasses
 import hashlib
 import typing as t
 
-from ...module_utils._apt.wanted import missing
+from ...module_utils._apt.request import missing
 
 #: The variables with which a site changes a unit, and the role whose plan combines it with the other layers.
 CHANGED_BY = {
@@ -57,9 +57,6 @@ def is_written(path: str, content: str, observation: t.Mapping[str, t.Any]) -> b
 
 
 def packages(names: t.Sequence[str], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return the plan that installs ``names`` if some of them are missing.
-
-    :raises SparkforgeError: for an invalid package name.
-    """
+    """Return the plan that installs ``names`` if some of them are missing."""
     lacking = missing(names, observation["apt"]["packages"])
     return Plan({"packages": list(names)} if lacking else {}, [f"install {name}" for name in lacking])

@@ -10,7 +10,7 @@ import typing as t
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
-from ...module_utils._apt.wanted import satisfied
+from ...module_utils._apt.request import is_satisfied
 from ...module_utils._core import platforms
 from . import Plan, for_wheels, is_written, packages
 
@@ -35,17 +35,14 @@ def of_stack(settings: t.Mapping[str, t.Any], installed: t.Mapping[str, str]) ->
         version = (settings["stack"].get(library) or {}).get("version")
         if settings["stack"]["method"] == "build" and version:
             minor, minimum, first = ".".join(version.split(".")[:2]), f">={version}", row["packages"][0]
-            there = satisfied(f"{first}={versions[0]}{minimum}", installed)
+            there = is_satisfied(f"{first}={versions[0]}{minimum}", installed)
             versions.insert(0, installed[first] if there else f"{minor}.*{row['suffix']}")
         requests += ["|".join(f"{name}={text}{minimum}" for text in versions) for name in row["packages"]]
     return requests
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return the missing parts; for an uninstallation, the existing source and autoremove protection.
-
-    :raises SparkforgeError: for an invalid package name.
-    """
+    """Return the missing parts; for an uninstallation, the existing source and autoremove protection."""
     url, guard = repository(settings, observation), settings["__cuda_libraries_keep_file"]
     if settings["cuda_libraries_state"] == "absent":
         return Plan({"source": url, **({"unguard": guard} if guard in observation["managed_files"] else {})})

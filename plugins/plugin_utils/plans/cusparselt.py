@@ -10,7 +10,7 @@ import re
 import typing as t
 
 from ...module_utils._apt.deb_version import compare_versions
-from ...module_utils._apt.wanted import parse_wanted, satisfied
+from ...module_utils._apt.request import is_satisfied, parse_request
 from ...module_utils._core.errors import SparkforgeError
 from ...module_utils._fetch import redist_plan
 from . import Plan, archives, for_wheels, is_written
@@ -37,7 +37,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     local_repos = [name for name in observation["apt"]["packages"] if _LOCAL_REPO.match(name)]
     backend, reason, packages = choose(settings, observation, version, archive, local_repos)
     if not backend:
-        names = [parse_wanted(text)[0].name for text in packages]
+        names = [parse_request(text)[0].name for text in packages]
         return Plan({"ask": names}, [f"install cuSPARSELt {version}, from the first source that has it"])
     files, loader_file = observation["managed_files"], settings["__cusparselt_loader_file"]
     loader_entry = f"/usr/lib/{machine}-linux-gnu/libcusparseLt/{stack['cuda']['major']}\n"
@@ -102,7 +102,7 @@ def choose(
     packages = [f"{name}={asked}[.-]*" for name in (runtime, f"{library}-dev-cuda-{cuda_major}")]
     in_use = any(name.endswith(f"-{version}") for name in local_repos)
     by_package = [backend for backend in backends if backend != "redist"]
-    if by_package and all(satisfied(text, installed) for text in packages):
+    if by_package and all(is_satisfied(text, installed) for text in packages):
         backend = "local_repo" if in_use and "local_repo" in by_package else by_package[0]
         return backend, f"{installed_version} is already installed as a package, with the SONAME {soname}", []
     path = str((observation.get("loader") or {}).get("libraries", {}).get(soname))
@@ -110,7 +110,7 @@ def choose(
         return "redist", f"the loader already finds the archive's {path}", []
     lacking = [
         package.name
-        for package in (parse_wanted(text)[0] for text in packages)
+        for package in (parse_request(text)[0] for text in packages)
         if not any(map(package.accepts, offers.get(package.name, ())))
     ]
     no_sha256 = not settings["cusparselt_local_repo_sha256"]

@@ -256,10 +256,7 @@ def of_host(
     mtu: int = 9000,
     switch_mtu: int = 1500,
 ) -> dict[str, t.Any]:
-    """Return one host's ``rails``, the ``environment`` that NCCL needs, and the ``rounds`` in which it measures.
-
-    :raises PlanError: with every fault in the variables.
-    """
+    """Return one host's ``rails``, the ``environment`` that NCCL needs, and the ``rounds`` in which it measures."""
     fabric = find_links(hosts, topology, links, port, mtu, switch_mtu)
     if host not in hosts:
         cause = f"{host} is not a host of the fabric ({', '.join(hosts)})."
@@ -277,10 +274,9 @@ def _parts(rounds: list[list[dict[str, t.Any]]], host: str) -> list[dict[str, t.
         mine = next((entry for entry in entries if host in (entry["server"], entry["client"])), None)
         if mine is None:
             parts.append({})
-        elif mine["server"] == host:
-            parts.append({"link": mine["link"], "role": "server", "peer": mine["client"]})
-        else:
-            parts.append({"link": mine["link"], "role": "client", "peer": mine["server"]})
+            continue
+        role, peer = ("server", "client") if mine["server"] == host else ("client", "server")
+        parts.append({"link": mine["link"], "role": role, "peer": mine[peer]})
     return parts
 
 

@@ -15,10 +15,7 @@ from .units import clang, platform_of, units
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return the unit, and as ``override`` the source that replaces the pinned LLVM.
-
-    :raises SparkforgeError: for a unit that cannot be assembled.
-    """
+    """Return the unit, and as ``override`` the source that replaces the pinned LLVM."""
     if settings["llvm_state"] == "absent":
         return Plan()
     stack: Stack = settings["stack"]
@@ -29,11 +26,11 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         {**settings["__llvm_built"], "toolchain": clang(stack)},
         {"cmake_args": [f"-DLLVM_USE_LINKER={linker}"]} if linker else {},
         stack["units"].get("llvm") or {},
-        _of_override(override) if override else {},
+        {"source": {"submodules": False, **override} if "repo" in override else override} if override else {},
         settings["llvm_unit"],
         {"toolchain": settings["llvm_toolchain"]},
     ]
-    described = _said(override, locked) if override else ""
+    described = _describe_override(override, locked) if override else ""
     note = (
         f"{described}. MLIR changes daily: if Triton does not compile with it, fix it at your own risk with edits and "
         f"patches in triton_unit."
@@ -42,11 +39,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     return Plan({"units": chosen, "override": described}, notes=[note] if described else [])
 
 
-def _of_override(override: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    return {"source": {"submodules": False, **override} if "repo" in override else dict(override)}
-
-
-def _said(override: t.Mapping[str, t.Any], locked: t.Mapping[str, t.Any]) -> str:
+def _describe_override(override: t.Mapping[str, t.Any], locked: t.Mapping[str, t.Any]) -> str:
     version = override.get("version") or f"of sha256 {override.get('sha256', '')}"
     where = redact(str(override.get("archive") or override.get("repo") or ""))
     return f"LLVM {version} from {where} in place of {locked.get('commit') or 'the one that Triton pins'}"

@@ -14,10 +14,7 @@ from . import Plan, archives
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return the archives to install or, for an uninstallation, their components.
-
-    :raises SparkforgeError: for an archive that is not in the stack's format.
-    """
+    """Return the archives to install or, for an uninstallation, their components."""
     chosen = archives.select(settings["math_libraries_archives"], observation, settings["math_libraries_prefix"])
     if settings["math_libraries_state"] == "absent":
         return Plan({"archives": {"platform": chosen["platform"], "rows": chosen["components"]}})

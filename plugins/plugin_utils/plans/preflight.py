@@ -148,7 +148,7 @@ def _gpu(case: Case) -> t.Iterator[Problem]:
                 "Set stack_profile to this GPU's profile, or to generic.",
                 case.severity,
             )
-        elif re.search(r"\d+\.\d", architectures) and not fatbin.listed(architectures).runs_on(capability):
+        elif re.search(r"\d+\.\d", architectures) and not fatbin.parse_arch_list(architectures).runs_on(capability):
             yield problem(
                 "compute capability",
                 f"{label}, which cannot run code for {architectures}.",

@@ -43,16 +43,16 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     manifest = (settings.get("sparkforge_manifest") or {}) if from_units else {}
     units = [unit for unit in manifest.get("units") or () if unit["wheels"]]
     wheels = of_units(units)
-    if refused := _foreign(stack, settings, manifest, units, platform):
+    if refused := _unrequested(stack, settings, manifest, units, platform):
         return Plan(refusals=[refused])
     # The official wheels that replace units which failed to compile (role `source_unit`).
-    instead = _instead(stack, manifest, platform) if manifest else {}
-    missing = [name for name in _missing(stack, manifest, units) if name not in instead] if from_units else []
+    official = _official_lines(stack, manifest, platform) if manifest else {}
+    missing = [name for name in _missing(stack, manifest, units) if name not in official] if from_units else []
     if from_units:
         locked = stack["lock"]["run_requirements"].get(platform) or {}
-        parts = ["beside", *(unit["name"] for unit in units), *instead]
+        parts = ["beside", *(unit["name"] for unit in units), *official]
         beside = dict.fromkeys(line for key, lines in locked.items() if key in parts for line in lines)
-        requirements = [*(wheel.line for wheel in wheels), *instead.values(), *beside]
+        requirements = [*(wheel.line for wheel in wheels), *official.values(), *beside]
     else:
         requirements = chosen or list(stack["lock"]["wheels"].get(platform) or ())
     if missing:
@@ -61,14 +61,15 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         cause = f"The lock of the stack {stack['name']} has no wheels for {platform}."
         remedy = "Run playbooks/lock.yml to resolve them, or set python_env_requirements."
         return Plan(refusals=[{"cause": cause, "remedy": remedy}])
-    way = _way(settings, manifest, wheels)
-    pushed = [wheel.as_pin() for wheel in wheels if way == "push"]
+    delivery = _delivery(settings, manifest, wheels)
+    pushed = [wheel.as_pin() for wheel in wheels if delivery == "push"]
+    find_links = _find_links(delivery, settings, observation["platform"], wheels)
     environment = {
         "python": settings["python_env_python"] or f"/usr/bin/python{stack['python']['version']}",
         "requirements": [*requirements, *settings["python_env_extra_requirements"]],
         "override": [] if from_units or chosen else list(stack["wheel"]["override"]),
         "wheels": [*settings["python_env_wheels"], *pushed],
-        "find_links": [*_places(way, settings, observation["platform"], wheels), *settings["python_env_find_links"]],
+        "find_links": [*find_links, *settings["python_env_find_links"]],
         "environment_id": settings["python_env_environment_id"] or None,
         "imports": _imports(settings["python_env_imports"], requirements),
         "require_cuda": boolean(settings["python_env_require_cuda"]),
@@ -80,11 +81,11 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         "keep": int(settings["python_env_keep"]),
     }
     steps: dict[str, t.Any] = {"environment": environment}
-    if way == "push":
+    if delivery == "push":
         steps["push"] = (
             manifest["host"] if manifest["host"] in settings["groups"]["all"] else settings["inventory_hostname"]
         )
-    if way == "pull" and settings["sparkforge_wheelhouse_username"]:
+    if delivery == "pull" and settings["sparkforge_wheelhouse_username"]:
         keys = ("url", "username", "password")
         steps["credentials"] = [{key: settings[f"sparkforge_wheelhouse_{key}"] for key in keys}]
     return Plan(steps)
@@ -113,7 +114,7 @@ def replaces_newer(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, 
     }
 
 
-def _foreign(
+def _unrequested(
     stack: Stack,
     settings: t.Mapping[str, t.Any],
     manifest: t.Mapping[str, t.Any],
@@ -150,7 +151,7 @@ def _missing(stack: Stack, manifest: t.Mapping[str, t.Any], units: t.Sequence[t.
     return [name for name in stack["units"] if name in (*UNITS, *stack["extensions"]) and name not in built]
 
 
-def _instead(stack: Stack, manifest: t.Mapping[str, t.Any], platform: str) -> dict[str, str]:
+def _official_lines(stack: Stack, manifest: t.Mapping[str, t.Any], platform: str) -> dict[str, str]:
     """Return the lines of official wheels for the units that the builder skipped."""
     if manifest.get("pending") is not None:
         return {}
@@ -171,7 +172,7 @@ def _unbuilt(missing: t.Sequence[str], settings: t.Mapping[str, t.Any], system: 
     return Plan(refusals=[{"cause": cause, "remedy": REMEDY}], reasons=reasons)
 
 
-def _way(settings: t.Mapping[str, t.Any], manifest: t.Mapping[str, t.Any], wheels: t.Sequence[Wheel]) -> str:
+def _delivery(settings: t.Mapping[str, t.Any], manifest: t.Mapping[str, t.Any], wheels: t.Sequence[Wheel]) -> str:
     """Return the wheels' source: the ``own`` wheelhouse, ``pull`` from the URL, ``push``, or ``""``."""
     if not wheels:
         return ""
@@ -180,12 +181,12 @@ def _way(settings: t.Mapping[str, t.Any], manifest: t.Mapping[str, t.Any], wheel
     return "pull" if settings["sparkforge_wheelhouse_url"] else "push"
 
 
-def _places(way: str, settings: t.Mapping[str, t.Any], system: str, wheels: t.Sequence[Wheel]) -> list[str]:
+def _find_links(delivery: str, settings: t.Mapping[str, t.Any], system: str, wheels: t.Sequence[Wheel]) -> list[str]:
     """Return pip's sources for built wheels: directories of the host's own wheelhouse, or pages of the served one."""
-    if way == "own":
+    if delivery == "own":
         root = f"{settings['sparkforge_root']}/wheelhouse/{system}"
         return list(dict.fromkeys(f"{root}/{wheel.place}" for wheel in wheels))
-    if way == "pull":
+    if delivery == "pull":
         root = f"{settings['sparkforge_wheelhouse_url'].rstrip('/')}/{system}/simple"
         return list(dict.fromkeys(f"{root}/{normalised(wheel.name)}/" for wheel in wheels))
     return []

@@ -84,7 +84,6 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
 
 
 def _cost(unit: t.Mapping[str, t.Any], settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> str:
-    """Describe the memory and disk space that compiling the unit takes on the observed host."""
     memory, most, per_job = observation["memory"] or {}, "", int(unit["memory_per_job"])
     cores, available, total = (
         (observation["cpu"] or {}).get("count"),
@@ -248,7 +247,7 @@ def _fixes(build: Build) -> None:
         if not applies or not build.cuda:
             continue
         if build.version in versions:
-            build.edits += _expanded(name, known[name]["edits"])
+            build.edits += _expand_edits(name, known[name]["edits"])
         elif (2, 9) <= build.release < GUARD_LIFTED:
             build.notes.append(
                 f"The fix {name} was tested with {', '.join(versions)}, not with {build.version}: not applied."
@@ -305,7 +304,7 @@ def _expect(build: Build) -> dict[str, t.Any]:
     }
 
 
-def _expanded(name: str, edits: t.Sequence[t.Mapping[str, t.Any]]) -> list[dict[str, t.Any]]:
+def _expand_edits(name: str, edits: t.Sequence[t.Mapping[str, t.Any]]) -> list[dict[str, t.Any]]:
     """Return edits in source_build's format; an edit with ``directory`` and ``files`` becomes one edit per file."""
     expanded: list[dict[str, t.Any]] = []
     for edit in edits:

@@ -33,11 +33,11 @@ def libraries(build: Build) -> None:
             continue
         build.cache.update(row["cache"])
         if name in ("cudnn", "nccl", "cusparselt"):
-            _against(build, name, row["title"], package)
+            _check_version(build, name, row["title"], package)
         if "variable" in row:
-            _place(build, name, row, package)
+            _set_paths(build, name, row, package)
         else:
-            _need(build, row["title"], package, row["soname"], "cuda_libraries")
+            _require(build, row["title"], package, row["soname"], "cuda_libraries")
             values = {key: value.format(multiarch=build.multiarch) for key, value in row["environment"].items()}
             build.environment.update(values)
             build.libraries.append(row["soname"])
@@ -45,7 +45,7 @@ def libraries(build: Build) -> None:
     build.cache["USE_CUDA"] = "ON"
 
 
-def _place(build: Build, name: str, row: t.Mapping[str, t.Any], package: str) -> None:
+def _set_paths(build: Build, name: str, row: t.Mapping[str, t.Any], package: str) -> None:
     """Set the paths of a library that NVIDIA's packages install outside the compiler's search path.
 
     The packages use ``<directory>/<CUDA major>`` in /usr/include and /usr/lib/<multiarch>, the archives use
@@ -129,7 +129,7 @@ def _nvpl(build: Build) -> None:
         build.environment["CMAKE_PREFIX_PATH"] = ";".join(prefixes)
 
 
-def _against(build: Build, name: t.Literal["cudnn", "nccl", "cusparselt"], title: str, package: str) -> None:
+def _check_version(build: Build, name: t.Literal["cudnn", "nccl", "cusparselt"], title: str, package: str) -> None:
     """Record the stack's and the host's version of a library, and refuse an older one on the host.
 
     The package names contain the SONAME, so a newer version works as well: it is compiled against and recorded.
@@ -147,7 +147,7 @@ def _against(build: Build, name: t.Literal["cudnn", "nccl", "cusparselt"], title
         )
 
 
-def _need(build: Build, title: str, package: str, soname: str, role: str) -> None:
+def _require(build: Build, title: str, package: str, soname: str, role: str) -> None:
     if package not in build.packages and not any(fnmatch.fnmatchcase(name, soname) for name in build.loader):
         build.missing.append(f"{title}, {package} (role {role})")
 

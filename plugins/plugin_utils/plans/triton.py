@@ -22,10 +22,7 @@ _GSAN = (3, 8)
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return the unit, and as ``override`` the source used instead of the LLVM that Triton pins.
-
-    :raises SparkforgeError: for a unit that cannot be assembled.
-    """
+    """Return the unit, and as ``override`` the source used instead of the LLVM that Triton pins."""
     if settings["triton_state"] == "absent":
         return Plan()
     stack: Stack = settings["stack"]

@@ -134,7 +134,6 @@ def _digest(unit: t.Mapping[str, t.Any]) -> str:
 
 
 def _take(unit: dict[str, t.Any], part: t.Mapping[str, t.Any]) -> None:
-    """Merge one layer into a unit."""
     for key, value in part.items():
         if key in OTHER:
             continue

@@ -37,7 +37,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     username, password = str(settings["wheelhouse_username"]), str(settings["wheelhouse_password"])
     root, port, listen = str(settings["sparkforge_root"]), settings["wheelhouse_port"], settings["wheelhouse_listen"]
     addresses = [_address(str(text)) for text in (listen.split(",") if isinstance(listen, str) else listen)]
-    faults = [*_place(root, listen, addresses, port), *faults, *_account(username, password)]
+    faults = [*_address_problems(root, listen, addresses, port), *faults, *_account(username, password)]
     if faults:
         return Plan(refusals=[{"cause": cause, "remedy": remedy} for cause, remedy in faults])
     url = f"http{'s' if pem else ''}://{_LOCAL.get(addresses[0], addresses[0])}:{port}"
@@ -47,22 +47,22 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         "sparkforge_root": root, "wheelhouse_port": port, "wheelhouse_password": bool(password),
         "__wheelhouse_addresses": addresses, "__wheelhouse_tls": bool(pem), "__wheelhouse_directory": directory,
     }  # fmt: skip
-    site["content"] = _rendered("site.conf.j2", variables)
+    site["content"] = _render("site.conf.j2", variables)
     missing = packages(["nginx", *(["openssl"] if password else [])], observation)
     # The salt is the same each time, so that a password gives the same line; it differs between hosts.
     salt = hashlib.sha256(f"{settings['inventory_hostname']}{username}".encode()).hexdigest()[:16]
     tls, htpasswd = f"{directory}/tls.pem", f"{directory}/htpasswd"
     observed = (settings.get("__wheelhouse_observed") or {}).get("stdout")
-    unit = _rendered("unit.conf.j2", variables) if "alone" in (observed or "").splitlines() else ""
+    unit = _render("unit.conf.j2", variables) if "alone" in (observed or "").splitlines() else ""
     unit_path = settings["__wheelhouse_unit"]
-    expected = _described(settings["__wheelhouse_site"], site["content"], "644") | {"listening", "enabled"}
-    expected |= _described(unit_path, unit, "644") if unit else set()
+    expected = _expected_lines(settings["__wheelhouse_site"], site["content"], "644") | {"listening", "enabled"}
+    expected |= _expected_lines(unit_path, unit, "644") if unit else set()
     # If root starts nginx, its workers need not read the key.
-    expected |= _described(tls, f"{pem}\n", *(("640", "www-data") if unit else ("600",))) if pem else set()
+    expected |= _expected_lines(tls, f"{pem}\n", *(("640", "www-data") if unit else ("600",))) if pem else set()
     expected |= {"password", f"640 root:www-data {htpasswd}"} if password else set()
     lines = set(observed.splitlines()) if observed is not None else expected
-    opened = not unit and _has(lines, unit_path)
-    stale = [path for path, content in ((tls, pem), (htpasswd, password)) if not content and _has(lines, path)]
+    opened = not unit and _mentions(lines, unit_path)
+    stale = [path for path, content in ((tls, pem), (htpasswd, password)) if not content and _mentions(lines, path)]
     serves = expected <= lines and not stale and not opened
     steps = {
         "site": site,
@@ -87,17 +87,17 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     )
 
 
-def _rendered(template: str, variables: t.Mapping[str, t.Any]) -> str:
+def _render(template: str, variables: t.Mapping[str, t.Any]) -> str:
     environment = jinja2.Environment(trim_blocks=True, keep_trailing_newline=True)  # noqa: S701
     return environment.from_string((TEMPLATES / template).read_text(encoding="utf-8")).render(variables)
 
 
-def _described(path: str, content: str, mode: str, group: str = "root") -> set[str]:
+def _expected_lines(path: str, content: str, mode: str, group: str = "root") -> set[str]:
     """Return the lines that roles/wheelhouse/files/observe.sh prints for a file in its target state."""
     return {f"{mode} root:{group} {path}", f"{hashlib.sha256(content.encode()).hexdigest()}  {path}"}
 
 
-def _has(lines: t.Iterable[str], path: str) -> bool:
+def _mentions(lines: t.Iterable[str], path: str) -> bool:
     return any(line.endswith(f" {path}") for line in lines)
 
 
@@ -112,7 +112,7 @@ def _address(text: str) -> str:
     return "" if "%" in bare else f"[{bare}]" if ":" in bare else bare
 
 
-def _place(root: str, listen: t.Any, addresses: t.Sequence[str], port: t.Any) -> t.Iterator[Fault]:
+def _address_problems(root: str, listen: t.Any, addresses: t.Sequence[str], port: t.Any) -> t.Iterator[Fault]:
     if not re.fullmatch(r"/[A-Za-z0-9._/+-]+", root):
         yield (
             f"The root {root} cannot be used in nginx's configuration.",

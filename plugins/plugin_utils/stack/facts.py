@@ -138,10 +138,7 @@ def _sorted(lines: t.Mapping[str, t.Sequence[str]] | None) -> dict[str, list[str
 
 
 def profile_facts(name: str, definition: t.Mapping[str, t.Any], where: SearchPaths) -> dict[str, t.Any]:
-    """Return a host profile with the stack's changes.
-
-    :raises SparkforgeError: for an unknown profile.
-    """
+    """Return a host profile with the stack's changes."""
     known = read_file(where.profiles, "profiles")
     amended = definition.get("profiles") or {}
     merged = {key: {**known.get(key, {}), **amended.get(key, {})} for key in {**known, **amended}}
@@ -211,10 +208,7 @@ def wheel_versions(definition: t.Mapping[str, t.Any]) -> dict[str, str | None]:
 
 
 def _check_wheels(name: str, definition: t.Mapping[str, t.Any], lock: Lock, lock_path: str | None) -> None:
-    """Refuse the method ``wheel`` if its wheels are not locked or have other versions.
-
-    :raises SparkforgeError: with the remedy.
-    """
+    """Refuse the method ``wheel`` if its wheels are not locked or have other versions."""
     wheels = lock.get("wheels") or {}
     if not wheels and not definition["wheel"]["available"]:
         raise SparkforgeError(
@@ -295,10 +289,7 @@ def extensions(definition: t.Mapping[str, t.Any]) -> list[str]:
 
 
 def _check_units(name: str, definition: t.Mapping[str, t.Any], lock: Lock, lock_path: str | None) -> None:
-    """Refuse the method ``build`` if the lock lacks anything that the build needs; list everything that is missing.
-
-    :raises SparkforgeError: with the remedy.
-    """
+    """Refuse the method ``build`` if the lock lacks anything that the build needs; list everything that is missing."""
     units = definition.get("units") or {}
     wheels = "Set stack_method: wheel, for its official wheels. Or renew " if definition["wheel"]["available"] else ""
     if not units:

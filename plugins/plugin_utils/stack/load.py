@@ -177,10 +177,7 @@ def load(name: str, where: SearchPaths) -> tuple[dict[str, t.Any], str]:
 
 
 def load_lock(name: str, where: SearchPaths) -> tuple[Lock | None, str | None]:
-    """Return a stack's validated lock and its path, or None for both if there is no lock yet.
-
-    :raises SparkforgeError: for an invalid lock.
-    """
+    """Return a stack's validated lock and its path, or None for both if there is no lock yet."""
     path = known_names(where.locks).get(name)
     if path is None:
         return None, None

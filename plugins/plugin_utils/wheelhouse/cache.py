@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from ...module_utils._core import digests, disk, receipts
 from ...module_utils._core.errors import SparkforgeError
 from ...module_utils._fetch import http
-from ...module_utils._wheel.wheel import Manifest, Wheel, of_manifest
+from ...module_utils._wheel.wheel import Manifest, Wheel, of_units
 from ...module_utils._wheelhouse import publication
 from .query import Query
 
@@ -91,7 +91,7 @@ class Cache:
     def save(self, query: Query, manifest: Manifest) -> bool:
         """Store a manifest and remove files that no stored manifest needs; tell whether anything changed."""
         path = self.path_of(query)
-        text = publication.text_of(manifest)
+        text = digests.text_of(manifest).encode("ascii")
         with contextlib.suppress(OSError), open(path, "rb") as stream:
             if stream.read() == text:
                 return False
@@ -109,7 +109,7 @@ class Cache:
             try:
                 with open(path, encoding="utf-8") as stream:
                     manifest = json.load(stream)
-                hashes = {wheel.sha256 for wheel in of_manifest(manifest)}
+                hashes = {wheel.sha256 for wheel in of_units(manifest["units"])}
                 if manifest["stack"] == stack:
                     mine.append((os.stat(path).st_mtime, path, hashes))
                 else:
@@ -131,7 +131,7 @@ class Cache:
         return os.path.join(self.directory, "wheels", wheel.sha256, wheel.file)
 
     def missing(self, manifest: Manifest) -> list[Wheel]:
-        return [wheel for wheel in of_manifest(manifest) if not os.path.isfile(self.wheel(wheel))]
+        return [wheel for wheel in of_units(manifest["units"]) if not os.path.isfile(self.wheel(wheel))]
 
     @contextlib.contextmanager
     def bringing(self, wheel: Wheel) -> Iterator[str | None]:
@@ -154,9 +154,9 @@ class Cache:
                     raise wrong_wheel(wheel, actual, temporary)
                 disk.make_directories(directory)
                 # Without this, a power loss could leave an empty file, which would count as verified.
-                disk.fsync_file(temporary)
+                disk.fsync(temporary)
                 os.replace(temporary, self.wheel(wheel))
-                disk.fsync_directory(directory)
+                disk.fsync(directory)
             except OSError as error:
                 raise SparkforgeError(
                     f"The wheel {wheel.file} cannot be written to {store}: {error.strerror}.",

@@ -69,7 +69,7 @@ def contradictions(manifest: Manifest) -> list[str]:
     for unit in manifest["units"]:
         for wheel in unit["wheels"]:
             file = wheel["file"]
-            if not publication.is_of(file, wheel["name"], wheel["version"]):
+            if not publication.matches_wheel(file, wheel["name"], wheel["version"]):
                 problems.append(f"{file} is no wheel of {wheel['name']} {wheel['version']}")
             if wheel["path"] != f"{unit['name']}/{unit['fingerprint']}/{file}":
                 problems.append(f"the path of {file} is {wheel['path']!r:.80}")

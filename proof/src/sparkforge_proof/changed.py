@@ -11,7 +11,7 @@ import sys
 import typing as t
 
 from . import verdict
-from ._shared.module_utils._core import shown
+from ._shared.module_utils._core import sanitize
 from ._shared.module_utils._host import dpkg, firmware
 from ._shared.module_utils._host.gpu import Gpu
 from ._shared.module_utils._host.reader import Host, run_command
@@ -47,5 +47,5 @@ def described(report: t.Mapping[str, t.Any], now: t.Mapping[str, t.Any]) -> str:
 def main(arguments: t.Sequence[str]) -> int:
     """Print the changes since the report on stdin, if any, for the script at login."""
     del arguments
-    sys.stdout.write(shown.line(described(json.load(sys.stdin), observe())))
+    sys.stdout.write(sanitize.line(described(json.load(sys.stdin), observe())))
     return 0

@@ -18,7 +18,7 @@ import time
 import typing as t
 
 from . import calls, catalogue, changed, elsewhere, run, scheduled, verdict
-from ._shared.module_utils._core import phrases, shown
+from ._shared.module_utils._core import phrases, sanitize
 from ._shared.module_utils._core.answer import answer
 from ._shared.module_utils._core.errors import SparkforgeError
 from ._shared.module_utils._host import gpu
@@ -181,16 +181,16 @@ def checks(argv: t.Sequence[str]) -> int:
     if not arguments.quiet:
         for check in report["checks"]:
             if check["status"] in (FAIL, WARN):
-                print(shown.text(f"{check['status']}  {check['name']}: {check['cause']} {check['remedy']}"))
+                print(sanitize.text(f"{check['status']}  {check['name']}: {check['cause']} {check['remedy']}"))
         skipped = [check for check in report["checks"] if check["status"] == SKIP and check["family"] != "host"]
         for cause in dict.fromkeys(check["cause"] for check in skipped):
             names = [check["name"] for check in skipped if check["cause"] == cause]
-            print(shown.text(f"skip  {phrases.some(names, NAMED)}: {cause}"))
+            print(sanitize.text(f"skip  {phrases.some(names, NAMED)}: {cause}"))
         for notice in report["notices"]:
-            print(shown.text(notice))
+            print(sanitize.text(notice))
     counts = ", ".join(f"{count} {status}" for status, count in report["summary"].items())
     remark = verdict.remark(report)
-    outcome = shown.text(f"{report['verdict']}; {remark}" if remark else report["verdict"])
+    outcome = sanitize.text(f"{report['verdict']}; {remark}" if remark else report["verdict"])
     part = ", of the selected checks alone" if arguments.family or arguments.check else ""
     print(f"{outcome} (profile {report['profile']}, {report['seconds']:.0f} s{part}): {counts}")
     return status(report)
@@ -315,7 +315,7 @@ def inspect(argv: t.Sequence[str]) -> int:
     arguments = made.parse_args(argv)
     device = judge.Device(arguments.machine, arguments.capability, arguments.cuda, arguments.python)
     judgement = judge.paths(arguments.paths, device)
-    print(shown.text(judgement["table"]))
+    print(sanitize.text(judgement["table"]))
     return WRONG if judgement["verdict"] == "no" else PROVEN
 
 

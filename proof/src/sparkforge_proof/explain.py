@@ -15,7 +15,7 @@ import stat
 import sys
 import typing as t
 
-from ._shared.module_utils._core import shown
+from ._shared.module_utils._core import sanitize
 from ._shared.module_utils._core.errors import SparkforgeError
 from ._shared.module_utils._core.redact import Anonymous
 from ._shared.module_utils._diagnosis import lines, scan
@@ -51,7 +51,7 @@ class Answer(t.NamedTuple):
         """Return the explanation as a JSON-serializable dict, without names of the host."""
         diagnosis, hidden = self.diagnosis, Anonymous(_hosts(self.diagnosis), scan.public_domains())
         rows = [{"number": number, "text": hidden.text(text)} for number, text in diagnosis.around]
-        cause, remedy = scan.told(diagnosis, hidden.value)
+        cause, remedy = scan.texts_of(diagnosis, hidden.value)
         return {
             "file": self.name,
             "status": self.status,
@@ -62,7 +62,7 @@ class Answer(t.NamedTuple):
             "remedy": remedy,
             "sources": diagnosis.sources,
             "page": f"{PAGE}#{diagnosis.rule}" if diagnosis.rule else None,
-            "notices": [" ".join(scan.told(notice, hidden.value)) for notice in diagnosis.notices],
+            "notices": [" ".join(scan.texts_of(notice, hidden.value)) for notice in diagnosis.notices],
         }
 
 
@@ -80,7 +80,7 @@ def main(argv: t.Sequence[str] | None = None, program: str = "sparkforge explain
     try:
         answers, left_out = explained(arguments.file)
     except SparkforgeError as error:
-        print(shown.text(f"{program}: {error.cause}\n  {error.remedy}"), file=sys.stderr)
+        print(sanitize.text(f"{program}: {error.cause}\n  {error.remedy}"), file=sys.stderr)
         return REFUSED
     status = min(answer.status for answer in answers)
     if arguments.json:
@@ -89,11 +89,11 @@ def main(argv: t.Sequence[str] | None = None, program: str = "sparkforge explain
         return status
     printed = [answer for answer in answers if answer.status != NO_ERROR] or answers[:1]
     for answer in printed:
-        print(shown.text(text_of(answer.as_json())))
+        print(sanitize.text(text_of(answer.as_json())))
     if len(printed) < len(answers):
         print(f"{len(answers) - len(printed)} more without an error that is seen.")
     for name in left_out:
-        print(shown.text(f"Not looked at: {name}"))
+        print(sanitize.text(f"Not looked at: {name}"))
     return status
 
 

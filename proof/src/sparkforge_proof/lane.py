@@ -24,7 +24,7 @@ import time
 import typing as t
 
 from . import catalogue, endings, sampler
-from ._shared.module_utils._core import bundle, disk, processes, shown, unprivileged
+from ._shared.module_utils._core import bundle, disk, processes, sanitize, unprivileged
 from ._shared.module_utils._core.errors import SparkforgeError
 from .check import BUSY, CRASH, FAIL, PASS, SKIP, SLOW, TIMEOUT, Result, mismatch
 from .checks.stack.device import NO_CONTEXT
@@ -203,7 +203,7 @@ def _run_in(
     output = os.path.join(directory, "output.log")
     argv = [lanes.python, os.path.join(directory, "main.py"), os.path.join(directory, "job.json")]
     if own is not None:
-        argv, identity = unprivileged.dropped(argv, own, identity["extra_groups"]), {}
+        argv, identity = unprivileged.without_privileges(argv, own, identity["extra_groups"]), {}
     printed, printing = os.pipe()
     try:
         process = subprocess.Popen(
@@ -247,9 +247,9 @@ def _run_in(
             return sampler.hindrance(process.pid)
 
         if own is not None:
-            return unprivileged.acting(own, look) or ""
+            return unprivileged.run_as(own, look) or ""
         uid = identity.get("user")
-        return (processes.acting(uid, uid, look) or "") if uid else look()
+        return (processes.run_as(uid, uid, look) or "") if uid else look()
 
     # The thread is a daemon because a process that escaped may hold the pipe open.
     threading.Thread(target=_save_output, args=(printed, output, end), daemon=True).start()
@@ -299,7 +299,7 @@ def _kill_daemons(uid: int | None, scratch: str) -> None:
     with contextlib.suppress(SparkforgeError):
         if uid:
             # In a container, root may lack CAP_SYS_PTRACE, which reading another account's variables needs.
-            processes.acting(uid, uid, lambda: processes.end_processes(scratch))
+            processes.run_as(uid, uid, lambda: processes.end_processes(scratch))
         else:
             processes.end_processes(scratch)
 
@@ -438,7 +438,7 @@ def _parse_event(line: bytes) -> Result | dict[str, t.Any] | str | None:
         if event == "ready":
             return {str(name): version and str(version) for name, version in fields["software"].items()}
         if event == "waiting":
-            users = shown.line(", ".join(map(str, fields["users"])))[:200]
+            users = sanitize.line(", ".join(map(str, fields["users"])))[:200]
             who = f"it is in use by {users}" if users else "no other process is seen on it"
             return f"Waiting for the GPU, {float(fields['seconds']):.0f} s so far: CUDA does not start, and {who}."
         return Result.from_row(fields)

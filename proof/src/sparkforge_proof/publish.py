@@ -22,7 +22,7 @@ import time
 import typing as t
 
 from . import changed, verdict
-from ._shared.module_utils._core import disk, installed_files, receipts, shown
+from ._shared.module_utils._core import disk, installed_files, receipts, sanitize
 from ._shared.module_utils._core.errors import SparkforgeError
 from .check import FAIL
 from .history import History
@@ -113,8 +113,8 @@ def motd(report: Report, activate: str, program_path: str, url: str = "") -> str
         f"days=$((($(date +%s) - {began(report)}) / 86400))\n"
         f"since=$(/usr/bin/python3 -I -B {shlex.quote(program_path)} changed 2>/dev/null <<'SEEN'\n{seen}\nSEEN\n"
         ") || since='whether the host changed since is not known'\n"
-        f'printf \'%s, checked %s days ago%s%s\\n\' {shlex.quote(shown.line(text))} "$days" "${{since:+; $since}}" '
-        f"{shlex.quote(shown.line(end))}\n"
+        f'printf \'%s, checked %s days ago%s%s\\n\' {shlex.quote(sanitize.line(text))} "$days" "${{since:+; $since}}" '
+        f"{shlex.quote(sanitize.line(end))}\n"
     )
 
 
@@ -185,7 +185,7 @@ class Publisher:
         return contents
 
     def _apply(self, files: installed_files.Files, stale: t.Sequence[str], before: t.Sequence[str]) -> None:
-        paths = sorted(files.wanted)
+        paths = sorted(files.desired)
         # Write the receipt first, so that an interrupted run leaves no file without an entry.
         if paths != sorted(before) and paths:
             receipts.write(self.root, RECEIPT, {"paths": sorted({*paths, *stale})})

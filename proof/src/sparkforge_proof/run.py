@@ -155,7 +155,7 @@ class Proof:
             notices.append(f"Required but not selected: {', '.join(unselected)}.")
         if self.accepted:
             notices.append(f"This site accepts a failure of {', '.join(self.accepted)} (verify_accept).")
-        return notices + guarded.said()
+        return notices + guarded.messages()
 
     @property
     def python(self) -> str:

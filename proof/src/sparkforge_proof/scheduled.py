@@ -17,7 +17,7 @@ import time
 import typing as t
 
 from . import publish, run as _cuda_proof
-from ._shared.module_utils._core import shown
+from ._shared.module_utils._core import sanitize
 from ._shared.module_utils._core.errors import SparkforgeError
 
 TIMER = "/etc/systemd/system/sparkforge-proof.timer"
@@ -67,7 +67,7 @@ def main(arguments: t.Sequence[str]) -> int:
 
 def _log(line: str) -> None:
     """Print a line, which systemd adds to the journal."""
-    sys.stdout.write(shown.line(line) + "\n")
+    sys.stdout.write(sanitize.line(line) + "\n")
 
 
 def wait_for_dpkg(path: str = DPKG_LOCK, wait: float = DPKG_WAIT) -> None:

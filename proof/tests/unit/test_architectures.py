@@ -142,5 +142,5 @@ def test_libraries_of_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     (info / "METADATA").write_text("Name: flash-attn\nVersion: 2.8.3\n\n")
     (info / "RECORD").write_text("flash_attn_2_cuda.abi3.so,sha256=x,1\n")
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
-    paths = architectures.libraries("flash_attn", packages.installed())
+    paths = architectures.libraries("flash_attn", packages.distributions())
     assert sorted(Path(path).resolve() for path in paths) == sorted([inside, beside])

@@ -265,7 +265,7 @@ INSTALLED = {**PIN, "packages": {"torch": "2.9.1+cu130.sf0a1b2c3d"}}
 
 def write_unit(root: Path, fingerprint: str, **changed: t.Any) -> Path:
     output = {"path": "torch.whl", "name": "torch", "version": "2.9.1+cu130.sf0a1b2c3d", "sha256": "a" * 64, "size": 1}
-    receipt = sealing.sealed(
+    receipt = sealing.seal(
         {
             "format": 1,
             "name": "pytorch",

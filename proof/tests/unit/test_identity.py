@@ -397,10 +397,10 @@ def test_wheel_in_store_is_compared(reference: dict[str, t.Any]) -> None:
     shutil.copy(source, store)
     receipt = {"wheels": [{"file": source.name, "sha256": digest}]}
     (stored,) = identity.available_wheels(receipt, {}, reference["root"])
-    assert identity.artefact_problems(stored, packages.installed()) == []
+    assert identity.artefact_problems(stored, packages.distributions()) == []
     (store / source.name).write_bytes(b"no wheel")
     damaged = dataclasses.replace(stored, sha256=packages.sha256_of(stored.path))
-    assert "is not a complete wheel" in identity.artefact_problems(damaged, packages.installed())[0]
+    assert "is not a complete wheel" in identity.artefact_problems(damaged, packages.distributions())[0]
 
 
 def test_link_outside_activated_paths_fails(reference: dict[str, t.Any]) -> None:

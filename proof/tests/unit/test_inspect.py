@@ -693,7 +693,7 @@ def test_link_swapped_before_open_is_refused(image: Path, monkeypatch: pytest.Mo
 
     unpack(image.parent / "thing-1.0-py3-none-any.whl", image.parent / "elsewhere")
     monkeypatch.setattr(FileSystem, "outside", swap_after_resolving)
-    (thing,) = packages.installed(["/site"], FileSystem(str(image))).values()
+    (thing,) = packages.distributions(["/site"], FileSystem(str(image))).values()
     assert packages.record(thing, FileSystem(str(image))) is None
 
 

@@ -17,7 +17,7 @@ import yaml
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar, trust_as_template
 from rich.console import Console
-from sparkforge import INTERRUPTED, Exit, Refusal, cli, commands, module, play, published, questions, record
+from sparkforge import INTERRUPTED, Exit, Refusal, cli, commands, module, play, questions, record
 
 CHECKOUT = Path(__file__).parents[3]
 
@@ -397,7 +397,7 @@ def test_a_second_password_prompt_shows_the_errors_of_ssh_and_sudo(monkeypatch: 
     ],
 )
 def test_ansible_s_prefixes_are_removed_from_a_message(message: str | list[str], text: str) -> None:
-    assert play.said({"res": {"msg": message}}) == text
+    assert play.failure_message({"res": {"msg": message}}) == text
 
 
 def test_the_command_is_under_1500_lines() -> None:
@@ -465,8 +465,9 @@ def test_help_names_the_repository_once_it_is_published(tmp_path: Path, monkeypa
     galaxy = tmp_path / "galaxy.yml"
     for line, url in (("repository: https://forge.example/x", "https://forge.example/x"), ('repository: ""', "")):
         galaxy.write_text(f"name: dgx_spark\n# repository: none\n{line}\nbuild_ignore: []\n")
-        assert published() == url
-        assert ("Documentation and questions:" in cli.make_parser().format_help()) == bool(url)
+        text = cli.make_parser().format_help()
+        assert (f"Documentation and questions: {url}." if url else "") in text
+        assert ("Documentation and questions:" in text) == bool(url)
 
 
 def test_in_wsl_the_remedy_names_an_address(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,8 +65,8 @@ def test_the_first_address_that_answers_is_kept_with_its_key(monkeypatch: pytest
     keys(monkeypatch, tmp_path, a2=KEY, a3=KEY)
     answering, silent = spark("spark-1", "a1", "a2", "a3"), spark("spark-2", "a4")
     find.reach([answering, silent], tmp_path / "known_hosts")
-    assert (answering.addresses, answering.key, answering.able) == (["a2"], KEY, True)
-    assert (silent.addresses, silent.key, silent.able) == (["a4"], "", False)
+    assert (answering.addresses, answering.key, answering.is_reachable) == (["a2"], KEY, True)
+    assert (silent.addresses, silent.key, silent.is_reachable) == (["a4"], "", False)
 
 
 def test_two_machines_of_one_name_are_refused_with_both_addresses(
@@ -163,7 +163,7 @@ def test_a_host_with_a_revoked_key_is_refused(
         subprocess.run(["ssh-keygen", "-H", "-f", path], check=True, capture_output=True)
     keys(monkeypatch, tmp_path, a1=offered)
     refused = reach(known=own_keys)
-    assert (refused.key, refused.known, refused.able) == ("", False, False)
+    assert (refused.key, refused.known, refused.is_reachable) == ("", False, False)
     assert refused.revoked == f"{path} says that its key {find.fingerprint(KEY)} is revoked"
     # A host with another key is not revoked.
     keys(monkeypatch, tmp_path, a1=OTHER)

@@ -10,7 +10,7 @@ import pytest
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar, trust_as_template
 from ansible_collections.sparkforge.dgx_spark.tools.discovery import CONTROLLER, RESERVED
-from sparkforge import Exit, Refusal, cli, find, inert, inventory, play, questions, terminal
+from sparkforge import Exit, Refusal, cli, find, inventory, play, questions, terminal, unsafe_text
 from sparkforge.find import Spark
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGRnt4vLtUNZ7dEuiqoOqMY6+AZ3XUJVbPf5ANL5aOQl"
@@ -70,23 +70,23 @@ def test_arguments_with_control_characters_are_refused(
     code, out, err = dry_run(command, CONTROL[number % len(CONTROL)], tmp_path, capsys)
     assert (code, out) == (Exit.USAGE, "")
     assert "has a control character, or is not UTF-8.\n  Write it without" in err
-    assert err.count("\n") == 2 and terminal.shown.text(err) == err
+    assert err.count("\n") == 2 and terminal.sanitize.text(err) == err
 
 
 def test_harmless_text_stays_readable_and_invalid_utf_8_is_refused() -> None:
-    options = inert.variables(a="x==1.0 ; id", b=8000, c=["--p", "/o p"])
+    options = unsafe_text.set_variables(a="x==1.0 ; id", b=8000, c=["--p", "/o p"])
     assert options == ["-e", "{a: x==1.0 ; id, b: 8000, c: [--p, /o p]}"]
     for text in ("yes", "8000", "@file", "", "- a", "a: b", "~"):
-        assert load_trusted(inert.variables(a=text)[1]) == {"a": text}
+        assert load_trusted(unsafe_text.set_variables(a=text)[1]) == {"a": text}
     with pytest.raises(Refusal, match="not UTF-8"):
-        inert.variables(a=["\udcff"])
+        unsafe_text.set_variables(a=["\udcff"])
 
 
 @pytest.mark.parametrize("text", [*TEMPLATES, *CONTROL[:-1]])
 def test_answers_in_the_inventory_are_no_templates_but_the_user_s_additions_are(text: str) -> None:
     spark = Spark("spark-1", ["192.0.2.1"], "", key_file=text, key=KEY)
     known = {"all": {"vars": {"mine": "{{ 1 + 1 }}"}}}
-    written = inventory.made(known, questions.Answers([spark], text, "wheels", ""))
+    written = inventory.render(known, questions.Answers([spark], text, "wheels", ""))
     for _again in range(2):
         variables = load_trusted(written)["all"]
         sparks = variables["children"]["sparks"]
@@ -94,7 +94,7 @@ def test_answers_in_the_inventory_are_no_templates_but_the_user_s_additions_are(
             assert value == text == Templar(DataLoader()).template(value)
         assert "\n    mine: '{{ 1 + 1 }}'\n" in written
         # A second reading and writing keeps it data.
-        written = inert.dump(inert.load(written)) + "\n"
+        written = unsafe_text.dump(unsafe_text.load(written)) + "\n"
 
 
 @pytest.mark.parametrize("text", [*TEMPLATES, *CONTROL, "-oProxyCommand=id", *sorted(RESERVED - {CONTROLLER})])
@@ -152,7 +152,7 @@ def test_text_of_network_and_files_contains_no_terminal_sequences(
     console = terminal.Console(file=io.StringIO(), width=200)
     spark = Spark("spark-1", ["192.0.2.1"], f"source {text}", key=KEY, user=text)
     answers = iter(["7" + text, "1", ""])
-    monkeypatch.setattr(questions, "terminal", lambda: True)
+    monkeypatch.setattr(questions, "has_terminal", lambda: True)
     monkeypatch.setattr("builtins.input", lambda *_: next(answers))
     with pytest.raises(Refusal) as refused:
         questions.ask(setup_arguments(host=None, user=None), console, [spark])
@@ -168,7 +168,7 @@ def test_text_of_network_and_files_contains_no_terminal_sequences(
     monkeypatch.setattr("sparkforge.commands.command", refuse)
     assert cli.main(["status"]) == Exit.REFUSED
     err = capsys.readouterr().err
-    assert terminal.shown.text(err) == err
+    assert terminal.sanitize.text(err) == err
 
 
 def setup_arguments(**changed: Any) -> argparse.Namespace:
@@ -179,7 +179,7 @@ def setup_arguments(**changed: Any) -> argparse.Namespace:
 def typing_console(monkeypatch: pytest.MonkeyPatch, *answers: str) -> terminal.Console:
     """Return the console of a user who types these answers."""
     typed = iter(answers)
-    monkeypatch.setattr(questions, "terminal", lambda: True)
+    monkeypatch.setattr(questions, "has_terminal", lambda: True)
     monkeypatch.setattr("builtins.input", lambda *_: next(typed))
     return terminal.Console(file=io.StringIO(), width=300)
 
@@ -221,7 +221,7 @@ def test_a_changed_key_of_a_chosen_machine_is_asked_about(monkeypatch: pytest.Mo
 def test_another_key_is_accepted_only_by_yes(answer: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     console = typing_console(monkeypatch, answer or "")
     if answer is None:
-        monkeypatch.setattr(questions, "terminal", lambda: False)
+        monkeypatch.setattr(questions, "has_terminal", lambda: False)
     changed = machine("spark-1", changed="known_hosts has SHA256:old for spark-1")
     if answer == "y":
         questions.accept(console, [changed])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from sparkforge import Refusal, inert, inventory
+from sparkforge import Refusal, inventory, unsafe_text
 from sparkforge.find import Spark
 from sparkforge.questions import Answers
 
@@ -26,7 +26,7 @@ def answers(*sparks: Spark, method: str = "wheels") -> Answers:
 
 
 def test_the_inventory_has_the_answers_but_not_the_password() -> None:
-    text = inventory.made({}, answers())
+    text = inventory.render({}, answers())
     assert "secret" not in text
     sparks = yaml.safe_load(text)["all"]["children"]["sparks"]
     assert sparks["hosts"]["spark-1"] == {
@@ -46,23 +46,23 @@ def test_the_inventory_has_the_answers_but_not_the_password() -> None:
 def test_the_proxy_is_stored_in_the_variable_of_the_roles() -> None:
     behind = answers()
     behind.proxy = "http://ada:{{ x }}@proxy.example:3128"
-    text = inventory.made({}, behind)
-    proxies = inert.load(text)["all"]["children"]["sparks"]["vars"]["sparkforge_proxies"]
+    text = inventory.render({}, behind)
+    proxies = unsafe_text.load(text)["all"]["children"]["sparks"]["vars"]["sparkforge_proxies"]
     assert proxies == dict.fromkeys(("http", "https"), behind.proxy) and text.count("!unsafe") == 2
     # Another setup without the option keeps the proxy.
-    again = inert.load(inventory.made(inert.load(text), answers()))
+    again = unsafe_text.load(inventory.render(unsafe_text.load(text), answers()))
     assert again["all"]["children"]["sparks"]["vars"]["sparkforge_proxies"] == proxies
-    assert "sparkforge_proxies" not in inventory.made({}, answers())
+    assert "sparkforge_proxies" not in inventory.render({}, answers())
 
 
 def test_the_user_s_variables_stay_and_new_answers_replace_old_ones() -> None:
-    known = yaml.safe_load(inventory.made({}, answers()))
+    known = yaml.safe_load(inventory.render({}, answers()))
     known["all"]["vars"] = {"verify_schedule": "weekly"}
     known["all"]["children"]["fabric"] = {"hosts": {"spark-1": None}}
     sparks = known["all"]["children"]["sparks"]
     sparks["hosts"]["spark-1"]["mine"] = 1
     sparks["vars"]["stack_profile"] = "generic"
-    again = inventory.made(known, answers(Spark("spark-2", ["192.0.2.2"], "", local=True), method="source"))
+    again = inventory.render(known, answers(Spark("spark-2", ["192.0.2.2"], "", local=True), method="source"))
     groups = yaml.safe_load(again)["all"]
     assert groups["vars"] == {"verify_schedule": "weekly"}
     assert groups["children"]["fabric"] == {"hosts": {"spark-1": None}}
@@ -74,11 +74,11 @@ def test_the_user_s_variables_stay_and_new_answers_replace_old_ones() -> None:
 
 
 def test_the_newest_stack_is_named_until_another_method_is_chosen() -> None:
-    known = yaml.safe_load(inventory.made({}, answers(method="newest")))
+    known = yaml.safe_load(inventory.render({}, answers(method="newest")))
     sparks = known["all"]["children"]["sparks"]
     assert {"stack_name": "torch-2.11.0", "stack_method": "wheel"}.items() <= sparks["vars"].items()
     sparks["hosts"]["spark-1"]["stack_name"] = "mine"
-    sparks = yaml.safe_load(inventory.made(known, answers()))["all"]["children"]["sparks"]
+    sparks = yaml.safe_load(inventory.render(known, answers()))["all"]["children"]["sparks"]
     assert "stack_name" not in sparks["vars"]
     assert sparks["hosts"]["spark-1"]["stack_name"] == "mine"
 

@@ -171,7 +171,7 @@ def test_setup_prompts_for_an_address_if_no_spark_is_found(monkeypatch: pytest.M
     monkeypatch.setattr(find, "by_mdns", lambda *_: [])
     monkeypatch.setattr(find, "by_sync", list)
     monkeypatch.setattr(find, "host_keys", lambda address, _port: [KEY] if address == "192.0.2.1" else [])
-    monkeypatch.setattr(questions, "terminal", lambda: True)
+    monkeypatch.setattr(questions, "has_terminal", lambda: True)
     console, keys = Console(file=io.StringIO()), Path("known_hosts")
     monkeypatch.setattr("builtins.input", lambda *_: " 192.0.2.1 ")
     (named,) = commands.candidates(cli.make_parser().parse_args(["setup"]), console, keys)
@@ -231,7 +231,7 @@ def test_invalid_names_in_an_ssh_configuration_are_ignored() -> None:
 
 @pytest.mark.parametrize("answer", ["y", "n", ""])
 def test_licences_are_accepted_only_by_yes(answer: str, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
-    monkeypatch.setattr(questions, "terminal", lambda: True)
+    monkeypatch.setattr(questions, "has_terminal", lambda: True)
     monkeypatch.setattr("builtins.input", lambda *_: answer)
     arguments = argparse.Namespace(host=["spark-1"], user="ada", accept_nvidia_license=False, method="wheels")
     arguments.no_password = arguments.dry_run = True
@@ -290,7 +290,7 @@ def test_a_model_is_named_by_the_hub_s_name_or_a_path(
 
 
 def test_output_of_a_failing_program_is_returned() -> None:
-    assert find.printed("sh", "-c", "echo yes; echo no >&2; exit 3") == "yes\n"
+    assert find.output_of("sh", "-c", "echo yes; echo no >&2; exit 3") == "yes\n"
 
 
 def test_names_and_addresses_are_no_options_of_ssh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -300,7 +300,7 @@ def test_names_and_addresses_are_no_options_of_ssh(monkeypatch: pytest.MonkeyPat
         commands.append(command)
         return ""
 
-    monkeypatch.setattr(find, "printed", printed)
+    monkeypatch.setattr(find, "output_of", printed)
     monkeypatch.setattr(find, "sync_aliases", lambda _text: ["-oProxyCommand=x"])
     (tmp_path / "config").touch()
     assert find.by_sync(tmp_path / "config") == [] and find.host_keys("-oProxyCommand=x", 22) == []
@@ -333,7 +333,7 @@ def test_the_password_of_a_run_is_in_no_file(monkeypatch: pytest.MonkeyPatch, tm
 def test_an_inventory_with_a_comma_in_its_path_is_refused() -> None:
     with pytest.raises(Refusal, match="for a list of hosts"):
         play.Play("site", Path("/srv/a,b.yml"))
-    assert play.Play("site", "spark-1,").words[2] == "spark-1,"
+    assert play.Play("site", "spark-1,").command[2] == "spark-1,"
 
 
 def test_only_commands_that_change_something_have_check() -> None:

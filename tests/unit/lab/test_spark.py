@@ -49,7 +49,7 @@ def test_make_spark_sets_up_a_spark_or_the_simulated_one(
 ) -> None:  # fmt: skip
     programs = Programs(setup_code)
     monkeypatch.setattr(spark.subprocess, "run", programs)
-    monkeypatch.setattr(spark, "terminal", lambda: terminal)
+    monkeypatch.setattr(spark, "has_terminal", lambda: terminal)
     monkeypatch.setattr("builtins.input", lambda _question: answer if answer is not None else pytest.fail("asked"))
     assert spark.main(arguments) == code
     assert programs.commands == commands
@@ -59,7 +59,7 @@ def test_make_spark_sets_up_a_spark_or_the_simulated_one(
 
 def test_without_linux_no_simulation_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spark.subprocess, "run", Programs(Exit.NO_SPARK))
-    monkeypatch.setattr(spark, "terminal", lambda: True)
+    monkeypatch.setattr(spark, "has_terminal", lambda: True)
     monkeypatch.setattr(spark.sys, "platform", "darwin")
     monkeypatch.setattr("builtins.input", lambda _question: pytest.fail("asked"))
     assert spark.main([]) == Exit.NO_SPARK

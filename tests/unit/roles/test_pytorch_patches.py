@@ -48,7 +48,7 @@ GUARD = "#if __CUDA_ARCH__ <= 1200\n"
 
 
 def edits_of(name: str) -> list[dict[str, t.Any]]:
-    return pytorch._expanded(name, FIXES[name]["edits"])
+    return pytorch._expand_edits(name, FIXES[name]["edits"])
 
 
 def apply_fix(tree: Path, name: str, *contents: str) -> list[str]:

@@ -13,6 +13,7 @@ import os
 import subprocess
 import typing as t
 
+from ..._core import disk
 from ..._core.errors import SparkforgeError
 from .. import commands, jobs as _jobs
 from ..attempt import Attempt
@@ -28,7 +29,7 @@ def configure(attempt: Attempt) -> None:
         probe = f"import importlib; importlib.import_module({attempt.backend().partition(':')[0]!r})"
         commands.run(attempt, [attempt.python, "-c", probe])
         return
-    arguments = [attempt.expanded(text) for text in unit.cmake_args]
+    arguments = [attempt.expand(text) for text in unit.cmake_args]
     if not any(text.startswith("-DCMAKE_BUILD_TYPE") for text in arguments):
         arguments.insert(0, "-DCMAKE_BUILD_TYPE=Release")
     ninja = [f"-DCMAKE_MAKE_PROGRAM={attempt.tools['ninja']}"] if "ninja" in attempt.tools else []
@@ -53,7 +54,7 @@ def build(attempt: Attempt) -> None:
             commands.run(attempt, _command(attempt, jobs), jobs=jobs, progress=True)
             break
         except SparkforgeError as error:
-            tail = _tail(attempt.paths.log, start)
+            tail = disk.tail(attempt.paths.log, start, 1 << 20)
             killed = _jobs.killed_for_memory(tail, kills, _jobs.oom_kills(), error.details.get("rc"))
             if not killed or halving == _HALVINGS or jobs == 1:
                 raise
@@ -83,14 +84,7 @@ def _command(attempt: Attempt, jobs: int) -> list[str]:
     ]  # fmt: skip
 
 
-def _tail(path: str, start: int, limit: int = 1 << 20) -> str:
-    with open(path, "rb") as stream:
-        stream.seek(max(start, commands.size_of(path) - limit))
-        return stream.read().decode("utf-8", "replace")
-
-
 def _ccache_counts(attempt: Attempt) -> dict[str, int]:
-    """Return ccache's counters, empty if ccache is not used."""
     if not attempt.has_ccache:
         return {}
     done = subprocess.run(

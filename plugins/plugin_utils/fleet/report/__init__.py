@@ -10,7 +10,6 @@ The proof's ``page`` shows them. A report comes from a host, so neither its form
 from __future__ import annotations
 
 import json
-import time
 import typing as t
 
 from ....module_utils._core.verdict import FAIL, PASS, PROVEN, SKIP, UNPROVEN, WARN
@@ -26,11 +25,6 @@ def count_words(counts: t.Mapping[str, int]) -> str:
     return ", ".join(
         f"{counts[status]} {status}" for status in (PASS, WARN, FAIL, SKIP) if status != WARN or counts[WARN]
     )
-
-
-def now() -> str:
-    """Return the time in the reports' format."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 def text(value: t.Mapping[str, t.Any]) -> str:

@@ -12,10 +12,10 @@ import os
 import re
 import typing as t
 
-from ....module_utils._core import phrases, shown
+from ....module_utils._core import phrases, sanitize
 from ....module_utils._core.errors import SparkforgeError
 from ....module_utils._core.verdict import FAIL, FORMAT, NO_REPORT, PROVEN, UNPROVEN, VERDICTS, remark
-from . import REQUIREMENTS, Report, count_words, now
+from . import REQUIREMENTS, Report, count_words
 from .form import report_problems
 
 #: Names of the merged files and of the forecast (``update/forecast.py``), which are not allowed for a host's files.
@@ -65,9 +65,11 @@ def load(path: str, host: str) -> Report:
         ) from error
     except (ValueError, RecursionError) as error:
         raise SparkforgeError(f"The report {path} is damaged: {error}.", again) from error
-    found = report.get("format") if isinstance(report, dict) else None
-    if found != FORMAT:
-        kind = f"has format {found!r:.80}" if found is not None else "has no format, so it is not from this collection"
+    version = report.get("format") if isinstance(report, dict) else None
+    if version != FORMAT:
+        kind = (
+            f"has format {version!r:.80}" if version is not None else "has no format, so it is not from this collection"
+        )
         raise SparkforgeError(f"The report {path} {kind}; this version reads format {FORMAT}.", again)
     wrong = report_problems(report)
     if wrong:
@@ -105,7 +107,7 @@ def merge(
     counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in reversed(VERDICTS)}
     return {
         "format": FORMAT,
-        "written": now(),
+        "written": phrases.now(),
         "check_mode": check_mode,
         "summary": {"hosts": len(rows), **counts},
         "hosts": rows,
@@ -121,16 +123,16 @@ def line(row: t.Mapping[str, t.Any]) -> str:
     """Return a line for the terminal about one host of a fleet."""
     if row["report"] is None:
         why = f"The host {row['stopped']}." if row.get("stopped") else f"{row['cause']} {row['remedy']}"
-        said = f"{row['host']}: {row['verdict']}; {why}"
+        text = f"{row['host']}: {row['verdict']}; {why}"
     else:
         report = row["report"]
         counts = count_words(report["summary"])
         where = f" on the {report['scope'].upper()}" if row["verdict"] == PROVEN else ""
-        found = "; ".join(filter(None, [f"{row['verdict']}{where}", remark(report)]))
-        said = f"{row['host']}: {found} ({counts}), checked {report['started'] or report['written']}"
+        state = "; ".join(filter(None, [f"{row['verdict']}{where}", remark(report)]))
+        text = f"{row['host']}: {state} ({counts}), checked {report['started'] or report['written']}"
         if row["stopped"]:
-            said += f"; the report may be an older one: the host {row['stopped']}"
-    return shown.text(said)
+            text += f"; the report may be an older one: the host {row['stopped']}"
+    return sanitize.text(text)
 
 
 def next_lines(rows: t.Sequence[t.Mapping[str, t.Any]], activate: str, joined: t.Collection[str] = ()) -> list[str]:
@@ -146,7 +148,7 @@ def next_lines(rows: t.Sequence[t.Mapping[str, t.Any]], activate: str, joined: t
     anew = ", after a new login, for the membership in the group" if set(joined) & set(hosts) else ""
     check = "import torch; print(torch.__version__, torch.cuda.is_available())"
     return [
-        shown.text(f"next, on {phrases.some(hosts, 3)}{anew}: . {activate}"),
+        sanitize.text(f"next, on {phrases.some(hosts, 3)}{anew}: . {activate}"),
         f'and to see that it is there: python -c "{check}"',
     ]
 
@@ -158,27 +160,27 @@ def unmet(row: t.Mapping[str, t.Any], require: str) -> str:
     verdict = row["verdict"]
     # The run did not finish its work, whatever the verdict of the proof.
     if row["stopped"]:
-        return shown.text(f"{row['host']} {row['stopped']}.")
+        return sanitize.text(f"{row['host']} {row['stopped']}.")
     if require == "none" or verdict == PROVEN or (verdict == UNPROVEN and require == UNPROVEN):
         return ""
     if verdict == NO_REPORT:
-        return shown.text(f"{row['cause']} {row['remedy']}")
+        return sanitize.text(f"{row['cause']} {row['remedy']}")
     if verdict == FAIL:
         failed = [check for check in row["report"]["checks"] if check["status"] == FAIL]
         wrong = [check["name"] for check in failed if check.get("reason") == "wrong"]
         parts: list[str] = []
-        for what, names in (
+        for clause, names in (
             ("computes wrong numbers", wrong),
             ("failed without a wrong number", [check["name"] for check in failed if check["name"] not in wrong]),
         ):
             if names:
-                parts.append(f"{what}: {phrases.some(names, 8)}")
-        said = f"{row['host']} {'; it also '.join(parts)}"
-        said += f" ({besides})" if (besides := remark(row["report"])) else ""
-        return shown.text(f"{said}. The report gives the cause and remedy of each.")
-    said = " ".join(row["report"]["notices"])
-    return shown.text(
+                parts.append(f"{clause}: {phrases.some(names, 8)}")
+        text = f"{row['host']} {'; it also '.join(parts)}"
+        text += f" ({besides})" if (besides := remark(row["report"])) else ""
+        return sanitize.text(f"{text}. The report gives the cause and remedy of each.")
+    text = " ".join(row["report"]["notices"])
+    return sanitize.text(
         f"{row['host']} is unproven: nothing failed, but numbers that the profile requires were not computed."
-        f"{' ' + said if said else ''} Let the proof compute (verify_checks, verify_environment), or accept it with"
+        f"{' ' + text if text else ''} Let the proof compute (verify_checks, verify_environment), or accept it with"
         " report_require: unproven."
     )

@@ -13,30 +13,27 @@ from ....module_utils._core import phrases
 from ....module_utils._core.errors import SparkforgeError
 from ....module_utils._core.verdict import FORMAT, summary
 from ... import schema
-from . import Report, now
+from . import Report
 
 
 def report_problems(report: t.Any) -> list[str]:
     """Return a report's problems: schema violations, and counts that contradict its checks."""
-    found = schema.problems("report", report)
-    if found:
-        return found
+    problems = schema.problems("report", report)
+    if problems:
+        return problems
     names = [check["name"] for check in report["checks"]]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        found.append(f"checks has two named {twice[0]}")
+        problems.append(f"checks has two named {twice[0]}")
     if report["summary"] != summary(check["status"] for check in report["checks"]):
-        found.append("summary does not count what is in checks")
-    return found
+        problems.append("summary does not count what is in checks")
+    return problems
 
 
 def complete(report: t.Mapping[str, t.Any], host: str, check_mode: bool) -> Report:
-    """Return a report with its optional keys filled in, ready to be written.
-
-    :raises SparkforgeError: if it is not a valid report.
-    """
+    """Return a report with its optional keys filled in, ready to be written."""
     # Convert Ansible's own text types to plain ones; data that JSON cannot represent raises TypeError.
-    given = json.loads(json.dumps(report))
+    plain = json.loads(json.dumps(report))
     checks = [
         {
             "family": "host",
@@ -49,9 +46,9 @@ def complete(report: t.Mapping[str, t.Any], host: str, check_mode: bool) -> Repo
         }
         if isinstance(check, dict)
         else check
-        for check in given.get("checks") or []
+        for check in plain.get("checks") or []
     ]
-    whole = {
+    completed = {
         "format": FORMAT,
         "environment_id": None,
         "scope": "none",
@@ -65,20 +62,20 @@ def complete(report: t.Mapping[str, t.Any], host: str, check_mode: bool) -> Repo
         "notices": [],
         "resolved": {},
         "drift": {"since": None, "changes": []},
-        **given,
+        **plain,
         # The name comes from the inventory, because a host could report another host's name.
         "host": host,
         "check_mode": check_mode,
         "checks": checks,
-        "written": now(),
+        "written": phrases.now(),
     }
-    if "summary" not in given and all(isinstance(check, dict) and "status" in check for check in checks):
-        whole["summary"] = summary(check["status"] for check in checks)
-    found = report_problems(whole)
-    if found:
+    if "summary" not in plain and all(isinstance(check, dict) and "status" in check for check in checks):
+        completed["summary"] = summary(check["status"] for check in checks)
+    problems = report_problems(completed)
+    if problems:
         raise SparkforgeError(
-            f"This is not a valid report: {phrases.some(found, 5, '; ')}.",
+            f"This is not a valid report: {phrases.some(problems, 5, '; ')}.",
             "Pass verify_report the report that cuda_proof returned, in the format of report.schema.json.",
-            problems=found,
+            problems=problems,
         )
-    return whole
+    return completed

@@ -14,7 +14,7 @@ import sys
 import time
 import typing as t
 
-from .._shared.module_utils._core import disk, shown
+from .._shared.module_utils._core import disk, sanitize
 from .._shared.module_utils._core.errors import SparkforgeError
 from ..check import CRASH, FAIL, PASS, SKIP, WARN, WRONG, Failed, Result, Skipped
 from . import against, answers
@@ -107,7 +107,7 @@ def prove(arguments: argparse.Namespace) -> dict[str, t.Any]:
         results.append(row)
         if not arguments.quiet:
             text = row.measured if row.status == PASS else f"{row.cause} {row.remedy}"
-            print(shown.text(f"{row.status}  {row.name}: {text.strip()}"), flush=True)
+            print(sanitize.text(f"{row.status}  {row.name}: {text.strip()}"), flush=True)
     return _report(arguments, results, time.monotonic() - began, form, str(served["id"]))
 
 

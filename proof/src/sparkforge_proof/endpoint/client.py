@@ -14,7 +14,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from .._shared.module_utils._core import shown
+from .._shared.module_utils._core import sanitize
 from .._shared.module_utils._core.deadline import within
 from .._shared.module_utils._core.errors import SparkforgeError
 
@@ -213,7 +213,7 @@ class Endpoint:
             raise self._garbage(path, text) from None
 
     def _garbage(self, path: str, text: str) -> SparkforgeError:
-        beginning = self._masked(shown.line(text[:60]))
+        beginning = self._masked(sanitize.line(text[:60]))
         return SparkforgeError(
             f"{self.base}{path} answered what is not JSON: {beginning!r}.",
             "See what listens there: it is no OpenAI-compatible server, or a proxy answers in its place.",

@@ -151,7 +151,7 @@ def of_environments(root: str, environment: str | None = None) -> list[Contents]
         )
     contents = []
     for site in sites:
-        for package in packages.installed([site], files).values():
+        for package in packages.distributions([site], files).values():
             record = packages.record(package, files)
             rows = [row.path for row in record or []]
             # Files outside the root are not read, even if RECORD or a link names them.

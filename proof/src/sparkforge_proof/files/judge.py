@@ -13,7 +13,7 @@ import re
 import tempfile
 import typing as t
 
-from .._shared.module_utils._core import shown, versions
+from .._shared.module_utils._core import sanitize, versions
 from .._shared.module_utils._core.errors import SparkforgeError
 from .._shared.module_utils._elf import fatbin, providers
 from .._shared.module_utils._elf.filesystem import FileSystem
@@ -117,7 +117,7 @@ def judge(
         "not_looked_at": [*unread, *_not_looked_at(packages)],
     }
     # Names and versions come from the files and may contain control characters.
-    return t.cast("dict[str, t.Any]", shown.data(result))
+    return t.cast("dict[str, t.Any]", sanitize.data(result))
 
 
 def _not_looked_at(packages: t.Sequence[Contents]) -> list[str]:

@@ -17,7 +17,7 @@ import typing as t
 import jinja2
 import markupsafe
 
-from .._shared.module_utils._core import phrases, shown
+from .._shared.module_utils._core import phrases, sanitize
 from .._shared.module_utils._core.verdict import FAIL, NO_REPORT, PASS, SKIP, VERDICTS, WARN, remark, summary
 from . import resource
 
@@ -92,7 +92,7 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=lambda value: (
-            shown.text(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+            sanitize.text(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
         ),
     )
     environment.filters.update(
@@ -230,7 +230,7 @@ def _ratio(value: float) -> dict[str, t.Any]:
 
 def _breakable(value: str) -> markupsafe.Markup:
     """Return a name with line break opportunities after its dots, underscores, slashes and hyphens."""
-    parts = re.split(r"(?<=[._/-])", shown.text(value))
+    parts = re.split(r"(?<=[._/-])", sanitize.text(value))
     return markupsafe.Markup("<wbr>").join(parts)
 
 

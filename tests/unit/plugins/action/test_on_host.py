@@ -68,7 +68,7 @@ def test_a_program_without_a_file_fails_the_task_with_cause_and_remedy(
 ) -> None:
     incomplete = programs.Program("proof", lambda: {"x": (tmp_path / "x").read_text()})
     monkeypatch.setattr(programs, "PROOF", incomplete)
-    failed = construct(cuda_proof.ActionModule, {}).asked({}, {})
+    failed = construct(cuda_proof.ActionModule, {}).run_program({}, {})
     assert failed["failed"] and failed["remedy"]
     assert failed["cause"] == f"sparkforge-proof.pyz cannot be put together: {tmp_path / 'x'} is missing."
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from ansible.errors import AnsibleConnectionFailure, AnsibleFileNotFound
 from ansible_collections.sparkforge.dgx_spark.plugins.action.wheelhouse_manifest import ActionModule
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Manifest, Wheel
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication, signature
 
@@ -38,7 +39,7 @@ class Site:
         self.publish(self.manifest)
 
     def publish(self, manifest: Manifest) -> None:
-        (self.house / "manifests/mine-0123456789ab.json").write_bytes(publication.text_of(manifest))
+        (self.house / "manifests/mine-0123456789ab.json").write_bytes(digests.text_of(manifest).encode())
 
     @property
     def house(self) -> Path:

@@ -194,17 +194,17 @@ def test_a_source_with_option_trusted_is_rewritten(apt, tmp_path, maker, monkeyp
     repository = local(apt, tmp_path, None)
     sound = f"deb [signed-by={keyring}] file:///var/{PACKAGE} /\n"
     source.write_text(sound)
-    assert repository._configured(PACKAGE)
+    assert repository._is_configured(PACKAGE)
     source.write_text(f"deb [signed-by={keyring} {option}] file:///var/{PACKAGE} /\n")
-    assert not repository._configured(PACKAGE)
+    assert not repository._is_configured(PACKAGE)
     # The keyring is no longer the repository's.
     source.write_text(sound)
     keyring.write_bytes(maker.keys.gpg("--export", maker.other))
-    assert not repository._configured(PACKAGE)
+    assert not repository._is_configured(PACKAGE)
     # A run was killed before apt had fetched the package lists.
     keyring.write_bytes(ring)
     monkeypatch.setattr(sources, "has_lists", lambda _url: False)
-    assert not repository._configured(PACKAGE)
+    assert not repository._is_configured(PACKAGE)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, disk, processes
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import detached, digests, disk, processes
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import (
     engine,
     model,
@@ -82,7 +82,7 @@ def as_builder(program: str, *arguments: str) -> int:
 
 def forge_receipt(receipt: Path, **changed: t.Any) -> str:
     """Return the text of a changed receipt with a valid seal."""
-    return sealing.text_of(sealing.sealed({**json.loads(receipt.read_text()), **changed})).decode()
+    return digests.text_of(sealing.seal({**json.loads(receipt.read_text()), **changed}))
 
 
 WRITE = "import sys; open(sys.argv[1], 'w').write(sys.argv[2])"

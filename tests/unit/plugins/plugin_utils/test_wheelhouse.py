@@ -8,6 +8,7 @@ import typing as t
 from pathlib import Path
 
 import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication, signature
@@ -54,7 +55,7 @@ class Server(web_server.Server):
         self.url += "/wheelhouse"
 
     def publish(self, content: dict[str, t.Any]) -> None:
-        self.files[MANIFEST] = publication.text_of(content)
+        self.files[MANIFEST] = digests.text_of(content).encode()
 
     def require_password(self, password: str) -> None:
         self.authorization = "Basic " + base64.b64encode(f"lab:{password}".encode()).decode()
@@ -114,7 +115,7 @@ def test_manifest_is_searched_at_the_url_then_in_the_cache_then_on_the_builder(
     server: Server, cache: Cache, query: Query, signer: signature.Signer
 ) -> None:
     signed = signer.sign(manifest())
-    result = find(query, cache, Served(server.url), lambda _name: publication.text_of(signed))
+    result = find(query, cache, Served(server.url), lambda _name: digests.text_of(signed).encode())
     assert result.where == "builder"
     assert [row["place"] for row in result.tried] == [server.url, cache.path_of(QUERY), "spark01"]
     cache.save(query, signed)
@@ -185,7 +186,7 @@ def test_a_server_that_forbids_access_is_an_error(server: Server, cache: Cache, 
 )
 def test_a_manifest_for_another_build_is_refused(cache: Cache, changes: dict[str, str], message: str) -> None:
     with pytest.raises(SparkforgeError, match=message) as caught:
-        find(QUERY, cache, None, lambda _name: publication.text_of(manifest(**changes)))
+        find(QUERY, cache, None, lambda _name: digests.text_of(manifest(**changes)).encode())
     assert caught.value.cause.startswith("The manifest of torch-2.9.1 on spark01 is for") and caught.value.remedy
 
 
@@ -244,7 +245,7 @@ def rename(content: dict[str, t.Any], file: str) -> None:
 )
 def test_a_manifest_with_a_wrong_path_or_requirement_is_refused(cache: Cache, change: t.Any, message: str) -> None:
     with pytest.raises(SparkforgeError, match="is not a wheelhouse manifest") as caught:
-        find(QUERY, cache, None, lambda _name: publication.text_of(edited_manifest(change)))
+        find(QUERY, cache, None, lambda _name: digests.text_of(edited_manifest(change)).encode())
     assert message in caught.value.cause
     # The schema itself cannot express these rules.
     beyond_schema = ("is no wheel of", "lists a unit twice", "the path of torch", "written is '2026-13-45T10:00:00Z'")

@@ -79,7 +79,7 @@ def code_of(torch: t.Any) -> Code:
     """
     if not torch.version.cuda:
         raise Skipped(f"torch {torch.__version__} is a CPU build, which has no GPU code.")
-    installed = packages.installed()
+    installed = packages.distributions()
     return read(path for module in MODULES for path in libraries(module, installed))
 
 

@@ -68,7 +68,7 @@ def software() -> dict[str, t.Any]:
     """Return the versions of the stack's packages, for the report."""
     torch = importlib.import_module("torch")
     return {
-        **{name: package.version for name, package in packages.installed().items() if STACK.fullmatch(name)},
+        **{name: package.version for name, package in packages.distributions().items() if STACK.fullmatch(name)},
         "python": platform.python_version(),
         "torch": str(torch.__version__),
         "cuda": getattr(torch.version, "cuda", None),
@@ -182,7 +182,7 @@ def provide(soname: str, cuda_version: str | None = None) -> str:
 @check("identity.versions", devices=("none",), numeric=False, seconds=120, measured=(X86_LAST,))
 def versions(context: Context) -> Measured:
     """The versions match the stack and the receipt, satisfy each other, and were built with one CUDA."""
-    installed = {name: package for name, package in packages.installed().items() if STACK.fullmatch(name)}
+    installed = {name: package for name, package in packages.distributions().items() if STACK.fullmatch(name)}
     torch = importlib.import_module("torch")
     problems = [
         *version_problems(installed, context.reference),
@@ -428,7 +428,7 @@ def wheels(context: Context) -> Measured:
     receipt = receipt_of(reference)
     if not receipt:
         raise Skipped("There is no receipt of the environment, so its wheels are unknown.")
-    installed = packages.installed()
+    installed = packages.distributions()
     units: Facts = reference.get("units") or {}
     problems = [
         *receipt_problems(receipt, sys.prefix),
@@ -553,7 +553,7 @@ def artefact_problems(artefact: Wheel, installed: t.Mapping[str, packages.Distri
 @check("identity.files", devices=("none",), numeric=False, seconds=300, measured=(X86_LAST,))
 def files(context: Context) -> Measured:
     """Every file of torch, its companions and NVIDIA's wheels matches its RECORD, and there are no other files."""
-    everything = packages.installed()
+    everything = packages.distributions()
     chosen = [package for package in everything.values() if STACK.fullmatch(package.name)]
     if not any(package.name == "torch" for package in chosen):
         raise Skipped("torch was not installed from a wheel, so no RECORD lists its files.")
@@ -659,7 +659,7 @@ class Unopened:
 
     def remedy(self, cuda_version: str | None) -> str:
         # An official torch finds CUDA's libraries in NVIDIA's wheels; a torch built here finds them on the host.
-        from_wheels = any(name.startswith("nvidia-") for name in packages.installed())
+        from_wheels = any(name.startswith("nvidia-") for name in packages.distributions())
         return reinstall() if from_wheels and not self.is_driver else provide(self.missing, cuda_version)
 
 

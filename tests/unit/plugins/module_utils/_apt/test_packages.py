@@ -17,7 +17,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import (
     plan as _plan,
     policy as _policy,
     removal as _removal,
-    wanted as _wanted,
+    request as _request,
 )
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import apt_state
@@ -89,7 +89,7 @@ Conf conflicter (1 T [amd64])
 )
 def test_option_or_removal_is_not_a_package_name(text: str):
     with pytest.raises(SparkforgeError, match="does not name a package"):
-        _wanted.parse_wanted(text)
+        _request.parse_request(text)
 
 
 @pytest.mark.parametrize(
@@ -112,8 +112,8 @@ def test_option_or_removal_is_not_a_package_name(text: str):
     ],
 )
 def test_request_is_satisfied_by_name_glob_or_alternative(text: str, installed: dict, expected: bool):
-    assert _wanted.satisfied(text, installed) is expected
-    assert _wanted.missing([text, text], installed) == ([] if expected else [text])
+    assert _request.is_satisfied(text, installed) is expected
+    assert _request.missing([text, text], installed) == ([] if expected else [text])
 
 
 VERSIONS = (

@@ -33,7 +33,7 @@ def test_process_and_child_have_no_network() -> None:
     in_child = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {PROBE!r}], check=True)"
     for code in (PROBE, in_child):
         command = [sys.executable, "-c", code]
-        output = subprocess.check_output(command, text=True, preexec_fn=offline.closing())
+        output = subprocess.check_output(command, text=True, preexec_fn=offline.network_blocker())
         results = json.loads(output)
         # AF_ROUTE is another name for AF_NETLINK.
         assert {results.pop(name) for name in ("AF_UNIX", "AF_NETLINK", "AF_ROUTE")} == {"open"}

@@ -30,12 +30,12 @@ def programs_in(root: Path) -> list[str]:
 
 
 def test_received_program_is_kept_with_its_content_and_mode(tmp_path: Path, pushed: str) -> None:
-    path = program.place(str(tmp_path / "root"), SHA256)
-    assert program.kept(path, SHA256) is None
-    program.store(path, program.received(pushed, SHA256))
+    path = program.stored_path(str(tmp_path / "root"), SHA256)
+    assert program.read_stored(path, SHA256) is None
+    program.store(path, program.read_pushed(pushed, SHA256))
     assert (os.stat(path).st_mode & 0o777, programs_in(tmp_path / "root")) == (0o755, [f"{SHA256}.pyz"])
     # The program need not be sent again.
-    assert program.kept(path, SHA256) == CONTENT
+    assert program.read_stored(path, SHA256) == CONTENT
 
 
 @pytest.mark.parametrize("kind", ["torn", "another", "link", "pipe", "missing", "endless"])
@@ -51,13 +51,13 @@ def test_received_program_that_differs_is_refused(kind: str, tmp_path: Path, pus
         with open(pushed, "wb") as stream:
             stream.truncate(1 << 40)
     with pytest.raises(SparkforgeError, match=r"did not arrive whole|cannot be read") as refused:
-        program.received(pushed, SHA256)
+        program.read_pushed(pushed, SHA256)
     assert refused.value.remedy
 
 
 @pytest.mark.parametrize("kind", ["text", "link"])
 def test_kept_program_that_was_changed_on_the_host_is_refused(kind: str, tmp_path: Path, pushed: str) -> None:
-    path = Path(program.place(str(tmp_path), SHA256))
+    path = Path(program.stored_path(str(tmp_path), SHA256))
     program.store(str(path), CONTENT)
     if kind == "text":
         path.write_bytes(CONTENT + b"import os\n")
@@ -65,7 +65,7 @@ def test_kept_program_that_was_changed_on_the_host_is_refused(kind: str, tmp_pat
         path.unlink()
         path.symlink_to(pushed)
     with pytest.raises(SparkforgeError, match=str(path)):
-        program.kept(str(path), SHA256)
+        program.read_stored(str(path), SHA256)
 
 
 def test_store_removes_a_former_program_unless_a_timer_starts_it(
@@ -80,23 +80,23 @@ def test_store_removes_a_former_program_unless_a_timer_starts_it(
     for path in (used, unused, directory / "settings.json"):
         path.write_text("")
     (units / "sparkforge-proof.service").write_text(f"ExecStart=/usr/bin/python3 -B {used} scheduled\n")
-    program.store(program.place(str(tmp_path), SHA256), CONTENT)
+    program.store(program.stored_path(str(tmp_path), SHA256), CONTENT)
     assert programs_in(tmp_path) == sorted([f"{SHA256}.pyz", used.name, "settings.json"])
 
 
 def test_other_version_at_fixed_name_is_ignored(tmp_path: Path) -> None:
-    path = Path(program.place(str(tmp_path), SHA256, "guard"))
+    path = Path(program.stored_path(str(tmp_path), SHA256, "guard"))
     path.parent.mkdir()
     path.write_text("the former one")
-    assert program.kept(str(path), SHA256) is None
+    assert program.read_stored(str(path), SHA256) is None
     path.write_bytes(CONTENT)
-    assert program.kept(str(path), SHA256) == CONTENT
+    assert program.read_stored(str(path), SHA256) == CONTENT
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "A" * 64, ""])
 def test_place_refuses_invalid_sha256(name: str, tmp_path: Path) -> None:
     with pytest.raises(SparkforgeError, match="is not a sha256"):
-        program.place(str(tmp_path), name)
+        program.stored_path(str(tmp_path), name)
 
 
 @pytest.mark.parametrize("root", ["/opt/spark forge", "/opt/x\nUser=root", "/opt/%h", '/opt/"x"', "/"])

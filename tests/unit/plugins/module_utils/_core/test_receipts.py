@@ -125,7 +125,7 @@ def test_removal_of_receipt_is_synced(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_removal_of_lock_file_is_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[tuple[str, list[str]]] = []
-    monkeypatch.setattr(disk, "fsync_directory", lambda path: synced.append((path, os.listdir(path))))
+    monkeypatch.setattr(disk, "fsync", lambda path: synced.append((path, os.listdir(path))))
     (tmp_path / "kept").touch()
     with receipts.lock(str(tmp_path), "env"):
         synced.clear()

@@ -91,7 +91,7 @@ def test_daemon_that_hides_and_resists_is_killed(action: str) -> None:
     code = f"import os\nprint(0, os.getuid(), flush=True)\n{loop}"
     drops = f"os.execve({interpreter.PYTHON!r}, ['python', '-I', '-c', {code!r}], {{}})"
     _status, out, _err = run(DAEMON.format(then="", drops=drops))
-    assert processes._of(int(out.split()[1])) == []
+    assert processes._of_account(int(out.split()[1])) == []
 
 
 @as_root
@@ -109,7 +109,7 @@ def test_processes_of_account_cannot_kill_their_killer() -> None:
             os._exit(0)
         os.wait()
 
-    processes.acting(uid, uid + unprivileged._BESIDE, attacked)
+    processes.run_as(uid, uid + unprivileged._BESIDE, attacked)
     os.close(writing)
     with os.fdopen(reading, "rb") as stream:
         assert stream.read() == str(errno.EPERM).encode()
@@ -171,7 +171,7 @@ def test_killing_one_account_leaves_killer_of_another_alive() -> None:
         os.waitpid(killer, 0)
         os.write(writing, b"alive")
 
-    processes.acting(account, account + unprivileged._BESIDE, wait_for_killer)
+    processes.run_as(account, account + unprivileged._BESIDE, wait_for_killer)
     os.close(writing)
     with os.fdopen(reading, "rb") as stream:
         assert stream.read() == b"alive"
@@ -232,7 +232,7 @@ def test_account_used_by_container_is_not_taken() -> None:
 def test_own_processes_of_account_are_not_a_container() -> None:
     with unprivileged.account("/nonexistent/torch") as uid:
         assert uid is not None
-        command = unprivileged.dropped(["/bin/sleep", "60"], uid, {uid})
+        command = unprivileged.without_privileges(["/bin/sleep", "60"], uid, {uid})
         with subprocess.Popen(command):
             time.sleep(0.3)
             assert not processes.runs_in_container(uid, uid + unprivileged._BESIDE)
@@ -272,4 +272,4 @@ def test_hidden_processes_are_killed_and_container_is_seen() -> None:
     result = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     first, second = map(int, result.stdout.split())
-    assert first != second and processes._of(first) == []
+    assert first != second and processes._of_account(first) == []

@@ -348,7 +348,7 @@ def test_embedded_code_runs_on_capability(cubins: str, ptx: str, capability: str
     ],
 )
 def test_architecture_list_runs_on_capability(capability: str, architectures: str, runs: bool) -> None:
-    assert fatbin.listed(architectures).runs_on(capability) is runs
+    assert fatbin.parse_arch_list(architectures).runs_on(capability) is runs
 
 
 def test_architectures_are_printed_in_numeric_order() -> None:

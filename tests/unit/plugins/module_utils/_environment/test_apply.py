@@ -73,5 +73,5 @@ def test_only_unused_wheels_are_removed(tmp_path: Path) -> None:
 def test_invalid_probe_line_is_refused_with_short_message(line: str) -> None:
     message = "prints a line that only the test of its imports prints: @sparkforge"
     with pytest.raises(SparkforgeError, match=message) as raised:
-        apply._judged(apply._MARK + line, ["evil"])
+        apply._parse_probe_line(apply._MARK + line, ["evil"])
     assert len(raised.value.cause) < 1000

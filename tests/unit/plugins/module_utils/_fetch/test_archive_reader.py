@@ -138,7 +138,7 @@ def test_zip_archive_with_large_directory_is_refused(tmp_path: Path, monkeypatch
             file.writestr(f"top/{number}", b"")
     monkeypatch.setattr(zip_archive, "DIRECTORY_LIMIT", 70_000)
     path = str(tmp_path / "archive")
-    with pytest.raises(zipfile.BadZipFile, match="its directory has more than"), zip_archive.opened(path):
+    with pytest.raises(zipfile.BadZipFile, match="its directory has more than"), zip_archive.open_zip(path):
         pass
 
 

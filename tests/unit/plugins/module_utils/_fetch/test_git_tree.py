@@ -15,7 +15,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import
     urls,
 )
 
-CHECKOUT = urls.make_wanted("https://example.com/x", "1" * 40, {}, "")
+CHECKOUT = urls.make_revision("https://example.com/x", "1" * 40, {}, "")
 
 
 class OtherHead(git_command.Commands):

@@ -37,9 +37,9 @@ def test_server_with_two_passwords_is_refused() -> None:
 
 def test_credentials_are_added_for_their_server_only() -> None:
     known = index.credentials([{"host": "a.test", "username": "us er", "password": "p@ss/é"}])
-    assert index.authorized("https://a.test:8443/x", known) == "https://us%20er:p%40ss%2F%C3%A9@a.test:8443/x"
+    assert index.with_credentials("https://a.test:8443/x", known) == "https://us%20er:p%40ss%2F%C3%A9@a.test:8443/x"
     for other in ("https://b.test/x", "https://a.test.evil/x", "file:///srv/x", "https://own:one@a.test/x"):
-        assert index.authorized(other, known) == other
+        assert index.with_credentials(other, known) == other
 
 
 def test_json_page_has_hashes_and_sizes() -> None:
@@ -92,20 +92,20 @@ def test_directory_lists_wheels_or_has_a_page(tmp_path: Path) -> None:
     for name in (FILE, "notes.txt"):
         (tmp_path / name).touch()
     for location in (str(tmp_path), tmp_path.as_uri()):
-        assert index.listed(location, {}, "x") == [index.Link(FILE, (tmp_path / FILE).as_uri())]
+        assert index.list_wheels(location, {}, "x") == [index.Link(FILE, (tmp_path / FILE).as_uri())]
     (tmp_path / "index.html").write_text(f'<a href="{FILE}#sha256={SHA}">')
-    assert index.listed(str(tmp_path), {}, "x") == [index.Link(FILE, (tmp_path / FILE).as_uri(), SHA)]
+    assert index.list_wheels(str(tmp_path), {}, "x") == [index.Link(FILE, (tmp_path / FILE).as_uri(), SHA)]
 
 
 def test_file_with_longer_name_is_not_a_wheel(tmp_path: Path) -> None:
     for name in ("a-1-py3-none-any.whl", "b-1-py3-none-any.whl.asc", "c-1-py3-none-any.whl\n", "-d.whl", "e.whl;x"):
         (tmp_path / name).touch()
-    assert [link.file for link in index.listed(str(tmp_path), {}, "find_links")] == ["a-1-py3-none-any.whl"]
+    assert [link.file for link in index.list_wheels(str(tmp_path), {}, "find_links")] == ["a-1-py3-none-any.whl"]
 
 
 def test_page_without_wheels_is_described(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<html><head><title>Sign in &amp;\n out</title></head></html>")
     with pytest.raises(SparkforgeError, match=r"is an HTML page \('Sign in & out'\) that lists no wheel"):
-        index.listed(str(tmp_path), {}, "x")
+        index.list_wheels(str(tmp_path), {}, "x")
     (tmp_path / "index.html").write_text('{"files": []}')
-    assert index.listed(str(tmp_path), {}, "x") == []
+    assert index.list_wheels(str(tmp_path), {}, "x") == []

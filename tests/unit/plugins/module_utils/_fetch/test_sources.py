@@ -344,7 +344,7 @@ def test_ssh_or_git_url_with_password_is_refused(bench: Bench, protocol: str) ->
 
 def test_store_key_identifies_the_repository(bench: Bench) -> None:
     def key(url: str) -> str:
-        return urls.make_wanted(url, "1" * 40, {}).key
+        return urls.make_revision(url, "1" * 40, {}).key
 
     assert key("https://example.com/org/one") == key("https://user:secret@example.com/org/one.git/")
     assert key("https://example.com/org/one") != key("https://example.com/fork/one")
@@ -397,10 +397,10 @@ def test_credentials_reach_only_the_server(bench: Bench, tmp_path: Path) -> None
 
 def test_rewrite_does_not_match_part_of_a_host() -> None:
     rewrite = {"https://example.com": "https://user:secret@mirror.test", "git://": "https://"}
-    assert urls.rewritten("https://example.com/a", rewrite) == "https://user:secret@mirror.test/a"
-    assert urls.rewritten("git://example.org/a", rewrite) == "https://example.org/a"
+    assert urls.apply_mirrors("https://example.com/a", rewrite) == "https://user:secret@mirror.test/a"
+    assert urls.apply_mirrors("git://example.org/a", rewrite) == "https://example.org/a"
     for hostile in ("https://example.com.evil.test/a", "https://example.com:80@evil.test/a"):
-        assert urls.rewritten(hostile, rewrite) == hostile
+        assert urls.apply_mirrors(hostile, rewrite) == hostile
 
 
 @pytest.mark.parametrize("user", ["user:secret@", "token@"])
@@ -1130,7 +1130,7 @@ def test_check_out_refuses_path_through_symlink(tmp_path: Path) -> None:
     for name in ("outside", "tree"):
         (tmp_path / name).mkdir()
     (tmp_path / "tree/lib").symlink_to(tmp_path / "outside")
-    checkout = urls.make_wanted("https://example.com/x", "1" * 40, {}, "lib")
+    checkout = urls.make_revision("https://example.com/x", "1" * 40, {}, "lib")
     with pytest.raises(SparkforgeError, match="through a symlink"):
         git_tree.check_out(checkout, str(tmp_path / "tree"), "/none", git_command.Commands(ENVIRONMENT), print)
     assert os.listdir(tmp_path / "outside") == []

@@ -193,7 +193,7 @@ LOOKALIKES = ["redacted-1 alice", "redacted-1alice", "redacted-1.invalid.alice.e
 def test_lookalike_of_replacement_is_redacted(text: str) -> None:
     redaction = Redaction()
     results = [redaction.value("name", "held", text), redaction.value(re.compile("a"), "x", text)]
-    results += [redaction.words(f"get {text} exit"), redaction.path(f"/etc/{text}/{text}.conf")]
+    results += [redaction.prose(f"get {text} exit"), redaction.path(f"/etc/{text}/{text}.conf")]
     results += [redaction.uri(f"https://{text.replace('/', '.')}/ubuntu")]
     assert not [result for result in results if "alice" in result]
     assert redaction.path("/etc/redacted-1.conf") == "/etc/redacted-1.conf"

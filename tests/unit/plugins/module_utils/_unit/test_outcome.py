@@ -6,7 +6,7 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import accounts
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import accounts, digests
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._unit import model, outcome, receipt as sealing
 
 WHEEL = {"path": "tiny-1.0-py3-none-any.whl", "name": "tiny", "version": "1.0", "sha256": "0" * 64, "size": 3}
@@ -29,7 +29,7 @@ class Built:
         identity = {"name": "tiny", "fingerprint": "a" * 16, "platform": "debian13-x86_64", "finished": "2026"}
         receipt = {"format": 1, **identity, "inputs": {}, "outputs": [WHEEL], **changed}
         path = self.artefact / "receipt.json"
-        path.write_bytes(sealing.text_of(sealing.sealed(receipt)))
+        path.write_bytes(digests.text_of(sealing.seal(receipt)).encode())
         return str(path)
 
     @property

@@ -80,7 +80,7 @@ def test_observation_returns_on_news_and_not_on_progress(build: Build, monkeypat
         build.write(**{**STATE, "done": 9, "phase": "package"})
 
     thread = start_later(progress_then_news)
-    state = build.observe(state_file.news(STATE))
+    state = build.observe(state_file.watched_entries(STATE))
     thread.join()
     assert state is not None
     assert (state["phase"], state["done"]) == ("package", 9)

@@ -36,12 +36,12 @@ def site(pristine: Path, tmp_path: Path) -> Path:
 
 
 def compare(site: Path, *names: str) -> packages.Files:
-    distributions = packages.installed([str(site)])
+    distributions = packages.distributions([str(site)])
     return packages.compare([distributions[name] for name in names or distributions], distributions.values())
 
 
 def test_installed_distributions_have_version_and_requirements(site: Path) -> None:
-    distributions = packages.installed(["/nonexistent", str(site)])
+    distributions = packages.distributions(["/nonexistent", str(site)])
     versions = {name: distribution.version for name, distribution in distributions.items()}
     assert versions == {"torch": "2.15.0", "nvidia-cublas": "13.1.0", "nvidia-nccl-cu13": "2.30.7"}
     assert distributions["torch"].requires == ("triton~=3.9.0; platform_system == 'Linux'",)
@@ -51,12 +51,12 @@ def test_first_distribution_on_the_path_is_used(site: Path, tmp_path: Path) -> N
     other = tmp_path / "first/torch-2.9.1.dist-info"
     other.mkdir(parents=True)
     (other / "METADATA").write_text("Name: torch\nVersion: 2.9.1\n\nVersion: none, for this is the text\n")
-    assert packages.installed([str(other.parent), str(site)])["torch"].version == "2.9.1"
+    assert packages.distributions([str(other.parent), str(site)])["torch"].version == "2.9.1"
 
 
 def test_distribution_without_metadata_has_no_version(tmp_path: Path) -> None:
     (tmp_path / "torch-2.9.1.dist-info").mkdir()
-    assert packages.installed([str(tmp_path)])["torch"].version == ""
+    assert packages.distributions([str(tmp_path)])["torch"].version == ""
 
 
 def test_untouched_files_match_record(site: Path) -> None:
@@ -115,7 +115,7 @@ def test_damaged_line_of_record(site: Path, line: str) -> None:
 def test_invalid_record_is_ignored(site: Path, monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
     monkeypatch.setattr(packages, "_FILES_LIMIT", 10)
     (site / "torch-2.15.0.dist-info/RECORD").write_bytes(content)
-    assert packages.record(packages.installed([str(site)])["torch"]) is None
+    assert packages.record(packages.distributions([str(site)])["torch"]) is None
     assert compare(site, "torch").unrecorded == ["torch"]
 
 
@@ -135,7 +135,7 @@ def test_only_regular_files_of_limited_size_are_read(
         path.symlink_to("/dev/zero")
     else:
         path.write_text(text + "x" * 4096)
-    torch = packages.installed([str(site)])["torch"]
+    torch = packages.distributions([str(site)])["torch"]
     assert (torch.version == "", packages.record(torch) is None) == (name == "METADATA", name == "RECORD")
 
 
@@ -159,7 +159,7 @@ def test_metadata_with_licence_of_several_lines() -> None:
 @pytest.mark.parametrize("content", [b"text", b"PK\x05\x06" + bytes(18)])
 def test_damaged_wheel_is_refused_with_remedy(site: Path, tmp_path: Path, content: bytes) -> None:
     (tmp_path / "x.whl").write_bytes(content)
-    torch = packages.installed([str(site)])["torch"]
+    torch = packages.distributions([str(site)])["torch"]
     if content.startswith(b"PK"):
         assert packages.differing(str(tmp_path / "x.whl"), torch) is None
         return
@@ -169,7 +169,7 @@ def test_damaged_wheel_is_refused_with_remedy(site: Path, tmp_path: Path, conten
 
 
 def test_installed_files_differ_from_another_wheel(pristine: Path, site: Path, tmp_path: Path) -> None:
-    torch = packages.installed([str(site)])["torch"]
+    torch = packages.distributions([str(site)])["torch"]
     assert packages.differing(str(pristine / "torch-2.15.0-py3-none-any.whl"), torch) == []
     changed = {**FILES, "torch/__init__.py": b"__version__ = '2.15.0+cpu'\n"}
     requires = ["triton~=3.9.0; platform_system == 'Linux'"]

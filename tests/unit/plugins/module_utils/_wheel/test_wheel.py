@@ -5,7 +5,7 @@ import typing as t
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel import requirement
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel, built
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel, wheels_in
 
 FILE = "torch-2.9.1+sf.1-cp312-cp312-linux_aarch64.whl"
 SHA = "a" * 64
@@ -20,9 +20,9 @@ def receipt(*outputs: dict[str, t.Any]) -> dict[str, t.Any]:
 def test_wheels_of_unit_receipt() -> None:
     row = TORCH.as_output()
     assert row == {"path": FILE, "name": "torch", "version": "2.9.1+sf.1", "sha256": SHA, "size": 7}
-    assert built(receipt(row, PREFIX), "/house/pytorch/1") == [TORCH]
+    assert wheels_in(receipt(row, PREFIX), "/house/pytorch/1") == [TORCH]
     # Receipts of older versions also have the wheel's requirements.
-    assert built(receipt({**row, "requires": ["sympy"]})) == [dataclasses.replace(TORCH, path="")]
+    assert wheels_in(receipt({**row, "requires": ["sympy"]})) == [dataclasses.replace(TORCH, path="")]
 
 
 def test_module_result_has_path_on_the_host() -> None:

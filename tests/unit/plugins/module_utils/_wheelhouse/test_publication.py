@@ -7,8 +7,9 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import digests
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel, of_manifest
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheel.wheel import Wheel, of_units
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._wheelhouse import publication
 
 SCHEMA = jsonschema.Draft202012Validator(
@@ -54,7 +55,7 @@ def test_seal_does_not_depend_on_order() -> None:
 
 def test_manifest_round_trip() -> None:
     manifest = make_manifest()
-    assert publication.read(publication.text_of(manifest)) == manifest
+    assert publication.read(digests.text_of(manifest).encode()) == manifest
     assert publication.check(manifest) == manifest
     assert publication.file_of(manifest["stack"], manifest["lock_id"]) == "torch-2.9.1-0123456789ab.json"
 
@@ -87,7 +88,7 @@ def test_invalid_wheel_facts_are_not_published(changed: dict[str, str]) -> None:
 
 def test_schema_describes_the_manifest() -> None:
     SCHEMA.check_schema(SCHEMA.schema)
-    SCHEMA.validate(json.loads(publication.text_of(make_manifest())))
+    SCHEMA.validate(json.loads(digests.text_of(make_manifest())))
     for form in (SCHEMA.schema, *SCHEMA.schema["$defs"].values()):
         assert set(form["required"]) == set(form["properties"]) - {"signature"}
     assert set(SCHEMA.schema["properties"]) == {*make_manifest(), "signature"}
@@ -131,7 +132,7 @@ class Links(html.parser.HTMLParser):
 
 def test_index_links_files_with_sha256() -> None:
     other = Wheel("flash_attn-2.8-py3-none-any.whl", "a" * 64, "flash_attn", "2.8", place="flash_attention/1")
-    [torch] = of_manifest(make_manifest())
+    [torch] = of_units(make_manifest()["units"])
     pages = publication.index([torch, other, torch])
     assert set(pages) == {"index.html", "torch/index.html", "flash-attn/index.html"}
     assert Links(pages["index.html"]).links == [("flash-attn/", "flash-attn"), ("torch/", "torch")]

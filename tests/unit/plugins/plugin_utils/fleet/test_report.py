@@ -11,7 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.shown import text as clean
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.sanitize import text as clean
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import schema
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet import report as _report
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.fleet.report import fleet as _fleet, form as _form

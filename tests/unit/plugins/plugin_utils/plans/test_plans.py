@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.policy import choose
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.wanted import missing
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.request import missing
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import Policy
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import plans

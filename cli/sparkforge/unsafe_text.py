@@ -1,4 +1,4 @@
-"""Text that Ansible must not evaluate: all values that the command passes as variables or in an inventory."""
+"""Text that Ansible must not evaluate, because every value that the command passes on is data and no template."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Loader(yaml.SafeLoader):
     """Reads YAML written by the Dumper, with Text as Text."""
 
 
-def inert(value: Any) -> Any:
+def as_data(value: Any) -> Any:
     """Return a JSON-serializable value with each string in it, except keys, as Text.
 
     :raises Refusal: if a string is not UTF-8, which file names may not be.
@@ -37,8 +37,8 @@ def inert(value: Any) -> Any:
             raise Refusal(Exit.USAGE, f"{value!r} is not UTF-8.", "Rename it, or choose another.")
         return Text(value)
     if isinstance(value, dict):
-        return {name: inert(one) for name, one in value.items()}
-    return [inert(one) for one in value] if isinstance(value, list) else value
+        return {name: as_data(member) for name, member in value.items()}
+    return [as_data(item) for item in value] if isinstance(value, list) else value
 
 
 def dump(value: Any, flow: bool = False) -> str:
@@ -54,9 +54,9 @@ def load(text: str) -> Any:
     return yaml.load(text, Loader)  # noqa: S506 - a SafeLoader
 
 
-def variables(**given: Any) -> list[str]:
+def set_variables(**values: Any) -> list[str]:
     """Return the ansible-playbook option that sets variables."""
-    return ["-e", dump(inert(given), flow=True)]
+    return ["-e", dump(as_data(values), flow=True)]
 
 
 def _represent(dumper: Dumper, value: Text) -> yaml.Node:

@@ -17,7 +17,7 @@ from .loader import TRIPLETS, Loader
 
 
 @dataclass
-class Gap:
+class MissingLibrary:
     """A missing SONAME and the files that need it."""
 
     soname: str
@@ -28,73 +28,73 @@ class Gap:
     optional: str = ""
 
 
-def _nearby(gap: Gap, loader: Loader) -> list[str]:
+def _nearby(library: MissingLibrary, loader: Loader) -> list[str]:
     """Return directories that may contain the library but that the loader does not search.
 
     The directories that it did search come last.
     """
-    triplet = TRIPLETS.get((gap.architecture[2], gap.architecture[0]), "*")
+    triplet = TRIPLETS.get((library.architecture[2], library.architecture[0]), "*")
     patterns = [pattern.format(triplet=triplet) for pattern in providers.OFF_PATH_DIRECTORIES]
     matches = [match for pattern in patterns for match in loader.files.glob(pattern)]
-    return list(dict.fromkeys([*loader.configured, *matches, *gap.directories]))
+    return list(dict.fromkeys([*loader.configured, *matches, *library.directories]))
 
 
-def _fits(path: str, gap: Gap, loader: Loader) -> reader.ElfFile | None:
+def _fits(path: str, library: MissingLibrary, loader: Loader) -> reader.ElfFile | None:
     try:
         file = loader.open(path)
     except SparkforgeError:
         return None
-    return file if file.architecture == gap.architecture and file.kind == reader.ET_DYN else None
+    return file if file.architecture == library.architecture and file.kind == reader.ET_DYN else None
 
 
-def off_path(gap: Gap, loader: Loader) -> list[str]:
+def off_path(library: MissingLibrary, loader: Loader) -> list[str]:
     """Return the host's files with that SONAME in directories that the loader does not search."""
-    found: dict[tuple[int, int] | None, str] = {}
-    for directory in _nearby(gap, loader):
+    paths: dict[tuple[int, int] | None, str] = {}
+    for directory in _nearby(library, loader):
         for name in sorted(loader.files.names(directory)):
             # libx.so.1.2 with the SONAME libx.so.1 counts too: only the link that ldconfig creates is missing.
-            if not name.startswith(gap.soname):
+            if not name.startswith(library.soname):
                 continue
             path = os.path.join(directory, name)
-            if path in gap.rejected:
+            if path in library.rejected:
                 continue
-            file = _fits(path, gap, loader)
-            if file is not None and (file.soname or name) == gap.soname:
-                found.setdefault(loader.files.identity(path), path)
-    return sorted(found.values())
+            file = _fits(path, library, loader)
+            if file is not None and (file.soname or name) == library.soname:
+                paths.setdefault(loader.files.identity(path), path)
+    return sorted(paths.values())
 
 
-def other_versions(gap: Gap, loader: Loader) -> list[dict[str, t.Any]]:
+def other_versions(library: MissingLibrary, loader: Loader) -> list[dict[str, t.Any]]:
     """Return the libraries with the same name but a different SONAME version.
 
     For example, libcudss.so.1 for libcudss.so.0.
     """
-    stem = re.match(r"(.+?\.so)(?:\.\d+)*$", gap.soname)
+    stem = re.match(r"(.+?\.so)(?:\.\d+)*$", library.soname)
     if stem is None:
         return []
     form = re.compile(re.escape(stem.group(1)) + r"(?:\.\d+)*")
     candidates: list[str] = [
         entry.path
         for soname, entries in sorted(loader.cache.items())
-        if soname != gap.soname and form.fullmatch(soname)
+        if soname != library.soname and form.fullmatch(soname)
         for entry in entries
     ]
-    for directory in _nearby(gap, loader):
+    for directory in _nearby(library, loader):
         candidates.extend(
             os.path.join(directory, name)
             for name in sorted(loader.files.names(directory))
-            if name != gap.soname and form.fullmatch(name)
+            if name != library.soname and form.fullmatch(name)
         )
-    found: dict[str, dict[str, t.Any]] = {}
+    versions: dict[str, dict[str, t.Any]] = {}
     for path in candidates:
-        file = _fits(path, gap, loader)
-        if file is None or file.soname in (None, gap.soname) or file.soname in found:
+        file = _fits(path, library, loader)
+        if file is None or file.soname in (None, library.soname) or file.soname in versions:
             continue
-        found[str(file.soname)] = {
-            "soname": gap.soname,
+        versions[str(file.soname)] = {
+            "soname": library.soname,
             "found": file.soname,
             "path": path,
-            "needed_by": sorted(gap.needed_by),
-            "note": f"{gap.soname} is missing; {path} is {file.soname}, which does not satisfy it.",
+            "needed_by": sorted(library.needed_by),
+            "note": f"{library.soname} is missing; {path} is {file.soname}, which does not satisfy it.",
         }
-    return list(found.values())
+    return list(versions.values())

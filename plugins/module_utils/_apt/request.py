@@ -13,11 +13,11 @@ import typing as t
 from .._core.errors import SparkforgeError
 from .deb_version import compare_versions
 
-_WANTED = re.compile(r"(?P<name>[^\s=>]+)(?:=(?P<version>[^\s>]+))?(?:>=(?P<minimum>[^\s=>]+))?")
+_FORM = re.compile(r"(?P<name>[^\s=>]+)(?:=(?P<version>[^\s>]+))?(?:>=(?P<minimum>[^\s=>]+))?")
 _NAME = re.compile(r"^[a-z0-9][a-z0-9+.-]+(?::[a-z0-9-]+)?$")
 
 
-class Wanted(t.NamedTuple):
+class Request(t.NamedTuple):
     """One package by name, with an optional version or version glob, and an optional minimum version."""
 
     name: str
@@ -41,30 +41,32 @@ class Wanted(t.NamedTuple):
         return self.name + exact + ("" if self.minimum is None else f">={self.minimum}")
 
 
-def parse_wanted(text: str) -> list[Wanted]:
+def parse_request(text: str) -> list[Request]:
     """Parse ``name``, ``name=version``, ``name=glob``, ``name>=version``, ``name=glob>=version``, or several of them
     joined by ``|``, best first.
 
     :raises SparkforgeError: for an invalid package name (apt-get would take ``name-`` as a removal).
     """
-    found = []
+    requests = []
     for alternative in text.split("|"):
-        match = _WANTED.fullmatch(alternative.strip())
+        match = _FORM.fullmatch(alternative.strip())
         if match is None or not _NAME.match(match["name"]) or match["name"].endswith("-"):
             raise SparkforgeError(
                 f"{text!r} does not name a package.",
                 "Write name, name=version, name=glob, name>=version, or alternatives joined by '|'"
                 " (libfoo-cuda-13|libfoo).",
             )
-        found.append(Wanted(match["name"], match["version"], match["minimum"]))
-    return found
+        requests.append(Request(match["name"], match["version"], match["minimum"]))
+    return requests
 
 
-def satisfied(text: str, installed: t.Mapping[str, str]) -> bool:
+def is_satisfied(text: str, installed: t.Mapping[str, str]) -> bool:
     """Tell whether one of the alternatives is installed in a requested version."""
-    return any(one.name in installed and one.accepts(installed[one.name]) for one in parse_wanted(text))
+    return any(
+        request.name in installed and request.accepts(installed[request.name]) for request in parse_request(text)
+    )
 
 
-def missing(wanted: t.Iterable[str], installed: t.Mapping[str, str]) -> list[str]:
+def missing(requests: t.Iterable[str], installed: t.Mapping[str, str]) -> list[str]:
     """Return the requests in ``wanted`` that are not satisfied, in order and without duplicates."""
-    return [text for text in dict.fromkeys(wanted) if not satisfied(text, installed)]
+    return [text for text in dict.fromkeys(requests) if not is_satisfied(text, installed)]

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import fit
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._environment import apt_compat
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils import elf_writer
 
 
@@ -19,7 +19,7 @@ from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils im
     ],
 )
 def test_series_of_version(version: str, expected: tuple[str, str]) -> None:
-    assert fit.series(version) == expected
+    assert apt_compat.series(version) == expected
 
 
 @pytest.mark.parametrize(
@@ -33,14 +33,14 @@ def test_series_of_version(version: str, expected: tuple[str, str]) -> None:
     ],
 )
 def test_misfit_of_missing_older_or_other_series(name: str, before: str, now: str | None, message: str) -> None:
-    result = fit.misfit({name: before}, {} if now is None else {name: now})
+    result = apt_compat.misfit({name: before}, {} if now is None else {name: now})
     assert message in result.wrong[0]
     assert result.newer == []
 
 
 def test_newer_version_of_same_series_fits_and_is_reported() -> None:
     recorded = {"libnccl2": "2.28.3-1+cuda13.0", "python3.12": "3.12.3-0ubuntu2"}
-    result = fit.misfit(recorded, {**recorded, "libnccl2": "2.29.1-1+cuda13.1", "another": "1"})
+    result = apt_compat.misfit(recorded, {**recorded, "libnccl2": "2.29.1-1+cuda13.1", "another": "1"})
     assert result.wrong == []
     assert result.newer == ["libnccl2 is 2.29.1-1+cuda13.1, but the environment was created with 2.28.3-1+cuda13.0"]
 
@@ -55,7 +55,7 @@ def test_needed_packages_contain_loaded_files(tmp_path: Path, monkeypatch: pytes
     (environment / "_C.so").write_bytes(elf_writer.elf_bytes(soname="_C.so", needed=["libnccl.so.2"]))
     ptxas = libraries / "ptxas"
     ptxas.write_text("")
-    monkeypatch.setattr(fit, "DPKG", str(tmp_path / "dpkg"))
+    monkeypatch.setattr(apt_compat, "DPKG", str(tmp_path / "dpkg"))
     info = tmp_path / "dpkg" / "info"
     info.mkdir(parents=True)
     (info / "libnccl2.list").write_text(f"/.\n{libraries}/libnccl.so.2\n")
@@ -65,18 +65,18 @@ def test_needed_packages_contain_loaded_files(tmp_path: Path, monkeypatch: pytes
     (binary / "ptxas").symlink_to(ptxas)
     (info / "cuda-nvcc-13-0.list").write_text(f"{binary}/ptxas\n")
     versions = {"libnccl2": "2", "libcudnn9-cuda-13": "9", "cuda-nvcc-13-0": "13", "python3.12": "3", "bash": "5"}
-    monkeypatch.setattr(fit, "installed", lambda: versions)
-    result = fit.needed(str(environment), "3.12", [str(libraries)], ["yes", str(binary / "ptxas")])
+    monkeypatch.setattr(apt_compat, "installed", lambda: versions)
+    result = apt_compat.needed(str(environment), "3.12", [str(libraries)], ["yes", str(binary / "ptxas")])
     assert result == {"libnccl2": "2", "cuda-nvcc-13-0": "13", "python3.12": "3"}
 
 
 def test_needed_packages_without_cuda_libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fit, "installed", lambda: {"python3.13": "3.13.5-2", "bash": "5"})
-    assert fit.needed(str(tmp_path / "absent"), "3.13", [], []) == {"python3.13": "3.13.5-2"}
+    monkeypatch.setattr(apt_compat, "installed", lambda: {"python3.13": "3.13.5-2", "bash": "5"})
+    assert apt_compat.needed(str(tmp_path / "absent"), "3.13", [], []) == {"python3.13": "3.13.5-2"}
 
 
 def test_package_pattern_matches_libraries_and_not_the_driver() -> None:
     for name in ("libcublas-13-0", "libnccl2", "libcudnn9-cuda-13", "libcusparselt0-cuda-13", "cuda-nvcc-13-0"):
-        assert re.match(fit.PACKAGES, name)
+        assert re.match(apt_compat.PACKAGES, name)
     for name in ("nvidia-driver-580", "linux-image-6.14.0-1013-nvidia", "libnvidia-compute-580", "libc6"):
-        assert not re.match(fit.PACKAGES, name)
+        assert not re.match(apt_compat.PACKAGES, name)

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import shown
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import sanitize
 
 ROOT = Path(__file__).parents[5]
 #: Control sequences, characters that reverse or hide text, and characters that cannot be encoded.
@@ -22,16 +22,16 @@ OWN_CHECKS = {
 
 @pytest.mark.parametrize("evil", EVIL)
 def test_control_characters_are_replaced(evil: str) -> None:
-    assert shown.line(f"torch {evil} 2.14") != f"torch {evil} 2.14"
+    assert sanitize.line(f"torch {evil} 2.14") != f"torch {evil} 2.14"
     control_characters = set("\x1b\a\r\x9b\x7f\u202e\u2066\u200b\ufeff\u2028\udc1b\xad\u061c")
-    assert not control_characters & set(shown.text(evil))
-    assert shown.line(evil).encode()
-    assert shown.unit(f"x{evil}.service").isascii()
+    assert not control_characters & set(sanitize.text(evil))
+    assert sanitize.line(evil).encode()
+    assert sanitize.unit(f"x{evil}.service").isascii()
 
 
 @pytest.mark.parametrize("name", ["PyTorch 2.14.1+cu130", "Modell für Ä 模型", "a\tb", "résumé.gguf", "1 < 2 & 3"])
 def test_names_in_any_language_stay(name: str) -> None:
-    assert shown.line(name) == name
+    assert sanitize.line(name) == name
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_names_in_any_language_stay(name: str) -> None:
     ],
 )
 def test_unit_name_has_only_valid_characters(name: str, expected: str) -> None:
-    assert shown.unit(name) == expected
+    assert sanitize.unit(name) == expected
 
 
 def test_only_one_function_checks_for_printable_text() -> None:

@@ -34,19 +34,10 @@ def unit(value: str) -> str:
     return _UNIT.sub("?", value)
 
 
-def data(value: t.Any) -> t.Any:
-    """Return JSON-serializable data with each text on one line."""
+def data(value: t.Any, clean: t.Callable[[str], str] = line) -> t.Any:
+    """Return JSON-serializable data with ``clean`` applied to each string, including keys."""
     if isinstance(value, str):
-        return line(value)
+        return clean(value)
     if isinstance(value, dict):
-        return {key: data(one) for key, one in value.items()}
-    return [data(one) for one in value] if isinstance(value, list) else value
-
-
-def values(value: t.Any) -> t.Any:
-    """Return data with :func:`text` applied to each string, including keys; safe strings are returned unchanged."""
-    if isinstance(value, str):
-        return text(value) if _UNSHOWN.search(value) else value
-    if isinstance(value, dict):
-        return {values(key): values(one) for key, one in value.items()}
-    return [values(one) for one in value] if isinstance(value, list) else value
+        return {data(key, clean): data(item, clean) for key, item in value.items()}
+    return [data(item, clean) for item in value] if isinstance(value, list) else value
