@@ -187,9 +187,9 @@ with unprivileged.account("/opt/sparkforge/envs/torch/0123") as uid:
     scratch = "/tmp/scratch"
     os.mkdir(scratch)
     os.chown(scratch, uid, uid)
-    own = unprivileged.dropped(["sleep", "60"], uid, {uid})
+    own = unprivileged.without_privileges(["sleep", "60"], uid, {uid})
     with subprocess.Popen(own) as child:
-        can["compute"] = unprivileged.acting(uid, compute)
+        can["compute"] = unprivileged.run_as(uid, compute)
         unprivileged.end(uid)
         can["ended"] = child.wait()
 print(json.dumps(can))

@@ -91,7 +91,7 @@ def end(uid: int) -> None:
 
 
 def run_as(uid: int, work: t.Callable[[], t.Any]) -> str | None:
-    """Run ``work`` as an account from :func:`account`, see :func:`processes.acting`."""
+    """Run ``work`` as an account from :func:`account`, see :func:`processes.run_as`."""
     return processes.run_as(uid, uid + _BESIDE, work)
 
 

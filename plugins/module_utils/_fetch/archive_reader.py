@@ -91,7 +91,7 @@ def open_archive(path: str, kind: bytes) -> t.Iterator[Members]:
 
     :raises Exception: one of ``DAMAGED``, or an OSError.
     """
-    with COMPRESSED.get(kind, lambda path: open(path, "rb"))(path) as stream:
+    with COMPRESSED[kind](path) if kind in COMPRESSED else open(path, "rb") as stream:
         yield Members(stream)
 
 

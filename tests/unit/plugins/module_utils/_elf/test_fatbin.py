@@ -287,7 +287,7 @@ def test_unknown_container_version_is_refused(tmp_path: Path) -> None:
     code = bytearray(device_code())
     code[4] = 2
     path = library(tmp_path / "lib.so", {".nv_fatbin": bytes(code)})
-    message = r"shown\.so is damaged: byte 4096 does not start a known container"
+    message = r"shown\.so is a damaged ELF file: byte 4096 does not start a known container"
     with pytest.raises(reader.CorruptElfError, match=message):
         fatbin.architectures(str(path), "shown.so")
 
