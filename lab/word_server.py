@@ -254,7 +254,7 @@ class Request:
         seed = 0 if self.fault == "seed_shared" else body.get("seed")
         self.draw = random.Random(None if self.fault == "seed_ignored" else seed)  # noqa: S311 - draws tokens
 
-    def seen(self, ids: tuple[int, ...]) -> tuple[int, ...]:
+    def visible_tokens(self, ids: tuple[int, ...]) -> tuple[int, ...]:
         """Return the tokens that the model reads for a text."""
         if self.fault == "window":
             return ids[-48:]
@@ -268,14 +268,14 @@ class Request:
                 ids = (*self.server.pages.setdefault((start, *page), ids[:start]), *ids[start:])
         return ids
 
-    def rounded(self, ids: tuple[int, ...], row: list[float]) -> list[float]:
+    def with_rounding(self, ids: tuple[int, ...], row: list[float]) -> list[float]:
         """Return scores with this request's rounding errors."""
         way = (ids, self.server.way, len(self.beside) if self.beside else len(ids) - len(self.prompt) > 0)
         draw = random.Random(str(way))  # noqa: S311 - draws rounding
         size = 0.1 + 0.01 * (len(ids) - 96) if self.fault == "drift" and len(ids) > 96 else 0.0
         return [score + draw.gauss(0, self.server.noise) + size * (token % 5 - 2) for token, score in enumerate(row)]
 
-    def penalised(self, row: list[float], generated: tuple[int, ...]) -> list[float]:
+    def with_penalties(self, row: list[float], generated: tuple[int, ...]) -> list[float]:
         """Return scores after penalties."""
         asked = {} if self.fault == "penalties_ignored" else self.body
         if self.fault == "penalty_of_neighbour":
@@ -292,13 +292,13 @@ class Request:
                 row[token] = row[token] / repetition if row[token] > 0 else row[token] * repetition
         return row
 
-    def chosen(self, row: list[float], generated: tuple[int, ...]) -> tuple[int, list[float]]:
+    def choose(self, row: list[float], generated: tuple[int, ...]) -> tuple[int, list[float]]:
         """Return the next token and the reported numbers."""
         reported, fault, asked = row, self.fault, self.body
         bias = {} if fault == "bias_ignored" else asked.get("logit_bias") or {}
         row = [score + bias.get(str(token), 0) for token, score in enumerate(row)]
         reported = row if fault == "bias_reported" else reported
-        row = self.penalised(row, generated)
+        row = self.with_penalties(row, generated)
         reported = row if fault in ("penalties_reported", "repetition_reported") else reported
         temperature = asked.get("temperature", 1.0) or (0.7 if fault == "draws_at_zero" else 0)
         if fault == "drafts" and len(generated) % 3 == 2:
@@ -350,8 +350,8 @@ class Request:
         tokens: list[int] = []
         rows: list[list[float]] = []
         while len(tokens) < max(limit, 1):
-            ids = self.seen((*self.prompt, *tokens))
-            token, reported = self.chosen(self.rounded(ids, self.model.scores(ids)), tuple(tokens))
+            ids = self.visible_tokens((*self.prompt, *tokens))
+            token, reported = self.choose(self.with_rounding(ids, self.model.scores(ids)), tuple(tokens))
             tokens.append(token)
             rows.append(log_softmax(reported))
             text = self.model.decode(tokens)
@@ -359,13 +359,13 @@ class Request:
             if self.ends_at(token):
                 return tokens, rows, text, "stop"
             if stop is not None:
-                return tokens, rows, self.stopped(text, stop), "length" if self.fault == "finish_length" else "stop"
+                return tokens, rows, self.text_until(text, stop), "length" if self.fault == "finish_length" else "stop"
         text = self.model.decode(tokens)
         if self.fault == "end_held_back" and any(text.endswith(stop[:1]) or text[-2:] == stop[:2] for stop in stops):
             text = text[:-2]
         return tokens, rows, text, "stop" if self.fault == "finish_stop" else "length"
 
-    def stopped(self, text: str, stop: str) -> str:
+    def text_until(self, text: str, stop: str) -> str:
         """Return the part of a text that is sent after a stop string ended it."""
         at = text.index(stop)
         if self.fault == "stop_included":
@@ -374,10 +374,10 @@ class Request:
             return text[:at] + self.model.texts[9]
         return text[: at + 1] if self.fault == "stop_leaks_streamed" and self.body.get("stream") else text[:at]
 
-    def of_prompt(self) -> list[list[float] | None]:
+    def prompt_rows(self) -> list[list[float] | None]:
         """Return the numbers of the prompt's own tokens."""
-        ids = self.seen(self.prompt)
-        rows = [log_softmax(self.rounded(ids[: at + 1], row)) for at, row in enumerate(self.model.rows(ids, 0))]
+        ids = self.visible_tokens(self.prompt)
+        rows = [log_softmax(self.with_rounding(ids[: at + 1], row)) for at, row in enumerate(self.model.rows(ids, 0))]
         if self.fault == "echo_shifted":
             rows = rows[1:] + rows[-1:]
         if self.fault == "echo_of_last":
@@ -397,7 +397,7 @@ class Request:
         listed = list(tokens)
         numbers: list[list[float] | None] = [*rows]
         if self.body.get("echo"):
-            listed, numbers = [*self.prompt, *tokens], [*self.of_prompt(), *rows]
+            listed, numbers = [*self.prompt, *tokens], [*self.prompt_rows(), *rows]
         lp: list[float | None] = [None if row is None else row[token] for row, token in zip(numbers, listed)]
         if self.number % 7 == 0 and self.fault in ("nan", "nan_as_null"):
             lp[len(lp) // 2] = None if self.fault == "nan_as_null" else math.nan

@@ -162,7 +162,7 @@ def packages(
         done = _run(line, "\n".join(requirements))
     if done.returncode != 0:
         raise SparkforgeError(
-            f"uv could not resolve {', '.join(requirements)} for {target.platform}: {_said(done.stderr)}.",
+            f"uv could not resolve {', '.join(requirements)} for {target.platform}: {_format_error(done.stderr)}.",
             "Choose compatible versions in the stack that have wheels for this platform. If no index answered, check "
             "stack_lock_index_url, sparkforge_proxies and sparkforge_ca_certificate.",
             stderr=redact(done.stderr[-4000:]),
@@ -237,7 +237,7 @@ def _preference(wheel: t.Mapping[str, t.Any], target: Target) -> tuple[t.Any, ..
     return (-min(target.rank.get(tag, len(target.rank)) for tag in tags), build)
 
 
-def _said(stderr: str) -> str:
+def _format_error(stderr: str) -> str:
     lines = [re.sub(r"^(error|cause|hint|warning): *", "", line.strip()) for line in stderr.splitlines()]
     text = redact(" ".join(line for line in lines if line)).rstrip(".")
     return f"{text[:1500]}…" if len(text) > 1500 else text or "no output"

@@ -135,7 +135,7 @@ def _git(arguments: t.Sequence[str], url: str, *, cwd: str | None = None) -> sub
 KEEP_SOURCES = "Set sparkforge_proxies, or remove sources from the parts: the lock then keeps its commits."
 
 
-def _said(done: subprocess.CompletedProcess[str], url: str) -> str:
+def _format_error(done: subprocess.CompletedProcess[str], url: str) -> str:
     """Return git's error without a password that the URL may contain."""
     lines = [line.strip() for line in done.stderr.replace(url, redact(url)).splitlines() if line.strip()]
     # These lines are the server's answer; the lines after them are general advice.
@@ -151,7 +151,7 @@ def ask_remote(url: str, ref: str) -> str:
     line = ["ls-remote", "--", url, f"refs/tags/{ref}", f"refs/tags/{ref}^{{}}", f"refs/heads/{ref}"]
     done = _git(line, url)
     if done.returncode != 0:
-        raise SparkforgeError(f"git ls-remote {redact(url)} failed: {_said(done, url)}.", KEEP_SOURCES)
+        raise SparkforgeError(f"git ls-remote {redact(url)} failed: {_format_error(done, url)}.", KEEP_SOURCES)
     commit = remote_commit(done.stdout, ref)
     if commit is None:
         raise SparkforgeError(f"{redact(url)} has no tag or branch {ref}.", "Correct the reference in the stack.")
@@ -179,17 +179,17 @@ def ask_file(url: str, commit: str, paths: t.Sequence[str], ref: str | None = No
         # Use a separate repository for each attempt, because one with filtered objects fetches missing objects by
         # itself.
         with tempfile.TemporaryDirectory(prefix="sparkforge-lock-") as directory:
-            path, done = _file_by(way, url, commit, paths, directory)
+            path, done = _fetch_file(way, url, commit, paths, directory)
         if path is not None:
             return path, done.stdout
         if _NO_ANSWER.search(done.stderr):
             break
     raise SparkforgeError(
-        f"The commit {commit} could not be read from {redact(url)}: {_said(done, url)}.", KEEP_SOURCES
+        f"The commit {commit} could not be read from {redact(url)}: {_format_error(done, url)}.", KEEP_SOURCES
     )
 
 
-def _file_by(
+def _fetch_file(
     way: t.Sequence[str], url: str, commit: str, paths: t.Sequence[str], directory: str
 ) -> tuple[str | None, subprocess.CompletedProcess[str]]:
     """Fetch in one way; return the path of the file that exists and the result of ``git show``, or the failure."""

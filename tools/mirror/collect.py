@@ -169,7 +169,7 @@ def sources(directory: Directory, pinned: t.Iterable[t.Mapping[str, t.Any]], rew
             directory.fetch(path, location, source["sha256"].lower(), source=url)
             continue
         first = urls.make_revision(source["repo"], source["version"].lower(), rewrite)
-        stored, missing = _there(repositories, first, source["submodules"])
+        stored, missing = _find_stored(repositories, first, source["submodules"])
         for line in missing:
             directory.lack(line)
         if missing and not directory.check:
@@ -178,7 +178,9 @@ def sources(directory: Directory, pinned: t.Iterable[t.Mapping[str, t.Any]], rew
             _publish(directory, repositories, repository)
 
 
-def _there(repositories: Repositories, first: urls.Revision, recursive: bool) -> tuple[list[urls.Revision], list[str]]:
+def _find_stored(
+    repositories: Repositories, first: urls.Revision, recursive: bool
+) -> tuple[list[urls.Revision], list[str]]:
     """Return the stored repositories of a commit and its submodules, and a line for each missing one; fetch nothing."""
     stored, missing, waiting = [], [], [first]
     while waiting:
