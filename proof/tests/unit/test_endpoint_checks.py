@@ -160,13 +160,13 @@ def test_servers_disagree(fault: str, name: str, cause: str) -> None:
 def test_nondeterministic_server_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     checked = pair()
     monkeypatch.setattr(checked.session.both[0].endpoint, "way", "a")
-    original = word_server.Request.rounded
+    original = word_server.Request.with_rounding
 
     def rounded(self: word_server.Request, ids: tuple[int, ...], row: list[float]) -> list[float]:
         self.server.way = str(self.number) if self.server.way[:1] != "b" else "b"
         return original(self, ids, row)
 
-    monkeypatch.setattr(word_server.Request, "rounded", rounded)
+    monkeypatch.setattr(word_server.Request, "with_rounding", rounded)
     results = rows(checked)
     assert {row.status for row in results.values()} == {"pass"}
     assert results["itself"].measured.startswith("not deterministic: other numbers in ")

@@ -130,7 +130,7 @@ def test_output_of_hosts_contains_no_terminal_sequences(text: str) -> None:
         ]
 
     def control(shown: str) -> set[str]:
-        return {char for char in shown.replace("\n", "") if terminal.shown.line(char) != char} - {"\x1b", "\r"}
+        return {char for char in shown.replace("\n", "") if terminal.sanitize.line(char) != char} - {"\x1b", "\r"}
 
     for at_terminal in (True, False):
         hostile = output(*events(text, result), force_terminal=at_terminal)
@@ -160,7 +160,7 @@ def test_text_of_network_and_files_contains_no_terminal_sequences(
     assert "is not a valid user name" in refused.value.cause
     shown = console_text(console)
     assert "Not in the list" in shown and "source" in shown
-    assert terminal.shown.text(shown) == shown
+    assert terminal.sanitize.text(shown) == shown
 
     def refuse(*_: object) -> int:
         raise Refusal(Exit.REFUSED, f"a {text}", f"b {text}")
