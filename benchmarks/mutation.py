@@ -32,7 +32,7 @@ import torch
 
 from proof.tests.drawn import entries, families, programs
 from proof.tests.drawn.families import Drawn
-from proof.tests.drawn.plant import CallCounts, overload, plant, written
+from proof.tests.drawn.plant import Counts, overload, plant, written
 
 PACKAGE = "sparkforge_proof"
 catalogue, check, endings, runner, verdict = (
@@ -88,7 +88,7 @@ def candidates(device: str) -> tuple[list[str], dict[str, int]]:
 # -- calls by check
 
 
-def traced(function: t.Callable[..., t.Any], path: str, watched: t.Mapping[str, CallCounts]) -> t.Callable[..., t.Any]:
+def traced(function: t.Callable[..., t.Any], path: str, watched: t.Mapping[str, Counts]) -> t.Callable[..., t.Any]:
     """Return a version of the function that writes the names of the operators and entries that it calls to a file.
 
     :param watched: counts the calls of each entry.
@@ -135,7 +135,7 @@ def trace(job: dict[str, t.Any]) -> dict[str, t.Any]:
     ``off`` lists the survey's operators that fail without a fault and are therefore left out.
     """
     directory = job["directory"]
-    watched = {name: CallCounts() for name in entries.available(job["device"])}
+    watched = {name: Counts() for name in entries.available(job["device"])}
     for name, entry in entries.available(job["device"]).items():
         entries.plant(entry, Drawn(0, name, "", ""), watched[name])
     checks = [name for name in job["checks"] if not _surveys(name)]
@@ -238,7 +238,7 @@ def proven(job: t.Mapping[str, t.Any], checks: t.Sequence[str]) -> list[dict[str
 
 def shown(job: t.Mapping[str, t.Any], drawn: Drawn) -> dict[str, t.Any]:
     """Plant a fault in this process and return by how many times its bound it changes a user program's result."""
-    device, seen = job["device"], CallCounts()
+    device, seen = job["device"], Counts()
     seen.active = False
     known = entries.available(device)
     if drawn.target in known:
@@ -269,7 +269,7 @@ def shown(job: t.Mapping[str, t.Any], drawn: Drawn) -> dict[str, t.Any]:
 
 def judge(job: t.Mapping[str, t.Any], known: t.Mapping[str, t.Any], drawn: Drawn) -> dict[str, t.Any]:
     """Plant a fault in this process and return the checks' results; they stop after the family that detects it."""
-    began, seen, device = time.monotonic(), CallCounts(), job["device"]
+    began, seen, device = time.monotonic(), Counts(), job["device"]
     public = entries.available(device)
     kept = None
     if drawn.target in public:

@@ -6,7 +6,7 @@ import typing as t
 import torch
 
 from proof.tests.drawn.families import Drawn
-from proof.tests.drawn.plant import CallCounts
+from proof.tests.drawn.plant import Counts
 
 Program = t.Callable[[str], "list[torch.Tensor]"]
 Change = t.Callable[[t.Any, Drawn, tuple[t.Any, ...], dict[str, t.Any]], t.Any]
@@ -34,7 +34,7 @@ class Entry:
         return f"{self.owner.removeprefix('torch.')}.{self.name}"
 
 
-def plant(entry: Entry, drawn: Drawn, counts: CallCounts) -> None:
+def plant(entry: Entry, drawn: Drawn, counts: Counts) -> None:
     """Replace the entry in this process."""
     owner: t.Any = torch
     for part in entry.owner.split(".")[1:]:

@@ -18,7 +18,7 @@ _FORMAT = "qqd"
 _INTEGERS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
-class CallCounts:
+class Counts:
     """The number of calls and faults of a wrapped operator. ``active`` switches the fault on and off."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ def tensors(value: t.Any) -> t.Iterator[torch.Tensor]:
             yield from tensors(item)
 
 
-def plant(drawn: Drawn, device: str, counts: CallCounts) -> torch.library.Library:
+def plant(drawn: Drawn, device: str, counts: Counts) -> torch.library.Library:
     """Replace the operator's kernel for as long as the returned library exists."""
     operator, busy, key, counted = overload(drawn.target), [False], device.upper(), [0]
     kernel, last = torch.library.get_kernel(operator, key), LastResults()

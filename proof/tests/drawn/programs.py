@@ -11,7 +11,7 @@ import typing as t
 import torch
 
 from proof.tests.drawn.families import Drawn
-from proof.tests.drawn.plant import CallCounts, tensors
+from proof.tests.drawn.plant import Counts, tensors
 
 Program = t.Callable[[], "list[torch.Tensor]"]
 #: The size of a change of an exact result, as a multiple of the bound: practically infinite.
@@ -46,7 +46,7 @@ def size_of(before: torch.Tensor, after: torch.Tensor, bound: float) -> float:
 
 
 def probe(
-    drawn: Drawn, operator: t.Any, device: str, counts: CallCounts, bound: t.Callable[[str], float]
+    drawn: Drawn, operator: t.Any, device: str, counts: Counts, bound: t.Callable[[str], float]
 ) -> tuple[float, str]:
     """Return the largest change of a program's results by a fault, as a multiple of the bound, and that program's name.
 

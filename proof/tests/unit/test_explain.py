@@ -102,15 +102,8 @@ def test_secrets_hosts_and_addresses_are_hidden(log: pathlib.Path, capsys: Captu
     assert status == explain.UNKNOWN
     for secret in ("spark-7f2a", "hf_AbC", "tulip", "/home/ada", "mirror.corp", "me:pw", "192.0.2.7", "fe80::"):
         assert secret not in text.replace(str(log.parent), ""), secret
-    for public in (
-        "10.4.0.35-1",
-        "std::vector<int>",
-        "13.0.88",
-        "https://docs.nvidia.com/cuda",
-        "127.0.0.1",
-        "10:00:01",
-    ):
-        assert public in text
+    for part in ("10.4.0.35-1", "std::vector<int>", "13.0.88", "https://docs.nvidia.com/cuda", "127.0.0.1", "10:00:01"):
+        assert part in text
 
 
 @pytest.mark.parametrize(

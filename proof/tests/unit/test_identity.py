@@ -325,11 +325,8 @@ def test_receipt_of_other_environment_is_ignored(reference: dict[str, t.Any], tm
     assert identity.receipt_of(reference, str(tmp_path / "other")) is None
     assert identity.receipt_of(reference) == reference["receipt"]
     (tmp_path / "root/envs/torch/current").symlink_to("lock")
-    without_environment = {
-        **reference,
-        "receipt": {**reference["receipt"], "paths": {"environment": str(tmp_path / "gone")}},
-    }
-    assert identity.receipt_of(without_environment) == without_environment["receipt"]
+    receipt = {**reference["receipt"], "paths": {"environment": str(tmp_path / "gone")}}
+    assert identity.receipt_of({**reference, "receipt": receipt}) == receipt
 
 
 def test_edited_pin_changes_fingerprint(reference: dict[str, t.Any]) -> None:
@@ -404,13 +401,10 @@ def test_wheel_in_store_is_compared(reference: dict[str, t.Any]) -> None:
 
 
 def test_link_outside_activated_paths_fails(reference: dict[str, t.Any]) -> None:
-    variables = {
-        "TRITON_PTXAS_PATH": "/usr/local/cuda-13.0/bin/ptxas",
-        "TRITON_CUDART_PATH": "/usr/local/cuda-13.0/include",
-    }
-    context = Context(
-        device="cpu", reference={**reference, "receipt": {**reference["receipt"], "environment": variables}}
-    )
+    cuda = "/usr/local/cuda-13.0"
+    variables = {"TRITON_PTXAS_PATH": f"{cuda}/bin/ptxas", "TRITON_CUDART_PATH": f"{cuda}/include"}
+    receipt = {**reference["receipt"], "environment": variables}
+    context = Context(device="cpu", reference={**reference, "receipt": receipt})
     library = Path(sys.prefix) / "site-packages/torch/lib"
     (library / "ptxas").symlink_to("/usr/local/cuda-13.0/bin/ptxas")
     (library / "cuda.h").symlink_to("/usr/local/cuda-13.0/include/cuda.h")

@@ -41,25 +41,10 @@ def library(
 
 
 def package(name: str, *libraries: contents.Library, version: str = "1.0", **more: t.Any) -> contents.Contents:
-    return t.cast(
-        contents.Contents,
-        {
-            "name": name,
-            "version": version,
-            "file": "",
-            "site": "",
-            "requires": [],
-            "files": 1,
-            "sources": 0,
-            "damaged": [],
-            "exports": "",
-            "families": [],
-            "unread": {},
-            "without_symbols": 0,
-            "libraries": list(libraries),
-            **more,
-        },
-    )
+    defaults: dict[str, t.Any] = {"file": "", "site": "", "requires": [], "damaged": [], "exports": "", "families": []}
+    defaults.update(files=1, sources=0, unread={}, without_symbols=0)
+    named = {"name": name, "version": version, "libraries": list(libraries)}
+    return t.cast(contents.Contents, {**defaults, **named, **more})
 
 
 def answer(
@@ -153,17 +138,13 @@ def test_fault_in_dependency_is_a_doubt() -> None:
 def test_differing_cuda_versions() -> None:
     toolkit = package("cuda-toolkit", version="13.0.2")
     assert answer(toolkit, package("nvidia-nvjitlink", version="13.0.39"))[0] == "yes"
-    assert answer(toolkit, package("nvidia-cuda-nvrtc", version="13.2.1")) == (
-        "perhaps",
-        {("perhaps", "cuda"), ("note", "cuda")},
-    )
+    findings = {("perhaps", "cuda"), ("note", "cuda")}
+    assert answer(toolkit, package("nvidia-cuda-nvrtc", version="13.2.1")) == ("perhaps", findings)
     assert answer(toolkit, package("torch", version="2.9.1+cu128"))[0] == "perhaps"
     # nvJitLink links objects from older CUDA minors, not from newer ones.
     assert answer(toolkit, package("nvidia-nvjitlink", version="13.5.37")) == ("yes", set())
-    assert (
-        answer(package("cuda-toolkit", version="13.2.2"), package("nvidia-nvjitlink", version="13.0.39"))[0]
-        == "perhaps"
-    )
+    newer = package("cuda-toolkit", version="13.2.2")
+    assert answer(newer, package("nvidia-nvjitlink", version="13.0.39"))[0] == "perhaps"
     assert answer(package("cuda-toolkit", version="14.0.1")) == ("no", {("no", "cuda")})
     for_12, for_13 = (
         package(name, library("x.so", needed=f"libcudart.so.{major}")) for name, major in (("a", 12), ("b", 13))
@@ -171,9 +152,7 @@ def test_differing_cuda_versions() -> None:
     assert answer(for_12, for_13) == ("perhaps", {("perhaps", "cuda")})
     # A package whose name only begins like NVIDIA's is not part of CUDA, so its requirements count.
     assert answer(toolkit, package("nvidia-nvtx-plugin", version="9.9"))[0] == "yes"
-    assert answer(package("cuda-toolkit", version="13.2.2"), package("nvidia-nvjitlink-tools", version="13.0"))[1] == {
-        ("note", "cuda")
-    }
+    assert answer(newer, package("nvidia-nvjitlink-tools", version="13.0"))[1] == {("note", "cuda")}
     plugin = package("nvidia-nvtx-plugin", library("x.so", needed="libcudart.so.12"))
     assert answer(plugin, for_13) == ("perhaps", {("perhaps", "cuda")})
 

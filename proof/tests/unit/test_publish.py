@@ -231,14 +231,12 @@ def test_dashboard_queries_existing_metrics_and_labels() -> None:
             assert label == "instance" or f'{label}="' in exported, query
 
 
-def differences(before: Any, after: Any, path: str = "") -> list[str]:
+def changes(before: Any, after: Any, path: str = "") -> list[str]:
     """Return the paths in a JSON document whose values are missing or different in another document."""
     if isinstance(before, dict) and isinstance(after, dict):
-        return [name for key in before for name in differences(before[key], after.get(key), f"{path}/{key}")]
+        return [name for key in before for name in changes(before[key], after.get(key), f"{path}/{key}")]
     if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        return [
-            name for number, pair in enumerate(zip(before, after)) for name in differences(*pair, f"{path}/{number}")
-        ]
+        return [name for number, pair in enumerate(zip(before, after)) for name in changes(*pair, f"{path}/{number}")]
     return [] if before == after else [path]
 
 
@@ -247,7 +245,7 @@ def test_dashboard_has_types_of_grafana() -> None:
     board = json.loads(DASHBOARD.read_text())
     read = json.loads(JSONEncoder().encode(Dashboard.from_json(board)))
     # The types lack the text that Grafana's editor shows for a variable.
-    assert differences(board, read) == ["/templating/list/1/definition"]
+    assert changes(board, read) == ["/templating/list/1/definition"]
 
 
 def test_removed_command_timer_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
