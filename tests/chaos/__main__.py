@@ -22,10 +22,10 @@ from tests.chaos.runner import Outcome, Runner
 from tests.chaos.table import Combination, listed, sample, spread
 
 PAGE = CHECKOUT / "docs/chaos.md"
-LACKING = """The list has nothing that takes several hosts: `tests/fleet/test_rollout.py` breaks the change of a wave
-and the pull of a wheel from the builder, in one run by five faults (a host killed, its disk full, cut off from
-everybody or from the builder in the middle of a wheel, its clock three days ahead). Nor has it the whole site in one
-run: the site is broken role by role, build, environment and rollback by themselves."""
+LACKING = """The list has nothing that needs several hosts: `tests/fleet/test_rollout.py` breaks the change of a wave
+and the pull of a wheel from the builder, in one run with five faults (a host is killed, its disk is full, it is cut
+off from all hosts or from the builder during a wheel, its clock is three days ahead). It does not have the whole
+site in one run either: the site is broken role by role, and build, environment and rollback separately."""
 
 
 def _commit() -> str:
@@ -34,7 +34,7 @@ def _commit() -> str:
 
 
 def page(outcomes: list[Outcome], total: int) -> str:
-    """Return the page of the documentation that says what came of it."""
+    """Return the documentation page with the outcomes."""
     today = time.strftime("%Y-%m-%d", time.gmtime())
     made = [combination for combination in outcomes if not combination.unmade]
     seconds = [combination.seconds for combination in made if combination.seconds]
@@ -42,15 +42,15 @@ def page(outcomes: list[Outcome], total: int) -> str:
     lines = [
         "# Chaos: what the site survives",
         "",
-        f"Written by `make chaos`, {today}. Each row is a point of `tests/chaos/points.yml` with a fault",
-        "of `tests/chaos/faults.yml`, on a host in a container whose disk is an ext4 of its own. It is survived when",
-        "what is published then is the old or the new state, path by path; the next ordinary run converges unaided;",
-        "and the host then equals one that nothing happened to, without a process, a mount or a file too many.",
-        "Where the network was cut, sshd is made to close its connections first, as it does by itself after two hours:",
-        "until then a sudo waits there whose password never came, whatever Ansible was about to do.",
+        f"`make chaos` wrote this page on {today}. Each row is a point from `tests/chaos/points.yml` with a fault",
+        "from `tests/chaos/faults.yml`, on a host in a container whose disk is a separate ext4. The site survives",
+        "the fault if each published path then has its old or its new state, the next ordinary run converges",
+        "unaided, and the host then equals a host without the fault, without additional processes, mounts or files.",
+        "After a network cut, sshd is made to close its connections first, as it does on its own after two hours:",
+        "until then a sudo on the host waits for a password that never comes, whatever Ansible was about to do.",
         "",
-        f"**{len(survived)} of {len(made)} are survived.** {total} are listed; there was time for {len(outcomes)}, of"
-        f" which {len(outcomes) - len(made)} cannot be made.",
+        f"**The site survives {len(survived)} of {len(made)} faults.** {total} are listed; there was time for"
+        f" {len(outcomes)}, of which {len(outcomes) - len(made)} cannot be made.",
         f"The median row took {statistics.median(seconds or [0]):.0f} s.",
         "",
         LACKING,

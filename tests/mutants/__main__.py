@@ -116,16 +116,16 @@ def _interpreter() -> list[Path]:
 
 
 def page(outcomes: Sequence[Outcome], command: str) -> str:
-    """Return the page of the documentation that says what came of it."""
+    """Return the documentation page with the outcomes."""
     git = ["git", "describe", "--always", "--dirty", "--exclude=*"]
     commit = subprocess.run(git, cwd=CHECKOUT, check=True, capture_output=True, text=True).stdout.strip()
     killed = sum(outcome.status == KILLED for outcome in outcomes)
     lines = [
-        "# Mutants: guards that were broken, and what noticed",
+        "# Mutants: broken guards, and the tests that notice",
         "",
-        f"Written by `{command}` at commit {commit}, {time.strftime('%Y-%m-%d', time.gmtime())}. Each mutant breaks one"
-        " guard; it is killed when a test",
-        "fails that `tests/mutants/*.yml` names for it. All of these pass on the unbroken tree.",
+        f"`{command}` wrote this page at commit {commit}, {time.strftime('%Y-%m-%d', time.gmtime())}. Each mutant"
+        " breaks one guard; it is killed if a test",
+        "that `tests/mutants/*.yml` lists for it fails. All of these tests pass on the unbroken tree.",
         "",
         f"**{killed} of {len(outcomes)} are killed ({100 * killed // max(1, len(outcomes))} %).**",
         "",
