@@ -89,7 +89,7 @@ def topics() -> list[tuple[types.ModuleType, Rules]]:
 def section(rule: t.Any, examples: t.Sequence[str]) -> str:
     """Return the examples of a rule, and cause and remedy of its first example."""
     lines = "\n".join(textwrap.dedent(example) for example in examples)
-    match = rule.regex.search(examples[0]) or rule.regex.search(_reader().of_process(examples[0]))
+    match = rule.regex.search(examples[0]) or rule.regex.search(_reader().lines_of_process(examples[0]))
     cause, remedy = rule.explain(rule.groups(match))
     cause, remedy = (re.sub(r"([*<])", r"\\\1", sentence) for sentence in (cause, remedy))
     known = f"\n**Known from:** {', '.join(f'<{link}>' for link in rule.links)}\n" if rule.links else ""
