@@ -24,7 +24,7 @@ from tests.mutants import data as mutants
 from tests.unit.parsers import PARSERS
 
 DOCS = CHECKOUT / "docs"
-STATES = ("mended", "held", "accepted", "gone", "open")
+STATES = ("fixed", "held", "accepted", "gone", "open")
 
 
 class Figure(t.NamedTuple):

@@ -23,14 +23,15 @@ EXAMPLES = pathlib.Path(__file__).parent / "diagnoses"
 INTRODUCTION = """\
 # Troubleshooting
 
-What `sparkforge explain LOG` says of a log, and the roles of a build, of apt or of pip that fails: the line that gives
-it away, its cause and its remedy. `explain` names the section here; a failure of apt or pip names its rule as
-`diagnosis`, one of a build as `rule`. Find yours by that name, or search this page for words of the error. The values
-are those of the line that is shown. A chapter has what one kind of program writes. Where `explain` knows no rule, it
-shows the first line that reports an error, and says so.
+This page has the answers of `sparkforge explain LOG`, and of the roles if a build, apt or pip fails: the line that
+identifies the failure, its cause and its remedy. `explain` prints the name of the section here. A failure of apt or
+pip returns the name of its rule as `diagnosis`, and a failed build returns it as `rule`. Find your failure by that
+name, or search this page for words from the error. The values are those in the example. Each chapter covers the output
+of one kind of program. If no rule matches, `explain` shows the first line that reports an error, and says that its
+cause is not known.
 
-This page is made by `python -m lab.troubleshooting` from the rules in `plugins/module_utils/_diagnosis/rules/` and
-their examples in `lab/diagnoses/`. To add a failure, add both; `__init__.py` of the former says how.
+`python -m lab.troubleshooting` writes this page from the rules in `plugins/module_utils/_diagnosis/rules/` and their
+examples in `lab/diagnoses/`. To add a failure, add both; `__init__.py` in `rules/` describes how.
 """
 
 
