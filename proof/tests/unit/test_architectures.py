@@ -32,7 +32,7 @@ def test_damaged_library_fails(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(Failed) as failed:
         architectures.read([str(path)])
-    assert "libtorch_cuda.so is damaged" in failed.value.cause
+    assert "libtorch_cuda.so is a damaged ELF file" in failed.value.cause
     assert failed.value.remedy
 
 
