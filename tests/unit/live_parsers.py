@@ -339,7 +339,7 @@ PARSERS: dict[str, Parser] = {
     ),
     "stream of a server": Parser(
         [_http(_EVENTS), _chunked_answer(_EVENTS)],
-        _from_endpoint(lambda endpoint: answers.streamed(endpoint.stream("/v1/completions", {"prompt": "a"}))),
+        _from_endpoint(lambda endpoint: answers.stream_text(endpoint.stream("/v1/completions", {"prompt": "a"}))),
         PROOF,
     ),
     "process": Parser([b"\n%%\n".join([_STAT, _STATUS, _CGROUPS, _MEMORY, _PRESSURE])], _processes),

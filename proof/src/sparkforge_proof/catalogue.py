@@ -25,7 +25,7 @@ ROOMS = ("stack", "data", "kernels", "programs", "survey", "sizes", "speed")
 _DECORATOR = re.compile(r"^@(check\(.+?\))\n(?:def|@)", re.MULTILINE | re.DOTALL)
 
 
-def declared(source: str, module: str) -> dict[str, Definition]:
+def parse_checks(source: str, module: str) -> dict[str, Definition]:
     """Return the checks that the source of a module declares, by name."""
     definitions: dict[str, Definition] = {}
     for text in _DECORATOR.findall(source):
@@ -49,7 +49,7 @@ def _read_sources() -> dict[str, Definition]:
         directory = os.path.join(os.path.dirname(__file__), "checks", room)
         for file in pkgutil.iter_modules([directory]):
             source = loader.get_data(os.path.join(directory, f"{file.name}.py")).decode("utf-8")
-            definitions.update(declared(source, f"{room}.{file.name}"))
+            definitions.update(parse_checks(source, f"{room}.{file.name}"))
     return definitions
 
 

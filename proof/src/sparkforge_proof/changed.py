@@ -37,7 +37,7 @@ def observe(host: Host | None = None) -> dict[str, t.Any]:
     }
 
 
-def described(report: t.Mapping[str, t.Any], now: t.Mapping[str, t.Any]) -> str:
+def describe(report: t.Mapping[str, t.Any], now: t.Mapping[str, t.Any]) -> str:
     """Describe the changes since a proof; empty if nothing changed."""
     names = [change["what"] for change in verdict.changed(report, now)]
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
@@ -47,5 +47,5 @@ def described(report: t.Mapping[str, t.Any], now: t.Mapping[str, t.Any]) -> str:
 def main(arguments: t.Sequence[str]) -> int:
     """Print the changes since the report on stdin, if any, for the script at login."""
     del arguments
-    sys.stdout.write(sanitize.line(described(json.load(sys.stdin), observe())))
+    sys.stdout.write(sanitize.line(describe(json.load(sys.stdin), observe())))
     return 0

@@ -78,7 +78,7 @@ def main(argv: t.Sequence[str] | None = None, program: str = "sparkforge explain
     parser.add_argument("--json", action="store_true", help="print JSON")
     arguments = parser.parse_args(argv)
     try:
-        answers, left_out = explained(arguments.file)
+        answers, left_out = explain_path(arguments.file)
     except SparkforgeError as error:
         print(sanitize.text(f"{program}: {error.cause}\n  {error.remedy}"), file=sys.stderr)
         return REFUSED
@@ -97,7 +97,7 @@ def main(argv: t.Sequence[str] | None = None, program: str = "sparkforge explain
     return status
 
 
-def explained(path: str) -> tuple[list[Answer], list[str]]:
+def explain_path(path: str) -> tuple[list[Answer], list[str]]:
     """Return the explanations of a log or of each log in a folder, and the files that were not read.
 
     :raises SparkforgeError: no log can be read.

@@ -173,25 +173,25 @@ def units(root: str, receipt: Facts | None) -> dict[str, dict[str, t.Any]]:
     return by_name
 
 
-def passed(name: str, measured: str, bound: str) -> Result:
+def pass_row(name: str, measured: str, bound: str) -> Result:
     return Result(name, PASS, measured, bound)
 
 
-def skipped(name: str, reason: str, measured: str = "", bound: str = "") -> Result:
+def skip_row(name: str, reason: str, measured: str = "", bound: str = "") -> Result:
     return Result(name, SKIP, measured, bound, reason)
 
 
 def gpu_checks(gpu: Facts, driver: Facts, reference: Facts, profile: Facts, gpu_required: bool) -> list[Result]:
     """Check that the host has a GPU with the profile's compute capability and a recent driver."""
     if not gpu_required:
-        return [skipped(name, NO_GPU_REQUIRED) for name in verdict.GPU_ROWS]
+        return [skip_row(name, NO_GPU_REQUIRED) for name in verdict.GPU_ROWS]
     devices = gpu.get("devices") or []
     return [_presence(devices), _capability(devices, profile), _driver(driver.get("version"), reference)]
 
 
 def _presence(devices: t.Sequence[Facts]) -> Result:
     if devices:
-        return passed("gpu", ", ".join(str(device.get("name")) for device in devices), "at least one")
+        return pass_row("gpu", ", ".join(str(device.get("name")) for device in devices), "at least one")
     remedy = "Repair the driver until nvidia-smi lists one, or set sparkforge_gpu_required: false."
     return mismatch("gpu", "none", "at least one", "No GPU responds on this host.", remedy)
 
@@ -201,11 +201,11 @@ def _capability(devices: t.Sequence[Facts], profile: Facts) -> Result:
     capabilities = {str(device["compute_capability"]) for device in devices if device.get("compute_capability")}
     measured = ", ".join(sorted(capabilities))
     if not bound:
-        return skipped(name, f"the profile {profile.get('name')} accepts any GPU", measured)
+        return skip_row(name, f"the profile {profile.get('name')} accepts any GPU", measured)
     if not measured:
-        return skipped(name, "no GPU reports it", "", bound)
+        return skip_row(name, "no GPU reports it", "", bound)
     if measured == bound:
-        return passed(name, measured, bound)
+        return pass_row(name, measured, bound)
     cause = f"The GPU has compute capability {measured}; the profile {profile.get('name')} is for {bound}."
     return mismatch(name, measured, bound, cause, "Set stack_profile to this GPU's profile, or to generic.")
 
@@ -216,7 +216,7 @@ def _driver(version: str | None, reference: Facts) -> Result:
         remedy = "Install or repair it as the vendor describes; this collection never does."
         return mismatch("driver", "none", bound, "NVIDIA's driver is not loaded.", remedy)
     if versions.numbers(version) >= versions.numbers(bound):
-        return passed("driver", version, bound)
+        return pass_row("driver", version, bound)
     cause = f"The driver {version} is older than {bound}, which CUDA {reference.get('cuda_version')} needs."
     remedy = "Upgrade it as the vendor describes, or choose a stack with an older CUDA."
     return mismatch("driver", version, bound, cause, remedy)
@@ -228,7 +228,7 @@ def environment_checks(receipt: Facts | None, reference: Facts, check_mode: bool
     if not name:
         return []
     if receipt:
-        return [passed("environment", str(receipt.get("environment_id") or name), "a receipt")]
+        return [pass_row("environment", str(receipt.get("environment_id") or name), "a receipt")]
     cause = f"This host has no receipt of an environment {name}."
     remedy = "Run playbooks/deploy.yml, or set verify_environment to an existing environment."
     row = mismatch("environment", "none", "a receipt", cause, remedy)
@@ -241,7 +241,7 @@ def closure_checks(closure: Facts, check_mode: bool) -> list[Result]:
     if error is not None:
         return [mismatch("closure", "not examined", "0 missing", error.cause, error.remedy)]
     if "missing" not in closure:
-        return [skipped("closure", "verify_paths is empty")]
+        return [skip_row("closure", "verify_paths is empty")]
     again = "Run playbooks/libraries.yml and playbooks/deploy.yml, or correct verify_paths."
     rows = []
     for path in closure.get("absent") or []:
@@ -258,11 +258,11 @@ def closure_checks(closure: Facts, check_mode: bool) -> list[Result]:
         is_to_come = check_mode and role in PROVISIONING_ROLES
         rows.append(_later(row, f"{role} would install {missing['soname']}") if is_to_come else row)
     for soname in closure.get("driver_provided") or []:
-        rows.append(skipped(f"closure {soname}", f"the driver's library; {NO_GPU_REQUIRED}", "missing", "found"))
+        rows.append(skip_row(f"closure {soname}", f"the driver's library; {NO_GPU_REQUIRED}", "missing", "found"))
     examined = closure.get("examined", 0)
     if examined and not closure["missing"]:
         measured = f"{closure.get('found', 0)} libraries of {examined} files found, 0 missing"
-        rows.append(passed("closure", measured, "0 missing"))
+        rows.append(pass_row("closure", measured, "0 missing"))
     elif not closure["missing"]:
         cause = "None of the paths contains a library, so nothing was examined."
         row = mismatch("closure", "0 files", "at least one", cause, again)
@@ -272,7 +272,7 @@ def closure_checks(closure: Facts, check_mode: bool) -> list[Result]:
 
 def _later(row: Result, why: str) -> Result:
     """Return a skip for files that an earlier role would install outside check mode."""
-    return skipped(row.name, f"{NOT_PROVISIONED}: {why}", row.measured, row.bound)
+    return skip_row(row.name, f"{NOT_PROVISIONED}: {why}", row.measured, row.bound)
 
 
 def _missing(missing: Facts, other: Facts | None) -> Result:

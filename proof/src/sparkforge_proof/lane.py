@@ -138,7 +138,7 @@ def run(lanes: Lanes, groups: t.Sequence[t.Sequence[str]], gate: int | None = No
         raise SparkforgeError(cause, "Free space there, or set TMPDIR to a directory with some GiB.") from error
 
 
-def merged(results: t.Iterable[Result]) -> list[Result]:
+def merge_rows(results: t.Iterable[Result]) -> list[Result]:
     """Return the rows of all lanes, failures last: of several rows of one check the last counts.
 
     Each lane on the GPU has a row of the check that CUDA starts. If CUDA starts in only some processes, the stack is

@@ -96,7 +96,7 @@ class Proof:
         families = verdict.families(name for name in rests_on if applicable[name].numeric)
         outcome = verdict.verdict(results, unselected, families)
         if outcome == verdict.UNPROVEN and not self.check_mode:
-            self.notices += [verdict.explained(results, family) for family in verdict.missing(results, families)]
+            self.notices += [verdict.missing_notice(results, family) for family in verdict.missing(results, families)]
         report: dict[str, t.Any] = {
             "format": verdict.FORMAT,
             "stack": self.reference.get("stack"),
@@ -224,6 +224,6 @@ class Proof:
                 self.progress.stop()
                 raise
         os.close(gate)
-        results.update({result.name: result for result in lane.merged(rows)})
+        results.update({result.name: result for result in lane.merge_rows(rows)})
         software = lanes.software or by_itself.software
         return [results[name] for name in (*catalogue.CHECKS, "python") if name in results], software

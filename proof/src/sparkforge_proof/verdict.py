@@ -172,7 +172,7 @@ def families(names: t.Iterable[str]) -> list[str]:
     return [family for family, count in counts.items() if count > 1 and family not in OF_OTHERS]
 
 
-def explained(results: t.Iterable[Result], family: str) -> str:
+def missing_notice(results: t.Iterable[Result], family: str) -> str:
     """Return a notice that a family has no number, with the cause and the remedy of its first check."""
     first = next((result for result in results if result.numeric and _family(result.name) == family), None)
     return (

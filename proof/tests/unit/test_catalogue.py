@@ -68,7 +68,7 @@ def new(context):
 def unseen(context):
     """Return nothing."""
 '''
-    checks = catalogue.declared(source, "kernels.matmul")
+    checks = catalogue.parse_checks(source, "kernels.matmul")
     assert list(checks) == ["matmul.new", "cpu.matmul.new", "matmul.unseen"]
     assert (checks["matmul.new"].measured, checks["cpu.matmul.new"].measured) == ((H200,), (X86,))
     assert checks["matmul.unseen"] == check.Definition(

@@ -93,8 +93,8 @@ def test_driver_version_from_nvidia_smi(tmp_path: Path) -> None:
 
 def test_text_names_four_changes_and_counts_the_rest() -> None:
     packages = {f"libcu{name}": "1" for name in ("blas", "fft", "rand", "solver", "sparse", "dnn")}
-    assert changed.described(PROVEN, SEEN) == ""
-    assert changed.described({"kernel": "1", "packages": {}}, {"kernel": "2", "packages": packages}) == (
+    assert changed.describe(PROVEN, SEEN) == ""
+    assert changed.describe({"kernel": "1", "packages": {}}, {"kernel": "2", "packages": packages}) == (
         "changed since the last proof: kernel, libcublas, libcudnn, libcufft and 3 more"
     )
 

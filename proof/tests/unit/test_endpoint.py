@@ -191,7 +191,7 @@ def test_unfinished_or_invalid_stream_is_refused(server: Server) -> None:
     server.body = (
         b'data: {"choices": [{"text": "a"}]}\n\n: comment\ndata: {"choices": [{"text": "b"}]}\n\ndata: [DONE]\n'
     )
-    assert answers.streamed(endpoint.stream("/v1/completions", {})) == "ab"
+    assert answers.stream_text(endpoint.stream("/v1/completions", {})) == "ab"
     server.body = b'data: {"choices": [{"text": "a"}]}\n\n'
     with pytest.raises(SparkforgeError, match=r"without \[DONE\]"):
         endpoint.stream("/v1/completions", {})
@@ -199,7 +199,7 @@ def test_unfinished_or_invalid_stream_is_refused(server: Server) -> None:
     with pytest.raises(SparkforgeError, match="not JSON"):
         endpoint.stream("/v1/completions", {})
     with pytest.raises(SparkforgeError, match="streams what is not a completion"):
-        answers.streamed([{"choices": ["text"]}])
+        answers.stream_text([{"choices": ["text"]}])
 
 
 def test_completion_of_vllm() -> None:
@@ -351,7 +351,7 @@ def test_noise_of_few_wrong_texts_is_computed_again(off: float, texts_off: int, 
         logprobs = [-2.0] * 17 + [-2.0 - (off if number < texts_off else 0.0)]
         tokens = tuple(answers.Token("", token, logprob) for token, logprob in enumerate(logprobs))
         answered.append((texts.Text((5, 6, number), texts.BATCHED), answers.Answer("", "length", tokens), None))
-    pairs = session.Session(t.cast(Any, None), "model", t.cast(Any, Trials())).compared(answered)
+    pairs = session.Session(t.cast(Any, None), "model", t.cast(Any, Trials())).compare(answered)
     assert len(pairs) == 8 and all(len(pair.completion) == 18 and not pair.prompt for pair in pairs)
     assert len(judge.judge([observation for pair in pairs for observation in pair.completion]).wrong) == wrong
 

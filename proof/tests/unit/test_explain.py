@@ -194,7 +194,7 @@ def test_growing_log_is_read_to_its_first_end(log: pathlib.Path) -> None:
     writer = threading.Thread(target=grow)
     writer.start()
     try:
-        (row,), _left_out = explain.explained(str(log))
+        (row,), _left_out = explain.explain_path(str(log))
     finally:
         done.set()
         writer.join()

@@ -191,12 +191,12 @@ def test_late_lane_does_not_fail_a_reached_gpu() -> None:
         Result("device.cuda", "pass"),
         Result("matmul.float32", "fail", reason="timeout"),
     ]
-    merged = {row.name: row for row in lane.merged(rows)}
+    merged = {row.name: row for row in lane.merge_rows(rows)}
     assert (merged["device.cuda"].status, merged["device.cuda"].reason) == ("fail", "slow")
     assert merged["matmul.float32"].reason == "timeout"
     verdict.judge(rows, catalogue.CHECKS, ["9.0", "torch 2.14"], [])
     assert [row.status for row in rows] == ["warn", "pass", "fail"]
-    (alone,) = lane.merged([Result("device.cuda", "fail", reason="timeout")])
+    (alone,) = lane.merge_rows([Result("device.cuda", "fail", reason="timeout")])
     assert alone.reason == "timeout"
 
 

@@ -115,9 +115,9 @@ def test_required_family_without_number_is_unproven() -> None:
     # A family needs more than one check.
     names = ["cpu.matmul.float32", "matmul.float32", "cpu.matmul.shapes", "companions.one", "companions.other"]
     assert verdict.families(names) == ["cpu.matmul"]
-    notice = verdict.explained(results, "attention")
+    notice = verdict.missing_notice(results, "attention")
     assert notice.startswith("No number of attention was computed. No answer. ") and notice.endswith(" Mend it.")
-    assert verdict.explained(results, "not.selected") == "No number of not.selected was computed."
+    assert verdict.missing_notice(results, "not.selected") == "No number of not.selected was computed."
 
 
 def test_cpu_does_not_prove_a_gpu_without_numbers() -> None:

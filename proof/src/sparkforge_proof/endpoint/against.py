@@ -32,7 +32,7 @@ LEAST_NOISE, NOISE_MARGIN = 2.0**-8, 1.5
 OTHER_KERNELS, OTHER_FORMAT = 4.0, 40.0
 
 
-def settled(session: Session, longest: int, seed: int) -> Texts:
+def settle_texts(session: Session, longest: int, seed: int) -> Texts:
     """Return texts of tokens in the server's vocabulary, after finding out which options it accepts."""
     for tokens in VOCABULARIES:
         drawn = Texts(tokens, [], longest, seed)
@@ -82,8 +82,8 @@ class Itself:
 
     def __init__(self, session: Session, batch: t.Sequence[Text]) -> None:
         self.url = session.endpoint.base
-        self.alone, again = ([session.named(text.ids) for text in batch] for _ in range(2))
-        beside = session.at_once([text.ids for text in batch])
+        self.alone, again = ([session.complete_named(text.ids) for text in batch] for _ in range(2))
+        beside = session.complete_together([text.ids for text in batch])
         self.ways: dict[str, list[Observation]] = {"asked again": [], "asked beside others": [], "read in part": []}
         for text, answer, *others in zip(batch, self.alone, again, beside):
             for way, other in zip(self.ways, others):
@@ -92,7 +92,7 @@ class Itself:
             ids = [token.id for token in answer.tokens[:half] if token.id is not None]
             if len(ids) == half:
                 longer, rest = Text((*text.ids, *ids), ALONE), dataclasses.replace(answer, tokens=answer.tokens[half:])
-                self.ways["read in part"] += compare_answers(longer, session.named(longer.ids), rest)
+                self.ways["read in part"] += compare_answers(longer, session.complete_named(longer.ids), rest)
         # Engines read and generate with different kernels, so their difference shows the format's noise.
         self.noise = max(
             LEAST_NOISE, ordinary_difference(self.ways["read in part"] or self.ways["asked beside others"])
@@ -128,14 +128,14 @@ class Pair(Session):
         most = min(each.most for each in self.itself) / judge.SIGMAS
         return NOISE_MARGIN * max(self.difference, most, *(each.noise for each in self.itself))
 
-    def compared(self, asked: t.Sequence[tuple[Text, Answer, Answer | None]], temperature: float = 0) -> list[Compared]:
+    def compare(self, asked: t.Sequence[tuple[Text, Answer, Answer | None]], temperature: float = 0) -> list[Compared]:
         """Return the numbers of each text with those of the other server, which gets the same requests."""
         listed, other = [text.ids for text, _answer, _echo in asked], self.both[1]
         together = asked and asked[0][0].condition == BATCHED
-        expected = other.at_once(listed) if together else [other.named(ids) for ids in listed]
+        expected = other.complete_together(listed) if together else [other.complete_named(ids) for ids in listed]
         pairs_of_texts = []
         for (text, answer, echo), expect in zip(asked, expected):
-            echoed = other.echoed(text) if echo else None
+            echoed = other.complete_with_echo(text) if echo else None
             pairs = enumerate(zip(echo.tokens, echoed.tokens)) if echo and echoed else ()
             prompt = [
                 Observation(text, at, mine.logprob or 0.0, theirs.logprob or 0.0, self.sigma)

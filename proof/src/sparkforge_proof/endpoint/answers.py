@@ -104,7 +104,7 @@ def _malformed(subject: str, error: Exception) -> SparkforgeError:
     return SparkforgeError(f"{subject} not a completion ({type(error).__name__}: {error}).", OTHER_SERVER)
 
 
-def streamed(events: t.Sequence[t.Any]) -> str:
+def stream_text(events: t.Sequence[t.Any]) -> str:
     """Return the text of a streamed completion.
 
     :raises SparkforgeError: an event has another form.

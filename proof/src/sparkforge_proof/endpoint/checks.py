@@ -11,7 +11,7 @@ import typing as t
 
 from ..check import MISMATCH, Measured, Skipped
 from . import judge, texts
-from .answers import Answer, completion, streamed
+from .answers import Answer, completion, stream_text
 from .client import Declined
 from .numbers import BOUND, TIE, Failure, Numbers, expect
 from .texts import ALONE, BATCHED, Text
@@ -111,7 +111,7 @@ class Checks(Numbers):
             more = {"temperature": 2.0, "seed": 3} if name in NARROW else {}
             options = [{**more, name: value}] * len(starts) + [{}] * len(starts)
             try:
-                asked = self.session.at_once([text.ids for text in starts * 2], options)
+                asked = self.session.complete_together([text.ids for text in starts * 2], options)
             except Declined:
                 continue
             # OpenAI's interface has no top_k, so other servers ignore it silently.
@@ -129,7 +129,7 @@ class Checks(Numbers):
                 self.draws_at_zero or not any(token.margin > TIE for answer in plain for token in answer.tokens),
                 f"A request without options is answered as one with {name} that is made at the same moment.",
             )
-            pairs = self.session.compared([(text, answer, None) for text, answer in zip(starts, with_option)])
+            pairs = self.session.compare([(text, answer, None) for text, answer in zip(starts, with_option)])
             wrong = judge.judge([observation for pair in pairs for observation in pair.completion]).wrong
             expect(
                 not wrong or self.wrong_alone,
@@ -163,14 +163,14 @@ class Checks(Numbers):
         """A bias of -100 prevents a token, and a bias of 100 forces it."""
         # llama.cpp's server may report no token yet if the first ones end within a character.
         for ids in self._starts(12):
-            generated = self.session.generated(ids, self.session.complete(ids, max_tokens=4))
+            generated = self.session.generated_ids(ids, self.session.complete(ids, max_tokens=4))
             if generated:
                 break
         else:
             raise Skipped("The server names no token of what it generates.")
         plain, other = generated[0], next(id_ for id_ in self.session.reference.token_ids() if id_ != generated[0])
-        without = self.session.generated(ids, self._biased(ids, plain, -100))[:1]
-        forced = self.session.generated(ids, self._biased(ids, other, 100))[:1]
+        without = self.session.generated_ids(ids, self._biased(ids, plain, -100))[:1]
+        forced = self.session.generated_ids(ids, self._biased(ids, other, 100))[:1]
         expect(
             without != [plain] and forced == [other],
             "A token is generated as if it had no bias: the server ignores logit_bias.",
@@ -286,7 +286,7 @@ class Checks(Numbers):
     def _streamed(self, ids: texts.Ids, **more: t.Any) -> str:
         body = {"model": self.session.model, "prompt": list(ids), "temperature": 0, "max_tokens": texts.GENERATED}
         plain = {name: value for name, value in self.session.extras.items() if not name.startswith("return_")}
-        return streamed(self.session.endpoint.stream("/v1/completions", {**body, **plain, **more}))
+        return stream_text(self.session.endpoint.stream("/v1/completions", {**body, **plain, **more}))
 
     def tokenizer(self) -> Measured:
         """The server tokenizes texts as the model's tokenizer does."""
@@ -328,7 +328,7 @@ class Checks(Numbers):
             )
             if answer.tokens and answer.tokens[0].logprob is not None:
                 asked.append((text, answer, None))
-        observations = [observation for pair in self.session.compared(asked) for observation in pair.completion]
+        observations = [observation for pair in self.session.compare(asked) for observation in pair.completion]
         if not observations:
             raise Skipped("The server's chat names no log-probabilities.")
         judged = judge.judge(observations)
@@ -351,7 +351,7 @@ class Checks(Numbers):
         try:
             for count in (4, 1):
                 answer = completion(self.session.endpoint.post("/v1/chat/completions", {**body, "max_tokens": count}))
-                # One token is always reported, see Session.named.
+                # One token is always reported, see Session.complete_named.
                 if answer.completion_tokens in (None, len(answer.tokens)):
                     break
             return answer

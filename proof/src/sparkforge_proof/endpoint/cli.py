@@ -138,7 +138,7 @@ def _against_server(
     longest = min(int(limit) for limit in limits if limit)
     sessions = Session(endpoint, str(served["id"])), Session(other, str(listed["id"]))
     for session in sessions:
-        drawn = against.settled(session, longest, arguments.seed)
+        drawn = against.settle_texts(session, longest, arguments.seed)
     return against.Against(against.Pair(*sessions, drawn.batches()[0]), drawn), f"against {arguments.against}"
 
 

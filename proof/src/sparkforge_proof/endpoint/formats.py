@@ -106,9 +106,9 @@ class Rounded(TorchDispatchMode):
         name = func._schema.name.rpartition("::")[2]
         if self.off or name in _WITHIN or any(value.alias_info is not None for value in func._schema.returns):
             return result
-        return self.perturbed(result)
+        return self.perturb(result)
 
-    def perturbed(self, result: t.Any) -> t.Any:
+    def perturb(self, result: t.Any) -> t.Any:
         """Return a perturbed tensor; other values and the extreme values of masks stay as they are."""
         if not isinstance(result, torch.Tensor) or not result.is_floating_point() or result.numel() < 2:
             return result
@@ -126,26 +126,26 @@ def trial(model: t.Any, form: Format, seed: int) -> t.Iterator[None]:
     dither = torch.Generator().manual_seed(seed)
     mode = Rounded(form.unit, generator)
 
-    def drawn() -> float:
+    def draw_dither() -> float:
         return float(torch.rand((), generator=dither)) + 1.0
 
-    def exact(*_: t.Any) -> None:
+    def suspend(*_: t.Any) -> None:
         mode.off += 1
 
-    def rounded(_module: t.Any, _inputs: t.Any, result: t.Any) -> t.Any:
+    def round_result(_module: t.Any, _inputs: t.Any, result: t.Any) -> t.Any:
         # Angles stay exact in float32; only their sines and cosines are stored in the format.
         mode.off -= 1
-        return tuple(map(mode.perturbed, result)) if isinstance(result, tuple) else mode.perturbed(result)
+        return tuple(map(mode.perturb, result)) if isinstance(result, tuple) else mode.perturb(result)
 
-    def quantised(module: t.Any, inputs: t.Any) -> t.Any:
+    def quantise(module: t.Any, inputs: t.Any) -> t.Any:
         mode.off += 1
         if form.weights:
-            module.original, module.weight.data = module.weight.data, form.weights(module.weight.data, drawn())
-        inputs = (form.activations(inputs[0], drawn()), *inputs[1:]) if form.activations else inputs
+            module.original, module.weight.data = module.weight.data, form.weights(module.weight.data, draw_dither())
+        inputs = (form.activations(inputs[0], draw_dither()), *inputs[1:]) if form.activations else inputs
         mode.off -= 1
         return inputs
 
-    def restored(module: t.Any, _inputs: t.Any, _result: t.Any) -> None:
+    def restore(module: t.Any, _inputs: t.Any, _result: t.Any) -> None:
         if form.weights:
             module.weight.data = module.original
             del module.original
@@ -153,10 +153,10 @@ def trial(model: t.Any, form: Format, seed: int) -> t.Iterator[None]:
     hooks = []
     for name, module in model.named_modules():
         if "rotary" in type(module).__name__.lower():
-            hooks += [module.register_forward_pre_hook(exact), module.register_forward_hook(rounded)]
+            hooks += [module.register_forward_pre_hook(suspend), module.register_forward_hook(round_result)]
         # Engines keep the output head and the experts' router in 16 bits.
         elif isinstance(module, torch.nn.Linear) and "head" not in name and (form.activations or form.weights):
-            hooks += [module.register_forward_pre_hook(quantised), module.register_forward_hook(restored)]
+            hooks += [module.register_forward_pre_hook(quantise), module.register_forward_hook(restore)]
     try:
         with mode, torch.no_grad():
             yield

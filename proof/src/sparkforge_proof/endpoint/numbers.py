@@ -92,20 +92,20 @@ class Numbers:
         echoes = True
         for text in self.alone:
             answer = self._ask(text)
-            echo = self.session.echoed(text) if echoes and len(text.ids) > 1 else None
+            echo = self.session.complete_with_echo(text) if echoes and len(text.ids) > 1 else None
             echoes = echoes and (echo is not None or len(text.ids) == 1)
             asked.append((text, answer, echo))
-        return self.session.compared(asked)
+        return self.session.compare(asked)
 
     def batch(self) -> Measured:
         """Answers to texts that are asked at once are right; some texts are asked twice next to others."""
         self._require_right_alone()
         pairs: list[Compared] = []
         for batch in self.drawn.batches():
-            answers = self.session.at_once([text.ids for text in batch])
+            answers = self.session.complete_together([text.ids for text in batch])
             for text, answer in zip(batch, answers):
                 self._record(text, answer)
-            pairs += self.session.compared([(text, answer, None) for text, answer in zip(batch, answers)])
+            pairs += self.session.compare([(text, answer, None) for text, answer in zip(batch, answers)])
         return self._judge_completions("answers in a batch", pairs)
 
     def cache(self) -> Measured:
@@ -114,11 +114,11 @@ class Numbers:
         listed = [*self.drawn.repeated(self.alone), *(text for group in self.drawn.shared() for text in group)]
         if not listed:
             raise Skipped("The context is too short for a page of a cache.")
-        pairs = self.session.compared([(text, self._ask(text), None) for text in listed])
+        pairs = self.session.compare([(text, self._ask(text), None) for text in listed])
         return self._judge_completions("answers with a prefix cache", pairs)
 
     def _ask(self, text: Text) -> Answer:
-        answer = self.session.named(text.ids)
+        answer = self.session.complete_named(text.ids)
         self._record(text, answer)
         return answer
 
@@ -170,12 +170,11 @@ class Numbers:
         text, of_prompt = wrong.text, wrong.position < wrong.length
 
         def numbers(asked: t.Sequence[Text]) -> list[list[Observation]]:
-            pairs = self.session.compared(
-                [
-                    (each, self.session.named(each.ids), self.session.echoed(each) if of_prompt else None)
-                    for each in asked
-                ]
-            )
+            rows = []
+            for each in asked:
+                answer = self.session.complete_named(each.ids)
+                rows.append((each, answer, self.session.complete_with_echo(each) if of_prompt else None))
+            pairs = self.session.compare(rows)
             return [pair.prompt if of_prompt else pair.completion for pair in pairs]
 
         if text.condition == BATCHED:
@@ -235,9 +234,9 @@ class Numbers:
         for round_ in range(2):
             starts = self._starts(texts.BATCH)
             seeds = [{"seed": 1000 * (round_ + 1) + number} for number in range(len(starts))]
-            asked = self.session.at_once(starts, seeds, temperature=temperature)
+            asked = self.session.complete_together(starts, seeds, temperature=temperature)
             pairs = [(Text(ids, BATCHED), answer, None) for ids, answer in zip(starts, asked)]
-            draws += [draw for pair in self.session.compared(pairs, temperature) for draw in pair.draws]
+            draws += [draw for pair in self.session.compare(pairs, temperature) for draw in pair.draws]
         deviation = judge.deviation(draws)
         measured = f"{deviation:+.1f} standard deviations, {len(draws)} tokens"
         if abs(deviation) > judge.DRAWS:

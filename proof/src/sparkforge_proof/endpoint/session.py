@@ -109,7 +109,7 @@ class Session:
             )
         return answer
 
-    def named(self, prompt: Ids, **more: t.Any) -> Answer:
+    def complete_named(self, prompt: Ids, **more: t.Any) -> Answer:
         """Return an answer that names every token.
 
         llama.cpp's server omits tokens that end within a character, without telling where. In that case request a
@@ -120,7 +120,7 @@ class Session:
             return answer
         return self.complete(prompt, **{**more, "max_tokens": 1})
 
-    def at_once(
+    def complete_together(
         self, prompts: t.Sequence[Ids], each: t.Sequence[t.Mapping[str, t.Any]] = (), **more: t.Any
     ) -> list[Answer]:
         """Return the answers to texts that are asked at the same moment; ``each`` has further options for each text."""
@@ -128,12 +128,12 @@ class Session:
 
         def ask(number: int) -> Answer:
             barrier.wait()
-            return self.named(prompts[number], **more, **(each[number] if each else {}))
+            return self.complete_named(prompts[number], **more, **(each[number] if each else {}))
 
         with concurrent.futures.ThreadPoolExecutor(len(prompts)) as pool:
             return list(pool.map(ask, range(len(prompts))))
 
-    def generated(self, prompt: Ids, answer: Answer) -> list[int]:
+    def generated_ids(self, prompt: Ids, answer: Answer) -> list[int]:
         """Return the ids of the generated tokens; for a token without an id, the likeliest one with its text."""
         ids: list[int] = []
         # Surplus tokens would have to be computed; the check endpoint.max_tokens reports them.
@@ -163,7 +163,7 @@ class Session:
                     self._spelled.setdefault(spelled, []).append(id_)
         return self._spelled.get(text, [])
 
-    def echoed(self, text: Text) -> Answer | None:
+    def complete_with_echo(self, text: Text) -> Answer | None:
         """Return an answer with the log-probabilities of the text's tokens, None if the server does not return them."""
         try:
             answer = self.complete(text.ids, echo=True, max_tokens=1, logprobs=1)
@@ -173,15 +173,15 @@ class Session:
         is_named = len(answer.tokens) in (len(text.ids), len(text.ids) + 1) and answer.tokens[1].logprob is not None
         return answer if is_named else None
 
-    def compared(self, asked: t.Sequence[tuple[Text, Answer, Answer | None]], temperature: float = 0) -> list[Compared]:
+    def compare(self, asked: t.Sequence[tuple[Text, Answer, Answer | None]], temperature: float = 0) -> list[Compared]:
         """Return the numbers of each text with the reference's.
 
-        :param asked: each text, its answer, and the answer from :meth:`echoed`, if there is one.
+        :param asked: each text, its answer, and the answer from :meth:`complete_with_echo`, if there is one.
         :param temperature: the temperature at which tokens were drawn, if they were.
         """
         listed = []
         for text, answer, echo in asked:
-            ids = self.generated(text.ids, answer)
+            ids = self.generated_ids(text.ids, answer)
             named: dict[int, dict[int, float]] = {}
             for position in reference.compared_positions(len(text.ids)) if echo else ():
                 named[position] = {text.ids[position]: _number(t.cast(Answer, echo).tokens[position].logprob)}

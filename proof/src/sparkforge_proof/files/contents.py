@@ -119,17 +119,11 @@ def of_wheel(path: str, scratch: str) -> Contents:
             contents = _contents(wheel.name, wheel.version, requires, names, files.binaries(), deadline)
     except TooSlowError:
         raise
-    except OSError as error:
-        raise _unreadable_wheel(path, error.strerror or str(error)) from error
-    except SparkforgeError as error:
-        raise _unreadable_wheel(path, error.cause) from error
+    except (OSError, SparkforgeError) as error:
+        reason = error.cause if isinstance(error, SparkforgeError) else error.strerror or str(error)
+        cause = f"{path} cannot be read as a wheel: {reason.rstrip('.')}."
+        raise SparkforgeError(cause, "Use a complete wheel, as the index has it.", path=path) from error
     return {**contents, "file": named.file}
-
-
-def _unreadable_wheel(path: str, why: str) -> SparkforgeError:
-    return SparkforgeError(
-        f"{path} cannot be read as a wheel: {why.rstrip('.')}.", "Use a complete wheel, as the index has it.", path=path
-    )
 
 
 def of_environments(root: str, environment: str | None = None) -> list[Contents]:
@@ -276,7 +270,7 @@ def _newest(versions_of: t.Iterable[tuple[str, str]]) -> dict[str, str]:
     return newest
 
 
-def exported(contents: t.Iterable[Contents]) -> set[int]:
+def export_checksums(contents: t.Iterable[Contents]) -> set[int]:
     """Return the checksums of all symbols that the packages' libraries export."""
     return {number for package in contents for number in array.array("I", base64.b64decode(package["exports"]))}
 

@@ -101,7 +101,7 @@ def missing_symbols(contents_read: t.Sequence[Contents]) -> dict[tuple[str, str]
     owners: dict[str, Contents] = {}
     for package in contents_read:
         owners.update({name: package for library in package["libraries"] for name in contents.names(library)})
-    exports = contents.exported(contents_read)
+    exports = contents.export_checksums(contents_read)
     missing: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for package in contents_read:
         others = [other for other in contents_read if other is not package]

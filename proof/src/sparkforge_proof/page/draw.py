@@ -96,7 +96,7 @@ def _environment() -> jinja2.Environment:
         ),
     )
     environment.filters.update(
-        when=_when, seconds=_seconds, ratio=_ratio, figure=_figure, plural=phrases.plural, words=_spaced
+        when=_when, seconds=_seconds, ratio=_ratio, figure=_figure, plural=phrases.plural, words=_with_spaces
     )
     environment.filters["chunk"] = _breakable
     return environment
@@ -117,9 +117,9 @@ def _view(index: int, row: t.Mapping[str, t.Any], written: str) -> Report:
         "checks": checks,
         "failed": [check for check in checks if check["status"] == FAIL],
         "warned": [check for check in checks if check["status"] == WARN],
-        "skipped": _grouped((check for check in checks if check["status"] == SKIP), "cause"),
-        "passed": _grouped((check for check in checks if check["status"] == PASS), "family"),
-        "families": _grouped(checks, "family"),
+        "skipped": _group_by((check for check in checks if check["status"] == SKIP), "cause"),
+        "passed": _group_by((check for check in checks if check["status"] == PASS), "family"),
+        "families": _group_by(checks, "family"),
         "rates": [
             {"check": check["name"], "key": (check["name"], key), "value": value, **_label_and_unit(key)}
             for check in checks
@@ -128,7 +128,7 @@ def _view(index: int, row: t.Mapping[str, t.Any], written: str) -> Report:
     }
 
 
-def _grouped(checks: t.Iterable[Report], key: str) -> list[Report]:
+def _group_by(checks: t.Iterable[Report], key: str) -> list[Report]:
     groups: dict[str, list[Report]] = {}
     for check in checks:
         groups.setdefault(check[key], []).append(check)
@@ -182,11 +182,11 @@ def _label_and_unit(key: str) -> dict[str, str]:
     """Split a rate's name: ``read_gb_per_s`` is ``read`` in ``GB/s``."""
     for ending, unit in _UNITS.items():
         if key == ending or key.endswith(f"_{ending}"):
-            return {"what": _spaced(key[: -len(ending)].rstrip("_")), "unit": unit}
-    return {"what": _spaced(key), "unit": ""}
+            return {"what": _with_spaces(key[: -len(ending)].rstrip("_")), "unit": unit}
+    return {"what": _with_spaces(key), "unit": ""}
 
 
-def _spaced(value: str) -> str:
+def _with_spaces(value: str) -> str:
     return value.replace("_", " ")
 
 
