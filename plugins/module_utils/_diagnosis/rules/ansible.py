@@ -6,7 +6,7 @@
 
 """Ansible, ssh and sudo
 
-What a controller prints that does not get onto a host, or does not find what a play names.
+Messages from a controller that cannot reach a host, or that does not find something in a play.
 """
 
 RULES = r"""

@@ -6,7 +6,7 @@
 
 """JAX, TensorFlow, CuPy, Numba and Warp
 
-What these say of CUDA, which they find and compile for by themselves.
+CUDA messages from these libraries, which find and compile CUDA code on their own.
 """
 
 RULES = r"""

@@ -6,7 +6,7 @@
 
 """CMake
 
-What it does not find and does not take.
+Files and settings that CMake does not find or does not accept.
 """
 
 RULES = r"""

@@ -6,7 +6,7 @@
 
 """Conda
 
-What conda, mamba and their solver print.
+Messages from conda, mamba and their solver.
 """
 
 RULES = r"""

@@ -6,7 +6,7 @@
 
 """Consequences
 
-What programs say after the failure itself: told only of a log that has nothing better.
+Messages that follow the failure itself: reported only if a log has nothing better.
 """
 
 RULES = r"""

@@ -6,7 +6,7 @@
 
 """CUDA architectures
 
-Code for another GPU than the one that is there, or a tool that does not know it.
+Code for another GPU than the present one, or a tool that does not support it.
 """
 
 RULES = r"""

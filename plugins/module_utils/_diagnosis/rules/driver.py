@@ -6,7 +6,7 @@
 
 """The driver and the kernel
 
-What nvidia-smi, DKMS, modprobe and the kernel's log say: the host, not the program.
+Messages from nvidia-smi, DKMS, modprobe and the kernel's log about the host, not the program.
 """
 
 RULES = r"""

@@ -6,7 +6,7 @@
 
 """Environment of a build
 
-What a build finds, and what it must not touch, before it compiles anything.
+Files that a build needs, or must not touch, before it compiles anything.
 """
 
 RULES = r"""

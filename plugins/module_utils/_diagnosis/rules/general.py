@@ -6,7 +6,7 @@
 
 """Any tool
 
-What any tool may print, also one whose failure does not matter: asked last.
+Messages that any tool may print, even a tool whose failure does not matter: tried last.
 """
 
 RULES = r"""

@@ -6,7 +6,7 @@
 
 """Sources and patches
 
-Repositories, submodules and what is changed in them.
+Repositories, submodules and changes to them.
 """
 
 RULES = r"""

@@ -6,7 +6,7 @@
 
 """Several hosts
 
-What Ray, MPI, torchrun, netplan, ssh and rsync say between hosts.
+Messages from Ray, MPI, torchrun, netplan, ssh and rsync between hosts.
 """
 
 RULES = r"""

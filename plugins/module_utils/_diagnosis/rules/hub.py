@@ -6,7 +6,7 @@
 
 """The Hugging Face hub
 
-Models, datasets and kernels that a program gets from there.
+Models, datasets and kernels that a program downloads from the hub.
 """
 
 RULES = r"""

@@ -6,7 +6,7 @@
 
 """Images and compose files
 
-What Docker, Podman and their registries say of images, files and names.
+Messages from Docker, Podman and their registries about images, files and names.
 """
 
 RULES = r"""

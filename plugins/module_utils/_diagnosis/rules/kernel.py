@@ -6,7 +6,7 @@
 
 """Kernel and systemd
 
-What the kernel's log says of disks, heat, cables and hangs, and systemd of a unit that does not start.
+Messages in the kernel's log about disks, heat, cables and hangs, and from systemd about a unit that does not start.
 """
 
 RULES = r"""

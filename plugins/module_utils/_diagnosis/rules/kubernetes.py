@@ -6,7 +6,7 @@
 
 """Kubernetes
 
-What kubeadm, kubelet, kubectl, helm and NVIDIA's operator and device plugin say, on a node and of a pod.
+Messages from kubeadm, kubelet, kubectl, helm and NVIDIA's operator and device plugin, on a node and about a pod.
 """
 
 RULES = r"""

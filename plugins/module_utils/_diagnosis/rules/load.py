@@ -6,7 +6,7 @@
 
 """Loading
 
-What the loader says of a library that was built.
+Messages from the loader about a library that was built.
 """
 
 RULES = r"""

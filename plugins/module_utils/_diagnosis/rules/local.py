@@ -6,7 +6,7 @@
 
 """llama.cpp, Ollama and ComfyUI
 
-What programs print that load a model on one host.
+Messages from programs that load a model on one host.
 """
 
 RULES = r"""

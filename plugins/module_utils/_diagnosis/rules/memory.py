@@ -6,7 +6,7 @@
 
 """Memory and disk
 
-Whatever else failed after one of them ran out failed because of it.
+After memory or disk space ran out, other failures are only consequences.
 """
 
 RULES = r"""

@@ -6,7 +6,7 @@
 
 """Engines and models
 
-What vLLM, SGLang, TensorRT-LLM, Transformers and PEFT say of a model or of a setting that does not fit it.
+Messages from vLLM, SGLang, TensorRT-LLM, Transformers and PEFT about a model or a setting that does not fit it.
 """
 
 RULES = r"""

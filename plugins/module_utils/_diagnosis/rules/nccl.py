@@ -6,7 +6,7 @@
 
 """NCCL and RDMA
 
-What NCCL, Gloo and the tools of RDMA print on one of several hosts; the first rank that fails has the cause.
+Messages from NCCL, Gloo and the RDMA tools on one of several hosts; the first rank that fails has the cause.
 """
 
 RULES = r"""

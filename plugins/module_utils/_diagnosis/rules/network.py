@@ -6,7 +6,7 @@
 
 """Network
 
-Before what follows from it: where there is no network, pip finds no package.
+These rules come before their consequences: without a network, pip finds no package.
 """
 
 RULES = r"""

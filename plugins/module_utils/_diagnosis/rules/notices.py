@@ -6,7 +6,7 @@
 
 """Notices
 
-No failure by themselves: they are told beside one.
+These are not failures on their own: they are reported beside one.
 """
 
 RULES = r"""

@@ -6,7 +6,7 @@
 
 """pip
 
-What it is to install, and from where.
+The packages that pip installs, and their sources.
 """
 
 RULES = r"""

@@ -6,7 +6,7 @@
 
 """Sources for another version
 
-Code that was written for another CUDA, PyTorch, standard or processor than this one.
+Code that was written for another CUDA, PyTorch, standard or processor than the present one.
 """
 
 RULES = r"""

@@ -6,7 +6,7 @@
 
 """Python packages
 
-What setuptools, NumPy and packages say that do not fit each other.
+Messages from setuptools, NumPy and packages that do not fit each other.
 """
 
 RULES = r"""

@@ -6,7 +6,7 @@
 
 """CUDA at run time
 
-What the CUDA runtime, cuDNN, NVRTC and libraries of kernels (DeepGEMM, xformers) say while a program computes.
+Messages from the CUDA runtime, cuDNN, NVRTC and kernel libraries (DeepGEMM, xformers) while a program computes.
 """
 
 RULES = r"""

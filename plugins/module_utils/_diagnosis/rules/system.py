@@ -6,7 +6,7 @@
 
 """The system
 
-What systemd, snap, fwupd and mount say.
+Messages from systemd, snap, fwupd and mount.
 """
 
 RULES = r"""

@@ -6,7 +6,7 @@
 
 """PyTorch and Triton
 
-Defects of their versions that are known, and what their builds ask for.
+Known defects of their versions, and requirements of their builds.
 """
 
 RULES = r"""

@@ -6,7 +6,7 @@
 
 """uv
 
-What uv finds in no index, and what it does not do.
+Packages that uv finds in no index, and operations that uv does not support.
 """
 
 RULES = r"""

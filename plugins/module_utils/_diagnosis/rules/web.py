@@ -6,7 +6,7 @@
 
 """Node and notebooks
 
-What npm, Node and Jupyter say, with which web interfaces are built and run.
+Messages from npm, Node and Jupyter, with which web interfaces are built and run.
 """
 
 RULES = r"""
