@@ -305,6 +305,16 @@ def test_known_defect_of_torch_warns_and_names_it(healthy: Environment) -> None:
     assert remark == f"wrong{cause[len('Wrong') : -1]}"
 
 
+def test_nan_in_sparse_result_is_not_judged(healthy: Environment) -> None:
+    program = """
+import torch
+from sparkforge_proof.checks.survey.variants import lost_nan
+sparse = torch.eye(2).to_sparse_csr()
+print(lost_nan([sparse], [sparse]))
+"""
+    assert printed(healthy, program) == ["0.0"]
+
+
 def test_size_beyond_memory_is_skipped_with_missing_amount(run: Runner) -> None:
     status, reason = run("cpu.sizes.elements", limits={"memory_share": 1e-6})["cpu.sizes.elements"]
     assert status == "skip"

@@ -42,9 +42,9 @@ _UNSAFE = re.compile(
     r"|max_pool2d_with_indices_backward"
 )
 #: Operators without a single result for a resized input: of two writes to an index either may come last, a search needs
-#: sorted numbers, bags need ascending offsets, any of equally frequent numbers is the most frequent, and a product of
-#: many numbers overflows on the way.
-_ILL_POSED = re.compile(r".*max_unpool|searchsorted|bucketize|.*embedding_bag|mode|.*prod$")
+#: sorted numbers, bags need ascending offsets, any of equally frequent numbers is the most frequent, a product of many
+#: numbers overflows on the way, and a negative padding may leave nothing, for which CUDA starts no kernel (2.11).
+_ILL_POSED = re.compile(r".*max_unpool|searchsorted|bucketize|.*embedding_bag|mode|.*prod$|.*pad\.\w*negative")
 #: Operators that return the index of a value or pass a gradient back to it; a resized input has equal values.
 RETURNS_INDICES = re.compile(r"(nan)?median|kthvalue|.*sort|topk|(max|min)\.reduction_with_dim|.*max_pool")
 #: Operators whose gradient adds as many terms as an index repeats, in its own format.
@@ -55,6 +55,10 @@ _NOT_LONG = re.compile(
 )
 #: Operators that subtract the largest number, divide by it, or clamp.
 _NEVER_OVERFLOWS = re.compile("softmax|softmin|logsumexp|(layer|group|instance)_norm|cross_entropy|relu|clamp|hardtanh")
+#: Operators for which the order of a sum decides whether an infinity becomes NaN.
+_SUMS_INFINITIES = re.compile(r"fft\.|.*norm")
+#: CUDA sorts a negative NaN as the smallest number (torch 2.11).
+_SORTS = re.compile(r".*sort|unique|topk|kthvalue")
 #: Operators whose result depends on the sign of a NaN or of a zero.
 _SIGNS = re.compile("signbit|copysign|sgn|sign|atan2|angle|nextafter|view|float_power")
 
@@ -151,6 +155,9 @@ class Operator:
         if values == variants.WITH_NAN:
             lossless = variants.DIRECT.match(self.name) or variants.PRODUCTS.search(self.name)
             return self.has_nan_in_place(known) or bool(self.full and known and lossless)
+        excluded = {"infinite": _SUMS_INFINITIES, **({"negative NaN": _SORTS} if self.gpu else {})}.get(values)
+        if excluded and excluded.match(self.name):
+            return False
         return not _SIGNS.search(self.name) and self.has_nan_in_place(known)
 
     def has_nan_in_place(self, known: bool) -> bool:

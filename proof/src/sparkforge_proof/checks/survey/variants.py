@@ -287,10 +287,11 @@ def with_nan(sample: t.Any, subnormal: bool = False, first: bool = False, number
 
 
 def lost_nan(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor]) -> float:
-    """Return an error if a result has no NaN at all although the reference has one."""
+    """Return an error if a dense result has no NaN at all although the reference has one."""
+    import torch
 
     def nan(tensor: torch.Tensor) -> torch.Tensor:
-        return tensor.isnan() if is_float(tensor) else tensor.new_zeros(0, dtype=bool)
+        return tensor.isnan() if is_float(tensor) else torch.zeros(0, dtype=torch.bool)
 
     return max(
         (misfits(nan(expected)) for actual, expected in zip(made, exact) if not bool(nan(actual).any())), default=0.0
