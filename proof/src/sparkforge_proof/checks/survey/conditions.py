@@ -43,8 +43,14 @@ _UNSAFE = re.compile(
 )
 #: Operators without a single result for a resized input: of two writes to an index either may come last, a search needs
 #: sorted numbers, bags need ascending offsets, any of equally frequent numbers is the most frequent, a product of many
-#: numbers overflows on the way, and a negative padding may leave nothing, for which CUDA starts no kernel (2.11).
-_ILL_POSED = re.compile(r".*max_unpool|searchsorted|bucketize|.*embedding_bag|mode|.*prod$|.*pad\.\w*negative")
+#: numbers overflows on the way, a position in a long row is computed in the format, and a negative padding may leave
+#: nothing, for which CUDA starts no kernel (2.11).
+_ILL_POSED = re.compile(
+    r".*max_unpool|searchsorted|bucketize|.*embedding_bag|mode|.*prod$|.*(interpolate|upsample|grid_sample)"
+    r"|.*pad\.\w*negative"
+)
+#: Operators that divide by an epsilon if a row is empty, which float16 cannot represent.
+_EPSILON = re.compile(r"nn\.functional\.(.*norm|cosine|.*distance)")
 #: Operators that return the index of a value or pass a gradient back to it; a resized input has equal values.
 RETURNS_INDICES = re.compile(r"(nan)?median|kthvalue|.*sort|topk|(max|min)\.reduction_with_dim|.*max_pool")
 #: Operators whose gradient adds as many terms as an index repeats, in its own format.
@@ -126,6 +132,8 @@ class Operator:
         if axis == "size":
             if self.is_solver or _UNSAFE.match(self.name) or _ILL_POSED.match(self.name):
                 return False
+            if value == "empty" and str(self.dtype) == "torch.float16":
+                return not _EPSILON.match(self.name)
             is_short = value in ("tail", "broadcast")
             return is_short or self.any_number or not _NOT_LONG.match(self.name)
         if value == "autocast":
