@@ -122,8 +122,6 @@ def _url(path: str) -> str:
 
 
 class _Anchors(html.parser.HTMLParser):
-    """Collect the targets of a page's links."""
-
     def __init__(self, base: str) -> None:
         super().__init__()
         self.base = base

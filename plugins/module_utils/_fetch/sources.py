@@ -110,7 +110,6 @@ def _archive_tree(
     rewrite: t.Mapping[str, str],
     patience: Patience,
 ) -> dict[str, t.Any]:
-    """Unpack ``source`` into the new ``directory``."""
     sha256 = source.sha256.strip().lower()
     url = (
         urllib.parse.quote(source.archive) if source.archive.startswith("/") else apply_mirrors(source.archive, rewrite)

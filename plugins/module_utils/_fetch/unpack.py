@@ -132,8 +132,6 @@ def unpack(archive: str, directory: str, label: str | None = None, kind: Kind = 
 
 
 class _Extraction:
-    """The state of one pass over an archive."""
-
     def __init__(self, name: str, directory: str, kind: Kind) -> None:
         self.name = name
         self.kind = kind

@@ -80,7 +80,6 @@ def _link(host: Host, name: str, addresses: list[str], rdma: t.Mapping[str, dict
 
 
 def _rdma_devices(host: Host) -> dict[str, dict[str, t.Any]]:
-    """Return the devices by PCI address."""
     devices: dict[str, dict[str, t.Any]] = {}
     for name in host.names(INFINIBAND):
         directory = f"{INFINIBAND}/{name}"

@@ -143,7 +143,6 @@ class Model:
             raise SparkforgeError(cause, f"Set serving_models to a directory for {self.account.name} alone.")
 
     def _download(self) -> dict[str, t.Any]:
-        """Download and verify the model, and return its receipt."""
         ignored = [*OTHERS, *(() if self.options["allow_pickle"] else (f"*{suffix}" for suffix in weights.PICKLES))]
         command = [self.client, "download", self.name, "--revision", self.revision or "main"]
         command += ["--cache-dir", self.directory, *(word for pattern in ignored for word in ("--exclude", pattern))]

@@ -184,7 +184,6 @@ def run(
 
 
 def _follow(attempt: Attempt, child: subprocess.Popen[bytes], start: int, progress: bool) -> int:
-    """Wait for ``child`` and keep the state up to date meanwhile."""
     ninja = _progress.Ninja()
     estimate = _progress.Estimate(attempt.state.data.get("rate") if progress else None)
     # Read the log file instead of a pipe: if the engine is killed, a broken pipe cannot disturb the compiler.

@@ -68,7 +68,6 @@ def observe(
 
 
 def _describe(paths: model.Paths, state: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    """Return the fields that every report on a build has, including its paths."""
     return {
         "name": paths.name,
         "fingerprint": paths.fingerprint,

@@ -91,7 +91,6 @@ def contents_digest(
 
 
 def _apply_patch(tree: str, name: str, text: str, say: t.Callable[[str], None]) -> list[str]:
-    """Apply a unified diff and return the files that it changes."""
     # YAML and Ansible's file lookup strip trailing newlines, and with them an empty context line or the empty line that
     # terminates a binary diff. Extra newlines do no harm.
     content = _bytes(text + ("\n" if text.endswith("\n") else "\n\n"))
@@ -241,7 +240,6 @@ def _bytes(text: str) -> bytes:
 
 
 def _line(output: bytes) -> str:
-    """Return the first error line of git's output."""
     text = output.decode("utf-8", "replace")
     lines = [line for line in text.splitlines() if line.startswith(("error:", "fatal:"))] or text.splitlines()
     return re.sub(r"^(?:error|fatal): ", "", lines[0] if lines else "no output from git").rstrip(".")

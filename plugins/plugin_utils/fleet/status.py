@@ -265,7 +265,6 @@ def _change_cell(item: Row) -> str:
 
 
 def _details(item: Row) -> str:
-    """Return the details of one host that the table only counts."""
     lines = [f"building: {build['line']}" for build in item["running"]]
     for build in item["unfinished"]:
         why = f": {build['cause']}" if build.get("cause") else ""

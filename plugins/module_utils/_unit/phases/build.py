@@ -96,7 +96,6 @@ def _ccache_counts(attempt: Attempt) -> dict[str, int]:
 
 
 def _record_ccache(attempt: Attempt, before: t.Mapping[str, int]) -> None:
-    """Add the hits and misses since ``before`` to the state."""
     if not before:
         return
     after = _ccache_counts(attempt)
