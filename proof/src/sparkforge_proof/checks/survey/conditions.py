@@ -64,7 +64,7 @@ _NEVER_OVERFLOWS = re.compile("softmax|softmin|logsumexp|(layer|group|instance)_
 #: Operators for which the order of a sum decides whether an infinity becomes NaN.
 _SUMS_INFINITIES = re.compile(r"fft\.|.*norm")
 #: CUDA sorts a negative NaN as the smallest number (torch 2.11).
-_SORTS = re.compile(r".*sort|unique|topk|kthvalue")
+_SORTS = re.compile(r".*sort|unique|topk|kthvalue|(nan)?median")
 #: Operators whose result depends on the sign of a NaN or of a zero.
 _SIGNS = re.compile("signbit|copysign|sgn|sign|atan2|angle|nextafter|view|float_power")
 
@@ -158,7 +158,9 @@ class Operator:
         if values == "large":
             return _NEVER_OVERFLOWS.search(self.name) is not None
         if values == "zero":
-            # An epsilon is zero if its format cannot represent it.
+            # The complex logarithm of zero has no angle. An epsilon is zero if its format cannot represent it.
+            if self.dtype.is_complex and "log" in self.name:
+                return False
             return self.any_number or (self.name.startswith(variants.TAKE_NAN) and "normalize" not in self.name)
         if values == variants.WITH_NAN:
             lossless = variants.DIRECT.match(self.name) or variants.PRODUCTS.search(self.name)
