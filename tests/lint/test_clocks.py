@@ -16,7 +16,7 @@ ASKING = {
     "plugins/module_utils/_environment/status.py observe": "the controller says how old what it sees is",
     "plugins/module_utils/_fetch/redist.py _record": "is written down",
     "plugins/module_utils/_fetch/unpack.py add_file": "no file is of the future, which ninja would rebuild for ever",
-    "plugins/module_utils/_host/guarded.py said": "a note of the last days is shown",
+    "plugins/module_utils/_host/guarded.py messages": "a note of the last days is shown",
     "plugins/module_utils/_unit/attempt.py checkpoint": "of the files' own clock, after a power loss",
     "plugins/module_utils/_unit/resume.py take_stock": "notices that the clock went back",
     "plugins/module_utils/_unit/state_file.py update": "notices that the clock went back",
