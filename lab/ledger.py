@@ -19,9 +19,9 @@ PAGE = ROOT / "docs" / "update-rules.md"
 INTRODUCTION = """\
 # What upgrades broke
 
-`sparkforge forecast` judges the next upgrade of a Spark by these rules. `hold`: keep these packages back, or begin
-nothing; `steps`: take the steps before or after the upgrade; `note`: only information. The date of a source marked
-(read) is the day on which it was read; other dates are those of the page.
+`sparkforge forecast` judges the next upgrade of a Spark by these rules. A rule's verdict is `hold` (keep these packages
+back, or do not begin the upgrade), `steps` (take the steps before or after the upgrade) or `note` (for information
+only). The date after a source marked (read) is the day on which the source was read; otherwise it is the source's own.
 
 `python -m lab.ledger` writes this page from `roles/forecast/files/ledger/`. To add a rule, add a file with both
 examples.
@@ -44,7 +44,7 @@ def section(rule: t.Mapping[str, t.Any]) -> str:
         f"{rule['changes'].strip()}{' (' + ' '.join(span) + ')' if span else ''} {rule['hosts'].strip()}",
         f"**What breaks:** {rule['breaks'].strip()}",
         f"**Do:** {rule['remedy'].strip()}",
-        f"**Over when:** {rule['over']['test'].strip()}",
+        f"**Resolved when:** {rule['over']['test'].strip()}",
         "\n".join(f"* [{source['title']}]({source['url']}), {source['date']}" for source in rule["source"]),
     ]
     return "\n\n".join(rows) + "\n"

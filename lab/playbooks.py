@@ -22,8 +22,8 @@ INTRODUCTION = """\
 # Variables of the playbooks
 
 The playbooks have these variables in addition to those of the roles that they run, which
-`ansible-doc -t role sparkforge.dgx_spark.<role>` lists. If a value does not fit, or a name is nearly one of these, the
-run stops before anything is done.
+`ansible-doc -t role sparkforge.dgx_spark.<role>` lists. If a value is invalid, or a name is close to one of these but
+misspelled, the run stops before it does anything.
 
 `python -m lab.playbooks` writes this page from `playbooks/meta/argument_specs.yml`.
 """

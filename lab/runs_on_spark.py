@@ -31,11 +31,11 @@ PACKAGES = (
 INTRODUCTION = """\
 # What runs on a Spark
 
-This table has the answers of `playbooks/inspect.yml` on {day} for packages that owners ask about: for each, the newest
-version that the package index has for aarch64 and Python 3.12, with all its dependencies, judged for a GPU of compute
-capability 12.1 and a driver for CUDA 13.0. `inspect` only reads files, so `yes` means that nothing in the files rules
-the package out; only the proof shows whether the numbers are right. The column `why` gives the reason for `perhaps` and
-`no`.
+This table shows the answers of `playbooks/inspect.yml` on {day} for packages that owners ask about. The playbook
+judged the newest version that the package index has for aarch64 and Python 3.12, with all its dependencies, for a GPU
+of compute capability 12.1 and a driver for CUDA 13.0. `inspect` only reads files, so `yes` means that nothing in the
+files rules the package out; only the proof shows whether the numbers are right. The column `why` gives the reason for
+`perhaps` and `no`.
 
 ```bash
 sparkforge inspect vllm

@@ -123,7 +123,7 @@ QUESTIONS = {
     "what it changes": "a new directory under `/opt/sparkforge`",
     "how to undo it": "sparkforge uninstall",
     "what it does not do": "It does not update firmware or the system",
-    "how sure": "nobody has run this on one",
+    "how sure": "sparkforge has not been run on one",
     "where to ask": "Nothing is published yet: ask whoever gave you this copy",
 }
 
