@@ -32,8 +32,6 @@ if t.TYPE_CHECKING:
 
 ROWS = [{axis: AXES[axis][int(digit)] for axis, digit in zip(AXES, row)} for row in _ROWS]
 DAYS = len(ROWS) // A_DAY
-#: Factor on the time limit of a survey.
-LONGER = 4.0
 
 
 def pairs(row: t.Mapping[str, str]) -> int:
@@ -134,7 +132,7 @@ def rows_of(name: str, seed: int, full: bool) -> list[dict[str, str]]:
 def all_pairs(context: Context) -> Measured:
     """Each operator under two conditions at once: some rows of a covering array, and other rows the next day."""
     day = Day(context)
-    outcome = all_operators.survey(context, "float32", LONGER, compare=day.compare)
+    outcome = all_operators.survey(context, "float32", all_operators.LONGER, compare=day.compare)
     allowed = {call: bounds(call) for call in outcome.units}
     measured = all_operators.judge(context, outcome, allowed, " and ".join(AXES["format"]))
     measured.coverage = day.coverage(outcome.listed)
