@@ -132,7 +132,6 @@ EXPLAINED = {
     "lab": "`make lab-down` stops the simulated Spark",
     "proof": "compares a Spark's results with a float64 calculation on the CPU (the proof)",
     "proven": "if it is proven: the numbers are right",
-    "unproven": "an unproven one, with missing numbers",
 }
 
 
