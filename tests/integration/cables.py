@@ -1,4 +1,4 @@
-"""Cables between two containers: veth pairs with the names of a ConnectX-7's halves."""
+"""Cables between two containers: veth pairs named like the halves of a ConnectX-7's ports."""
 
 from __future__ import annotations
 
@@ -12,43 +12,46 @@ from lab import image
 if t.TYPE_CHECKING:
     from tests.integration.conftest import Host
 
-# As they are called on a Spark, half by half.
+# The names on a Spark: for each port, its two halves.
 PORTS = [["enp1s0f0np0", "enP2p1s0f0np0"], ["enp1s0f1np1", "enP2p1s0f1np1"]]
 
 
 def ip(*arguments: str) -> str:
-    """Run ip of this machine."""
+    """Run this machine's ip command."""
     return subprocess.run(["ip", *arguments], check=True, text=True, capture_output=True).stdout
 
 
 def process(host: Host) -> str:
-    """Return the container's first process, which has its network."""
+    """Return the PID of the container's first process, whose network namespace is the container's."""
     return image.podman("inspect", host.container, "--format", "{{.State.Pid}}").stdout.strip()
 
 
 def connect(host: Host, other: Host) -> None:
-    """Put a cable into the first port of both, which is a pair for each half."""
+    """Connect the first ports of two hosts: a veth pair for each half."""
     for name in PORTS[0]:
         ip("link", "add", "name", name, "netns", process(host), "type", "veth",
            "peer", "name", name, "netns", process(other))  # fmt: skip
 
 
 def inside(host: Host, *arguments: str) -> str:
-    """Run ip of this machine in the container's network, which needs no right of the container's."""
+    """Run this machine's ip command in the container's network namespace, which needs no privileges in the
+    container."""
     return subprocess.run(
         ["nsenter", "-t", process(host), "-n", "ip", *arguments], check=True, text=True, capture_output=True
     ).stdout
 
 
 def device(interface: str) -> str:
-    """Return the RDMA device of a half, as it is called on a Spark."""
+    """Return the name that a half's RDMA device has on a Spark."""
     return f"roce{interface[2:-3]}"
 
 
 def add_rdma(host: Host, rails: t.Sequence[dict[str, t.Any]]) -> None:
-    """Give each half the files of a ConnectX-7 with an RDMA device, and the host a stand-in of ib_write_bw.
+    """Create the files of a ConnectX-7 with an RDMA device for each half, and install a stand-in for ib_write_bw on the
+    host.
 
-    The files lie on a file system over ``/sys/class`` of the container: sysfs takes no folder of ours.
+    The files are on a file system mounted over the container's ``/sys/class``, because directories cannot be created in
+    sysfs.
     """
     lines = [
         "mkdir -p /run/class/net /run/class/infiniband && cp -d /sys/class/net/* /run/class/net",
@@ -65,7 +68,7 @@ def add_rdma(host: Host, rails: t.Sequence[dict[str, t.Any]]) -> None:
             f"{made}/ports/1/gid_attrs/types/3": "RoCE v2",
         }  # fmt: skip
         lines += [f"mkdir -p $(dirname {path}) && echo '{text}' > {path}" for path, text in files.items()]
-        # The interface's own files as they are, beside the card's.
+        # Keep the interface's own files, and add the card's.
         own = f"/sys/class/net/{name}"
         lines += [
             f"real=/sys/devices/virtual/net/{name}; rm {own} && mkdir {own}; echo 200000 > {own}/speed",

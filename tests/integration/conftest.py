@@ -1,4 +1,4 @@
-"""Containers over real ssh, and plays that run against them as a user's plays do."""
+"""Containers reached over real ssh, and playbook runs against them like a user's."""
 
 import itertools
 import json
@@ -18,16 +18,16 @@ from lab import bench as benches, image
 from tests.integration import ownership
 
 CHECKOUT = Path(__file__).parents[2]
-#: Highest exposure allowed of a unit that runs for long or runs code of others; see :meth:`Host.exposure`.
+#: The highest exposure allowed for a unit that is long-running or runs third-party code; see :meth:`Host.exposure`.
 MOST_EXPOSED = 2.0
-#: Without these systemd in a container makes no name space, and no loopback interface in one.
+#: Without these capabilities, systemd in a container cannot create a namespace, or a loopback interface in one.
 SANDBOXES = ["--cap-add=SYS_ADMIN", "--cap-add=NET_ADMIN"]
 RECAP = re.compile(r"^(\S+)\s+: ok=(\d+)\s+changed=(\d+)\s+unreachable=(\d+)\s+failed=(\d+)", re.M)
 
 
 @dataclass
 class Play:
-    """How one run of a playbook ended."""
+    """The result of one run of a playbook."""
 
     code: int
     output: str
@@ -38,7 +38,7 @@ class Play:
 
     @property
     def text(self) -> str:
-        """The output with line breaks and YAML indentation folded, to look for sentences in."""
+        """The output with line breaks and YAML indentation collapsed, so that sentences can be searched for."""
         return " ".join(self.output.replace("\\n", " ").split())
 
     def succeeded(self) -> "Play":
@@ -63,11 +63,11 @@ class Host:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Return what Ansible runs in."""
+        """Return the environment variables for Ansible."""
         return {**os.environ, "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1"}
 
     def run(self, playbook: str, *arguments: str, **variables: object) -> Play:
-        """Run one of the collection's playbooks (``site``, ``libraries`` …) or a file against this host."""
+        """Run a playbook on this host: one of the collection's (``site``, ``libraries`` …), or a file."""
         path = Path(playbook) if playbook.endswith(".yml") else CHECKOUT / "playbooks" / f"{playbook}.yml"
         extra = {
             "verify_report_directory": str(self.reports),
@@ -85,7 +85,7 @@ class Host:
         return Play(done.returncode, done.stdout)
 
     def roles(self, *names: str, arguments: Sequence[str] = (), become: bool = True, **variables: object) -> Play:
-        """Run roles of the collection as a playbook of a user's does, after the role stack."""
+        """Run roles of the collection after the role stack, as a user's playbook would."""
         network = "sparkforge_proxies | default({})"
         network += " | sparkforge.dgx_spark.fetch_environment(sparkforge_ca_certificate | default(''))"
         play = {
@@ -100,7 +100,7 @@ class Host:
         return self.run(str(path), *arguments, **variables)
 
     def task(self, module: str, check: bool = False, become: bool = True, **arguments: object) -> dict:
-        """Run one module of the collection, or a builtin one, and return its result."""
+        """Run one module, the collection's or a builtin, and return its result."""
         command = [
             str(Path(sys.executable).parent / "ansible"), self.name, "-i", str(self.inventory / "lab.yml"),
             "-m", module, *(["-a", json.dumps(arguments)] if arguments else []), "-o",
@@ -113,7 +113,8 @@ class Host:
 
     @property
     def mirror(self) -> dict[str, Any]:
-        """Return what the inventory says of the mirror: ``url``, ``ca``, ``summary`` …, and where its ``tree`` lies."""
+        """Return what the inventory says about the mirror (``url``, ``ca``, ``summary`` …), and the path of its
+        ``tree``."""
         generated = yaml.safe_load((self.inventory / benches.GENERATED).read_text())
         known = {key.removeprefix("lab_mirror_"): value for key, value in generated.items()}
         bench = benches.Bench.load(self.bench)
@@ -122,26 +123,26 @@ class Host:
 
     @property
     def machine(self) -> str:
-        """How the kernel names the host's architecture."""
+        """The kernel's name for the host's architecture."""
         return self.execute("uname -m")
 
     def copy(self, source: Path, destination: str) -> None:
-        """Copy a file of this machine into the container, readable for everybody."""
+        """Copy a file from this machine into the container, readable by all users."""
         image.podman("exec", self.container, "mkdir", "-p", str(Path(destination).parent))
         image.podman("cp", source, f"{self.container}:{destination}")
         image.podman("exec", self.container, "chmod", "0644", destination)
 
     def execute(self, script: str, check: bool = True) -> str:
-        """Run a script as root inside the container: how a test sets the scene and looks at the result."""
+        """Run a script as root inside the container, to set up a test or inspect its result."""
         done = image.podman("exec", self.container, "sh", "-c", script, quiet=not check)
         return done.stdout.strip()
 
     def exposure(self, unit: str) -> float:
-        """Return how much of the host a unit that is loaded may reach, by systemd-analyze(1); from 0 to 10."""
+        """Return a loaded unit's exposure according to systemd-analyze(1), from 0 to 10."""
         return float(self.execute(f"systemd-analyze security --no-pager {unit} | tail -1").split()[-3])
 
     def contents(self) -> list[str]:
-        """Return every path that the collection may change with its mode, owner, link target and content."""
+        """Return all paths that the collection may change, each with its mode, owner, link target and content."""
         folders = "/etc /opt /usr/local /usr/share/keyrings -xdev"
         own = "/etc/ld.so.cache|-$|/etc/.pwd.lock"
         listing = self.execute(f"find {folders} -printf '%p %y %m %u:%g %l\n' | grep -Ev '{own}'")
@@ -149,9 +150,9 @@ class Host:
         return sorted([*listing.splitlines(), *sums.splitlines()])
 
     def snapshot(self) -> dict[str, list[str]]:
-        """Return what the collection may change: packages, and every path below /etc, /opt and /usr/local."""
+        """Return everything the collection may change: packages, and all paths below /etc, /opt and /usr/local."""
         files = "find /etc /opt /usr/local /usr/share/keyrings /var/log /var/lib -xdev"
-        # Files that apt and ldconfig rewrite for any package are not the collection's.
+        # apt and ldconfig rewrite these files for any package, so the collection is not responsible for them.
         own = "/etc/ld.so.cache|/var/lib/(apt|dpkg)/|/var/log/(apt|dpkg|alternatives)|/var/lib/systemd|-old$|/var/log$"
         return {
             "packages": self.execute("dpkg-query -W -f '${Package} ${Version} ${db:Status-Status}\n'").splitlines(),
@@ -160,20 +161,20 @@ class Host:
 
 
 def changes(before: Sequence[str], after: Sequence[str]) -> list[str]:
-    """Return what two looks at a host differ in, but for the empty root folder that other roles share."""
+    """Return the differences between two listings of a host, except the empty root directory that other roles share."""
     shared = ("/opt/sparkforge d ", "/opt/sparkforge/receipts d ", "/opt/sparkforge/redist d ")
     return sorted(line for line in set(before) ^ set(after) if not line.startswith(shared))
 
 
 class Bench:
-    """Containers of one architecture; each test may take a fresh one."""
+    """Containers of one architecture; each test can create a new one."""
 
     _numbers = itertools.count(1)
 
     def __init__(self, inventory: Path, platform: str) -> None:
         self.inventory = inventory
         self.platform = platform
-        # A worker may have several: one for the session and those that a module takes for itself.
+        # A worker may have several benches: one for the session, and one for each module that needs its own.
         self.name = f"test-{platform}-{os.getpid()}-{next(self._numbers)}"
         self._names = (f"spark{number:02d}" for number in itertools.count(1))
 
@@ -194,7 +195,8 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
 
 
 def running(paths: pytest.TempPathFactory, platform: str) -> Iterator[Bench]:
-    """A bench of ``native`` or ``arm64`` containers, which are emulated on another machine; it ends with the caller."""
+    """A bench of ``native`` containers, or of ``arm64`` ones, which are emulated on other machines; it is removed at
+    the end."""
     bench = Bench(paths.mktemp("bench") / "inventory", platform)
     try:
         yield bench
@@ -204,13 +206,13 @@ def running(paths: pytest.TempPathFactory, platform: str) -> Iterator[Bench]:
 
 @pytest.fixture
 def host(bench: Bench) -> Host:
-    """A container as from the factory."""
+    """A container in its factory state."""
     return bench.fresh()
 
 
 @pytest.fixture(scope="session")
 def provisioned(bench: Bench) -> Host:
-    """A container on which the whole site ran once."""
+    """A container on which the whole site has run once."""
     made = bench.fresh()
     made.run("site").succeeded()
     return made
@@ -218,7 +220,7 @@ def provisioned(bench: Bench) -> Host:
 
 @dataclass
 class SiteRun:
-    """A host that is not shared, what it was before the collection came, and the site's runs on it in order."""
+    """An unshared host: its state before the collection was used, and the runs of the site on it, in order."""
 
     host: Host
     packages_before: dict[str, list[str]]
@@ -231,14 +233,14 @@ class SiteRun:
     left: list[ownership.Entry]
 
 
-# The owner's own things: a package that the toolchain asks for too, and a loader entry.
+# The owner's own changes: a package that the toolchain also requires, and a loader entry.
 OWN_PACKAGE = "ninja-build"
 OWN_LOADER_ENTRY = "/etc/ld.so.conf.d/our-libraries.conf"
 
 
 @pytest.fixture(scope="session")
 def site_run(bench: Bench) -> SiteRun:
-    """``--check`` on a fresh host, the site, the site again, ``--check`` again."""
+    """Run the site on a fresh host with ``--check``, twice without it, and with ``--check`` again."""
     host = bench.fresh()
     host.execute(f"apt-get update -q && apt-get install -y -q {OWN_PACKAGE} && echo /srv/lib > {OWN_LOADER_ENTRY}")
     packages, before, paths = host.snapshot(), host.contents(), ownership.look(host)

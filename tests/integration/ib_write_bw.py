@@ -1,8 +1,10 @@
 #!/usr/bin/python3
 
-"""A stand-in of perftest's ib_write_bw: both ends meet over TCP as the real ones do, and the rate is that of a file.
+"""A stand-in for perftest's ib_write_bw: both ends connect over TCP like the real program, and the rate is read from a
+file.
 
-``ib_write_bw -d DEVICE -p PORT … [ADDRESS]``: a server without the address. The slower end's /srv/rate counts.
+Usage: ``ib_write_bw -d DEVICE -p PORT … [ADDRESS]``; without the address it is the server. The lower of the two rates
+in /srv/rate is reported.
 """
 
 import argparse
@@ -17,7 +19,7 @@ TABLE = """\
 
 
 def main() -> None:
-    """Meet the other end, and print its table."""
+    """Connect to the other end and print the table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("-d", required=True)
     parser.add_argument("-p", type=int, required=True)

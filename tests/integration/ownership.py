@@ -1,6 +1,6 @@
-"""Owners and modes of the paths that the collection leaves on a host: the table data/ownership.yml against a host.
+"""Compare the owners and modes of the paths that the collection leaves on a host with the table data/ownership.yml.
 
-``python -m tests.integration.ownership`` writes docs/files.md from the table.
+``python -m tests.integration.ownership`` generates docs/files.md from the table.
 """
 
 import functools
@@ -18,25 +18,25 @@ TABLE = Path(__file__).with_name("data") / "ownership.yml"
 PAGE = CHECKOUT / "docs/files.md"
 ROOT = "/opt/sparkforge"
 KINDS = {"directory": "d", "file": "f", "link": "l"}
-#: A mode that the row leaves to a source or a wheel: whatever it is, nobody but the owner may write.
+#: The mode is set by a source or a wheel; only the owner may have write permission.
 ANY = "any"
 _WORDS = {"**": ".+", "*": "[^/]*", "<root>": re.escape(ROOT), "<unit>": "(?!(?:manifests|simple)(?:/|$))[^/]+"}
-# Gone with the next boot, or the kernel's.
+# These belong to the kernel or do not survive a reboot.
 ELSEWHERE = "/proc /sys /dev /run"
 LOOK = "find / -xdev {prune} -printf '%y\\t%m\\t%u\\t%g\\t%T@ %s\\t%l\\t%p\\0'"
-# Every path of a package, where dpkg would put it today: /lib is /usr/lib.
+# All paths of packages, where dpkg would put them today: /lib is /usr/lib.
 PACKAGED = "cat /var/lib/dpkg/info/*.list | sed -E 's#^/(lib|lib64|bin|sbin)(/|$)#/usr/\\1\\2#' | sort -u"
 
 
 class Shell(Protocol):
-    """A host on which a script runs as root."""
+    """A host on which scripts run as root."""
 
     def execute(self, script: str) -> str: ...
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One path of a host. ``mode`` has four octal digits; ``content`` stands for times, size and a link's target."""
+    """A path on a host: ``mode`` has four octal digits; ``content`` is its times and size, or a link's target."""
 
     path: str
     kind: str
@@ -47,7 +47,7 @@ class Entry:
 
     @property
     def open_to(self) -> str:
-        """Writers beside the owner: ``group``, ``others`` or none. A link's mode means nothing."""
+        """Who can write besides the owner: ``group``, ``others`` or ''. A link's mode has no effect."""
         bits = 0 if self.kind == "l" else int(self.mode, 8)
         return "others" if bits & 0o002 else "group" if bits & 0o020 else ""
 
@@ -57,11 +57,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class Row:
-    """One row of the table.
+    """A row of the table.
 
-    :param modes: of each kind that a path of it may be: the modes that it may have.
-    :param writers: who may write beside root, where that is not the owner alone.
-    :param left_by: which host has it, or which test asserts it.
+    :param modes: the modes allowed for each kind of path.
+    :param writers: who besides root may write, unless only the owner may.
+    :param left_by: the host that has the path, or the test that asserts it.
     """
 
     path: str
@@ -77,11 +77,11 @@ class Row:
         return glob(self.path)
 
     def covers(self, entry: Entry) -> bool:
-        """Tell whether it is the row of that path, which has one of its kinds."""
+        """Tell whether this row applies to a path: its pattern matches, and it allows paths of this kind."""
         return entry.kind in self.modes and self.pattern.fullmatch(entry.path) is not None
 
     def faults(self, entry: Entry) -> list[str]:
-        """Return what of a path that it covers is not as it says."""
+        """Return the differences between a path and this row."""
         messages, modes = [], self.modes[entry.kind]
         if entry.kind != "l" and entry.mode not in modes and ANY not in modes:
             messages.append(f"has the mode {entry.mode}, not {' or '.join(modes)}")
@@ -94,12 +94,12 @@ class Row:
 
 
 def glob(path: str) -> re.Pattern[str]:
-    """Return what the paths of a row are."""
+    """Return the regular expression for a row's path."""
     return re.compile("".join(_WORDS.get(part, re.escape(part)) for part in re.split(r"(\*\*|\*|<\w+>)", path)))
 
 
 def rows() -> list[Row]:
-    """Return the table."""
+    """Return the rows of the table."""
     return [_row(fields) for fields in yaml.safe_load(TABLE.read_text())]
 
 
@@ -111,28 +111,28 @@ def _row(fields: Mapping[str, Any]) -> Row:
 
 
 def look(host: Shell) -> dict[str, Entry]:
-    """Return every path of the host's disk."""
+    """Return all paths on the host's disk."""
     prune = " ".join(f"-path {folder} -prune -o" for folder in ELSEWHERE.split())
     entries = {}
     for line in host.execute(LOOK.format(prune=prune)).strip("\0").split("\0"):
         kind, mode, owner, group, content, target, path = line.split("\t", 6)
-        # Entries that come and go do not change a directory; a link counts as its target.
+        # Adding or removing entries does not count as a change of the directory; a link is compared by its target.
         content = {"d": "", "l": target}.get(kind, content)
         entries[path] = Entry(path, kind, mode.zfill(4), owner, group, content)
     return entries
 
 
 def left(host: Shell, before: Mapping[str, Entry]) -> list[Entry]:
-    """Return what was added or changed since ``before``, but for what is a package's own."""
+    """Return the paths added or changed since ``before``, except those that belong to packages."""
     packaged = set(host.execute(PACKAGED).splitlines())
     changed = [entry for path, entry in look(host).items() if before.get(path) != entry]
     return [entry for entry in changed if entry.path not in packaged or entry.open_to == "others"]
 
 
 def faults(entries: Iterable[Entry], table: Iterable[Row], host: str) -> list[str]:
-    """Return what is wrong: paths that not exactly one row has, or that are not as it says, and rows without a path.
+    """Return the faults: paths without exactly one row, paths that differ from their row, and rows without a path.
 
-    :param host: the kind of host, as ``left_by`` names it: its rows must have a path each.
+    :param host: the kind of host, as in ``left_by``; each of its rows must have a path.
     """
     messages, seen = [], set()
     table = list(table)
@@ -146,7 +146,7 @@ def faults(entries: Iterable[Entry], table: Iterable[Row], host: str) -> list[st
 
 
 def compared(entries: Iterable[Entry], host: str, umask: str = "022") -> list[str]:
-    """Return what is wrong with a kind of host, and print how much: docs/evidence/ownership.md."""
+    """Return the faults of a kind of host, and print the counts for docs/evidence/ownership.md."""
     entries = list(entries)
     wrong = faults(entries, rows(), host)
     print(f"{host}, umask {umask}: {len(entries)} paths were left, {len(wrong)} differ")
@@ -171,7 +171,7 @@ may write, unless the last column lists others.
 
 
 def page(table: Iterable[Row]) -> str:
-    """Return docs/files.md."""
+    """Return the text of docs/files.md."""
     names = {letter: kind for kind, letter in KINDS.items()}
     lines = [INTRODUCTION]
     for row in table:

@@ -1,7 +1,7 @@
-"""Secrets that a test plants, one for each place that takes one, and the search for them in files and processes.
+"""Secrets that a test plants, one for each place that accepts one, and the search for them in files and processes.
 
-All of them begin with the same random word, the *mark*, and the search is for that: no quoting changes its letters, and
-base64 has three forms of it, by where it begins.
+All of them start with the same random string, the *mark*, and the search looks only for that: quoting does not change
+its letters, and base64 encodes it in three ways, depending on its offset.
 """
 
 from __future__ import annotations
@@ -34,30 +34,31 @@ TABLE = Path(__file__).with_name("data") / "secrets.yml"
 
 @dataclass(frozen=True)
 class Planted:
-    """The secrets of one test. ``text[place]`` is the secret, ``url[place]`` the same as a URL has it."""
+    """The secrets of one test: ``text(label)`` returns a secret, and ``url(label)`` the same secret quoted for a
+    URL."""
 
     mark: str = field(default_factory=lambda: secrets.token_hex(10))
 
     def text(self, label: str) -> str:
-        # With what URLs, shells and JSON each have to quote.
+        # Include characters that URLs, shells and JSON must quote.
         return f"{self.mark}-{label}-+=%/"
 
     def url(self, label: str) -> str:
         return quote(self.text(label), safe="")
 
     def needles(self) -> list[bytes]:
-        """Return what each secret has in it, however it is written."""
+        """Return the byte strings that each secret contains, whether plain or in base64."""
         needles = [self.mark.encode()]
         for offset in range(3):
             encoded = base64.b64encode(b"\0" * offset + self.mark.encode())
-            # Letters that depend on what stands before and after it.
+            # Leave out the characters that depend on the neighbouring bytes.
             needles.append(encoded[(offset * 8 + 5) // 6 : (offset + len(self.mark)) * 8 // 6])
         return needles
 
 
 @dataclass(frozen=True)
 class Hit:
-    """A secret that was found. ``where`` is a path, or a process with its part."""
+    """An occurrence of a secret. ``where`` is a path, or a process and one of its parts."""
 
     where: str
     owner: str = ""
@@ -66,7 +67,7 @@ class Hit:
 
 @dataclass
 class Found:
-    """The files that were searched, and the hits in them."""
+    """The counts of files and processes that were searched, and the hits."""
 
     files: int = 0
     bytes: int = 0
@@ -95,26 +96,26 @@ def _found(answer: str) -> Found:
 
 
 def _command(planted: Planted, folders: Iterable[str | Path]) -> list[str]:
-    # In hexadecimal digits: a search must not find its own command line.
+    # Encode the needles in hexadecimal, so that the search does not find its own command line.
     return ["-", ",".join(needle.hex() for needle in planted.needles()), *map(str, folders)]
 
 
 def on_host(host: Host, planted: Planted) -> Found:
-    """Search every file of a host, its memory's file systems, and its journal."""
+    """Search all files on a host, including its in-memory file systems, and its journal."""
     command = ["podman", "exec", "-i", host.container, "python3", *_command(planted, ["/", "/run", "/dev/shm", "/tmp"])]
     return _found(subprocess.run(command, input=SEARCH.read_text(), text=True, check=True, capture_output=True).stdout)
 
 
 def on_controller(planted: Planted, *folders: Path) -> Found:
-    """Search files of this machine."""
+    """Search files on this machine."""
     command = [sys.executable, *_command(planted, folders)]
     return _found(subprocess.run(command, input=SEARCH.read_text(), text=True, check=True, capture_output=True).stdout)
 
 
 class Sampler(threading.Thread):
-    """Looks at every process of this machine and of its containers, which share its kernel, as often as it can.
+    """Looks at all processes of this machine and of its containers, which share its kernel, as often as possible.
 
-    Everybody may read command lines; the environment is its account's and root's to read.
+    Any user can read command lines; a process's environment can be read only by its own account and root.
     """
 
     def __init__(self, planted: Planted) -> None:
@@ -142,9 +143,9 @@ class Sampler(threading.Thread):
                 self.found[pid, part] = (status.st_uid, program)
 
     def end(self, allowed: Iterable[int]) -> Found:
-        """Stop; return what was found.
+        """Stop, and return the hits.
 
-        :param allowed: the accounts whose environment may have a secret.
+        :param allowed: accounts whose processes may have a secret in their environment.
         """
         self.ended.set()
         self.join()
@@ -158,7 +159,7 @@ class Sampler(threading.Thread):
 
 @contextlib.contextmanager
 def sampled(planted: Planted) -> Iterator[Sampler]:
-    """Look at processes as long as the caller does something."""
+    """Sample processes while the caller's block runs."""
     sampler = Sampler(planted)
     sampler.start()
     try:
@@ -169,7 +170,7 @@ def sampled(planted: Planted) -> Iterator[Sampler]:
 
 @dataclass(frozen=True)
 class Accepted:
-    """A file that has to hold a secret: with this owner and mode, and for this reason."""
+    """A file that must hold a secret, with its owner and mode, and the reason."""
 
     path: str
     owner: str
@@ -181,10 +182,10 @@ class Accepted:
 
 
 def accepted() -> list[Accepted]:
-    """Return the table of files that hold secrets."""
+    """Return the table of files that may hold secrets."""
     return [Accepted(**row) for row in yaml.safe_load(TABLE.read_text())]
 
 
 def user_id(host: Host, name: str) -> int:
-    """Return the number of an account of a host, which is this machine's number too."""
+    """Return the numeric id of a host's account, which is the same on this machine."""
     return int(image.podman("exec", host.container, "id", "-u", name).stdout)

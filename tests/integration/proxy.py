@@ -1,4 +1,4 @@
-"""A corporate proxy on the containers' gateway: it wants a password, and notes what it is asked."""
+"""A corporate proxy on the containers' gateway: it requires a password and records its requests."""
 
 import base64
 import contextlib
@@ -16,7 +16,7 @@ USER = "spark"
 
 
 class _Tunnel(socketserver.StreamRequestHandler):
-    """Answer CONNECT as a corporate proxy does: only to who names the user and the password."""
+    """Answer CONNECT like a corporate proxy: only for clients that send the user name and the password."""
 
     timeout = 30
 
@@ -29,13 +29,13 @@ class _Tunnel(socketserver.StreamRequestHandler):
         expected = "Basic " + base64.b64encode(f"{USER}:{proxy.password}".encode()).decode()
         proxy.asked.append((request[0], request[1], headers.get("proxy-authorization") == expected))
         if headers.get("proxy-authorization") != expected:
-            # curl asks without a password first, and again only where it is told what is wanted.
+            # curl first asks without a password, and sends it only if told which scheme is required.
             self.wfile.write(
                 b'HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="corporate"\r\n'
                 b"Content-Length: 0\r\nConnection: close\r\n\r\n"
             )
             return
-        # The containers' name for the mirror is unknown here: use its address.
+        # The name by which containers know the mirror cannot be resolved here, so use the address.
         port = int(request[1].rsplit(":", 1)[1])
         with socket.create_connection((proxy.gateway, port), timeout=30) as upstream:
             self.wfile.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
@@ -52,7 +52,7 @@ class _Tunnel(socketserver.StreamRequestHandler):
 
 
 class Proxy(socketserver.ThreadingTCPServer):
-    """``asked`` has of each request its method, its target and whether the password was right."""
+    """``asked`` has each request's method and target, and whether its password was correct."""
 
     daemon_threads = True
     allow_reuse_address = True
@@ -74,7 +74,7 @@ class Proxy(socketserver.ThreadingTCPServer):
 
 @contextlib.contextmanager
 def running(password: str) -> Iterator[Proxy]:
-    """Serve as long as the caller needs it."""
+    """Serve while the caller's block runs."""
     with Proxy(benches.bridge_address(), password) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:

@@ -1,7 +1,7 @@
 """Search files for byte strings: ``search_files.py HEX[,HEX…] DIRECTORY…``, as root on a host or on the controller.
 
-Prints how many files and bytes were read, and of each that has one its path, owner and mode. Archives of the formats
-gzip and zip are read inside, and the journal as its reader prints it.
+Print how many files and bytes were read, and the path, owner and mode of each file with a match. gzip and zip archives
+are also searched inside, and the journal is searched as journalctl prints it.
 """
 
 import gzip
@@ -19,7 +19,8 @@ BLOCK = 1 << 24
 
 
 def blocks(path: str) -> t.Iterator[bytes]:
-    """Give what is in a file piece by piece, each with the end of the one before, and what is inside an archive."""
+    """Yield a file's content in blocks, each preceded by the end of the previous one, then the content of an
+    archive."""
     with open(path, "rb") as stream:
         head = stream.read(2)
         stream.seek(0)
@@ -34,7 +35,7 @@ def blocks(path: str) -> t.Iterator[bytes]:
                     with archive.open(name) as stream:
                         yield from pieces(stream)
     except (OSError, EOFError, ValueError, zipfile.BadZipFile):
-        # A file that only looks like an archive was searched as it is.
+        # The file only looks like an archive, and has already been searched as plain bytes.
         return
 
 
@@ -49,7 +50,7 @@ def pieces(stream: t.IO[bytes]) -> t.Iterator[bytes]:
 
 
 def files(folder: str) -> t.Iterator[str]:
-    """Give every regular file below a directory, on its own file system."""
+    """Yield all regular files below a directory, on its own file system."""
     device = os.stat(folder).st_dev
     for directory, names, members in os.walk(folder):
         names[:] = [name for name in names if os.lstat(os.path.join(directory, name)).st_dev == device]

@@ -1,6 +1,6 @@
-"""That containers of ARM64 run on this machine, and that the collection sees on them what it sees on a Spark.
+"""ARM64 containers run on this machine, and the collection finds on them what it finds on a Spark.
 
-The whole site there takes a quarter of an hour under emulation: `make molecule` and `make test-long`.
+Under emulation the whole site takes a quarter of an hour: see `make molecule` and `make test-long`.
 """
 
 import json
@@ -32,5 +32,5 @@ def test_an_arm64_container_is_seen_as_a_spark_is() -> None:
         emulator.release(user)
     seen = json.loads(told)["spark_info"]
     assert (seen["kernel"]["machine"], seen["os"]["id"]) == ("aarch64", "debian")
-    # The loader's directories are that machine's, and not those of the one that emulates it.
+    # The loader's directories are those of the emulated machine, not of the emulator's host.
     assert "/etc/ld.so.conf.d/aarch64-linux-gnu.conf" in seen["loader"]["entries"]

@@ -1,7 +1,9 @@
-"""Official wheels until the build is there: one container, over ssh, from nothing to the build that takes their place.
+"""Official wheels until the build is ready: one container, over ssh, from the factory state to the build that replaces
+them.
 
-The wheels are as those of the lab's fleet, a PyTorch that computes, of another version than what is built. Each phase
-in which a host may fail is in tests/playbooks/test_bridge.py; here it is what really is on a host after it.
+Like those of the lab's fleet, the wheels contain a PyTorch that can compute, but of another version than the build.
+tests/playbooks/test_bridge.py covers each phase in which a host can fail; this file checks the actual state of the host
+afterwards.
 """
 
 import os
@@ -19,7 +21,7 @@ from tests.integration.test_build_once import Fleet
 HOST = "spark01"
 GROUP_ID = 4242
 WHEELS = "/srv/wheels"
-#: The build ends before its first object.
+#: The build fails before it compiles its first object.
 BROKEN = {"environment": {"LAB_TORCH": "/nowhere"}, "expect": {"files": []}, "memory_per_job": 256, "free_space": 100}
 
 
@@ -32,7 +34,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
         bench = lab_fleet.up([HOST], name, folder / "inventory")
         fleet = Fleet(bench, folder / "inventory", folder / "cache")
         add_wheels(fleet)
-        # A group of that name which somebody made, with an id that is not the system's next.
+        # A group that already has the name, with an id other than the next free system id.
         fleet.execute(HOST, f"groupadd --gid {GROUP_ID} sparkforge && useradd --create-home ann")
         yield fleet
     finally:
@@ -40,7 +42,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
 
 
 def add_wheels(fleet: Fleet) -> None:
-    """Make the stack lab-wheels of a wheel that lies on the host, as an index would have it."""
+    """Define the stack lab-wheels with a wheel that is on the host, as if from an index."""
     image.podman("cp", lab_fleet.TREE, f"{fleet.bench.containers[HOST]}:/root/tree")
     version = f"{lab_fleet.TORCH}+wheels"
     made = fleet.execute(
@@ -72,7 +74,7 @@ def link(fleet: Fleet, name: str) -> str:
 
 
 def computes(fleet: Fleet, user: str) -> subprocess.CompletedProcess[str]:
-    """Enter the environment as a person does, and compute."""
+    """Enter the environment like a user, and compute."""
     script = (
         ". /opt/sparkforge/bin/activate-torch"
         " && python -c 'import torch; assert (torch.ones(2, 2) @ torch.ones(2, 2)).sum() == 8'"
@@ -82,7 +84,7 @@ def computes(fleet: Fleet, user: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def failed(fleet: Fleet) -> tuple[str, Play]:
-    """The first run, whose build fails: what the host has of it, and how it ended."""
+    """The first run, whose build fails: the host's current environment, and the result of the run."""
     play = site(fleet, pytorch_unit=BROKEN).failed()
     return link(fleet, "current"), play
 

@@ -1,7 +1,7 @@
-"""The chain llvm -> triton -> pytorch -> extensions -> environment under the real roles, over ssh.
+"""Build the chain llvm -> triton -> pytorch -> extensions -> environment with the real roles, over ssh.
 
-The sources are tests/upstream's trees, served by the lab. What differs from real use are inventory variables.
-Native in `make test`, on ARM64 in `make test-long`.
+The lab serves the sources, which are the trees in tests/upstream. Only inventory variables differ from real use. The
+tests run natively in `make test`, and on ARM64 in `make test-long`.
 """
 
 import json
@@ -24,7 +24,7 @@ from tests.integration.conftest import CHECKOUT, Host, Play, running
 
 @dataclass
 class Site:
-    """A host, the stack of the fixture's trees, and what was said when it was built."""
+    """A host, the stack made of the fixture's trees, and the result of building it."""
 
     host: Host
     made: upstream.Upstream
@@ -45,13 +45,13 @@ class Site:
 VARIABLES = {
     "stack_name": "lab-upstream",
     "stack_method": "build",
-    # No server answers at the submodule's own URL.
+    # The submodule's own URL has no server.
     "sparkforge_rewrite": {upstream.ELSEWHERE: "{{ lab_mirror_url }}/git/"},
-    # The containers share this machine's memory and disk with the rest of the tests.
+    # The containers share this machine's memory and disk with the other tests.
     "sparkforge_build_memory_reserve": 512,
     "preflight_memory_minimum_gib": 1,
     "preflight_disk_minimum": [{"path": "/", "gib": 2, "purpose": "small trees"}],
-    # Our fixes are for the real 2.9.1; these libraries are tiny stand-ins that can be linked with.
+    # Our fixes are for the real 2.9.1; these libraries are tiny stand-ins that can be linked.
     "pytorch_fixes": {"rowwise_121a": False, "fermi_token": False, "attention_guard": False},
     "pytorch_architectures": "12.0",
     "pytorch_cuda": False,
@@ -72,20 +72,20 @@ VARIABLES = {
     },
     "llvm_unit": {"memory_per_job": 512, "free_space": 100},
     "triton_unit": {"memory_per_job": 512, "free_space": 100},
-    # The package that is built looks like torch and computes nothing.
+    # The package being built looks like torch but cannot compute.
     "verify_checks": ["identity.import", "identity.versions", "identity.wheels", "identity.files"],
     "report_require": "unproven",
 }
 
 
 def write_stack(host: Host) -> upstream.Upstream:
-    """Make the repositories, and give the bench's inventory their stack and its lock."""
+    """Create the repositories, and write their stack and its lock to the bench's inventory."""
     made = upstream.make(repositories())
-    # By address: the name that pip needs for the certificate is known to the containers alone.
+    # Use the address, because only the containers know the name that the certificate is for.
     definition = made.stack(host.mirror["url_here"])
-    # PyYAML has a wheel for each machine, and the native mirror those of its own alone.
+    # PyYAML has a wheel for each machine, but the native mirror has only those for its own.
     definition["machines"] = [host.machine]
-    # The tree reads no images.
+    # The tree does not include image libraries.
     definition["units"]["torchvision"]["expect"] = {"libraries": [], "files": []}
     path = host.inventory / "stacks/lab-upstream.yml"
     path.parent.mkdir(exist_ok=True)
@@ -124,7 +124,7 @@ def test_the_lock_has_the_commits_that_the_sources_pin(site: Site) -> None:
 
 def test_the_site_builds_every_unit_and_the_environment_is_made_of_them(site: Site) -> None:
     receipts = site.receipts()
-    # The library with which oneDNN computes, on aarch64 only.
+    # oneDNN computes with this library, on aarch64 only.
     library = {"compute_library"} if site.host.machine == "aarch64" else set()
     assert set(receipts) == {"llvm", "triton", "pytorch", "torchvision", "flash_attention"} | library
     installed = site.host.execute(
@@ -134,7 +134,7 @@ def test_the_site_builds_every_unit_and_the_environment_is_made_of_them(site: Si
     version, git_version = installed.split()
     assert version.startswith("2.9.1")
     assert git_version == site.made.commits["pytorch"]["v2.9.1"]
-    # The wheels are those of the receipts, and told apart from the index's.
+    # The wheels match the receipts and differ from the index's.
     assert version == receipts["pytorch"]["outputs"][0]["version"]
     assert version != "2.9.1"
 
@@ -147,7 +147,7 @@ def test_progress_is_printed_while_it_builds(site: Site) -> None:
 def test_no_build_ran_as_root(site: Site) -> None:
     built = "/opt/sparkforge/builds /opt/sparkforge/wheelhouse/*/pytorch/* /var/log/sparkforge/*.log"
     assert set(site.host.execute(f"stat -c %U {built}").split()) == {"sparkforge"}
-    # Hosts install according to these.
+    # Hosts trust these paths when they install.
     roots = "/opt/sparkforge/wheelhouse /opt/sparkforge/wheelhouse/* /opt/sparkforge/wheelhouse/*/manifests"
     assert set(site.host.execute(f"stat -c %U {roots} /opt/sparkforge/receipts/units/*").split()) == {"root"}
 
@@ -170,7 +170,7 @@ def test_check_says_which_unit_would_be_built_and_why(site: Site) -> None:
 
 
 def test_the_compute_library_is_installed_where_onednn_looks_for_it(site: Site) -> None:
-    """As the role pytorch builds it on aarch64; elsewhere no stack asks for it."""
+    """Build it as the role pytorch does on aarch64; no stack for another machine requires it."""
     role = yaml.safe_load((CHECKOUT / "roles/pytorch/vars/main.yml").read_text())["__pytorch_compute_library"]
     source = {
         "repo": site.made.url("compute_library", site.host.mirror["url"]),
@@ -188,7 +188,7 @@ def test_the_compute_library_is_installed_where_onednn_looks_for_it(site: Site) 
 
 @pytest.mark.long
 def test_a_lost_connection_does_not_end_the_build(site: Site) -> None:
-    """The controller is killed while PyTorch compiles; the next run follows the same build to its end."""
+    """The controller is killed while PyTorch compiles; the next run follows the same build until it completes."""
     unit = {**VARIABLES["pytorch_unit"], "environment": {"FIXTURE_WEIGHT": "1"}}
     extra = {"verify_report_directory": str(site.host.reports), **VARIABLES, "pytorch_unit": unit}
     command = [

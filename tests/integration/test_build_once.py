@@ -1,6 +1,6 @@
-"""Built by one host, installed by all: three containers, over ssh, one after the other of what can happen to a fleet.
+"""One host builds and all hosts install: three containers, over ssh, go through what can happen to a fleet.
 
-The stack is the lab's fleet (lab/fleet.py): a real PyTorch of which one small unit is built.
+The stack is that of the lab's fleet (lab/fleet.py): a real PyTorch, of which one small unit is built.
 """
 
 import contextlib
@@ -19,8 +19,9 @@ import yaml
 from lab import bench as benches, fleet as lab_fleet, image
 from tests.integration.conftest import CHECKOUT, Play
 
-# That one host builds and all install is told by tests/fleet too, who builds by tests/playbooks/test_build.py, and a
-# wheel with another sha256 by tests/integration/test_python_env.py; here are the ways in between.
+# Other tests also cover parts of this: tests/fleet (one host builds, all install), tests/playbooks/test_build.py (the
+# choice of the builder), and tests/integration/test_python_env.py (a wheel with another sha256). This file covers the
+# steps in between.
 pytestmark = pytest.mark.long
 
 HOSTS = ["spark01", "spark02", "spark03"]
@@ -56,23 +57,23 @@ class Fleet:
         return image.podman("exec", self.bench.containers[host], "sh", "-c", script).stdout.strip()
 
     def current(self, host: str) -> str:
-        """Return the lock id of the environment that is used; empty where there is none."""
+        """Return the lock id of the current environment, or '' if there is none."""
         return self.execute(host, "readlink /opt/sparkforge/envs/torch/current || true")
 
     def built(self, host: str) -> list[str]:
-        """Return the receipts of what was compiled there."""
+        """Return the receipts of the units that were compiled on a host."""
         return self.execute(host, "ls /opt/sparkforge/receipts/units 2>/dev/null || true").split()
 
     def cached_wheels(self) -> list[Path]:
         return list(self.cache.rglob("*.whl"))
 
     def forget(self) -> None:
-        """Be a controller that has run nothing yet."""
+        """Make the controller look as if it had never run anything."""
         shutil.rmtree(self.cache, ignore_errors=True)
 
     @contextlib.contextmanager
     def described(self, builders: Sequence[str] = (), **variables: dict[str, object]) -> Iterator[None]:
-        """Give the inventory a group builders, and variables to hosts."""
+        """Add a group of builders and host variables to the inventory."""
         path = self.inventory / "fleet.yml"
         before = path.read_text()
         inventory = yaml.safe_load(before)
@@ -100,13 +101,13 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
 
 @pytest.fixture(scope="module")
 def site(fleet: Fleet) -> Play:
-    """The whole site on the builder and one more, from the factory."""
+    """Run the whole site on the builder and a second host, both in their factory state."""
     return fleet.run("site", limit="spark01,spark02").succeeded()
 
 
 @pytest.fixture(autouse=True)
 def after_the_site(site: Play) -> None:
-    """Every test here begins with a fleet of which two hosts are done."""
+    """Each test starts with a fleet of which two hosts are provisioned."""
 
 
 def test_one_host_compiles_and_both_run_the_same(fleet: Fleet, site: Play) -> None:
@@ -114,7 +115,7 @@ def test_one_host_compiles_and_both_run_the_same(fleet: Fleet, site: Play) -> No
     assert fleet.built("spark02") == []
     assert "spark01 builds for debian13-" in site.text
     assert fleet.current("spark01") == fleet.current("spark02") != ""
-    # Without a URL the wheels go through the controller.
+    # Without a URL, the wheels pass through the controller.
     assert len(fleet.cached_wheels()) == 1
 
 
@@ -127,7 +128,7 @@ def test_a_second_run_changes_nothing(fleet: Fleet) -> None:
 def test_with_a_limit_nothing_is_compiled_wherever_the_manifest_is(fleet: Fleet) -> None:
     before = fleet.run("build", limit="spark02").succeeded()
     assert "spark02 builds nothing: spark01 built lab-fleet" in before.text
-    # A controller that knows nothing asks the builder, outside the limit.
+    # A controller without a cache asks the builder, which is outside the limit.
     fleet.forget()
     play = fleet.run("build", "--check", limit="spark03").succeeded()
     assert "spark03 builds nothing: spark01 built lab-fleet" in play.text
@@ -141,7 +142,7 @@ def test_with_a_limit_nothing_is_compiled_wherever_the_manifest_is(fleet: Fleet)
 def test_deploy_alone_finds_the_manifest_too(fleet: Fleet) -> None:
     fleet.forget()
     assert fleet.run("deploy", limit="spark02").succeeded().changed == 0
-    # On the builder itself from its own wheelhouse.
+    # The builder itself installs from its own wheelhouse.
     fleet.forget()
     assert fleet.run("deploy", limit="spark01").succeeded().changed == 0
     assert fleet.cached_wheels() == []
@@ -159,7 +160,7 @@ def test_a_wheel_with_another_sha256_reaches_nobody(fleet: Fleet) -> None:
     fleet.run("build", limit="spark03").succeeded()
     shutil.rmtree(next(fleet.cache.iterdir()) / "wheels", ignore_errors=True)
     wheel = fleet.execute("spark01", f"find {WHEELHOUSE} -name '*.whl'")
-    # With its size: of a longer one no more than that is fetched.
+    # Keep its size, because a longer file is fetched only up to the expected size.
     change = f"printf X | dd of={wheel} conv=notrunc bs=1 seek=60 status=none"
     fleet.execute("spark01", f"cp {wheel} /root/kept.whl && {change}")
     try:

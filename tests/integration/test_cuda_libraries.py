@@ -1,4 +1,4 @@
-"""The role cuda_libraries beside a vendor's source, pins and packages, as DGX OS has them."""
+"""The role cuda_libraries on a host that already has a vendor's source, pins and packages, like DGX OS."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -33,7 +33,8 @@ def role(host: Host) -> Role:
 
 @pytest.fixture(scope="module")
 def vendor(host: Host) -> str:
-    """Give the host NVIDIA's source as DGX OS has it, and a newer package of the same repository's kind beside it."""
+    """Configure NVIDIA's source on the host as DGX OS does, and install a newer package from a repository of the same
+    kind."""
     repository = next((host.mirror["tree"] / "compute/cuda/repos/ubuntu2404").iterdir())
     url = f"{host.mirror['url']}/compute/cuda/repos/ubuntu2404/{repository.name}"
     host.copy(repository / "3bf863cc.pub", VENDOR_KEYRING)
@@ -47,7 +48,7 @@ def package(name: str, version: str = "1.0", **relations: list[str]) -> Package:
 
 
 def plant(host: Host, folder: Path, *packages: Package) -> None:
-    """Install packages that the collection did not bring."""
+    """Install packages without the collection."""
     for package in packages:
         host.copy(package.write(folder).path, f"/srv/{package.file_name}")
         host.execute(f"dpkg -i /srv/{package.file_name}")
@@ -85,7 +86,7 @@ def test_a_source_that_apt_cannot_verify_or_find_leaves_nothing(host: Host, wron
         options["url"] = url.replace("compute/", "nowhere/")
     earlier = state(host)
     result = host.task("sparkforge.dgx_spark.apt_source", name="nvidia-cuda", **options)
-    # The message names the key that did sign it.
+    # The message names the key that made the signature.
     assert (summary["key_fingerprint"][-16:] if wrong == "key" else "nowhere") in result["cause"] + result["remedy"]
     assert state(host) == earlier
 
@@ -101,7 +102,7 @@ def test_a_plan_that_would_remove_a_package_is_refused(host: Host, role: Role, v
 
 @pytest.fixture(scope="module")
 def converged(host: Host, vendor: str, tmp_path_factory: pytest.TempPathFactory) -> Play:
-    """The role's run beside a newer NCCL of a distribution's kind, and a pin that prefers an older package."""
+    """The role has run on a host with a distribution's newer NCCL, and with a pin that prefers an older package."""
     site = host.mirror["summary"]["site_repository"]
     tree = tmp_path_factory.mktemp("newer")
     newer = package("cuda-nvtx-13-0", "13.0.99-1")

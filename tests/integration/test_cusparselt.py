@@ -1,4 +1,4 @@
-"""The role cusparselt on one host: each backend, the change from one to the next, and the way back."""
+"""The role cusparselt on one host: each backend, the switch from one to the next, and the removal."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +17,7 @@ print(next(line.split()[-1] for line in open('/proc/self/maps') if 'libcusparseL
 @pytest.fixture(scope="module")
 def host(bench: Bench) -> Host:
     made = bench.fresh()
-    # Bring what the first run of any role changes once: the mirror's CA and Debian's package lists.
+    # Apply the one-time changes of any role's first run: the mirror's CA, and Debian's package lists.
     made.roles("network_access").succeeded()
     made.execute("apt-get update -q")
     return made
@@ -41,12 +41,12 @@ def state(host: Host) -> tuple[list[str], list[str]]:
 
 
 def opened(host: Host) -> str:
-    """Return the file that dlopen takes for the library."""
+    """Return the file that dlopen finds for the library."""
     return host.execute(OPEN)
 
 
 def remains(host: Host) -> dict[str, bool]:
-    """Say which backend has left anything on the host."""
+    """Return, for each backend, whether it has left anything on the host."""
     packages = "\n".join(line for line in host.snapshot()["packages"] if "cusparselt" in line)
     contents = "\n".join(host.contents())
     return {

@@ -1,4 +1,4 @@
-"""The development container as an image, on the lab's Debian, which is of the release that its Dockerfile names."""
+"""The development container as an image, built on the lab's Debian, the release that its Dockerfile names."""
 
 import os
 import re
@@ -21,7 +21,7 @@ FOLDER = CHECKOUT / ".devcontainer"
 
 @pytest.fixture(scope="module")
 def built() -> Iterator[str]:
-    """Give the name of the image."""
+    """Yield the name of the image."""
     machine = subprocess.run(["dpkg", "--print-architecture"], check=True, capture_output=True, text=True)
     base = image.build(machine.stdout.strip())
     image.podman("build", "--layers=false", "-t", NAME, "--network", "host", "--build-arg", f"BASE={base}", FOLDER)
@@ -30,7 +30,7 @@ def built() -> Iterator[str]:
 
 
 def test_its_user_can_begin_with_make_setup(built: str, tmp_path: Path) -> None:
-    # JSON with comments, which YAML reads without them.
+    # YAML can parse JSON that contains comments.
     text = re.sub(r"^\s*//.*$", "", (FOLDER / "devcontainer.json").read_text(), flags=re.MULTILINE)
     asked = yaml.safe_load(text)
     clone = copy_of_the_tracked_files(tmp_path / "clone")

@@ -1,6 +1,6 @@
-"""The execution environment as an image, built on the lab's Debian, and a host of the lab provisioned from it.
+"""The execution environment as an image built on the lab's Debian, and a lab host provisioned from it.
 
-The base that execution-environment.yml names is in a registry; the lab's image is of the same Debian.
+The base image named in execution-environment.yml is in a registry; the lab's image has the same Debian release.
 """
 
 import json
@@ -20,13 +20,13 @@ from tests.lint.test_collection import BIN, copy_of_the_tracked_files, run
 pytestmark = pytest.mark.long
 
 NAME = f"localhost/sparkforge-ee-test:{os.getpid()}"
-#: Bundle of the certificates that this machine trusts; pip has its own otherwise.
+#: The bundle of certificates that this machine trusts; by default, pip uses its own.
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Give the name of the image."""
+    """Yield the name of the image."""
     clone = copy_of_the_tracked_files(tmp_path_factory.mktemp("ee") / "clone")
     machine = subprocess.run(
         ["dpkg", "--print-architecture"], check=True, capture_output=True, text=True
@@ -43,7 +43,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def inside(built: str, *command: str, options: tuple[str, ...] = ()) -> str:
-    """Run a command in the image as AWX does, by its entrypoint and as its user, and return what it printed."""
+    """Run a command in the image as AWX does, through its entrypoint and as its user, and return the output."""
     return image.podman("run", "--rm", *options, built, *command).stdout
 
 
@@ -65,7 +65,8 @@ def test_a_host_is_provisioned_from_it_and_a_second_run_changes_nothing(
     host: Host = bench.fresh()
     facts = yaml.safe_load((host.inventory / "group_vars/lab/generated.yml").read_text())
     settings = Path(facts["lab_ssh_config"])
-    # Only root may enter the folder, and only its owner, another account in the container, may read the key.
+    # Only root may enter the directory, and only its owner, which is another account in the container, may read the
+    # key.
     shutil.copytree(host.inventory, tmp_path / "inventory")
     shutil.copytree(settings.parent, tmp_path / "lab", ignore=shutil.ignore_patterns("cp"))
     copy = tmp_path / "lab" / settings.name

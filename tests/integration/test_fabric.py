@@ -1,6 +1,8 @@
-"""Two and three Sparks on cables that are veth pairs: what the checks see, and what the role does with real netplan.
+"""Two or three Sparks on cables that are veth pairs: the results of the checks, and the changes that the role makes
+with the real netplan.
 
-No ConnectX-7 is here: an interface has the name and the place in the plan of a half of a port, and no RDMA device.
+There is no ConnectX-7 here: each interface has the name of a half of a port and its place in the plan, but no RDMA
+device.
 """
 
 import contextlib
@@ -28,7 +30,7 @@ MODULES = "ansible_collections.sparkforge.dgx_spark.plugins.modules"
 
 
 class Fabric:
-    """Network namespaces with a name each, and cables between them."""
+    """Named network namespaces, and cables between them."""
 
     def __init__(self, *hosts: str) -> None:
         self.hosts = list(hosts)
@@ -45,7 +47,7 @@ class Fabric:
         return ip("-n", self.spaces[host], *arguments)
 
     def cable(self, first_port: str, second_port: str) -> None:
-        """Connect two ports, written ``host:port``: a veth pair for each half."""
+        """Connect two ports, written as ``host:port``, with a veth pair for each half."""
         (here, port), (there, their_port) = first_port.split(":"), second_port.split(":")
         for half in (0, 1):
             # fmt: off
@@ -57,7 +59,7 @@ class Fabric:
         return of_host(self.hosts, host, SUBNETS, **options)
 
     def configure(self, **options: t.Any) -> None:
-        """Do by hand what the role has netplan do."""
+        """Configure by hand what the role configures through netplan."""
         for host in self.hosts:
             for rail in self.plan(host, **options)["rails"]:
                 interface = PORTS[rail["port"]][rail["half"]]
@@ -65,7 +67,7 @@ class Fabric:
                 self.ip(host, "address", "add", rail["address"], "dev", interface)
 
     def module(self, host: str, name: str, **arguments: t.Any) -> dict[str, t.Any]:
-        """Run a module in a host's namespace, as Ansible would on it."""
+        """Run a module in a host's namespace, as Ansible would on that host."""
         done = subprocess.run(
             ["ip", "netns", "exec", self.spaces[host], sys.executable, "-m", f"{MODULES}.{name}"],
             input=json.dumps({"ANSIBLE_MODULE_ARGS": arguments}), text=True, capture_output=True, check=False,
@@ -173,15 +175,15 @@ def test_the_information_has_addresses_and_mtu(pair: Fabric) -> None:
 
 # -- the role, with netplan and systemd-networkd
 
-# Modes that systemd-networkd asks for.
+# The capabilities that systemd-networkd requires.
 CAPABILITIES = "--cap-add=NET_ADMIN,NET_RAW,NET_BROADCAST,SYS_ADMIN,BPF"
 FILE = "/etc/netplan/60-sparkforge-fabric.yaml"
-# A container has no udev, which netplan wants to reload.
+# A container has no udev, which netplan reloads.
 UDEVADM = "/usr/local/sbin/udevadm"
 
 
 class Sparks:
-    """Two containers, a cable between them, and the inventory's group of them."""
+    """Two containers, a cable between them, and their group in the inventory."""
 
     def __init__(self, bench: Bench) -> None:
         self.both = [bench.fresh("systemd", [CAPABILITIES]) for _number in range(2)]
@@ -191,12 +193,12 @@ class Sparks:
         self.group.write_text(json.dumps({"fabric": {"hosts": {name: {} for name in self.names}}}))
 
     def run(self, *arguments: str, **variables: object) -> Play:
-        """Run playbooks/fabric.yml on both."""
+        """Run playbooks/fabric.yml on both hosts."""
         settings = {"fabric_ports": PORTS, "fabric_speed": 0, **variables}
         return self.both[0].run("fabric", "-i", str(self.group), "-l", ",".join(self.names), *arguments, **settings)
 
     def module(self, check: bool = False, subnets: t.Sequence[str] = SUBNETS, **options: t.Any) -> dict[str, t.Any]:
-        """Run fabric_netplan alone, on the first of them, as the role does."""
+        """Run only fabric_netplan, on the first host, as the role does."""
         plan = of_host(self.names, self.names[0], subnets)
         return self.both[0].task(
             "sparkforge.dgx_spark.fabric_netplan",
@@ -208,7 +210,7 @@ class Sparks:
         self.both[0].execute(f"printf '#!/bin/sh\\nexit {code}\\n' > {UDEVADM} && chmod 0755 {UDEVADM}")
 
     def state(self) -> list[str]:
-        """Return addresses, MTU and flags of the interfaces, and the files that the module writes."""
+        """Return the interfaces' addresses, MTU and flags, and the files that the module writes."""
         look = "ip -brief address show; ip -brief link show; ip -oneline link show | grep -o '^[^<]*\\|mtu [0-9]*'"
         files = "find /etc/netplan /opt/sparkforge -type f -printf '%p %m ' -exec sha256sum {} + 2>/dev/null || true"
         return [host.execute(f"{look}; {files}") for host in self.both]
@@ -224,7 +226,7 @@ def bare(bench: Bench) -> Sparks:
 def sparks(bare: Sparks) -> Sparks:
     for host in bare.both:
         host.execute("apt-get update -q && apt-get install -y -q --no-install-recommends netplan.io")
-        # Not first by a run whose files are compared.
+        # Compile netplan's modules first, so that a run whose files are compared does not write the byte code.
         host.execute("python3 -m compileall -q /usr/share/netplan")
         host.execute(f"printf '#!/bin/sh\\nexit 0\\n' > {UDEVADM} && chmod 0755 {UDEVADM}")
     return bare
@@ -241,7 +243,7 @@ def set_up(sparks: Sparks) -> Sparks:
 
 @pytest.fixture
 def configured(set_up: Sparks) -> Iterator[Sparks]:
-    """Both hosts as the role leaves them, and mended after the test."""
+    """Both hosts as configured by the role; repaired after the test."""
     yield set_up
     assert "msg" not in set_up.module()
 
@@ -281,7 +283,7 @@ def test_both_halves_come_up_are_checked_and_the_second_run_changes_nothing(spar
 
 @pytest.fixture
 def measuring(configured: Sparks) -> Sparks:
-    """Both hosts with RDMA devices and a stand-in of ib_write_bw."""
+    """Both hosts with RDMA devices and a stand-in for ib_write_bw."""
     for host in configured.both:
         if host.execute("ls /sys/class/infiniband 2>/dev/null || true"):
             continue
@@ -359,7 +361,8 @@ def test_another_file_for_the_same_interface_is_named(configured: Sparks) -> Non
 
 @pytest.mark.long
 def test_networkmanager_profile_holds_address_and_mtu(sparks: Sparks) -> None:
-    """netplan writes its files without it; DGX OS has NetworkManager, and no test here ran it."""
+    """netplan writes files for NetworkManager even if it is not installed. DGX OS has NetworkManager, which no test
+    here has run."""
     sparks.module(state="absent")
     host = sparks.both[0]
     try:

@@ -1,4 +1,4 @@
-"""playbooks/forecast.yml over ssh, as an ordinary user, on a host with one source that was made on the spot."""
+"""playbooks/forecast.yml over ssh, as an ordinary user, on a host with a single source that the test creates."""
 
 import json
 import typing as t
@@ -12,7 +12,7 @@ from tests.integration.conftest import Bench, Host
 
 
 def repository(folder: Path) -> Path:
-    """Write a repository with two versions of a package."""
+    """Create a repository with two versions of a package."""
     folder.mkdir()
     index = []
     for version in ("1.0", "2.0"):
@@ -25,7 +25,7 @@ def repository(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def host(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Host:
-    """A host that has the older version, and a source with the newer one."""
+    """A host with the older version installed and a source that has the newer one."""
     made = bench.fresh()
     image.podman("cp", repository(tmp_path_factory.mktemp("forecast") / "repository"), f"{made.container}:/srv")
     made.execute(

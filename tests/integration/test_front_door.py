@@ -1,4 +1,4 @@
-"""An owner's first evening: a Spark that Avahi announces, and the command sparkforge at a terminal."""
+"""An owner's first evening: a Spark announced by Avahi, and the command sparkforge at a terminal."""
 
 import os
 import shutil
@@ -15,24 +15,25 @@ from lab.bench import bridge_address
 from tests.integration.conftest import CHECKOUT, Bench, Host
 from tests.playbooks.test_front_door import Person, answer
 
-#: Another worker's bench is in the same network.
+#: Benches of other workers are on the same network.
 NAME = f"spark-{os.getpid():x}"
 SERVICE = """<?xml version="1.0" standalone="no"?>
 <!DOCTYPE service-group SYSTEM "avahi-service.dtd">
 <service-group><name replace-wildcards="yes">%h SSH</name>
 <service><type>_ssh._tcp</type><port>22</port></service></service-group>
 """
-#: Has sshd offer another host key.
+#: Makes sshd offer another host key.
 IMPOSTOR = "/etc/ssh/sshd_config.d/00-impostor.conf"
-#: Not the lab's own, which is the user's name and is found everywhere.
+#: The lab's own password will not do: it equals the user's name, which occurs everywhere.
 PASSWORD = "secret-4711"
 PROMPTED = r"has a key\):\s*$"
 ANSWERS = [("1 of 5", "1"), ("2 of 5", image.USER), ("3 of 5", "y"), ("4 of 5", "wheels")]
 
 
 def announce(host: Host) -> None:
-    """Have the real avahi-daemon announce the host; nothing else of it changes."""
-    # Debian 13's sshd turns away who was refused several times; Ubuntu 24.04's, a Spark's, does not know that yet.
+    """Have the real avahi-daemon announce the host; nothing else on the host changes."""
+    # Debian 13's sshd blocks clients after several failed logins; that of Ubuntu 24.04, which a Spark runs, does not
+    # yet.
     host.execute("echo 'PerSourcePenalties no' > /etc/ssh/sshd_config.d/lab.conf && kill -HUP 1")
     host.execute(f"""set -eu
         apt-get update -q
@@ -81,9 +82,9 @@ def test_five_answers_give_an_inventory_that_works(person: Person, announced: Ho
     started = person.starts()
     answer(started, ANSWERS)
     passwords(started, "wrong", PASSWORD)
-    # The site looks at the container, which is no Spark, and says so; the test below has a stack for it.
+    # The site reports that the container is not a Spark; the test below has a stack for it.
     assert person.ends(started) == Exit.FAILED, person.said
-    # The terminal folds sentences, and where depends on how long the host's name is.
+    # The terminal wraps lines, at positions that depend on the length of the host's name.
     output = " ".join(person.said.split())
     assert f"could not log in over ssh. {NAME}: " in output, person.said
     assert "Permission denied (publickey,password)." in output, person.said
@@ -98,7 +99,7 @@ def test_five_answers_give_an_inventory_that_works(person: Person, announced: Ho
     for path in person.home.rglob("*"):
         assert path.is_dir() or path.is_socket() or PASSWORD not in path.read_text(errors="replace"), path
 
-    # Somebody else answers in its place, and offers a key of another type alone.
+    # An impostor answers instead of the host, and offers only a key of another type.
     announced.execute(f"""set -eu
         ssh-keygen -q -t ecdsa -N '' -f /etc/ssh/other_key
         echo 'HostKey /etc/ssh/other_key' > {IMPOSTOR}
@@ -113,7 +114,7 @@ def test_five_answers_give_an_inventory_that_works(person: Person, announced: Ho
         assert f"{NAME} has another ssh host key, SHA256:" in output
         assert f"{known} has {find.fingerprint(' '.join(key))} for {NAME}. It was reinstalled, or another" in output
         assert (person.inventory.read_text(), known.read_text()) == (written, f"{NAME} {' '.join(key)}\n")
-        # On a person's word it is taken, and the password is asked for after its fingerprint.
+        # If the user agrees, the new key is accepted; the password is requested only after its fingerprint is shown.
         started = person.starts()
         answer(started, [*ANSWERS[:1], ("Take the new key", "y"), *ANSWERS[1:]])
         started.expect("keys are new here")
@@ -133,7 +134,7 @@ def test_setup_provisions_a_spark_and_the_other_commands_go_on_from_there(person
     generated = yaml.safe_load((announced.inventory / "group_vars/lab/generated.yml").read_text())
     variables = person.home.parent / "lab.yml"
     variables.write_text(yaml.safe_dump({**generated, **lab}))
-    # The stack of the lab, as a stack of one's own lies beside the inventory.
+    # The lab's stack is next to the inventory, like a user's own stack.
     for folder in ("stacks", "locks"):
         shutil.copytree(announced.inventory / folder, person.inventory.parent / folder)
     started = person.starts("--", "-e", f"@{variables}")

@@ -1,4 +1,5 @@
-"""The guard on a host with systemd: it starts, ends the right process, counts the starts of a unit, leaves nothing."""
+"""The guard on a host with systemd: it starts, kills the right process, counts the starts of a unit, and leaves nothing
+behind."""
 
 import json
 import os
@@ -19,8 +20,9 @@ from tests.integration.conftest import MOST_EXPOSED, Bench, Host
 
 STATE = "/var/lib/sparkforge-guard"
 TEXTFILE = "/var/lib/prometheus/node-exporter"
-#: A host whose memory is a file: of 8 GiB, as much is available as the test says. What runs is real. The shells that
-#: look at the host are too small to be ended: that takes a two-hundredth of all memory.
+#: The content of the file that stands in for /proc/meminfo: 8 GiB in total, with as much available as the test writes.
+#: Everything else is real. The shells that inspect the host are too small to be killed: a victim must hold at least
+#: 1/200 of all memory.
 MEMINFO = "MemTotal: 8388608 kB\nMemFree: {kib:>9} kB\nMemAvailable: {kib:>9} kB\nAnonPages: 0 kB\n"
 EATER = "import time; held = bytearray(200 << 20); time.sleep(3600)"
 
@@ -41,7 +43,7 @@ def is_running(host: Host, unit: str) -> bool:
 
 
 def write_memory(host: Host, kib: int) -> None:
-    # In place, since the guard keeps the file open.
+    # Write in place, because the guard keeps the file open.
     host.execute(f"printf '{MEMINFO.format(kib=kib)}' | dd of=/srv/meminfo conv=notrunc status=none")
 
 
@@ -53,18 +55,18 @@ def test_the_guard_runs_ends_a_process_and_leaves_nothing(booted: Host, tmp_path
     assert guard(booted, **options)["changed"]
     assert not guard(booted, **options)["changed"]
     assert not guard(booted, check=True, **options)["changed"]
-    # As if the program were that of another version.
+    # Modify the program, as if it were another version.
     booted.execute("printf '#' >> /opt/sparkforge/guard/guard.pyz")
     assert guard(booted, check=True, **options)["changed"]
     assert guard(booted, **options)["changed"]
     assert not guard(booted, **options)["changed"]
     assert is_running(booted, "sparkforge-guard")
     assert booted.exposure("sparkforge-guard") <= MOST_EXPOSED
-    # A step that does not end loses its priority after 5 s, and is ended after 20 s.
+    # A step that takes too long loses its real-time priority after 5 s and is killed after 20 s.
     limits = booted.execute("cat /proc/$(systemctl show -P MainPID sparkforge-guard)/limits")
     assert re.search(r"Max realtime timeout +5000000 +20000000 +us", limits), limits
 
-    # The same unit with a file in place of the kernel's figures.
+    # The same unit, with a file instead of the kernel's figures.
     write_memory(booted, 7000000)
     booted.execute(
         "mkdir -p /run/systemd/system && "
@@ -74,7 +76,7 @@ def test_the_guard_runs_ends_a_process_and_leaves_nothing(booted: Host, tmp_path
     )
     time.sleep(2)
     write_memory(booted, 20000)
-    # Seconds on a quiet machine; tests beside this one may keep the guard from a core for longer.
+    # This takes seconds on a quiet machine; tests that run in parallel may keep the guard off a core for longer.
     for _ in range(500):
         if not is_running(booted, "eater"):
             break
@@ -85,7 +87,7 @@ def test_the_guard_runs_ends_a_process_and_leaves_nothing(booted: Host, tmp_path
     )
     assert not is_running(booted, "eater"), journal
     assert is_running(booted, "ssh")
-    # On a busy machine the guard may have looked again, and found nobody, before there was memory.
+    # On a busy machine the guard may have looked again before the memory was free, and found nothing to kill.
     record = next(
         act for act in map(json.loads, booted.execute(f"cat {STATE}/acts.jsonl").splitlines()) if act["victim"]
     )
@@ -94,7 +96,7 @@ def test_the_guard_runs_ends_a_process_and_leaves_nothing(booted: Host, tmp_path
     assert "which held 0.2 GiB" in booted.execute("run-parts /etc/update-motd.d")
     assert "ended python3" in booted.execute("journalctl -u sparkforge-guard -o cat")
     assert 'sparkforge_guard_acts_total{act="end"} 1' in booted.execute(f"cat {TEXTFILE}/sparkforge_guard.prom")
-    # systemd's own directory for PrivateTmp, which is gone with the unit, and what this test made.
+    # Ignore systemd's own PrivateTmp directory, which is removed with the unit, and the files that this test created.
     left = [
         entry
         for entry in ownership.left(booted, files)
@@ -102,7 +104,7 @@ def test_the_guard_runs_ends_a_process_and_leaves_nothing(booted: Host, tmp_path
     ]
     assert ownership.faults(left, ownership.rows(), "guard") == []
 
-    # `sparkforge top`, over ssh: one connection, and a line a second.
+    # `sparkforge top`, over ssh: one connection, and one line per second.
     logins = "journalctl -u ssh -o cat | grep -c 'Accepted publickey' || true"
     logged_in = int(booted.execute(logins))
     lab = yaml.safe_load((booted.inventory / benches.GENERATED).read_text())["lab_ssh_config"]
@@ -122,7 +124,7 @@ def test_the_guard_runs_ends_a_process_and_leaves_nothing(booted: Host, tmp_path
     assert cells[1].endswith("%)") and any("ended python3" in line for line in journal)
     assert int(booted.execute(logins)) - logged_in == 1
 
-    # The machine goes down with the unit: the count of its start is of another boot.
+    # Simulate a reboot caused by the unit: its start was counted during another boot.
     booted.execute(f'systemctl start eater && sed -i \'s/"boot": "[^"]*"/"boot": "x"/\' {STATE}/starts.json')
     booted.execute("systemctl stop eater; systemctl start eater")
     assert not is_running(booted, "eater")
@@ -135,7 +137,7 @@ def test_the_guard_runs_ends_a_process_and_leaves_nothing(booted: Host, tmp_path
     assert not guard(booted, state="absent")["changed"]
     assert not is_running(booted, "sparkforge-guard")
 
-    # The same by the one file alone, which is what the module brings.
+    # Do the same with the single file that the module installs.
     GUARD.write(tmp_path / GUARD.file)
     booted.copy(tmp_path / GUARD.file, "/root/guard.pyz")
     booted.execute("echo '{}' > /root/settings.json")

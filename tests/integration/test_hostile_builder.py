@@ -1,6 +1,6 @@
-"""A hostile builder: root there publishes what he likes, and neither the controller nor another host takes any of it.
+"""A hostile builder, whose root user publishes anything: neither the controller nor another host accepts any of it.
 
-It signs with a key of its own. One offer is right, so that each other one is refused for what is wrong with it.
+It signs with its own key. One offer is valid, which shows that each of the others is refused for its specific fault.
 """
 
 import copy
@@ -24,7 +24,7 @@ from tests.integration.test_hostile_host import ESCAPES
 from tests.integration.test_wheelhouse import LOCK, MODULE, rewritten, send
 from tests.unit import wheel_tree
 
-#: One that is built from source; nobody needs its lock here.
+#: A stack that is built from source and, in these tests, needs no lock.
 STACK: dict[str, Any] = {"stack_name": "lab-built", "stack_method": "build", "stack_lock_required": False}
 CONTENT = wheel_tree.wheel("triton", "1.0")
 FILE, MARK = wheel_tree.file_name("triton", "1.0"), "1" * 16
@@ -43,7 +43,7 @@ MANIFEST: dict[str, Any] = {
     "units": [{"name": "triton", "fingerprint": MARK, "wheels": [ROW]}],
 }  # fmt: skip
 EVALUATED = "{{ lookup('ansible.builtin.pipe', 'id') }}"
-#: False claims of a builder about a stack: the change, and the reason of the refusal.
+#: False statements of a builder about a stack: the change, and the expected reason for the refusal.
 SAYS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "a template for its name": (lambda manifest: manifest.update(host=EVALUATED), "host is "),
     "two lines for its name": (lambda manifest: manifest.update(host="spark01\nok: all"), "host is "),
@@ -66,14 +66,14 @@ SAYS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "another lock": (lambda manifest: manifest.update(lock_id="f" * 12), "is for the lock ffffffffffff, not "),
     "another Python": (lambda manifest: manifest.update(python="2.7"), "is for Python 2.7, not 3.13"),
 }  # fmt: skip
-#: What it can have in the place of the wheel, made by a shell at ``$wheel``.
+#: Scripts that replace the wheel (``$wheel``).
 WHEELS = {
     "another wheel": 'printf x >> "$wheel"',
     "a link to a secret": 'ln -sf /etc/shadow "$wheel"',
     "a link to what has no end": 'ln -sf /dev/zero "$wheel"',
     "a directory": 'rm "$wheel"; mkdir "$wheel"',
 }
-#: False claims of its receipts about a wheel before it is published.
+#: False statements in its receipts about a wheel that has not been published yet.
 RECEIPTS: dict[str, dict[str, Any]] = {
     "a template": {"name": EVALUATED},
     "a path": {"path": "../../../../../etc/shadow"},
@@ -84,7 +84,7 @@ RECEIPTS: dict[str, dict[str, Any]] = {
 
 
 def resealed(change: Callable[[dict[str, Any]], object], signer: signature.Signer | None = None) -> bytes:
-    """Return a manifest of one wheel that was changed and sealed anew, as root of the builder can."""
+    """Return a one-wheel manifest that was changed and sealed again, as root on the builder can do."""
     made: dict[str, Any] = copy.deepcopy(MANIFEST)
     change(made)
     made["seal"] = publication.seal(made)
@@ -98,7 +98,7 @@ def wheel_of(made: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass
 class Offer:
-    """Return the hostile builder's offers, each with the expected message and named by its lock."""
+    """An offer of the hostile builder, with the expected message; the lock tells offers apart."""
 
     name: str
     lock: str
@@ -107,7 +107,7 @@ class Offer:
 
 
 def offers(folder: Path) -> tuple[list[Offer], str]:
-    """Pack a wheelhouse to ``house.tar``; return what it offers, and a script that spoils what is unpacked."""
+    """Pack a wheelhouse as ``house.tar``; return the offers in it, and a script that corrupts the unpacked files."""
     known, own = signature.Signer(str(folder / "known")), signature.Signer(str(folder / "own"))
     for signer in (known, own):
         signer.make(False)
@@ -171,14 +171,14 @@ def offers(folder: Path) -> tuple[list[Offer], str]:
 
 @dataclass
 class Scene:
-    """Two hosts of one inventory: the builder, and who would install from it."""
+    """Two hosts of one inventory: the builder, and a host that would install from it."""
 
     hostile: Host
     other: Host
     place: Path
 
     def play(self, tasks: list[dict[str, Any]], **variables: object) -> dict[str, Any]:
-        """Run tasks on the other host after the role stack; return what they recorded as ``results``."""
+        """Run tasks on the other host after the role stack; return their ``results``."""
         results = self.place / "results.json"
         results.unlink(missing_ok=True)
         written = {"content": "{{ results | to_json }}", "dest": str(results)}
@@ -197,7 +197,7 @@ class Scene:
         return self.place / "cache"
 
     def cached(self) -> list[str]:
-        """Return the files that the controller has of any builder."""
+        """Return the files in the controller's cache, from any builder."""
         return sorted(str(path.relative_to(self.cache)) for path in self.cache.rglob("*") if path.is_file())
 
 
@@ -221,7 +221,7 @@ def scene(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sc
 
 @pytest.fixture(scope="module")
 def untouched(scene: Scene) -> list[str]:
-    """The state of the other host before any request to the builder."""
+    """The other host's state before any request to the builder."""
     return scene.other.contents()
 
 
@@ -251,7 +251,7 @@ def test_nothing_that_a_hostile_builder_offers_is_taken(scene: Scene, untouched:
     assert not [message for message in messages if not message.isprintable() or "uid=0" in message]
     shadow = scene.hostile.execute("head -1 /etc/shadow")
     assert shadow not in "".join(messages)
-    # The manifest and wheel of the right offer were fetched, and no wheel of the wrong ones.
+    # Only the valid offer's manifest and wheel were fetched.
     right = [offer for offer in listed if not offer.said]
     wheels = [name for name in scene.cached() if "/wheels/" in name and name.endswith(".whl")]
     assert [Path(name).name for name in wheels] == [FILE] and len(right) == 1
@@ -287,7 +287,7 @@ def test_hostile_receipts_are_not_published(scene: Scene, tmp_path: Path) -> Non
     assert [bool(answer.get("failed")) for answer in answers] == [True] * len(spoilt), answers
     assert not [answer["msg"] for answer in answers if not answer["msg"].isprintable() or "Traceback" in answer["msg"]]
     assert scene.hostile.execute(manifests) == before
-    # One that is right is published by the same way.
+    # A valid one is published in the same way.
     done = scene.hostile.task(MODULE, lock_id=LOCK, units=rewritten(units, tree), **options)
     assert done["changed"] and not done.get("failed"), done
 

@@ -1,7 +1,7 @@
-"""Two hosts in one play, of which one is hostile: root there answers what he likes, and reaches himself alone.
+"""Two hosts in one play, one of them hostile: its root user can send any answer, and affects only that host.
 
-Its python3 runs what Ansible sends and changes the answers as ``/srv/attack.json`` says; its files are links to what is
-not its own. The other host and the controller have to end as they would without it.
+Its python3 runs the code that Ansible sends, and changes the answers as ``/srv/attack.json`` says; its files can be
+links to anything. The other host and the controller must end up as they would without the hostile host.
 """
 
 import json
@@ -16,7 +16,7 @@ import yaml
 
 from tests.integration.conftest import RECAP, Bench, Host, Play
 
-#: In the place of python3: what was asked is done, and something else is answered.
+#: Replaces python3: it carries out the request but returns another answer.
 PYTHON = r"""#!/usr/bin/python3.13 -IS
 import json, subprocess, sys
 
@@ -44,13 +44,13 @@ if attack["instead"] is not None:
 sys.stdout.buffer.write(said)
 sys.exit(done.returncode)
 """
-#: Clears the screen, sets the title, writes to the clipboard, and is an escape of C1.
+#: Clears the screen, sets the title, writes to the clipboard, and contains a C1 escape.
 ESCAPES = "\x1b[2J\x1b]0;owned\x07\x1b]52;c;b3duZWQ=\x07\x9b2J"
 
 
 @dataclass
 class Pair:
-    """The hostile host, which comes first, so that what is asked once is asked of it, and one like any other."""
+    """The hostile host, which comes first so that tasks with ``run_once`` run on it, and an ordinary host."""
 
     hostile: Host
     other: Host
@@ -59,14 +59,14 @@ class Pair:
     def attack(
         self, say: dict[str, Any] | None = None, observe: Any = None, flood: int = 0, instead: str | None = None
     ) -> None:
-        """Have the hostile host answer so from now on."""
+        """Make the hostile host send these answers from now on."""
         text = json.dumps({"say": say or {}, "observe": observe or {}, "flood": flood, "instead": instead})
         path = self.stolen.parent / "attack.json"
         path.write_text(text)
         self.hostile.copy(path, "/srv/attack.json")
 
     def honest(self) -> None:
-        """Have its own python3 back; what was done to its files stays."""
+        """Make the hostile host send honest answers again; changes to its files remain."""
         self.attack()
 
     def run(self, playbook: str, *arguments: str, **variables: object) -> Play:
@@ -74,7 +74,7 @@ class Pair:
         return self.other.run(playbook, *arguments, "-l", both, **variables)
 
     def rows(self, **variables: object) -> dict[str, dict[str, Any]]:
-        """Return how both hosts stand, as playbooks/status.yml writes it to where the inventory says."""
+        """Return the status of both hosts, which playbooks/status.yml writes to the file named in the inventory."""
         self.status.unlink(missing_ok=True)
         play = self.run("status", **variables)
         assert self.status.exists(), play.output[-6000:]
@@ -86,12 +86,12 @@ class Pair:
         return self.stolen.parent / "status.json"
 
     def report(self, host: Host) -> dict[str, Any]:
-        """Return what the controller has of a host's proof."""
+        """Return the controller's copy of a host's proof report."""
         report: dict[str, Any] = json.loads((host.reports / f"{host.name}.json").read_text())
         return report
 
     def facts(self) -> dict[str, Any]:
-        """Return facts by which a host would decide about more than itself, were they variables of the play."""
+        """Return facts that would affect more than this host if the play used them as variables."""
         evaluated = "{{ lookup('ansible.builtin.pipe', 'mkdir -p " + str(self.stolen) + "') }}"
         return {
             "verify_report_directory": str(self.stolen / "reports"),
@@ -118,9 +118,11 @@ class Pair:
         }
 
     def lies(self, escapes: str = ESCAPES) -> dict[str, Any]:
-        """Return what an answer has beside its own: all that Ansible or a play might act on.
+        """Return everything that an answer could contain besides its own content and that Ansible or a play might act
+        on.
 
-        :param escapes: none for a play with Ansible's own modules, whose answers ansible-playbook shows as they are.
+        :param escapes: '' for a play with Ansible's own modules, because ansible-playbook prints their answers
+        unfiltered.
         """
         evaluated = "{{ lookup('ansible.builtin.pipe', 'mkdir -p " + str(self.stolen) + "') }}"
         return {
@@ -136,7 +138,7 @@ class Pair:
         }
 
     def is_untouched(self) -> None:
-        """See that nothing of it came to the other host, nor to the controller."""
+        """Assert that the attack reached neither the other host nor the controller."""
         assert not self.stolen.exists()
         where = "/opt/sparkforge /etc /var/log/sparkforge"
         assert self.other.execute(f"grep -rlF '{self.stolen}' {where} 2>/dev/null || true") == ""
@@ -149,7 +151,7 @@ class Pair:
 
 @pytest.fixture(scope="module")
 def pair(bench: Bench, provisioned: Host, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    """A hostile host beside one on which the site ran."""
+    """A hostile host, and a host on which the site has run."""
     hostile = bench.fresh()
     pair = Pair(hostile, provisioned, tmp_path_factory.mktemp("hostile") / "stolen")
     hosts = bench.inventory / "lab.yml"
@@ -168,20 +170,20 @@ def pair(bench: Bench, provisioned: Host, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture(scope="module")
 def alone(pair: Pair) -> dict[str, Any]:
-    """How the other host stands while nobody is hostile."""
+    """The other host's status while neither host is hostile."""
     pair.honest()
     return pair.rows()[pair.other.name]
 
 
 def same(row: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether two rows say the same of a host, but for how old its proof is."""
+    """Tell whether two rows say the same about a host, apart from the age of its proof."""
     return {key: row[key] for key in row if key != "proof"} == {key: other[key] for key in other if key != "proof"}
 
 
 def test_no_fact_of_a_host_is_a_variable_of_the_play(
     pair: Pair, alone: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # As ansible-core has it where nobody says otherwise.
+    # ansible-core's default.
     monkeypatch.setenv("ANSIBLE_INJECT_FACT_VARS", "true")
     pair.attack(pair.lies())
     rows = pair.rows()
@@ -255,7 +257,7 @@ def test_files_of_a_host_that_lead_elsewhere_concern_it_alone(pair: Pair, alone:
         f" && ln -s ../../../../etc {root}/envs/torch/previous"
     )
     rows = pair.rows()
-    # Its own ldconfig would wait for the pipe.
+    # The host's own ldconfig would block on the pipe.
     pair.hostile.execute(f"rm -rf {root} /etc/ld.so.conf.d/sparkforge-x.conf {logs}")
     assert same(rows[pair.other.name], alone)
     shadow = pair.hostile.execute("head -1 /etc/shadow")
@@ -265,7 +267,7 @@ def test_files_of_a_host_that_lead_elsewhere_concern_it_alone(pair: Pair, alone:
 
 @pytest.mark.parametrize(("playbook", "stack"), [("build", "torch-2.9.1"), ("deploy", "lab-native")])
 def test_host_facts_do_not_choose_the_builder(pair: Pair, playbook: str, stack: str) -> None:
-    """A platform of its own is one that nobody else is asked to install from."""
+    """A platform that only the hostile host has, so that no other host could be told to install from it."""
     pair.attack(pair.lies(escapes=""), observe={"platform": "stolen1-x86_64"})
     play = pair.run(playbook, "--check", stack_name=stack, stack_method="build" if playbook == "build" else "wheel")
     assert "\x1b" not in play.output and "Traceback" not in play.output, play.output[-6000:]
@@ -274,7 +276,7 @@ def test_host_facts_do_not_choose_the_builder(pair: Pair, playbook: str, stack: 
         assert chosen == {pair.hostile.name: "stolen1", pair.other.name: "debian13"}
     else:
         recap = {row[0]: row for row in RECAP.findall(play.output)}
-        # Nothing of it is changed, and nothing fails: it is as the site left it.
+        # The other host is unchanged and has no failures: it is in the state in which the site left it.
         assert (recap[pair.other.name][2], recap[pair.other.name][4]) == ("0", "0"), play.output[-6000:]
     cache = pair.other.reports.parent / "wheelhouse"
     assert not [path for path in cache.rglob("*") if "stolen1" in path.name and path.is_file()]

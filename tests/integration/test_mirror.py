@@ -1,6 +1,7 @@
 """The site on a host without a route out, from a directory that playbooks/mirror.yml collected.
 
-What aptly or debmirror bring is there before: the distribution's packages, and NVIDIA's repository in the directory.
+The output of aptly or debmirror is already there: the distribution's packages, and NVIDIA's repository in the
+directory.
 """
 
 import contextlib
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.long
 
 @dataclass
 class Site:
-    """Two hosts whose only way leads to the mirror, and how that was collected."""
+    """Two hosts that can reach only the mirror, and the runs that collected it."""
 
     built: Host
     wheels: Host
@@ -42,18 +43,19 @@ class Site:
     again: Play
 
     def run(self, host: Host, **variables: object) -> Play:
-        """Run the site with the variables that the mirror brings."""
+        """Run the site with the mirror's variables."""
         brought = yaml.safe_load((self.directory / "mirror-vars.yml").read_text())
         return host.run("site", **{**variables, **brought})
 
 
 WHEELS = {"stack_name": "lab-native", "stack_method": "wheel"}
-#: Apt's part of NVIDIA's tree.
+#: The apt part of NVIDIA's tree.
 REPOSITORY = "compute/cuda/repos"
 
 
 def command(host: Host, directory: Path, *arguments: str, **variables: object) -> list[str]:
-    """Return how the playbook is run on the connected machine, which here reaches the lab's mirror by address."""
+    """Return the command that runs the playbook on the connected machine, where the lab's mirror is reached by its
+    address."""
     mirror = host.mirror
     here = {
         "mirror_host": host.name,
@@ -83,7 +85,7 @@ def manifest(directory: Path) -> dict[str, dict[str, str]]:
 
 
 def interrupt(host: Host, directory: Path, **variables: object) -> dict[str, dict[str, str]]:
-    """Kill the playbook while it collects; return what it had by then."""
+    """Kill the playbook while it is collecting; return the files that it had fetched by then."""
     process = subprocess.Popen(
         command(host, directory, **variables), cwd=CHECKOUT, env=host.environment, stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
@@ -91,7 +93,7 @@ def interrupt(host: Host, directory: Path, **variables: object) -> dict[str, dic
     while len(manifest(directory)) < 5:
         assert process.poll() is None, "it ended before it was killed"
         time.sleep(0.05)
-    # Ansible's workers are in sessions of their own.
+    # Ansible's workers run in sessions of their own.
     workers = subprocess.run(["pgrep", "-P", str(process.pid)], check=False, capture_output=True, text=True).stdout
     for pid in [process.pid, *map(int, workers.split())]:
         with contextlib.suppress(ProcessLookupError):
@@ -101,7 +103,7 @@ def interrupt(host: Host, directory: Path, **variables: object) -> dict[str, dic
 
 
 def isolate(host: Host) -> None:
-    """Leave the host one address that it can reach, this machine's on the bridge: no gateway, no neighbours."""
+    """Leave the host one reachable address, this machine's on the bridge: no gateway, no neighbours."""
     process = image.podman("inspect", host.container, "--format", "{{.State.Pid}}").stdout.strip()
     gateway = benches.bridge_address()
 
@@ -112,7 +114,7 @@ def isolate(host: Host) -> None:
         return done.stdout
 
     device = json.loads(ip("-j", "route", "get", gateway))[0]["dev"]
-    # Before the rest goes, for ssh comes by it.
+    # Add this route before the others are removed, because ssh needs it.
     ip("route", "add", f"{gateway}/32", "dev", device)
     for route in json.loads(ip("-j", "route")):
         if route["dst"] != gateway:
@@ -121,7 +123,7 @@ def isolate(host: Host) -> None:
 
 @contextlib.contextmanager
 def serving(host: Host, directory: Path) -> Iterator[str]:
-    """Serve a directory over HTTPS as plain files under the URL that is given."""
+    """Serve a directory over HTTPS as plain files, and yield its URL."""
     bench = benches.Bench.load(host.bench)
     assert bench
     directory.mkdir(exist_ok=True)
@@ -163,7 +165,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             interrupted = interrupt(built, directory, **VARIABLES, **at)
             collected = collect(built, directory, **VARIABLES, **at).succeeded()
             again = collect(built, directory, **VARIABLES, **at).succeeded()
-            # Another stack comes into the same directory.
+            # Collect another stack into the same directory.
             collect(built, directory, **WHEELS, **at).succeeded()
             shutil.copytree(Path(built.mirror["tree"]) / REPOSITORY, directory / "nvidia" / REPOSITORY)
             for host, variables in ((built, VARIABLES), (wheels, WHEELS)):
@@ -172,7 +174,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
                 isolate(host)
             state = benches.Bench.load(built.bench)
             assert state and state.server
-            # The servers that the mirror was collected from are stopped.
+            # Stop the server from which the mirror was collected.
             os.kill(state.server, signal.SIGTERM)
             yield Site(built, wheels, directory, url, checked, after_check, interrupted, collected, again)
 
@@ -215,7 +217,7 @@ def test_no_packet_leaves_for_anywhere_but_the_mirror(site: Site, of: str) -> No
     state = benches.Bench.load(host.bench)
     assert state
     gateway = benches.bridge_address()
-    # Addresses for documentation (RFC 5737, RFC 3849), and the neighbour on the same bridge.
+    # Addresses reserved for documentation (RFC 5737, RFC 3849), and the neighbour on the same bridge.
     for address in ("192.0.2.1", "198.51.100.7", "2001:db8::1", state.addresses[other.name]):
         assert "unreachable" in host.execute(f"ip route get {address} 2>&1", check=False), address
         counters = host.execute(

@@ -1,4 +1,5 @@
-"""Proxies and a corporate CA on a host: told to every fetch, shown nowhere, and taken back."""
+"""Proxies and a corporate CA on a host: every download uses them, no output shows the password, and they can be
+removed."""
 
 import json
 import typing as t
@@ -13,7 +14,7 @@ from tests.integration.proxy import Proxy
 APT_FILE = "/etc/apt/apt.conf.d/51sparkforge-proxy"
 PROXIES_FILE = "/etc/sparkforge-proxies.json"
 CA_FILE = "/usr/local/share/ca-certificates/sparkforge.crt"
-# As each that tests/integration/test_secrets.py plants: what is searched for.
+# The search looks for the mark, as in tests/integration/test_secrets.py.
 SECRET = planted.Planted()
 PASSWORD = SECRET.mark
 
@@ -36,13 +37,13 @@ def proxy() -> Iterator[Proxy]:
 
 @pytest.fixture(scope="module")
 def sampler(factory: list[str]) -> Iterator[planted.Sampler]:
-    """Looks at processes from the first call of this file on."""
+    """Samples processes from the first test in this file onwards."""
     with planted.sampled(SECRET) as sampler:
         yield sampler
 
 
 def apply(host: Host, *arguments: str, roles: t.Sequence[str] = ("network_access",), **variables: t.Any) -> Play:
-    # In a file, as a person gives a password: arguments are shown.
+    # Pass a file, as a user would for a password: command-line arguments are visible.
     path = host.inventory.parent / "given.json"
     path.touch(0o600)
     path.write_text(json.dumps(variables))
@@ -53,7 +54,7 @@ def test_check_mode_shows_what_comes_without_the_password_and_changes_nothing(
     host: Host, factory: list[str], proxy: Proxy, sampler: planted.Sampler
 ) -> None:
     play = apply(host, "--check", "--diff", "-vvv", sparkforge_proxies={"https": proxy.url}).succeeded()
-    assert play.changed == 2  # the two files of the proxies in one task, and the CA
+    assert play.changed == 2  # the proxies' two files in one task, and the CA
     assert PASSWORD not in play.output
     assert host.contents() == factory
 
@@ -74,7 +75,7 @@ def test_every_fetch_goes_through_the_proxy_and_the_password_is_shown_nowhere(
     assert again.changed == 0
     assert PASSWORD not in again.output
 
-    # A module of the collection fetches by the environment that the playbooks give it.
+    # Modules of the collection use the environment that the playbooks set for their downloads.
     proxies["no_proxy"] = []
     play = apply(host, "-vvv", roles=["math_libraries"], sparkforge_proxies=proxies).succeeded()
     assert any(method == "CONNECT" and "mirror." in target and right for method, target, right in proxy.asked)

@@ -1,4 +1,4 @@
-"""Ansible that runs on the host which it provisions: no ssh, no inventory, a checkout and one extra variable."""
+"""Ansible runs on the host that it provisions: no ssh, no inventory, only a checkout and one extra variable."""
 
 import json
 import platform
@@ -21,9 +21,9 @@ PYTHON = "3.13"
 
 
 def page_command() -> str:
-    """Return the page's command for the Spark itself, without -K: root's sudo asks for no password."""
+    """Return the page's command for the Spark itself, without -K: sudo does not ask root for a password."""
     lines = (CHECKOUT / "docs/developer.md").read_text().splitlines()
-    # The host has Ansible elsewhere.
+    # On this host, Ansible is not in .venv.
     commands = [line.removeprefix(".venv/bin/").replace(" -K", "") for line in lines]
     matching = {command for command in commands if command.startswith("ansible-playbook -c local -i localhost,")}
     assert len(matching) == 1, f"the page has {len(matching)} commands for the Spark itself"
@@ -31,7 +31,7 @@ def page_command() -> str:
 
 
 def download(folder: Path, *requirements: str) -> None:
-    """Fetch wheels for the Python of the host."""
+    """Download wheels for the host's Python."""
     platforms = [f"manylinux_2_{minor}_{platform.machine()}" for minor in (34, 28, 17)]
     platforms.append(f"manylinux2014_{platform.machine()}")
     subprocess.run(
@@ -46,7 +46,7 @@ def download(folder: Path, *requirements: str) -> None:
 
 @pytest.fixture(scope="module")
 def host(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Host:
-    """A host with a checkout in /srv/checkout and an Ansible of its own in /srv/ansible."""
+    """A host with a checkout in /srv/checkout and its own Ansible in /srv/ansible."""
     host = bench.fresh()
     work = tmp_path_factory.mktemp("spark-itself")
     wheels = work / "wheels"
@@ -65,7 +65,7 @@ def host(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Host:
 
 @pytest.mark.long
 def test_first_step_of_make_spark_needs_make_and_python_alone(host: Host, tmp_path: Path) -> None:
-    """No git, no C compiler, no venv: a bare machine, where the checkout was unpacked."""
+    """No git, no C compiler, no venv: a bare machine on which the checkout was unpacked."""
     lines = (CHECKOUT / "requirements.txt").read_text().splitlines()
     names = [line for line in lines if line[:1] not in ("", "#") and not line.startswith("ansible-core")]
     builds = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["build-system"]["requires"]
@@ -83,7 +83,7 @@ def test_first_step_of_make_spark_needs_make_and_python_alone(host: Host, tmp_pa
 
 
 def play(host: Host, command: str) -> tuple[int, str]:
-    """Run ansible-playbook inside the container, as a person who is logged in there does."""
+    """Run ansible-playbook inside the container, like a logged-in user."""
     script = (
         "cd /srv/checkout && export LC_ALL=C.UTF-8 ANSIBLE_NOCOLOR=1 PYTHONPATH=/srv/ansible\n"
         f"python3 -m ansible {command.removeprefix('ansible-')} 2>&1; echo exited with $?"

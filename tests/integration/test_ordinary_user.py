@@ -1,6 +1,6 @@
-"""The README's first block by a stranger: an ordinary user with sudo and an empty home.
+"""An outsider runs the README's first block: an ordinary user with sudo and an empty home.
 
-The account is a second one of this machine; its PATH has no sbin, and its folders have spaces.
+It is a second account of this machine; its PATH has no sbin, and its directory names contain spaces.
 """
 
 import os
@@ -25,12 +25,12 @@ from tests.unit.interpreter import open_directory
 
 # The PATH that Debian's login sets for a user (/etc/login.defs).
 USER_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
-#: `make test` runs the tests, this one too: here it runs those of tests/golden alone.
+#: `make test` would also run this test, so only the tests in tests/golden are run here.
 FEW_TESTS = "--ignore-glob=tests/[!g]* --ignore-glob=guard/tests/* --ignore-glob=proof/tests/*"
 
 
 def first_block() -> list[str]:
-    """Return the README's two commands, word for word: its first block, and the block of "Develop"."""
+    """Return the README's two commands verbatim: its first block, and the block under "Develop"."""
     page = (CHECKOUT / "README.md").read_text()
     parts = (page, page.partition("\n## Develop\n")[2])
     blocks = [block for part in parts if (block := re.search(r"```bash\n(.*?)```", part, re.S))]
@@ -39,7 +39,7 @@ def first_block() -> list[str]:
 
 @dataclass
 class Account:
-    """An account of this machine with a clone in its home."""
+    """An account on this machine with a clone in its home."""
 
     name: str
 
@@ -52,7 +52,7 @@ class Account:
         return self.home / "first evening/dgx spark"
 
     def run(self, command: str, expect: int = 0, cwd: Path | None = None, **variables: str) -> str:
-        """Run a command line in the checkout as the user's shell would, with no terminal, and return its output."""
+        """Run a command line in the checkout as the user's shell would, without a terminal, and return its output."""
         variables = {"HOME": str(self.home), "USER": self.name, "LOGNAME": self.name, "PATH": USER_PATH, **variables}
         done = subprocess.run(
             ["setpriv", "--reuid", self.name, "--regid", self.name, "--init-groups", "env", "-i",
@@ -64,25 +64,26 @@ class Account:
         return done.stdout
 
     def not_its_own(self) -> list[str]:
-        """Return what lies in its home and belongs to somebody else."""
+        """Return the paths in the account's home that belong to other accounts."""
         own = pwd.getpwnam(self.name).pw_uid
         return [str(path) for path in self.home.rglob("*") if path.lstat().st_uid != own]
 
     @property
     def make(self) -> dict[str, str]:
-        """Options for make beside the README's line: no emulation, and a bench with a unique name."""
+        """Options for make in addition to the README's: no emulation, and a bench with a unique name."""
         return {"MAKEFLAGS": f"-- PLATFORM=native BENCH={self.name}"}
 
 
 @pytest.fixture(scope="module")
 def account(bench: Bench) -> Iterator[Account]:
-    bench.fresh()  # the image, which is root's, is made
+    bench.fresh()  # build the image, which belongs to root
     install_packages(("sudo",))
     account = Account(f"sparkforge{os.getpid()}")
     rule = Path("/etc/sudoers.d") / account.name
     with open_directory() as folder:
         (folder / "skel").mkdir()
-        # Of a number that no account in a container has: the kernel tells them apart by that alone, as pkill below.
+        # Use an id that no account in a container has: the kernel, and pkill below, distinguish accounts only by their
+        # ids.
         home = ["--create-home", "--skel", folder / "skel", "--key", "UID_MIN=50000"]
         subprocess.run(["useradd", *home, account.name], check=True)
         try:
@@ -99,7 +100,7 @@ def account(bench: Bench) -> Iterator[Account]:
             yield account
             account.run("make lab-down", **account.make)
         finally:
-            # Connections to the hosts that its Ansible keeps open for two minutes.
+            # Kill the connections to hosts that the account's Ansible keeps open for two minutes.
             subprocess.run(["pkill", "-u", account.name], check=False)
             subprocess.run(["userdel", "--force", "--remove", account.name], check=True, capture_output=True)
             rule.unlink()
@@ -107,18 +108,18 @@ def account(bench: Bench) -> Iterator[Account]:
 
 @pytest.fixture(scope="module")
 def set_up(account: Account) -> str:
-    """Return the output of the README's first command, which sets up the simulated Spark as there is no terminal."""
+    """Return the output of the README's first command. Without a terminal, it sets up the simulated Spark."""
     return account.run(first_block()[0], **account.make)
 
 
 def containers(name: str) -> dict[str, str]:
-    """Return the benches of a name that are up here: container -> what the file /whose of it says."""
+    """Return the running containers of a bench name, each with the content of its file /whose."""
     names = image.podman("ps", "--format", "{{.Names}}", "--filter", f"name=^{name}-").stdout.split()
     return {container: image.podman("exec", container, "cat", "/whose", quiet=True).stdout for container in names}
 
 
 def test_readme_first_command_word_for_word(account: Account, set_up: str) -> None:
-    """Run it without emulating ARM64: two runs of the whole site. `make test` itself is the README's other command."""
+    """Run it without emulating ARM64: the whole site, twice. The README's other command is `make test` itself."""
     assert len(first_block()) == 2
     assert "sets up a simulated Spark" in set_up and "The second run changed nothing." in set_up
     assert (account.checkout / "reports/spark01.json").is_file()
@@ -143,7 +144,7 @@ def test_benches_of_one_name_in_two_checkouts_and_two_accounts_are_up_at_once(
 ) -> None:
     second = account.home / "second"
     account.run(f"git clone -q . {second} && ln -s {shlex.quote(str(account.checkout))}/.venv {second}/.venv")
-    # Newer than the clone's requirements.txt, so that it is taken as it is.
+    # Make it newer than the clone's requirements.txt, so that it is not installed again.
     account.run("touch .venv/.command && make lab", cwd=second, **account.make)
     benches.up(account.name, "native", ["spark01"], tmp_path / "inventory")
     try:
@@ -151,7 +152,7 @@ def test_benches_of_one_name_in_two_checkouts_and_two_accounts_are_up_at_once(
         assert len(up) == 3
         for number, container in enumerate(up):
             image.podman("exec", container, "sh", "-c", f"echo {number} > /whose")
-        # Each inventory leads to the container of its own bench.
+        # Each inventory leads to its own bench's container.
         look = ".venv/bin/ansible spark01 -i inventory/lab.yml -m ansible.builtin.command -a 'cat /whose' -o"
         seen = [account.run(look), account.run(look, cwd=second)]
         environment = {**os.environ, "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg")}
@@ -175,12 +176,12 @@ def test_benches_of_one_name_in_two_checkouts_and_two_accounts_are_up_at_once(
 def test_the_readmes_first_block_in_an_unpacked_release_with_nothing_cached_on_arm64(
     account: Account, tmp_path: Path
 ) -> None:
-    """Emulated, with an image, wheels and test tools of its own; of the tests those of tests/golden alone."""
+    """It is emulated, with its own image, wheels and test tools; only the tests in tests/golden are run."""
     home = account.home / "another-home"
     home.mkdir()
     shutil.unpack_archive(release.source(tmp_path), home / "an unpacked release", filter="tar")
     (unpacked,) = (home / "an unpacked release").iterdir()
-    # Images and containers of its own: root has the image already.
+    # Store its images and containers separately, because root already has the image.
     storage = home / "storage.conf"
     storage.write_text(
         f'[storage]\ndriver = "overlay"\nrunroot = "/run/{account.name}"\ngraphroot = "{home}/storage"\n'
@@ -205,7 +206,7 @@ def test_as_root_output_belongs_to_the_user_after_a_failure(account: Account):
         ' && mkdir -p "$SPARKFORGE_CACHE/images/mmdebstrap.x" && ln -s /etc/passwd reports/link && exit 3'
     )
     account.run(f"lab/as_root sh -c '{script}'", expect=3)
-    # A root file system in the making is not taken apart.
+    # A root file system that is being built is left alone.
     assert account.not_its_own() == [str(account.home / ".cache/sparkforge/images/mmdebstrap.x")]
     (account.home / ".cache/sparkforge/images/mmdebstrap.x").rmdir()
     assert Path("/etc/passwd").stat().st_uid == 0
@@ -243,12 +244,13 @@ def test_under_sudo_make_the_checkout_stays_the_users_and_the_cache_roots(accoun
 
 
 def test_debian_13s_sudo_with_a_password_does_the_same(bench: Bench):
-    """The lab's image is Debian 13; its user is asked for a password. No containers are started inside of it."""
+    """The lab's image is Debian 13, where sudo asks this user for a password. The test starts no containers inside
+    it."""
     host = bench.fresh()
     host.copy(CHECKOUT / "lab/as_root", "/home/spark/checkout/lab/as_root")
     host.execute("chown -R spark: /home/spark && chmod +x /home/spark/checkout/lab/as_root")
     assert "trixie" in host.execute("cat /etc/os-release")
-    # sudo remembers the password for what the same shell starts, as it does at a terminal.
+    # sudo remembers the password for commands started by the same shell, as at a terminal.
     script = (
         "echo spark > p && sudo -S -v < p && rm p && lab/as_root sh -c 'touch reports && env' && stat -c %U reports"
     )
@@ -263,7 +265,7 @@ def test_debian_13s_sudo_with_a_password_does_the_same(bench: Bench):
 
 
 def test_the_lab_finds_sbin_where_root_has_a_users_path():
-    """After `su` without `-`."""
+    """The PATH is that after `su` without `-`."""
     code = "import lab.host, shutil; print(shutil.which('iptables'))"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=CHECKOUT, env={"PATH": USER_PATH}, text=True, check=True, capture_output=True
@@ -271,10 +273,11 @@ def test_the_lab_finds_sbin_where_root_has_a_users_path():
     assert done.stdout.strip() == "/usr/sbin/iptables"
 
 
-# At the end, for podman keeps files of the account's other ids in its home.
+# Keep these tests last, because podman leaves files of the account's subordinate ids in its home.
 @pytest.fixture(scope="module")
 def rootless(account: Account) -> Iterator[str]:
-    """Install what podman needs to start the account's containers, whose ids useradd gave; return make's options."""
+    """Install the packages with which podman can start the account's containers, using the ids that useradd assigned;
+    return the options for make."""
     tun = Path("/dev/net/tun")
     if not int(Path("/proc/sys/user/max_user_namespaces").read_text()) or not tun.exists():
         pytest.skip("this machine lets nobody but root start containers: it has no user namespaces, or no /dev/net/tun")
@@ -285,7 +288,7 @@ def rootless(account: Account) -> Iterator[str]:
     shutil.copy(archive, images)
     subprocess.run(["chown", "-R", f"{account.name}:", images], check=True)
     mode = tun.stat().st_mode & 0o777
-    tun.chmod(0o666)  # as udev has it on Debian and Ubuntu
+    tun.chmod(0o666)  # udev's mode on Debian and Ubuntu
     yield f"PLATFORM=native BENCH={account.name} LAB_ROOTLESS=1"
     tun.chmod(mode)
     account.run("podman system reset --force")

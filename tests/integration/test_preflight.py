@@ -1,4 +1,4 @@
-"""Preflight passes a sound host, and reports every problem in one task before any change."""
+"""Preflight passes a sound host, and reports all problems in one task before any change is made."""
 
 import math
 import re
@@ -9,7 +9,7 @@ import pytest
 
 from tests.integration.conftest import Bench, Host
 
-# Holds dpkg's lock as dpkg does until the file below is removed.
+# Holds dpkg's lock, as dpkg would, until the file below is removed.
 HOLD = """
 import fcntl, os, time
 lock = open('/var/lib/dpkg/lock-frontend', 'w')
@@ -28,7 +28,7 @@ def host(bench: Bench) -> Host:
 
 @pytest.fixture
 def lock_held(host: Host) -> Iterator[Host]:
-    """A host on which a process that is not ours holds dpkg's lock."""
+    """A host on which another program holds dpkg's lock."""
     host.execute(
         f"cat > /tmp/hold.py <<'end'{HOLD}end\nsetsid python3 /tmp/hold.py >/dev/null 2>&1 & echo $! > /tmp/hold.pid"
     )
@@ -39,7 +39,7 @@ def lock_held(host: Host) -> Iterator[Host]:
 
 @pytest.fixture
 def spoilt(lock_held: Host) -> Iterator[Host]:
-    """A host whose apt is in trouble in every way at once."""
+    """A host whose apt has every problem at once."""
     host = lock_held
     host.execute(
         f"printf '{PIN}' > /etc/apt/preferences.d/site; printf '{SOURCE}' > /etc/apt/sources.list.d/site.sources\n"
@@ -104,7 +104,8 @@ def test_every_problem_stands_in_one_message_with_its_remedy_and_nothing_changes
 def test_a_lock_that_is_released_within_the_wait_is_no_problem(lock_held: Host) -> None:
     began = time.monotonic()
     lock_held.run("preflight", preflight_apt_wait=1, preflight_apt_delay=1).failed()
-    # Twice what a play takes now: the lock is still held when it is looked at first, however busy the machine is.
+    # Wait twice as long as a play takes now, so that the lock is still held at the first check, however busy the
+    # machine is.
     seconds = math.ceil(2 * (time.monotonic() - began))
     lock_held.execute(f"setsid sh -c 'sleep {seconds}; rm -f /tmp/held' >/dev/null 2>&1 &")
     play = lock_held.run("preflight", preflight_apt_wait=60 + 4 * seconds, preflight_apt_delay=1).succeeded()

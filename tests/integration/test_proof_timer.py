@@ -1,4 +1,4 @@
-"""The proof that a host repeats by itself: timers of systemd, a change of packages, and no trace afterwards."""
+"""Scheduled proofs on a host: systemd timers, a change of packages, and no traces after removal."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from tests.integration import ownership
 from tests.integration.conftest import MOST_EXPOSED, SANDBOXES, Bench, Host, Play
 
 HISTORY = "/var/log/sparkforge/proof"
-# The host's own Python has no torch, so that each run fails, by a check with a cause.
+# The host's own Python has no torch, so each run fails with a check that names the cause.
 VARIABLES = {
     "verify_schedule": "Sun 03:00",
     "verify_python": "/usr/bin/python3",
@@ -20,7 +20,7 @@ VARIABLES = {
     "verify_user": "nobody",
     "sparkforge_gpu_required": False,
 }
-#: Install what the `verify` role installs once the host is proven.
+#: Install the files that the `verify` role installs once the host is proven.
 PLAY = """
 - hosts: all
   become: true
@@ -39,7 +39,7 @@ PLAY = """
 """
 
 
-# A package that holds nothing, made on the host by dpkg's own tools.
+# Build an empty package on the host with dpkg's own tools.
 INSTALL = """set -e
 mkdir -p /srv/{name}/DEBIAN
 cat > /srv/{name}/DEBIAN/control <<'END'
@@ -66,7 +66,7 @@ def reports(host: Host) -> list[str]:
 
 @pytest.fixture(scope="module")
 def booted(bench: Bench) -> Host:
-    # A device of NVIDIA's major, which no driver answers for here.
+    # Allow devices with NVIDIA's major number; no driver answers for them here.
     host = bench.fresh("systemd", [*SANDBOXES, "--cap-add=MKNOD", "--device-cgroup-rule=c 195:* rwm"])
     assert host.execute("systemctl is-system-running --wait") == "running"
     return host
@@ -152,7 +152,7 @@ def test_the_service_writes_a_report_says_what_fails_and_is_in_the_state_failed(
     assert "The environment of /usr/bin/python3 has no torch. Run playbooks/deploy.yml" in journal
 
 
-#: Rights of the unit's process and of a process of the checks' account, asked from inside the sandbox.
+#: Try, from inside the sandbox, what the unit's process and a process of the checks' account may do.
 PROBE = """
 import json, mmap, os, socket, subprocess, sys
 sys.path.insert(0, sys.argv[1])
@@ -216,7 +216,7 @@ def test_the_units_are_shut_in_and_reach_what_a_proof_needs(scheduled: Host, tmp
             " /var/log/sparkforge/proof/probe /etc/update-motd.d/probe; systemctl daemon-reload"
         )
     assert can == {
-        # No driver is there; a device that the unit may not open says "Operation not permitted".
+        # The device has no driver; for a device that the unit may not open, the error is "Operation not permitted".
         "open the GPU": "No such device or address", "write a report": "None", "write a receipt": "None",
         "write the line at login": "None", "wait for dpkg": "None", "write etc": "Read-only file system",
         "write lib": "Read-only file system", "list homes": "Permission denied", "interfaces": ["lo"],
@@ -232,7 +232,7 @@ def test_a_change_of_a_cuda_package_asks_for_another_proof_and_any_other_does_no
     scheduled.execute("systemctl start sparkforge-proof-changed.service")
     assert reports(scheduled) == before
     scheduled.execute(INSTALL.format(name="cuda-example"))
-    # The path unit has seen dpkg at work, and the service waits for its end.
+    # The path unit has noticed that dpkg ran, and the service waits until dpkg is done.
     for _attempt in range(120):
         if reports(scheduled) != before:
             break
@@ -245,7 +245,7 @@ def test_absent_leaves_no_unit_and_no_settings(scheduled: Host) -> None:
     assert timer(scheduled, verify_schedule=None).succeeded().changed == 1
     assert timer(scheduled, verify_schedule=None).succeeded().changed == 0
     assert scheduled.execute("find /etc/systemd -name 'sparkforge-proof*'") == ""
-    # The program stays for the next proof.
+    # The program is kept for the next proof.
     assert scheduled.execute("ls /opt/sparkforge/proof").endswith(".pyz")
     assert "sparkforge-proof" not in scheduled.execute("systemctl list-timers --all --no-pager")
     assert reports(scheduled)

@@ -1,7 +1,7 @@
-"""An attacker with the connecting account, but without its password, exchanges the files that Ansible puts there.
+"""An attacker uses the connecting account, without knowing its password, to swap the files that Ansible puts there.
 
-Over a real connection with a real sudo: nothing of the attacker's runs as root or is installed, and a task has the
-right result or one message.
+The connection and sudo are real: none of the attacker's code runs as root or is installed, and each task has either the
+right result or a single message.
 """
 
 import json
@@ -17,7 +17,7 @@ from lab import serve
 from tests.integration.conftest import Bench, Host
 from tests.unit.wheel_tree import file_name, wheel
 
-#: Exchanges each file below the folder for another, for a link to that, and for itself again; writes how often.
+#: Swaps each file below the directory for another file, a link to that, and the original again; counts the swaps.
 ATTACK = r"""
 import collections, itertools, json, os, time
 
@@ -55,18 +55,19 @@ while not os.path.exists("/srv/attack/stop"):
 with open("/srv/attack/swaps.json", "w") as stream:
     json.dump(swaps, stream)
 """
-#: Run as a module, a program, or a wheel's code, it says as whom; in a file of root's its text is found.
+#: When run as a module, a program, or a wheel's code, it records the account; in files that belong to root, the test
+#: searches for its text.
 EVIL = "# OF-THE-ATTACKER\nimport os\nopen(f'/srv/attack/ran-{os.geteuid()}', 'w').close()\n"
 
 
 @dataclass
 class Attacked:
-    """A host whose connecting account is somebody else's, too."""
+    """A host whose connecting account is also used by an attacker."""
 
     host: Host
 
     def begin(self) -> None:
-        """Have the attacker exchange files until ``end``."""
+        """Make the attacker swap files until ``end``."""
         self.host.execute("rm -f /srv/attack/stop /srv/attack/swaps.json")
         self.host.execute(
             "setsid setpriv --reuid spark --regid spark --init-groups python3 /srv/attack/attack.py"
@@ -74,7 +75,8 @@ class Attacked:
         )
 
     def end(self) -> dict[str, int]:
-        """Return how often each file was exchanged, once nothing of the attacker's ran as root or was installed."""
+        """Return the number of swaps of each file, after checking that none of the attacker's code ran as root or was
+        installed."""
         self.host.execute("touch /srv/attack/stop")
         for _second in range(20):
             written = self.host.execute("cat /srv/attack/swaps.json 2>/dev/null || true")
@@ -98,18 +100,18 @@ def attacked(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Attacked
     for name, text in (("attack.py", ATTACK), ("evil", EVIL)):
         (folder / name).write_text(text)
         host.copy(folder / name, f"/srv/attack/{name}")
-    # The account itself gets nowhere: sudo asks it for its password.
+    # The account alone cannot become root: sudo asks for its password.
     refused = host.execute("setpriv --reuid spark --regid spark --init-groups sudo -n true 2>&1 || true")
     assert "password is required" in refused
     return Attacked(host)
 
 
-#: Messages of a task whose file was exchanged: ours, and Ansible's, which cannot make a link executable.
+#: Messages of tasks whose file was swapped: the collection's, and Ansible's, which cannot make a link executable.
 REFUSED = r"exchanged|sha256|not a regular file|was not sent|permission|execute bit|transfer"
 
 
 def has_succeeded(result: dict[str, t.Any]) -> bool:
-    """Tell whether a task succeeded; one that did not has one message."""
+    """Tell whether a task succeeded; a failed one must have a single expected message."""
     if "msg" not in result:
         return True
     assert "Traceback" not in json.dumps(result), result
@@ -118,7 +120,7 @@ def has_succeeded(result: dict[str, t.Any]) -> bool:
 
 
 def test_roles_put_no_file_into_the_folder_of_the_account(attacked: Attacked, tmp_path: Path) -> None:
-    """Their content arrives with the module through sudo's own pipe."""
+    """Their content arrives with the module, through sudo's own pipe."""
     host = attacked.host
     made = serve.make_certificate(tmp_path / "certificate", ["127.0.0.1"])
     variables = {
@@ -144,7 +146,7 @@ def test_roles_put_no_file_into_the_folder_of_the_account(attacked: Attacked, tm
 @pytest.mark.long
 def test_a_program_that_is_exchanged_on_its_way_does_not_run(attacked: Attacked) -> None:
     count = 0
-    # A busy machine needs more calls until it was exchanged a thousand times.
+    # On a busy machine it takes more calls to reach a thousand swaps.
     while count <= 1000:
         attacked.begin()
         results = [
@@ -162,7 +164,7 @@ def test_a_wheel_that_is_exchanged_on_its_way_is_not_installed(attacked: Attacke
     host = attacked.host
     host.execute("apt-get -qq update && apt-get -qq install --no-install-recommends -y python3-venv")
     path = tmp_path / file_name("carried", "1.0")
-    # So large that it is read for a while.
+    # Make it large, so that reading it takes a while.
     path.write_bytes(wheel("carried", "1.0", "VERSION = '1.0'\n" + "#" * (64 << 20)))
     options = {
         "name": "carried", "wheels": [str(path)], "imports": ["carried"], "require_cuda": False, "jupyter": False,
@@ -171,7 +173,7 @@ def test_a_wheel_that_is_exchanged_on_its_way_is_not_installed(attacked: Attacke
     results = [host.task("sparkforge.dgx_spark.python_env", **options) for _call in range(3)]
     swaps = attacked.end()
     succeeded = [has_succeeded(result) for result in results]
-    # On a busy machine a program of the test before may still lie there.
+    # On a busy machine, a program from the previous test may still be there.
     assert sum(count for name, count in swaps.items() if name.endswith(".whl")) > 1000, swaps
     assert any(succeeded) or has_succeeded(host.task("sparkforge.dgx_spark.python_env", **options))
     python = "/opt/sparkforge/envs/carried/current/bin/python"
@@ -179,10 +181,11 @@ def test_a_wheel_that_is_exchanged_on_its_way_is_not_installed(attacked: Attacke
 
 
 def test_home_that_root_may_not_read_is_one_message_and_roles_work(bench: Bench) -> None:
-    """As on NFS with root_squash: root has no right but its own, here by a capability that the container lacks."""
+    """This happens on NFS with root_squash: root has only its own permissions. Here the container lacks a capability
+    instead."""
     host = bench.fresh("sshd", ["--cap-drop=DAC_OVERRIDE"])
     assert host.execute("ls /home/spark 2>&1 || true").endswith("Permission denied")
-    # Files that arrive with the module through sudo's own pipe need no home.
+    # Files that arrive with the module, through sudo's own pipe, need no home.
     assert host.roles("network_access").succeeded().changed
     assert host.roles("network_access").succeeded().changed == 0
     before = host.contents()

@@ -1,4 +1,4 @@
-"""The environment on a host: made from hashed wheels, switched, used by people, and taken back."""
+"""The environment on a host: created from wheels with hashes, switched, used by people, and removed."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ KERNEL = "/usr/local/share/jupyter/kernels/sparkforge-torch/kernel.json"
 
 @pytest.fixture(scope="module")
 def host(bench: Bench) -> Host:
-    """A host that trusts the mirror, with what the role build_toolchain brings for this one."""
+    """A host that trusts the mirror, with the packages from the role build_toolchain that an environment needs."""
     made = bench.fresh()
     made.roles("network_access").succeeded()
     made.execute("apt-get -qq update && apt-get -qq install --no-install-recommends -y python3-venv")
@@ -35,7 +35,7 @@ def factory(host: Host) -> list[str]:
 
 @pytest.fixture
 def installed(host: Host, factory: list[str]) -> Host:
-    """The stack's environment is in use."""
+    """A host on which the stack's environment is current."""
     if not current(host) or "2.10.0" not in run_python(host, "import torch; print(torch.__version__)"):
         make(host).succeeded()
     return host
@@ -43,7 +43,7 @@ def installed(host: Host, factory: list[str]) -> Host:
 
 @pytest.fixture(scope="module")
 def ipykernel(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A wheel on the controller that stands for ipykernel: it shows which interpreter a kernel would run in."""
+    """A wheel on the controller that stands in for ipykernel: it prints the interpreter in which a kernel would run."""
     launcher = "import os, sys\nprint(sys.prefix, os.environ['VIRTUAL_ENV'])\n"
     files = {"ipykernel/__init__.py": "", "ipykernel_launcher.py": launcher}
     return str(stand_ins.write_wheel(tmp_path_factory.mktemp("wheels"), "ipykernel", "7.0.0", files))
@@ -62,7 +62,7 @@ def run_python(host: Host, code: str) -> str:
 
 
 def locked(host: Host, **versions: str) -> list[str]:
-    """Return the lock's requirements, some of them at another version that the mirror has too."""
+    """Return the lock's requirements, some of them with another version that the mirror also has."""
     lock = yaml.safe_load((host.inventory / "locks/lab-native.yml").read_text())["stack_lock"]
     lines = {line.split("==")[0]: line for line in lock["wheels"][f"cp313-linux-{platform.machine()}"]}
     for name, version in versions.items():
@@ -119,7 +119,7 @@ def test_a_jupyter_kernel_runs_in_the_resolved_environment(installed: Host, ipyk
     ]
     assert make(installed, "--diff", python_env_wheels=[ipykernel]).succeeded().changed == 0
 
-    # A value given as -e name=value is text, and still means false.
+    # A value passed as -e name=value is text, and must still mean false.
     make(installed, "-e", "python_env_jupyter=false", python_env_wheels=[ipykernel]).succeeded()
     assert installed.execute(f"test -e {os.path.dirname(KERNEL)} || echo gone") == "gone"
     assert run_python(installed, "import ipykernel_launcher").split() == [environment, environment]
@@ -129,7 +129,7 @@ def test_a_jupyter_kernel_runs_in_the_resolved_environment(installed: Host, ipyk
 def test_an_unprivileged_user_makes_an_environment_of_their_own(installed: Host, ipykernel: str) -> None:
     before = installed.contents()
     own = {"sparkforge_root": "/home/worker/sparkforge", "python_env_group": "", "python_env_jupyter": False}
-    # The files that are sent belong to the user who logs in, and who becomes another one.
+    # The copied files belong to the user who logs in, who then becomes another user.
     own |= {"ansible_become_user": "worker", "python_env_wheels": [ipykernel]}
     make(installed, **own).succeeded()
     assert make(installed, **own).succeeded().changed == 0

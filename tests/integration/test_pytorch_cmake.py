@@ -1,8 +1,8 @@
 """PyTorch's own CMake modules on a provisioned host, in the environment that the `pytorch` role sets.
 
-The nearest to a configure run that can be had without PyTorch's repository. The modules are those that its wheels
-carry (2.9.1, 2.14.1 and 2.15.0), which are the repository's files; the libraries are those that the collection's roles
-brought into a container, and nvcc is a real one.
+This is as close to a configure run as possible without PyTorch's repository. The modules come from its wheels (2.9.1,
+2.14.1 and 2.15.0), where they are the same files as in the repository; the libraries were installed in a container by
+the collection's roles, and nvcc is real.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ from tests.integration.conftest import CHECKOUT, Bench, Host
 
 pytestmark = pytest.mark.long
 
-#: For each wheel, its sha256 on the index, and the sha256 over the modules that are taken from it.
+#: For each wheel, its sha256 in the index, and the sha256 of the modules taken from it.
 WHEELS = {
     "2.9.1": (
         "da5f6f4d7f4940a173e5572791af238cb0b9e21b1aab592bd8b26da4c99f1cd6",
@@ -51,7 +51,7 @@ SHARED = "torch/share/cmake/Caffe2/"
 PLACE = "/opt/probe"
 TRAP = "-gencode;arch=compute_20,code=sm_121"
 
-#: Only the parts of PyTorch's CMakeLists.txt and cmake/Dependencies.cmake around these modules.
+#: Only those parts of PyTorch's CMakeLists.txt and cmake/Dependencies.cmake that surround these modules.
 PROBE = r"""
 cmake_minimum_required(VERSION 3.27)
 project(probe CXX)
@@ -106,7 +106,7 @@ endif()
 file(WRITE "${CMAKE_BINARY_DIR}/told" "${told}")
 """
 
-#: A GPU of 12.1 for the detection of 2.9.1 to find: it asks cudart.
+#: A compute capability 12.1 GPU for the detection of 2.9.1, which asks cudart.
 GPU = """
 #include <cuda_runtime_api.h>
 #include <cstring>
@@ -124,7 +124,7 @@ extern "C" cudaError_t cudaGetDeviceProperties(cudaDeviceProp *device, int) {
 
 
 class Ranges(io.RawIOBase):
-    """A file behind a URL, read in pieces: of a wheel of 484 MB its modules are 1.5."""
+    """A file behind a URL, read in ranges: the modules are only 1.5 MB of a 484 MB wheel."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -165,11 +165,11 @@ class Ranges(io.RawIOBase):
 
 
 def open_wheel(version: str, sha256: str) -> zipfile.ZipFile:
-    """Return the wheel of the index that pip is configured for.
+    """Return the wheel from the index that pip is configured for.
 
-    :raises OSError: with the reason, where it is not to be had.
+    :raises OSError: with the reason, if the wheel is not available.
     """
-    # pip wants --target for the wheels of another machine, and nothing is put there.
+    # pip requires --target for another machine's wheels; it writes nothing there.
     with tempfile.TemporaryDirectory() as nowhere:
         report = ["--dry-run", "--ignore-installed", "--no-deps", "--report", "-", f"--target={nowhere}"]
         machine = ["--platform=manylinux_2_28_aarch64", "--python-version=3.12", "--implementation=cp"]
@@ -194,7 +194,7 @@ def digest_of(tree: Path) -> str:
 
 
 def modules_of(version: str) -> Path:
-    """Return a directory whose ``cmake/`` has the modules as PyTorch's repository has them; made when missing."""
+    """Return a directory whose ``cmake/`` has the modules as in PyTorch's repository, creating it if missing."""
     sha256, content = WHEELS[version]
     tree = cache_directory() / "torch-cmake" / f"{version}-{sha256[:12]}"
     if not tree.exists():
@@ -254,14 +254,15 @@ class Told:
 
 @dataclass
 class Probed:
-    """A provisioned container with a real nvcc, and the environment that the role gives there."""
+    """A provisioned container with a real nvcc, and the environment that the role sets there."""
 
     host: Host
     environment: dict[str, str]
     toolkit: str
 
     def configure(self, name: str, tree: str, environment: dict[str, str], arguments: str = "", path: str = "") -> Told:
-        """Run CMake as PyTorch's build does: it inherits nothing, and what setup.py hands on is given with -D."""
+        """Run CMake as PyTorch's build does: without an inherited environment, and with setup.py's variables passed as
+        -D options."""
         assignments = " ".join(f"{key}={quoted(value)}" for key, value in sorted(environment.items()))
         definitions = " ".join(f"-D{key}={quoted(value)}" for key, value in sorted(handed_on(environment).items()))
         path = path or f"{self.toolkit}/bin:/usr/bin:/bin"
@@ -281,7 +282,8 @@ def quoted(value: str) -> str:
 
 
 def handed_on(environment: dict[str, str]) -> dict[str, str]:
-    """Return what 2.9.1's tools/setup_helpers/cmake.py makes -D of, and EnvVarForwarding.cmake sets from 2.14 on."""
+    """Return the variables that tools/setup_helpers/cmake.py of 2.9.1 passes as -D, and EnvVarForwarding.cmake sets
+    since 2.14."""
     names = {"CUDNN_LIBRARY", "CUDNN_INCLUDE_DIR", "TORCH_CUDA_ARCH_LIST", "BLAS"}
     variables = {
         key: value for key, value in environment.items() if re.match(r"USE_|BUILD_|CMAKE_", key) or key in names
@@ -319,10 +321,10 @@ UNIT = {"source": {"repo": "https://example.com/pytorch.git", "version": "5811a8
 
 @pytest.fixture(scope="module")
 def probed(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Probed:
-    """The libraries by the collection's roles, the role's environment by Ansible, and this machine's nvcc."""
+    """A host with the libraries from the collection's roles, the role's environment, and this machine's nvcc."""
     toolkit = real_toolkit()
     host = bench.fresh()
-    # Install only the tools that a configure run needs, because LLVM takes most of the time.
+    # Install only the tools that a configure run needs, because LLVM would take most of the time.
     tools = ["build-essential", "cmake", "ninja-build"]
     host.run("libraries", stack_method="wheel", build_toolchain_packages=tools).succeeded()
     folder = tmp_path_factory.mktemp("probe")
@@ -333,7 +335,7 @@ def probed(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Probed:
         pytorch_architectures="12.0", pytorch_blas="NVPL", pytorch_unit=UNIT,
     ).succeeded()  # fmt: skip
     plan = json.loads(told.read_text())
-    assert plan["missing"] == ["nvcc 13.0 (role cuda_libraries)"]  # the lab's package of it is empty
+    assert plan["missing"] == ["nvcc 13.0 (role cuda_libraries)"]  # the lab's nvcc package is empty
     home = plan["unit"]["environment"]["CUDA_HOME"]
 
     archive = folder / "probe.tar"
@@ -368,7 +370,8 @@ def probed(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Probed:
 
 @pytest.fixture(scope="module")
 def configured(probed: Probed, version: str) -> Told:
-    """The modules as they are, with the role's environment and, for what is not set, a GPU of 12.1."""
+    """The result with the original modules, the role's environment and, for the case without a list of architectures, a
+    12.1 GPU."""
     environment = {**probed.environment, "LD_PRELOAD": f"{PLACE}/gpu.so"}
     told = probed.configure(version, f"{PLACE}/{version}", environment, "-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared")
     assert told.code == 0, told.output
@@ -377,7 +380,7 @@ def configured(probed: Probed, version: str) -> Told:
 
 @pytest.fixture(scope="module")
 def bare(probed: Probed, version: str) -> Told:
-    """The patched modules, without the variables that say where cuDSS and cuSPARSELt are."""
+    """The result with the patched modules, without the variables that name the directories of cuDSS and cuSPARSELt."""
     environment = {key: value for key, value in probed.environment.items() if not re.match("CUDSS_|CUSPARSELT_", key)}
     environment["LD_PRELOAD"] = f"{PLACE}/gpu.so"
     tree = f"{PLACE}/{version}-patched"
@@ -386,7 +389,7 @@ def bare(probed: Probed, version: str) -> Told:
     return told
 
 
-# --- what is decided ------------------------------------------------------------------------------------------
+# --- decisions ------------------------------------------------------------------------------------------------
 
 
 def test_the_toolkit_is_the_stack_s(probed: Probed, configured: Told) -> None:
@@ -410,7 +413,7 @@ def test_without_the_variables_cmake_drops_them_and_goes_on(bare: Told, version:
     assert bare["CUDSS"] == bare["CUSPARSELT"] == "FALSE"
     assert "Cannot find CUDSS library. Turning the option off" in " ".join(bare.output.split())
     assert bare["use_cudss"] == bare["use_cusparselt"] == "OFF"
-    # As the role's README says, the cache keeps the option, so the check looks at the library's path.
+    # As the role's README says, the cache keeps the option, so the role's check looks at the library's path instead.
     assert bare["cached_use_cudss"] == "1", version
 
 
@@ -428,7 +431,7 @@ def test_unset_a_12_1_is_taken_for_fermi_and_the_fix_mends_that(configured: Told
         assert configured["flags unset"] == TRAP
         assert bare["flags unset"] == "-gencode;arch=compute_121,code=sm_121"
     else:
-        # 12.1(2.0) is newer than the newest that this module knows, 12.0, and so becomes that with PTX.
+        # This module knows nothing newer than 12.0, so it replaces 12.1(2.0) with 12.0 and its PTX.
         fallback = "-gencode;arch=compute_120,code=sm_120;-gencode;arch=compute_120,code=compute_120"
         assert configured["flags unset"] == bare["flags unset"] == fallback
 
@@ -442,7 +445,7 @@ def test_nvcc_takes_the_flags_of_the_list_and_refuses_those_of_the_trap(probed: 
 
 
 def test_a_second_cudss_in_a_directory_of_the_system_is_not_taken(probed: Probed) -> None:
-    """``_LIBRARY`` comes after the system's directories, ``_ROOT`` before them."""
+    """CMake searches ``_LIBRARY`` after the system's directories, but ``_ROOT`` before them."""
     decoy = "/usr/local/lib/libcudss.so"
     probed.host.execute(f"echo decoy > {decoy}")
     try:
@@ -457,7 +460,7 @@ def test_a_second_cudss_in_a_directory_of_the_system_is_not_taken(probed: Probed
 
 
 def test_cuda_home_does_not_choose_the_toolkit_and_cuda_path_does(probed: Probed) -> None:
-    """An nvcc of another directory comes first on PATH, as where somebody has put a script into /usr/local/bin."""
+    """An nvcc in another directory comes first on PATH, as if a script had been put into /usr/local/bin."""
     script, path = "/usr/local/bin/nvcc", "/usr/local/bin:/usr/bin:/bin"
     probed.host.execute(f"printf '#!/bin/sh\\nexec {probed.toolkit}/bin/nvcc \"$@\"\\n' > {script}; chmod +x {script}")
     try:

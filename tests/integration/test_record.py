@@ -1,4 +1,4 @@
-"""A host is recorded by the one file, by an account without sudo, and through Ansible: nothing on it changes."""
+"""A host is recorded with the single file, from an account without sudo, and through Ansible: nothing on it changes."""
 
 import json
 import sys
@@ -14,7 +14,7 @@ from tests.integration.conftest import CHECKOUT, Bench, Host
 
 COMPOSED = CHECKOUT / "tests/unit/data/hosts/dgx-spark.json"
 ARCHIVE = "/srv/sparkforge-record.pyz"
-#: A GB10 that answers as drivers do: without a memory of its own, and without names that it does not know.
+#: A GB10 that answers as the driver does: it reports no memory of its own, and rejects unknown field names.
 NVIDIA_SMI = """#!/bin/sh
 case "$*" in
 *throttle*) echo 'Field "clocks_throttle_reasons.active" is not a valid field to query.'; exit 2 ;;
@@ -86,7 +86,7 @@ def test_ansible_brings_the_same_from_each_host_without_the_rights_of_root(
     assert_whole(json.loads(file.read_text()), file.read_text())
     after = ownership.look(host)
     changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
-    # Files of ssh and of Ansible, which keeps its folder for temporary files.
+    # Ignore files of ssh and of Ansible, which keeps its directory for temporary files.
     assert {path for path in changed if "/.ansible" not in path and not path.startswith("/var/log/")} == set()
 
 

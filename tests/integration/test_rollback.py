@@ -1,4 +1,4 @@
-"""A host goes back to the environment before the current one by one symlink, without a network, and is proven there."""
+"""A host switches back to the previous environment through one symlink, without a network, and is proven there."""
 
 import json
 import re
@@ -16,7 +16,7 @@ ENVIRONMENTS = f"{ROOT}/envs/torch"
 
 @pytest.fixture(scope="module")
 def host(bench: Bench) -> Host:
-    """A host that can make environments, and has none."""
+    """A host that can create environments but has none."""
     host = bench.fresh()
     host.roles("network_access").succeeded()
     host.execute("apt-get -qq update && apt-get -qq install --no-install-recommends -y python3-venv")
@@ -25,7 +25,7 @@ def host(bench: Bench) -> Host:
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A wheel that tells the second environment from the first, and brings a kernel."""
+    """A wheel that distinguishes the second environment from the first, and provides a kernel."""
     return str(stand_ins.write_wheel(tmp_path_factory.mktemp("wheels"), "ipykernel", "7.0.0", {"ipykernel.py": ""}))
 
 
@@ -35,7 +35,7 @@ def made(host: Host, kernel: str) -> tuple[str, str]:
     before = ownership.look(host)
     host.roles("python_env").succeeded()
     first = link(host, "current")
-    # Staged first, as a rollout does it, and switched to in another run.
+    # Stage it first, as a rollout does, and switch to it in another run.
     staged = {"python_env_wheels": [kernel], "python_env_switch": False}
     host.roles("python_env", **staged).succeeded()
     assert (link(host, "current"), link(host, "staged") != first) == (first, True)
@@ -58,7 +58,7 @@ def link(host: Host, name: str) -> str:
 
 
 def back(host: Host, *arguments: str, **variables: t.Any) -> Play:
-    # Nothing brought the libraries of the stack to this host.
+    # The stack's libraries were not installed on this host.
     return host.run("rollback", *arguments, verify_paths=[], verify_sonames=[], **variables)
 
 
@@ -79,7 +79,7 @@ def test_back_and_forward_again_each_with_its_proof(host: Host, two: tuple[str, 
     assert (report["environment_id"], report["verdict"] == "fail") == (first, False)
     assert host.execute(f"{ROOT}/bin/torch-python -c 'import sys; print(sys.prefix)'") == f"{ENVIRONMENTS}/{first}"
 
-    # By its name a second run has nothing to do.
+    # If the environment is named, a second run has nothing to do.
     assert back(host, rollback_environment_id=first).succeeded().changed == 0
     back(host).succeeded()
     assert (link(host, "current"), link(host, "previous")) == (second, first)

@@ -1,7 +1,7 @@
-"""A secret in every place that takes one, the whole site with -vvv and --diff, and a search of all that it left.
+"""Put a secret in every place that accepts one, run the whole site with -vvv and --diff, and search everything it left.
 
-One host builds and serves its wheelhouse behind a password, another one pulls from it. Both fetch through a proxy, from
-an index and from git mirrors that each have a password, and systemd keeps a journal of what sudo and the builds did.
+One host builds and serves its wheelhouse with a password; another installs from it. Both download through a proxy, from
+an index and git mirrors that each have a password, and systemd's journal records the actions of sudo and the builds.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,8 @@ from tests.integration.test_build import VARIABLES, lock, write_stack
 pytestmark = pytest.mark.long
 
 PORT = 8629
-# A name: the pip of Debian 13 fails at https and an address. The containers have it in /etc/hosts, Ansible by RESOLVE.
+# Use a name, because Debian 13's pip fails with https and an address. The containers have it in /etc/hosts, Ansible
+# through RESOLVE.
 NAME = "wheelhouse.sparkforge.test"
 RESOLVE = """import socket
 def getaddrinfo(host, *rest, _ask=socket.getaddrinfo, **options):
@@ -33,7 +34,7 @@ NOTHING = "nothing-has-this-name==1.0 --hash=sha256:" + "0" * 64
 
 @dataclass
 class Site:
-    """Two hosts, what their inventory says of secrets, and where the controller keeps what it writes."""
+    """Two hosts, the secrets in their inventory, and the controller's directory for output."""
 
     builder: Host
     taker: Host
@@ -46,7 +47,7 @@ class Site:
         return [self.builder, self.taker]
 
     def give(self, **changed: object) -> None:
-        """Write the secrets where a person keeps them: on the controller, in a file of one's own, for each host."""
+        """Write the secrets to a private file for each host on the controller, as a user would."""
         for host in self.hosts:
             path = host.inventory / "host_vars" / f"{host.name}.yml"
             path.parent.mkdir(exist_ok=True)
@@ -54,7 +55,7 @@ class Site:
             path.write_text(yaml.safe_dump({**self.variables[host.name], **changed}))
 
     def run(self, name: str, playbook: str, *arguments: str, **variables: object) -> Play:
-        """Run a playbook on both, and keep what it prints."""
+        """Run a playbook on both hosts, and keep its output."""
         all_variables = {**VARIABLES, **variables}
         del all_variables["sparkforge_rewrite"]
         limit = ",".join(host.name for host in self.hosts)
@@ -63,7 +64,7 @@ class Site:
         return play
 
     def search(self) -> planted.Found:
-        """Search both hosts, and on the controller all that these runs could write."""
+        """Search both hosts, and everything on the controller that these runs could have written."""
         hits = planted.Found()
         for host in self.hosts:
             hits += planted.on_host(host, self.secrets)
@@ -73,14 +74,14 @@ class Site:
         return hits
 
     def unexpected(self, hits: planted.Found) -> list[planted.Hit]:
-        """Return the hits that neither the table of accepted files nor the controller's own inventory explains."""
+        """Return the hits that are neither in the table of accepted files nor in the controller's own inventory."""
         own = {str(host.inventory / "host_vars" / f"{host.name}.yml") for host in self.hosts}
         rows = planted.accepted()
         return [hit for hit in hits.hits if hit.where not in own and not any(row.covers(hit) for row in rows)]
 
 
 def plant(builder: Host, taker: Host, secrets: Planted, https: str, http: str, tls: serve.Certificate) -> dict:
-    """Return the variables of each host: a secret of its own in every place that takes one."""
+    """Return each host's variables, with a different secret in every place that accepts one."""
     mirror = builder.mirror["url"].removeprefix("https://")
     archive = builder.execute("grep -hoE 'https?://[^/ ]+' -r /etc/apt/sources.list* | head -1").partition("://")[2]
 
@@ -90,7 +91,7 @@ def plant(builder: Host, taker: Host, secrets: Planted, https: str, http: str, t
     both = {
         "ansible_become_password": secrets.text("become"),
         "sparkforge_proxies": {"https": https, "http": http, "no_proxy": [archive, NAME]},
-        # Two beginnings of URLs: of what the stack names, and of submodules.
+        # Two URL prefixes: that of the stack's sources, and that of submodules.
         "sparkforge_rewrite": {
             upstream.ELSEWHERE: at("submodules", "git/"),
             f"{builder.mirror['url_here']}/git/": at("git", "git/"),
@@ -122,7 +123,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         builder, taker = (bench.fresh("systemd", ["--cap-add=SYS_ADMIN"]) for _number in range(2))
         for host in (builder, taker):
             assert host.execute("systemctl is-system-running --wait") == "running"
-            # By stdin of a program in the container: arguments are shown.
+            # Pass it through stdin of a program in the container: command-line arguments are visible.
             image.podman("exec", host.container, "python3", "-c", BECOME.format(secrets.text("become").encode().hex()))
         write_stack(builder)
         lock(builder, "-e", "ansible_become_password=spark").succeeded()
@@ -156,11 +157,11 @@ def test_no_secret_is_left_or_shown_by_a_site_that_succeeds_nor_by_one_that_fail
     site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with planted.sampled(site.secrets) as sampler:
-        # As far as it comes: on a host from the factory no compiler is there to ask for its version.
+        # This run may fail: a host in its factory state has no compiler that could report its version.
         site.run("check", "site", "--check")
         site.run("first", "site").succeeded()
         after = site.search()
-        # The wheelhouse answers by now, and the controller asks it, since a key vouches for what it has.
+        # The wheelhouse is now being served, so the controller queries it, since a key vouches for its content.
         key = site.builder.execute("cut -d ' ' -f 1,2 /opt/sparkforge/keys/wheelhouse.pub").strip()
         for variables in site.variables.values():
             variables["sparkforge_wheelhouse_signers"] = [key]
@@ -169,7 +170,7 @@ def test_no_secret_is_left_or_shown_by_a_site_that_succeeds_nor_by_one_that_fail
         site.run("converged", "site", "--check").succeeded()
         failed = fail(site)
         hits = site.search()
-    # apt downloads as an account of its own, which has to tell the proxy its password; others cannot look at it.
+    # apt downloads as its own account, which must send the proxy its password; other accounts cannot read that process.
     allowed = [0, *(planted.user_id(site.builder, name) for name in ("sparkforge", "_apt"))]
     hits += sampler.end(allowed)
     for host in site.hosts:
@@ -184,15 +185,15 @@ def test_no_secret_is_left_or_shown_by_a_site_that_succeeds_nor_by_one_that_fail
         print("explained:", *explained, sep="\n  ")
         print(f"{len(unexpected)} not explained:", *sorted(set(map(str, unexpected))), sep="\n  ")
     assert unexpected == []
-    # Or the failures would prove nothing.
+    # Otherwise the failures would prove nothing.
     assert [message for message, play in failed.items() if play.code == 0 or message not in play.text] == []
-    # Each row of the table has its file, or it is not needed.
+    # Every row of the table must match a file; otherwise it is not needed.
     searched = [*after.hits, *hits.hits]
     assert [row.path for row in planted.accepted() if not any(row.covers(hit) for hit in searched)] == []
 
 
 def fail(site: Site) -> dict[str, Play]:
-    """Let the site fail in each place that has a secret; return each run by what it has to say."""
+    """Make the site fail at each place that has a secret; return each run by its expected message."""
     runs = {}
     broken = {**VARIABLES["pytorch_unit"], "environment": {"FIXTURE_WEIGHT": "3"}}
     rewrite = {

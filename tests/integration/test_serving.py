@@ -1,6 +1,8 @@
-"""A model server of the lab where systemd runs: its unit as it runs, its key, its weights, switch, rollback, absent.
+"""One of the lab's model servers under systemd: its running unit, its key, its weights, switching, rollback and
+removal.
 
-The unit is asked itself, not its text: systemd, the kernel, and the server about what it may do.
+The tests query the running unit instead of reading its file: they ask systemd, the kernel, and the server what it may
+do.
 """
 
 import json
@@ -36,7 +38,7 @@ def wheel(folder: Path, version: str) -> str:
 def host(bench: Bench) -> Host:
     host = bench.fresh("systemd", ["--cap-add=SYS_ADMIN"])
     assert host.execute("systemctl is-system-running --wait") == "running"
-    # As systemd does where it is no container's: credentials are mounts that have to reach the unit (systemd.exec(5)).
+    # systemd does this outside of containers: credentials are mounts that must propagate to the unit (systemd.exec(5)).
     host.execute("mount --make-rshared /")
     host.execute(
         f"mkdir -p {MODEL} /opt/sparkforge/fabric && echo NCCL_IB_HCA=rocep1s0f0 > /opt/sparkforge/fabric/nccl.env"
@@ -57,7 +59,7 @@ def serve(host: Host, wheel: str, *arguments: str, **variables: Any) -> Play:
         "serving_model": MODEL,
         "serving_start_timeout": 60,
         "python_env_wheels": [wheel],
-        # Nothing brought the libraries of the stack to this host.
+        # The stack's libraries were not installed on this host.
         "verify_paths": [],
         "verify_sonames": [],
         **variables,
@@ -78,14 +80,14 @@ print(answer.status, answer.read().decode())
 
 
 def asked(host: Host, path: str = "/", key: str = "") -> Any:
-    """Return what the server answers, or the status where it answers nothing or refuses."""
+    """Return the server's answer, or its status if the answer is empty or a refusal."""
     command = ["python3", "-c", ASK, f"http://127.0.0.1:8000{path}", key]
     status, _space, body = host.execute(shlex.join(command)).partition(" ")
     return json.loads(body) if status == "200" and body else int(status)
 
 
 def shown(host: Host, *names: str) -> dict[str, str]:
-    """Return properties of the unit as systemd has it."""
+    """Return properties of the unit from systemd."""
     properties = " ".join(f"-p {name}" for name in names)
     return dict(line.split("=", 1) for line in host.execute(f"systemctl show {UNIT} {properties}").splitlines())
 
@@ -95,7 +97,7 @@ def current(host: Host) -> str:
 
 
 def with_an_engine(bench: Bench) -> Host:
-    """Return a host with systemd, a model, and an environment that is none but for a stand-in of the engine."""
+    """Return a host with systemd, a model, and a fake environment that contains only a stand-in for the engine."""
     host = bench.fresh("systemd", ["--cap-add=SYS_ADMIN"])
     host.execute("systemctl is-system-running --wait")
     engine = f"{ENVIRONMENTS}/one/vllm/entrypoints/cli"
@@ -110,7 +112,7 @@ def with_an_engine(bench: Bench) -> Host:
 
 
 def test_the_unit_that_runs_is_shut_in(bench: Bench) -> None:
-    """The role alone, in an environment that is none, so that every run of the tests can afford to ask."""
+    """Only the role runs, in a fake environment, so that every test run can afford this test."""
     host = with_an_engine(bench)
     variables = {"serving_engine": "vllm", "serving_model": MODEL, "serving_start_timeout": 60}
     host.roles("serving", **variables).succeeded()
@@ -119,7 +121,7 @@ def test_the_unit_that_runs_is_shut_in(bench: Bench) -> None:
         "DevicePolicy", "DeviceAllow", "IPAddressDeny", "IPAddressAllow", "ProtectHome", "MainPID",
     )  # fmt: skip
     process = properties.pop("MainPID")
-    # Its own processes talk to each other where nobody else does.
+    # The server's processes communicate where no other host can reach them.
     inside = asked(host)["environment"]
     names = ("VLLM_HOST_IP", "GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
     assert [inside[name] for name in names] == ["127.0.0.1", "lo", "lo"]
@@ -140,13 +142,13 @@ def test_the_unit_that_runs_is_shut_in(bench: Bench) -> None:
         "write etc": "EROFS", "write sparkforge": "EROFS", "write its home": "None", "make setuid": "EPERM",
         "make a namespace": "EPERM", "open a raw socket": "EAFNOSUPPORT", "chroot": "EPERM",
         "leave the host": "EPERM",
-        # Without these no just-in-time compiler works, and no engine chooses its cores.
+        # Without these, just-in-time compilers fail and engines cannot choose their cores.
         "compile": "None", "choose cores": "None", "processes": [account],
     }  # fmt: skip
     assert host.exposure(UNIT) <= MOST_EXPOSED
 
 
-#: Stands for the proof: it asks the server and reads the model, as the real one does, and finds a fault if told to.
+#: Stands in for the proof: like the real one, it queries the server and reads the model; it reports a fault on request.
 PROVE = """
 import json, os, sys, urllib.request
 url, model, report = sys.argv[2], sys.argv[4], sys.argv[6]
@@ -202,7 +204,7 @@ def test_check_mode_changes_nothing(host: Host, wheels: tuple[str, str]) -> None
 
 @pytest.mark.long
 def test_a_server_runs_as_its_own_account_and_a_second_run_changes_nothing(host: Host, wheels: tuple[str, str]) -> None:
-    # An argument that systemd would read otherwise.
+    # systemd would interpret this argument if it were not quoted.
     arguments = ["--served-model-name", 'a "b" %h $HOME']
     variables = {"serving_arguments": arguments, "serving_environment": {"GREETING": "50 % of $x"}}
     serve(host, wheels[0], serving_networks=["localhost", "192.0.2.0/24"], **variables).succeeded()
@@ -237,7 +239,7 @@ def test_beyond_this_host_only_who_has_the_key_is_answered_and_nobody_else_sees_
     assert asked(host, "/health") == 200
     assert asked(host, key=KEY)["middleware"] == "sparkforge_launch.Guard"
     assert KEY not in played.output
-    # In no command line or environment of any process, no journal and no file but root's and systemd's own.
+    # The key is in no process's command line or environment, in no journal, and only in files of root and systemd.
     seen = "cat /proc/*/cmdline /proc/*/environ 2>/dev/null | tr '\\0' '\\n'; journalctl --no-pager"
     assert KEY not in host.execute(seen)
     files = host.execute(f"grep -rlsF {KEY} /etc /opt /run /var /home /tmp /root", check=False).splitlines()
@@ -272,7 +274,7 @@ def test_weights_that_their_owner_keeps_to_himself_are_read_where_they_are(host:
     assert sorted(json.loads(can["read the model"].replace("b'", '"').replace("'", '"').replace("\\n", ""))) == [
         "numbers", "{}",
     ]  # fmt: skip
-    # Of her home it has the model alone; who is not the server sees nothing of the mount.
+    # The server sees only the model from her home, and other accounts see nothing of the mount.
     assert can["list homes"] == "['/home/ada/.cache']" and can["write the model"] == "EROFS"
     assert host.execute("su nobody -s /bin/sh -c 'ls /run/sparkforge/serving'", check=False) == ""
     assert host.execute("find /home/ada -printf '%p %m %u %l\\n' | sort") == modes
@@ -309,13 +311,13 @@ def test_a_server_that_does_not_come_up_stays_off_and_says_why_until_it_is_mende
     assert "does not answer on port 8000 after 2 starts, and was stopped" in play.text
     assert "ValueError: no such layer" in play.text
     assert "playbooks/rollback.yml -e python_env_name=serving" in play.text
-    # Neither now nor at the next boot.
+    # It does not run now, and will not start at the next boot.
     assert shown(host, "ActiveState", "UnitFileState") == {"ActiveState": "failed", "UnitFileState": "disabled"}
     login_text = host.execute("run-parts /etc/update-motd.d")
     assert f"{UNIT}.service is off since" in login_text and "after 2 starts: it exited with status 1." in login_text
     assert "ValueError: no such layer" in login_text and f"systemctl enable --now {UNIT}" in login_text
     assert f"{UNIT}.service is off since" in host.run("status").succeeded().text
-    # As a person does who mends the cause and follows those words.
+    # Repair the cause, then follow the message as a user would.
     host.execute(
         f"echo '{{}}' > /srv/models/broken/config.json; systemctl reset-failed {UNIT}; systemctl enable --now {UNIT}"
     )
@@ -328,7 +330,7 @@ def test_a_server_that_does_not_come_up_stays_off_and_says_why_until_it_is_mende
 
 @pytest.fixture(scope="module")
 def hub(host: Host) -> Iterator[Hub]:
-    """The lab's hub, which the container reaches, and the wheels of its client there."""
+    """The lab's hub, reachable from the container, and the wheels of its client on the host."""
     folder = cache_directory() / "hub-wheels"
     command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--require-hashes", "--only-binary=:all:"]
     command += ["--python-version", "3.13", "--implementation", "cp", "-d", str(folder)]
@@ -353,7 +355,7 @@ def test_a_model_by_its_name_is_got_and_served(host: Host, hub: Hub, wheels: tup
         "serving_model": "Org/Tiny", "serving_model_hub": hub.url, "python_env_find_links": ["/srv/wheels"],
         "serving_models": "/srv/hub",
     }  # fmt: skip
-    # A disk that is too small is said before, and one that fills up meanwhile when it does.
+    # A disk that is too small is reported in advance; one that fills up during the download is reported then.
     host.execute("mkdir -p /srv/hub && mount -t tmpfs -o size=20m none /srv/hub")
     assert "Org/Tiny needs" in host.run("model", **variables).failed().text
     host.execute("mount -o remount,size=30m /srv/hub")
@@ -384,7 +386,7 @@ def test_a_model_by_its_name_is_got_and_served(host: Host, hub: Hub, wheels: tup
     assert host.execute("ls /srv/hub").split() == ["CACHEDIR.TAG"]
 
 
-#: A hub on the host itself: over plain HTTP no token goes to another one.
+#: A hub on the host itself: over plain HTTP, a token is sent only to the local host.
 GATED = """
 import sys, threading
 sys.path.insert(0, "/srv")

@@ -1,4 +1,4 @@
-"""The whole site on one host: looked at, run, run again, looked at again, and taken back."""
+"""The whole site on one host: check, run, run again, check again, and uninstall."""
 
 import json
 import re
@@ -8,7 +8,7 @@ import pytest
 from tests.integration import ownership
 from tests.integration.conftest import OWN_LOADER_ENTRY, OWN_PACKAGE, Play, SiteRun
 
-# DESIGN.md: a converged host costs one remote call a role at most; issue 2 bounds the site of these roles.
+# DESIGN.md: a converged host costs at most one remote call per role; issue 2 sets the limit for the site's roles.
 REMOTE_CALLS_BOUND = 10
 
 
@@ -74,11 +74,11 @@ def test_a_wrong_sudo_password_ends_in_one_clear_message(site_run: SiteRun) -> N
     assert site_run.host.contents() == before
 
 
-# --- the way back, last: after it the host has nothing of the site ----------------------------------------------------
+# --- uninstalling, last: afterwards the host has nothing of the site --------------------------------------------------
 
 
 class Uninstalled:
-    """A host on which the site ran and was taken back, with what the plays said."""
+    """A host on which the site was run and then uninstalled, with the plays' output."""
 
     def __init__(self, run: SiteRun) -> None:
         run.first.succeeded()

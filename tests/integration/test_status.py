@@ -1,4 +1,4 @@
-"""playbooks/status.yml on a host as from the factory, provisioned, drifted: what it says, and that site.yml agrees."""
+"""playbooks/status.yml on a host in its factory state, provisioned, or drifted: its output, which site.yml confirms."""
 
 import json
 import re
@@ -12,12 +12,12 @@ import yaml
 from tests.integration.conftest import Host, Play
 
 ROOT = "/opt/sparkforge"
-#: A package that the role build_toolchain brings and that nothing else needs.
+#: A package that the role build_toolchain installs and that no other package needs.
 REMOVED = "ninja-build"
 
 
 def state_of(play: Play) -> dict[str, t.Any]:
-    """Return what the play printed as JSON."""
+    """Return the JSON that the play printed."""
     line = next(line for line in play.output.splitlines() if line.startswith('{"check_mode"'))
     return json.loads(line)
 
@@ -46,14 +46,14 @@ class Drifted:
 
 @pytest.fixture(scope="module")
 def drifted(provisioned: Host) -> Drifted:
-    """A package is removed, and a part of the environment."""
+    """A host without one package and one part of the environment."""
     part, aside = f"$(echo {ROOT}/envs/torch/current/lib/python3*/site-packages)/sympy", "/srv/sympy"
     provisioned.execute(f"apt-get -qq remove -y {REMOVED} && mv {part} {aside}")
     try:
         play, row = provisioned.run("status"), row_of(provisioned)
         site = provisioned.run("site", "--check", "--diff")
     finally:
-        # The host is shared.
+        # Repair the host, which other tests share.
         provisioned.execute(f"mv {aside} {part} && apt-get -qq install -y {REMOVED}")
     return Drifted(play, row, site, row_of(provisioned))
 

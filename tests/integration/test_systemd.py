@@ -1,4 +1,5 @@
-"""A build where systemd runs and memory is short, as on a Spark: a transient unit, its limit, kills by the kernel."""
+"""A build where systemd runs and memory is short, as on a Spark: a transient unit, its limit, and kills by the
+kernel."""
 
 import re
 import tarfile
@@ -15,7 +16,7 @@ project(hungry C)
 add_library(hungry SHARED {sources})
 install(TARGETS hungry LIBRARY DESTINATION lib)
 """
-# As hungry as a CUDA compiler is. While /tmp/gate is there it waits, so that a test can look at a running build.
+# Needs as much memory as a CUDA compiler. It waits while /tmp/gate exists, so that a test can inspect a running build.
 COMPILER = """#!/bin/sh
 case " $* " in
   *" -c "*unit_*)
@@ -27,14 +28,14 @@ esac
 exec /usr/bin/gcc "$@"
 """
 MEMORY_MIB = 1200
-# One that has ended may stay loaded for a while on control groups of version 1.
+# With version 1 of control groups, a stopped unit may stay loaded for a while.
 RUNNING = "systemctl list-units --state=active,activating,deactivating,failed --no-legend 'sparkforge-*'"
 
 
 @pytest.fixture(scope="module")
 def booted(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Host:
     limit = f"{MEMORY_MIB}m"
-    # As on a Spark, systemd may confine what it starts.
+    # As on a Spark, systemd can confine the services that it starts.
     host = bench.fresh("systemd", [f"--memory={limit}", f"--memory-swap={limit}", "--cap-add=SYS_ADMIN"])
     assert host.execute("systemctl is-system-running --wait") == "running"
     host.execute("apt-get update -q && apt-get install -y -q --no-install-recommends g++ cmake ninja-build")
@@ -52,7 +53,7 @@ def booted(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Host:
 
 
 def build(host: Host, mib: int, **options: Any) -> dict[str, Any]:
-    """Build the project with a compiler that takes so much memory."""
+    """Build the project with a compiler that needs this much memory."""
     compiler = f"/usr/local/lib/hungry-{mib}/gcc"
     host.execute(f"mkdir -p $(dirname {compiler}) && cat > {compiler} <<'END'\n{COMPILER.format(mib=mib)}END")
     host.execute(f"chmod 0755 {compiler}")
@@ -91,16 +92,16 @@ def test_a_build_is_a_transient_unit_with_a_memory_limit_and_resumes_after_syste
         service = f"sparkforge-hungry-{wait_for(booted, 'build')['fingerprint']}.service"
         shown = booted.execute(f"systemctl show {service} -p ActiveState -p MemoryMax -p User -p OOMPolicy")
         properties = dict(line.split("=", 1) for line in shown.splitlines())
-        # A directory that every account may write to does not belong to a build.
+        # A directory that any account can write to does not belong to a build.
         assert "Read-only file system" in booted.execute("cat /tmp/refused")
         assert booted.execute("ls /srv/open") == ""
         assert properties["ActiveState"] == "active"
         assert properties["User"] == "sparkforge"
         assert properties["OOMPolicy"] == "continue"
-        # All that the host has but the reserve.
+        # All of the host's memory except the reserve.
         assert int(properties["MemoryMax"]) == (MEMORY_MIB - 1) << 20
         assert "It builds (" + service in booted.execute("systemd-inhibit --list --no-legend --no-pager")
-        # None is a child of the connection, whose end would end it.
+        # The service is not a child of the ssh connection, so it survives when the connection is closed.
         assert "sshd" not in booted.execute(f"cat /proc/$(systemctl show {service} -p MainPID --value)/cgroup")
         booted.execute(f"systemctl kill --signal=KILL {service}")
         assert booted.task("sparkforge.dgx_spark.build_info")["running"] == []
@@ -111,7 +112,7 @@ def test_a_build_is_a_transient_unit_with_a_memory_limit_and_resumes_after_syste
     assert (done["changed"], done.get("status")) == (True, "built"), done
     (receipt,) = booted.task("sparkforge.dgx_spark.build_info")["receipts"]
     assert receipt["attempts"] == 2
-    # Collected, also the one that was killed; and the host may sleep again.
+    # The units are unloaded, including the killed one, and the host may sleep again.
     assert "sparkforge" not in booted.execute("systemd-inhibit --list --no-legend --no-pager")
     assert "suspending" not in booted.execute(f"cat {done['log']}")
     assert booted.execute(RUNNING) == ""
@@ -119,8 +120,8 @@ def test_a_build_is_a_transient_unit_with_a_memory_limit_and_resumes_after_syste
 
 
 def test_the_reserve_is_counted_once(booted: Host) -> None:
-    # A quarter of 1200 MiB is kept. Taken off the limit and then again off what is available within it, it would leave
-    # 675 MiB at most.
+    # A quarter of 1200 MiB is reserved. If it were subtracted both from the limit and from the memory available within
+    # the limit, at most 675 MiB would be left.
     done = build(booted, 18, jobs=2, memory_reserve=0, memory_per_job=340)
     assert done.get("status") == "built", done
     assert "2 jobs of 2 requested: " in booted.execute(f"cat {done['log']}")
@@ -132,7 +133,7 @@ def test_with_a_password_for_sudo_a_build_is_followed(booted: Host) -> None:
 
 @pytest.mark.long
 def test_a_build_that_the_kernel_kills_for_memory_goes_on_with_half_the_jobs(booted: Host) -> None:
-    # Two of them do not fit, one does.
+    # Memory suffices for one of these jobs, but not for two.
     done = build(booted, 3 * MEMORY_MIB // 5, jobs=2)
     assert done.get("status") == "built", done
     receipt = next(each for each in booted.task("sparkforge.dgx_spark.build_info")["receipts"] if each["jobs"] == 1)

@@ -1,4 +1,4 @@
-"""The whole site, its proof and a second run on hosts whose accounts, root as well, have a strict umask."""
+"""The whole site, its proof and a second run on hosts where all accounts, including root, have a strict umask."""
 
 import json
 
@@ -7,7 +7,7 @@ import pytest
 from tests.integration import ownership
 from tests.integration.conftest import Bench, Host
 
-# For who logs in, by PAM, for what sudo starts, and for the shells of both accounts.
+# Set it for logins (through PAM), for commands run by sudo, and for the shells of both accounts.
 STRICT = """set -e
 sed -i 's/pam_umask.so.*/pam_umask.so umask=0{umask} nousergroups/' /etc/pam.d/common-session*
 echo 'Defaults umask=0{umask}' > /etc/sudoers.d/umask && chmod 0440 /etc/sudoers.d/umask
@@ -16,7 +16,7 @@ echo 'umask {umask}' | tee -a /root/.profile /root/.bashrc >> /home/spark/.profi
 
 
 def umask_of(host: Host, become: bool) -> int:
-    """Return the umask that a module starts with, by the mode that a directory of its gets."""
+    """Return a module's umask, taken from the mode of a directory that it creates."""
     made = host.task("ansible.builtin.file", become=become, path=f"/tmp/umask-{become}", state="directory")
     host.task("ansible.builtin.file", become=become, path=f"/tmp/umask-{become}", state="absent")
     return int(made["mode"], 8) ^ 0o777
@@ -31,9 +31,9 @@ def umask(request: pytest.FixtureRequest) -> str:
 def strict(umask: str, bench: Bench) -> Host:
     host = bench.fresh()
     host.execute(STRICT.format(umask=umask))
-    # Or all that follows would prove nothing.
+    # Otherwise the rest of the test would prove nothing.
     assert {umask_of(host, become) for become in (False, True)} == {int(umask, 8)}
-    # Left by the look, and by the site again.
+    # Created by the check above, and again by the site.
     host.execute("rm /home/spark/.sudo_as_admin_successful")
     return host
 
@@ -43,7 +43,7 @@ def test_a_strict_umask_changes_no_owner_and_no_mode(strict: Host, umask: str) -
     before = ownership.look(strict)
     assert strict.run("site").succeeded().changed > 0
     assert ownership.compared(ownership.left(strict, before), "site", umask) == []
-    # The proof ran as nobody and found what the site made.
+    # The proof ran as nobody and could read everything the site had made.
     report = json.loads((strict.reports / f"{strict.name}.json").read_text())
     assert [check for check in report["checks"] if check["status"] == "fail"] == []
     assert "pass" in {check["status"] for check in report["checks"]}

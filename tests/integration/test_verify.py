@@ -1,4 +1,4 @@
-"""verify on a provisioned host: silence is failure, and each failure names its cause and its remedy."""
+"""verify on a provisioned host: silence is a failure, and each failure names its cause and remedy."""
 
 import json
 from collections.abc import Iterator
@@ -40,14 +40,14 @@ def failed(host: Host, kind: str = "") -> dict[str, dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def removed(provisioned: Host) -> Removed:
-    """Somebody has removed two packages' libraries by hand and refreshed the loader's cache."""
+    """The libraries of two packages were removed by hand, and the loader's cache was refreshed."""
     files = "/usr/local/cuda-13.0/targets/*/lib/libcublas.so.13* /usr/lib/*/libcusparseLt/13/libcusparseLt.so.0*"
     gone = f"tar -C / -cf /srv/gone.tar $(ls {files} | sed s,^/,,) && rm {files} && /sbin/ldconfig"
     with broken(provisioned, gone, "tar -C / -xf /srv/gone.tar && /sbin/ldconfig"):
         play = provisioned.run("verify")
         report_before = report(provisioned)
         checked = provisioned.run("verify", "--check")
-    # Mended before the tests look at what was said: the host is shared.
+    # The host is shared, so it is repaired before the tests look at the output.
     return Removed(play, report_before, checked, report(provisioned, ".check"))
 
 

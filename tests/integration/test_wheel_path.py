@@ -1,6 +1,6 @@
-"""The site with official wheels as it is shipped: what the host gets of it, how often it is called, and the way back.
+"""The site with official wheels, as shipped: the changes to the host, the number of remote calls, and the removal.
 
-With NVIDIA's libraries too: test_site.py. docs/evidence/wheel-path.md has the figures.
+test_site.py also installs NVIDIA's libraries. docs/evidence/wheel-path.md has the figures.
 """
 
 import json
@@ -14,7 +14,7 @@ from tests.integration.conftest import Bench, Host, Play
 pytestmark = pytest.mark.long
 
 WHEELS = {"stack_libraries": "auto"}
-#: Packages that only a build needs on the host.
+#: Packages the host needs only for builds.
 FOR_BUILDS = re.compile(
     r"(cuda|nvidia|nvpl|clang|llvm|lld|cmake|ninja|ccache|patchelf|lib(cu(blas|dnn|dss|sparse|solver|fft|rand|file)|nccl|clang|llvm))"
 )
@@ -22,7 +22,7 @@ FOR_BUILDS = re.compile(
 
 @dataclass
 class Provisioned:
-    """A host with official wheels, what it was before, and the runs of the site on it."""
+    """A host with official wheels, its previous state, and the runs of the site on it."""
 
     host: Host
     packages: set[str]

@@ -74,12 +74,12 @@ class Builder:
         return answer.status, content
 
     def wheel(self, unit: str) -> str:
-        """Return the path of a unit's wheel below the platform's directory."""
+        """Return the path of a unit's wheel, relative to the platform's directory."""
         return str(next((self.local.house / unit).rglob("*.whl")).relative_to(self.local.house))
 
 
 def send(host: Host, tree: WheelTree) -> None:
-    """Put a tree on the host, with what builds leave owned by the account that builds."""
+    """Copy a tree to the host; the build account owns the files that builds create."""
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w") as packed:
         packed.add(tree.root, "opt/sparkforge")
@@ -95,7 +95,7 @@ def send(host: Host, tree: WheelTree) -> None:
 
 
 def rewritten(units: dict[str, t.Any], tree: WheelTree) -> dict[str, t.Any]:
-    """Return the fact as the host has it: its paths are the host's."""
+    """Return the units with their paths changed to those on the host."""
     return json.loads(json.dumps(units).replace(str(tree.root), "/opt/sparkforge"))
 
 
@@ -122,7 +122,7 @@ def published(builder: Builder) -> Builder:
 
 @pytest.fixture(scope="module")
 def served(published: Builder) -> Builder:
-    """Over plain HTTP, for everybody."""
+    """The wheelhouse served over plain HTTP, without a password."""
     before = published.host.contents()
     checked = published.serve("--check", "--diff").succeeded()
     assert checked.changed > 0
@@ -132,7 +132,7 @@ def served(published: Builder) -> Builder:
 
 
 def run(*command: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    # Neither this machine's own index nor its cache of wheels nor its certificates.
+    # Ignore this machine's own index, wheel cache and certificates.
     foreign = re.compile(r"(PIP|UV)_.*|(REQUESTS|CURL)_CA_BUNDLE|SSL_CERT_(FILE|DIR)|NETRC")
     ours = {key: value for key, value in os.environ.items() if not foreign.fullmatch(key)}
     variables = {**ours, "UV_NO_CONFIG": "1", **environment}
@@ -145,7 +145,7 @@ def pip(target: Path, *arguments: str | Path, **environment: str) -> subprocess.
 
 
 def requirements(builder: Builder, target: Path, **digests: str) -> Path:
-    """Write the lines that a host makes of the manifest."""
+    """Write the requirements that a host generates from the manifest."""
     lines = []
     for unit in builder.units.values():
         for wheel in unit["wheels"]:
@@ -176,7 +176,7 @@ def test_published_files_belong_to_root_and_second_run_changes_nothing(published
 
 
 def modules(play: Play) -> list[str]:
-    """Return the remote calls of a play that ran with -vvv."""
+    """Return the modules that a play, run with -vvv, called on the host."""
     return re.findall(r"Using module file \S+/(\w+)\.py", play.output)
 
 
@@ -238,7 +238,7 @@ def test_pip_refuses_a_wheel_whose_hash_is_wrong(served: Builder, tmp_path: Path
     base = f"http://{served.address}:{PORT}/{PLATFORM}/simple/"
     torch = served.wheel("pytorch")
     path = f"/opt/sparkforge/wheelhouse/{PLATFORM}/{torch}"
-    # Exchanged on the builder after it was published, with the size that it had.
+    # Swap it on the builder after it was published, keeping its size.
     served.host.execute(f"cp -p {path} /tmp/torch.whl && printf X | dd of={path} conv=notrunc bs=1 seek=60 status=none")
     target = tmp_path / "site"
     done = pip(
@@ -252,7 +252,7 @@ def test_pip_refuses_a_wheel_whose_hash_is_wrong(served: Builder, tmp_path: Path
     assert Path(torch).name in refused["cause"] and "Nothing was published" in refused["cause"]
     assert served.units["pytorch"]["wheels"][0]["sha256"] in refused["cause"]
     assert "Traceback" not in json.dumps(refused)
-    # Files that were published before are served unchanged.
+    # Previously published files are still served unchanged.
     assert served.get(f"/{PLATFORM}/manifests/torch-2.9.1-{LOCK}.json")[0] == 200
     served.host.execute(f"cp -p /tmp/torch.whl {path} && rm /tmp/torch.whl")
     mended = served.publish()
@@ -278,7 +278,7 @@ def test_uv_installs_from_it_with_hashes(served: Builder, tmp_path: Path) -> Non
     assert "hash" in refused.stderr.lower()
 
 
-# --- bad input: one message, and what was served before is served
+# --- bad input: one message, and the previous content is still served
 
 
 def assert_refused(served: Builder, *phrases: str, **variables: object) -> None:
@@ -317,7 +317,7 @@ def test_a_site_that_nginx_does_not_read_is_taken_back(served: Builder) -> None:
     assert "nginx does not serve it: " in refused.text and "are unchanged" in refused.text
     assert served.host.contents() == before
     served.host.execute(f"sed -i 's|# {include}|{include}|' /etc/nginx/nginx.conf")
-    # The handler had let nginx read the file without it.
+    # nginx had re-read its configuration without the file, so the role reports a change.
     assert served.serve().succeeded().changed > 0
     assert served.get(f"/{PLATFORM}/simple/")[0] == 200
 
@@ -337,7 +337,7 @@ def tls(certificate: serve.Certificate) -> dict[str, str]:
 
 @pytest.fixture
 def guarded(served: Builder, tls: dict[str, str]) -> t.Iterator[dict[str, str]]:
-    """The variables with which it is served over HTTPS to those who know the password."""
+    """Variables for serving over HTTPS with a password."""
     variables = {**tls, "wheelhouse_username": USER, "wheelhouse_password": PASSWORD}
     yield variables
     served.serve().succeeded()
@@ -347,7 +347,7 @@ def basic(password: str) -> str:
     return "Basic " + base64.b64encode(f"{USER}:{password}".encode()).decode()
 
 
-# With systemd another test serves over TLS with a password.
+# Another test serves over TLS with a password under systemd.
 @pytest.mark.long
 def test_tls_and_a_password(
     served: Builder, guarded: dict[str, str], certificate: serve.Certificate, tmp_path: Path
@@ -356,14 +356,13 @@ def test_tls_and_a_password(
     assert first.changed > 0
     second = served.serve("-vvv", "--diff", **guarded).succeeded()
     assert second.changed == 0
-    # Neither the password nor its digest nor the key is in what is printed or in a receipt.
+    # The password, its digest and the key are neither printed nor in a receipt.
     secrets = served.host.execute(f"cat {SECRETS}/htpasswd").partition(":")[2].strip()
     key = Path(guarded["wheelhouse_tls_key"]).read_text().splitlines()[1]
     receipts = served.host.execute("cat /opt/sparkforge/receipts/*wheelhouse*")
     for secret in (PASSWORD, secrets, key):
         assert secret not in receipts
         for play in (first, second):
-            # But for the line in which Ansible with -vvv shows what this test gave it with -e.
             assert secret not in play.output
     assert served.host.execute(f"stat -c '%a %U:%G' {SECRETS}/htpasswd") == "640 root:www-data"
     assert served.host.execute(f"stat -c '%a %U:%G' {SECRETS}/tls.pem") == "600 root:root"
@@ -380,7 +379,7 @@ def test_tls_and_a_password(
         assert served.get(f"/{PLATFORM}/{path}", tls=trusting, Authorization=basic(PASSWORD))[0] == 200
     with pytest.raises(ssl.SSLCertVerificationError):
         served.get(page, tls=ssl.create_default_context())
-    # pip, with the password in a file of its own and not in the URL.
+    # Give pip the password in a separate file, not in the URL.
     netrc = tmp_path / "netrc"
     netrc.write_text(f'machine {served.address} login {USER} password "{PASSWORD}"\n')
     netrc.chmod(0o600)
@@ -388,7 +387,7 @@ def test_tls_and_a_password(
     lock_file = requirements(served, target)
     base = f"https://{served.address}:{PORT}{page}"
     options = ["--require-hashes", "-r", lock_file, "--index-url", base, "--cert", certificate.ca]
-    # Without -vv pip says no more than that the index offers nothing.
+    # Without -vv, pip only reports that the index has no matching version.
     stranger = pip(target, "-vv", *options, NETRC=os.devnull)
     assert stranger.returncode != 0
     assert "401 Client Error" in stranger.stdout + stranger.stderr
@@ -397,7 +396,7 @@ def test_tls_and_a_password(
     assert version_of(target) == served.units["pytorch"]["wheels"][0]["version"]
 
 
-# --- taking it back
+# --- removal
 
 
 @pytest.mark.long
@@ -414,7 +413,7 @@ def test_uninstalling_takes_the_service_the_manifests_and_nginx_back(served: Bui
     assert served.host.run("uninstall").succeeded().changed == 0
 
 
-#: The account of an nginx process, and whether it has a capability or may gain one.
+#: An nginx process's account, capabilities, and whether it can gain privileges.
 STATUS = "sed -n 's/^\\(Uid\\|CapEff\\|NoNewPrivs\\|Seccomp\\):\\s*//p' /proc/{process}/status | cut -f1"
 
 
@@ -435,7 +434,7 @@ def test_unit_of_nginx_is_shut_in_and_serves_over_tls(bench: Bench, tmp_path: Pa
     main = host.execute("systemctl show nginx -p MainPID --value")
     account = host.execute("id -u www-data")
     assert host.execute(STATUS.format(process=main)).split() == [account, "0000000000000000", "1", "2"]
-    # The running process reads changed files again.
+    # The running process reloads changed files.
     assert host.roles("wheelhouse", **variables).succeeded().changed == 0
     assert (
         host.roles("wheelhouse", **variables, wheelhouse_username=USER, wheelhouse_password=PASSWORD)
@@ -447,7 +446,7 @@ def test_unit_of_nginx_is_shut_in_and_serves_over_tls(bench: Bench, tmp_path: Pa
     assert host.execute("systemctl show nginx -p MainPID --value") == main
     host.execute("systemctl restart nginx && systemctl reload nginx")
     assert builder.get(page, tls=trusting)[0] == 401
-    # Another site may need what root alone has.
+    # Another site may need root's privileges.
     host.execute("printf 'server { listen 8700; }' > /etc/nginx/conf.d/their-own.conf")
     assert host.roles("wheelhouse", **variables).succeeded().changed
     assert builder.get(page, tls=trusting)[0] == 200
@@ -469,12 +468,12 @@ def test_with_systemd_nginx_is_enabled_reloaded_and_taken_back(bench: Bench) -> 
     before = host.snapshot()
     host.roles("network_access", "wheelhouse").succeeded()
     assert host.execute("systemctl is-enabled nginx; systemctl is-active nginx").split() == ["enabled", "active"]
-    # The package's own page is not what was asked for.
+    # The package's default page is disabled.
     assert host.execute("ls /etc/nginx/sites-enabled") == ""
     assert host.roles("wheelhouse").succeeded().changed == 0
     first = host.execute("systemctl show nginx -p MainPID --value")
     assert host.roles("wheelhouse", wheelhouse_port=8640).succeeded().changed > 0
-    # Downloads that run are not cut off.
+    # Running downloads are not cut off.
     assert host.execute("systemctl show nginx -p MainPID --value") == first
     host.execute("systemctl disable --quiet --now nginx")
     assert host.roles("wheelhouse", wheelhouse_port=8640).succeeded().changed > 0
@@ -483,7 +482,7 @@ def test_with_systemd_nginx_is_enabled_reloaded_and_taken_back(bench: Bench) -> 
     assert host.roles("wheelhouse", wheelhouse_state="absent").succeeded().changed == 0
     assert host.snapshot()["packages"] == before["packages"]
     assert image.podman("exec", host.container, "systemctl", "is-active", "nginx", quiet=True).returncode != 0
-    # One that was somebody's before keeps its page and goes on.
+    # An existing nginx keeps its default page and keeps running.
     host.execute("DEBIAN_FRONTEND=noninteractive apt-get install -qq -y nginx")
     theirs = host.contents()
     assert host.execute("ls /etc/nginx/sites-enabled") == "default"
