@@ -1,4 +1,4 @@
-"""Reports of hosts that do not exist, for tests and for the pictures in docs/. No figure here was measured."""
+"""Reports of fictitious hosts, for tests and for the pictures in docs/. None of these figures was measured."""
 
 import hashlib
 import typing as t
@@ -8,7 +8,7 @@ Report = dict[str, t.Any]
 NUMERIC_BOUND = "1 time what rounding explains, against float64"
 NO_GPU = "no GPU is required on this host (sparkforge_gpu_required is false)"
 
-#: Family, and the cases of its checks.
+#: Each family, and the cases of its checks.
 NUMERIC: dict[str, list[str]] = {
     "tensors": ["copy", "streams", "pinned_memory", "graph"],
     "matmul": [
@@ -29,7 +29,7 @@ NUMERIC: dict[str, list[str]] = {
     "collectives": ["all_reduce"],
 }
 CPU = ["cpu.matmul.float32", "cpu.convolution.float32", "cpu.attention.math_float32", "cpu.linalg.solve"]
-#: Check, rate and its value.
+#: Each check, with its rate and value.
 SPEED = {
     "speed.matmul_bfloat16": ("tflops", 101.3, "91 % of 111 TFLOP/s", "80 % at least"),
     "speed.matmul_float16": ("tflops", 99.8, "90 % of 111 TFLOP/s", "80 % at least"),
@@ -46,7 +46,7 @@ def row(name: str, family: str = "host", status: str = "pass", **fields: t.Any) 
 
 
 def share(share_text: str) -> float:
-    """Return a number between 0.05 and 0.75 that depends on the words alone."""
+    """Return a number between 0.05 and 0.75 that depends only on the words."""
     return round(0.05 + 0.7 * int.from_bytes(hashlib.sha256(share_text.encode()).digest()[:2], "big") / 65535, 3)
 
 
@@ -65,7 +65,7 @@ def numeric(host: str, family: str, name: str) -> Report:
 
 
 def healthy(host: str = "example-spark01", **fields: t.Any) -> Report:
-    """Return the report of a GB10 on which everything is right."""
+    """Return the report of a healthy GB10."""
     checks = [
         row("gpu", measured="NVIDIA GB10", bound="at least one", required=True),
         row("compute_capability", measured="12.1", bound="12.1", required=True),
@@ -145,7 +145,7 @@ def healthy(host: str = "example-spark01", **fields: t.Any) -> Report:
 
 
 def counted(report: Report) -> Report:
-    """Return a report with the counts of its checks and the verdict that they give."""
+    """Return a report with the counts of its checks and the resulting verdict."""
     counts = {
         status: sum(check["status"] == status for check in report["checks"])
         for status in ("pass", "warn", "fail", "skip")
@@ -155,14 +155,14 @@ def counted(report: Report) -> Report:
 
 
 def changed(report: Report, name: str, **fields: t.Any) -> Report:
-    """Return a report in which one check says something else."""
+    """Return a report in which one check has a different result."""
     assert name in {check["name"] for check in report["checks"]}
     checks = [{**check, **fields} if check["name"] == name else check for check in report["checks"]]
     return counted({**report, "checks": checks})
 
 
 def broken(host: str = "example-spark02") -> Report:
-    """Return the report of a GB10 whose attention is wrong and which runs at a capped clock."""
+    """Return the report of a GB10 whose attention gives wrong results and whose clock is capped."""
     stale = {"stack": "torch-2.9.1", "method": "build", "lock": "9a41d07c55e2"}
     report = healthy(host, **stale)
     for dtype, ratio in (("float32", 27.4), ("bfloat16", 8.21), ("float16", 8.94)):
@@ -207,7 +207,7 @@ def broken(host: str = "example-spark02") -> Report:
 
 
 def warned(host: str = "example-spark04") -> Report:
-    """Return the report of a GB10 that is proven, without cuDSS, slow, and with a failure that the site accepts."""
+    """Return the report of a proven GB10 that lacks cuDSS, is slow, and has a failure that the site accepts."""
     report = changed(
         healthy(host),
         "speed.copy",
@@ -262,7 +262,7 @@ HOSTILE = (
 
 
 def hostile(host: str = HOSTILE) -> Report:
-    """Return a report in which every text is an attack."""
+    """Return a report whose texts are all attacks."""
     bad = {"measured": HOSTILE, "bound": HOSTILE, "cause": HOSTILE, "remedy": HOSTILE, "family": HOSTILE}
     checks = [
         row(f"{status} {HOSTILE}", status=status, **bad, rates={HOSTILE: 3.5}, ratio=0.5)

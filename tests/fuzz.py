@@ -1,8 +1,8 @@
-"""Feeds every reader of what others write with anything, and says how much of its code that reached: ``make fuzz``.
+"""Feeds arbitrary input to all readers of external data and reports how much of their code it reached: ``make fuzz``.
 
-Coverage is of the functions that a reader entered: how many of their statements ran. What a reader's functions import,
-and those that it never calls, do not count. With ``--guided`` atheris feeds them, which changes what reached something
-new, each reader in a process of its own: ``make guided-fuzz``.
+Coverage is the share of statements that ran in the functions a reader entered. Its functions' imports, and functions it
+never calls, do not count. With ``--guided`` atheris provides the input and varies inputs that reached something new,
+with a separate process for each reader: ``make guided-fuzz``.
 """
 
 import argparse
@@ -32,16 +32,16 @@ else:
 from tests.unit.anything import Anything
 from tests.unit.test_parsers import parse
 
-#: Executions whose statements are counted; counting takes as long as reading.
+#: The number of executions for which statements are counted; counting takes as long as reading.
 MEASURED = 5000
-#: Packages of the readers.
+#: The readers' packages.
 CODE = ("plugins", "tools", "cli", "guard/src", "proof/src")
-#: Bounds of one execution under atheris, in MB and seconds.
+#: Limits for one execution under atheris, in MB and seconds.
 MEMORY, SECONDS = 1500, 20
 
 
 def reached(measured: coverage.Coverage) -> tuple[int, int]:
-    """Return how many statements ran, and how many there are, of the functions that were entered."""
+    """Return how many statements ran in the functions that were entered, and how many they have in total."""
     ran = there = 0
     data = measured.get_data()
     for file in data.measured_files():
@@ -57,9 +57,9 @@ def reached(measured: coverage.Coverage) -> tuple[int, int]:
 
 
 def fuzz(name: str, examples: int, seed: int) -> tuple[int, float, int, int]:
-    """Feed one reader; return how often it read, in how many seconds, and what of its code ran.
+    """Feed one reader; return the number of executions, the seconds, and the counts of its statements.
 
-    :raises Exception: what the reader does not map, with what it read.
+    :raises Exception: an exception that the reader does not convert, with the input.
     """
     anything = Anything(PARSERS[name], random.Random(f"{name} {seed}"))
 
@@ -81,7 +81,7 @@ def fuzz(name: str, examples: int, seed: int) -> tuple[int, float, int, int]:
 
 
 def guide(name: str, examples: int) -> t.NoReturn:
-    """Feed one reader by atheris, which ends the process: with 0 where nothing was found."""
+    """Feed one reader through atheris, which exits the process: with 0 if it found nothing."""
     with tempfile.TemporaryDirectory(prefix="sparkforge-fuzz-") as directory:
         for number, seed in enumerate(PARSERS[name].seeds):
             Path(directory, str(number)).write_bytes(seed)
@@ -95,7 +95,7 @@ def guide(name: str, examples: int) -> t.NoReturn:
 
 
 def guided(names: t.Sequence[str], examples: int) -> int:
-    """Print a row for each reader as it ends; return 1 where one was found to be wrong."""
+    """Print a row for each reader when it is done; return 1 if a reader failed."""
     print("| reader | read | seconds | places reached |\n|---|---|---|---|", flush=True)
     wrong = []
     for name in names:
@@ -115,7 +115,8 @@ def guided(names: t.Sequence[str], examples: int) -> int:
 
 
 def main() -> int:
-    """Print a row for each reader as it ends; return 0 where none raised what its callers do not know of."""
+    """Print a row for each reader when it is done; return 0 if none raised an exception that its callers do not
+    expect."""
     asked = argparse.ArgumentParser(prog="python -m tests.fuzz", description=str(__doc__).splitlines()[0])
     asked.add_argument("examples", type=int, nargs="?", default=2000, help="of each reader (default: 2000)")
     asked.add_argument("-k", metavar="TEXT", default="", help="only readers whose name has this text")

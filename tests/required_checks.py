@@ -1,4 +1,4 @@
-"""Writes into the README of the role verify what gb10 requires.
+"""Writes the requirements of the profile gb10 into the README of the role verify.
 
 Run it with `python -m tests.required_checks`.
 """
@@ -15,7 +15,7 @@ BEGIN, END = "<!-- Written by python -m tests.required_checks -->\n", "<!-- End 
 
 
 def table(profile: t.Mapping[str, t.Any]) -> str:
-    """Return which checks a profile requires, and its floors."""
+    """Return a profile's required checks and its floors."""
     lines = [f"Required: {', '.join(f'`{pattern}`' for pattern in profile['required_checks'])}.", ""]
     lines += ["| floor | rests on |", "|---|---|"]
     for name, floor in profile["speed_floors"].items():
@@ -24,7 +24,7 @@ def table(profile: t.Mapping[str, t.Any]) -> str:
 
 
 def written(text: str) -> str:
-    """Return the README with what the profile says now."""
+    """Return the README with the profile's current requirements."""
     before, rest = text.split(BEGIN)
     profile = yaml.safe_load(PROFILES.read_text())["stack_profiles"]["gb10"]
     return f"{before}{BEGIN}{table(profile)}{END}{rest.split(END)[1]}"

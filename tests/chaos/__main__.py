@@ -1,7 +1,7 @@
-"""Breaks the host of a run at every point of ``points.yml`` with every fault that fits: ``make chaos``.
+"""Breaks a host during a run, at each point in ``points.yml``, with each fault that fits: ``make chaos``.
 
-After each: what is published is the old or the new state, the next ordinary run converges without help, and nothing is
-left of the fault: no process, mount, lock or temporary file.
+After each fault, every published path must be in its old or its new state, the next ordinary run must converge unaided,
+and nothing of the fault may remain: no process, mount, lock or temporary file.
 """
 
 import argparse
@@ -70,7 +70,7 @@ def page(outcomes: list[Outcome], total: int) -> str:
 
 
 def _known(results: Path | None, everything: list[Combination]) -> list[Outcome]:
-    """Return what an earlier run found, the last word on each."""
+    """Return the outcomes in a results file; the last one of each combination counts."""
     if not results or not results.exists():
         return []
     combinations = {combination.names: combination for combination in everything}
@@ -80,7 +80,8 @@ def _known(results: Path | None, everything: list[Combination]) -> list[Outcome]
 
 
 def _shares(waiting: list[Combination], count: int) -> list[list[Combination]]:
-    """Divide what waits among machines, a scenario to one of them, since each is prepared first."""
+    """Divide the combinations among machines, each scenario on a single machine, because it has to be prepared
+    first."""
     scenarios: dict[str, list[Combination]] = {}
     for combination in waiting:
         scenarios.setdefault(combination.point.scenario, []).append(combination)
@@ -92,7 +93,7 @@ def _shares(waiting: list[Combination], count: int) -> list[list[Combination]]:
 
 
 def main() -> int:
-    """Return 0 where each combination that could be made is survived."""
+    """Return 0 if the site survives every combination that can be made."""
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=str(__doc__).splitlines()[0])
     parser.add_argument("-k", metavar="TEXT", default="", help="only those whose names match")
     parser.add_argument("-j", metavar="N", type=int, default=1, help="machines side by side")
@@ -146,7 +147,7 @@ def main() -> int:
         return outcomes
 
     stopped: list[int] = []
-    # The machines are taken down first, one way or the other.
+    # On a signal, take the machines down before exiting.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda which, _frame: stopped.append(which))
     with ThreadPoolExecutor(options.j) as pool:

@@ -1,6 +1,7 @@
-"""How each fault of ``faults.yml`` is made on a machine, and how it is mended.
+"""How each fault in ``faults.yml`` is made on a machine, and how it is repaired.
 
-Each is a generator: it makes the fault, gives back how long the run goes on with it (None: to its end), and mends it.
+Each is a generator that makes the fault, yields the seconds after which to repair it (None: after the run), and repairs
+it.
 """
 
 import contextlib
@@ -27,7 +28,7 @@ time.sleep(8)
 
 
 def _victim(held: Held, names: tuple[str, ...]) -> int:
-    """Return the nearest of the processes above the call that is called so."""
+    """Return the process with one of these names that is nearest to the call, going up from its own process."""
     for pid, name in held.chain:
         if name.startswith(names):
             return pid
@@ -35,19 +36,19 @@ def _victim(held: Held, names: tuple[str, ...]) -> int:
 
 
 def kill_module(machine: Machine, held: Held, _paths: str) -> Steps:
-    # The outermost Python is the module, or the worker of a build.
+    # The outermost Python process is the module, or the worker of a build.
     machine.end(next(pid for pid, name in reversed(held.chain) if name.startswith("python")))
     yield None
 
 
 def kill_program(machine: Machine, held: Held, _paths: str) -> Steps:
-    """The program next to the call: pip, dpkg, a helper, or the module itself."""
+    """Kill the program that makes the call: pip, dpkg, a helper, or the module itself."""
     machine.end(held.chain[0][0] if not held.call.startswith("dpkg") else _victim(held, ("dpkg",)))
     yield None
 
 
 def kill_all(machine: Machine, held: Held, _paths: str) -> Steps:
-    """Everything that is not the connection, as ``kill -9 -1`` does."""
+    """Kill everything except the connection, as ``kill -9 -1`` would."""
     for inside, (outside, command) in machine.processes().items():
         if inside != 1 and not command.startswith("sshd"):
             with contextlib.suppress(ProcessLookupError):
@@ -77,7 +78,7 @@ def disk_full(machine: Machine, _held: Held, _paths: str) -> Steps:
     filler = machine.root / ".filled"
     with filler.open("wb", buffering=0) as stream:
         os.posix_fallocate(stream.fileno(), 0, max(1, free - (1 << 20)))
-        # The rest block by block, for what says where they are takes some too.
+        # Write the rest block by block, because recording where the blocks are also takes space.
         stream.seek(0, os.SEEK_END)
         with contextlib.suppress(OSError):
             while stream.write(bytes(4096)):
@@ -103,14 +104,14 @@ def read_only(machine: Machine, _held: Held, _paths: str) -> Steps:
 
 
 def out_of_memory(machine: Machine, held: Held, _paths: str) -> Steps:
-    """No further page for the program that is at the call."""
+    """Deny the program that makes the call any more memory."""
     inside = held.chain[0][0]
     outside = machine.processes()[inside][0]
     pages = int(Path(f"/proc/{outside}/statm").read_text().split()[0])
     limit = pages * os.sysconf("SC_PAGE_SIZE")
     status = Path(f"/proc/{outside}/status").read_text()
     user, group = (re.findall(rf"^{key}:\t(\d+)", status, re.M)[0] for key in ("Uid", "Gid"))
-    # As who runs it: a root that is in a container itself may not.
+    # Run prlimit as the program's own user, because root in a container may not change another user's limits.
     who = ["setpriv", "--reuid", user, "--regid", group, "--clear-groups"]
     subprocess.run([*who, "prlimit", f"--pid={outside}", f"--as={limit}:{limit}"], check=True)
     yield None

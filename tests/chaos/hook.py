@@ -1,7 +1,8 @@
-"""On the host: holds a Python program the moment before one of its calls, until the controller lets it go on.
+"""On the host: pause a Python program just before one of its calls, until the controller lets it continue.
 
-A ``.pth`` line of the host's Python runs this file, so that it is in modules and in builds. What is waited for says
-``plan.json``; ``held`` tells that it came, and the file ``go`` ends the wait. Nothing happens where there is no plan.
+A ``.pth`` line of the host's Python runs this file, so it is active in modules and in builds. ``plan.json`` names the
+call to wait for; the file ``held`` reports that it was reached, and the file ``go`` ends the wait. Without a plan,
+nothing happens.
 """
 
 
@@ -43,7 +44,7 @@ def _install(directory="/run/chaos"):
             if event_name == "*":
                 with open(directory + "/trace", "a", encoding="utf-8") as stream:
                     if not stream.tell():
-                        # Root and the account that builds may write it.
+                        # Both root and the build account write to this file.
                         os.fchmod(stream.fileno(), 0o666)
                     stream.write(f"{event}\t{text[:300]}\n")
             elif seen == plan.get("nth", 1):
@@ -53,7 +54,7 @@ def _install(directory="/run/chaos"):
                 while not os.path.exists(directory + "/go"):
                     time.sleep(0.02)
         except OSError:
-            # Another process was held before, or the host ends.
+            # Another process is already paused, or the host is going down.
             pass
         finally:
             busy = False

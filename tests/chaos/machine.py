@@ -1,6 +1,6 @@
-"""A host whose disk is a file: it loses power, its disk fills up or fails, and it is put back as it was.
+"""A host whose disk is a file: it can lose power, its disk can fill up or fail, and it can be restored.
 
-Its root is an ext4 of its own on this machine, which sees everything on it without asking the host.
+Its root is a separate ext4 that this machine has mounted, so this machine can read all of it without asking the host.
 """
 
 import contextlib
@@ -24,9 +24,9 @@ from lab.serve import Certificate, MirrorServer, ensure_certificate
 CHECKOUT = Path(__file__).parents[2]
 HOST = "spark01"
 SIZE = 3 << 30
-#: ext4's ioctl that ends a file system at once, and "without the journal" (include/uapi/linux/ext4.h).
+#: ext4's ioctl that shuts a file system down at once, and its flag "without the journal" (include/uapi/linux/ext4.h).
 SHUTDOWN, WITHOUT_JOURNAL = 0x8004587D, 2
-#: A dead connection is noticed in seconds, and no connection is kept over a restart of the host.
+#: Dead connections are noticed within seconds, and no connection survives a restart of the host.
 SSH = "-o ControlMaster=auto -o ControlPersist=15s -o ServerAliveInterval=2 -o ServerAliveCountMax=4"
 HOLD = """import os; os.path.exists('/run/chaos/hook.py') and exec(open('/run/chaos/hook.py').read())\n"""
 DPKG = """python3 -c 'import os, sys; sys.audit("dpkg.{when}", os.environ.get("DPKG_HOOK_ACTION", ""))'"""
@@ -34,14 +34,14 @@ DPKG = """python3 -c 'import os, sys; sys.audit("dpkg.{when}", os.environ.get("D
 
 @dataclass
 class Held:
-    """A call that waits on the host: the ids there of its process and of those above it, each with its name."""
+    """A paused call on the host: the pid and name of its process and of each of that process's ancestors."""
 
     chain: list[tuple[int, str]]
     call: str
 
 
 class Machine:
-    """One container on a disk of its own, with the mirror that this process serves it."""
+    """A container on its own disk, with the mirror that this process serves."""
 
     def __init__(self, name: str) -> None:
         self.bench = benches.Bench.load(name) or benches.Bench(name, "native")
@@ -50,13 +50,13 @@ class Machine:
         self.inventory = self.folder / "inventory"
         self.server: MirrorServer | None = None
 
-    # --- its life ----------------------------------------------------------------------------------------------
+    # --- life cycle ---------------------------------------------------------------------------------------------
 
     def up(self) -> None:
-        """Make the disk and start the host on it, as from the factory."""
+        """Create the disk and start the host on it in its factory state."""
         self.bench.save()
-        # Who copies this machine's mounts, as a rootless podman does for long, would keep the disk in use;
-        # what is unmounted below a shared mount is unmounted in every copy.
+        # Any process with a copy of this machine's mounts, such as a long-running rootless podman, would keep the disk
+        # in use; below a shared mount, unmounting takes effect in all copies.
         run("mount", "--bind", self.folder, self.folder)
         run("mount", "--make-shared", self.folder)
         for directory in (self.root, self.control):
@@ -66,7 +66,7 @@ class Machine:
         tag = image.build(self.bench.architecture, extra=fleet.PACKAGES)
         with self.disk.open("wb") as stream:
             stream.truncate(SIZE)
-        # No room that is root's alone: a full disk is full for everybody.
+        # Reserve no blocks for root, so that a full disk is full for every account.
         run("mkfs.ext4", "-q", "-F", "-m", "0", "-N", "120000", self.disk)
         self.mount()
         run("tar", "-C", self.root, "--numeric-owner", "-xf", image.root_file_system(tag))
@@ -83,7 +83,8 @@ class Machine:
         benches.write_lock(self.bench, self.inventory / "lab.yml", "lab-native")
 
     def _create(self) -> None:
-        """Create the container; podman cannot copy into one whose root is a directory, so its keys are put there."""
+        """Create the container. podman cannot copy into a container whose root is a directory, so write the keys
+        there."""
         key = self.folder / f"{HOST}_host_key"
         if not key.exists():
             run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", HOST, "-f", key)
@@ -106,12 +107,12 @@ class Machine:
             image.podman("rm", "-f", "-t", "0", container, quiet=True)
             self.bench.containers.clear()
         self.unmount()
-        # The mirror's server, which still has files open there, is ended next.
+        # The mirror's server still has files open there; it is stopped next.
         run("umount", "--lazy", self.folder, quiet=True)
         benches.down(self.bench.name, self.inventory)
 
     def _serve(self) -> None:
-        """Serve the mirror from this process, which can spoil what it sends."""
+        """Serve the mirror from this process, which can corrupt what it sends."""
         gateway = benches.bridge_address()
         pair = Certificate(*(self.folder / name for name in ("mirror.pem", "mirror.key", "ca.pem")))
         ensure_certificate(pair, [gateway, benches.MIRROR_NAME])
@@ -127,7 +128,8 @@ class Machine:
         run("mount", "-o", "loop", self.disk, self.root)
 
     def unmount(self) -> None:
-        """Unmount the disk, and wait until nobody has it: the kernel ends a container's own mounts in its own time."""
+        """Unmount the disk and wait until it is no longer in use: the kernel releases a container's own mounts with a
+        delay."""
         deadline = time.monotonic() + 60
         while os.path.ismount(self.root) or run("losetup", "-j", self.disk, quiet=True).stdout:
             if os.path.ismount(self.root):
@@ -137,7 +139,7 @@ class Machine:
             time.sleep(0.05)
 
     def off(self) -> None:
-        """End the host at once. What its programs wrote is written."""
+        """Stop the host at once. Data that its programs have written is kept."""
         image.podman("kill", "--signal", "KILL", self.bench.containers[HOST], quiet=True)
         image.podman("wait", self.bench.containers[HOST], quiet=True)
         for socket in (self.folder / "cp").glob("*"):
@@ -147,14 +149,14 @@ class Machine:
         if not os.path.ismount(self.root):
             self.mount()
         benches.start(self.bench, [HOST], "")
-        # A container shares the kernel's, and a build tells by it that power was lost.
+        # Containers share the kernel's boot id, by which a build recognises that power was lost.
         (self.control / "boot_id").write_text(f"{uuid.uuid4()}\n")
         process = image.podman("inspect", self.bench.containers[HOST], "--format", "{{.State.Pid}}").stdout.strip()
         boot = "/proc/sys/kernel/random/boot_id"
         run("nsenter", "-t", process, "--mount", "mount", "--bind", "/run/chaos/boot_id", boot)
 
     def lose_power(self) -> None:
-        """Data that was not synced is lost."""
+        """Lose all data that was not synced."""
         descriptor = os.open(self.root, os.O_RDONLY)
         try:
             fcntl.ioctl(descriptor, SHUTDOWN, struct.pack("I", WITHOUT_JOURNAL))
@@ -164,7 +166,7 @@ class Machine:
         self.unmount()
 
     def fail_disk(self) -> None:
-        """Let the file system become read-only, as after an error of the disk."""
+        """Make the file system read-only, as after a disk error."""
         run("mount", "-o", "remount,abort", self.root, quiet=True)
 
     def restart(self) -> None:
@@ -174,7 +176,7 @@ class Machine:
         self.on()
 
     def keep(self, name: str) -> Path:
-        """Keep the disk as it is now, to come back to it."""
+        """Save a copy of the disk, to be restored later."""
         kept = self.folder / f"{name}.img"
         self.off()
         self.unmount()
@@ -194,7 +196,7 @@ class Machine:
     # --- runs ----------------------------------------------------------------------------------------------------
 
     def play(self, playbook: Path | str, variables: dict[str, object], log: Path) -> subprocess.Popen[bytes]:
-        """Start a playbook of the collection, or one that stands at a path."""
+        """Start a playbook of the collection, or a file."""
         path = playbook if isinstance(playbook, Path) else CHECKOUT / f"playbooks/{playbook}.yml"
         extra = {
             "verify_report_directory": str(self.folder / "reports"),
@@ -213,12 +215,12 @@ class Machine:
             )  # fmt: skip
 
     def roles(self, *names: str) -> Path:
-        """Return a playbook that applies roles as a user's does, after the role stack."""
+        """Return a playbook that applies roles after the role stack, as a user's playbook would."""
         roles = [f"sparkforge.dgx_spark.{name}" for name in ("stack", *names)]
         return self.play_of("-".join(names), {"roles": roles})
 
     def play_of(self, name: str, play: dict[str, object]) -> Path:
-        """Return a playbook of one play, in the environment that a site gives its own."""
+        """Return a playbook with one play, in the environment that the site's own plays have."""
         network = "sparkforge_proxies | default({})"
         network += " | sparkforge.dgx_spark.fetch_environment(sparkforge_ca_certificate | default(''))"
         full_play = {
@@ -236,7 +238,7 @@ class Machine:
         return faults.execute(self.bench, HOST, script)
 
     def plan(self, event: str, match: str = "", nth: int = 1) -> None:
-        """Let the next program that comes to this call wait there."""
+        """Pause the next program that reaches this call."""
         self.release()
         for name in ("held", "go"):
             (self.control / name).unlink(missing_ok=True)
@@ -256,7 +258,7 @@ class Machine:
     # --- processes -----------------------------------------------------------------------------------------------
 
     def processes(self) -> dict[int, tuple[int, str]]:
-        """Return the host's processes: its number there -> the one here, and the command line."""
+        """Return the host's processes: pid on the host -> pid on this machine, and command line."""
         leader = image.podman("inspect", self.bench.containers[HOST], "--format", "{{.State.Pid}}").stdout.strip()
         space = os.readlink(f"/proc/{leader}/ns/pid")
         processes = {}
@@ -273,16 +275,16 @@ class Machine:
         return processes
 
     def end(self, inside: int) -> None:
-        """kill -9 of a process by its number on the host."""
+        """Kill a process (SIGKILL), given its pid on the host."""
         process = self.processes().get(inside)
         if process:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process[0], signal.SIGKILL)
 
     def close_connections(self) -> None:
-        """Let sshd give up what its clients no longer answer, which it does after two hours (tcp_keepalive_time).
+        """Make sshd drop connections whose clients no longer answer, as it does after two hours (tcp_keepalive_time).
 
-        Until then a sudo waits there whose password never came, whatever Ansible was about to do with it.
+        Until then, a sudo on the host waits for a password that never comes, whatever Ansible was about to do.
         """
         for inside, (outside, command) in self.processes().items():
             if inside != 1 and command.startswith("sshd"):

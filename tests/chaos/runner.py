@@ -1,4 +1,4 @@
-"""Runs combinations on a machine and judges what is left of them."""
+"""Runs combinations on a machine and judges the results."""
 
 import re
 import subprocess
@@ -13,7 +13,7 @@ from tests.chaos.scenarios import SCENARIOS, Scenario
 from tests.chaos.table import Combination
 
 NOBODY = Held([], "")
-#: Seconds after which a run is ended that comes to no end: an error, not a measure of speed.
+#: Seconds after which a run counts as hung; this is an error limit, not a measure of speed.
 LIMIT = 900
 
 
@@ -27,7 +27,7 @@ class Outcome:
     problems: list[str] = field(default_factory=list)
     unmade: str = ""
     seconds: float = 0
-    #: The commit of the checkout that was run.
+    #: The commit of the checkout that was tested.
     commit: str = ""
 
     @property
@@ -42,7 +42,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A scenario: the disk that it starts from, and the host before and after an undisturbed run."""
+    """A prepared scenario: its initial disk, and the host before and after an undisturbed run."""
 
     scenario: Scenario
     kept: Path
@@ -52,7 +52,7 @@ class Prepared:
 
 
 class Runner:
-    """A machine and the scenarios that were prepared on it."""
+    """A machine and the scenarios that have been prepared on it."""
 
     def __init__(self, name: str, commit: str = "") -> None:
         self.machine = Machine(name)
@@ -88,14 +88,14 @@ class Runner:
         return scenario, self.machine.keep(name)
 
     def trace(self, name: str) -> str:
-        """Return the calls of an undisturbed run that concern what the collection changes."""
+        """Return those calls of an undisturbed run that touch paths or programs the collection uses."""
         scenario, _kept = self._start(name)
         self.machine.plan("*", r"/opt/|/etc/|/usr/local|/var/(log|lib|tmp)|apt|dpkg")
         self._converge(scenario)
         return (self.machine.control / "trace").read_text()
 
     def prepared(self, name: str) -> Prepared:
-        """Return a scenario with the host before it and after it, undisturbed."""
+        """Return a prepared scenario, with the host's state before and after an undisturbed run."""
         if name not in self.ready:
             scenario, kept = self._start(name)
             before = state.look(self.machine.root)
@@ -104,7 +104,7 @@ class Runner:
         return self.ready[name]
 
     def outcome(self, combination: Combination) -> Outcome:
-        """Disturb a run as ``one`` says, and judge what is left."""
+        """Disturb a run with this combination, and judge the result."""
         if combination.unmade:
             return Outcome(combination, unmade=combination.unmade)
         ready = self.prepared(combination.point.scenario)
@@ -124,7 +124,7 @@ class Runner:
         return outcome
 
     def _disturb(self, scenario: Scenario, combination: Combination, outcome: Outcome) -> None:
-        """Run with the fault, mend it, and say what the run printed of it."""
+        """Run with the fault, repair it, and record the message that the run printed."""
         point, fault = combination.point, breaking.FAULTS[combination.fault]
         steps = None
         if point.event:
@@ -160,7 +160,7 @@ class Runner:
 
     def _wait(self, run: subprocess.Popen[bytes]) -> Held:
         while True:
-            # Asked in this order: a run may end between the two.
+            # Check in this order, because the run may end between the two checks.
             ended = run.poll() is not None
             held = self.machine.held()
             if held:
@@ -170,7 +170,7 @@ class Runner:
             time.sleep(0.05)
 
     def _again(self, ready: Prepared, combination: Combination, outcome: Outcome) -> None:
-        """The next ordinary run, without help."""
+        """Run the playbook again, unaided."""
         again = self._play(ready.scenario)
         try:
             code = again.wait(LIMIT)
@@ -197,7 +197,7 @@ class Runner:
 
 
 def _said(output: str, code: int) -> str:
-    """Return what a person reads of a run in one line."""
+    """Return the message that a user sees, as one line."""
     if not code and "fatal:" not in output:
         return "went through"
     failure = re.search(rf"^fatal: \[{HOST}\]: (\w+)", output, re.M | re.S)

@@ -1,4 +1,4 @@
-"""The scenarios: each prepares a host, and one playbook, which is disturbed, converges it from there."""
+"""The scenarios: each prepares a host and names the playbook that converges it and that is disturbed."""
 
 import json
 import platform
@@ -17,7 +17,7 @@ Variables = dict[str, object]
 
 
 def run(machine: Machine, playbook: Path | str, variables: Variables) -> None:
-    """A run that has to succeed."""
+    """Run a playbook that must succeed."""
     log = machine.folder / "prepare.log"
     if machine.play(playbook, variables, log).wait():
         raise LabError(f"{playbook} fails while a scenario is prepared:\n{log.read_text()[-3000:]}")
@@ -25,7 +25,7 @@ def run(machine: Machine, playbook: Path | str, variables: Variables) -> None:
 
 @dataclass(frozen=True)
 class Scenario:
-    """How a host is prepared, and what then runs on it again and again."""
+    """How a host is prepared, and the playbook that is then run on it repeatedly."""
 
     name: str
     prepare: Callable[[Machine], None]
@@ -37,7 +37,7 @@ def _trust(machine: Machine) -> None:
     run(machine, machine.roles("network_access"), {})
 
 
-# --- archives: cuDSS 0.7.1 is there and becomes 0.8.0
+# --- archives: cuDSS 0.7.1 is installed and is upgraded to 0.8.0
 
 
 def _archives(machine: Machine) -> None:
@@ -63,7 +63,7 @@ def _next(_machine: Machine) -> Variables:
     return {"stack_name": "chaos-next"}
 
 
-# --- packages: apt's source, and few packages of it
+# --- packages: apt's source, and a few of its packages
 
 
 def _packages(machine: Machine) -> None:
@@ -71,7 +71,7 @@ def _packages(machine: Machine) -> None:
     machine.execute("apt-get update -q")
 
 
-# --- environment: one is in use, and another one with a wheel of the controller takes its place
+# --- environment: one is current, and another, with a wheel from the controller, replaces it
 
 
 def _venv(machine: Machine) -> None:
@@ -96,13 +96,13 @@ def _two(machine: Machine) -> None:
 
 
 def _first(machine: Machine) -> Variables:
-    """Go back to the environment that is not the newest: the same one each time."""
+    """Roll back to the older environment, the same one each time."""
     names = machine.execute("ls -tr /opt/sparkforge/envs/torch").split()
     first = next(name for name in names if name not in ("current", "previous", "staged"))
     return {"rollback_environment_id": first, "verify_paths": [], "verify_sonames": []}
 
 
-# --- build: a small library of CMake, from a repository of the mirror
+# --- build: a small CMake library, from a repository on the mirror
 
 SOURCE = {
     "CMakeLists.txt": b"""cmake_minimum_required(VERSION 3.18)

@@ -1,4 +1,4 @@
-"""The state of a host, read from its disk: after a fault, each path must be in the old state or in the new one."""
+"""A host's state, read from its disk: after a fault, each path must be in its old or its new state."""
 
 import hashlib
 import json
@@ -7,39 +7,40 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-#: Directories whose contents are compared; elsewhere only names are.
+#: Directories whose contents are compared; elsewhere, only names are compared.
 PLACES = ("etc", "opt", "usr/local", "usr/share/keyrings", "var/lib/sparkforge", "var/tmp", "tmp", "root", "home")
 #: Paths of the kernel, and paths that apt, dpkg, ldconfig and Ansible's connection rewrite at any time.
 FOREIGN = re.compile(
     r"(proc|sys|dev|run|lost\+found|var/log|var/cache|var/lib/(apt|dpkg|systemd|ucf)|etc/ld\.so\.cache|etc/\.pwd\.lock"
     r"|home/spark/\.ansible|etc/(passwd|group|shadow|gshadow|subuid|subgid)-|.*/__pycache__|etc/(hosts|resolv.conf)"
     r"|etc/(mtab|hostname)|etc/(ld\.so\.preload|faketimerc)"
-    # Files that Ansible unpacks for itself, which a killed module cannot remove; none is this collection's.
+    # Ansible unpacks these files for itself, and a killed module cannot remove them; none belongs to the collection.
     r"|tmp/ansible_.*_payload_[^/]+"
-    # apt's links to what it gives to dpkg, in a directory that the next boot of a real host empties.
+    # apt's links to the packages that it passes to dpkg; a real host's next boot empties this directory.
     r"|tmp/apt-dpkg-install-[^/]+"
-    # A build's own working place, which only its receipt and its artefact come out of.
+    # A build's working directory; only its receipt and artefact are used by others.
     r"|opt/sparkforge/builds/.+)(/.*)?"
 )
-#: Dates, durations and numbers of processes in receipts, logs and reports.
+#: Dates, durations and pids in receipts, logs and reports.
 VOLATILE = re.compile(
     rb'\d{4}-\d\d-\d\d[T ][\d:.]+(Z|[+-]\d\d:?\d\d)?|"(seconds|elapsed|pid|boot_id|started|finished|'
     rb'mtime|checkpoint|\w*epoch|jobs|sha256|digest|time|duration|inode|ctime|ctime_ns|mtime_ns)": *("[^"]*"|[^,}\n]+)'
 )
-#: Published as a whole or not at all: links and receipts lead to them.
+#: Published completely or not at all: links and receipts refer to these directories.
 WHOLE = re.compile(r"(opt/sparkforge/(?:redist/[^/]+/[^/]+|envs/[^/]+/[^/]+|wheelhouse/[^/]+/[^/]+/[^/]+))(?:/.*)?")
-#: Written by ansible.builtin.copy, which syncs nothing: a power loss may empty it, which is as if it were not there.
+#: Written by ansible.builtin.copy, which does not sync: after a power loss these may be empty, which has the same
+#: effect as if they were missing.
 BY_ANSIBLE = re.compile(r"etc/(apt/apt\.conf\.d/5[12]sparkforge-[^/]+|ld\.so\.conf\.d/sparkforge-cusparselt\.conf)")
 EMPTY = hashlib.sha256(b"").hexdigest()[:16]
 PACKAGES = "var/lib/dpkg/status"
-#: The states of a package between unpacking and configuring, which dpkg reports.
+#: The states of a package between unpacking and configuring, as dpkg reports them.
 BETWEEN = re.compile(r".* (unpacked|half-configured|half-installed|triggers-\w+)")
 
 Look = Mapping[str, str]
 
 
 def look(root: Path) -> dict[str, str]:
-    """Return path -> what is there, and package -> version and state."""
+    """Return path -> type, mode and content, and package -> version and state."""
     entries = dict(_walk(root, ""))
     for text in (root / PACKAGES).read_text(errors="replace").split("\n\n"):
         fields = dict(re.findall(r"^(Package|Version|Status): (.*)$", text, re.M))
@@ -69,14 +70,15 @@ def _walk(root: Path, relative: str) -> Iterator[tuple[str, str]]:
 def _digest(path: Path) -> str:
     content = path.read_bytes()
     if re.search(r"receipts/units/[^/]+\.json$|wheelhouse/[^/]+/[^/]+/[^/]+/receipt\.json$", str(path)):
-        # The rest says how it came about: attempts, notes, how long each phase took, a seal of all that.
+        # The other fields tell how the artefact came about: attempts, notes, the duration of each phase, and a seal of
+        # all these.
         receipt = json.loads(content)
         content = json.dumps([receipt[key] for key in ("name", "fingerprint", "inputs", "outputs")]).encode()
     if path.name == "shadow":
-        # The day on which useradd made an account, by a clock that may be a year off.
+        # The day on which useradd created an account, by a clock that may be a year off.
         content = re.sub(rb"(?m)^([^:]*:[^:]*):\d*:", rb"\1::", content)
     if path.parent.name == "ld.so.conf.d":
-        # The loader passes over what redist_archive notes there once the receipt is written.
+        # The loader ignores the comments that redist_archive adds there once the receipt is written.
         content = re.sub(rb"(?m)^#.*\n?", b"", content)
     if path.suffix in (".json", ".log", ".html", ".txt", ".cfg", "") and b"\0" not in content[:4096]:
         content = VOLATILE.sub(b"", content)
@@ -84,7 +86,8 @@ def _digest(path: Path) -> str:
 
 
 def published(seen: Look) -> dict[str, str]:
-    """Return what others rely on: no hidden names, and what is published as a whole as one value."""
+    """Return the paths that others rely on: no hidden names, and one value for each tree that is published as a
+    whole."""
     published_entries: dict[str, str] = {}
     for path, content in sorted(seen.items()):
         if "/." in path or path.startswith((".", "tmp/", "var/", "usr/lib", "usr/share/")):
@@ -96,7 +99,7 @@ def published(seen: Look) -> dict[str, str]:
             ).hexdigest()[:16]
         else:
             published_entries[path] = content
-    # An environment is one once its receipt, which is written last, lies in it.
+    # A directory counts as an environment only if it has its receipt, which is written last.
     return {
         path: content
         for path, content in published_entries.items()
@@ -105,10 +108,11 @@ def published(seen: Look) -> dict[str, str]:
 
 
 def neither(before: Look, now: Look, after: Look, apt: bool = False, power: bool = False) -> list[str]:
-    """Return what is neither as before nor as after.
+    """Return the paths that are neither in their old nor in their new state.
 
-    :param apt: allows what dpkg says of a package that it is at, and the receipt that says what has arrived.
-    :param power: allows what Ansible's own modules did not sync to be empty.
+    :param apt: allow the intermediate package states that dpkg reports, and the receipt of the packages installed so
+    far.
+    :param power: allow files to be empty that Ansible's own modules did not sync.
     """
     old, new, seen = published(before), published(after), published(now)
     wrong = []
@@ -122,10 +126,10 @@ def neither(before: Look, now: Look, after: Look, apt: bool = False, power: bool
 
 
 def _of_apt(path: str, content: str | None) -> bool:
-    # Packages that arrived before apt failed are in their receipt, so that they can be taken back.
+    # Packages that were installed before apt failed are in the receipt, so that they can be removed.
     if re.fullmatch(r"opt/sparkforge/receipts/apt-[^/]+\.json", path):
         return content is not None
-    # A file of /etc lies beside its name until its package is configured.
+    # Until its package is configured, a file in /etc has this name next to its own.
     if path.endswith(".dpkg-new"):
         return True
     return path.startswith("package ") and (content is None or BETWEEN.fullmatch(content) is not None)
@@ -140,13 +144,13 @@ def _dangling(seen: Look) -> list[str]:
 
 
 def called(before: Look, now: Look, after: Look) -> str:
-    """Say in a word which state the host is in."""
+    """Return the name of the host's state: old, new or between."""
     old, new, seen = published(before), published(after), published(now)
     return "new" if seen == new else "old" if seen == old else "between"
 
 
 def unlike(reference: Look, now: Look) -> list[str]:
-    """Return what differs from the host that nothing happened to."""
+    """Return the differences from the host that had no fault."""
     return [
         f"{path} is {now.get(path, 'missing')}, not {reference.get(path, 'there')}"
         for path in sorted({*reference, *now})

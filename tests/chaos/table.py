@@ -1,4 +1,4 @@
-"""The combinations: each point of ``points.yml`` with each fault of ``faults.yml`` that fits its kind."""
+"""The combinations: each point in ``points.yml`` with each fault in ``faults.yml`` that fits its kind."""
 
 import random
 from collections import Counter
@@ -13,7 +13,8 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Point:
-    """A point of a fault: before a call (``event``, ``match``, ``nth``), in a download (``paths``), or always."""
+    """The point of a run at which a fault happens: before a call (``event``, ``match``, ``nth``), during a download
+    (``paths``), or throughout."""
 
     scenario: str
     name: str
@@ -22,13 +23,13 @@ class Point:
     match: str = ""
     nth: int = 1
     paths: str = ""
-    #: Faults that cannot be made here -> why.
+    #: Faults that cannot be made at this point -> the reason.
     without: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
 class Combination:
-    """A point and a fault by its name."""
+    """A point and the name of a fault."""
 
     point: Point
     fault: str
@@ -39,7 +40,7 @@ class Combination:
 
     @property
     def waits(self) -> bool:
-        """Whether it takes minutes: a build waits two for its host."""
+        """Tell whether it takes minutes: a build waits two minutes for its host."""
         return (self.point.scenario, self.fault) == ("build", "network cut")
 
     @property
@@ -62,9 +63,9 @@ def listed() -> list[Combination]:
 
 
 def survived(combinations: Sequence[Combination], page: str) -> list[Combination]:
-    """Return those that the page of results has as survived.
+    """Return the combinations that the page lists as survived.
 
-    :param page: docs/chaos.md.
+    :param page: the text of docs/chaos.md.
     """
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("|")]
     there = {tuple(row[:3]) for row in rows if len(row) > 5 and row[5] == "survived"}
@@ -72,9 +73,10 @@ def survived(combinations: Sequence[Combination], page: str) -> list[Combination
 
 
 def spread(waiting: Iterable[Combination], done: Iterable[Combination], day: int) -> list[Combination]:
-    """Order what waits so that every beginning of it, with what is done, is of all points and faults evenly.
+    """Order the combinations so that every prefix, together with the completed ones, covers all points and faults
+    evenly.
 
-    Among equals the day decides.
+    The day decides ties.
     """
     left = [combination for combination in waiting if not combination.unmade]
     random.Random(day).shuffle(left)
@@ -93,9 +95,9 @@ def _parts(combination: Combination) -> tuple[Point | str, ...]:
 
 
 def sample(combinations: Sequence[Combination], count: int, day: int) -> list[Combination]:
-    """Choose some by the day, from one scenario, so that one machine is prepared for them.
+    """Choose combinations by the day, all from one scenario, so that one machine is prepared for them.
 
-    At most one of them is a build whose network is cut, for that waits two minutes for its host.
+    At most one of them is a build whose network is cut, because that waits two minutes for its host.
     """
     scenarios = sorted({combination.point.scenario for combination in combinations})
     today = scenarios[day % len(scenarios)]

@@ -1,4 +1,4 @@
-"""The day's sample of the combinations, each on its own: `make chaos` runs all of them."""
+"""The day's sample of the combinations, each as a test; `make chaos` runs all of them."""
 
 import os
 import time
@@ -15,8 +15,8 @@ from tests.chaos.table import Combination, listed, sample, spread, survived
 DAY = int(os.environ.get("SPARKFORGE_DAY") or time.strftime("%j"))
 ALL = listed()
 SURVIVED = survived(ALL, (Path(__file__).parents[2] / "docs/chaos.md").read_text())
-#: `make test` repeats two of the combinations that docs/chaos.md lists as survived, which takes a worker one minute;
-#: `make test-long` takes twenty of all, because one that was never run may fail on any day.
+#: `make test` repeats two of the combinations that docs/chaos.md lists as survived, which takes one worker a minute;
+#: `make test-long` runs twenty of all combinations, because those that have never been run may fail on any day.
 FEW, MANY = 2, 20
 BRIEF = sample(SURVIVED, FEW, DAY)
 #: A sample of every listed combination.

@@ -1,4 +1,4 @@
-"""A fleet that has an environment which works, plays that run against it, and a look at what each host has."""
+"""A fleet with a working environment, runs of playbooks on it, and the state of each host."""
 
 import json
 import os
@@ -17,10 +17,10 @@ from lab import faults, fleet
 from lab.bench import Bench, down as end
 from tests.integration.conftest import CHECKOUT, RECAP, Play
 
-#: The faults need eight; `make test-fleet` takes sixteen.
+#: The faults need eight hosts; `make test-fleet` uses sixteen.
 HOSTS = int(os.environ.get("SPARKFORGE_FLEET_HOSTS", "16"))
 ENVIRONMENT = "/opt/sparkforge/envs/torch/current"
-#: A host that is gone is told from a slow one in some seconds, and not in two minutes.
+#: Tell a dead host from a slow one within seconds instead of two minutes.
 SSH = "-o ControlMaster=auto -o ControlPersist=120s -o ServerAliveInterval=5 -o ServerAliveCountMax=4"
 
 
@@ -36,7 +36,7 @@ class Event:
 
 @dataclass
 class Rollout(Play):
-    """How a run against the fleet ended, host by host."""
+    """The result of a run on the fleet, host by host."""
 
     reports: Path
 
@@ -50,18 +50,18 @@ class Rollout(Play):
 
     @property
     def recap(self) -> dict[str, dict[str, int]]:
-        """Return for each host how many tasks were ok, changed, unreachable and failed."""
+        """Return, for each host, how many tasks were ok, changed, unreachable and failed."""
         names = ("ok", "changed", "unreachable", "failed")
         return {row[0]: dict(zip(names, map(int, row[1:]), strict=True)) for row in RECAP.findall(self.output)}
 
     @property
     def report(self) -> dict[str, str]:
-        """Return the last line that the report printed of each host."""
+        """Return the report's last line for each host."""
         return dict(re.findall(r"^report \| (spark\d+): (.*)$", self.output, re.M))
 
     @property
     def waves(self) -> list[list[str]]:
-        """Return the hosts whose environment was made, wave by wave."""
+        """Return the hosts that created an environment, wave by wave."""
         parts = re.split(r"^TASK \[(.*)\] \**$", self.output, flags=re.M)
         made = [text for name, text in zip(parts[1::2], parts[2::2], strict=True) if name == MAKING]
         return [sorted(set(re.findall(r"^(?:ok|changed|fatal): \[(spark\d+)", text, re.M))) for text in made]
@@ -85,7 +85,7 @@ class Fleet:
     def run(
         self, playbook: str, *arguments: str, during: Sequence[Event] = (), name: str = "reports", **variables: t.Any
     ) -> Rollout:
-        """Run a playbook of the collection, or a file, against the fleet."""
+        """Run a playbook, the collection's or a file, on the fleet."""
         path = Path(playbook) if playbook.endswith(".yml") else CHECKOUT / "playbooks" / f"{playbook}.yml"
         reports = self.folder.parent / name
         extra = {"verify_report_directory": str(reports), **self.variables, **variables}
@@ -111,7 +111,7 @@ class Fleet:
         return Rollout(process.returncode, "".join(lines), reports)
 
     def play(self, play: dict[str, object], *arguments: str, **variables: t.Any) -> Rollout:
-        """Run a play of a user's own."""
+        """Run a user's own play."""
         path = self.folder.parent / "play.yml"
         path.write_text(json.dumps([{"gather_facts": False, "become": True, **play}]))
         return self.run(str(path), *arguments, **variables)
@@ -120,17 +120,17 @@ class Fleet:
         fleet.add_stack(self.bench, self.folder, name)
 
     def current(self, hosts: Sequence[str] | None = None) -> dict[str, str]:
-        """Return the id of each host's environment, which is asked to compute first: it is one that works."""
+        """Return the id of each host's environment, after checking that it can compute."""
         computes = "import torch; assert (torch.ones(2, 2) @ torch.ones(2, 2)).sum() == 8"
         script = f"cd / && {ENVIRONMENT}/bin/python -c '{computes}' && basename $(readlink -f {ENVIRONMENT})"
         return {host: self.execute(host, script) for host in hosts or self.hosts}
 
     def links(self, hosts: Sequence[str] | None = None) -> dict[str, str]:
-        """Return what each host's environment is, without running it."""
+        """Return the id of each host's environment without running it."""
         return {host: self.execute(host, f"readlink {ENVIRONMENT} || echo none") for host in hosts or self.hosts}
 
     def builders(self, unit: str = "pytorch") -> dict[str, list[str]]:
-        """Return the fingerprints that each host has built of a unit; hosts that built nothing are left out."""
+        """Return the fingerprints of a unit's builds on each host; hosts without builds are left out."""
         builds = {host: self.execute(host, f"ls /opt/sparkforge/wheelhouse/*/{unit} 2>/dev/null || true").split()
                  for host in self.hosts}  # fmt: skip
         return {host: built for host, built in builds.items() if built}
@@ -141,9 +141,9 @@ class Fleet:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
-    """The fleet, each host with the environment of the stack lab-fleet, proven; spark01 built it and serves it.
+    """The fleet: every host has the proven environment of the stack lab-fleet, which spark01 built and serves.
 
-    Two hosts are brought there by the site itself, the others are copies of the second.
+    The site provisions two hosts; the others are copies of the second.
     """
     folder = tmp_path_factory.mktemp("fleet") / "inventory"
     name = f"fleet-{os.getpid()}"
@@ -156,7 +156,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
             {"hosts": hosts[0], "roles": ["sparkforge.dgx_spark.stack", "sparkforge.dgx_spark.wheelhouse"]}
         ).succeeded()
         made.variables["sparkforge_wheelhouse_url"] = f"http://{bench.addresses[hosts[0]]}:8629"
-        # As long as nothing was served, the wheels came through the controller.
+        # Until spark01 served them, the wheels came through the controller.
         for pushed in (bench.folder / "wheelhouse").glob("*/wheels"):
             shutil.rmtree(pushed)
         made.execute(hosts[1], "rm -rf /var/log/sparkforge/proof")

@@ -1,8 +1,8 @@
-"""The whole rollout on a fleet: one build, waves, proof, switch; and what is left when hosts and networks fail.
+"""A complete rollout on a fleet: one build, waves, proof and switch, also when hosts and networks fail.
 
-After every run each host has its former environment, which computes, or the new one, which was proven.
-The tests are steps of one story, in this order. All in one file, for each file has a fleet of its own where tests run
-side by side.
+After every run, each host has either its former environment, which computes, or the new one, which was proven. The
+tests are steps of one story, in this order. They are all in one file, because each file that runs in parallel gets its
+own fleet.
 """
 
 import threading
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture(scope="session")
 def upgraded(site: Fleet) -> Rollout:
-    """From lab-fleet to lab-fleet-next, a new release of the one unit."""
+    """The upgrade from lab-fleet to lab-fleet-next, a new release of its only unit."""
     site.add_stack("lab-fleet-next")
     return site.run("site", stack_name="lab-fleet-next").succeeded()
 
@@ -61,7 +61,7 @@ def test_a_canary_that_computes_wrong_numbers_stops_the_rollout(site: Fleet, upg
 
 @dataclass
 class Struck:
-    """A run in which hosts failed, and which host met which fault."""
+    """A run in which hosts failed, and each failed host's fault."""
 
     play: Rollout
     victims: dict[str, str]
@@ -69,7 +69,7 @@ class Struck:
 
 @pytest.fixture(scope="session")
 def struck(site: Fleet, upgraded: Rollout) -> Struck:
-    """The next stack, while five hosts meet what hosts meet; four of the last wave, one before anything began."""
+    """The upgrade to the next stack, while faults affect five hosts: four of the last wave, and one from the start."""
     site.add_stack("lab-fleet-after")
     bench = site.bench
     dead, full, lost, apart, late = (f"spark{number:02d}" for number in range(HOSTS - 4, HOSTS + 1))
@@ -87,7 +87,7 @@ def struck(site: Fleet, upgraded: Rollout) -> Struck:
         threading.Thread(target=cut, args=(apart, bench.addresses["spark01"])).start()
 
     def cut(host: str, towards: str | None) -> None:
-        """In the middle of the download of a wheel of 26 MB, which then takes as many seconds."""
+        """Cut the network in the middle of the download of a 26 MB wheel, which takes 26 seconds at this speed."""
         before = faults.received(bench, host)
         while faults.received(bench, host) < before + 4_000_000:
             if over.wait(0.2):
@@ -164,11 +164,11 @@ def test_two_controllers_at_once_lose_nothing(site: Fleet, struck: Struck) -> No
     assert site.run("site", "-l", ",".join(hosts), stack_name="lab-fleet-last").succeeded().changed == 0
 
 
-# --- bad input: one clear message, and no host changed
+# --- bad input: one clear message, and no changes on any host
 
 
 def states(site: Fleet) -> dict[str, str]:
-    """Return the state of what a rollout changes on each host."""
+    """Return, for each host, the state of everything that a rollout changes."""
     script = "find /opt/sparkforge /etc/ld.so.conf.d -xdev -not -name .lock -printf '%p %T@ %l\\n' | sort | sha256sum"
     return {host: site.execute(host, script) for host in site.hosts}
 
@@ -182,7 +182,7 @@ def test_it_is_refused_and_no_host_changes(site: Fleet) -> None:
 
 
 def test_a_builder_of_another_platform_is_refused(site: Fleet) -> None:
-    """The group builders has hosts of another system alone, and the stack is built nowhere yet."""
+    """The group builders has only hosts of another system, and no host has built the stack yet."""
     builder = site.hosts[-1]
     another = "sed -i 's/^ID=.*/ID=ubuntu/; s/^VERSION_ID=.*/VERSION_ID=24.04/' /etc/os-release"
     site.execute(builder, f"cp /etc/os-release /root/os-release; {another}")

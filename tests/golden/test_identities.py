@@ -1,7 +1,7 @@
-"""The identities of what is shipped: an id that changes by accident makes a whole fleet build or install again.
+"""The identities of the shipped stacks and roles: if an id changes by accident, a whole fleet builds or installs again.
 
-After a change that is meant to alter them (a new stack, another pin), write them again with ``COMMAND`` and say so in
-the changelog.
+After a change that is meant to alter them (a new stack, another pin), regenerate them with ``COMMAND`` and mention it
+in the changelog.
 """
 
 import hashlib
@@ -23,31 +23,31 @@ from tests.unit import composed_spark
 
 COLLECTION = Path(__file__).parents[2]
 RECORDED = Path(__file__).parent / "identities.json"
-#: Every stack that is in a shipped file, the lab's among them.
+#: Every stack in a shipped file, including the lab's.
 STACKS = sorted(
     path.stem
     for directory in ("roles/stack/vars", "inventory/stacks")
     for path in (COLLECTION / directory).glob("*.yml")
     if path.stem != "profiles"
 )
-#: Writes this file's record and docs/reference.md's table of stacks.
+#: Writes this test's record and the table of stacks in docs/reference.md.
 COMMAND = "python -m lab.stacks"
-# A builder, as the fingerprint sees it.
+# A builder, as described in the fingerprint.
 TOOLS = {"cc": "gcc 13", "cmake": "3.28", "ninja": "1.11", "nvcc": "13.0", "python": "cp312"}
-#: As new as any stack wants them.
+#: New enough for every stack.
 LIBRARIES = {
     "libcudnn9-dev-cuda-13": "9.99.0.1-1",
     "libnccl-dev": "2.99.1-1+cuda13.0",
-    # x86-64 has no NVPL.
+    # NVPL does not exist for x86-64.
     "libopenblas-dev": "0.3.26",
 }
-#: The roles that build, in the order of playbooks/tasks/build_units.yml.
+#: The roles that build, in the order used by playbooks/tasks/build_units.yml.
 ROLES = ("llvm", "triton", "pytorch", "torch_extensions")
 CASES = [(name, method) for name in STACKS for method in ("build", "wheel")]
 
 
 def stack_of(name: str, method: str, lock_required: bool = False) -> dict[str, t.Any]:
-    """Return the fact ``stack`` of a stack that is shipped."""
+    """Return the fact ``stack`` for a shipped stack."""
     where = load.SearchPaths(
         stacks=(str(COLLECTION / "inventory/stacks"), str(COLLECTION / "roles/stack/vars")),
         locks=(str(COLLECTION / "roles/stack/files/locks"),),
@@ -57,7 +57,7 @@ def stack_of(name: str, method: str, lock_required: bool = False) -> dict[str, t
 
 
 def missing_in_lock(name: str, method: str) -> list[str]:
-    """Return what the shipped lock lacks for the method. The lab's locks are written when it comes up."""
+    """Return the parts of the shipped lock that the method lacks. The lab's locks are written when the lab starts."""
     try:
         stack_of(name, method, lock_required=True)
     except SparkforgeError as error:
@@ -66,7 +66,7 @@ def missing_in_lock(name: str, method: str) -> list[str]:
 
 
 def identities(name: str, method: str) -> dict[str, t.Any]:
-    """Return what one stack and method stand for: ids and digests alone."""
+    """Return the ids and digests of a stack with a method."""
     stack = stack_of(name, method)
     text = json.dumps(stack, sort_keys=True, separators=(",", ":"))
     identities: dict[str, t.Any] = {
@@ -94,7 +94,7 @@ def _of_machine(stack: dict[str, t.Any], machine: str) -> dict[str, t.Any]:
 
 
 def fingerprints(stack: dict[str, t.Any], machine: str = "aarch64") -> dict[str, str]:
-    """Return the fingerprint of every unit as its role asks for it on a Spark with everything."""
+    """Return each unit's fingerprint, as its role requests it on a Spark that has all libraries."""
     host = composed_spark.spark(machine)
     host["apt"]["packages"].update(LIBRARIES)
     variables = {
@@ -139,7 +139,7 @@ def test_identities_are_recorded_for_shipped_stacks_only() -> None:
 
 
 def _with_one_more(function: t.Callable[..., dict[str, t.Any]], *keys: str) -> t.Callable[..., dict[str, t.Any]]:
-    """Return ``function`` with one more variable in the mapping that ``keys`` lead to."""
+    """Return ``function`` with an additional variable in the mapping at ``keys``."""
 
     def changed(*arguments: t.Any) -> dict[str, t.Any]:
         result = function(*arguments)
@@ -202,5 +202,5 @@ def test_a_flag_more_of_a_role_is_another_identity(
 
 
 def record() -> str:
-    """Return the text of the record, as the shipped files are now."""
+    """Return the text of the record for the currently shipped files."""
     return json.dumps({f"{name} {method}": identities(name, method) for name, method in CASES}, indent=2) + "\n"

@@ -1,19 +1,20 @@
-"""The form of a commit's subject, `area: verb …`: pre-commit checks a message, test_words.py the history."""
+"""The form of a commit's subject, `area: verb …`: a pre-commit hook checks each message, and test_words.py the
+history."""
 
 import re
 import sys
 from pathlib import Path
 
 LONGEST = 72
-# One to three areas, for example `serving, proof: `; the rest begins with a verb.
+# One to three areas, for example `serving, proof: `; a verb comes first in the rest.
 FORM = re.compile(r"[\w.][\w./-]*(?:, [\w.][\w./-]*){0,2}: ([a-z][\w-]*) \S")
-# An imperative has none of these endings, but for a few verbs.
+# An imperative has none of these endings, apart from a few verbs.
 ENDING = re.compile(r"(?!(?:bring|ping|string|embed|shed|focus)$)\w+(?:(?<!e)ed|ing|(?<!s)s)")
 NO_VERB = {"a", "an", "the", "no", "not", "what", "who", "whose", "whom", "where", "when", "of", "nobody", "that", "it"}
 
 
 def fault(subject: str) -> str:
-    """Return why a subject does not have the form, or an empty text."""
+    """Return the fault in a subject's form, or ''."""
     if len(subject) > LONGEST:
         return f"it has {len(subject)} characters, and {LONGEST} are the most"
     if subject.startswith('Revert "'):

@@ -1,4 +1,4 @@
-"""That nothing waits by the time of day, which a person, a time server or a flat battery may set meanwhile."""
+"""Nothing may wait by the wall clock, because a user, a time server or a flat battery can change it during the wait."""
 
 import ast
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 CHECKOUT = Path(__file__).parents[2]
 FOLDERS = ("plugins", "proof/src", "guard/src", "cli", "tools", "roles")
 TIMES_OF_DAY = {"time.time", "time.time_ns", "datetime.datetime.now", "datetime.datetime.utcnow"}
-#: Functions that ask for the time of day, and what for; none of them waits until it is another.
+#: Functions that read the wall clock, and why; none of them waits for a certain time.
 ASKING = {
     "guard/src/sparkforge_guard/brakes.py may_start": "is shown",
     "guard/src/sparkforge_guard/watch.py _tell": "is written down",
@@ -26,7 +26,7 @@ ASKING = {
 
 
 def asking(root: Path) -> set[str]:
-    """Return file and function of each call that asks for the time of day."""
+    """Return the file and function of each call that reads the wall clock."""
     lines = set()
     for path in (path for folder in FOLDERS for path in (root / folder).rglob("*.py")):
         if any(part.is_symlink() for part in (path, *path.parents)):

@@ -1,4 +1,4 @@
-"""The collection as its users get it: the tarball, the documentation, the README's commands."""
+"""The collection as shipped to users: the tarball, the documentation, the README's commands."""
 
 import json
 import os
@@ -32,12 +32,12 @@ def run(*command: str | Path, cwd: Path, **environment: str) -> str:
     return done.stdout
 
 
-#: The line before a block of commands, and the commands.
+#: A block of commands, and the line before it.
 BLOCK = re.compile(r"^ *([^\n]*)\n{1,2} *```(?:bash|sh)\n(.*?)```", re.M | re.S)
 
 
 def copy_of_the_tracked_files(target: Path) -> Path:
-    """Copy what git tracks, and what it would track, as a fresh clone has it."""
+    """Copy the files that git tracks or would track, as in a fresh clone."""
     for name in host.files():
         source, destination = CHECKOUT / name, target / name
         destination.parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,8 @@ def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def installed(tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     collections = tmp_path_factory.mktemp("collections")
-    # Not with the checkout's own configuration, which `make test` names: it finds the collection installed already.
+    # Do not use the checkout's configuration, which `make test` sets: with it, the collection counts as installed
+    # already.
     run(
         BIN / "ansible-galaxy", "collection", "install", "--offline", "-p", collections, tarball,
         cwd=collections, ANSIBLE_CONFIG="",
@@ -65,7 +66,7 @@ def installed(tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_tarball_is_small_and_holds_no_tests_caches_or_environments(tarball: Path):
-    # A tenth of it are the rules of the table of diagnoses, with their examples and sources.
+    # A tenth of it is the table of diagnoses, with its examples and sources.
     assert tarball.stat().st_size < 1.4 * MEGABYTE
     with tarfile.open(tarball) as archive:
         names = archive.getnames()
@@ -101,7 +102,7 @@ def test_every_plugin_and_role_is_documented(installed: Path, tmp_path: Path):
     environment = {"ANSIBLE_COLLECTIONS_PATH": str(installed), "ANSIBLE_CONFIG": ""}
     folder = installed / "ansible_collections/sparkforge/dgx_spark"
     modules = {path.stem for path in (folder / "plugins/modules").glob("*.py")}
-    # A file that has several has the documentation of each in a file of its name.
+    # If a file defines several filters, a file named after each of them has its documentation.
     filters = {path.stem for path in (folder / "plugins/filter").iterdir() if "DOCUMENTATION" in path.read_text()}
     for kind, names in (("module", modules), ("filter", filters)):
         qualified = [f"sparkforge.dgx_spark.{name}" for name in sorted(names)]
@@ -125,14 +126,14 @@ def test_a_clone_under_another_name_resolves_its_own_collection(tmp_path: Path):
     assert "site.yml" in output
 
 
-#: The mark before a block of commands that no test can run, with the reason.
+#: The mark, with the reason, before a block of commands that no test can run.
 NOT_RUN = "<!-- not run by a test: "
-#: Commands of the pages (the first that matches counts), and the tests that run them, with a host of the lab, a
-#: directory or a server of their own in the place of the page's. Where a command of sparkforge has two, one asserts the
-#: line that it prints, and the other runs that playbook.
+#: Commands in the pages (the first match counts), and the tests that run them, with the lab's hosts, or the test's own
+#: directory or server, instead of those in the page. If a sparkforge command has two tests, one checks the command line
+#: that it prints, and the other runs that playbook.
 RUN_BY = {
     r"make setup|\. \.venv/bin/activate": "Makefile",
-    # Without a terminal `make spark` is `make demo`.
+    # Without a terminal, `make spark` does the same as `make demo`.
     r"make (spark|demo)( ARGS=.*)?": "integration/test_ordinary_user.py::test_readme_first_command_word_for_word",
     r"make test": (
         "integration/test_ordinary_user.py::"
@@ -233,7 +234,7 @@ RUN_BY = {
 
 
 def readme_commands(*pages: str) -> list[str]:
-    """Return the commands of the pages' blocks of bash, but for those that are marked as not run."""
+    """Return the commands from the pages' bash blocks, except the blocks that are marked as not run."""
     text = "\n".join((CHECKOUT / page).read_text() for page in pages or ("README.md",))
     blocks = [code for mark, code in BLOCK.findall(text) if not mark.startswith(NOT_RUN)]
     lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
@@ -278,7 +279,7 @@ COMMANDS = readme_commands(*(str(page.relative_to(CHECKOUT)) for page in PAGES i
 
 
 def is_long(test: str) -> bool:
-    """Say whether `make test` leaves a test (``file::function`` below tests/) to `make test-long`."""
+    """Tell whether a test (``file::function`` below tests/) runs only in `make test-long`, not in `make test`."""
     name, _colons, function = test.partition("::")
     source = (CHECKOUT / "tests" / name).read_text()
     definition = re.search(rf"((?:^[@ )\]].*\n)*)^def {function}\(", source, re.M)
@@ -299,7 +300,7 @@ def test_each_command_of_the_pages_is_run_by_a_test_or_marked(capsys: pytest.Cap
             left_to_long.append(command)
     assert alone == [], "no test runs these, and their block is not marked"
     assert set(RUN_BY) - used == set(), "no page has such a command any more"
-    # It makes what the tests run in.
+    # `make setup` creates the environment in which the tests run.
     assert re.search(r"^test: setup\b", (CHECKOUT / "Makefile").read_text(), re.M)
     marked = [code for page in PAGES for mark, code in BLOCK.findall(page.read_text()) if mark.startswith(NOT_RUN)]
     summary = f"{len(COMMANDS)} commands, each run by a test, {len(left_to_long)} of them by long ones alone"
@@ -315,7 +316,7 @@ def test_a_command_of_the_pages_exists_and_parses(command: str, installed: Path,
     elif arguments[0].removeprefix(".venv/bin/") == "ansible-playbook":
         environment = {"ANSIBLE_COLLECTIONS_PATH": f"{CHECKOUT / '.collections'}:{installed}"}
         keep = [word for word in arguments[1:] if word not in ("-k", "-K", "-kK")]
-        # An inventory as `sparkforge setup` writes it: Sparks by their own names.
+        # An inventory like the one that `sparkforge setup` writes: Sparks under their own names.
         hosts = tmp_path / "hosts.yml"
         hosts.write_text("all: {children: {sparks: {hosts: {spark-ab12: {}}}}}\n")
         keep = [str(hosts) if word == "~/.config/sparkforge/hosts.yml" else word for word in keep]

@@ -1,4 +1,4 @@
-"""That tests lie where their cost says that they do."""
+"""Tests are in the directory that matches their cost."""
 
 from pathlib import Path
 
@@ -8,13 +8,14 @@ TESTS = Path(__file__).parents[1]
 
 
 def test_no_unit_test_starts_ansible_or_a_container() -> None:
-    """Their logic is called. What only a play shows is in tests/playbooks, what only a host shows in integration."""
+    """Unit tests call the code directly. Tests that need a play are in tests/playbooks; those that need a host, in
+    integration."""
     for path in (TESTS / "unit").rglob("*.py"):
         for word in ("run_playbook", 'with_name("ansible', "ansible_runner", "image.podman", "integration.conftest"):
             assert word not in path.read_text(), (path, word)
 
 
 def test_provisioned_host_is_shared_by_the_tests_that_read_it() -> None:
-    """Another worker would provision another host, in the better part of a minute."""
+    """The tests must run on one worker, because another would provision its own host, which takes most of a minute."""
     using = {path for path in (TESTS / "integration").glob("test_*.py") if "provisioned: Host" in path.read_text()}
     assert {str(path.relative_to(TESTS.parent)) for path in using} == conftest.PROVISIONED

@@ -1,4 +1,4 @@
-"""The linters, as tests, so that one command counts them with the rest."""
+"""The linters, run as tests, so that one command covers everything."""
 
 import os
 import re
@@ -17,7 +17,7 @@ SOURCES = ["plugins", "tools", "cli", "lab", "benchmarks", "tests", "molecule", 
 
 
 def run(*command: str | Path, cwd: Path = CHECKOUT, **environment: str) -> str:
-    """Run one tool from the environment of the tests and return what it printed; that is shown when it fails."""
+    """Run a tool from the test environment and return its output, which is shown if the tool fails."""
     variables = {
         **os.environ,
         "PATH": f"{BIN}:{os.environ['PATH']}",
@@ -32,7 +32,7 @@ def run(*command: str | Path, cwd: Path = CHECKOUT, **environment: str) -> str:
 
 
 def test_every_test_is_in_make_test_or_in_make_test_long():
-    # This test is run by make itself, whose second level says where it is.
+    # This test is run by make itself, and a nested make also prints which directory it is in.
     asked = ("make", "--no-print-directory", "-n")
     told = {goal: run(*asked, goal, MAKELEVEL="").splitlines()[-1] for goal in ("test", "test-long")}
     assert ' -m "not long" ' in told["test"] and " -m long " in told["test-long"]
@@ -55,11 +55,12 @@ def test_mypy_finds_nothing_in_the_plugins_and_the_lab():
 
 
 def test_yamllint_finds_nothing():
-    # antsibull-nox looks at what is in git alone.
+    # antsibull-nox only looks at files in git.
     run(BIN / "yamllint", "--strict", ".")
 
 
-# CI has a job of them. In short: yamllint above, ansible-doc in test_sanity.py, the tarball in test_collection.py.
+# CI has a job for these sessions. Shorter counterparts: yamllint above, ansible-doc in test_sanity.py, the tarball in
+# test_collection.py.
 @pytest.mark.long
 def test_the_sessions_that_collections_have_in_common_find_nothing(tmp_path: Path):
     asked = re.findall(r"^SESSIONS \?= (.+)$", (CHECKOUT / "Makefile").read_text(), re.MULTILINE)[0].split()
@@ -79,7 +80,7 @@ def test_nox_and_pre_commit_install_the_tests_versions():
 
 def test_ci_runs_every_session_of_nox():
     listed = set(re.findall(r"^[*-] (\S+) ->", run(BIN / "nox", "--list"), re.MULTILINE))
-    # Sessions that only start others, or are for other CI systems.
+    # Ignore sessions that only start others or are for other CI systems.
     listed -= {"yamllint", "antsibull-nox-config", "ansible-test-sanity", "matrix-generator"}
     workflow = yaml.safe_load((CHECKOUT / ".github/workflows/ci.yml").read_text())
     asked = {name for line in workflow["jobs"]["nox"]["strategy"]["matrix"]["session"] for name in line.split()}

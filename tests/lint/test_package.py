@@ -1,4 +1,4 @@
-"""The command sparkforge as its users get it: a wheel that has the collection inside."""
+"""The command sparkforge as shipped to users: a wheel that contains the collection."""
 
 import shlex
 import sys
@@ -68,14 +68,15 @@ def test_the_command_in_the_wheel_runs_the_collection_in_the_wheel(unpacked: Pat
     run(sys.executable, "-m", "sparkforge.record", tmp_path / "record.pyz", cwd=tmp_path, PYTHONPATH=str(unpacked))
 
 
-#: The oldest and the newest of this machine's Pythons that the package takes; uv has others, which it would download.
+#: The oldest and the newest of this machine's Pythons that the package supports; uv would download others.
 FOUND = [path for minor in range(11, 16) if (path := interpreter(f"3.{minor}"))]
 PYTHONS = list(dict.fromkeys((FOUND[0], FOUND[-1])))
 
 
 @pytest.fixture(scope="module")
 def sources(clone: Path, sdist: Path, wheel: Path) -> Iterator[dict[str, str]]:
-    """Give where the package can be had from: a repository that a server of git has, a clone, an sdist and a wheel."""
+    """Yield the sources from which the package can be installed: a git server's repository, a clone, an sdist and a
+    wheel."""
     root = clone.parent / "served"
     git("init", "--quiet", "--bare", "--initial-branch=main", str(root / "sparkforge/dgx_spark"), cwd=clone)
     git("init", "--quiet", "--initial-branch=main", ".", cwd=clone)
@@ -94,7 +95,7 @@ def sources(clone: Path, sdist: Path, wheel: Path) -> Iterator[dict[str, str]]:
 def test_uv_runs_the_command(
     source: str, python: str, sources: dict[str, str], tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
-    """The line of docs/owner.md, also with another place in the place of a clone."""
+    """Run the command line in docs/owner.md, also with another source in place of the clone."""
     (line,) = [line for line in readme_commands("docs/owner.md") if line.startswith("uvx")]
     arguments = shlex.split(line.replace("--from .", f"--from {sources[source]}"))
     cache = tmp_path_factory.getbasetemp() / "uv-cache"

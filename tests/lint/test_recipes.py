@@ -1,4 +1,4 @@
-"""The recipes of CONTRIBUTING.md suffice: each is a patch that applies and passes its tests."""
+"""The recipes in CONTRIBUTING.md suffice: each is a patch that applies and passes its tests."""
 
 import os
 import re
@@ -11,7 +11,7 @@ import pytest
 from tests.lint.test_collection import BIN, CHECKOUT, copy_of_the_tracked_files, run
 
 RECIPES = sorted((CHECKOUT / "tests/recipes").glob("*.patch"))
-#: How a recipe names its tests; the long ones plant a fault in an environment with torch.
+#: A recipe's list of tests; the long ones plant a fault in an environment with torch.
 TESTS = re.compile(r"^(Tests|Long tests): (.+)$", re.MULTILINE)
 
 
@@ -44,7 +44,7 @@ def test_each_recipe_is_in_contributing_and_names_no_file_that_it_does_not_touch
         assert f"tests/recipes/{name}.patch" in paragraph
 
 
-#: Fail for a stack that a list lacks, and say what to run.
+#: These tests fail if a list lacks a stack, and name the command to run.
 LISTS_OF_STACKS = ("tests/golden", "tests/unit/lab/test_stacks.py")
 #: Other tests that a new stack can break.
 OTHER_STACK_TESTS = ("tests/unit/test_documents.py", "tests/unit/plugins/plugin_utils/test_stack.py")

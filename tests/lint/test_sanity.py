@@ -11,17 +11,18 @@ import pytest
 
 CHECKOUT = Path(__file__).parents[2]
 
-# ansible-core -> the interpreter that it runs on here, and the pip that its ansible-test wants.
+# ansible-core -> the interpreter on which it runs here, and the version of pip that its ansible-test requires.
 CORES = {"2.19.14": ("3.11", "24.2"), "2.21.5": ("3.12", "25.2")}
 
-# Other linters of `make test` find the same, or the unit tests do (import). Each takes an environment of its own.
+# Other linters in `make test`, or for import the unit tests, find the same faults. Each of these tests creates its own
+# environment.
 OTHERS = ("pylint", "pep8", "yamllint", "compile", "changelog", "import")
 
-# Paths of the copy that is checked: the collection as it is installed.
+# The paths that are copied and checked: the collection as installed.
 CONTENT = ("galaxy.yml", "meta", "plugins", "tools", "roles", "playbooks", "changelogs", "README.md", "LICENSE")
 
-# ansible-test fetches a bootstrap script from a host of its own, which a closed network does not reach.
-# Python carries a pip: this does the same with it.
+# ansible-test downloads a bootstrap script from its own host, which a closed network cannot reach. Python includes pip,
+# so this script does the same with ensurepip.
 BOOTSTRAP = """
 import subprocess, sys
 subprocess.check_call([sys.executable, "-m", "ensurepip"])
@@ -31,8 +32,8 @@ subprocess.check_call([sys.executable, "-m", "pip", "install", "--disable-pip-ve
 
 
 def interpreter(version: str) -> str | None:
-    """Return an interpreter of ``version`` that can make virtual environments, or None."""
-    # Under `make test` root's home is root's own; who has pyenv is the user that called.
+    """Return an interpreter of ``version`` that can create virtual environments, or None."""
+    # Under `make test`, ~ is root's home, but pyenv belongs to the user who called make.
     home = Path(f"~{os.environ.get('SUDO_USER', '')}").expanduser()
     homes = sorted(home.glob(f".pyenv/versions/{version}.*/bin/python3"))
     for candidate in [sys.executable, shutil.which(f"python{version}"), *map(str, homes)]:
@@ -45,9 +46,9 @@ def interpreter(version: str) -> str | None:
 
 
 def write_pip_settings(path: Path) -> None:
-    """Write the person's own settings of pip (an index, a proxy, a certificate), from files and variables.
+    """Write the user's own pip settings (an index, a proxy, a certificate), read from files and variables.
 
-    ansible-test passes no variable on to the pip that it starts.
+    ansible-test does not pass any variables to the pip that it starts.
     """
     settings = configparser.RawConfigParser()
     named = os.environ.get("PIP_CONFIG_FILE") or os.devnull
@@ -62,8 +63,8 @@ def write_pip_settings(path: Path) -> None:
         settings.write(stream)
 
 
-# The oldest finds what the collection may not use, which is what changes break; the newest is run before a release.
-# The tests of OTHERS take twice as long as the rest.
+# The oldest core finds features that the collection may not use yet, the usual fault of a change; the newest is run
+# before a release. The tests in OTHERS take twice as long as the rest.
 @pytest.mark.parametrize(
     ("core", "but"),
     [
@@ -102,6 +103,6 @@ def test_ansible_test_sanity_finds_nothing(core: str, but: list[str], tmp_path: 
     command = ["ansible-test", "sanity", "--venv", "--python", version, "--color", "no", *but]
     done = subprocess.run(command, cwd=collection, env=environment, text=True, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
-    # Hundreds of lines tell what pip installed; these tell what was found.
+    # Hundreds of lines list pip's installations; only these report errors.
     errors = [line for line in done.stdout.splitlines() if line.startswith(("ERROR", "FATAL"))]
     assert done.returncode == 0, "\n".join(errors)

@@ -1,7 +1,7 @@
-"""Plain words: names say what they hold, sentences name their subject, and the history can be searched.
+"""Plain words: names say what they hold, sentences name their subject, and the history is searchable.
 
-``DONE`` lists the packages that comply so far. It only grows, and goes once it holds everything; no single name or
-sentence is excepted. Fields of a class are not looked at: some are keys of reports and receipts, which stay.
+``DONE`` lists the packages that comply so far. It only grows, and is removed when it is complete; no single name or
+sentence is exempt. Class fields are not checked, because some are keys of reports and receipts, which must not change.
 """
 
 import ast
@@ -17,7 +17,7 @@ import pytest
 from tests.lint import subject
 
 CHECKOUT = Path(__file__).parents[2]
-#: The commit from which on subjects have the form of CONTRIBUTING.md.
+#: Subjects have the form given in CONTRIBUTING.md from this commit on.
 SINCE = "1b4fd80a9319f86c62da65dad3e133bc60ca7d48"
 PLUGINS = ["plugins/action", "plugins/doc_fragments", "plugins/filter", "plugins/inventory", "plugins/lookup"]
 PLUGINS += ["plugins/module_utils", "plugins/modules"]
@@ -39,7 +39,7 @@ DONE = [*FOLDERS, *PLUGINS, *UTILITIES, *CHECKS, *UNIT_TESTS]
 VAGUE = {"one", "found", "wanted", "given", "said", "place", "places", "words", "what", "whole"}
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 OPENING = re.compile(r"(?:what|who|whom|whose|of|where|nobody)\b", re.IGNORECASE)
-# Beside comments and names of tasks: descriptions, also those of a module, in which lines of a list are sentences.
+# Comments, task names and descriptions; in a module's description, list items are sentences.
 YAML_TEXT = re.compile(r"\s*(#|- name:|-|(?:short_)?description:) ['\"]?([A-Z].*)")
 
 
@@ -73,7 +73,7 @@ def named(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def sentences(source: str) -> Iterator[tuple[int, str]]:
-    """Yield each docstring of some Python and each block of comments, with its first line."""
+    """Yield the docstrings and comment blocks of Python code, each with its first line."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Module)) and (text := ast.get_docstring(node)):
             yield getattr(node, "lineno", 1), text
@@ -90,7 +90,7 @@ def sentences(source: str) -> Iterator[tuple[int, str]]:
 
 
 def yaml_sentences(source: str) -> Iterator[tuple[int, str]]:
-    """Yield the comments, task names and descriptions of some YAML, with their lines."""
+    """Yield the comments, task names and descriptions of a YAML text, with their lines."""
     previous = ""
     for line, text in enumerate(source.splitlines(), 1):
         match = YAML_TEXT.match(text)
@@ -100,7 +100,7 @@ def yaml_sentences(source: str) -> Iterator[tuple[int, str]]:
 
 
 def is_vague(text: str) -> bool:
-    """Tell whether a text begins with a word that names no subject, and is no question."""
+    """Tell whether a text starts with a word that names no subject, and is not a question."""
     return bool(OPENING.match(text)) and not re.match(r"[^.]*\?", text)
 
 
@@ -122,7 +122,7 @@ def test_names_and_openings(package: str) -> None:
 
 
 def test_subjects_of_commits() -> None:
-    # A shallow clone, as that of CI, has only the last commits.
+    # A shallow clone, like CI's, has only the latest commits.
     known = subprocess.run(["git", "cat-file", "-e", SINCE], cwd=CHECKOUT, check=False, capture_output=True)
     span = ["-1"] if known.returncode else [f"{SINCE}..HEAD"]
     log = subprocess.run(["git", "log", "--no-merges", "--format=%s", *span], cwd=CHECKOUT, check=True,

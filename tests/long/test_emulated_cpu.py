@@ -1,8 +1,8 @@
-"""The proof's checks of the host with the default stack's aarch64 wheels, on an emulated Neoverse N2.
+"""Run the proof's host checks with the default stack's aarch64 wheels on an emulated Neoverse N2.
 
-Hours on one core. The report of each batch of checks is kept in the lab's cache until the proof or the lock changes, so
-that an interrupted run goes on. docs/evidence/emulated-cpu.md says what was seen; its row of proof-runs.json is what
-the last test writes to reports/.
+This takes hours on one core. The lab's cache keeps the report of each batch of checks until the proof or the lock
+changes, so that an interrupted run can be continued. docs/evidence/emulated-cpu.md has the results; its row in
+proof-runs.json is written to reports/ by the last test.
 """
 
 import hashlib
@@ -26,17 +26,18 @@ pytestmark = pytest.mark.long
 
 STACK = yaml.safe_load((CHECKOUT / "roles/stack/defaults/main.yml").read_text())["stack_default"]
 LOCK = yaml.safe_load((CHECKOUT / f"roles/stack/files/locks/{STACK}.yml").read_text())["stack_lock"]
-#: By name, what the lock has for a Spark: its version, and the sha256 of its file for Python 3.12.
+#: The lock's entry for each wheel on a Spark: the version, and the sha256 of the file for Python 3.12.
 LOCKED = dict(line.split(" --hash=sha256:") for line in LOCK["wheels"]["cp312-linux-aarch64"])
-#: SVE of 128 bits, bf16 and i8mm, as a GB10's cores have them; other cores than these have a kind of their own.
+#: Like a GB10's cores, it has 128-bit SVE, bf16 and i8mm; the cores differ otherwise, so they have a separate kind.
 CPU, KIND, CAPABILITY = "neoverse-n2", "emulated aarch64 0x41 0xd49", "SVE128"
-#: Debian 13's Python, which the wheels have to be for.
+#: Debian 13's Python, for which the wheels must be built.
 PYTHON = "3.13"
 NAME = f"emulated-cpu-{owner()}"
-#: Paths in the container: a run's folder, and the environment that is proven.
+#: Paths in the container: the directory of a run, and the environment that is proven.
 SHARED, ROOT, ENVIRONMENT = "/srv", "/opt/sparkforge", "/opt/sparkforge/envs/torch/emulated"
 HOST_CHECKS = [name for name, definition in catalogue.CHECKS.items() if definition.device == "cpu"]
-#: Checks that share a process, since importing torch takes half a minute of a core when emulated: the quick ones first.
+#: Checks that share a process, because importing torch under emulation takes half a minute on a core; quick batches
+#: come first.
 BATCHES = (
     ("cpu.matmul.*", "cpu.attention.*", "cpu.linalg.*"),
     ("cpu.formats.*", "cpu.layouts.*", "cpu.tensors.*"),
@@ -51,12 +52,13 @@ BATCHES = (
     *((f"cpu.training.{network}",) for network in ("convolutional", "recurrent", "transformer")),
     *((f"cpu.sizes.{size}",) for size in ("vocabulary", "tokens", "elements", "many")),
 )
-#: One thread computes, many times slower than it would on a core, and what the survey draws needs its time as well.
+#: A single thread computes many times slower than on real hardware, and the survey's drawn cases need their time as
+#: well.
 LIMITS = {"factor": 60, "seconds": 6 * 3600, "survey": 150, "seed": 11}
 
 
 def fetch_wheels() -> Path:
-    """Return a folder in which the lock's wheels are unpacked for the container's Python."""
+    """Return a directory with the lock's wheels, unpacked for the container's Python."""
     folder = cache_directory() / "emulated-cpu" / f"wheels-{digest_of(LOCKED, PYTHON)}"
     platforms = [*(f"manylinux_2_{minor}_aarch64" for minor in range(39, 16, -1)), "manylinux2014_aarch64"]
     python = ["--only-binary=:all:", "--no-deps", "--python-version", PYTHON, "--implementation", "cp"]
@@ -65,12 +67,12 @@ def fetch_wheels() -> Path:
         pip = [sys.executable, "-m", "pip", "-q"]
         run(*pip, "download", "--dest", folder / "files", *python, *LOCKED)
         for wheel in (folder / "files").glob("*.whl"):
-            # Code for another Python is another file of the same release.
+            # For another Python, the same release has another file.
             is_locked = hashlib.sha256(wheel.read_bytes()).hexdigest() in LOCKED.values()
             assert is_locked or "-cp313-" in wheel.name, wheel.name
         files = sorted((folder / "files").glob("*.whl"))
         assert len(files) == len(LOCKED)
-        # This machine's Python, which unpacks them, may be older than what they need.
+        # This machine's Python, which unpacks the wheels, may be older than they require.
         python += ["--ignore-requires-python", "--no-compile", "--target", str(folder / "unpacked")]
         run(*pip, "install", "--no-index", *python, *files)
         shutil.rmtree(folder / "files")
@@ -79,7 +81,7 @@ def fetch_wheels() -> Path:
 
 
 class Emulated:
-    """A container that computes as that processor, and the folder with the reports of what was run in it."""
+    """A container that emulates this CPU, and the directory of the reports from its runs."""
 
     def __init__(self) -> None:
         archive, digest = PROOF.archive()
@@ -91,8 +93,8 @@ class Emulated:
         image.podman("rm", "-f", "-t", "0", NAME, quiet=True)
         image.podman("create", "--arch", "arm64", "--name", NAME, *volumes, tag, "sleep", "infinity")
         image.podman("start", NAME)
-        # Make the part of an environment of the role python_env that the proof reads; every program runs on that
-        # processor, in one thread of it.
+        # Create the part of the python_env role's environment that the proof reads; all programs run on this CPU,
+        # single-threaded.
         environment = {"QEMU_CPU": CPU, "OMP_NUM_THREADS": "1"}
         receipt = json.dumps({"schema": 2, "environment": environment, "packages": {}})
         site = f"{ENVIRONMENT}/lib/python{PYTHON}/site-packages"
@@ -109,7 +111,7 @@ class Emulated:
         return self.execute(f"PYTHONPATH={SHARED}/{PROOF.file} {ENVIRONMENT}/bin/python -c '{code}'")
 
     def report(self, batch: Sequence[str]) -> dict[str, Any]:
-        """Return the proof's report of some checks: of an earlier run, where one came to its end."""
+        """Return the proof's report for some checks, from an earlier run if that was completed."""
         kept = self.folder / f"{batch[0].replace('*', 'all')}.json"
         if not kept.exists():
             options = {

@@ -1,7 +1,8 @@
-"""PyTorch from Debian 13's source package, by clang and lld of the stack's major, with another clang on PATH.
+"""PyTorch from Debian 13's source package, built with clang and lld of the stack's major version, with another clang on
+PATH.
 
-An hour and more on two cores, so that it is for `make test-long` alone. Its host stays when it is interrupted or fails:
-the next run goes on in the tree of the build. `python -m lab down --bench pytorch-cpu` ends it.
+This takes more than an hour on two cores, so it runs only in `make test-long`. If it is interrupted or fails, its host
+is kept, and the next run continues in the build's tree. `python -m lab down --bench pytorch-cpu` removes the host.
 """
 
 import hashlib
@@ -28,17 +29,17 @@ pytestmark = pytest.mark.long
 BENCH = "pytorch-cpu"
 RECIPE = yaml.safe_load((Path(__file__).parent / "pytorch_cpu.yml").read_text())
 STACK = "lab-pytorch-cpu"
-#: The checks of the proof that a PyTorch for the CPU alone, without distributed, must pass.
+#: The checks of the proof that a CPU-only PyTorch without distributed must pass.
 COMPUTED = ("cpu.tensors.", "cpu.matmul.", "cpu.convolution.", "cpu.attention.", "cpu.linalg.")
-#: Steps after which the build is killed.
+#: Kill the build after this many steps.
 KILLED_AFTER = 150
-#: Ninja's log of then, on the host.
+#: A copy, on the host, of Ninja's log at that moment.
 AT_KILL = "/srv/ninja_log.at_kill"
 
 
 @dataclass
 class Site:
-    """A host, and whether this run saw all that it is for."""
+    """A host, and whether this run completed all tests."""
 
     host: Host
     variables: dict[str, Any]
@@ -60,7 +61,7 @@ class Site:
 
 
 def fetch_source() -> Path:
-    """Have Debian's source package in the lab's cache, as apt gets it."""
+    """Download Debian's source package into the lab's cache with apt."""
     folder = cache_directory() / "sources" / RECIPE["source"]["package"]
     archive = folder / RECIPE["source"]["archive"]
     if archive.exists() and hashlib.sha256(archive.read_bytes()).hexdigest() == RECIPE["source"]["sha256"]:
@@ -84,7 +85,7 @@ def fetch_source() -> Path:
 
 
 def added_headers(folder: Path) -> list[dict[str, str]]:
-    """Return patches that add what the packaging keeps beside the archive."""
+    """Return patches that add the headers which the packaging keeps outside the archive."""
     patches = []
     with tarfile.open(next(folder.glob("*.debian.tar.xz"))) as packaging:
         files = {f"/{member.name}": member for member in packaging.getmembers() if member.isfile()}
@@ -100,7 +101,7 @@ def added_headers(folder: Path) -> list[dict[str, str]]:
 
 
 def fetch_wheels() -> Path:
-    """Have the real wheels of what PyTorch is built with and requires: the native mirror's are stand-ins."""
+    """Download the real wheels that PyTorch requires to build and to run; those of the native mirror are stand-ins."""
     folder = cache_directory() / "sources" / "pytorch-wheels"
     command = [sys.executable, "-m", "pip", "download", "-q", "--dest", folder, "--only-binary=:all:", "--no-deps"]
     command += ["--python-version", "3.13"]
@@ -111,7 +112,7 @@ def fetch_wheels() -> Path:
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
-    """The host, with the toolchain, the source and the lock; the one of an earlier run where there is one."""
+    """The host, with the toolchain, the source and the lock; an earlier run's host is reused."""
     source, wheels = fetch_source(), fetch_wheels()
     folder = benches.Bench(BENCH, "native").folder
     inventory = folder / "inventory"
@@ -137,7 +138,7 @@ def site() -> Iterator[Site]:
 
 
 def kill(site: Site) -> None:
-    """Begin the build, and end it with everything that belongs to it as a power cut would."""
+    """Start the build, then kill it with all of its processes, as a power cut would."""
     extra = {**site.variables, "sparkforge_wheelhouse_cache": str(site.host.reports.parent / "wheelhouse")}
     command = [
         str(Path(sys.executable).parent / "ansible-playbook"), "-i", str(site.host.inventory / "lab.yml"),
@@ -155,15 +156,15 @@ def kill(site: Site) -> None:
 
 
 def finished(log: str) -> dict[str, str]:
-    """Return the time of each object in Ninja's log: start, end, time of the file, file, command."""
+    """Return each object's modification time from Ninja's log: start, end, modification time, file, command."""
     lines = [line.split("\t") for line in log.splitlines() if not line.startswith("#")]
     return {line[3]: line[2] for line in lines if line[3].endswith(".o")}
 
 
 @pytest.fixture(scope="module")
 def built(site: Site) -> Site:
-    """PyTorch's wheel, published; its build was killed once."""
-    # Continue the build that an earlier run of these tests left.
+    """A host on which PyTorch's wheel was built and published; the build was killed once."""
+    # Continue the unfinished build of an earlier run, if there is one.
     if not site.info()["receipts"] and not site.info()["unfinished"]:
         kill(site)
     site.run("build").succeeded()
@@ -215,7 +216,7 @@ def test_the_cpu_checks_of_the_proof_pass(built: Site) -> None:
     computed = {name: status for name, status in states.items() if name.startswith(COMPUTED)}
     assert len(computed) > 15 and set(computed.values()) == {"pass"}, computed
     assert built.run("deploy").succeeded().changed == 0
-    # The time left of the hour, once the host is gone.
+    # Keep the report and the receipt, because the host is removed.
     kept = CHECKOUT / "reports"
     kept.mkdir(exist_ok=True)
     (kept / f"{BENCH}.json").write_text(json.dumps(report, indent=2) + "\n")

@@ -1,4 +1,4 @@
-"""The molecule scenarios, as tests. What they show, tests/integration/test_site.py shows in `make test` as well."""
+"""The molecule scenarios, run as tests. In `make test`, tests/integration/test_site.py covers the same."""
 
 import os
 import subprocess

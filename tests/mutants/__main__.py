@@ -1,8 +1,8 @@
 """Breaks the guards that ``data.py`` lists, one at a time, and shows that a test fails: ``make mutants``.
 
-Each runs in a container of its own, as root, for many guards are about accounts: without a network but loopback, with
-a copy of the tree that it cannot change. Broken code may remove or give away what it should not; never run it as root
-of a machine that somebody uses.
+Each mutant runs in a separate container, as root, because many guards concern accounts. The container has only a
+loopback network and a read-only copy of the tree. Broken code may remove or give away things it should not; never run
+it as root on a machine that is in use.
 """
 
 import argparse
@@ -24,14 +24,14 @@ from lab import image
 from lab.host import LabError, fail, files, install_packages, native_architecture
 from tests.mutants.data import CHECKOUT, Mutant, load
 
-#: Programs that the tests start, beside those of a factory host.
+#: Programs that the tests start, in addition to those of a host in its factory state.
 PACKAGES = "build-essential git cmake ninja-build apt-utils gpg-agent python3-venv openssl".split()
 PAGE = CHECKOUT / "docs/mutants.md"
-#: The tree's path in a container; this environment and its interpreter keep their paths.
+#: The tree's path in a container; this environment and its interpreter have the same paths as outside.
 INSIDE, PYTHON = "/srv/checkout", Path(sys.prefix).resolve()
-#: Seconds after which a broken guard is an error: what hangs is not told from what is slow.
+#: After this many seconds a mutant counts as an error, because a hang cannot be told from slow tests.
 LIMIT = 300
-#: The part of the mutants, in percent, that tests have to notice.
+#: The percentage of mutants that tests must detect.
 WANTED = 95
 KILLED, SURVIVED, ERROR = "killed", "survived", "error"
 
@@ -46,7 +46,7 @@ class Outcome(NamedTuple):
 
 
 class Bench:
-    """Trees to break, and the container that tests run in."""
+    """Trees to break, and the image of the containers in which tests run."""
 
     def __init__(self, directory: Path, trees: int) -> None:
         self.image = image.build(native_architecture(), extra=PACKAGES)
@@ -56,7 +56,8 @@ class Bench:
             self.trees.put(copy_checkout(directory / f"tree-{number}"))
 
     def pytest(self, tree: Path, tests: Sequence[str], broken: bool = True) -> subprocess.CompletedProcess[str]:
-        """Run tests on ``tree``; an unbroken one keeps the bytecode, so that the broken ones begin faster."""
+        """Run tests on ``tree``; in an unbroken tree they write the bytecode, so that runs on broken ones start
+        faster."""
         python = PYTHON / "bin" / Path(sys.executable).name
         command = [python, "-m", "pytest", "-q", "-x", "--basetemp=/tmp/pytest", *tests]
         volumes = [f"{tree}:{INSIDE}:{'ro' if broken else 'rw'}", *(f"{path}:{path}:ro" for path in _interpreter())]
@@ -64,13 +65,13 @@ class Bench:
             "run", "--rm", "--network=none", "--tmpfs=/tmp:rw,exec,suid,mode=1777", f"--workdir={INSIDE}",
             f"--env=ANSIBLE_CONFIG={INSIDE}/ansible.cfg", *(f"--volume={volume}" for volume in volumes),
             *([f"--timeout={self.limit}"] if broken else []), self.image,
-            # Not exec: the shell is the container's first process, which takes in what tests leave behind.
+            # Do not use exec: the shell is the container's first process and adopts processes that tests leave behind.
             "sh", "-c", '"$@"; exit $?', "sh", *command, quiet=True,
         )  # fmt: skip
 
     @contextmanager
     def tree(self) -> Iterator[Path]:
-        """Give a tree that nobody else uses meanwhile."""
+        """Yield a tree for exclusive use."""
         tree = self.trees.get()
         try:
             yield tree
@@ -78,7 +79,7 @@ class Bench:
             self.trees.put(tree)
 
     def run(self, mutant: Mutant) -> Outcome:
-        """Break a guard, run the tests that should notice, and mend it."""
+        """Break a guard, run the tests that should detect it, and repair it."""
         broken, began = mutant.broken(), time.monotonic()
         with self.tree() as tree:
             path = tree / mutant.file
@@ -88,19 +89,19 @@ class Bench:
                 done = self.pytest(tree, mutant.tests)
             finally:
                 path.write_bytes(sound)
-                # Its bytecode, which was compiled before, is known by this time.
+                # The bytecode, compiled earlier, is matched by this modification time.
                 os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-        # 1: tests failed. Anything else but 0 says that pytest did not come to run them.
+        # Status 1 means that tests failed; any other status except 0 means that pytest could not run them.
         status = {0: SURVIVED, 1: KILLED}.get(done.returncode, ERROR)
         return Outcome(mutant, status, (done.stdout + done.stderr)[-3000:], time.monotonic() - began)
 
 
 def copy_checkout(target: Path) -> Path:
-    """Copy the checkout's files, as they are now."""
+    """Copy the checkout's files in their current state."""
     for name in files():
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(CHECKOUT / name, target / name, follow_symlinks=False)
-    # As every account may enter a checkout's folders, also where this one's owner closes them.
+    # Make the directories accessible to all accounts, even if the checkout's owner has closed them.
     for path in [target, *target.rglob("*")]:
         if not path.is_symlink():
             path.chmod(path.stat().st_mode | (0o755 if path.is_dir() else 0o444))
@@ -108,7 +109,7 @@ def copy_checkout(target: Path) -> Path:
 
 
 def _interpreter() -> list[Path]:
-    """Return what the tests' own interpreter is made of; of the system's Python only what is its version's."""
+    """Return the paths of the tests' interpreter; of the system's Python, only those that belong to its version."""
     home = Path(sys.base_prefix).resolve()
     if home in (Path("/usr"), Path("/")):
         return [Path(sys.executable).resolve(), Path(sysconfig.get_path("stdlib")), PYTHON]
@@ -145,7 +146,7 @@ def page(outcomes: Sequence[Outcome], command: str) -> str:
 
 
 def main() -> int:
-    """Return 0 where enough mutants are killed and every other one is explained."""
+    """Return 0 if enough mutants are killed and all others are explained."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=str(__doc__).splitlines()[0])
     parser.add_argument("-k", metavar="TEXT", default="", help="only those whose area, id or file has this text")
     parser.add_argument("-j", metavar="N", type=int, default=1, help="side by side (default: one after the other)")
@@ -158,7 +159,7 @@ def main() -> int:
         print("\n".join(problems or [f"{mutant.area}: {mutant.id} ({mutant.file})" for mutant in mutants]))
         return 1 if problems or not mutants else 0
     install_packages()
-    # Not where users of pytest have theirs: the copy has to be open to every account, and its parent too.
+    # Do not use pytest's usual directory: the copy and its parent directory must be accessible to all accounts.
     with tempfile.TemporaryDirectory(prefix="sparkforge-mutants-") as name:
         bench = Bench(Path(name), options.j)
         tests = list(dict.fromkeys(test for mutant in mutants for test in mutant.tests))
@@ -166,7 +167,7 @@ def main() -> int:
         for _number in range(options.j):
             with bench.tree() as tree:
                 done = bench.pytest(tree, tests, broken=False)
-            # One that is skipped notices nothing.
+            # A skipped test detects nothing.
             if done.returncode != 0 or "skipped" in done.stdout.strip().rpartition("\n")[2]:
                 print(f"{done.stdout[-6000:]}{done.stderr[-3000:]}\nmutants: not all of these tests pass unbroken")
                 return 1

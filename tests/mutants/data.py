@@ -23,11 +23,11 @@ CHECKOUT = Path(__file__).parents[2]
 
 @dataclasses.dataclass(frozen=True)
 class Mutant:
-    """One guard and how it is broken.
+    """A guard and the way in which it is broken.
 
     :ivar area: the name of the file that lists it.
-    :ivar tests: of which at least one has to fail: node ids of pytest.
-    :ivar survives: why none fails; empty where one does.
+    :ivar tests: pytest node ids, of which at least one must fail.
+    :ivar survives: why no test fails; '' if one does.
     """
 
     area: str
@@ -41,7 +41,7 @@ class Mutant:
     def broken(self) -> str:
         """Return the content of the file with the guard broken.
 
-        :raises ValueError: the text does not stand there exactly once.
+        :raises ValueError: if the text does not occur exactly once.
         """
         content = (CHECKOUT / self.file).read_text(encoding="utf-8")
         count = content.count(self.text)
@@ -50,7 +50,7 @@ class Mutant:
         return content.replace(self.text, self.becomes)
 
     def problem(self) -> str:
-        """Say why the mutant would prove nothing; '' where it may."""
+        """Return the reason why the mutant would prove nothing, or ''."""
         try:
             broken = self.broken()
             if self.file.endswith(".py"):
@@ -72,7 +72,7 @@ class Mutant:
 def load() -> list[Mutant]:
     """Return all mutants, area by area.
 
-    :raises TypeError: for a key that is unknown or missing.
+    :raises TypeError: for an unknown or missing key.
     """
     return [
         Mutant(path.stem, **{**row, "tests": tuple(row["tests"])})

@@ -1,9 +1,9 @@
-"""Draws guards at random, breaks each of them, and runs the tests that the import graph says: nobody chose them.
+"""Draws guards at random, breaks each of them, and runs the tests that the import graph selects, without human choice.
 
-``python -m tests.mutants.drawn --seed 23`` prints a line for each and writes a JSON file of all. A guard is a condition
-that refuses (an ``if`` that raises), a bound, a call of a function that refuses, a pattern that has to fit to its end,
-a flag, a mode, or a line of a unit of systemd that takes something from its process. With ``--here`` no container is
-started: for a machine that is thrown away afterwards.
+``python -m tests.mutants.drawn --seed 23`` prints a line for each mutant; ``--out`` writes them to a JSON file. A guard
+is a refusing condition (an ``if`` that raises), a bound, a call of a function that can refuse, a pattern that must
+match in full, a flag, a mode, or a directive that restricts a systemd unit. With ``--here`` no container is started;
+use it only on a disposable machine.
 """
 
 import argparse
@@ -45,14 +45,14 @@ AREAS = {
     "record": ["plugins/module_utils/_record"],
     "core": ["plugins/module_utils/_core", "plugins/modules/root_files.py"],
 }  # fmt: skip
-#: A bound that moves by one.
+#: Bounds, which are moved by one.
 BOUNDS = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">"}
 OTHERWISE = {True: "False", False: "True"}
 DIRECTIVE = re.compile(
     r"^(?:No|Protect|Private|Restrict|Capability|SystemCall|Memory|Lock|Tasks|Limit|UMask|IPAddress|Device|LoadCred|"
     r"ReadOnly|Inaccessible|StartLimit|RemoveIPC|Proc|TemporaryFile)\w*=.*\n", re.M
 )  # fmt: skip
-#: What a function is called that refuses; one that writes or removes can fail too and is no check.
+#: Names of functions that check; functions that write or remove can also fail, but are not checks.
 CHECKS = re.compile(
     r"_?(check|refuse|require|verif|validate|accept|place_option|protect|using|own|correct|finish|reach)"
 )
@@ -60,17 +60,17 @@ FLAGS = {"check", "strict", "follow_symlinks", "required", "links", "identity", 
 LIMITS = re.compile(r"LIMIT|MOST|SPACE|RESERVE|PATIENCE|SECONDS|REDIRECTIONS|HOPS|RATE|GRACE|ATTEMPTS|KEPT|FACTOR")
 #: Tests that need no other machine.
 TESTS = re.compile(r"(guard/|proof/)?tests/(unit|golden|playbooks)/.*test_\w+\.py$")
-#: So few tests that import a file are too few to judge by.
+#: With fewer tests that import a file, other tests are added.
 FEW = 4
-#: Seconds for the tests that start no program.
+#: Seconds allowed for the tests that start no program.
 QUICK = 120
-#: The most test files that one mutant is shown to, the nearest first.
+#: The maximum number of test files that are run on a mutant, nearest first.
 FILES = 14
 
 
 @dataclasses.dataclass(frozen=True)
 class Drawn:
-    """A guard that was drawn: the characters of a file that something else takes the place of."""
+    """A guard that was drawn: a range of characters in a file, and their replacement."""
 
     area: str
     kind: str
@@ -80,12 +80,12 @@ class Drawn:
     end: int
     becomes: str
     tests: tuple[str, ...] = ()
-    #: How many guards of the file before this one are broken alike.
+    #: The number of earlier guards in the file with the same text and replacement.
     before: int = 0
 
     @functools.cached_property
     def id(self) -> str:
-        """Its name, which stays where other lines of its file change."""
+        """Its identifier, which does not change when other lines of the file do."""
         source = (CHECKOUT / self.file).read_text(encoding="utf-8")
         text = " ".join(source[self.start : self.end].split())
         again = f" (no. {self.before + 1})" if self.before else ""
@@ -98,7 +98,7 @@ class Drawn:
 
 
 class Guards(ast.NodeVisitor):
-    """The guards of a file, each with what breaks it."""
+    """The guards in a file, each with its replacement."""
 
     def __init__(self, area: str, file: str, refusing: set[str]) -> None:
         self.area, self.file, self.refusing = area, file, refusing
@@ -108,7 +108,7 @@ class Guards(ast.NodeVisitor):
         self.refusals: set[ast.AST] = set()
 
     def all(self) -> list[Drawn]:
-        """Return them in their order."""
+        """Return them in the order of the file."""
         if self.file.endswith(".py"):
             self.visit(ast.parse(self.source))
         else:
@@ -140,7 +140,7 @@ class Guards(ast.NodeVisitor):
         self.found.append(Drawn(self.area, kind, self.file, line, start, end, becomes))
 
     def _at(self, line: int, column: int) -> int:
-        """Return the place in the text; ast counts columns in bytes."""
+        """Return the offset in the text; ast counts columns in bytes."""
         start = self.lines[line - 1]
         return start + len(self.source[start:].split("\n", 1)[0].encode()[:column].decode())
 
@@ -152,7 +152,7 @@ class Guards(ast.NodeVisitor):
         return ast.get_source_segment(self.source, node) or ""
 
     def visit_If(self, node: ast.If) -> None:
-        """An ``if`` that refuses: never, always but then, or for a part of its reasons."""
+        """An ``if`` that refuses: never, in the opposite case, or for only some of its reasons."""
         if any(isinstance(statement, ast.Raise) for statement in node.body):
             self.refusals.update(ast.walk(node.test))
             self._replace("removed", node.test, "False")
@@ -165,7 +165,7 @@ class Guards(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> None:
-        """A bound, which moves by one; not one of a loop's progress."""
+        """A bound, which is moved by one, unless it is only a loop's progress."""
         operator = type(node.ops[0])
         limit = any(isinstance(name, ast.Name) and name.id.isupper() for name in ast.walk(node))
         if len(node.ops) == 1 and operator in BOUNDS and (limit or node in self.refusals):
@@ -175,7 +175,7 @@ class Guards(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Expr(self, node: ast.Expr) -> None:
-        """A call of a function that refuses, whose value nobody takes."""
+        """A call of a refusing function whose value is not used."""
         call = node.value
         if isinstance(call, ast.Call):
             name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
@@ -184,7 +184,7 @@ class Guards(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> None:
-        """A pattern that has to fit to its end; flags that say yes or no."""
+        """A pattern that must match in full; boolean flags."""
         if isinstance(node.func, ast.Attribute) and node.func.attr == "fullmatch":
             self._replace("pattern", node.func, f"{self._text(node.func.value)}.match")
         for word in node.keywords:
@@ -193,18 +193,18 @@ class Guards(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
-        """A flag of a system call that is left out: ``os.O_NOFOLLOW`` for one."""
+        """A system call's flag, such as ``os.O_NOFOLLOW``, which is left out."""
         if isinstance(node.op, ast.BitOr) and isinstance(node.right, ast.Attribute):
             self._replace("flag", node, self._text(node.left))
         self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> None:
-        """The mode of a file, which is then everybody's to write."""
+        """The mode of a file, which becomes writable by all."""
         if isinstance(node.value, int) and self._text(node).startswith("0o"):
             self._replace("constant", node, oct(node.value ^ 0o022))
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        """A limit of the module that is a constant: twice as much and one."""
+        """A constant limit of the module, which is doubled and increased by one."""
         target, value = node.targets[0], node.value
         number = isinstance(value, ast.BinOp) or (
             isinstance(value, ast.Constant) and type(value.value) is int and not self._text(value).startswith("0o")
@@ -219,17 +219,17 @@ class Guards(ast.NodeVisitor):
         self.generic_visit(node)
 
 
-# -- which tests are near
+# -- the tests near a file
 
 
 def python_files(*directories: str) -> list[str]:
-    """Return the Python files of places of the checkout."""
+    """Return the Python files in directories of the checkout."""
     files = [path for directory in directories for path in (CHECKOUT / directory).rglob("*.py")]
     return sorted(str(path.relative_to(CHECKOUT)) for path in files)
 
 
 def _names(file: str) -> Iterator[str]:
-    """Yield the modules that a file imports, dotted as from the checkout."""
+    """Yield the modules that a file imports, as dotted names relative to the checkout."""
     package = file.removesuffix(".py").split("/")[:-1]
     for node in ast.walk(ast.parse((CHECKOUT / file).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -252,7 +252,8 @@ def _file(name: str, known: set[str]) -> str:
 
 @functools.cache
 def graph() -> dict[str, set[str]]:
-    """Return by file which files it imports; a test of a module, a role or an action plugin runs that."""
+    """Return, for each file, the files it imports; a test of a module, a role or an action plugin counts as importing
+    it."""
     files = python_files(
         "plugins", "tools", "cli", "lab", "tests/unit", "tests/golden", "tests/playbooks", "guard", "proof", "roles"
     )
@@ -270,7 +271,7 @@ def graph() -> dict[str, set[str]]:
 
 
 def near(file: str) -> list[str]:
-    """Return the test files that reach a file, the nearest first; that which has its name before all."""
+    """Return the test files that reach a file, nearest first; the one named after the file comes before all others."""
     importers: dict[str, set[str]] = defaultdict(set)
     for importer, needed in graph().items():
         for other in needed:
@@ -280,7 +281,7 @@ def near(file: str) -> list[str]:
         at = [other for importer in at for other in sorted(importers[importer]) if distance.setdefault(other, 99) == 99
               and not distance.__setitem__(other, distance[importer] + 1)]  # fmt: skip
     if file.startswith("roles/"):
-        # A role's files and templates are imported by nobody: its own tests read them.
+        # A role's files and templates are never imported: its own tests read them.
         role = file.split("/")[1]
         return [
             importer
@@ -295,7 +296,7 @@ def near(file: str) -> list[str]:
         if re.search(rf"tests/unit/(.*/)?test_{stem}\.py$", importer) and _kin(importer, file)
     ]
     if file.startswith("proof/") and len(tests) < FEW:
-        # A file that runs as a program is imported nowhere, so every test that names it counts.
+        # A file that runs as a program is never imported, so all tests that mention it count.
         word = re.compile(rf"\b{stem}\b")
         tests += [
             importer
@@ -318,16 +319,16 @@ def near(file: str) -> list[str]:
 
 
 def _kin(test: str, file: str) -> bool:
-    """Say whether a test lies where the tests of the file's package lie."""
+    """Tell whether a test is in the directory for the file's package."""
     package = Path(file).parent.name
     return f"/{package}/" in test or (file.startswith("cli/") and "/cli/" in test)
 
 
-# -- the draw
+# -- drawing
 
 
 def guards() -> dict[str, list[Drawn]]:
-    """Return by area all guards that may be drawn."""
+    """Return all guards that may be drawn, by area."""
     refusing = set()
     for file in python_files("plugins", "tools", "cli", "roles", "guard/src", "proof/src"):
         for node in ast.walk(ast.parse((CHECKOUT / file).read_text(encoding="utf-8"))):
@@ -351,9 +352,9 @@ def _paths(directory: Path) -> list[Path]:
 
 
 def draw(seed: int, count: int) -> list[Drawn]:
-    """Return so many guards, of each area as many as of any other, of an area that has fewer all.
+    """Return ``count`` guards, as many from each area as from any other; an area with fewer contributes all.
 
-    Each guard has its own lot, so that one that comes or goes changes little else.
+    Each guard has its own random number, so that adding or removing a guard changes little else.
     """
     left = {
         area: sorted(candidates, key=lambda guard: random.Random(f"{seed} {guard.id}").random())
@@ -369,7 +370,7 @@ def draw(seed: int, count: int) -> list[Drawn]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Return 0 where all that were drawn are killed."""
+    """Return 0 if all drawn guards are killed."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants.drawn", description=str(__doc__).splitlines()[0])
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--count", type=int, default=200)
@@ -397,7 +398,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         stack.callback(remove, directory)
         pool = stack.enter_context(ThreadPoolExecutor(asked.j))
         judge = Judge((Here if asked.here else Bench)(directory, asked.j))
-        # First what starts no program: most guards die of it, and it takes seconds.
+        # First run the tests that start no program: they kill most mutants within seconds.
         for options, limit in [(("--no-programs",), QUICK), ((), asked.limit)][: 1 if asked.quick else 2]:
             judged = {row["id"] for row in rows if row["options"] == list(options)}
             judge.bench.limit = limit

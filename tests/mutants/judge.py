@@ -1,4 +1,4 @@
-"""Break drawn guards and run the tests near them, in containers or on this machine itself."""
+"""Break drawn guards and run the tests near them, in containers or directly on this machine."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if t.TYPE_CHECKING:
 
 
 class Here(Bench):
-    """Trees to break on this machine itself, in namespaces of their own where it can make them."""
+    """Trees to break on this machine, in separate namespaces if it can create them."""
 
     def __init__(self, directory: Path, trees: int) -> None:
         self.limit = LIMIT
         self.trees = queue.SimpleQueue()
-        # Other accounts than root read the trees.
+        # Accounts other than root read the trees.
         directory.chmod(0o755)
         first = copy_checkout(directory / "0")
         subprocess.run([sys.executable, "-m", "compileall", "-q", "-j", "0", first], check=False)
@@ -37,14 +37,14 @@ class Here(Bench):
         self.alone = alone if subprocess.run([*alone, "true"], check=False).returncode == 0 else []
 
     def pytest(self, tree: Path, tests: Sequence[str], broken: bool = True) -> subprocess.CompletedProcess[str]:
-        """Run tests on ``tree``, each time with an empty directory for what they write."""
+        """Run tests on ``tree``, each time with an empty directory for their files."""
         temporary, output = tree.with_name(f"{tree.name}.tmp"), tree.with_name(f"{tree.name}.output")
         remove(temporary)
         temporary.mkdir(exist_ok=True)
         temporary.chmod(0o1777)
         command = [*self.alone, sys.executable, "-m", "pytest", "-q", "-x", f"--basetemp={temporary}/pytest", *tests]
         environment = {**os.environ, "TMPDIR": str(temporary), "ANSIBLE_CONFIG": str(tree / "ansible.cfg")}
-        # Not a pipe, which what tests leave behind would keep open.
+        # Do not use a pipe, because processes that tests leave behind would keep it open.
         with output.open("w") as stream:
             process = subprocess.Popen(
                 command, cwd=tree, env=environment, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream,
@@ -61,14 +61,14 @@ class Here(Bench):
 
 
 def remove(directory: Path) -> None:
-    """Remove a directory, which broken code may have made deeper than Python can go."""
+    """Remove a directory that broken code may have nested too deeply for Python to remove."""
     subprocess.run(["rm", "-rf", directory], check=False, stderr=subprocess.DEVNULL)
 
 
 class Judge:
-    """Breaks guards and runs the tests that are near them, the nearest first, to the first that fails.
+    """Breaks guards and runs the tests near them, nearest first, until one fails.
 
-    A test that fails where nothing is broken as well judges nothing.
+    A test that also fails on unbroken code does not count.
     """
 
     def __init__(self, bench: Bench) -> None:
@@ -77,7 +77,7 @@ class Judge:
         self.unsound: set[str] = set()
 
     def outcome(self, guard: Drawn, *options: str) -> Outcome:
-        """Return what became of a guard; what goes wrong with one ends no run."""
+        """Return the outcome of a guard; an error with one guard does not end the run."""
         try:
             return self._outcome(guard, *options)
         except Exception as error:
@@ -87,11 +87,11 @@ class Judge:
         if not guard.tests:
             return Outcome(guard, SURVIVED, "no test reaches it", 0)  # type: ignore[arg-type]
         while True:
-            # A file that cannot be read is no test that could be left out.
+            # If a test file cannot be loaded, exclude the whole file.
             skipped = [f"--{'deselect' if '::' in test else 'ignore'}={test}" for test in sorted(self.unsound)]
             broken = dataclasses.replace(guard, tests=(*options, *skipped, *guard.tests))
             outcome = self.bench.run(broken)._replace(mutant=guard)  # type: ignore[arg-type]
-            # Pytest ends so where the broken code raises what it takes for Ctrl-C.
+            # pytest stops this way if the broken code raises an exception that looks like Ctrl-C.
             if outcome.status == ERROR and "! KeyboardInterrupt !" in outcome.said:
                 return outcome._replace(status=KILLED)
             failed = re.findall(r"^(?:FAILED|ERROR) ([^\s\[]+)", outcome.said, re.M)
@@ -101,7 +101,7 @@ class Judge:
                 return outcome
 
     def _passes(self, test: str, *options: str) -> bool:
-        """Say whether a test passes where nothing is broken."""
+        """Tell whether a test passes on unbroken code."""
         if test not in self.sound:
             with self.bench.tree() as tree:
                 done = self.bench.pytest(tree, [*options, test], broken=False)

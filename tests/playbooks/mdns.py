@@ -1,4 +1,4 @@
-"""A machine that announces itself by multicast DNS, on the loopback interface alone: zeroconf is the responder."""
+"""A machine that announces itself through multicast DNS, on the loopback interface only: zeroconf is the responder."""
 
 import socket
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ HERE = "127.0.0.1"
 def announced(
     *names: str, port: int = 22, addresses: tuple[str, ...] = (HERE,), instance: str = ""
 ) -> Iterator[Zeroconf]:
-    """Announce ssh for every name, as a Spark does, until the end of the block."""
+    """Announce ssh under each name, as a Spark does, until the end of the block."""
     responder = Zeroconf(interfaces=[HERE])
     kind = "_ssh._tcp.local."
     packed = [socket.inet_aton(address) for address in addresses]
@@ -29,7 +29,7 @@ def announced(
 
 
 def settings(folder: Path, **options: object) -> Path:
-    """Write a file for the inventory plugin that asks on the loopback interface."""
+    """Write a configuration for the inventory plugin that makes it search on the loopback interface."""
     path = folder / "discover.yml"
     known = {"plugin": "sparkforge.dgx_spark.discover", "interfaces": [HERE], "wait": 3.5}
     path.write_text(yaml.safe_dump({**known, **options}))

@@ -1,6 +1,6 @@
-"""Runs ansible-playbook with the checkout's collection, and with settings and files of the test alone.
+"""Runs ansible-playbook with the checkout's collection, but only the test's own settings and files.
 
-Or with a collection whose playbooks and plugins are the checkout's, and whose roles are the test's.
+Alternatively, the collection takes its playbooks and plugins from the checkout and its roles from the test.
 """
 
 import json
@@ -17,9 +17,9 @@ ROOT = Path(__file__).parents[2]
 
 
 def run_playbook(directory: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run `ansible-playbook *arguments` in ``place``, with its ansible.cfg, an empty one where it has none.
+    """Run `ansible-playbook *arguments` in ``directory``, with the ansible.cfg there, or an empty one if there is none.
 
-    :param environment: variables that differ from the ones given here.
+    :param environment: variables that are added or changed.
     """
     (directory / "ansible.cfg").touch()
     return subprocess.run(
@@ -27,7 +27,7 @@ def run_playbook(directory: Path, *arguments: str, **environment: str) -> subpro
         cwd=directory,
         env={
             **{name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "PIP_"))},
-            # Ansible takes it for the directory that it is in.
+            # Ansible takes this as its current directory.
             "PWD": str(directory),
             "LC_ALL": "C.UTF-8",
             "ANSIBLE_CONFIG": str(directory / "ansible.cfg"),
@@ -45,22 +45,22 @@ def run_playbook(directory: Path, *arguments: str, **environment: str) -> subpro
 
 
 class Run(t.NamedTuple):
-    """How a run of a rollout ended, and what its report says of each host on which it stopped."""
+    """The result of a rollout, and the report's text for each host on which it stopped."""
 
     code: int
     output: str
     stopped: dict[str, str]
 
     def told(self, word: str) -> list[str]:
-        """Return what roles told after a word, in the order in which they did."""
+        """Return the texts that roles printed after a word, in order."""
         return re.findall(rf"msg\W+{word} (.*?)\"", self.output)
 
 
 class StandIn:
-    """A collection with roles of the test, and an inventory of names of this machine."""
+    """A collection with the test's roles, and an inventory whose names all mean this machine."""
 
     def __init__(self, path: Path, roles: t.Mapping[str, list[dict[str, t.Any]]]) -> None:
-        """:param roles: role and entry point to tasks."""
+        """:param roles: role and entry point -> tasks."""
         self.path = path
         self.collection = path / "collections/ansible_collections/sparkforge/dgx_spark"
         self.collection.mkdir(parents=True)

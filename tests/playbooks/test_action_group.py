@@ -1,4 +1,5 @@
-"""The action group of the modules on a host, by which a play gives all of them one root; and what is gone."""
+"""The action group of the modules that run on a host, through which a play sets one root for all of them; and removed
+modules."""
 
 import json
 import re

@@ -1,6 +1,7 @@
-"""Wheels until the build is there: the whole site over names of this machine, one of which fails in each phase.
+"""Official wheels until the build is ready: the whole site on several names of this machine, with one host failing in
+each phase.
 
-The playbooks and the observation are real. The roles make environments that are a receipt and a link.
+The playbooks and the observation are real. The roles create environments that consist of a receipt and a link.
 """
 
 import json
@@ -29,11 +30,11 @@ PLACE = "{{ sparkforge_root }}/envs/torch"
 
 
 def fails(phase: str) -> dict[str, t.Any]:
-    """Return a task that fails on the host that is to fail in this phase of its stack."""
+    """Return a task that fails on the host which is to fail in this phase of its stack."""
     return {**FAIL, "when": f"failing.get(inventory_hostname) == stack.method ~ ' {phase}'"}
 
 
-#: Role and entry point to tasks.
+#: Role and entry point -> tasks.
 ROLES: dict[str, list[dict[str, t.Any]]] = {
     "stack/main": [{"ansible.builtin.set_fact": {"stack": BUILT}}],
     "stack/meanwhile": [
@@ -102,14 +103,14 @@ ROLES["python_env/bridge"] = ROLES["python_env/make"]
 
 
 class Site(StandIn):
-    """Hosts that are all this machine, each with a root of its own."""
+    """Hosts that are all this machine, each with its own root."""
 
     def __init__(self, path: Path, count: int) -> None:
         super().__init__(path, ROLES)
         self.hosts = [f"spark{number}" for number in range(1, count + 1)]
 
     def provision(self, *hosts: str) -> None:
-        """Give hosts an environment of an earlier day."""
+        """Give hosts an environment from an earlier run."""
         for host in hosts:
             directory = self.path / host / "envs/torch"
             (directory / "before").mkdir(parents=True)
@@ -125,7 +126,7 @@ class Site(StandIn):
         return self.play("sparkforge.dgx_spark.site", hosts, *arguments, **all_variables)
 
     def current(self) -> dict[str, str]:
-        """Return what each host's environment is of; hosts without one are left out."""
+        """Return the stack of each host's environment; hosts without one are left out."""
         links = {host: self.path / host / "envs/torch/current" for host in self.hosts}
         return {host: str(link.readlink()) for host, link in links.items() if link.is_symlink()}
 
@@ -144,7 +145,7 @@ def test_a_host_that_fails_in_any_phase_keeps_what_it_had(tmp_path: Path) -> Non
     }
     run = site.run(failing=failing)
     assert run.code != 0
-    # Until its build is proven, who had no environment has wheels; a bridge that failed is no reason not to build.
+    # Until its build is proven, a host without an environment uses wheels; a failed bridge does not prevent the build.
     assert site.current() == {
         "spark1": "built", "spark2": "built", "spark3": "before", "spark4": "built",
         "spark5": "built", "spark6": "built", "spark7": "wheels", "spark8": "wheels", "spark9": "built",
@@ -167,7 +168,7 @@ def test_a_host_that_fails_in_any_phase_keeps_what_it_had(tmp_path: Path) -> Non
 def test_wheels_and_a_build_end_on_the_same_last_lines(tmp_path: Path) -> None:
     report = json.dumps(healthy("spark1"))
     proved = {"ansible.builtin.copy": {"content": report, "dest": "{{ lookup('env', 'PWD') }}/reports/spark1.json"}}
-    # The first environment of a host lets a person into the group.
+    # Only a host's first environment adds a user to the group.
     made = "{{ [] if 'torch' in ansible_facts.spark_info.environments else ['access'] }}"
     makes = [*ROLES["python_env/make"], {"ansible.builtin.set_fact": {"__python_env_made": {"actions": made}}}]
     last_lines = []

@@ -37,7 +37,7 @@ class Fleet:
             inventory["all"]["children"] = {"builders": {"hosts": dict.fromkeys(builders)}}
         (self.path / "hosts.yml").write_text(yaml.safe_dump(inventory))
         all_variables = {"stack_name": "none", "stack_method": "build", "stack_profile": "generic"}
-        # This machine's own libraries are none of the test's business.
+        # Ignore this machine's own libraries.
         all_variables |= {
             "sparkforge_has_libraries": True,
             "sparkforge_wheelhouse_cache": str(self.path / "cache"),
@@ -51,7 +51,7 @@ class Fleet:
         return " ".join((done.stdout + done.stderr).split()) if fails else done.stdout
 
     def finds(self) -> Path:
-        """Return a playbook that says where a manifest was looked for."""
+        """Return a playbook that prints where it looked for a manifest."""
         roles = [{"role": "sparkforge.dgx_spark.stack"}]
         role = {"name": "sparkforge.dgx_spark.python_env", "tasks_from": "manifest"}
         tasks = [
@@ -75,7 +75,7 @@ def fleet(tmp_path: Path) -> Fleet:
 def test_the_first_host_builds_and_the_others_are_left_alone(fleet: Fleet) -> None:
     output = fleet.build()
     assert "first builds for " in output
-    # After the election only the builder acts, until every host learns the result.
+    # After the election only the builder acts, until all hosts learn the result.
     after = output[output.index("TASK [Report who builds") :].partition("PLAY [")[0]
     assert "[first]" in after
     assert "[second]" not in after
@@ -100,7 +100,7 @@ def test_a_wheelhouse_that_answers_nonsense_stops_everybody_before_any_change(fl
             self.wfile.write(b"<!DOCTYPE html><html><body>Log in</body></html>")
 
         def log_message(self, *_arguments: t.Any) -> None:
-            """Say nothing."""
+            """Print nothing."""
 
     server = HTTPServer(("127.0.0.1", 0), Login)
     threading.Thread(target=server.serve_forever, daemon=True).start()

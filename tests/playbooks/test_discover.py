@@ -18,12 +18,12 @@ from zeroconf.const import _CLASS_IN, _FLAGS_AA, _FLAGS_QR_RESPONSE, _TYPE_PTR
 from tests.playbooks import mdns
 
 CHECKOUT = Path(__file__).parents[2]
-#: Another worker may announce machines at the same time.
+#: Other workers may announce machines at the same time.
 MINE = f"t{os.getpid()}"
 
 
 def listed(path: Path, *arguments: str, code: int = 0) -> tuple[dict[str, Any], str]:
-    """Return what ansible-inventory makes of the file, and what it said."""
+    """Return the inventory that ansible-inventory makes of the file, and its messages."""
     done = subprocess.run(
         [Path(sys.executable).with_name("ansible-inventory"), "-i", path, "--list", *arguments],
         cwd=path.parent, text=True, check=False, capture_output=True,
@@ -68,7 +68,7 @@ def test_answers_are_cached_until_flushed_and_an_empty_search_is_not(tmp_path: P
 
 
 def test_a_network_that_cannot_be_asked_is_an_error(tmp_path: Path) -> None:
-    # An address that no interface of this machine has (RFC 5737).
+    # No interface of this machine has this address (RFC 5737).
     path = mdns.settings(tmp_path, interfaces=["192.0.2.200"])
     _found, output = listed(path, code=1)
     assert "The search for Sparks in the network failed" in output
@@ -102,9 +102,10 @@ def test_two_machines_with_one_name_are_both_left_out(tmp_path: Path) -> None:
 
 
 def test_the_address_of_the_first_of_two_machines_is_kept_when_the_second_answers_later() -> None:
-    """An announcement ends what was heard of its name more than a second before (RFC 6762, 10.2)."""
+    """An announcement invalidates records for the same name that were received more than a second earlier (RFC 6762,
+    10.2)."""
     answers: list[discovery.Answer] = []
-    # On a busy machine the second may be too late for the search itself; then the search lasts longer.
+    # On a busy machine the second answer may come too late for a short search, so try longer ones.
     for wait in (5, 20, 60):
         name, done = f"{MINE}-late{wait}", threading.Event()
 

@@ -10,7 +10,7 @@ SHIPPED = ROOT / "inventory/hosts.yml"
 
 
 def test_the_shipped_inventory_unedited_names_the_line_to_edit(tmp_path: Path) -> None:
-    # A name that nobody has, whatever this network resolves.
+    # No network can resolve this name.
     own = tmp_path / "hosts.yml"
     own.write_text(SHIPPED.read_text().replace("spark01.local", "spark01.invalid"))
     done = run_playbook(tmp_path, "-i", str(own), str(ROOT / "site.yml"), "-l", "spark01")
@@ -18,11 +18,11 @@ def test_the_shipped_inventory_unedited_names_the_line_to_edit(tmp_path: Path) -
     assert done.returncode == 4, output
     assert "spark01 cannot be reached over ssh: Could not resolve hostname spark01.invalid" in output
     assert f"into line 8 of {own} (ansible_host: spark01.invalid), or run `make spark`" in output
-    # Nothing was asked of it but that.
+    # Nothing else was run on the host.
     assert "changed=0" in output and output.count("UNREACHABLE!") == 1
 
 
-#: Edits of the shipped inventory, and the phrases of the resulting message.
+#: Edits of the shipped inventory, and phrases from the resulting message.
 HALFWAY = {
     "another stack, and the method as it was": (
         {"# stack_name: torch-2.15.0": "stack_name: torch-2.15.0"},

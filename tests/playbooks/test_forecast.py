@@ -1,4 +1,4 @@
-"""playbooks/forecast.yml: two hosts, which are this machine with its own apt."""
+"""playbooks/forecast.yml on two hosts that are both this machine, with its own apt."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The command sparkforge on a terminal: what it asks, and that it leaves nothing half written."""
+"""The command sparkforge at a terminal: its questions, and that it leaves nothing half-written."""
 
 import io
 import json
@@ -19,19 +19,19 @@ from sparkforge import INTERRUPTED, Exit, play
 from tests.playbooks import mdns
 
 CHECKOUT = Path(__file__).parents[2]
-#: Another worker may announce machines at the same time.
+#: Other workers may announce machines at the same time.
 MINE = f"d{os.getpid()}"
 SPARK = f"{MINE}-ab12"
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGRnt4vLtUNZ7dEuiqoOqMY6+AZ3XUJVbPf5ANL5aOQl"
-#: The five questions, with an answer to each.
+#: The five questions, each with an answer.
 QUESTIONS = [("1 of 5", "all"), ("2 of 5", "ada"), ("3 of 5", "y"), ("4 of 5", "wheels"), ("5 of 5", "secret-4711")]
-#: A wheel's name that would run a command if it were evaluated.
+#: A wheel file name that would run a command if it were evaluated.
 NAMED = "{{lookup('pipe','touch pwned')}}-1.0-py3-none-any.whl"
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 class Person:
-    """Somebody at a terminal, with a home of their own and one Spark in the network."""
+    """A user at a terminal, with a separate home and one Spark on the network."""
 
     def __init__(self, folder: Path) -> None:
         self.home = folder / "home"
@@ -43,15 +43,15 @@ class Person:
         self.said = ""
 
     def sshd_answers(self, keys: dict[str, str]) -> None:
-        """Put a stand-in of ssh-keyscan on PATH, which knows the key of each address."""
+        """Put a stand-in for ssh-keyscan on PATH that knows the key of each address."""
         cases = "".join(f"*' {address}') echo '{address} {key}';;\n" for address, key in keys.items())
         tool = self.tools / "ssh-keyscan"
         tool.write_text(f'#!/bin/sh\ncase "$*" in\n{cases}esac\n')
         tool.chmod(0o755)
 
     def starts(self, *arguments: str, columns: int = 100, command: str = "setup") -> "pexpect.spawn[str]":
-        # COLUMNS and LINES would count for more than the terminal's own size: readline, which pytest imports, sets them
-        # for every program that it starts, pytest-xdist's workers too.
+        # COLUMNS and LINES would override the terminal's real size: readline, which pytest imports, sets them for all
+        # programs that it starts, including pytest-xdist's workers.
         without = ("ANSIBLE", "COLUMNS", "LINES")
         env = {name: value for name, value in os.environ.items() if not name.startswith(without)}
         env |= {"HOME": str(self.home), "PATH": f"{self.tools}:{env['PATH']}", "PYTHONPATH": str(CHECKOUT / "cli")}
@@ -66,14 +66,15 @@ class Person:
             encoding="utf-8",
             dimensions=(24, columns),
             timeout=600,
-            # As a shell starts what a person types; what runs in the background, as this may, ignores Ctrl-C.
+            # Handle Ctrl-C as a shell sets it for commands typed at a terminal; programs in the background, as this may
+            # be, ignore it.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         started.logfile_read = io.StringIO()
         return started
 
     def ends(self, started: "pexpect.spawn[str]") -> int:
-        """Wait for the end, keep what was shown, and return the exit status."""
+        """Wait for the program to exit, keep its output, and return the exit status."""
         started.expect(pexpect.EOF)
         started.close()
         self.said = ANSI.sub("", started.logfile_read.getvalue())
@@ -84,19 +85,19 @@ class Person:
         return self.ends(self.starts(*arguments, columns=columns))
 
     def wrote_nothing(self) -> bool:
-        """Whether the home is as it was, but for what Ansible itself keeps there."""
+        """Tell whether nothing was written to the home, apart from Ansible's own files."""
         return [path for path in self.home.rglob("*") if ".ansible" not in path.parts] == []
 
 
 @pytest.fixture
 def person(open_path: Path) -> Person:
-    # Not tmp_path, longer in a worker of pytest-xdist: the path of ssh's socket, in the home, has at most 107 bytes.
+    # tmp_path is too long in a pytest-xdist worker: the path of ssh's socket in the home may have at most 107 bytes.
     return Person(open_path)
 
 
 @pytest.fixture
 def spark(person: Person) -> Iterator[Person]:
-    """A person whose Spark answers mDNS and ssh."""
+    """A user whose Spark answers mDNS and ssh."""
     person.sshd_answers({mdns.HERE: KEY})
     with mdns.announced(SPARK):
         yield person
@@ -136,10 +137,11 @@ def test_a_dry_run_on_40_columns_shows_all_and_writes_nothing(spark: Person) -> 
     assert spark.ends(started) == Exit.DONE
     assert "Not in the list, refused, or no ssh there: 7." in " ".join(spark.said.split())
     assert "…" not in spark.said
-    # The sentences are folded between words; what may be copied, a fingerprint or a file, is the terminal's to fold.
+    # Sentences are wrapped between words; text that may be copied, a fingerprint or a path, is left for the terminal to
+    # wrap.
     copied = (str(spark.inventory), "SHA256:")
     for line in spark.said.replace("\r", "\n").partition("would be:")[0].split("\n"):
-        # Answers are typed behind a question, and the terminal folds them.
+        # Answers are typed after a question, and the terminal wraps them.
         asked = re.match(r"\d of 5: [^:]*:", line)
         assert len(asked[0] if asked else line) <= 41 or any(word in line for word in copied), line
     assert "5 of 5" not in spark.said
@@ -170,7 +172,7 @@ def test_uninspectable_target_is_reported_once(target: str, message: str, person
     output = " ".join(person.said.split())
     assert output.count(message) == 1, output
     assert "FAILED!" not in output
-    # The name of what is inspected, which nobody trusts, was not evaluated.
+    # The untrusted name of the inspected file was not evaluated.
     assert not list(person.home.glob("pwned*")) and not list((CHECKOUT / "playbooks").glob("pwned*"))
 
 
@@ -199,7 +201,7 @@ def test_without_a_terminal_the_options_take_the_place_of_the_questions(spark: P
 
 
 def test_the_password_is_in_no_file_and_no_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep ansible-runner's input and output here and search them."""
+    """Keep ansible-runner's input and output in this test's directory, and search them."""
     secret = "secret-4711-" + str(os.getpid())
     kept = tmp_path / "kept"
     kept.mkdir()

@@ -1,6 +1,6 @@
-"""The commands of docs/owner.md that ask whether something runs on a Spark, run as they stand on small wheels.
+"""Run the commands in docs/owner.md that tell whether something runs on a Spark, unchanged, on small wheels.
 
-What is judged, and how: proof/tests/unit/test_inspect.py.
+proof/tests/unit/test_inspect.py covers the results themselves.
 """
 
 import json
@@ -24,7 +24,8 @@ HOME = "/home/ada"
 
 
 def fill(directory: Path, machine: int) -> None:
-    """Put into ``place`` what the commands name, with code for one machine, and nothing else that they could find."""
+    """Create everything that the commands name in ``directory``, with code for one machine, and nothing else they could
+    find."""
     code = {"thing/_C.abi3.so": elf_writer.elf_bytes(soname="_C.abi3.so", machine=machine)}
     write_wheel(directory / "wheels", "vllm", "1.0", code)
     thing = write_wheel(directory / "wheels", "thing", "1.0", code)
@@ -51,7 +52,7 @@ def fill(directory: Path, machine: int) -> None:
 
 
 def ask(directory: Path, line: str) -> tuple[int, str]:
-    """Run a documented command and return its exit status and what it printed."""
+    """Run a documented command and return its exit status and output."""
     line = line.replace("~/.config/sparkforge/hosts.yml", "hosts.yml").replace(" -k ", " ")
     more = f"-- -e @{directory}/settings.json" if line.startswith("sparkforge") else "-e @settings.json"
     settings = {

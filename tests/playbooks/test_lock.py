@@ -1,4 +1,4 @@
-"""playbooks/lock.yml, run against a download tree, a package index and repositories of the test."""
+"""Run playbooks/lock.yml with the test's own download tree, package index and repositories."""
 
 import json
 import os
@@ -20,7 +20,7 @@ SHA = {"libcudss": "1" * 64, "nvpl_blas": "2" * 64, "nvpl_lapack": "3" * 64, "li
 
 
 class Site:
-    """An inventory with the lab's stack, and what it is resolved against."""
+    """An inventory with the lab's stack, and the sources from which it is resolved."""
 
     def __init__(self, path: Path, index: PackageIndex) -> None:
         self.path = path
@@ -133,7 +133,7 @@ def test_a_broken_lock_is_replaced_and_the_output_says_so(site: Site) -> None:
 
 
 def commit(repository: Path, **files: str) -> str:
-    """Commit files into a repository, which is made where there is none, and return the commit."""
+    """Commit files to a repository, creating it if necessary, and return the commit."""
     environment = {
         **os.environ,
         "GIT_CONFIG_GLOBAL": os.devnull,
@@ -168,7 +168,8 @@ def define(site: Site, **changes: t.Any) -> None:
 
 @pytest.fixture
 def upstream(site: Site) -> tuple[Path, Path]:
-    """PyTorch's and Triton's repositories, each naming what it is built with, and the stack that is built of them."""
+    """PyTorch's and Triton's repositories, each pinning the next one in the chain, and the stack that is built from
+    them."""
     llvm = "c" * 40
     triton = commit(site.path / "triton", **{"cmake/llvm-hash.txt": f"{llvm}\n"})
     commit(site.path / "pytorch", **{".ci/docker/ci_commit_pins/triton.txt": f"{triton}\n", "README": "x"})

@@ -1,4 +1,4 @@
-"""The tasks that build.yml publishes by, and status.yml previews."""
+"""The tasks with which build.yml publishes and status.yml previews."""
 
 import json
 import typing as t
@@ -9,7 +9,8 @@ from tests.unit.wheel_tree import PLATFORM, WheelTree
 
 
 def preview(directory: Path) -> dict[str, t.Any]:
-    """Return in check mode what the tasks registered, and what they were refused for, of a pytorch that was built."""
+    """Run the tasks in check mode for a PyTorch that was built; return their registered result and the reason of a
+    refusal."""
     units = WheelTree(directory / "root").built("pytorch", 1)
     units["pytorch"]["status"] = "unchanged"
     facts = {

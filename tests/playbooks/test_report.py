@@ -1,4 +1,4 @@
-"""playbooks/report.yml on reports that are files of the test: what is said, what is written, how the run ends."""
+"""playbooks/report.yml with reports that the test wrote: its output, its files, and its exit status."""
 
 import json
 import typing as t
@@ -20,7 +20,7 @@ PROVEN, FAIL, UNPROVEN = examples.healthy, examples.broken, examples.unproven
 
 
 class Run(t.NamedTuple):
-    """How a run of the playbook ended."""
+    """The result of a run of the playbook."""
 
     code: int
     output: str
@@ -31,7 +31,7 @@ class Run(t.NamedTuple):
 
 
 class Site:
-    """An inventory of hosts that nobody can reach, and their reports."""
+    """An inventory of unreachable hosts, and their reports."""
 
     def __init__(self, path: Path, **reports: t.Callable[[str], examples.Report] | str | None) -> None:
         self.path, self.reports = path, path / "reports"

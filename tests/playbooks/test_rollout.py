@@ -1,4 +1,4 @@
-"""Waves: the real playbooks over names of this machine, with roles that only tell what they were asked for."""
+"""Waves: the real playbooks on several names of this machine, with roles that only print their requests."""
 
 import typing as t
 from pathlib import Path
@@ -9,7 +9,7 @@ import yaml
 from tests.playbooks.run_playbook import Run, StandIn
 
 LIBRARIES = ("network_access", "cuda_libraries", "cusparselt", "math_libraries", "build_toolchain")
-#: Stand-ins for the fleet's roles. ``refused``, ``broken`` and ``unproven`` name hosts.
+#: Stand-ins for the fleet's roles. ``refused``, ``broken`` and ``unproven`` list hosts.
 ROLES: dict[str, list[dict[str, t.Any]]] = {
     **{f"{role}/main": [] for role in LIBRARIES},
     "stack/main": [{"ansible.builtin.set_fact": {"stack": {"name": "told", "method": "wheel"}}}],
@@ -24,7 +24,7 @@ ROLES: dict[str, list[dict[str, t.Any]]] = {
     ],
     "python_env/switch": [{"ansible.builtin.debug": {"msg": "switched {{ inventory_hostname }}"}}],
     "verify/schedule": [],
-    # The rollout begins where the host was observed.
+    # The rollout starts once the host has been observed.
     "verify/prove": [],
     "verify/replace": [
         {
@@ -33,7 +33,7 @@ ROLES: dict[str, list[dict[str, t.Any]]] = {
             "when": "inventory_hostname in broken",
         }
     ],
-    # After the switch: a host without an environment has the new one by then.
+    # This runs after the switch: a host that had no environment now has the new one.
     "verify/judge": [
         {
             "ansible.builtin.fail": {"msg": "nothing was proven"},
@@ -45,7 +45,7 @@ STEPS = ("preflight", "rollout", "report")
 
 
 class Fleet(StandIn):
-    """The collection with roles that do nothing, and a playbook of the steps of a rollout."""
+    """The collection with roles that do nothing, and a playbook with the steps of a rollout."""
 
     def __init__(self, path: Path, count: int) -> None:
         super().__init__(path, ROLES)
@@ -70,7 +70,7 @@ def test_each_wave_is_staged_proven_and_switched_before_the_next_begins(fleet: F
         assert run.told(word)[0] == "spark01"
         assert set(run.told(word)[1:3]) == {"spark02", "spark03"}
         assert set(run.told(word)[3:]) == {"spark04", "spark05", "spark06", "spark07", "spark08"}
-    # The canary was switched before anything was brought to the second wave.
+    # The canary was switched before the second wave received anything.
     assert run.output.index("switched spark01") < run.output.index("libraries of spark02")
     assert set(run.stopped.values()) == {""}
 

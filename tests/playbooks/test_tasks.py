@@ -1,4 +1,4 @@
-"""Action plugins as Ansible calls them: what only a play shows of templates, transfers, secrets and facts."""
+"""Action plugins called by Ansible: templates, transfers, secrets and facts, which only a play can show."""
 
 import json
 import sys
@@ -58,8 +58,8 @@ def test_a_play_sends_a_wheel_once_and_then_changes_nothing(open_path: Path) -> 
 @pytest.mark.parametrize("pipelining", [True, False])
 def test_a_play_follows_a_build_to_its_end(tmp_path: Path, pipelining: bool) -> None:
     host = EngineHost(tmp_path)
-    # Every request to the host passes through here and is recorded. The build waits until the third: by then one
-    # has come back that says how it goes, however busy the machine is.
+    # All requests to the host pass through here and are recorded. The build waits for the third: by then, one request
+    # has returned the build's progress, however busy the machine is.
     host.gate.touch()
     program = tmp_path / "python"
     program.write_text(
@@ -116,7 +116,7 @@ def test_a_play_writes_what_its_variables_say_and_runs_no_template_of_a_host(tmp
     done = run_playbook(tmp_path, "play.yml")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "unproven: 0 pass, 1 warn, 0 fail, 1 skip; " in done.stdout
-    # As Ansible shows every warning, wherever it wraps the line.
+    # Join the lines first, because Ansible wraps warnings at any position.
     assert "[WARNING]: speed.copy: It is slow. Wait." in " ".join((done.stdout + done.stderr).split())
     written = json.loads((tmp_path / "reports/spark01.json").read_text())
     assert written["checks"][0]["cause"] == "{{ 7 * 7 }} is not {% raw %}"
@@ -137,9 +137,9 @@ def test_the_role_sets_the_fact_where_facts_are_not_injected_and_knows_who_named
             "tasks": [role, {"ansible.builtin.assert": {"that": [*that, "stack.lock.id | length == 12"]}}],
         }
         for variables, that in (
-            # Its own wheels come first.
+            # The stack's own wheels come first.
             ({}, [f"stack.name == '{default}'", "not stack.named", "stack_meanwhile == stack.name"]),
-            # It has none.
+            # This stack has no wheels.
             (
                 {"stack_name": "torch-2.9.1"},
                 ["stack.name == 'torch-2.9.1'", "stack.named", f"stack_meanwhile == '{default}'"],

@@ -1,4 +1,4 @@
-"""The requests of the roles for libraries, units and environments, as Ansible evaluates them."""
+"""The roles' requests for libraries, units and environments, as Ansible evaluates them."""
 
 import base64
 import dataclasses
@@ -32,7 +32,7 @@ TRITON = {"fingerprint": "2" * 16, "status": "would_build", "prefix": None, "whe
 
 
 class Worker:
-    """Evaluates variables of the roles in a play, all cases in one run."""
+    """Evaluates the roles' variables in a play, with all cases in one run."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -202,7 +202,7 @@ def test_triton_is_built_offline_against_that_llvm(facts: dict[str, dict[str, t.
 
 
 def test_a_version_has_one_plus_sign(facts: dict[str, dict[str, t.Any]]) -> None:
-    # In a checkout setup.py puts +git<commit> before the suffix, in an unpacked archive nothing.
+    # In a checkout, setup.py puts +git<commit> before the suffix; in an unpacked archive it puts nothing.
     suffix = {
         name: unit(facts[name], "triton")["environment"]["TRITON_WHEEL_VERSION_SUFFIX"] for name in ("recipe", "own")
     }
@@ -264,8 +264,8 @@ def test_a_role_gives_source_build_options_that_it_has(role: str) -> None:
 
 @pytest.mark.parametrize("strict", [False, True], ids=["default", "strict"])
 def test_the_role_goes_on_without_a_unit_that_has_an_official_wheel(tmp_path: Path, strict: bool) -> None:
-    """None of these can be built; plans/test_python_env.py has what an environment is made of then."""
-    # A source without a commit is refused by the module before anything is made.
+    """None of these can be built; plans/test_python_env.py covers the resulting environment."""
+    # The module refuses a source without a commit before anything is created.
     sources = {name: {"name": name, "kind": "wheel", "source": {"repo": "/x"}} for name in ("triton", "pytorch")}
     stack = {
         "units": {"llvm": {}, "triton": {}, "pytorch": {}}, "versions": {"triton": "3.8.0"},

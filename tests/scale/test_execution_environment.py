@@ -1,4 +1,4 @@
-"""The build context of the execution environment, made as its file says. The image: tests/integration."""
+"""The build context of the execution environment, created as its file describes. tests/integration covers the image."""
 
 import os
 import re
@@ -19,7 +19,7 @@ DEFINITION = CHECKOUT / "execution-environment.yml"
 
 @dataclass
 class Context:
-    """The build context that ansible-builder made from the definition."""
+    """The build context that ansible-builder created from the definition."""
 
     folder: Path
     said: str
@@ -35,7 +35,7 @@ class Context:
 
 
 def run(*command: str | Path, cwd: Path, **environment: str) -> str:
-    # `make` exports the checkout's own settings, with which the collection counts as installed already.
+    # `make` exports the checkout's settings, with which the collection counts as installed already.
     env = {**os.environ, "ANSIBLE_CONFIG": "", **environment}
     done = subprocess.run(
         [str(word) for word in command], cwd=cwd, check=False, text=True, env=env,
@@ -52,7 +52,7 @@ def definition() -> dict:
 
 @pytest.fixture(scope="module")
 def context(tmp_path_factory: pytest.TempPathFactory) -> Context:
-    """The commands at the head of execution-environment.yml, but for the last: beside a copy, not in the checkout."""
+    """Run the commands at the top of execution-environment.yml, except the last, in a copy instead of the checkout."""
     work = tmp_path_factory.mktemp("ee")
     for path in (DEFINITION, CHECKOUT / "ansible.cfg"):
         shutil.copy2(path, work)
@@ -63,7 +63,7 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Context:
 
 
 def test_everything_that_the_definition_names_is_in_the_context(context: Context) -> None:
-    # ansible-builder goes on without a file that it does not find.
+    # ansible-builder does not stop if a file is missing.
     assert "No matches" not in context.said
     assert "does not exist" not in context.said
     copied = {parts[1] for line in context.steps if (parts := line.split())[:1] == ["COPY"] and "--from" not in line}
@@ -76,7 +76,7 @@ def test_the_collection_is_the_checkout_s_own_and_no_galaxy_is_asked(context: Co
     name = f"{galaxy['namespace']}-{galaxy['name']}-{galaxy['version']}.tar.gz"
     assert context.tarball.name == name
     (collection,) = yaml.safe_load((context.folder / "_build/requirements.yml").read_text())["collections"]
-    # The context is what /build holds.
+    # In the image, /build holds the context.
     assert collection == {"name": f"/build/collections/{name}", "type": "file"}
     assert "COPY _build /build" in context.steps
     assert definition["build_arg_defaults"]["ANSIBLE_GALAXY_CLI_COLLECTION_OPTS"] == "--offline"
@@ -88,7 +88,7 @@ def test_the_collection_is_the_checkout_s_own_and_no_galaxy_is_asked(context: Co
 
 def test_the_collection_installs_from_the_context_and_its_site_parses(context: Context, tmp_path: Path) -> None:
     installed = tmp_path / "collections"
-    # As the Containerfile has it, but for the path of /build.
+    # Install as the Containerfile does, except for the path of /build.
     run(
         BIN / "ansible-galaxy", "collection", "install", "--offline", context.tarball,
         "--collections-path", installed, cwd=tmp_path,
@@ -120,7 +120,7 @@ def test_the_versions_are_those_that_the_tests_run_with(context: Context) -> Non
 
 def test_no_registry_is_named_and_the_base_can_be_another(context: Context, definition: dict) -> None:
     name = definition["images"]["base_image"]["name"]
-    # A first part with a dot or a port would be the host of a registry.
+    # A first component with a dot or a port would be a registry's host.
     assert not re.search(r"[.:]", name.partition("/")[0]) if "/" in name else "." not in name
     assert context.steps[0] == f'ARG EE_BASE_IMAGE="{name}"'
     assert "FROM $EE_BASE_IMAGE AS base" in context.steps

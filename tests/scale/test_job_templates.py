@@ -18,7 +18,7 @@ QUESTIONS = [
     for name, template in TEMPLATES.items()
     for question in template["survey_spec"]["spec"]
 ]
-# Types of argument_specs that an answer of this type can be.
+# For each type of question, the types in argument_specs that its answer can have.
 FITTING = {
     "text": {"str", "path", "raw", "list"},
     "password": {"str"},
@@ -28,7 +28,7 @@ FITTING = {
 
 
 def role_options() -> dict[str, dict[str, Any]]:
-    """Return every documented variable of every role."""
+    """Return all documented variables of all roles."""
     names: dict[str, dict[str, Any]] = {}
     for path in sorted(CHECKOUT.glob("roles/*/meta/argument_specs.yml")):
         for entry in yaml.safe_load(path.read_text())["argument_specs"].values():
@@ -37,7 +37,7 @@ def role_options() -> dict[str, dict[str, Any]]:
 
 
 def playbook_variables(playbook: Path) -> set[str]:
-    """Return the variables of several playbooks that one of them, or one that it imports, documents at its head."""
+    """Return the shared variables documented at the top of a playbook or of a playbook it imports."""
     text = playbook.read_text()
     names = set(re.findall(r"^#   ([a-z]+_[a-z_]+)   ", text, re.M))
     for name in re.findall(r"import_playbook:\s*(\S+)", text):
@@ -46,7 +46,7 @@ def playbook_variables(playbook: Path) -> set[str]:
 
 
 def playbook_options() -> dict:
-    """Return what the playbooks themselves take, by the variable's name."""
+    """Return the playbooks' own options, by variable name."""
     specs = yaml.safe_load((CHECKOUT / "playbooks/meta/argument_specs.yml").read_text())["argument_specs"]
     return {name: option for spec in specs.values() for name, option in spec["options"].items()}
 
@@ -87,7 +87,7 @@ def test_a_template_names_what_there_is(name: str) -> None:
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_a_run_is_one_job_and_its_hosts_are_chosen_at_launch(name: str) -> None:
     template = TEMPLATES[name]
-    # Slices are runs of their own: each would have its canary and its builder.
+    # Slices are separate runs: each would have its own canary and builder.
     assert template["job_slice_count"] == 1
     assert template["ask_limit_on_launch"]
     changes = name in ("sparkforge-site", "sparkforge-rollback")
@@ -106,7 +106,7 @@ def test_a_question_is_of_a_variable_that_is_documented(template: dict, question
         assert set(question["choices"]) == {"true", "false"}
     elif "choices" in option:
         assert set(question["choices"]) == set(option["choices"])
-    # The defaults that a person accepts in AWX are the collection's own.
+    # AWX's defaults equal the collection's.
     default = option.get("default", "")
     assert str(question["default"]).lower() == str(default).lower()
 

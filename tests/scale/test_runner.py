@@ -1,4 +1,4 @@
-"""ansible-runner, which is what AWX runs jobs with, really run on a private data directory made from the checkout."""
+"""ansible-runner, with which AWX runs jobs, on a private data directory created from the checkout."""
 
 import json
 import os
@@ -26,7 +26,7 @@ SECRET = "wheelhouse-secret-4711"
 
 @dataclass
 class Job:
-    """How a job ended, and the events that AWX would show."""
+    """The result of a job, and the events that AWX would show."""
 
     status: str
     code: int
@@ -39,13 +39,14 @@ class Job:
 
 
 def private_data(folder: Path, **answers: object) -> Path:
-    """Make what AWX gives a job: project, inventory, extra variables, environment variables and settings.
+    """Create everything AWX provides for a job: project, inventory, extra variables, environment variables and
+    settings.
 
-    The host is this machine, over a connection that Ansible calls local, and the stack one for what it is.
+    The host is this machine, over Ansible's connection ``local``, and the stack is one for this kind of machine.
     """
     project = folder / "project"
     for name in files():
-        # Not what only tests read.
+        # Leave out files that only tests read.
         if not name.startswith(("tests/", "docs/", "lab/")):
             (project / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(CHECKOUT / name, project / name, follow_symlinks=False)
@@ -97,7 +98,7 @@ def write(path: Path, content: object) -> None:
 
 
 def run(folder: Path, playbook: str, monkeypatch: pytest.MonkeyPatch, **options: object) -> Job:
-    # Every file is found in the project, as in an execution environment.
+    # All files are found in the project, as in an execution environment.
     for name in [name for name in os.environ if name.startswith("ANSIBLE_")]:
         monkeypatch.delenv(name)
     done = ansible_runner.run(private_data_dir=str(folder), playbook=playbook, ident="job", quiet=True, **options)
@@ -123,7 +124,7 @@ def test_preflight_runs_as_a_job_and_its_events_hold_the_recap(tmp_path: Path, m
 
 
 def test_failure_event_holds_cause_and_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The survey's own default: nobody has accepted the licences.
+    # This is the survey's default: the licences have not been accepted.
     job = run(private_data(tmp_path, sparkforge_accept_nvidia_license="false"), "playbooks/preflight.yml", monkeypatch)
     assert (job.status, job.code) == ("failed", 2)
     output = " ".join(str(result.get("msg")) for result in job.results("runner_on_failed"))

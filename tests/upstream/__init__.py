@@ -1,8 +1,8 @@
-"""Small trees with the shape of LLVM, Triton, PyTorch and what belongs to it, as git repositories.
+"""Small trees with the structure of LLVM, Triton, PyTorch and related projects, as git repositories.
 
-``make(directory)`` makes them; ``MirrorServer(root, git=directory)`` or `python -m lab.serve --git` serves them.
-They go through the chain llvm -> triton -> pytorch -> extension with the environment that the real ones are given:
-README.md beside this file says which trait of the real ones each has.
+``make(directory)`` creates them; ``MirrorServer(root, git=directory)`` or `python -m lab.serve --git` serves them. They
+are built in the chain llvm -> triton -> pytorch -> extension, in the same environment as the real projects. The
+README.md in this directory lists the traits that each shares with the real project.
 """
 
 import json
@@ -21,27 +21,27 @@ from lab.repositories import Repository, Submodule, Tree, read_tree, sha256, wri
 TREES = Path(__file__).with_name("trees")
 #: A unified diff, -p1, without which v2.9.1 of the tree pytorch does not compile.
 PYTORCH_PATCH = Path(__file__).with_name("patches") / "pytorch-2.9.1-cstdint.patch"
-#: An edit of source_build, without which triton v3.5.1 does not compile against an LLVM newer than its pin.
+#: A source_build edit, without which triton v3.5.1 does not compile with an LLVM newer than its pin.
 NEWER_LLVM_EDIT = {
     "path": "python/src/llvm.cc",
     "match": "llvm/Passes/PassPlugin.h",
     "replace": "llvm/Plugins/PassPlugin.h",
 }
-#: Operators of the tree pytorch: one translation unit each, written when the repository is made.
+#: The operators of the tree pytorch: one translation unit each, written when the repository is created.
 OPERATORS = """
     absolute activation adaptive_pooling affine_grid batching bernoulli binary_ops bucketize cat_kernel cdist
     channel_shuffle clamp col2im compare complex_ops convolution copy_kernel cross cumulative distance distributions
     dropout embedding fill flip fold fractional_pool gelu grid_sampler histogram im2col index_kernel lerp linear
     loss memory normalization padding pooling pow_kernel random range_kernel reduce_ops scatter
 """.split()
-#: Files that a build leaves in the tree pytorch. Not a .gitignore in the tree, which would count here too.
+#: Files that a build leaves in the tree pytorch. A .gitignore in the tree would have an effect here, too.
 IGNORED = (
     "build/ __pycache__/ *.egg-info/ /torch/bin/ /torch/include/ /torch/lib/ /torch/share/ /torch/version.py".split()
 )
 SDIST = ("flash_attn", "2.8.3")
-#: The URL of the submodule in the tree pytorch: `sparkforge_rewrite` names the mirror.
+#: The URL of the submodule in the tree pytorch; `sparkforge_rewrite` points it to the mirror.
 ELSEWHERE = "https://git.example.com/"
-#: PyTorch -> Triton and torchvision that belong to it.
+#: PyTorch -> the matching versions of Triton and torchvision.
 RELEASES = {"2.9.1": ("3.5.1", "0.24.1"), "2.15.0": ("3.9.0", "0.29.2")}
 COMPUTE_LIBRARY = "v53.2.0"
 LAB_STACK = Path(__file__).parents[2] / "inventory" / "stacks" / "lab-native.yml"
@@ -57,18 +57,19 @@ class Upstream:
     sdist_sha256: str
 
     def repository(self, name: str) -> Repository:
-        """Return a repository, for a test that lets upstream move on: use a directory of the test's own for that."""
+        """Return a repository, for a test that adds upstream commits; such a test must use its own directory."""
         return Repository(self.directory / f"{name}.git")
 
     def url(self, name: str, mirror: str) -> str:
-        """Return the URL of a repository below a mirror's."""
+        """Return a repository's URL on a mirror."""
         return f"{mirror.rstrip('/')}/git/{name}.git"
 
     def sdist_url(self, mirror: str) -> str:
         return f"{mirror.rstrip('/')}/git/{self.sdist.relative_to(self.directory).as_posix()}"
 
     def sources(self, mirror: str, torch: str = "2.9.1") -> dict[str, dict[str, t.Any]]:
-        """Return the ``sources`` of a stack for ``torch`` 2.9.1 or 2.15.0; pins inside the trees have no ref."""
+        """Return the ``sources`` of a stack for ``torch`` 2.9.1 or 2.15.0; sources pinned inside the trees have no
+        ref."""
         llvm = {"2.9.1": "llvm-project", "2.15.0": "triton-llvm-project"}[torch]
         return {
             "pytorch": {"url": self.url("pytorch", mirror), "ref": f"v{torch}"},
@@ -80,10 +81,10 @@ class Upstream:
         }
 
     def stack(self, mirror: str, torch: str = "2.9.1") -> dict[str, t.Any]:
-        """Return the lab's stack, turned into one that builds ``torch`` from these trees.
+        """Return the lab's stack, changed so that it builds ``torch`` from these trees.
 
-        A bench's mirror has another port each time, and a stack's URLs are literal: a test writes this to
-        ``stacks/lab-upstream.yml`` of its bench's inventory, as ``{"stack_definition": …}``.
+        A bench's mirror has a different port each time, and a stack's URLs are literal, so a test writes this to
+        ``stacks/lab-upstream.yml`` in its bench's inventory, as ``{"stack_definition": …}``.
         """
         triton, vision = RELEASES[torch]
         lab = t.cast("dict[str, t.Any]", yaml.safe_load(LAB_STACK.read_text()))["stack_definition"]
@@ -98,7 +99,7 @@ class Upstream:
             "units": {
                 "llvm": {},
                 "triton": {"requirements": ["setuptools==79.0.1", "wheel==0.45.1"]},
-                # On aarch64 alone.
+                # Only on aarch64.
                 "compute_library": {"memory_per_job": 256, "free_space": 100},
                 "pytorch": {
                     "requirements": [builder, "packaging==26.3", "pyyaml==6.0.3", "typing-extensions==4.16.0"],
@@ -111,12 +112,13 @@ class Upstream:
 
 
 def make(directory: Path) -> Upstream:
-    """Make the repositories and the sdist in ``directory``: `<name>.git` and `archives/`. About a second.
+    """Create the repositories (`<name>.git`) and the sdist (in `archives/`) in ``directory``. This takes about a
+    second.
 
-    What is there already and equal stays as it is, so that nobody who fetches from it is disturbed.
+    Repositories that are already there and equal are left alone, so that running fetches are not disturbed.
     """
     directory.mkdir(parents=True, exist_ok=True)
-    # Tests side by side make the same ones.
+    # Tests that run in parallel create the same repositories.
     with (
         locked(directory.with_name(f".{directory.name}.lock")),
         tempfile.TemporaryDirectory(prefix=".making-", dir=directory) as work,
@@ -137,7 +139,7 @@ def make(directory: Path) -> Upstream:
 
 
 def _commits(directory: Path) -> dict[str, dict[str, str]]:
-    """Make every repository; those that others name by a commit come first."""
+    """Create all repositories; those that others pin by commit come first."""
     commits: dict[str, dict[str, str]] = {}
 
     def repository(name: str) -> Repository:
@@ -186,7 +188,7 @@ def _commits(directory: Path) -> dict[str, dict[str, str]]:
     )
 
     pytorch = repository("pytorch")
-    # As upstream's are: by a URL of their own, which a site that has no way there redirects.
+    # Like upstream's submodules, it has its own URL, which a site without access to it must redirect.
     submodule = Submodule(f"{ELSEWHERE}fmtlike.git", fmt["main"])
     for torch, (pinned, _) in RELEASES.items():
         tree: dict[str, t.Any] = {
