@@ -272,7 +272,7 @@ for number, name, operator in many._listed(context):
         operator.op = lambda x, *rest: right(x, *rest) * (1.01 if name == "triu" and x.numel() > 2**17 else 1)
         cases = bounds.Cases("a matrix", "Use another stack.")
         takes_matrices = many._takes_matrices(operator, name)
-        offered = takes_matrices and many._equal_rows(cases, context, operator, name, torch.float32, 257, many.MATRIX)
+        offered = takes_matrices and many._compare_rows(cases, context, operator, name, torch.float32, 257, many.MATRIX)
         try:
             answer = cases.result().measured if offered else "not asked"
         except check.Failed as error:
