@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Sparks on the local network: machines that answer multicast DNS, and those of them that have a GB10.
+"""Sparks on the local network: machines that answer multicast DNS, and which of them have a GB10.
 
 The inventory plugin ``discover`` and the command ``sparkforge setup`` both use this module.
 """
@@ -43,7 +43,7 @@ RESERVED = frozenset({CONTROLLER, "all", "ungrouped", "sparks", "builders", "fab
 SERVICES = ("_ssh._tcp", "_hpzgx._tcp")
 SERVICE = re.compile(r"_[A-Za-z0-9-]{1,15}\._(?:tcp|udp)")
 SSH_PORT = 22
-#: The form of a name's first label (RFC 1123). Any machine in the network can announce any name, and host names are
+#: The form of a name's first label (RFC 1123). Any machine on the network can announce any name, and host names are
 #: used as file names.
 LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 NAME = re.compile(r"[A-Za-z0-9:][A-Za-z0-9:._-]*")
@@ -62,7 +62,7 @@ MOST_NAMES, MOST_ADDRESSES, AT_ONCE = 1024, 16, 32
 
 @dataclass(frozen=True)
 class Answer:
-    """The announcement of a machine: ``server`` (``spark-ab12.local.``), its service's type and port, its addresses."""
+    """A machine's announcement: ``server`` (``spark-ab12.local.``), its service's type and port, its addresses."""
 
     server: str
     service: str
@@ -98,7 +98,7 @@ def sparks(
 
     :param names: shell patterns for the first label of the name, ignoring case.
     :param groups: names of groups, which no machine may have.
-    :returns: the Sparks, and a sentence on each name that was left out.
+    :returns: the Sparks, and a sentence about each name that was left out.
     """
     by_name: dict[str, list[Answer]] = {}
     for answer in answers:
@@ -145,7 +145,7 @@ def combined(mdns: t.Sequence[t.Any], sync: t.Sequence[t.Any]) -> list[t.Any]:
 
 
 def distinct(machines: t.Iterable[t.Any], names: t.Mapping[str, str]) -> tuple[list[t.Any], list[str]]:
-    """Return every machine once, by its ssh host key, and a sentence on each of its other names.
+    """Return every machine once, by its ssh host key, and a sentence about each of its other names.
 
     Avahi calls a Spark that hears itself over a bridge NAME-2, and later NAME-3.
 
@@ -203,10 +203,10 @@ def browse(
 ) -> tuple[list[Answer], list[str]]:
     """Search the local network by multicast DNS and return the announcements made within ``wait`` seconds.
 
-    The second list has a sentence on each omission.
+    The second list has a sentence about each omission.
 
     :param services: types without their domain, ``_ssh._tcp``.
-    :param interfaces: addresses of this machine's interfaces to search on; none for all interfaces.
+    :param interfaces: this machine's addresses on the interfaces to search, or None to search all interfaces.
     :raises SparkforgeError: if zeroconf is not installed, or a type or an address is invalid.
     :raises UnreachableError: if this machine has no network with multicast.
     """
@@ -229,8 +229,8 @@ def browse(
     class AddressListener(zeroconf.RecordUpdateListener):
         """Keeps each address of a name.
 
-        When a name is announced again, zeroconf's cache drops everything that it heard more than a second before (RFC
-        6762, 10.2), and so the first of two machines with the same name.
+        When a name is announced again, zeroconf's cache drops all records that it received more than a second earlier
+        (RFC 6762, 10.2), including those of another machine with the same name.
         """
 
         def async_update_records(self, client: t.Any, now: float, records: t.Any) -> None:
@@ -271,7 +271,7 @@ def browse(
         browser.cancel()
         answers = []
         for (kind, _name), info in resolved(client, sorted(instances)).items():
-            # A machine that announced itself and has left no longer answers.
+            # A machine that has left the network since its announcement does not answer.
             if info and info.server and info.parsed_addresses():
                 heard = addresses.get(info.server.lower(), set()) | set(info.parsed_scoped_addresses())
                 service = kind.removesuffix(".local.")
@@ -288,13 +288,13 @@ def browse(
 
 
 def resolved(client: t.Any, instances: t.Sequence[tuple[str, str]]) -> dict[tuple[str, str], t.Any]:
-    """Return zeroconf's information on each service, resolved within RESOLVE seconds in all; None without an answer."""
+    """Return zeroconf's information about each service, or None without an answer, within RESOLVE seconds in all."""
     import zeroconf
 
     deadline = time.monotonic() + RESOLVE
 
     def resolve(instance: tuple[str, str]) -> t.Any:
-        # Services that were heard before resolve immediately, even when little time is left.
+        # Services that were received earlier resolve immediately, even when little time is left.
         try:
             return client.get_service_info(*instance, timeout=max(1, int(1000 * (deadline - time.monotonic()))))
         except zeroconf.Error:

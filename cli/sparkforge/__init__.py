@@ -18,7 +18,7 @@ INTERRUPTED = 130
 
 @dataclass
 class Refusal(Exception):
-    """A reason to stop that a person can act on: one sentence of cause, one of remedy."""
+    """A failure that a user can act on, with one sentence for the cause and one for the remedy."""
 
     code: int
     cause: str
@@ -37,7 +37,7 @@ def collection() -> Path:
 
 
 def release(stack: str) -> tuple[int, ...]:
-    """Return the numbers in a stack's name, for comparisons: torch-2.9.1 is (2, 9, 1)."""
+    """Return the numbers in a stack's name, for comparisons: torch-2.9.1 gives (2, 9, 1)."""
     return tuple(int(number) for number in re.findall(r"\d+", stack))
 
 
@@ -45,7 +45,7 @@ def module(name: str) -> Any:
     """Return a module of the collection (``plugins.module_utils._core.sanitize``), for use in this command."""
     if (path := str(collections_path())) not in sys.path:
         sys.path.insert(0, path)
-    # If all of Ansible is installed, only its own package of this name would be found.
+    # If the full Ansible package is installed, Python finds only its ``ansible_collections``.
     package_paths = import_module("ansible_collections").__path__
     if (own := str(collections_path() / "ansible_collections")) not in package_paths:
         package_paths.append(own)

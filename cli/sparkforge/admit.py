@@ -1,4 +1,4 @@
-"""The commands `sparkforge run` and `sparkforge top`: start a command that fits into the memory, and show memory."""
+"""The commands `sparkforge run` and `sparkforge top`: start a command if it fits in memory, and show memory use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sparkforge.terminal import Console
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    """Become the command that follows ``--``, unless it does not fit.
+    """Replace this process with the command after ``--`` if it fits in memory.
 
     :raises Refusal: if it does not fit, its memory is unknown, or there is no command.
     """
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     if verdict.answer == admission.DROP:
         path = admission.model_of(admission.engine_of(command), command)
         console.print(f"Dropped first: {admission.drop_caches(os.path.realpath(path) if path else '')}", soft_wrap=True)
-    # Compilers at run time do not consider the memory (flashinfer#3634).
+    # Compilers that run on first use ignore how much memory is free (flashinfer#3634).
     os.environ.setdefault("MAX_JOBS", str(verdict.jobs))
     try:
         os.execvp(command[0], command)  # noqa: S606 - is what was asked for

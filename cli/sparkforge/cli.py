@@ -1,5 +1,5 @@
 # PYTHON_ARGCOMPLETE_OK
-"""The command line of `sparkforge`. Modules are imported only when needed, because Tab runs this at every press."""
+"""The command line of `sparkforge`. Modules are imported only when needed, because every press of Tab runs this."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ansible-playbook line that it runs, and passes everything after -- to ansible-pl
 LINE = yaml.safe_load(Path(__file__).with_name("commands.yml").read_text())
 COMMANDS: dict[str, dict[str, Any]] = LINE["commands"]
 EXIT_CODES: dict[int, str] = LINE["exit_codes"]
-#: Exit codes of commands that do not find Sparks, log in for the first time or ask for licences.
+#: Exit codes of commands that neither find Sparks, nor log in for the first time, nor ask about licences.
 COMMON = (Exit.DONE, Exit.FAILED, Exit.USAGE, Exit.NO_SSH, INTERRUPTED)
 #: Removed commands and options, each with its replacement.
 GONE = {
@@ -73,13 +73,13 @@ def add(commands: Any, name: str, entry: Mapping[str, Any]) -> None:
 
 
 def epilog(example: str, codes: Mapping[int, str | None]) -> str:
-    """Return the end of a command's help: an example, and the exit codes."""
+    """Return the epilog of a command's help: an example and the exit codes."""
     rows = [f"  {code:<4} {text}" for code, text in codes.items() if text]
     return "\n".join(["example:", f"  {example}", "", "exit codes:", *rows])
 
 
 def complete_hosts(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> list[str]:
-    """Return the hosts in the inventory, for the shell."""
+    """Return the hosts in the inventory, for shell completion."""
     from sparkforge import inventory
 
     known = inventory.load(parsed_args.inventory or inventory.default_path())
@@ -111,7 +111,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         terminal.refuse_control(typed[:cut])
         return run(arguments, terminal.Console())
     except Refusal as refusal:
-        # One line each, whatever a host or a file put into them.
+        # Print each on one line, even if a host or a file put line breaks into it.
         cause, remedy = (" ".join(text.split()) for text in (refusal.cause, refusal.remedy))
         errors.print(f"sparkforge: {cause}\n  {remedy}")
         return refusal.code

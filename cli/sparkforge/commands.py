@@ -51,7 +51,7 @@ def record(arguments: argparse.Namespace, console: Console, path: Path) -> int:
     if arguments.inventory and not path.exists():
         raise Refusal(Exit.USAGE, f"There is no inventory {path}.", "Name one with -i, or none to record this machine.")
     with tempfile.TemporaryDirectory(prefix="sparkforge-") as folder:
-        # A dry run prints commands that a person can run, and the folder is deleted by then.
+        # A dry run prints commands for later use, when the temporary folder no longer exists.
         archive = (Path.cwd() if arguments.dry_run else Path(folder)) / record.NAME
         if arguments.dry_run:
             console.print(f"+ {shlex.join([sys.executable, '-m', 'sparkforge.record', str(archive)])}", soft_wrap=True)
@@ -66,7 +66,7 @@ def record(arguments: argparse.Namespace, console: Console, path: Path) -> int:
 def forecast_variables(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the variables of the forecast's playbook.
 
-    :raises Refusal: if a record does not exist, or hosts are named in two ways.
+    :raises Refusal: if a record does not exist, or hosts are specified in two ways.
     """
     if arguments.host and arguments.limit:
         cause = f"Hosts are named twice: {' '.join(arguments.host)}, and -l {arguments.limit}."
@@ -85,7 +85,7 @@ def forecast_variables(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def for_ansible(arguments: argparse.Namespace) -> list[str]:
-    """Return the arguments to pass on to ansible-playbook."""
+    """Return the arguments to pass to ansible-playbook."""
     limit = ["-l", arguments.limit] if getattr(arguments, "limit", None) else []
     check = ["--check", "--diff"] if getattr(arguments, "check", False) else []
     return [*limit, *check, *(["-v"] if arguments.verbose else []), *arguments.further]
@@ -110,7 +110,7 @@ def finish(arguments: argparse.Namespace, console: Console, last: Play, password
 
 
 def setup(arguments: argparse.Namespace, console: Console) -> int:
-    """Find Sparks, ask the questions, try the answers on the Sparks, write the inventory, and run the site."""
+    """Find Sparks, ask the questions, test the answers on the Sparks, write the inventory, and run site.yml."""
     path = (arguments.inventory or inventory.default_path()).absolute()
     proxies = {"http": arguments.proxy} if arguments.proxy else {}
     if problems := module("plugins.plugin_utils.network_access").proxy_problems(proxies):
@@ -143,7 +143,7 @@ def candidates(arguments: argparse.Namespace, console: Console, keys: Path) -> l
 
     A dry run does not contact named machines, and they need not exist.
 
-    :raises Refusal: if there is none, or none runs ssh.
+    :raises Refusal: if there are no machines, or none of them runs ssh.
     """
     if arguments.dry_run and arguments.host:
         return find.by_name(arguments.host, find.by_sync())
@@ -159,7 +159,7 @@ def candidates(arguments: argparse.Namespace, console: Console, keys: Path) -> l
         cause = "No Spark answered in this network, and NVIDIA Sync knows none."
         remedy = "Check that it is on and in this network, or name it: sparkforge setup --host NAME (localhost on it). "
         remedy += "Guest Wi-Fi and VPNs let no search through; hostname -I on the Spark prints its address."
-        # WSL2's NAT passes neither multicast nor names in .local: github.com/microsoft/WSL/issues/12354.
+        # WSL2's NAT forwards neither multicast nor .local names: github.com/microsoft/WSL/issues/12354.
         if "microsoft" in platform.release().lower():
             remedy = "WSL2 cannot search the network of Windows. Give its address: sparkforge setup --host ADDRESS."
         if arguments.dry_run:

@@ -1,4 +1,4 @@
-"""Finds Sparks: by multicast DNS, in NVIDIA Sync's configuration, and by the names that a person gives."""
+"""Finds Sparks by multicast DNS, in NVIDIA Sync's configuration, and by the names that a user gives."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ SYNC_FILES = {
     "darwin": "~/Library/Application Support/NVIDIA/Sync/config/ssh_config",
     "linux": "~/.config/NVIDIA/Sync/config/ssh_config",
 }
-#: The time limit for a program in seconds: ssh-keyscan's own limit restarts with each piece of data.
+#: The time limit for a program in seconds, because ssh-keyscan's own limit restarts whenever data arrives.
 PATIENCE = 30.0
-#: A name, or an address with the interface, as on a direct cable: fe80::1%eth0.
+#: A name, or an address with an interface, which a direct cable needs: fe80::1%eth0.
 ADDRESS = re.compile(NAME.pattern + r"(%[A-Za-z0-9._-]+)?")
 #: The files in which ssh itself stores keys.
 PERSONAL = ("~/.ssh/known_hosts", "/etc/ssh/ssh_known_hosts")
@@ -35,12 +35,12 @@ PERSONAL = ("~/.ssh/known_hosts", "/etc/ssh/ssh_known_hosts")
 
 @dataclass
 class Spark:
-    """A machine that may be set up. ``key`` (``ssh-ed25519 AAAA…``) is empty if sshd does not answer.
+    """A machine that can be set up. ``key`` (``ssh-ed25519 AAAA…``) is empty if sshd does not answer.
 
     ``known``: the key was known before; ``changed``: why it differs from the known keys; ``revoked``: why it is
     refused; ``hostname``: the machine's own name, known after the first login.
 
-    :raises Refusal: if its name or an address is invalid for a machine.
+    :raises Refusal: if its name or one of its addresses is invalid.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Spark:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names under which its key may be known."""
+        """The names under which its key may be stored."""
         return (self.name, f"{self.name}.local", self.addresses[0])
 
     @property
@@ -84,9 +84,9 @@ def output_of(*command: str) -> str:
 
 
 def by_mdns(names: Sequence[str] | None, interfaces: Sequence[str] | None, console: Console) -> list[Spark]:
-    """Return the Sparks that answer in this network: those with a factory name, or a name matching these patterns.
+    """Return the Sparks that answer on this network: machines with a factory name or a name that matches ``names``.
 
-    :param interfaces: this machine's addresses on the interfaces to search; none for all of them.
+    :param interfaces: this machine's addresses on the interfaces to search, or None to search all interfaces.
     """
     try:
         answers, unheard = discovery.browse(interfaces=interfaces or ())
@@ -99,12 +99,12 @@ def by_mdns(names: Sequence[str] | None, interfaces: Sequence[str] | None, conso
 
 
 def by_sync(path: Path | None = None) -> list[Spark]:
-    """Return the Sparks in NVIDIA Sync's file, each as OpenSSH itself reads it; [] if there is no such file."""
+    """Return the Sparks in NVIDIA Sync's file, parsed by OpenSSH itself, or [] if the file does not exist."""
     path = path or Path(SYNC_FILES.get(sys.platform, SYNC_FILES["linux"])).expanduser()
     sparks = []
     for alias in sync_aliases(path.read_text(errors="replace")) if path.is_file() else ():
         lines = output_of("ssh", "-G", "-F", str(path), "--", alias).splitlines()
-        # The first value counts, as in ssh.
+        # The first value wins, as in ssh.
         values = dict(line.split(" ", 1) for line in reversed(lines) if " " in line)
         if "hostname" not in values:
             continue
@@ -116,7 +116,7 @@ def by_sync(path: Path | None = None) -> list[Spark]:
 
 
 def by_name(names: Iterable[str], known: Sequence[Spark]) -> list[Spark]:
-    """Return the machines that a person named, with NVIDIA Sync's settings for those that it knows."""
+    """Return the machines that a user named, with NVIDIA Sync's settings for the ones that it knows."""
     chosen = []
     for text in names:
         name = text.lower().removesuffix(".local")
@@ -130,7 +130,7 @@ def by_name(names: Iterable[str], known: Sequence[Spark]) -> list[Spark]:
 def reach(sparks: Sequence[Spark], known_hosts: Path) -> None:
     """Query the host keys of every machine, keep its first address that answers, and compare with the known keys.
 
-    :raises Refusal: if two machines have one name.
+    :raises Refusal: if two machines have the same name.
     """
     here = socket.gethostname().split(".")[0].lower()
     pairs = [(spark, address) for spark in sparks for address in spark.addresses]
@@ -151,7 +151,7 @@ def reach(sparks: Sequence[Spark], known_hosts: Path) -> None:
 
 
 def host_keys(address: str, port: int) -> list[str]:
-    """Return the keys of the sshd at an address, in the order of KEY_TYPES; [] if it does not answer in time."""
+    """Return the keys of the sshd at an address, in the order of KEY_TYPES, or [] if it does not answer in time."""
     offered = key_lines(output_of("ssh-keyscan", "-T", "5", "-p", str(port), "--", address))
     return [key for kind in KEY_TYPES for key in offered if key.split()[0] == kind]
 
@@ -184,12 +184,12 @@ def compare(spark: Spark, offered: list[str], own: Path) -> None:
 
 
 def known_keys(path: Path, name: str, marker: str = "") -> list[str]:
-    """Return the keys for a name in a known_hosts file, see :func:`key_lines`."""
+    """Return the keys for a name in a known_hosts file (see :func:`key_lines`)."""
     return key_lines(output_of("ssh-keygen", "-F", name, "-f", str(path)), marker) if path.is_file() else []
 
 
 def address_to_keep(spark: Spark) -> str:
-    """Return the name if this machine resolves it, because addresses change; else the address.
+    """Return the name if this machine can resolve it, because addresses change, and otherwise the address.
 
     A name that is not the machine's own, such as Avahi's NAME-2, will soon change.
     """

@@ -15,20 +15,20 @@ from sparkforge.find import Spark, address_to_keep, output_of
 from sparkforge.questions import Answers, methods
 
 HEAD = "---\n# Written by `sparkforge setup`, which keeps what you add, except comments.\n"
-#: inventory_dir is the file's directory, so that the file can be moved. The host's key is known under the host's name.
+#: inventory_dir is the file's directory, so the file can be moved. The host key is stored under the host's name.
 SSH_ARGUMENTS = """-o HostKeyAlias={{ inventory_hostname }} -o StrictHostKeyChecking=yes \
 -o 'UserKnownHostsFile="{{ inventory_dir }}/known_hosts"'"""
 MEND = "Fix it, or name another file with -i."
 
 
 def default_path() -> Path:
-    """Return the inventory's path: SPARKFORGE_INVENTORY, else hosts.yml in the user's settings directory."""
+    """Return the inventory's path: SPARKFORGE_INVENTORY or, if unset, hosts.yml in the user's settings directory."""
     folder = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser()
     return Path(os.environ.get("SPARKFORGE_INVENTORY") or folder / "sparkforge" / "hosts.yml")
 
 
 def load(path: Path) -> dict[str, Any]:
-    """Return the inventory's content, {} if there is no inventory.
+    """Return the inventory's content, or {} if there is no inventory.
 
     :raises Refusal: if it is not an inventory that can be extended.
     """
@@ -75,7 +75,7 @@ def render(known: dict[str, Any], answers: Answers) -> str:
 def known_keys(path: Path, sparks: Sequence[Spark]) -> str:
     """Return the text of known_hosts: the lines of other hosts, marked lines, and a line for each of these hosts.
 
-    If a person accepted a new key, it also replaces the keys of the host's other names and addresses in the file.
+    If the user accepted a new key, it also replaces the keys of the host's other names and addresses in the file.
     """
     lines = path.read_text().splitlines() if path.is_file() else []
     for spark in (spark for spark in sparks if spark.key):

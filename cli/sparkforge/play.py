@@ -30,7 +30,7 @@ SHOWN = re.compile(r"runner_.*(failed|unreachable)|playbook_on_stats|warning|err
 SPEAKING = re.compile(r".*\.(debug|verify_report)")
 #: The progress lines of a build: docs/developer.md, "Build from source".
 BUILDING = re.compile(r"(?P<what>\S+ \| \S+) \| build (?P<done>\d+)/(?P<total>\d+)")
-#: The text that Ansible puts before messages of ssh and sudo.
+#: The text that Ansible puts before messages from ssh and sudo.
 WRAPPED = re.compile(r".* (?:over|via) ssh: |Task failed: ", re.S)
 #: The exit status of ansible-playbook for an unreachable host, and of ansible-runner after an interruption.
 UNREACHABLE, CANCELLED = 4, 254
@@ -38,7 +38,7 @@ UNREACHABLE, CANCELLED = 4, 254
 
 @dataclass(frozen=True)
 class Play:
-    """An ansible-playbook command. ``playbook`` is the name of one of the collection's playbooks (``site``)."""
+    """An ansible-playbook command. ``playbook`` is the name of one of the collection's playbooks, such as ``site``."""
 
     playbook: str
     inventory: Path | str
@@ -62,7 +62,7 @@ class Play:
         return " ".join([*variables, shlex.join([program, *self.command[1:]])])
 
     def with_password_prompts(self) -> Play:
-        """Return the same play, with Ansible asking for the ssh password and, if it becomes root, for sudo's."""
+        """Return the same play with Ansible asking for the ssh password and, if it becomes root, sudo's password."""
         sudo = [] if self.playbook in WITHOUT_ROOT else ["--ask-become-pass"]
         return replace(self, arguments=[*self.arguments, "--ask-pass", *sudo])
 
@@ -78,7 +78,7 @@ class Outcome:
 
 
 def environment(colour: bool = False) -> dict[str, str]:
-    """Return Ansible's environment; the first two variables are printed. A person's own settings stay in effect."""
+    """Return Ansible's environment; the first two variables are printed. The user's own settings remain in effect."""
     own = os.environ.get("ANSIBLE_COLLECTIONS_PATH")
     return {
         "ANSIBLE_CONFIG": os.environ.get("ANSIBLE_CONFIG") or str(collection() / "ansible.cfg"),
@@ -93,7 +93,8 @@ def environment(colour: bool = False) -> dict[str, str]:
 def run(play: Play, password: str, console: Console, verbose: bool = False, quiet: bool = False) -> Outcome:
     """Print the command, run it, and return its outcome.
 
-    ``password`` is passed to Ansible's prompts through a pseudo-terminal: it is in no file, variable or command line.
+    ``password`` is passed to Ansible's prompts through a pseudo-terminal, so it is never in a file, a variable or a
+    command line.
     """
     if password:
         play = play.with_password_prompts()
@@ -164,7 +165,7 @@ class Screen:
         # Ansible reports a failure twice: as an error with the role's line, and as the host's result.
         hidden = text.startswith("[ERROR]: Task failed") or data.get("ignore_errors") or building
         if not self.all and kind == "playbook_on_stats":
-            text = re.sub(r"[ *]+(\x1b\[0m)?[ *]+", r"\1 ", text)  # for 80 columns
+            text = re.sub(r"[ *]+(\x1b\[0m)?[ *]+", r"\1 ", text)  # fits 80 columns
         if not self.all and kind.startswith("runner_") and (message := failure_message(data)):
             between = "\n" if "\n" in message else " "
             text = message if message.startswith(data["host"]) else f"{data['host']}:{between}{message}"

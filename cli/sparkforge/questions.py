@@ -1,4 +1,4 @@
-"""The five questions of `sparkforge setup`, for values that cannot be guessed. Each has an option for scripts."""
+"""The five questions of `sparkforge setup`, for values that cannot be guessed. Scripts can use options instead."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.@-]*")
 
 @dataclass
 class Answers:
-    """A person's answers; the licences are accepted."""
+    """The answers of a user who has accepted the licences."""
 
     sparks: list[Spark]
     user: str
@@ -33,7 +33,7 @@ class Answers:
 
 
 def has_terminal() -> bool:
-    """Tell whether input and output are a terminal."""
+    """Tell whether input and output are terminals."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
@@ -77,7 +77,7 @@ def ask(arguments: argparse.Namespace, console: Console, sparks: list[Spark]) ->
 
 
 def ask_address(console: Console, cause: str, remedy: str) -> str:
-    """Ask for the address of a Spark that no search found, and return it; '' for none, or without a terminal."""
+    """Ask for the address of a Spark that was not found, and return it, or '' if there is no answer or no terminal."""
     if not has_terminal():
         return ""
     console.print(f"{cause} {remedy}")
@@ -85,7 +85,7 @@ def ask_address(console: Console, cause: str, remedy: str) -> str:
 
 
 def show(console: Console, sparks: Sequence[Spark]) -> None:
-    """List the machines with their distinguishing facts: name, address, fingerprint of the ssh host key."""
+    """List the machines with their distinguishing facts: name, address, and fingerprint of the ssh host key."""
     for number, spark in enumerate(sparks, 1):
         console.print(f"{number}. {spark.name} ({spark.source})")
         silent = f"refused: {spark.revoked}" if spark.revoked else f"no ssh at {', '.join(spark.addresses)}"
@@ -97,7 +97,7 @@ def show(console: Console, sparks: Sequence[Spark]) -> None:
 def ask_hosts(console: Console, sparks: Sequence[Spark]) -> list[Spark]:
     """Ask which machines to set up; choosing a machine accepts the key that is shown for it."""
     reachable = [spark for spark in sparks if spark.is_reachable]
-    # Anybody in the network can announce a Spark, so no machine is chosen unseen.
+    # Any machine on the network can claim to be a Spark, so unknown machines are not chosen by default.
     default = "all" if all(spark.local or spark.known for spark in reachable) else ""
     named = {str(number): spark for number, spark in enumerate(sparks, 1)} | {spark.name: spark for spark in sparks}
     while True:
@@ -115,7 +115,7 @@ def ask_hosts(console: Console, sparks: Sequence[Spark]) -> list[Spark]:
 def accept(console: Console, changed: Sequence[Spark]) -> None:
     """Ask whether the machines' new keys replace the known ones.
 
-    :raises Refusal: if they do not, or there is no terminal.
+    :raises Refusal: if the user declines, or there is no terminal.
     """
     for spark in changed:
         cause = f"{spark.name} has another ssh host key, {fingerprint(spark.key)}: {spark.changed}. "
@@ -131,7 +131,8 @@ def accept(console: Console, changed: Sequence[Spark]) -> None:
 def methods() -> tuple[str, dict[str, dict[str, str]]]:
     """Return the text of the fourth question, and the variables for each answer.
 
-    The answers are the collection's default stack, which is not named, and a newer one of official wheels, if any.
+    The answers are the collection's default stack, whose name is omitted, and a newer stack of official wheels, if
+    there is one.
     """
     role = collection() / "roles/stack"
     default = yaml.safe_load((role / "defaults" / "main.yml").read_text())["stack_default"]

@@ -16,7 +16,7 @@ from sparkforge import Exit, Refusal, collection, module
 from sparkforge.terminal import Console
 
 NAME = "sparkforge-record.pyz"
-#: A host without known facts, so that a plan requests all of its packages.
+#: A host about which nothing is known, so a plan requests all of its packages.
 BARE = {"apt": {"packages": {}}, "apt_sources": [], "managed_files": {}, "driver": {}, "kernel": {"machine": "aarch64"}}
 
 
@@ -52,7 +52,7 @@ def packages(defaults: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def options(arguments: argparse.Namespace) -> list[str]:
-    """Return the arguments to pass on to the archive."""
+    """Return the arguments to pass to the archive."""
     python = ["--python", arguments.python] if arguments.python else []
     return [*python, *(["--prove"] if arguments.prove else [])]
 

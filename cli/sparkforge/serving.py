@@ -1,4 +1,4 @@
-"""The variables that `sparkforge serve` and `sparkforge model` pass on: a stack, a model, and files with secrets."""
+"""The playbook variables for `sparkforge serve` and `sparkforge model`: a stack, a model, and files with secrets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOCAL = ("127.0.0.1", "::1", "localhost")
 
 @contextmanager
 def variables(arguments: argparse.Namespace) -> Iterator[dict[str, str | int]]:
-    """Yield the playbook's variables. A typed token is in a file of this account until the variables are used.
+    """Yield the playbook's variables. A typed token is in a private file until the variables have been used.
 
     :raises Refusal: if a secret's file is missing, a model is neither a name nor a path, or a server has no key.
     """

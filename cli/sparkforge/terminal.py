@@ -1,4 +1,4 @@
-"""Output on a terminal, without control sequences from a host, a file or the network."""
+"""Terminal output without control sequences from a host, a file or the network."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COLOUR = re.compile(r"(\x1b\[(?:0|(?:[01];)?3[1-7])m)")
 
 
 class Console(RichConsole):
-    """Shows text without control characters; rich's own, for colours and bars, are kept."""
+    """Shows text without control characters, except rich's own for colours and bars."""
 
     def __init__(self, stderr: bool = False, **options: object) -> None:
         super().__init__(stderr=stderr, markup=False, highlight=False, **options)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The terminal of `sparkforge top`: one connection per host, which delivers a line of figures per second."""
+"""The display of `sparkforge top`, fed by one connection per host that sends a line of figures each second."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def command(name: str, variables: Mapping[str, Any], folder: Path, root: str = "
     options = {"BatchMode": "yes", "ConnectTimeout": "5", "ServerAliveInterval": "5", "HostKeyAlias": name,
                "UserKnownHostsFile": f'"{folder / "known_hosts"}" ~/.ssh/known_hosts'}  # fmt: skip
     ssh = ["ssh", *(word for pair in options.items() for word in ("-o", "=".join(pair)))]
-    # This may be a jump host. Values that contain templates are unknown here.
+    # These arguments may specify a jump host. Values that contain templates are unknown here.
     if "{{" not in (ssh_arguments := str(variables.get("ansible_ssh_common_args") or "")):
         ssh += shlex.split(ssh_arguments)
     if variables.get("ansible_user"):
@@ -95,7 +95,7 @@ def _number(text: str) -> float:
 
 
 def cells(source: Source) -> tuple[list[str], list[str]]:
-    """Return the cells of a host, and its lines below the table; a host's figures may be anything."""
+    """Return a host's cells, and its lines below the table. Do not trust a host's figures: they can have any type."""
     row, none = source.row, [source.name, "", "", "", "", ""]
     if source.problem or time.monotonic() - source.time > OLD:
         return none, [source.problem or "no figures for 5 s"]

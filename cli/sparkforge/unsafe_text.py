@@ -1,4 +1,4 @@
-"""Text that Ansible must not evaluate, because every value that the command passes on is data and no template."""
+"""Text that Ansible must not evaluate, because every value that the command passes on is data, not a template."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import yaml
 
 from sparkforge import Exit, Refusal
 
-#: Text that stays readable because it cannot be a template, whatever the delimiters. Other text is tagged for Ansible.
+#: Text that is left readable because it cannot be a template with any delimiters. Other text is tagged for Ansible.
 HARMLESS = re.compile(r"[A-Za-z0-9 ./:;,=<>+@~_-]*")
 
 
@@ -30,7 +30,7 @@ class Loader(yaml.SafeLoader):
 def as_data(value: Any) -> Any:
     """Return a JSON-serializable value with each string in it, except keys, as Text.
 
-    :raises Refusal: if a string is not UTF-8, which file names may not be.
+    :raises Refusal: if a string is not UTF-8, as some file names are not.
     """
     if isinstance(value, str):
         if re.search("[\ud800-\udfff]", value):
@@ -42,14 +42,14 @@ def as_data(value: Any) -> Any:
 
 
 def dump(value: Any, flow: bool = False) -> str:
-    """Return YAML; with ``flow``, on one line."""
+    """Return YAML, on one line if ``flow`` is set."""
     return yaml.dump(value, Dumper=Dumper, sort_keys=False, width=float("inf"), default_flow_style=flow).rstrip("\n")
 
 
 def load(text: str) -> Any:
-    """Return the content of some YAML.
+    """Parse YAML.
 
-    :raises yaml.YAMLError: if it cannot be read.
+    :raises yaml.YAMLError: if the text is not valid YAML.
     """
     return yaml.load(text, Loader)  # noqa: S506 - a SafeLoader
 

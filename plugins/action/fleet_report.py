@@ -55,7 +55,7 @@ class ActionModule(OnController):
         ready = [] if self._task.check_mode else [row for row in mine if not unmet[row["host"]]]
         further = _fleet.next_lines(ready, str(arguments["activate"]), arguments["joined"])
         served = [f"{url}/{os.path.basename(page)}"] if (url := str(arguments["url"]).rstrip("/")) else []
-        # As in ansible.builtin.debug: show the verdicts even without -v.
+        # Like ansible.builtin.debug, show the verdicts even without -v.
         notes = [sanitize.text(" ".join(str(note).split())) for note in arguments["notes"]]
         for line in [*(_fleet.line(row) for row in mine), *notes, page, *served, *further]:
             self._display.display(f"report | {line}")

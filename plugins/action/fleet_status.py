@@ -17,7 +17,7 @@ from ..plugin_utils import files
 from ..plugin_utils.action import OnController
 from ..plugin_utils.fleet import status
 
-#: The message for a host without its own: an earlier task failed on it.
+#: The message for a host that has none because an earlier task failed on it.
 UNSAID = "The play failed on it before its state was read; the message is above."
 
 

@@ -61,7 +61,7 @@ class ActionModule(OnController):
         if path:
             files.write_text(path, text + "\n", "Set forecast_file to a file in a directory that you can write to.")
         reports = str(arguments["reports"] or "")
-        # Recorded Sparks do not belong to an inventory, and no reports directory is created here.
+        # Recorded Sparks are not in an inventory, and no reports directory is created here.
         if arguments["rows"] and os.path.isdir(reports):
             forecast.keep(reports, state)
         self._display.display(text)

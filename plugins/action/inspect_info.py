@@ -172,7 +172,7 @@ class ActionModule(AsksProgram, OnController):
     def _fetch(self, url: str, sha256: str | None, cache: str, size: int = 0) -> Contents:
         name = os.path.basename(urllib.parse.unquote(urllib.parse.urlsplit(url).path))
         self._display.display(f"inspect | {sanitize.line(name)} ({size / 1e6:.0f} MB)")
-        # Not in /tmp, which may be in memory: a wheel and its largest file take a gigabyte each.
+        # Avoid /tmp, which may be in memory, because a wheel and its largest file take a gigabyte each.
         with tempfile.TemporaryDirectory(prefix=".fetched-", dir=cache) as directory:
             path = http.fetch(url, directory, sha256=sha256, setting="inspect_index_url")
             read: Contents = PROOF.module("files.contents").of_wheel(
@@ -186,7 +186,7 @@ def _left_out(
 ) -> t.Iterator[Finding]:
     """Yield the requirements whose markers exclude them.
 
-    :param alone: nothing else was requested, so if all are excluded, nothing remains.
+    :param alone: whether nothing else was requested; if so, nothing remains once all requirements are excluded.
     """
     level = "perhaps" if alone and not chosen else "note"
     for line in lines:

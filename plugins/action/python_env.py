@@ -24,7 +24,7 @@ display = Display()
 
 
 class ActionModule(OnHost):
-    """Calls the module, again if wheels had to be sent, and again while a download takes longer than a call."""
+    """Calls the module, and calls it again if wheels had to be sent or a download takes longer than one call."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         result: dict[str, t.Any] = super().run(tmp, task_vars)
@@ -50,7 +50,7 @@ class ActionModule(OnHost):
         return result
 
     def _tell(self, label: str, download: dict[str, t.Any]) -> None:
-        """Print a line for each wheel that arrived, and the next wheels, because there may be no output for a while."""
+        """Print each wheel that arrived, and name the next ones, because there may be no output for a while."""
         finished, waiting = download.get("finished") or [], download.get("next") or []
         for wheel in finished:
             display.display(f"{label} | {wheel['file']}, {wheel['size'] / 1e6:.1f} MB")

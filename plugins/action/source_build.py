@@ -27,7 +27,7 @@ _QUIET = 60.0
 
 
 class ActionModule(Reconnecting, OnHost):
-    """Calls the module; during a build it repeats the call, and each call waits for news."""
+    """Calls the module and, during a build, repeats the call, which waits for progress each time."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         result = super().run(tmp, task_vars)

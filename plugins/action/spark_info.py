@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run any module that meta/runtime.yml sends here, and keep the parts of its answer that a host may set.
+"""Run any module that meta/runtime.yml routes here, and keep only the parts of its answer that a host may set.
 
 spark_info is the first call to each host. If the host is unreachable or sudo refuses, the message gives the remedy;
-for Ansible the host stays unreachable, and no further call is made. An observation is accepted only in the form that
+to Ansible the host remains unreachable, and no further call is made. An observation is accepted only in the form that
 every plan reads, because other hosts' tasks read it too, and a malformed one would stop them all.
 """
 
@@ -62,7 +62,7 @@ class ActionModule(OnHost, Normal):
 
 
 def unreached(output: str, variables: t.Mapping[str, t.Any]) -> SparkforgeError:
-    """Return why ssh did not reach a host and the remedy, from ssh's message and the host's variables."""
+    """Return why ssh could not reach a host, and the remedy, from ssh's message and the host's variables."""
     host = str(variables.get("inventory_hostname"))
     message = " ".join(_WRAPPED.sub("", output).split()).rstrip(".")
     address = _setting_of("ansible_host", variables)

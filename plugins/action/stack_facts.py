@@ -20,7 +20,7 @@ from ..plugin_utils.stack import facts, load
 class ActionModule(OnController):
     """Reads files on the controller; it never contacts the host."""
 
-    # Without choices, so that work() refuses an unknown method with a suggestion.
+    # No choices are set, so that work() can refuse an unknown method with a suggestion.
     ARGUMENTS: t.ClassVar[dict[str, t.Any]] = {"method": {"type": "str", "default": "build"}}
 
     def work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:

@@ -84,7 +84,7 @@ class ActionModule(OnController):
     def _resolve(
         self, name: str, definition: dict[str, t.Any], known: Lock, arguments: dict[str, t.Any]
     ) -> tuple[Lock, list[str]]:
-        """Return the new lock, with the previous content of the parts that were not selected, and notes."""
+        """Return the new lock, in which parts that were not selected keep their previous content, and notes."""
         parts, notes = arguments["parts"], []
         today = datetime.datetime.now(tz=datetime.timezone.utc).date().isoformat()
         kept = {part: known.get(part) or {} for part in write.PARTS}

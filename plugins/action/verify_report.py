@@ -74,7 +74,7 @@ class ActionModule(OnController):
         return {
             # The report changes with each run, since it contains its time of writing; the host does not change.
             "changed": False,
-            # As in ansible.builtin.debug: show the report's path even without -v.
+            # Like ansible.builtin.debug, show the report's path even without -v.
             "_ansible_verbose_always": True,
             "path": path,
             "page": page,

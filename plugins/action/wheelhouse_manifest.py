@@ -32,7 +32,7 @@ _LEAST = 16 << 20
 
 
 class ActionModule(OnController):
-    """Works on the controller; it queries the host only for files that no other place has."""
+    """Works on the controller; it queries the host only for files that are nowhere else."""
 
     _requires_connection = True
 
@@ -53,7 +53,7 @@ class ActionModule(OnController):
         builder = str(self._task.delegate_to or task_vars.get("inventory_hostname", ""))
         if arguments["manifest"]:
             label = "The manifest of this run"
-            # As text: Ansible's tags on its values are not part of the content.
+            # Convert it through JSON, because Ansible's tags on its values are not part of the content.
             content = json.loads(json.dumps(arguments["manifest"], default=str))
             search = Found(query.check(content, label), "given", [])
         else:
@@ -101,9 +101,9 @@ class ActionModule(OnController):
         return bool(missing)
 
     def _fetch(self, path: str, target: str, builder: str) -> str:
-        """Fetch a file from the builder; return the reason of a failure, or ''.
+        """Fetch a file from the builder; return the reason for a failure, or ''.
 
-        Do not use ssh's third method, a pipe, unless a person chose it: it keeps the complete file in memory.
+        Do not use ssh's third method, a pipe, unless the user chose it, because it keeps the complete file in memory.
         """
         try:
             smart = self._connection.get_option("ssh_transfer_method") == "smart"
@@ -154,9 +154,9 @@ def not_found(query: Query, search: Found) -> SparkforgeError:
 
 @contextlib.contextmanager
 def _no_file_larger(size: int) -> t.Iterator[None]:
-    """Limit the size of files written by this process, which belongs to the task, and by ssh to that of a wheel.
+    """Limit files written by this process, which is the task's own, and by ssh to the maximum size of a wheel.
 
-    A builder may have a link to an endless device instead of the wheel.
+    On the builder, the wheel may be a link to an endless device.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     largest = max(size, _LEAST)

@@ -26,7 +26,7 @@ attributes:
     platforms: Debian, Ubuntu, DGX OS
 """
 
-    # For modules that change the host and can report their changes beforehand.
+    # The attributes of modules that change the host and can report their changes beforehand.
     CHANGES = r"""
 options: {}
 attributes:
@@ -38,7 +38,8 @@ attributes:
     support: full
 """
 
-    # For modules that work on the controller; list it before the first fragment, because the first value counts.
+    # The attributes of modules that work on the controller. List this fragment before the first one: the first value
+    # wins.
     CONTROLLER = r"""
 options: {}
 attributes:
@@ -48,7 +49,7 @@ attributes:
     details: It runs on the controller.
 """
 
-    # For modules that only read.
+    # The attributes of modules that only read.
     INFO = r"""
 options: {}
 attributes:

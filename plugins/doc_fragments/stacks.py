@@ -35,7 +35,7 @@ options:
     type: path
 """
 
-    # For modules that query NVIDIA's download tree.
+    # The options of modules that query NVIDIA's download tree.
     UPSTREAM = r"""
 options:
   nvidia_url:
@@ -44,7 +44,7 @@ options:
     default: https://developer.download.nvidia.com
 """
 
-    # For modules that query a package index from the controller.
+    # The options of modules that query a package index from the controller.
     INDEX = r"""
 options:
   index_url:

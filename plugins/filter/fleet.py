@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The filters of the collection: the environment of a fetch, the builder's election, and the steps of a rollout.
+"""The filters of the collection: the environment of a fetch, the choice of a builder, and the steps of a rollout.
 
 The YAML file named after each filter documents its input and result.
 """
@@ -20,7 +20,7 @@ from ..plugin_utils.fleet import builder, rollout
 
 
 def raising(function: t.Callable[..., t.Any]) -> t.Callable[..., t.Any]:
-    """Return the function as a filter: its error becomes one that Ansible prints."""
+    """Return the function as a filter whose errors Ansible prints."""
 
     @functools.wraps(function)
     def filtered(*args: t.Any, **kwargs: t.Any) -> t.Any:

@@ -128,7 +128,7 @@ class InventoryModule(BaseInventoryPlugin, Cacheable):
             known = [
                 discovery.Answer(**{**row, "addresses": tuple(row["addresses"])}) for row in self._cache.get(key) or []
             ]
-            # If no Spark answered last time, search again: one may have been switched on since.
+            # If no Spark answered last time, search again, because one may have been switched on since.
             if sparks := self._taken(known):
                 return sparks
         wait = self.get_option("wait")
@@ -146,7 +146,7 @@ class InventoryModule(BaseInventoryPlugin, Cacheable):
         return sparks
 
     def _taken(self, answers: list[discovery.Answer]) -> list[discovery.Spark]:
-        """Return the answers that count as Sparks; warn about each machine that is left out."""
+        """Return the answers that count as Sparks, and warn about each machine that is left out."""
         groups = {*self.inventory.groups, self.get_option("group")}
         sparks: list[discovery.Spark]
         sparks, left_out = discovery.sparks(answers, self.get_option("names"), groups)

@@ -83,7 +83,7 @@ class Settings(t.Mapping[str, t.Any]):
 class LookupModule(LookupBase):
     """The lookup; see RETURN.
 
-    :cvar LATEST: by role, the latest plan with the variables that it was computed from and their values.
+    :cvar LATEST: for each role, the latest plan, with the variables and values from which it was computed.
     """
 
     LATEST: t.ClassVar[dict[str, tuple[dict[str, t.Any], dict[str, t.Any], dict[str, t.Any]]]] = {}

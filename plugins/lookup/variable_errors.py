@@ -162,7 +162,7 @@ ALIKE = 0.93
 
 def misspelt(variables: t.Mapping[str, t.Any], accepted: t.Collection[str]) -> t.Iterator[str]:
     """Yield an error for each variable whose name is almost that of an option."""
-    # Compare only names with the same beginning, which are few of a host's hundred variables.
+    # Compare only names that begin alike, because few of a host's hundred variables do.
     beginnings = {name[:4] for name in accepted}
     for name in variables:
         if name in accepted or name[:4] not in beginnings or name.startswith("ansible_"):

@@ -377,7 +377,7 @@ def main() -> None:
     )
 
     def work() -> dict[str, t.Any]:
-        # SUDO_USER is the account that Ansible connected as, also with a local connection.
+        # SUDO_USER is the account that Ansible connected as, even with a local connection.
         login = os.environ.get("SUDO_USER")
         options = model.read(module.params, check_mode=module.check_mode, login=login)
         return states.apply_state(options, module.run_command)

@@ -429,7 +429,7 @@ def main() -> None:
             account = build_account.BuildAccount(options["user"])
             result = {"changed": True, **outcome.observe(paths, account, attach["seen"], warnings)}
         else:
-            # Following a build does without the engine, because each call compiles all imported code.
+            # Following a build avoids the engine, because each call compiles all imported code.
             from ..module_utils._unit import engine as _engine
 
             engine = _engine.Engine(options, check_mode=module.check_mode)

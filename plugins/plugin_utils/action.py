@@ -70,7 +70,7 @@ class Reconnecting:
 class OnHost(ActionBase):
     """An action that runs a module on the host and filters its answer.
 
-    Whoever is root on the host can replace the interpreter and return anything: the answer is shown on the controller,
+    Root on the host can replace the interpreter and return anything. The answer is shown on the controller,
     and facts with arbitrary names would become play variables if ``inject_facts_as_vars`` is on.
 
     :cvar FACTS: the facts that the module is meant to set.
@@ -79,8 +79,8 @@ class OnHost(ActionBase):
     FACTS: t.ClassVar[t.Collection[str]] = ()
 
     def _execute_module(self, *arguments: t.Any, **options: t.Any) -> dict[str, t.Any]:
-        # Ansible parses each module file that it sends to the host. Garbage collection would meanwhile scan all objects
-        # many times in a process that exits with this task, which takes half of the time.
+        # Ansible parses each module file that it sends to the host. Meanwhile, garbage collection would scan all
+        # objects many times, which takes half of the time, in a process that exits with this task.
         collecting = gc.isenabled()
         gc.disable()
         try:
@@ -110,7 +110,7 @@ class AsksProgram(OnHost):
     """An action whose module leaves its work to the program of the proof or of the guard."""
 
     def run_program(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
-        """Return the module's result: with one call if the host has the program, else after sending it."""
+        """Return the module's result: after one call if the host has the program, and otherwise after sending it."""
         program = programs.CALLED.get(self._task.action.rpartition(".")[2], programs.PROOF)
         try:
             content, sha256 = program.archive()
@@ -154,7 +154,7 @@ class OnController(ActionBase):
     spec: t.ClassVar[dict[str, t.Any]]
 
     def __init_subclass__(cls) -> None:
-        # Read once, when Ansible's main process imports the action, and not by the worker of each host.
+        # Read the documentation once, when Ansible's main process imports the action, not in each host's worker.
         cls.spec = {**argument_spec(cls.__module__.rpartition(".")[2]), **cls.ARGUMENTS}
 
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:

@@ -102,7 +102,7 @@ def proxy_problems(proxies: t.Any) -> list[Problem]:
 
 
 def certificate_problem(text: str) -> str | None:
-    """Return the fault of a PEM file of certificates, or None if it is valid."""
+    """Return the fault in a PEM file of certificates, or None if it is valid."""
     if "PRIVATE KEY-----" in text:
         return "contains a private key"
     if "-----BEGIN CERTIFICATE-----" not in text:
@@ -171,7 +171,7 @@ def proxy_environment(proxies: t.Mapping[str, t.Any]) -> dict[str, str]:
 def environment(proxies: t.Mapping[str, t.Any], ca_path: str) -> dict[str, str]:
     """Return the environment of a fetch: the proxies, and the bundle that contains the CA.
 
-    Proxies with a password stay in a file that only root can read; the collection's modules read them from there.
+    Proxies with a password are in a file that only root can read; the collection's modules read them from there.
     """
     variables = {PROXIES_VARIABLE: PROXIES_FILE} if has_password(proxies) else proxy_environment(proxies)
     if ca_path:
@@ -214,8 +214,8 @@ def apt_text(proxies: t.Mapping[str, t.Any]) -> str:
 def files(proxies: t.Mapping[str, t.Any], ca_path: str) -> dict[str, dict[str, str]]:
     """Return the files' target state: path -> ``content``, ``mode``, ``sha256``; empty content means absent.
 
-    Only root may read a proxy's password: apt reads its configuration as root and passes it to its methods, so
-    that the user _apt need not read the file. An ordinary user's apt skips it.
+    Only root may read a proxy's password: apt reads its configuration as root and passes it to its methods, so the user
+    _apt need not read the file. An ordinary user's apt skips it.
     """
     secret = has_password(proxies)
     kept = json.dumps(proxy_environment(proxies), indent=1, sort_keys=True) + "\n" if secret else ""

@@ -68,7 +68,7 @@ def _validator(name: str) -> t.Any:
     registry = referencing.Registry().with_resources(
         (uri, referencing.Resource.from_contents(content)) for uri, content in known
     )
-    # For the library, 20.0 is an integer too, although it is a different pin than 20, and infinity is a number.
+    # By default, 20.0 is an integer too, although it is a different pin than 20, and infinity is a number.
     types = draft.TYPE_CHECKER.redefine_many({"integer": _is_integer, "number": _is_number})
     strict = jsonschema.validators.extend(draft, {"pattern": _pattern}, type_checker=types)
     return strict(document(name), registry=registry)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Compare versions as hosts and stacks write them: of Python packages, drivers, kernels, Debian packages."""
+"""Compare versions in the notation of hosts and stacks: Python packages, drivers, kernels and Debian packages."""
 
 from __future__ import annotations
 

@@ -4,9 +4,9 @@
 
 """The conditions in a ledger's rule: check whether a host meets them, and return the evidence.
 
-Each condition has one key. ``installs``, ``removes``, ``installed`` and ``after`` concern packages, ``fact`` a
-fact of :class:`facts.State`; ``any`` and ``not`` combine conditions. A version range is ``>= 7.0.0, < 7.0.0-1025``, in
-dpkg's order.
+Each condition has one key. ``installs``, ``removes``, ``installed`` and ``after`` concern packages, and ``fact``
+concerns a fact from :class:`facts.State`; ``any`` and ``not`` combine conditions. A version range, such as ``>= 7.0.0,
+< 7.0.0-1025``, uses dpkg's order.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from . import patterns
 from .facts import State
 
 Condition = t.Mapping[str, t.Any]
-#: Comparisons of a fact, by the operator in a rule.
+#: The comparison for each operator on a fact in a rule.
 _OPERATORS: dict[str, t.Callable[[int, int], bool]] = {
     ">=": operator.ge, "<=": operator.le, "<": operator.lt, ">": operator.gt, "==": operator.eq,
 }  # fmt: skip
 _TERM = re.compile(r"(>=|<=|==|<|>) *(\S+)")
-#: The number of evidence entries that are shown; the rest is counted.
+#: The number of evidence entries to show; the rest are only counted.
 SHOWN = 6
 
 

@@ -4,7 +4,7 @@
 
 """The state of a host after an upgrade: the facts that the ledger's rules use, computed from an observation.
 
-Pure: observed hosts, recorded hosts and the examples in rules are judged alike.
+The computation is pure, so observed hosts, recorded hosts and the examples in rules are judged alike.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from ...plugins.module_utils._environment.apt_compat import misfit
 from ...plugins.plugin_utils import apt_sources
 from . import patterns
 
-#: The MiB of a kernel and its initial RAM disk, for a host without one to measure.
+#: The size in MiB of a kernel and its initial RAM disk, for a host without one to measure.
 KERNEL_MIB = 200
-#: The MiB that must stay free after an upgrade.
+#: The MiB that must remain free after an upgrade.
 RESERVE_MIB = 512
 #: The oldest driver branch for each major version of CUDA: NVIDIA, "CUDA Compatibility", table 1.
 DRIVER_OF_CUDA = {"11": 450, "12": 525, "13": 580}
@@ -171,7 +171,7 @@ class State:
 
     def _boot_missing(self, boot: Facts) -> int:
         sizes = [int(kernel["mib"]) for kernel in self.kernels if kernel.get("mib")]
-        # The old initial RAM disk stays until the new one is written.
+        # The old initial RAM disk is kept until the new one is written.
         needed = (max(sizes, default=KERNEL_MIB) or KERNEL_MIB) * (len(self.new_kernels()) + 1)
         return max(0, needed - boot["available_mib"]) if boot and self.new_kernels() else 0
 
@@ -243,7 +243,7 @@ class State:
         return sorted(left) if len(left) < len([1 for has, _want in behind.values() if has]) else []
 
     def _tonight(self, automatic: Facts) -> list[str]:
-        """Return the packages of the plan that unattended-upgrades would install."""
+        """Return the packages in the plan that unattended-upgrades would install."""
         if not automatic.get("enabled"):
             return []
         system = self.observation.get("os") or {}
@@ -257,7 +257,7 @@ class State:
             for word, value in variables.items():
                 origin = origin.replace(word, value)
             allowed.append(tuple(origin.rpartition(":")[::2]))
-        # The host's own expressions; the effect of an expression without a bound is unknown.
+        # These are the host's own expressions; the effect of an expression without a bound is unknown.
         barred = [pattern for pattern in automatic.get("blacklist") or [] if patterns.is_bounded(pattern)]
         return [
             step["name"]

@@ -4,7 +4,7 @@
 
 """The forecast for a host, and for a fleet: go, go with these steps, or hold, each with its reason and source.
 
-Pure, from observations and a ledger, except for the file next to the reports.
+It is a pure function of observations and a ledger, except for the file next to the reports.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def judge(
 
     :param observation: the result of ``spark_info``.
     :param update: the result of ``update_info``.
-    :param accept: ids of rules that a person has dealt with, or whose risk they accept.
+    :param accept: ids of rules that the user has dealt with, or whose risk the user accepts.
     """
     state = State(observation, update)
     findings = [finding for rule in rules.rules if (finding := _finding(rule, state, accept))]
@@ -86,7 +86,7 @@ def judge(
 
 
 def next_steps(forecast: Forecast, state: State) -> list[str]:
-    """Return the steps for a person to take for the next upgrade, in order; this function takes none of them."""
+    """Return the steps that a user should take for the next upgrade, in order; this function takes none of them."""
     pending = [finding for finding in forecast["findings"] if not finding["accepted"]]
     # Only installed packages can be held; if all packages of a rule are new, there is nothing to hold.
     holding = [finding for finding in pending if finding["hold"]]
@@ -98,7 +98,7 @@ def next_steps(forecast: Forecast, state: State) -> list[str]:
     if not state.facts["changes"] and not offered:
         return ["There is nothing to upgrade."]
     holdable = sorted(set(forecast["hold"]) & set(state.before))
-    # People copy this line into a shell, and the host chose the names.
+    # Users copy this line into a shell, and the host chose the names.
     steps = [shlex.join(["sudo", "apt-mark", "hold", *holdable])] if holdable else []
     firmware = ", and sudo fwupdmgr upgrade for the firmware" if offered else ""
     # In a terminal, apt lists the packages that it keeps back before it asks.
@@ -147,7 +147,7 @@ def _finding(rule: ledger.Rule, state: State, accept: t.Collection[str]) -> Find
 
 
 def is_over(rule: ledger.Rule, state: State) -> bool:
-    """Tell whether a rule's test ends it for a host; a rule without a test ends when its condition is not met."""
+    """Tell whether a host meets the condition under which a rule counts as resolved; False if it has none."""
     ends = rule["over"].get("when")
     return bool(ends) and conditions.met(ends, state) is not None
 
@@ -188,7 +188,7 @@ def of_record(record: Facts) -> tuple[dict[str, t.Any], dict[str, t.Any]]:
     return observation, {**((record.get("record") or {}).get("update") or {}), "recorded": True}
 
 
-# -- output for people
+# -- output for users
 
 
 def fleet(rows: t.Sequence[Forecast], rules: ledger.Ledger, today: datetime.date) -> dict[str, t.Any]:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The ledger of earlier upgrades and their breakage, a file for each rule, validated against its schema.
+"""The ledger of past upgrades and what they broke: one file per rule, validated against its schema.
 
 A ledger is a directory of rules with ``ledger.yml``, which contains the date of its last review.
 """
@@ -25,9 +25,9 @@ from . import facts, patterns
 #: The ledger that the collection ships.
 SHIPPED = Path(__file__).parents[2] / "roles/forecast/files/ledger"
 HEAD = "ledger.yml"
-#: The age in days after which a ledger is too old: releases of DGX OS are some weeks apart.
+#: The age in days after which a ledger is too old, because releases of DGX OS are only weeks apart.
 OLDEST = 90
-#: The maximum size of a ledger's file in bytes; the shipped files have a hundredth of it.
+#: The maximum size in bytes of a file in a ledger; the shipped files are a hundredth of that size.
 LIMIT = 4 * 2**20
 
 Rule = t.Mapping[str, t.Any]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import typing as t
 
-#: The maximum length of an expression and of a matched name, and the maximum number of repetitions in one alternative:
-#: the time grows with the length of the name to the power of that number.
+#: The maximum length of an expression and of a matched name, and the maximum number of repetitions in one alternative,
+#: because the time grows with the length of the name to the power of that number.
 LONGEST, LONGEST_NAME, REPETITIONS = 1000, 500, 3
 _ATOM = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _GROUP = re.compile(r"\(([^()]*)\)")
@@ -19,7 +19,7 @@ _GROUP = re.compile(r"\(([^()]*)\)")
 def is_bounded(pattern: t.Any) -> bool:
     """Tell whether a text is an expression that is matched in bounded time.
 
-    A group must not be repeated, but may be optional (``?``); references back, lookarounds and many repetitions are
+    A group must not be repeated, but may be optional (``?``); back-references, lookarounds and many repetitions are
     refused.
     """
     if not isinstance(pattern, str) or len(pattern) > LONGEST or re.search(r"\\[1-9]|\(\?", pattern):

@@ -18,7 +18,7 @@ from ...plugins.module_utils._core.redact import redact
 from ...plugins.module_utils._wheel.requirement import clip
 from .resolve import Index, check_requirement
 
-#: Limits: the bytes of a file, the nesting of files, and the total number of lines.
+#: Limits on the size of a file in bytes, the nesting of files, and the total number of lines.
 SIZE_LIMIT, DEPTH_LIMIT, LINES_LIMIT = 1 << 20, 10, 10_000
 _OPTION = re.compile(
     r"(-r|--requirement|-c|--constraint|-i|--index-url|--extra-index-url|-f|--find-links|-e|--editable)(?:\s+|=|(?<=^-.))(\S.*)"
@@ -60,7 +60,7 @@ class RequirementLines:
         :raises SparkforgeError: if a file cannot be read, or a line is invalid.
         """
         for line in re.sub(r"\\\n|\0", " ", text).splitlines():
-            # Merge blanks, because the patterns would try every way to divide a long run of them.
+            # Collapse blanks, because the patterns would try every way to split a run of them.
             line = " ".join(re.sub(r"(^|\s)#.*$", "", line).split())
             line = re.sub(r"\s--(?:hash|config-settings?)[= ]\S+", "", line)
             self._count += 1

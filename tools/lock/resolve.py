@@ -49,7 +49,7 @@ _PIP_OPTIONS = {
     "find-links": "--find-links",
     "trusted-host": "--allow-insecure-host",
 }
-#: The time limit for uv in seconds, because an index that sends a byte now and then would block it forever.
+#: The time limit for uv in seconds, because an index that sends an occasional byte would block it forever.
 UV_SECONDS = 1800.0
 
 
@@ -87,9 +87,10 @@ class Target:
 class Index:
     """The sources in which wheels are searched.
 
-    :ivar url: the URL of the index; None leaves it to the configuration of pip or uv, empty or ``none`` uses no index.
+    :ivar url: the URL of the index; None leaves it to the configuration of pip or uv, and an empty string or ``none``
+        disables it.
     :ivar find_links: directories or pages with wheels, in addition to the index.
-    :ivar command: the command that runs uv; if empty, it is searched.
+    :ivar command: the command that runs uv; if empty, uv is searched for.
     :ivar extra: URLs of further indexes.
     """
 
@@ -124,7 +125,7 @@ def resolve(
     :param pins: ``name==version`` that must hold if the name is needed at all.
     :param overrides: ``name==version`` that replaces other packages' requirements on that name.
     :returns: lines in the format for ``--require-hashes``: ``name==version --hash=sha256:…``.
-    :raises SparkforgeError: if no version fits, or the index does not respond; contains uv's message.
+    :raises SparkforgeError: if no version fits, or the index does not respond; the error contains uv's message.
     """
     resolved = packages(requirements, target, index, pins, overrides)
     return {item["name"]: _line(item, target) for item in resolved}
@@ -140,7 +141,8 @@ def packages(
 ) -> list[dict[str, t.Any]]:
     """Return the packages in pylock.toml; :func:`best_wheel` chooses the wheel for a target.
 
-    :param alone: resolve the requirements without dependencies, as wheels or as source, without building anything.
+    :param alone: whether to resolve the requirements without dependencies, as wheels or as source, without building
+        anything.
     :raises SparkforgeError: as in :func:`resolve`.
     """
     if not requirements:
@@ -287,8 +289,8 @@ def targets(definition: t.Mapping[str, t.Any]) -> list[Target]:
 def wheels(definition: t.Mapping[str, t.Any], target: Target, index: Index) -> list[str]:
     """Return the lines of an environment made from wheels: the stack's packages and their usual companions.
 
-    Triton is not requested: torch requires the version that it was built for, and on aarch64 before 2.11 it requires
-    none.
+    Triton is not requested, because torch requires the version that it was built for; on aarch64 before 2.11 it
+    requires none.
     """
     versions, left_out = definition["versions"], definition["wheel"].get("without") or {}
     own = {name: versions[name] for name in ("torch", "torchvision", "torchaudio") if versions.get(name)}
@@ -308,7 +310,7 @@ def build_requirements(definition: t.Mapping[str, t.Any], target: Target, index:
 def run_requirements(definition: t.Mapping[str, t.Any], target: Target, index: Index) -> dict[str, list[str]]:
     """Return the lines of each built unit's run-time dependencies, resolved together for one environment.
 
-    The units themselves are not requested: they are built, and no index has them.
+    The units themselves are not requested, because they are built and no index has them.
     """
     asked = {name: unit.get("requires") or [] for name, unit in definition["units"].items()}
     asked[BESIDE] = _beside(definition)

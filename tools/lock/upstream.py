@@ -29,7 +29,7 @@ GIT_SECONDS = 600.0
 
 _COMMIT = re.compile(r"^[0-9a-f]{40}$")
 _REMOTE_LINE = re.compile(r"^(?P<commit>[0-9a-f]{40})\t(?P<ref>\S+)$")
-# Errors of git after which no other way of fetching would help.
+# Git errors after which no other way of fetching would help.
 _NO_ANSWER = re.compile(
     r"Could not resolve|Connection (refused|timed out|reset)|Failed to connect|Authentication failed|"
     r"does not appear to be a git repository|[Rr]epository .* (not found|does not exist)|SSL certificate problem"
@@ -162,8 +162,8 @@ def ask_file(url: str, commit: str, paths: t.Sequence[str], ref: str | None = No
     """Return path and content of the first of ``paths`` that exists in a commit of a remote repository.
 
     If the server supports filters, only that file is fetched (PyTorch's tree is 1 GB). Otherwise the single commit is
-    fetched; if the server does not serve single commits, the tag or branch; and from a plain file server, which
-    supports none of these, everything.
+    fetched, or the tag or branch if the server does not serve single commits. From a plain file server, which supports
+    none of these, everything is fetched.
 
     :param ref: a tag or branch that contains the commit.
     :raises SparkforgeError: if the remote cannot be read, lacks the commit, or the commit lacks the files.
@@ -349,6 +349,6 @@ class Sources:
 
 
 def lock_archives(stack: t.Mapping[str, t.Any]) -> list[dict[str, t.Any]]:
-    """Return every archive of a stack that a manifest lists, including cuSPARSELt; accept its file or its fact."""
+    """Return all archives of a stack (its file or its fact) that a manifest lists, including cuSPARSELt."""
     cusparselt = stack["cusparselt"].get("archive")
     return [*stack["archives"], *([cusparselt] if cusparselt else [])]

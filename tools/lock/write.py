@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The file of a lock: the same pins give the same bytes."""
+"""The file of a lock, in which the same pins give the same bytes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _IndentedDumper(yaml.SafeDumper):
 
 
 def lock_text(lock: Lock) -> str:
-    """Return a lock's file: the same pins give the same bytes."""
+    """Return the text of a lock's file."""
     content: dict[str, t.Any] = {"format": 1, "stack": lock["stack"], "resolved": lock["resolved"]}
     content |= {part: _ordered(lock.get(part) or {}) for part in PARTS}
     # Strings from Ansible have its own class, which YAML's safe subset cannot write.

@@ -139,7 +139,7 @@ def _fetch_one(directory: Directory, wheel: Requirement, links: t.Sequence[index
         try:
             directory.fetch(f"simple/{wheel.name}/{link.file}", link.url, wheel.hashes[0])
         except SparkforgeError as error:
-            # On a page without hashes, any wheel of the version may be the right one.
+            # On a page without hashes, any wheel of that version may be the right one.
             if number == len(links) or not error.details.get("actual"):
                 raise
         else:
@@ -228,7 +228,7 @@ def rewrites(rows: t.Mapping[str, t.Mapping[str, str]]) -> dict[str, str]:
     for path, row in sorted(rows.items()):
         if path.startswith("git/"):
             base = re.sub(r"(?:\.git)?/*$", "", row["from"])
-            # Both spellings mean the same repository.
+            # Both spellings refer to the same repository.
             table[base] = table[f"{base}.git"] = "/".join(path.split("/")[:2])
         elif path.startswith("archives/"):
             table[row["from"]] = path

@@ -49,7 +49,7 @@ def read_manifest(text: str, path: str) -> dict[str, dict[str, str]]:
 
 
 def inside(path: str) -> bool:
-    """Tell whether a path stays within the mirror: no part of it begins with a dot."""
+    """Tell whether a path is inside the mirror, with no part of it beginning with a dot."""
     return all(_PART.fullmatch(part) for part in path.split("/"))
 
 
@@ -140,7 +140,7 @@ class Directory:
     def record(self, path: str, sha256: str, source: str, *, save: bool = True) -> None:
         """Record a file in the manifest, which is written immediately, so that an interrupted run continues from there.
 
-        :param save: False leaves the writing to a caller that records many files.
+        :param save: whether to write the manifest now; False for a caller that records many files.
         """
         row = {"sha256": sha256, "from": redact(source)}
         self._verified.add(path)

@@ -81,7 +81,7 @@ def needs_of(stack: t.Mapping[str, t.Any], machines: t.Sequence[str], extensions
 def _archives(stack: t.Mapping[str, t.Any], machines: t.Sequence[str]) -> t.Iterator[redist_plan.Archive]:
     rows = lock_archives(stack)
     for platform in map(platforms.redist, machines):
-        # An archive has a sha256 only for the platforms that it exists for.
+        # An archive has a sha256 only for the platforms for which it exists.
         entries = [{**row, "sha256": row["sha256"][platform]} for row in rows if row["sha256"].get(platform)]
         fields = [field.name for field in dataclasses.fields(redist_plan.Archive)]
         entries = [{key: value for key, value in row.items() if key in fields} for row in entries]

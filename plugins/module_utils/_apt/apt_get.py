@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run apt-get on this host: arguments, waiting for the lock, and errors."""
+"""Run apt-get on this host: build its arguments, wait for its lock, and explain its errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .._host import apt_state, dpkg
 from .._host.reader import Host
 from .plan import Plan, parse_simulation
 
-# Runs an argument list with these additions to the environment; returns exit status, stdout, stderr.
+# A function that runs an argument list with additions to the environment; returns exit status, stdout and stderr.
 Run = t.Callable[[list[str], dict[str, str]], tuple[int, str, str]]
 
 ENVIRONMENT = {
@@ -121,7 +121,7 @@ class Apt:
             error = diagnose(action, stdout, stderr)
             if error.details.get("diagnosis") != "apt-locked":
                 raise error
-            # Look at once, because a holder that exits meanwhile can no longer be identified.
+            # Look it up immediately, because a holder that exits meanwhile can no longer be identified.
             holder = self.state.lock_holder()
             if time.monotonic() >= deadline:
                 error = diagnose(action, stdout, stderr, holder)
@@ -142,7 +142,7 @@ class Apt:
         return parse_simulation(self.run(["apt-get", "--simulate", "-q", *_OPTIONS, *arguments], action))
 
     def apply(self, *arguments: str) -> str:
-        """Run ``apt-get <arguments>`` without questions."""
+        """Run ``apt-get <arguments>`` without prompts."""
         return self.run(["apt-get", "--yes", "-q", *_OPTIONS, *arguments], " ".join(arguments))
 
     def update(self) -> None:

@@ -29,7 +29,7 @@ _GRAMMAR = {
 _ENTRY = re.compile(r"^(\S)\S{9}\S* \S+/\S+ +(\d{1,18})(?:,\d+)? +\S+ +\S+ (.*)$")
 # tar needs four times the declared length of a name, and a .deb of a few KB may declare gigabytes.
 _MEMORY = 1 << 30
-# The space to leave free on the file system for unpacking.
+# The space to leave free on the file system when unpacking.
 _RESERVE = 64 << 20
 
 
@@ -61,7 +61,7 @@ def control(path: str) -> dict[str, str]:
 
 
 def files(path: str) -> list[str]:
-    """Return the path of each regular file in a .deb, beginning with "/"; this reads the complete file.
+    """Return the path of each regular file in a .deb, beginning with "/"; this reads the whole .deb.
 
     :raises SparkforgeError: for a .deb that is truncated, contains a device or a path outside the tree, or does not fit
         on its file system.

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""NVIDIA's local repositories: a .deb that contains a small apt repository under /var.
+"""NVIDIA's local repositories, each a .deb that contains a small apt repository under /var.
 
 The sha256 of the .deb covers everything in it, and dpkg installs it unchanged. The keyring inside is unique to the
 .deb, so its fingerprint could only come from the same copy as the sha256 and would prove nothing more.
@@ -32,8 +32,8 @@ class LocalPackage(t.NamedTuple):
     """One local repository that dpkg lists."""
 
     package: str
-    version: str  # the library's, from the end of the package's name
-    installed: bool  # False: removed, but its configuration files are still there
+    version: str  # the library's version, from the end of the package's name
+    installed: bool  # False if removed, except for its configuration files
 
 
 class LocalRepository:
@@ -160,7 +160,8 @@ class LocalRepository:
         return package
 
     def _unpack(self, deb: str, package: str) -> None:
-        # If this run is killed after the installation, the note tells the next run that the package is this module's.
+        # If this run is killed after the installation, the note tells the next run that this module installed the
+        # package.
         disk.write_file(self._unfinished_note, f"{package}\n".encode())
         try:
             self._apt.run(["dpkg", "--install", deb], f"install {package}")
@@ -306,7 +307,8 @@ def _keyring_in(directory: str, required: bool = True) -> t.Any:
     Its name becomes a file name in apt's keyring directory and part of a source, so it must follow the repository's
     pattern, ``cusparselt-local-1A2B3C4D-keyring.gpg``.
 
-    :raises SparkforgeError: if there is none, more than one, or its name does not match.
+    :raises SparkforgeError: if the repository does not have exactly one keyring, or if the keyring's name does not
+        match.
     """
     keyrings = [p for p in sorted(glob.glob(f"{glob.escape(directory)}/*.gpg")) if not p.endswith("/Release.gpg")]
     owner = os.path.basename(directory).partition("-local-repo-")[0]

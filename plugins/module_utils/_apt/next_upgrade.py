@@ -4,8 +4,8 @@
 
 """Observe, read-only, the effect of a host's next upgrade and everything that decides whether the host survives it.
 
-The result is from apt's own solver, with all sources, pins, holds and phased updates of the host. Nothing is locked or
-written, and no query starts an update. An ordinary account gets the same, except for files only root can read.
+The result comes from apt's own solver, with all sources, pins, holds and phased updates of the host. Nothing is locked
+or written, and no query starts an update. An ordinary account gets the same, except for files only root can read.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def parse_sizes(text: str) -> dict[str, int]:
 
 
 def parse_config(text: str) -> dict[str, list[str]]:
-    """Parse the output of ``apt-config dump``: the values for each key, in lower case."""
+    """Parse the output of ``apt-config dump`` into the values for each key, in lower case."""
     settings: dict[str, list[str]] = {}
     for key, value in re.findall(r'^(\S+?)(?:::)? "(.*)";$', text, re.M):
         if value:
@@ -195,7 +195,7 @@ class UpdateInfo:
 
     def _secure_boot(self) -> dict[str, t.Any]:
         state = self.host.read_bytes(SECURE_BOOT)
-        # Four bytes of attributes, then the value (UEFI specification, 3.3).
+        # Four bytes of attributes precede the value (UEFI specification, 3.3).
         on = bool(state[4]) if state and len(state) > 4 else None
         return {"on": on, "key": self.host.is_file("/var/lib/shim-signed/mok/MOK.der")}
 
@@ -233,7 +233,7 @@ class UpdateInfo:
                 quiet = ["--no-metadata-check", "--no-unreported-check", "--no-remote-check"]
                 limited = ["env", *variables, "timeout", str(FIRMWARE_SECONDS), command or ""]
                 status, stdout, stderr = self.host.run([*limited, query, "--json", *quiet])
-                if status not in (0, 2):  # 2: there is nothing to report
+                if status not in (0, 2):  # 2 means that there is nothing to report
                     self.host.note(f"fwupdmgr {query}", stderr or f"exit status {status}")
                     return {}
                 rows = json.loads(stdout or "{}").get("Devices") or []

@@ -19,7 +19,7 @@ from .._core.errors import SparkforgeError
 from .._fetch.http import is_html
 from . import tools
 
-# All keys of Debian take 60 KB. Even a smaller crafted file can keep gpg busy for minutes and fill gigabytes.
+# All of Debian's keys take 60 KB. Even a smaller crafted file can keep gpg busy for minutes and fill gigabytes.
 SIZE_LIMIT = 1024 * 1024
 _SECONDS = 30
 _MEMORY = 256 * 1024 * 1024
@@ -41,7 +41,7 @@ def _gpg(data: bytes, *arguments: str) -> tuple[int, str, bytes]:
     require_gpg()
     if len(data) > SIZE_LIMIT:
         return 1, f"it is larger than {SIZE_LIMIT} bytes", b""
-    # A temporary home without agent and keyring, so that the user's keys are not involved.
+    # Use a temporary home without an agent or a keyring, so that the user's keys are not involved.
     with tempfile.TemporaryDirectory(prefix="sparkforge-gpg-") as home:
         key_file, written = os.path.join(home, "given"), os.path.join(home, "written")
         with open(key_file, "wb") as stream:
@@ -101,7 +101,7 @@ def primary_fingerprints(data: bytes) -> list[str]:
 
 
 def normalise_fingerprint(value: str) -> str:
-    """Return a fingerprint as 40 or 64 upper-case hexadecimal digits, without spaces, colons and 0x.
+    """Return a fingerprint as 40 or 64 upper-case hexadecimal digits, without spaces, colons or 0x.
 
     :raises SparkforgeError: for a short or long key id, because those can be forged at will.
     """

@@ -121,7 +121,7 @@ class PackageSet:
         try:
             self._apt.apply("install", "--no-remove", *arguments)
         finally:
-            # Also after a failure: packages that were installed before it must be recorded so that they can be removed.
+            # Do this after a failure too: packages installed before it can be removed only if they are recorded.
             now = present_versions(self._apt.packages())
             arrived = [name for name in now if name not in was and name in planned]
             if arrived or earlier is not None:
@@ -218,7 +218,7 @@ class PackageSet:
         needed = brought - set(kept) - leaving
         remaining = {name: row for name, row in installed.items() if name not in leaving}
         for other, data in others.items():
-            # A package that another set's packages need leaves with that set, so that set's receipt must list it.
+            # A package that another set's packages need is removed with that set, so that set's receipt must list it.
             theirs = sorted(needed & removable(needed | set(data.get("brought", [])), remaining))
             if theirs:
                 adopted.setdefault(other, []).extend(theirs)

@@ -76,7 +76,7 @@ def parse_simulation(text: str) -> Plan:
 def check_plan(plan: Plan, allow: t.Iterable[str] = ()) -> None:
     """Refuse a plan that removes or downgrades anything, or that touches a protected package.
 
-    :param allow: regular expressions for exceptions from ``PROTECTED`` (nvidia-fs, if requested).
+    :param allow: regular expressions for exceptions to ``PROTECTED`` (nvidia-fs, if requested).
     """
     if plan.remove:
         raise SparkforgeError(

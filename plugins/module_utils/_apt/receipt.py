@@ -31,7 +31,8 @@ class Packages(t.TypedDict, total=False):
 class LocalRepository(t.TypedDict, total=False):
     """A local repository. ``brought`` tells whether it was installed here; if an older receipt lacks the key, it was.
 
-    ``keyring`` and ``source`` are files on the host; ``sha256`` verified the .deb, unless it was already installed.
+    ``keyring`` and ``source`` are files on the host; the .deb was verified with ``sha256``, unless it was already
+    installed.
     """
 
     kind: t.Literal["apt_local_repo"]

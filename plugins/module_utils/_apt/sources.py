@@ -84,7 +84,7 @@ def _lists(url: str) -> list[str]:
 
 
 def has_lists(url: str) -> bool:
-    """Tell whether the package lists of ``url`` are there and none is empty from a power loss, which apt ignores."""
+    """Tell whether the package lists of ``url`` exist, and apt has not missed that a power loss emptied one."""
     paths = _lists(url)
     return bool(paths) and not any(map(_is_empty, paths))
 
@@ -93,7 +93,7 @@ def _is_empty(path: str) -> bool:
     try:
         return os.path.getsize(path) == 0
     except OSError:
-        # A dangling link into a removed local repository.
+        # This is a dangling link into a removed local repository.
         return True
 
 
@@ -200,7 +200,7 @@ class Source:
             return False
 
     def _leave_to(self, others: t.Sequence[str]) -> dict[str, t.Any]:
-        """Use the existing source and remove ours, because both together would be a Signed-By conflict."""
+        """Use the existing source and remove ours, because both together would cause a Signed-By conflict."""
         have = disk.read(self.file)
         if have is not None and not self._check_mode:
             disk.delete(self.file)

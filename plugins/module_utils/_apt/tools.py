@@ -26,7 +26,7 @@ def ask(argv: t.Sequence[str], *, seconds: int, memory: int | None = None) -> tu
 
     :param memory: the limit on its address space in bytes.
     """
-    # Both are in essential packages (coreutils, util-linux).
+    # Both programs are in essential packages (coreutils, util-linux).
     bounds = ["timeout", "--kill-after=5", str(seconds), "prlimit", f"--fsize={OUTPUT_LIMIT}"]
     if memory is not None:
         bounds.append(f"--as={memory}")
@@ -39,5 +39,5 @@ def ask(argv: t.Sequence[str], *, seconds: int, memory: int | None = None) -> tu
         for stream in (out, err):
             stream.seek(0)
             text.append(stream.read().decode("utf-8", "replace"))
-    # 137: it continued after SIGTERM.
+    # 137 means that it ignored SIGTERM and was killed.
     return TIMED_OUT if status == 137 else status, text[0], text[1]

@@ -43,7 +43,7 @@ class BuildAccount(accounts.Account):
         return True
 
     def remove(self, name: str) -> None:
-        """Remove the account that ``create`` created. Its group stays if it has other members."""
+        """Remove the account that ``create`` created. Its group is kept if it has other members."""
         subprocess.run(["userdel", name], stdin=subprocess.DEVNULL, capture_output=True, check=False)
 
     def check_interpreter(self, python: str) -> None:

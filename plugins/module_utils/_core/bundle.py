@@ -37,7 +37,7 @@ def archive(sources: t.Mapping[str, str]) -> bytes:
     made.seek(0, io.SEEK_END)
     with zipfile.ZipFile(made, "w") as files_of:
         for name, text in sorted(sources.items()):
-            # Without timestamps, and uncompressed, because compressed data differs between versions of zlib.
+            # Omit timestamps and compression, because compressed data differs between versions of zlib.
             files_of.writestr(zipfile.ZipInfo(name), text)
     return made.getvalue()
 
@@ -49,7 +49,7 @@ def files(*roots: str, ansible: bool = False) -> dict[str, str]:
     Imports are read from the source: imports inside functions are included, dynamic ones are not.
 
     :param roots: names of modules that import each other by relative names.
-    :param ansible: include the parts of Ansible that were sent along, for code that downloads.
+    :param ansible: whether to include the parts of Ansible that were sent along, for code that downloads.
     :raises ModuleNotFoundError: if a module does not exist.
     """
     sources: dict[str, str] = {}

@@ -21,7 +21,7 @@ class TooSlowError(SparkforgeError):
 class Deadline:
     """A time limit that starts now.
 
-    :param subject: the subject of the message.
+    :param subject: the path or other name with which the error message begins.
     """
 
     def __init__(self, seconds: float, subject: str) -> None:
@@ -68,5 +68,5 @@ def within(seconds: float, ask: t.Callable[[], Answer]) -> Answer:
     return t.cast(Answer, answer)
 
 
-#: For work that is limited in another way.
+#: The deadline for work that is limited in another way.
 NEVER = Deadline(float("inf"), "")

@@ -131,13 +131,14 @@ def await_start(begun: t.Callable[[], bool], marker: str, account: Account) -> N
 def _keep_awake(service: str, log: str) -> None:
     """Keep the host from suspending while ``service`` runs, or note in the log that this is impossible.
 
-    It is a separate unit, stopped with ``service``: logind lets only root inhibit sleep, and builds do not run as root.
+    The inhibitor is a separate unit, stopped with ``service``, because logind lets only root inhibit sleep, and builds
+    do not run as root.
     """
     hold = ["systemd-inhibit", "--what=sleep:idle", "--who=sparkforge", f"--why=It builds ({service})", "--mode=block"]
     bound = [f"--property={relation}={service}" for relation in ("BindsTo", "After")]
     unit = ["systemd-run", "--quiet", "--collect", f"--unit={service.replace('.service', '-awake.service')}", *bound]
     active = ["systemctl", "is-active", "--quiet", service]
-    # The first command only tests whether logind responds. A build that is already over needs neither.
+    # The first command only tests whether logind responds. A build that has already finished needs neither.
     for command in ([*hold, "true"], [*unit, "--", *hold, "sleep", "infinity"]):
         done = systemd(*command)
         failure = done.stderr.strip() if done.returncode else ""

@@ -149,7 +149,7 @@ def make_directories(path: str) -> list[str]:
 
 
 def unsafe_for_metrics(directory: str) -> str:
-    """Return why root must not write metrics into a directory, or '': other accounts could redirect the write."""
+    """Return why root must not write metrics into a directory (another account could redirect the write), or ''."""
     try:
         status = os.lstat(directory)
     except OSError:
@@ -321,7 +321,7 @@ def check_space(
 ) -> None:
     """Refuse to start an operation that does not fit on the file system of ``directory``, which need not exist yet.
 
-    :param needed: bytes, in addition to the ``reserve`` that must stay free.
+    :param needed: bytes, in addition to the ``reserve`` that must remain free.
     :raises SparkforgeError: with the needed and the free space.
     """
     directory = os.path.abspath(directory)

@@ -44,4 +44,4 @@ def _shorten(text: str) -> str:
 
 
 class UnreachableError(SparkforgeError):
-    """No response: the name is unknown, nothing listens, or nothing arrived in time."""
+    """There was no response: the name is unknown, nothing listens, or nothing arrived in time."""

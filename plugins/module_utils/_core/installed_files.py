@@ -22,7 +22,7 @@ class Files:
     :param desired: content and mode of each file by its path.
     :param installed: the paths that an earlier run may have installed; those no longer wanted are removed.
     :param groups: the number of a file's group by its path; other files get that of this process.
-    :ivar changes: content before and after for each file that differs, None for no file.
+    :ivar changes: the content before and after for each file that differs; None stands for a missing file.
     """
 
     def __init__(

@@ -60,7 +60,7 @@ def run(module: AnsibleModule, work: t.Callable[[], dict[str, t.Any]]) -> None:
     """
     # Ansible shows a module's options with -vvv, and some of them in its error messages.
     module.no_log_values |= {word for url in _urls(module.params) for word in passwords(url)}
-    # Other accounts must be able to read the new files: the users', nobody, and apt's.
+    # Other accounts must be able to read the new files: users, `nobody`, and apt's own account.
     os.umask(0o022)
     try:
         take_proxies(os.environ)

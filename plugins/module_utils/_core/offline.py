@@ -5,7 +5,7 @@
 """Disable the network for a process and its children with a system call filter (seccomp(2)).
 
 Unlike a network namespace, which Ubuntu denies to ordinary accounts, this needs no privileges, and it works without
-systemd. Only Unix and netlink sockets are allowed; even loopback is closed.
+systemd. Only Unix and netlink sockets are allowed; even loopback is blocked.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def network_blocker() -> t.Callable[[], None]:
     :raises OSError: raised by the returned function if the kernel refuses the filter.
     """
     architecture, socket = _MACHINES[os.uname().machine]
-    # struct seccomp_data: the number at offset 0, the machine at 4, the low half of the first argument at 16.
+    # struct seccomp_data: the call's number at offset 0, the machine at 4, the low half of the first argument at 16.
     rows = (
         (_LOAD, 0, 0, 4),
         (_EQUAL, 0, 8, architecture),

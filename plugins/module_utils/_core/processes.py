@@ -40,8 +40,9 @@ def end_processes(marker: str) -> int:
 def end_account(uid: int, other: int) -> None:
     """Kill every process of the account ``uid``, which nothing else on this host uses; root only.
 
-    One system call reaches them all, and no fork can escape: kill(2) to -1 holds the kernel's lock on all tasks. The
-    account itself checks for survivors, because hidepid= or a missing CAP_SYS_PTRACE hides processes of other accounts.
+    One system call reaches them all, and no fork can escape, because kill(2) to -1 holds the kernel's lock on all
+    tasks. The account itself checks for survivors, because hidepid= or a missing CAP_SYS_PTRACE hides processes of
+    other accounts.
 
     :param other: see :func:`acting`.
     :raises SparkforgeError: if this process cannot become that account, or one of its processes does not exit.
@@ -63,7 +64,7 @@ def runs_in_container(uid: int, other: int) -> bool:
     """Tell whether a container that shares the host's user ids has processes of an account.
 
     Processes started by a package's code can only get their own process namespace inside their own user namespace. If
-    root cannot see the processes of other accounts, the account looks itself.
+    root cannot see the processes of other accounts, the account itself looks for them.
 
     :param other: see :func:`acting`.
     """

@@ -80,7 +80,7 @@ def stored_path(root: str, sha256: str, name: str = "proof") -> str:
 
 
 def read_stored(path: str, sha256: str) -> bytes | None:
-    """Return the stored program, or None if there is none or a fixed name has another version.
+    """Return the stored program, or None if there is none or a fixed path holds another version.
 
     :raises SparkforgeError: if its content does not match the sha256 in its name.
     """

@@ -107,7 +107,7 @@ def lock(root: str, name: str, wait: float = 900.0) -> t.Iterator[None]:
     The lock is released when the process that holds it exits, for whatever reason, and its file is removed.
 
     :param wait: seconds to wait for another run.
-    :raises SparkforgeError: if another run holds the lock for longer than that.
+    :raises SparkforgeError: if another run holds the lock for longer.
     """
     path = os.path.join(root, f".{name}.lock")
     deadline = time.monotonic() + wait

@@ -71,7 +71,7 @@ class Anonymous:
         self._named = re.compile(rf"(?<![\w.-])(?:{names})(?![\w-])") if names else None
 
     def text(self, text: str) -> str:
-        """Return a text that can be shown to anybody."""
+        """Return a text that is safe to publish."""
         text = _MAIL.sub("user@", _HOME.sub("user", _SECRETS.sub("…", redact(text))))
         text = _HOST.sub(lambda match: match[0] if self._is_public(match[0]) else self._word("host", match[0]), text)
         text = self._named.sub(lambda match: self._word("host", match[0]), text) if self._named else text

@@ -54,7 +54,7 @@ class Sandbox:
         The program gets ``environment`` and no other variables from this process.
 
         :param argv: the command; its first item is the program's absolute path.
-        :param subject: the subject of messages about the program.
+        :param subject: the name for the program in messages.
         :raises SparkforgeError: if it takes too long, prints too much, or cannot be run without privileges.
         """
         with unprivileged.account(self.directory) as uid:

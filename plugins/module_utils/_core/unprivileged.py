@@ -121,7 +121,7 @@ def _clear(uid: int) -> None:
 
 
 def groups_that_may_enter(path: str) -> set[int]:
-    """Return the groups that give access to the directories above ``path`` that are not open to everybody.
+    """Return the groups that give access to the directories above ``path`` that are not open to every account.
 
     The `python_env` role opens an environment only to its group. Root's own group is never granted.
     """
@@ -133,7 +133,7 @@ def check_open(path: str, label: str, remedy: str) -> None:
     """Refuse a path that such an account cannot reach in any group. The path need not exist yet.
 
     :param label: the name for ``path`` in the message.
-    :raises SparkforgeError: names the inaccessible directory.
+    :raises SparkforgeError: if a directory is inaccessible; the error names it.
     """
     if os.geteuid() != 0:
         return

@@ -14,8 +14,8 @@ from . import phrases
 PASS, WARN, FAIL, SKIP = "pass", "warn", "fail", "skip"
 
 #: Why a check did not pass. ``WRONG``: a number is wrong. ``MISMATCH``: the installed software differs from the stack.
-#: ``UNJUDGED``: one of the two, but no sound run on such a device is on record to tell how large an error is wrong.
-#: ``KNOWN``: a number is wrong because of a known defect in torch.
+#: ``UNJUDGED``: either of the two, but no sound run on such a device is recorded, so it is unknown how large an error
+#: may be. ``KNOWN``: a number is wrong because of a known defect in torch.
 WRONG, MISMATCH, UNJUDGED, KNOWN = "wrong", "mismatch", "unjudged", "known"
 #: The other reasons, without a number to judge: the device or a library refused the check, the build lacks the feature,
 #: the check crashed or timed out, memory ran out, another program uses the device, or a rate is below its floor.
@@ -119,7 +119,7 @@ def drift(before: Report | None, now: Report) -> dict[str, t.Any]:
 def changed(proven: Report, now: Report) -> list[dict[str, str]]:
     """Return the host's changes since a proof: driver, kernel, firmware, and CUDA packages.
 
-    A key that only one side has is unknown and ignored: reports from an earlier version lack the firmware.
+    A key that only one side has is ignored, because reports from earlier versions lack the firmware.
 
     :param proven: the report of the proof.
     :param now: the host's current ``driver``, ``kernel``, ``firmware`` and ``packages``, as in a report.

@@ -129,7 +129,7 @@ def _of_fields(message: t.Match[str]) -> Line:
 
 
 def _unwrap_json(raw: str) -> str:
-    """Return the message from a JSON line, as Docker and Ansible write; with a level, return it as a logfmt line."""
+    """Return the message from a JSON line of Docker or Ansible, as a logfmt line if it has a level."""
     if raw.startswith("{") and raw.rstrip().endswith("}"):
         try:
             fields = json.loads(raw)
@@ -199,7 +199,7 @@ _LOOSE = re.compile(
     r"\b[Ff]ailed\b|\b[Cc]annot\b|\b[Cc]ould not\b|\b[Uu]nable to\b|\b(?:not |un)supported\b|\b[Rr]efused\b"
     r"|\btimed out\b|\bmismatch|\b[Ii]nvalid\b|\bis missing\b|\bdenied\b|\bnot found\b"
 )
-# Attempts that are repeated or may fail.
+# Attempts that will be repeated, or that are allowed to fail.
 _AGAIN = re.compile(
     r"\b(?:[Ww]ill retry|Retrying|retrying|[Rr]etry scheduled|retries left)\b|\battempt \d"
     r"|^Connecting to .* connected\.$|^\.\.\.ignoring$",
@@ -277,9 +277,9 @@ def is_tried_again(window: str) -> bool:
 
 
 def traceback_end(window: str) -> tuple[int, int, str]:
-    """Return the last line of the traceback that starts a window: its number from 0, its class and its text.
+    """Return the last line of the traceback that starts a window: its number, counted from 0, its class and its text.
 
-    That line has the exception, whatever its name. The class is 0 if the traceback does not end within the window.
+    That line names the exception. The class is 0 if the traceback does not end within the window.
     """
     raw, *rest = window.split("\n")
     first = parse(raw)

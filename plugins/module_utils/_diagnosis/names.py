@@ -27,5 +27,5 @@ def _hashes(groups: dict[str, str]) -> dict[str, str]:
     return {"hashes": " or ".join(re.findall(r"[0-9a-f]{16,}", groups["expected"]))}
 
 
-#: The functions by the name in a rule's ``facts``.
+#: The function for each name in a rule's ``facts``.
 FACTS: dict[str, Facts] = {"library": _library, "hashes": _hashes}

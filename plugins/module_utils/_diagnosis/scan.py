@@ -74,8 +74,8 @@ NOTICES = 20
 
 # The maximum number of lines to examine for one key, because a log full of errors must not take hours.
 _TRIES = 20_000
-# The number of lines to keep before a possible match, including blank lines, which are not shown, and after it, for a
-# traceback.
+# The number of lines to keep before a possible match, including blank lines, which are not shown, and after it, in case
+# of a traceback.
 _AROUND = 3 * LINES
 _AFTER = 300
 # The number of bytes to read at once, and to keep around a line.
@@ -228,7 +228,7 @@ class _Match(t.NamedTuple):
 class _Scan:
     """One pass over a log.
 
-    The buffer holds some context up to ``_low``, then the part still to be searched. A search ends some lines before
+    The buffer holds some context up to ``_low``, then the part still to be searched. A search stops some lines before
     the end of the buffer, so that the lines after a match are always available.
     """
 

@@ -30,8 +30,8 @@ class Closure:
     :param paths: absolute paths or shell patterns, inside ``root``.
     :param search: the directories in ``LD_LIBRARY_PATH``.
     :param sonames: libraries that a program opens by name, in addition to the dependencies of the paths.
-    :param driver: count the driver's libraries as present even if they are missing.
-    :param ignore_absent: report a path that does not exist instead of failing.
+    :param driver: whether to count the driver's libraries as present even if they are missing.
+    :param ignore_absent: whether to report a path that does not exist instead of failing.
     :param cuda_version: the CUDA version in package names, ``13.0``.
     :param deadline: the time limit for all reading.
     """
@@ -129,7 +129,7 @@ class Closure:
                 loads.append(load)
         brought = {library.identity for load in loads for library in load.loaded[1:]}
         reached: set[tuple[int, int]] = set()
-        # The files that these do not reach are in a dependency cycle or depend on one.
+        # The files that these loads do not reach are in a dependency cycle or depend on one.
         for load in [*(load for load in loads if load.loaded[0].identity not in brought), *loads]:
             if load.loaded[0].identity not in reached:
                 reached.update(library.identity for library in load.loaded)

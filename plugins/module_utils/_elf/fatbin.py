@@ -5,8 +5,8 @@
 """Read the GPU architectures in a file without ``cuobjdump``, which hosts with only a driver lack.
 
 nvcc puts device code into the sections ``.nv_fatbin`` and, for relocatable device code, ``__nv_relfatbin``. Each holds
-containers: a header of 16 bytes (magic, version, header size, size of the rest), then entries with a header (64 bytes
-or more) and a body, which may be compressed. The architecture is in the entry's header, so bodies are neither read nor
+containers: a 16-byte header (magic, version, header size, size of the rest), then entries with a header (64 bytes or
+more) and a body, which may be compressed. The architecture is in the entry's header, so bodies are neither read nor
 decompressed: of a one-gigabyte library, only a megabyte is read.
 
 NVIDIA does not document the format. This layout is that of fatbinary in CUDA 13.0, found by compiling for known
@@ -81,8 +81,9 @@ class Embedded:
     def used_on(self, capability: str) -> str:
         """Return the architecture whose code a GPU with this compute capability uses, or '' if it can run none.
 
-        A cubin runs on its major version from its minor version on, PTX on any capability that is not older; with ``a``
-        only on that capability, with ``f`` on its major from that minor on (CUDA C++ Programming Guide).
+        A cubin runs on its major version from its minor version on, and PTX runs on any capability that is not older.
+        Code for ``a`` runs only on that capability, and code for ``f`` only on its major version from that minor
+        version on (CUDA C++ Programming Guide).
         """
         device = _order(capability)[:2]
         for names, is_ptx in ((self.cubins, False), (self.ptx, True)):
@@ -127,8 +128,8 @@ def architectures(
 
     :param path: the file to open.
     :param shown: its name in messages.
-    :param everywhere: also search for containers outside nvcc's sections, unlike cuobjdump: cuFFT 12 has its kernels in
-        ``.rodata``, one per container. This reads the whole file.
+    :param everywhere: whether to search outside nvcc's sections too, unlike cuobjdump, because cuFFT 12 has its kernels
+        in ``.rodata``, one per container. This reads the whole file.
     :raises UnreadableFileError: if the file does not exist or is not readable.
     :raises NotElfError: if it is something else.
     :raises CorruptElfError: if its headers refer to missing data.
@@ -196,7 +197,7 @@ def _of_elf(window: _Window) -> Embedded:
     if entry != 64:
         raise window.corrupt(f"its section headers claim {entry} bytes each")
     if count == 0 or names == _SHN_XINDEX:
-        # Too many for 16 bits: the numbers are then in the first section header (gABI, chapter 4).
+        # If they do not fit in 16 bits, the numbers are in the first section header (gABI, chapter 4).
         first = _SECTION.unpack_from(window.piece(table, 64, "the first section header"))
         count, names = count or first[5], first[6] if names == _SHN_XINDEX else names
     if entry * count > _HEADERS_LIMIT:

@@ -21,7 +21,7 @@ from .._core import disk
 from .._core.deadline import NEVER, Deadline
 from .._core.errors import SparkforgeError
 
-#: The maximum nesting of directories. Environments in an image have twelve levels, no node_modules tree has fifty.
+#: The maximum nesting of directories. Environments in an image have twelve levels, and no node_modules tree has fifty.
 DEPTH_LIMIT = 100
 #: The maximum number of names in a directory. Data sets in a single directory have a million.
 NAMES_LIMIT = 2_000_000
@@ -38,7 +38,7 @@ class LinkLoopError(SparkforgeError):
 class FileSystem:
     """A root file system: this host's, or one in a directory.
 
-    Symbolic links are resolved inside the root: ``/etc/alternatives/x`` in a chroot means the chroot's.
+    Symbolic links are resolved inside the root: ``/etc/alternatives/x`` in a chroot refers to the chroot's own file.
 
     :param deadline: the time limit for all reading.
     """

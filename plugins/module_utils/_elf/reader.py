@@ -9,8 +9,8 @@ Hosts have no pyelftools, and without compilers no binutils either.
 The names and numbers are those of the System V gABI, chapters 4 and 5, and of glibc's ``elf/elf.h``. Section headers
 are ignored: the loader does not need them and ``strip`` may remove them.
 
-The file is read in small pieces with ``pread``. Mapping it would be as fast, but if somebody truncates the file
-meanwhile, the kernel kills a process that reads past its end, and Ansible could only report that the module died.
+The file is read in small pieces with ``pread``. Mapping it would be as fast, but if the file is truncated meanwhile,
+the kernel kills a process that reads past its end, and Ansible could only report that the module died.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ MACHINES = {
     258: "loongarch64",
 }
 
-# (bits, little-endian, e_machine): must be equal for two files to be loaded into one process.
+# (bits, little-endian, e_machine), which must be equal for two files to be loaded into one process.
 Architecture = tuple[int, bool, int]
 
 
@@ -120,7 +120,7 @@ def read_elf(path: str, shown: str | None = None, with_symbols: bool = False) ->
 
     :param path: the file to open.
     :param shown: its name in messages and in the result, if different (a file under an alternative root).
-    :param with_symbols: also read its dynamic symbols, of which there may be many.
+    :param with_symbols: whether to read its dynamic symbols too, of which there may be many.
     :raises UnreadableFileError: if the file does not exist or is not readable.
     :raises NotElfError: if the file is not ELF.
     :raises CorruptElfError: if the file is ELF but truncated or inconsistent.
@@ -219,7 +219,7 @@ class Reader:
             elif segment[0] == PT_DYNAMIC and kind != ET_CORE:
                 dynamic = segment
         entries = self.dynamic_entries(dynamic) if dynamic is not None else []
-        values = dict(reversed(entries))  # if a tag occurs twice, the first counts
+        values = dict(reversed(entries))  # if a tag occurs twice, the first wins
         strings = _Strings(self, values, loads) if entries else None
 
         def text(tag: int, limit: int = NAME_LIMIT) -> str | None:

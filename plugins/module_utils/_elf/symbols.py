@@ -48,7 +48,7 @@ class Symbols:
 
 
 def checksum(name: str) -> int:
-    """Return the checksum of a name for the exports: a missing name passes as present once in 10,000."""
+    """Return the checksum of a name for the exports: one missing name in 10,000 is mistaken for present."""
     return zlib.crc32(name.encode())
 
 
@@ -103,7 +103,7 @@ def _name(strings: bytes, begin: int, corrupt: t.Callable[[str], Exception]) -> 
 
 
 def _count(at: At, corrupt: t.Callable[[str], Exception], values: t.Mapping[int, int]) -> int:
-    """Return the number of symbols, which no entry states: from the hash table, or else from the start of the names."""
+    """Return the number of symbols, which no entry states, from the hash table or else from the start of the names."""
     if DT_HASH in values:
         return int(struct.unpack("<II", at(values[DT_HASH], 8, "its hash table"))[1])
     if DT_GNU_HASH not in values:

@@ -2,4 +2,4 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Python environments: created beside the current one, tested, switched to, rolled back."""
+"""Python environments: create one beside the current one, test it, switch to it, and roll back."""

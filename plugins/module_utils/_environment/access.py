@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The accounts that may use the environments of a given name: the members of a group, or everybody."""
+"""The accounts that may use the environments of a given name: the members of a group, or every account."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def group_that_may_enter(paths: Paths) -> str | None:
 
 
 def correct(options: Options, receipt: Receipt, run: Run) -> None:
-    """Correct group and permissions; record the changes in ``receipt``."""
+    """Correct the group and permissions, and record the changes in ``receipt``."""
     group, directory = options.group, options.paths.directory
     if not group:
         os.chmod(directory, 0o755)  # noqa: S103 - everybody may use it

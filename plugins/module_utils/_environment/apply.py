@@ -35,7 +35,7 @@ _BRING_ANEW = "Use the wheel that the lock names; remove {} so that it is sent a
 
 
 _MARK = "@sparkforge "
-#: Run in the finished environment. Prints each module's name before importing it, so that a crash can be attributed.
+#: The program to run in the finished environment. It prints a module's name before importing it, to attribute crashes.
 _PROBE = """
 import importlib, json, sys
 def say(**words):
@@ -137,7 +137,7 @@ class Apply:
             receipts.write(self.paths.root, self.paths.receipt_name, receipt)
 
     def _write_own(self, plan: Plan, own: Own) -> None:
-        """Write the receipt into the environment. It makes the directory a valid environment and keeps its wheels."""
+        """Write the receipt into the environment, which makes the directory valid and protects its wheels."""
         path = os.path.join(self.paths.of(plan.environment_id), "receipt.json")
         text = digests.text_of(own)
         if not tree.has_content(path, text, 0o644):
@@ -162,7 +162,7 @@ class Apply:
         self.installer.install(partial, plan.identity)
         tree.relocate(partial, partial, environment)
         _make_links(triton_links(partial, receipt["environment"]))
-        # One call instead of one for each of torch's 20,000 files.
+        # Use one call instead of one for each of torch's 20,000 files.
         if self.run(["sync", "--file-system", partial])[0] != 0:
             os.sync()
         if os.path.lexists(environment):
@@ -186,7 +186,7 @@ class Apply:
             "library_paths": receipt["library_paths"],
             "environment": receipt["environment"],
             "host_packages": self._host_packages(receipt),
-            # For the next run, in case this one dies before it writes the host's receipt.
+            # The next run needs this if this run dies before it writes the host's receipt.
             "made": {"directories": receipt["directories"]},
             "installed": phrases.now(),
         }

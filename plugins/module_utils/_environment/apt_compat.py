@@ -53,7 +53,7 @@ def misfit(recorded: t.Mapping[str, str], now: t.Mapping[str, str]) -> Misfit:
     """Compare the packages that an environment was created with to those installed now.
 
     A package that is missing, older, or of a different major version does not fit. A newer package with the same major
-    version does: NVIDIA has kept these libraries compatible so far, and the following proof decides.
+    version does, because NVIDIA has kept these libraries compatible so far, and the following proof decides.
     """
     wrong, newer = [], []
     for name, before in sorted(recorded.items()):

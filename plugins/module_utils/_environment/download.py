@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Download the wheels of an environment before installing any: select them by hash, resume, verify.
+"""Download the wheels of an environment before installing any: select them by hash, resume, and verify.
 
 ::
 
@@ -40,9 +40,9 @@ SLICE = 15.0
 PARTIAL = "partial"
 SETTINGS = "python_env_index_url, python_env_find_links or sparkforge_wheelhouse_url (with its user name and password)"
 
-#: Run with the environment's interpreter and the copy of packaging in its pip, whose rules for markers, versions and
-#: tags apply. It reads requirement lines and file names and prints the matching files for each line, best first, or
-#: null if the line's marker excludes this host.
+#: A program run with the environment's interpreter and the copy of packaging in its pip, whose rules for markers,
+#: versions and tags apply. It reads requirement lines and file names and prints the matching files for each line, best
+#: first, or null if the line's marker excludes this host.
 _CHOOSE = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
@@ -72,7 +72,7 @@ print(json.dumps(chosen))
 
 
 class UnfinishedError(Exception):
-    """This call's time slice is over and downloads remain; the next call continues.
+    """This call's time slice has run out and downloads remain; the next call continues.
 
     :param progress: the second result of :meth:`Download.fetch`.
     """
@@ -159,7 +159,7 @@ class Download:
         return 0
 
     def _fetch_wheel(self, pinned: Requirement, link: Link) -> str | None:
-        """Download a wheel and return its path, or None if the time slice is over."""
+        """Download a wheel and return its path, or None if the time slice has run out."""
         if self.errors or (self.finished and time.monotonic() - self.begun > SLICE):
             return None
         pin, url = link.sha256, index.with_credentials(link.url, self.known)
@@ -207,7 +207,7 @@ class Download:
         return links
 
     def _listed(self, source: str) -> list[Link]:
-        """Return the wheels that a source lists; failures go to ``errors``, as another source may have the wheels."""
+        """Return the wheels that a source lists; failures go to ``errors``, because another source may have them."""
         server = urllib.parse.urlsplit(source).netloc
         if server in self.silent:
             return []

@@ -44,7 +44,7 @@ class Identity:
 def identify(options: Options, run: Run) -> Identity:
     """Return the identity of the requested environment.
 
-    An ``environment_id`` with nothing to install refers to an existing environment: a rollback.
+    An ``environment_id`` with nothing to install refers to an existing environment, for a rollback.
 
     :raises SparkforgeError: if that environment is missing, or the interpreter or a wheel is unusable.
     :raises UndeterminedError: in check mode.

@@ -30,9 +30,9 @@ from . import download
 from .identity import Identity
 from .model import ENGLISH, Facts, Options, Run
 
-#: Creates an environment without packages and prints the path of the interpreter's pip wheel. ensurepip would need
-#: three processes to install and compile it, which takes as long as everything else. The directories are those of
-#: ensurepip (PEP 453); some Debian releases do not list Debian's among the config variables.
+#: A program that creates an environment without packages and prints the path of the interpreter's pip wheel. ensurepip
+#: would need three processes to install and compile it, which takes as long as everything else. The directories are
+#: those of ensurepip (PEP 453); some Debian releases do not list Debian's among the config variables.
 _VENV = """
 import glob, os, sys, sysconfig
 prompt, place = sys.argv[1:]
@@ -93,7 +93,7 @@ class Installer:
         disk.check_space(environment, sum(map(_unpacked_size, wheels)), f"The environment {self.options.paths.name}")
         argv = [*_own_pip(environment), "--no-cache-dir", "install", "--no-index", "--no-deps", "--require-hashes"]
         argv += ["--only-binary=:all:", "--progress-bar=off", "--no-compile", "--requirement", requirements]
-        # Next to the environment, because /tmp is often a small tmpfs.
+        # Use a directory next to the environment, because /tmp is often a small tmpfs.
         variables = {**ENGLISH, "PIP_CONFIG_FILE": os.devnull, "TMPDIR": temporary}
         rc, out, err = self.run(argv, environ_update=variables, cwd=environment)
         if rc != 0:

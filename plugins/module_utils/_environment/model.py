@@ -30,7 +30,7 @@ from .._core.redact import redact
 from .._wheel import requirement
 from .._wheel.environment import check_name
 
-#: Set for every program that is started, so that its output can be parsed.
+#: The variables set for every program that is started, so that its output can be parsed.
 ENGLISH = {"LC_ALL": "C.UTF-8"}
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

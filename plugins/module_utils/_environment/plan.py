@@ -221,7 +221,7 @@ def _plan_removals(plan: Plan, options: Options, environments: list[str]) -> Non
 def _check_fit(options: Options, environment_id: str, own: Own, misfit: Misfit | None) -> list[str]:
     """Refuse an environment that no longer fits the host's libraries; return the libraries that are newer than before.
 
-    :raises SparkforgeError: names each library that does not fit.
+    :raises SparkforgeError: if a library does not fit; the error names each one.
     """
     recorded = own.get("host_packages") or {}
     worse, newer = misfit(recorded) if recorded and misfit else ([], [])

@@ -4,7 +4,7 @@
 
 """Read the state of a host's stack from files: environments, units, builds and the last proof. Nothing is run.
 
-If a requested environment is given, it is compared by ``python_env``'s own plan, so the answer matches that module.
+A requested environment is compared by ``python_env``'s own plan, so the answer matches that module.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def _summarize(report: t.Mapping[str, t.Any]) -> Facts:
     keys = ("verdict", "scope", "started", "stack", "lock", "environment_id", "summary", "driver", "kernel")
     return {
         **{key: report.get(key) for key in keys},
-        # Leave out fields that a report from an earlier version lacks: they are unknown.
+        # Leave out fields that a report from an earlier version lacks, because they are unknown.
         **{key: report[key] for key in ("firmware", "packages") if key in report},
         "failed": [check["name"] for check in report.get("checks") or [] if check["status"] == "fail"],
         "accepted": [check["name"] for check in report.get("checks") or [] if check.get("accepted")],

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Check each rail of a fabric: state, reachability, full-size frames, bandwidth.
+"""Check each rail of a fabric: state, reachability, full-size frames and bandwidth.
 
 Each probe is bound to its rail's interface (``SO_BINDTODEVICE``), regardless of the routing table, so that another rail
 cannot hide a broken one. A full-size frame is tested by an ICMP echo with "do not fragment" (ip(7), IP_MTU_DISCOVER).
@@ -25,18 +25,18 @@ from .._host import connectx, network
 from .._host.reader import Host
 from .rails import WHERE_THE_CARD_IS, locate
 
-#: From linux/in.h, because Python's socket module does not define them.
+#: Values from linux/in.h, because Python's socket module does not define them.
 IP_MTU_DISCOVER, IP_PMTUDISC_PROBE = 10, 3
 #: The size of the IPv4 and ICMP headers, which a full-size frame contains in addition to the payload.
 HEADERS = 28
 #: The smallest frame that IPv4 guarantees.
 SMALLEST = 576
 ECHO_REQUEST, ECHO_REPLY = 8, 0
-#: The number of attempts, because the first packet may be lost during ARP; seconds to wait for one answer.
+#: The number of attempts, because the first packet may be lost during ARP, and the seconds to wait for each answer.
 ATTEMPTS, ANSWER_SECONDS = 3, 0.5
-#: In this range a half is in a degraded state although link and PCIe look healthy (dgx-spark-playbooks pull request
-#: 108: 12.86 and 13.23 Gb/s measured, 92.57 and 97.28 when healthy). The kernels were reported in developer forum
-#: 379303 and MiaAI-Lab/DeepSeek-v4.1-Flash-DGX-Sparks issue 14 (kho=off), by one owner each.
+#: A half with a bandwidth in this range is degraded, although its link and PCIe look healthy (dgx-spark-playbooks pull
+#: request 108: 12.86 and 13.23 Gb/s measured, 92.57 and 97.28 when healthy). The kernels were reported in developer
+#: forum 379303 and MiaAI-Lab/DeepSeek-v4.1-Flash-DGX-Sparks issue 14 (kho=off), by one owner each.
 DEGRADED_GBITS = (8.0, 25.0)
 #: The first TCP port for ib_write_bw servers, from NVIDIA's guide (performance_benchmarking_guide.md).
 FIRST_TCP_PORT = 12000

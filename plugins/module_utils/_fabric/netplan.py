@@ -95,7 +95,7 @@ def environment(rails: Rails, socket_interface: str, extra: Facts) -> dict[str, 
 def assign(rails: Rails, info: Facts) -> list[dict[str, t.Any]]:
     """Return the rails with this host's ``interface`` and ``rdma`` device.
 
-    :raises SparkforgeError: lists every missing port or half.
+    :raises SparkforgeError: if ports or halves are missing; the error lists them all.
     """
     assigned, missing = [], []
     for rail, link in locate(rails, info):
@@ -143,7 +143,7 @@ def conflicts(rails: Rails, info: Facts, own: str, session: str = "") -> list[st
     for entry in info["netplan"]["files"]:
         both = sorted(ours & set(entry["interfaces"]))
         if both and entry["path"] != own:
-            # For example 40-cx7.yaml from NVIDIA's playbooks.
+            # This is, for example, 40-cx7.yaml from NVIDIA's playbooks.
             reasons.append(
                 f"{entry['path']} also configures {', '.join(both)}, and netplan would merge both files. Move it away "
                 "and run `netplan apply`."
@@ -326,7 +326,7 @@ class FabricNetplan:
         if changed and not self.check_mode:
             self._switch([], info, before, None)
             disk.delete(self.environment_file)
-            with contextlib.suppress(OSError):  # not empty, or gone already
+            with contextlib.suppress(OSError):  # it is not empty, or already gone
                 os.rmdir(os.path.dirname(self.environment_file))
             receipts.remove(self.root, RECEIPT)
         result: dict[str, t.Any] = {"rails": [], "environment": {}, "files": [], "deviations": [], "problems": []}
@@ -340,7 +340,7 @@ def session_address(environment_variables: t.Mapping[str, str]) -> str:
 
 
 def _deviations(rails: Rails, info: Facts) -> list[str]:
-    """Return the interfaces' deviations from the plan; one without a cable is not checked until it has one."""
+    """Return the interfaces' deviations from the plan; an interface is not checked until it has a cable."""
     deviations = []
     for rail, link in locate(rails, info):
         if not link or not link["up"]:

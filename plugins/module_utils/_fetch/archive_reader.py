@@ -47,7 +47,7 @@ class _Xz:
         self.file.close()
 
     def read(self, size: int) -> bytes:
-        """Return up to ``size`` bytes; empty at the end of the file."""
+        """Return up to ``size`` bytes, or b"" at the end of the file."""
         while True:
             block = b""
             if self.decoder.eof:  # pylint: disable=using-constant-test

@@ -120,7 +120,7 @@ class Repositories:
                     disk.remove(f"{store}.pieces")
         raise AssertionError("unreachable: the second round returns or raises")
 
-    # The caller of the following methods holds the lock of the store.
+    # The callers of the following methods hold the store's lock.
 
     def obtain(self, revision: Revision, store: str) -> None:
         """Make sure that ``store`` has all objects of the commit; contact the network only for missing ones.
@@ -131,7 +131,7 @@ class Repositories:
         if self.has(revision, store):
             return
         self.say(f"fetching {revision.commit[:12]} of {revision.inside}")
-        # Without its history.
+        # Fetch the commit without its history.
         arguments = ["--depth=1", revision.remote.url, f"+{revision.commit}:{_COMPLETE}{revision.commit}"]
         try:
             if not os.path.isdir(f"{store}.pieces"):
@@ -147,7 +147,7 @@ class Repositories:
         except GitError as error:
             _sweep(store)
             if error.kind is Kind.UNKNOWN:
-                # The store may be at fault: then fsck fails with its own error, otherwise git's original error stands.
+                # If the store is at fault, fsck fails with its own error; otherwise git's original error stands.
                 self.git.local("--git-dir", store, "fsck", "--connectivity-only", "--no-dangling", "--no-progress")
             if error.kind is not Kind.UNADVERTISED or not self.fetch_walking(revision, store):
                 raise
@@ -177,7 +177,7 @@ class Repositories:
         except ValueError:
             sound = False
         if not sound:
-            # A power loss leaves an empty file.
+            # A power loss may leave an empty file.
             os.unlink(ref)
             return False
         self.git.local("--git-dir", store, "cat-file", "commit", revision.commit)

@@ -42,12 +42,12 @@ _SETTINGS: t.Final[tuple[tuple[str, str], ...]] = (
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
     ("protocol.version", "2"),
-    # Give up a silent connection; a server that is still counting objects sends an occasional byte.
+    # Give up on a silent connection; a server that is still counting objects sends an occasional byte.
     ("http.lowSpeedLimit", "1"),
     ("http.lowSpeedTime", "120"),
 )
 
-#: Arguments for every git call. Python ignores SIGXFSZ, and git inherits that: it reports an error instead of dying.
+#: Arguments for every git call. Python ignores SIGXFSZ, and git inherits that, so it reports an error instead of dying.
 _CALL: t.Final[dict[str, t.Any]] = {"cwd": "/", "umask": 0o022, "restore_signals": False}
 
 

@@ -31,7 +31,7 @@ Say = t.Callable[[str], None]
 
 @dataclasses.dataclass(frozen=True)
 class Patience:
-    """How long to keep retrying after the network is lost; tests supply their own clock."""
+    """The time to keep retrying after the network is lost; tests supply their own clock."""
 
     seconds: float = RETRY_SECONDS
     sleep: t.Callable[[float], None] = time.sleep
@@ -59,7 +59,7 @@ class Kind(enum.Enum):
 
     SPACE = (
         r"no space left on device|disk quota exceeded|file too large|died of signal 25\b"
-        # git does not report the reason, but there is hardly any other.
+        # git does not report the reason, but it is almost always lack of space.
         r"|unable to write (?:file|new index|pack|sha1)|cannot store (?:pack|index) file",
         "{label} cannot be stored in {directory}: {line}{free}.",
         "Free some space there and run again: completed downloads are kept.",

@@ -90,7 +90,7 @@ def _check_out(revision: Revision, directory: str, store: str, git: Commands, sa
         raise SparkforgeError(f"{revision.label} would be checked out through a symlink.", "Do not build this source.")
     if not os.path.isdir(tree):
         raise GitError(Kind.CORRUPT, f"the checkout created no directory {revision.path}")
-    for name in os.listdir(tree):  # left by a failed checkout
+    for name in os.listdir(tree):  # leftovers of a failed checkout
         disk.remove(os.path.join(tree, name))
     metadata = os.path.join(tree, ".git")
     git.local("init", "--quiet", "--template=", tree)

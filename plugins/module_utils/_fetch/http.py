@@ -110,7 +110,7 @@ class _Pace:
             raise self.too_slow()
 
     def within(self, ask: t.Callable[[], t.Any]) -> t.Any:
-        """Return the result of ``ask``, or stop waiting for it when the time is up: headers may trickle in too."""
+        """Return the result of ``ask``, or stop waiting when the time is up, because headers may trickle in too."""
         try:
             return deadline.within(self.left(), ask)
         except TimeoutError:
@@ -142,7 +142,7 @@ def fetch(
     """Download ``url`` into a temporary file in ``directory`` and return that file's path.
 
     The file is complete, verified and synced to disk; the caller moves or removes it. A failure leaves nothing in
-    ``directory`` except ``partial``. A broken connection is resumed with a Range request.
+    ``directory`` except ``partial``. An interrupted download is resumed with a Range request.
 
     :param url: an ``http://``, ``https://`` or ``file://`` URL.
     :param directory: an existing directory, on the file system of the file's final path.
@@ -151,8 +151,8 @@ def fetch(
     :param retries: attempts after the first.
     :param setting: the user's setting that contains the URL, for the remedies.
     :param max_bytes: the size of the file, if known; a larger file is refused as soon as it exceeds that.
-    :param partial: the name for the temporary file, in a directory that nobody else can write. Data from an earlier
-        call is not downloaded again, and the file stays if the connection fails. It requires a pin.
+    :param partial: the name for the temporary file, in a directory that no other account can write to. Data from an
+        earlier call is not downloaded again, and the file is kept if the connection fails. It requires a pin.
     :raises SparkforgeError: for every failure, with the URL in its details.
     """
     pin = None if sha256 is None else _check_pin(url, sha256)
@@ -359,7 +359,8 @@ def _answer(url: str, headers: t.Mapping[str, str], timeout: float) -> tuple[str
         try:
             return asked, open_url(
                 asked, headers=dict(headers), timeout=timeout, decompress=False, http_agent="sparkforge.dgx_spark",
-                # Send credentials at once: the handler for challenges is process-wide, and downloads run in parallel.
+                # Send credentials at once, because the handler for challenges is process-wide and downloads run in
+                # parallel.
                 follow_redirects="none", force_basic_auth=True,
             )  # fmt: skip
         except urllib.error.HTTPError as error:

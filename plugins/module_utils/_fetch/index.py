@@ -4,7 +4,7 @@
 
 """Package indexes, pages and directories that list wheels, and the credentials for their servers.
 
-Supports the simple repository API as JSON (PEP 691, with sizes: PEP 700) or HTML (PEP 503).
+This module supports the simple repository API as JSON (PEP 691, with sizes: PEP 700) or HTML (PEP 503).
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def list_wheels(location: str, known: t.Mapping[str, str], setting: str) -> list
 
     :param location: an absolute path or a URL.
     :param setting: the user's setting that contains the path or URL.
-    :raises SparkforgeError: if it cannot be read, or is a page without any wheel.
+    :raises SparkforgeError: if it cannot be read, or is a page without any wheels.
     """
     local = (
         urllib.request.url2pathname(urllib.parse.urlsplit(location).path) if location.startswith("file:") else location

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Plan NVIDIA's redistributable archives and compare them with the host's; nothing here downloads or changes a host.
+"""Plan NVIDIA's redistributable archives and compare them with the host's; nothing here downloads files or changes a
+host.
 
 The vendor's tree on developer.download.nvidia.com/compute has the manifest in
 ``<product>/redist/redistrib_<release>.json``; each ``relative_path`` in it is relative to the manifest's directory.
@@ -20,7 +21,7 @@ import typing as t
 from .._core import versions
 from .._core.errors import SparkforgeError
 
-#: The library directories in NVIDIA's archives; the first that exists counts.
+#: The library directories in NVIDIA's archives; the first one that exists is used.
 LIBRARY_DIRECTORIES = ("lib", "lib64")
 
 LOADER_DIRECTORY = "/etc/ld.so.conf.d"

@@ -68,7 +68,7 @@ def fetch(
     :param rewrite: URL prefix -> its replacement, such as a site's mirror. The longest prefix wins, as with git's
         ``url.<base>.insteadOf``. Relative submodule URLs are resolved first.
     :returns: ``{"commit": …, "submodules": {path: commit}}`` or ``{"sha256": …}``.
-    :raises SparkforgeError: for every failure; completed downloads stay in the store.
+    :raises SparkforgeError: for every failure; completed downloads are kept in the store.
     """
     destination = os.path.abspath(destination)
     parent, name = os.path.split(destination)
@@ -79,7 +79,7 @@ def fetch(
             disk.make_directories(directory)
             if not os.access(directory, os.W_OK | os.X_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), directory)
-        # Left by a killed run.
+        # This was left by a killed run.
         disk.remove(partial)
         disk.remove(old)
         try:
@@ -128,7 +128,7 @@ def _archive_tree(
             disk.remove(kept)
         if not os.path.isfile(kept):
             say(f"fetching {label}")
-            # As many attempts as fit into that time, with the pauses of http.fetch (1, 2, 4, 8, 8 … s).
+            # Allow as many attempts as fit into that time, with the pauses of http.fetch (1, 2, 4, 8, 8 … s).
             retries = 3 + math.ceil(patience.seconds / 8)
             with _proxies(environment):
                 arrived = http.fetch(url, store, sha256=sha256, retries=retries, setting="source.archive")
@@ -165,7 +165,7 @@ def resolve(
     """Return the commit of a tag (preferred to a branch with the same name), a branch, a full ref
     (``refs/pull/7/head``), ``HEAD``, or a commit (returned without a request).
 
-    :raises SparkforgeError: if ``version`` does not exist, with tags and branches of similar spelling.
+    :raises SparkforgeError: if ``version`` does not exist, listing tags and branches with similar names.
     """
     if COMMIT.fullmatch(version.lower()):
         return version.lower()

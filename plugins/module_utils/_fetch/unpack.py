@@ -24,7 +24,7 @@ from .._core import disk
 from .._core.errors import SparkforgeError
 from . import archive_reader
 
-#: Bytes that must stay free on the file system, whatever size an archive claims.
+#: Bytes that must remain free on the file system, regardless of the size that an archive claims.
 RESERVE = 64 << 20
 
 #: The maximum number of directories in a path, and of characters in all paths together.
@@ -93,7 +93,7 @@ class Unpacked:
 def unpack(archive: str, directory: str, label: str | None = None, kind: Kind = VENDOR) -> Unpacked:
     """Unpack ``archive`` into the new ``directory``, without its single top-level directory.
 
-    Files get mode 0644, or 0755 if anybody may execute them, and directories 0755; the owner is the calling user.
+    Files get mode 0644, or 0755 if any account may execute them, and directories 0755; the owner is the calling user.
 
     :param archive: a verified archive.
     :param directory: the path to create, in an existing directory; it is removed again on every failure.

@@ -24,7 +24,7 @@ _SCP = re.compile(r"(?:[A-Za-z0-9._~-]+@)?(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9][A-Za
 
 @dataclasses.dataclass(frozen=True)
 class Remote:
-    """How git reaches a URL.
+    """The arguments and settings with which git reaches a URL.
 
     :param url: the URL without user name and password, because ``ps`` shows git's arguments.
     :param protocols: the value for ``GIT_ALLOW_PROTOCOL``, which also covers redirections.

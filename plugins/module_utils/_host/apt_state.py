@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The state of apt and dpkg on a host, read from their own files; only offers take a subprocess."""
+"""The state of apt and dpkg on a host, read from their own files; only offers need a subprocess."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from . import dpkg
 from .dpkg import DPKG
 from .reader import Host
 
-# In the order in which apt takes them, so that the first one identifies the process to wait for.
+# apt's locks in the order in which it takes them, so that the first one identifies the process to wait for.
 LOCKS = (f"{DPKG}/lock-frontend", f"{DPKG}/lock", "/var/lib/apt/lists/lock", "/var/cache/apt/archives/lock")
 
 # apt ignores other names in a .d directory (apt_preferences(5), sources.list(5)).
 _PART_NAME = re.compile(r"^[A-Za-z0-9_.-]+$")
 _OPTION = re.compile(r"([A-Za-z-]+)[+-]?=(\S+)")
-# OpenPGP (RFC 9580): a signature of version 4 that certifies a key, up to the number of its hash; and an armoured key.
+# OpenPGP (RFC 9580): a version 4 signature that certifies a key, up to its hash algorithm, and an armoured key.
 _CERTIFICATION = re.compile(
     rb"(?s)(?:\x88.|\x89..|\x8a.{4}|\xc2(?:[\x00-\xbf]|[\xc0-\xdf].|\xff.{4}))\x04[\x10-\x13\x1f][\x01-\x1f](.)"
 )
@@ -123,7 +123,7 @@ def parse_preferences(file: str, text: str) -> list[dict[str, t.Any]]:
 
 
 def certification_hashes(keyring: bytes) -> set[int]:
-    """Return the numbers of the hashes with which the keys of a keyring are certified, by OpenPGP's numbers."""
+    """Return OpenPGP's numbers for the hash algorithms with which the keys in a keyring are certified."""
     texts = [b"".join(text.split()) for text in _ARMOURED.findall(keyring)]
     parts = [base64.b64decode(text[: len(text) // 4 * 4]) for text in texts] or [keyring]
     return {match[1][0] for part in parts for match in _CERTIFICATION.finditer(part)}
@@ -258,7 +258,7 @@ class AptState:
             return None
         for line in (self.host.read("/proc/locks") or "").splitlines():
             fields = line.split()
-            # 1: POSIX ADVISORY WRITE 1234 fd:01:131 0 EOF; the line of a waiting process has "->" in second place.
+            # 1: POSIX ADVISORY WRITE 1234 fd:01:131 0 EOF; the second field is "->" for a waiting process.
             if len(fields) >= 8 and fields[1] == "POSIX" and fields[5].rsplit(":", 1)[-1] == str(inode):
                 return max(int(fields[4]), 0)
         return None

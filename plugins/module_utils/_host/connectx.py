@@ -22,7 +22,7 @@ from .network import NET
 from .reader import Host
 
 INFINIBAND = "/sys/class/infiniband"
-#: NVIDIA (Mellanox), and ConnectX-7 (4129 in ibstat's "MT4129").
+#: The PCI ids of NVIDIA (Mellanox) and of ConnectX-7 (4129 in ibstat's "MT4129").
 VENDOR, CONNECTX7 = "0x15b3", "0x1021"
 NETPLAN_FOLDERS = ("/etc/netplan", "/run/netplan", "/usr/lib/netplan", "/lib/netplan")
 

@@ -38,7 +38,7 @@ def parse_status(text: str, architecture: str | None = None) -> Packages:
         if field == "Package":
             rows.append({})
         if rows:
-            # The first occurrence counts; a later one is in a description.
+            # The first occurrence wins; a later one is in a description.
             rows[-1].setdefault(field, value.strip())
     if architecture is None:
         architecture = next((row.get("Architecture") for row in rows if row.get("Package") == "dpkg"), None)

@@ -5,7 +5,7 @@
 """Observe the NVIDIA GPUs, driver and CUDA toolkits on a host.
 
 On GB10 the GPU shares the host's memory, so nvidia-smi reports ``[N/A]`` as its size, which is not an error. Such a
-device gets ``None`` for its memory, and the host's ``MemAvailable`` counts instead.
+device gets ``None`` for its memory, and the host's ``MemAvailable`` is used instead.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@
 """The accounts to add to the group that can access the environments.
 
 Accounts are added but never removed, except, on uninstallation, those that were added here. A system group that this
-collection did not create, such as docker or sudo, may grant far more than access to an environment, so nobody is added
-to it.
+collection did not create, such as docker or sudo, may grant far more than access to an environment, so no account is
+added to it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import typing as t
 
 from .._core.errors import SparkforgeError
 
-#: A group with this name is ours, whatever its number and whoever created it.
+#: A group with this name is ours, regardless of its number and of who created it.
 NAME = "sparkforge"
 #: The first number for groups created by administrators (GID_MIN in login.defs).
 FIRST = 1000

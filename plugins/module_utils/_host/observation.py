@@ -31,7 +31,7 @@ from .reader import Host
 
 MIB = 1024 * 1024
 
-# File systems that cannot hold our files, whatever size they report.
+# File systems that cannot hold our files, regardless of the size that they report.
 PSEUDO = frozenset(
     (
         "autofs binfmt_misc bpf cgroup cgroup2 configfs debugfs devpts devtmpfs efivarfs fusectl hugetlbfs mqueue nsfs "

@@ -20,7 +20,7 @@ from .._core import disk
 if t.TYPE_CHECKING:
     from ansible.module_utils.basic import AnsibleModule
 
-# Takes an argument list and returns (exit status, stdout, stderr); it never raises for a failed command.
+# A function that takes an argument list and returns (exit status, stdout, stderr), even for a failed command.
 Runner = t.Callable[[list[str]], tuple[int, str, str]]
 
 # Files in /proc report a size of 0, so this is our own limit; the largest file read is a few MiB.
@@ -61,7 +61,7 @@ class Host:
         self.statvfs = statvfs if statvfs is not None else (lambda path: os.statvfs(self.path(path)))
         live = os.uname()
         self.release, self.machine = uname if uname is not None else (live.release, live.machine)
-        # Lists existing files that could not be read; absent files are not listed.
+        # The existing files that could not be read; absent files are not listed.
         self.unread: list[dict[str, str]] = []
 
     @property
@@ -89,7 +89,8 @@ class Host:
     def read_bytes(self, path: str) -> bytes | None:
         """Return a file's content, or ``None`` if it is absent or unreadable."""
         try:
-            # Only a regular file: reading a FIFO or a device would block the observation, and with it all other hosts.
+            # Open only regular files: reading a FIFO or a device would block the observation, and with it all other
+            # hosts.
             with open(disk.regular(self.path(path), links=True), "rb", buffering=0) as stream:
                 content = bytearray()
                 while len(content) < READ_LIMIT:

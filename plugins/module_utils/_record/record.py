@@ -8,7 +8,7 @@ It reads files, simulates apt, and observes the GPU at rest and under load. It c
 also contains the proof; its builder passes in the functions that this module uses.
 """
 
-# A separate program, not an Ansible module.
+# This is a separate program, not an Ansible module.
 # pylint: disable=ansible-bad-function
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _QUERY = (
 _FIND_TORCH = """import importlib.metadata, importlib.util
 found = importlib.util.find_spec("torch")
 print(importlib.metadata.version("torch"), *(found.submodule_search_locations or []), sep="\\n")"""
-# Bytecode and compiled kernels would be left on the host.
+# Otherwise, bytecode and compiled kernels would be left on the host.
 _PYTHON = ("env", "PYTHONDONTWRITEBYTECODE=1", "CUDA_CACHE_DISABLE=1")
 _LOAD = """import time, torch
 factor = torch.ones(4096, 4096, device="cuda", dtype=torch.bfloat16)
@@ -59,7 +59,7 @@ while time.monotonic() < end:
     for _ in range(20):
         factor @ factor
     torch.cuda.synchronize()"""
-# Only these keys, because the file also contains the machine's serial number.
+# Record only these keys, because the file also contains the machine's serial number.
 RELEASE = r'^(DGX_(?:NAME|PRETTY_NAME|SWBUILD_VERSION|OTA_VERSION|PLATFORM))="?([^"\n]*)'
 MEMORY = "MemTotal MemFree MemAvailable Cached SwapTotal SwapFree CmaTotal CmaFree HugePages_Total Committed_AS".split()
 
@@ -143,7 +143,7 @@ class Recorder:
         return redacted({**observation, "unread": self.host.unread, "record": parts})
 
     def _apt(self, installed: t.Mapping[str, str], pins: t.Sequence[t.Mapping[str, t.Any]]) -> dict[str, t.Any]:
-        """Return apt's data on the packages, and its simulated installation for each method."""
+        """Return apt's data about the packages, and its simulated installation for each method."""
 
         def ask(argv: list[str], environment: dict[str, str]) -> tuple[int, str, str]:
             variables = [f"{name}={value}" for name, value in environment.items()]
@@ -195,7 +195,7 @@ class Recorder:
         return torches
 
     def _gpu(self, gpu: t.Mapping[str, t.Any], torches: t.Sequence[t.Mapping[str, str]]) -> dict[str, t.Any]:
-        """Return nvidia-smi's data on the first GPU at rest, and twice a second during 3 s of matrix multiplication."""
+        """Return nvidia-smi's data about the first GPU, at rest and twice a second during 3 s of matrix products."""
         facts: dict[str, t.Any] = {"rest": self._sample()}
         if gpu.get("processes") or not torches:
             return {**facts, "no_load": "The GPU is in use." if gpu.get("processes") else "No torch was found."}

@@ -4,8 +4,8 @@
 
 """Remove everything that identifies a host or its owner from a record.
 
-The form of a secret cannot be known in advance, so ``RULES`` lists what may stay: the known keys and the form of their
-values. Other keys are dropped, and other texts become ``redacted-1``, ``redacted-2`` …, one number per text.
+The form of a secret cannot be known in advance, so ``RULES`` lists what may be kept: the known keys and the form of
+their values. Other keys are dropped, and other texts become ``redacted-1``, ``redacted-2`` …, one number per text.
 """
 
 from __future__ import annotations
@@ -113,7 +113,8 @@ class Redaction:
         return {key: self.value(rule, key, mapping[key]) for key, rule in rules.items() if rule is not None}
 
     def value(self, rule: t.Any, key: str, value: t.Any) -> t.Any:
-        """Return the part of a value that may stay under the rule for its ``key`` (in a list, of each row).
+        """Return the part of a value that the rule for ``key`` allows to be kept; for a list, apply the rule to each
+        row.
 
         :param rule: ``keys``; a pair of rules, for a mapping whose keys come from the host; a pattern; the name of a
             method; a number, the maximum for numbers; ``bool``; or a set with the one value to return.
@@ -144,7 +145,7 @@ class Redaction:
         return getattr(self, rule)(value)
 
     def placeholder(self, text: str) -> str:
-        """Return the placeholder for a text that must not stay."""
+        """Return the placeholder for a text that must not be kept."""
         return self._replaced.setdefault(text, f"redacted-{len(self._replaced) + 1}")
 
     def name(self, text: str) -> str:
@@ -186,7 +187,7 @@ class Redaction:
         return " ".join(word for word in text.split() if PARAMETER.fullmatch(word))
 
     def prose(self, text: str) -> str:
-        """Keep the words of a sentence that occur in this collection's sources, and single numbers."""
+        """Keep only the words of a sentence that occur in this collection's sources, and standalone numbers."""
         tokens = re.findall(r"\s+|\S+", text)
         numbers = [bool(_NUMBER.fullmatch(token.strip("(),;:.~<>="))) for token in tokens]
         # A serial number may be written in groups.
@@ -274,8 +275,8 @@ def _table(*rows: tuple[t.Any, str]) -> dict[str, t.Any]:
     return {key: rule for rule, keys in rows for key in keys.split()}
 
 
-#: The keys that may stay in an observation by ``spark_info`` and, under ``record``, in the rest of a record. If a key
-#: has a different meaning under another parent, the rule names both.
+#: The keys that may be kept in an observation by ``spark_info`` and, under ``record``, in the rest of a record. If a
+#: key has a different meaning under another parent, the rule names both.
 RULES = _table(
     (
         "keys",
@@ -286,7 +287,7 @@ RULES = _table(
     ),
     (("name", "version"), "packages offers ota.behind host_packages"),
     (("prose", "version"), "software"),
-    # Only in an observation; elsewhere it is a list of fwupd's devices.
+    # This rule is only for an observation; elsewhere the key holds a list of fwupd's devices.
     ((_FIRMWARE_OF, _FIRMWARE_VERSION), ".firmware"),
     (("name", "keys"), "policy"),
     (("name", "release"), "ota.software"),

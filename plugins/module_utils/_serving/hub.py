@@ -120,7 +120,7 @@ class Model:
             receipts.write(self.root, _ACCOUNT, {"name": self.account.name})
         self.account.own_directory(self.directory)
         while detached.systemd("systemctl", "is-active", "--quiet", _unit(self.cache)).returncode == 0:
-            time.sleep(1)  # A former run lost its connection, but its download continues.
+            time.sleep(1)  # An earlier run lost its connection, but its download continues.
         new = self._download()
         receipts.write(self.root, weights.receipt_of(self.name), new)
         changed = not complete or new["revision"] != receipt["revision"]

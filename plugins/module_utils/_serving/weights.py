@@ -4,8 +4,8 @@
 
 """The weights of a model on a host: their location, whether a server may load them, and their owner.
 
-The directory belongs to somebody else, so only names, modes and the revision are read, and links are never followed out
-of it.
+The directory belongs to another account, so only names, modes and the revision are read, and links are never followed
+out of it.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ class Engine:
                     "wheels": outcome.wheels(receipt, directory),
                 }
         if self.check_mode and depend.fingerprint:
-            # Outside check mode it would be built first.
+            # Outside check mode the other unit would be built first.
             return {"fingerprint": depend.fingerprint, "prefix": "", "wheels": []}
         raise SparkforgeError(
             f"The unit {unit.name} depends on {depend.name}, which was not built on this host.",

@@ -127,7 +127,7 @@ def reserve(total_mib: int) -> int:
 def _check_gpu(gpu: t.Sequence[GpuProcess], desired: int, free_mib: int, most_mib: int, per_job_mib: int) -> None:
     """Refuse to build if GPU processes hold so much memory that fewer than a quarter of the jobs would fit.
 
-    A served model may grow at any time, so the remaining memory may not stay free.
+    A served model may grow at any time, so the remaining memory might not remain free.
 
     :param free_mib: the memory left for jobs.
     :param most_mib: the memory for jobs on an idle host; used if the driver does not report a process's memory.
@@ -267,8 +267,8 @@ def gpu_memory_processes(host: Host | None = None) -> list[GpuProcess]:
 def oom_kills(host: Host | None = None) -> int | None:
     """Return how many processes the OOM killer has killed in this control group, or else on this host.
 
-    None if the kernel does not count them. cgroup v1 does not count kills in child groups, so the host's counter is
-    used there.
+    The result is None if the kernel does not count them. cgroup v1 does not count kills in child groups, so the host's
+    counter is used there.
     """
     host = host or live()
     files = [f"{group.path}/memory.events" for group in _groups(host, "memory") if group.version == 2]

@@ -264,7 +264,8 @@ class Unit:
     ) -> dict[str, t.Any]:
         """Return everything that can change the artefact, for the fingerprint and for ``--diff``.
 
-        :param identity: the ``commit`` or ``sha256`` of the source. The URL is left out: mirrors have the same.
+        :param identity: the ``commit`` or ``sha256`` of the source. The URL is left out, because mirrors have the same
+            source.
         :param tools: ``_toolchain.Toolchain.identity()``.
         :param platform: for example ``ubuntu24.04-aarch64``.
         :param depends: the fingerprint of each unit that this unit depends on.
@@ -285,11 +286,12 @@ class Unit:
             # No other input represents the files that the build itself downloads.
             **({"network": "true"} if self.network else {}),
             "cmake_args": list(self.cmake_args),
-            # Constant in every fingerprint; only a new FORMAT may change them.
+            # These are constant in every fingerprint; only a new FORMAT may change them.
             "targets": [],
             "build_tag": "",
             "toolchain": dict(tools),
-            # Use the requested version, not the installed one: a newer library of the same SONAME justifies no rebuild.
+            # Use the requested version, not the installed one: a newer library with the same SONAME does not justify a
+            # rebuild.
             **({"libraries": asked} if (asked := self._libraries("version")) else {}),
             "platform": platform,
             "depends": dict(depends),

@@ -4,7 +4,7 @@
 
 """The report on a build: its progress or result, and whether its receipt can be trusted.
 
-Separate from ``_unit.engine`` because a poll needs only this module, and every call recompiles what it imports.
+This is separate from ``_unit.engine`` because a poll needs only this module, and every call recompiles what it imports.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _describe(paths: model.Paths, state: t.Mapping[str, t.Any]) -> dict[str, t.A
 def find_receipt(paths: model.Paths, warnings: list[str]) -> sealing.Receipt | None:
     """Return the receipt if it is valid and its outputs exist: root's own, or else the copy next to the artefact.
 
-    The build account writes the copy. It counts only if the log exists, because root creates that when it starts a
+    The build account writes the copy. It counts only if the log exists, because root creates the log when it starts a
     build.
     """
     receipt = sealing.read(paths.receipt)

@@ -202,7 +202,7 @@ class _Edit:
         if path not in contents:
             with open(os.path.join(tree, path), "rb") as stream:
                 contents[path] = stream.read()
-        # Lossless for any bytes.
+        # This decoding loses no bytes.
         text = contents[path].decode("utf-8", "surrogateescape")
         matches = list(re.finditer(re.escape(self.match), text))
         if len(matches) != self.count:

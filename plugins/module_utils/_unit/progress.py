@@ -42,7 +42,7 @@ class Ninja:
 
 
 class Estimate:
-    """Estimate from the steps so far how long the rest takes.
+    """Estimate the remaining time from the steps so far.
 
     Steps differ in length, and similar steps come in blocks (small files first, CUDA kernels last). The rate is
     therefore that of the later half of the steps: it follows such a change and still averages over many steps.
@@ -91,7 +91,7 @@ class Estimate:
 def describe(state: t.Mapping[str, t.Any]) -> str:
     """Return the status line for users: ``pytorch | build 4231/6231 (68 %) | 1:02:11 elapsed, …``.
 
-    :param state: keys, of which any may be missing or None: ``name``, ``phase``; ``done`` and ``total`` (steps);
+    :param state: keys, any of which may be missing or None: ``name``, ``phase``; ``done`` and ``total`` (steps);
         ``elapsed`` and ``remaining`` (seconds); ``jobs``; ``available_mib`` (memory).
     """
     parts = [str(state["name"])] if state.get("name") else []

@@ -104,7 +104,7 @@ def _make_receipt(attempt: Attempt, outputs: list[dict[str, t.Any]]) -> sealing.
 
 
 def _prune(attempt: Attempt) -> None:
-    """Remove this unit's build trees except the newest ``keep``: PyTorch's takes tens of GB."""
+    """Remove this unit's build trees except the newest ``keep``, because PyTorch's takes tens of GB."""
     paths, keep = attempt.paths, attempt.unit.keep
     with os.scandir(os.path.dirname(paths.build_directory)) as entries:
         others = [entry for entry in entries if entry.is_dir(follow_symlinks=False) and entry.name != paths.fingerprint]

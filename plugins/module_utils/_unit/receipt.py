@@ -4,7 +4,7 @@
 
 """The receipt of a build, which shows whether it was modified since, and the list of a host's builds.
 
-Separate from the code that builds, because listing builds does not need the engine.
+This is separate from the code that builds, because listing builds does not need the engine.
 """
 
 from __future__ import annotations

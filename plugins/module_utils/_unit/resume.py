@@ -35,7 +35,7 @@ def take_stock(attempt: Attempt) -> None:
         )
     failed = state.data.get("failed_phase")
     if failed == "check":
-        # CMake remembers failed searches, so remove its cache; the objects stay.
+        # CMake remembers failed searches, so remove its cache; the objects are kept.
         for path in attempt.files("CMakeCache.txt"):
             os.unlink(path)
         state.undo("configure", "build", "package", "check")
@@ -54,7 +54,7 @@ def _begin_anew(attempt: Attempt) -> None:
 
 
 def _after_power_loss(attempt: Attempt, checkpoint: float) -> None:
-    """Remove files written after the last synced checkpoint: ninja would trust a file full of zeros."""
+    """Remove files written after the last synced checkpoint, because ninja would trust a file full of zeros."""
     state = attempt.state
     state.undo("build", "package", "check")
     if not checkpoint:

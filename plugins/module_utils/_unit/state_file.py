@@ -102,7 +102,7 @@ def observe(directory: str, seen: t.Mapping[str, t.Any] | None) -> dict[str, t.A
     """Return the state of the build in ``directory`` once its ``news`` differ from ``seen``, or after half a minute.
 
     :param seen: the last known news, or None to look once.
-    :return: None if the build is over, for whatever reason.
+    :return: None if the build has ended, for whatever reason.
     """
     deadline = time.monotonic() + (LONG_POLL if seen is not None else 0)
     while is_running(directory):
@@ -135,7 +135,7 @@ class State:
         os.replace(temporary, self.path)
 
     def note(self, text: str) -> None:
-        """Add a sentence to the notes of the result, unless it is there already."""
+        """Add a sentence to the notes of the result, unless it is already there."""
         if text not in self.data["notes"]:
             self.update(notes=[*self.data["notes"], text])
 
@@ -154,7 +154,8 @@ class State:
         try:
             self.update(**values)
         except OSError:
-            # Overwrite in place with a text no longer than before, which needs no new blocks on a full disk.
+            # Overwrite the file in place, with a text that is not longer than the old one and so needs no new blocks on
+            # a full disk.
             self.data.update(values)
             text = json.dumps({**self.data, "notes": [], "applied": []}, sort_keys=True)
             with contextlib.suppress(OSError), open(self.path, "r+", encoding="ascii") as stream:

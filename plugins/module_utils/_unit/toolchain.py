@@ -8,7 +8,7 @@ A fingerprint includes only the part of a version that changes the artefact: the
 minor version of nvcc, CMake and Ninja, the ABI of Python. The rest is reported; a rebuild can be requested.
 """
 
-# Independent of AnsibleModule, so that its caller can be tested without one.
+# This is independent of AnsibleModule, so that its caller can be tested without one.
 # pylint: disable=ansible-bad-function
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ANSWER_LIMIT = 120.0
 #: Tools that do not change the artefact: they are recorded but not part of the fingerprint.
 _UNFINGERPRINTED = frozenset({"ccache"})
 
-# Not after '-', '.' or a word: in "gcc-4.9" the number is part of the name.
+# It does not match after '-', '.' or a word, because in "gcc-4.9" the number is part of the name.
 _VERSION = re.compile(r"(?<![\w.-])\d+(?:\.\d+)+")
 _NVCC = re.compile(r"release (\d+\.\d+), V(\d+(?:\.\d+)+)")
 _PROBE = (
@@ -146,7 +146,7 @@ def platform(root: str = "/") -> str:
 def _find(command: str, path: str) -> str | None:
     """Return the absolute path of an executable.
 
-    Skip a link to ccache: its target stays the same when the compiler behind it changes.
+    Skip a link to ccache, because its target stays the same when the compiler behind it changes.
     """
     if "/" in command:
         program = os.path.abspath(command)
@@ -212,7 +212,7 @@ def _ask_python(program: str, path: str) -> Tool:
     if len(fields) != 5:
         raise _useless("python", program, "did not report its version", output)
     implementation, version, major, minor, free_threaded = fields
-    # The format of wheel tags.
+    # Use the format of wheel tags.
     begin = "cp" if implementation == "CPython" else implementation.lower()
     tag = f"{begin}{major}{minor}{free_threaded.strip('-')}"
     return Tool("python", program, version, f"{implementation} {version}", tag)

@@ -9,7 +9,7 @@ killed at any point it resumes: finished phases are skipped, and an interrupted 
 need Ansible: ``_unit.start`` starts it with a copy of these files.
 """
 
-# A separate, detached process, which has no AnsibleModule to exit through.
+# This is a separate, detached process, which has no AnsibleModule to exit through.
 # pylint: disable=ansible-bad-function
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def run(attempt: Attempt) -> None:
 def main(directory: str) -> int:
     """Build the unit in ``<directory>/request.json`` and return the exit status.
 
-    A second worker on the same directory exits at once, because the first holds the lock.
+    A second worker in the same directory exits at once, because the first holds the lock.
     """
     lock = detached.Lock(os.path.join(directory, "lock"))
     deadline = time.monotonic() + 5

@@ -43,7 +43,7 @@ _NAMES = {
 def tree_digest(directory: str) -> dict[str, t.Any]:
     """Return ``{"sha256", "files", "size"}`` of a directory, determined by its names, contents, links and modes.
 
-    For a file's mode, only whether it is executable counts; times and owners are ignored.
+    Of a file's mode, only the execute bit counts; times and owners are ignored.
     """
     digest = hashlib.sha256()
     files = size = 0
@@ -236,11 +236,11 @@ def _check_caches(requested: t.Mapping[str, t.Any], paths: list[str]) -> list[st
 
 
 def _problem(variable: str, asked: str, cache: t.Mapping[str, tuple[str, str]]) -> str:
-    """Return why the cache does not have the requested value, or '' if it has."""
+    """Return why the cache does not have the requested value, or '' if it does."""
     kind, chosen = cache[variable]
     requested, actual = _truth(asked), _truth(chosen)
     if requested is True and kind == "UNINITIALIZED":
-        # Set with -D, but not declared by any option() or set(... CACHE).
+        # The variable was set with -D, but no option() or set(... CACHE) declares it.
         return "but the project declares no such option"
     if requested is True and actual is True and kind == "INTERNAL":
         # cmake_dependent_option() hides the option like this: it keeps the given value, but continues with OFF.
@@ -306,7 +306,7 @@ class _Prefix:
 
 
 def _tree(directory: str) -> t.Iterator[tuple[str, str]]:
-    """Yield relative name and path of everything in ``directory``, sorted by name, without following links."""
+    """Yield the relative name and the path of everything in ``directory``, sorted by name, without following links."""
     for name in sorted(os.listdir(directory)):
         path = os.path.join(directory, name)
         yield name, path

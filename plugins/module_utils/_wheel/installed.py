@@ -32,7 +32,7 @@ from .requirement import split
 from .wheel import installed_wheels
 
 _BLOCK = 1 << 20
-#: More threads than this only wait for each other.
+#: The number of threads; more would only wait for each other.
 _THREADS = 16
 #: Limits on the size of RECORD in bytes and on its number of files; torch 2.13 has 1.5 MB and 13,000 files.
 RECORD_LIMIT = 32 << 20
@@ -273,7 +273,7 @@ def _unknown(directory: str, top: str, known: t.Collection[str], linked: t.Colle
 
 
 def differing(wheel: str, distribution: Distribution) -> list[str] | None:
-    """Return the files whose RECORD entry in the environment differs from the wheel's; None if the wheel has no RECORD.
+    """Return the files whose RECORD entry in the environment differs from the wheel's, or None if the wheel has none.
 
     :raises OSError: if the wheel cannot be read.
     :raises SparkforgeError: if it is damaged.

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
-#: The size limit in bytes for METADATA, including the README. The largest of several hundred has 0.6 MB (2026-11).
+#: The size limit in bytes for METADATA, including the README. The largest of several hundred such files has 0.6 MB
+#: (2026-11).
 LIMIT = 4 << 20
 
 
@@ -27,7 +28,7 @@ def read(content: bytes) -> Metadata:
     for line in content.decode("utf-8", "replace").split("\n"):
         key, colon, value = line.partition(":")
         if line[:1] in (" ", "\t") and line.strip():
-            # A continuation of the previous line, as is common for a licence.
+            # This line continues the previous one, as is common for a licence.
             continue
         if not colon:
             break

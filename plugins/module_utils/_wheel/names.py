@@ -57,7 +57,7 @@ def check_wheel_fits(wheel: WheelName, python: tuple[int, int], machine: str, gl
     """Refuse a wheel for another interpreter or machine before it is transferred.
 
     :param glibc: the host's glibc version; without it only pip checks that.
-    :raises SparkforgeError: names the tag that does not fit.
+    :raises SparkforgeError: if a tag does not fit; the error names it.
     """
     ours = f"cp{python[0]}{python[1]}"
 

@@ -25,7 +25,7 @@ class Wheel:
     :ivar sha256: empty until the file is read.
     :ivar name: the project name in the index's spelling (PEP 503); empty if only the file name is known.
     :ivar version: including the local part: ``2.9.1+spark``.
-    :ivar size: bytes.
+    :ivar size: its size in bytes.
     :ivar path: its current or future path on this machine.
     :ivar place: its directory in the wheelhouse of its platform: ``<unit>/<fingerprint>``; empty if no unit built it.
     """
@@ -71,7 +71,7 @@ class Wheel:
 
 
 class Unit(t.TypedDict):
-    """A unit in a manifest, with the rows of its wheels; empty for a unit that is not a wheel."""
+    """A unit in a manifest. ``wheels`` has a row for each of its wheels, and is empty if the unit produces none."""
 
     name: str
     fingerprint: str

@@ -22,7 +22,7 @@ from .names import normalised
 from .wheel import Wheel
 
 _BLOCK = 1 << 20
-#: Bytes that must stay free after unpacking a file from a wheel.
+#: Bytes that must remain free after unpacking a file from a wheel.
 _RESERVE = 64 << 20
 # PEP 427, "File name convention": five parts, or six with a build tag, which begins with a digit.
 _NAME = re.compile(r"([^-]+)-([^-]+)(?:-(\d[^-]*))?-([^-]+)-([^-]+)-([^-]+)\.whl")

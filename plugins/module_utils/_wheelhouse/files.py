@@ -55,7 +55,7 @@ def compare(directory: str, desired: t.Mapping[str, bytes]) -> tuple[list[str], 
             same = False
         if not same:
             differ.append(name)
-    # Includes the leftovers of a killed run.
+    # This includes the leftovers of a killed run.
     existing = [
         os.path.relpath(os.path.join(folder, file), directory)
         for part in (MANIFESTS, SIMPLE)
@@ -76,7 +76,7 @@ def write(directory: str, desired: t.Mapping[str, bytes], differ: t.Sequence[str
 
 
 def remove_build(root: str, directory: str, build: keep.Build) -> None:
-    """Remove artefact and build tree, running as the account that owns them."""
+    """Remove the artefact and the build tree, running as the account that owns them."""
     artefact = os.path.join(directory, *build.key)
     removed = os.path.join(directory, build.name, f".{build.fingerprint}.partial")
     disk.remove(removed)

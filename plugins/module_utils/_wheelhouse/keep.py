@@ -47,7 +47,7 @@ class Build:
 
 
 class Rule(t.NamedTuple):
-    """The result of the keep rule: the builds to remove, and those that stay without a manifest, with the reason."""
+    """The result of the keep rule: the builds to remove, and those kept without a manifest, with the reason."""
 
     goes: list[Build]
     stays: dict[Key, str]
@@ -78,7 +78,8 @@ def plan(
     """Apply the keep rule to ``builds``.
 
     A build is removed if a manifest that is no longer kept listed it, or if no manifest did and ``keep`` newer
-    manifests list its unit. It stays, however old, if an environment uses it or a build that stays depends on it.
+    manifests list its unit. It is kept, however old it is, if an environment uses it or another kept build depends on
+    it.
 
     :param published: the manifests, latest first.
     :param used: builds in use by environments, each with a description of the use.
@@ -125,7 +126,7 @@ def builds_in_use(root: str, builds: t.Mapping[Key, Build]) -> dict[Key, str]:
     paths = [
         *glob.glob(f"{pattern}/receipts/env-*.json"),
         *glob.glob(f"{pattern}/envs/*/*/receipt.json"),
-        # An environment that is being created.
+        # These environments are being created.
         *glob.glob(f"{pattern}/envs/*/.*/receipt.json"),
     ]
     for path in sorted(paths):

@@ -10,8 +10,8 @@
     <root>/wheelhouse/<platform>/manifests/<stack>-<lock id>.json    the wheels of a stack
     <root>/wheelhouse/<platform>/simple/<project>/index.html         the same for pip and uv (PEP 503)
 
-A manifest lists all that a host needs to install another host's wheels: names, versions and hashes. The transport of
-manifest and wheels need not be trusted, as long as the manifest itself comes from a trusted source.
+A manifest lists everything that a host needs to install another host's wheels: names, versions and hashes. The
+transport of manifest and wheels need not be trusted, as long as the manifest itself comes from a trusted source.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def manifest(
 
 
 def matches_wheel(file: str, name: str, version: str) -> bool:
-    """Tell whether a file name matches a project and version: hosts install according to the file name."""
+    """Tell whether a file name matches a project and version, because hosts install according to the file name."""
     try:
         parsed = parse_wheel_name(file)
     except SparkforgeError:
@@ -125,7 +125,7 @@ def checked_platform(platform: str) -> str:
 def read(content: bytes, where: str = "The manifest") -> Manifest:
     """Parse a manifest.
 
-    :param where: the subject of messages, for example ``The manifest at https://…``.
+    :param where: the text with which messages begin, for example ``The manifest at https://…``.
     :raises SparkforgeError: if it is not a manifest but, for example, the HTML of a proxy's error page.
     """
     try:
@@ -145,7 +145,7 @@ def check(manifest: t.Any, where: str = "The manifest") -> Manifest:
 
     The controller checks the other fields of a manifest from another machine (``plugin_utils.wheelhouse.query``).
 
-    :param where: the subject of messages.
+    :param where: the text with which messages begin.
     :raises SparkforgeError: if it is not a manifest, or was modified.
     """
     reason = ""

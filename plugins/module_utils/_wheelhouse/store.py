@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Publish wheels on the builder: verify them, write index and manifest, and prune unneeded builds.
+"""Publish wheels on the builder: verify them, write the index and the manifest, and prune unneeded builds.
 
-The directories of units belong to the build account, so reading and removing there uses its rights: links planted by a
-build are not followed as root. Manifests and index are owned by root, as is
+The directories of units belong to the build account, so reading and removing there uses its rights, and links planted
+by a build are not followed as root. The manifests and the index are owned by root, as is
 ``<root>/receipts/wheelhouse-<platform>.json``, which is written last and lists the publications, latest first.
 """
 
@@ -208,7 +208,7 @@ class Store:
         candidates = list(before.get("published") or [])
         paths = [self._path(files.MANIFESTS, name) for name in disk.names(self._path(files.MANIFESTS))]
         others = [(item, os.lstat(path).st_mtime_ns) for path in paths for item in [state_file.read(path)] if item]
-        # Two manifests can have the same second.
+        # Two manifests can be from the same second.
         others.sort(key=lambda row: (str(row[0].get("written")), row[1]), reverse=True)
         candidates += [item for item, _time in others]
         for candidate in candidates:
@@ -223,7 +223,8 @@ class Store:
     ) -> tuple[Manifest, Manifest | None]:
         """Return the manifest (the latest one if its content is the same) and the one that it replaces.
 
-        A new manifest gets a later time than the one it replaces, whatever the clock says: hosts refuse earlier ones.
+        A new manifest gets a later time than the one it replaces, regardless of the clock, because hosts refuse earlier
+        ones.
         """
         lock = (self.options["stack"], self.options["lock_id"])
         latest = next((other for other in published if (other["stack"], other["lock_id"]) == lock), None)
@@ -258,7 +259,7 @@ class Store:
     # --- absent ------------------------------------------------------------------------------------------------
 
     def absent(self) -> dict[str, t.Any]:
-        """Remove manifests and index of one platform, or of all, with the key. source_build removes the artefacts."""
+        """Remove one platform's manifests and index, or all of them and the key. source_build removes the artefacts."""
         if self.platform and not _PLATFORM.fullmatch(self.platform):
             self._check_options()
         paths = []

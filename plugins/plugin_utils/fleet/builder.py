@@ -10,7 +10,7 @@ import typing as t
 
 from ...module_utils._core.errors import SparkforgeError
 
-#: The number of hosts outside the play that are queried for earlier builds: each costs a connection.
+#: The number of hosts outside the play that are queried for earlier builds, because each costs a connection.
 ASKED = 3
 
 
@@ -43,7 +43,7 @@ def elect(
     named = list(groups.get("builders") or [])
     _check_builders(named, [item for item in inventory if item in playing], platforms)
     name, why = _choose(platform, named, inventory, playing, platforms)
-    # An unreachable host of the play cannot be queried; its platform may be known from an earlier run.
+    # An unreachable host in the play cannot be queried; its platform may be known from an earlier run.
     before = [item for item in _preceding(name, named, inventory) if item not in playing]
     before = [item for item in before if platforms.get(item) in (None, platform)]
     outside = [item for item in before if item not in play_hosts][:ASKED]

@@ -11,7 +11,7 @@ import typing as t
 
 from ...module_utils._core.errors import SparkforgeError
 
-#: One canary, then a quarter, then the rest.
+#: The default waves: one canary, then a quarter, then the rest.
 DEFAULT = (1, "25%", "rest")
 _REMEDY = "Set sparkforge_waves to numbers of hosts, percentages and rest, such as [1, 25%, rest]."
 #: With another jump host or port, the same address is a different machine.
@@ -21,8 +21,8 @@ _ROUTE = ("ansible_port", "ansible_ssh_common_args", "ansible_ssh_extra_args")
 def distinct(hosts: t.Sequence[str], hostvars: t.Mapping[str, t.Any]) -> list[str]:
     """Return the hosts if each has its own address.
 
-    :raises SparkforgeError: if two names are one machine, which would build, publish and measure twice at the same
-        time.
+    :raises SparkforgeError: if two names belong to one machine, which would build, publish and measure twice at the
+        same time.
     """
     names: dict[tuple[str, ...], str] = {}
     for host in hosts:

@@ -23,12 +23,12 @@ CHANGED_BY = {
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """The plan of a role: its tasks act on it, status.yml prints it.
+    """The plan of a role: its tasks act on it, and status.yml prints it.
 
     :ivar steps: the input of each task, by step name; a task without a step does not run.
     :ivar reasons: the steps in words: ``install cmake``.
     :ivar refusals: the reasons against any change, each with ``cause`` and ``remedy``.
-    :ivar notes: further facts that a person may want to know.
+    :ivar notes: further facts that a user may want to know.
     """
 
     steps: t.Mapping[str, t.Any] = dataclasses.field(default_factory=dict)

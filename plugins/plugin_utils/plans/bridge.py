@@ -16,7 +16,7 @@ from . import Plan, preflight
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
     """Return the step ``stack``, the facts of the stack of wheels, or all obstacles to it.
 
-    The rules are those of the `preflight` role. A CPU build is no bridge if a GPU is required.
+    The rules are those of the `preflight` role. A CPU build cannot be the bridge if a GPU is required.
     """
     resolved = settings["__stack_meanwhile"]
     stack = resolved.get("stack")

@@ -25,8 +25,8 @@ def repository(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.An
 def of_stack(settings: t.Mapping[str, t.Any], installed: t.Mapping[str, str]) -> list[str]:
     """Return a build's packages; cuDNN's and NCCL's with their accepted versions, best first.
 
-    A build takes the newest version of the stack's minor release, and a newer minor only if the sources have none of
-    it, because a newer minor has broken PyTorch's compilation before (pytorch#172398, NCCL 2.28 to 2.29). Headers
+    A build uses the newest version in the stack's minor release, and a newer minor only if the sources have no such
+    version, because a newer minor has broken PyTorch's compilation before (pytorch#172398, NCCL 2.28 to 2.29). Headers
     follow the ``installed`` version.
     """
     requests = list(settings["__cuda_libraries_standard"])

@@ -4,7 +4,7 @@
 
 """The plan of the `fabric` role: the address of each half of each port, and the order of measurements between hosts.
 
-Pure: it knows only the inventory, so every host of a fabric computes the same plan by itself.
+The plan depends only on the inventory, so every host of a fabric computes the same plan by itself.
 
 A *link* is a cable between two ports, or a switch with many. Each link has two *rails*, one for each half of a port.
 Each rail is its own subnet: two interfaces of one host in the same subnet answer for each other's addresses (ARP flux),
@@ -84,7 +84,7 @@ def _of_topology(hosts: t.Sequence[str], topology: str, port: int) -> list[dict[
         cause = f"fabric_topology is pair, and fabric_hosts has {len(hosts)} hosts."
         raise PlanError({cause: "Name two hosts, or set fabric_topology to ring (three) or switch."})
     if topology == "ring":
-        # With four or more, hosts that are not neighbours have no link: NVIDIA's script refuses that too.
+        # With four or more, hosts that are not neighbours have no link, so NVIDIA's script refuses that too.
         if len(hosts) != 3:
             cause = f"fabric_topology is ring, and fabric_hosts has {len(hosts)} hosts."
             raise PlanError(
@@ -136,7 +136,7 @@ def _parsed(rows: t.Sequence[t.Any], hosts: t.Sequence[str], mtu: int, switch_mt
         if is_switch and len(set(names)) < 2:
             faults[f"{where} is a switch with fewer than two hosts."] = "List every host connected to it."
         for host in sorted({host for host in names if names.count(host) > 1}):
-            # Both ports share two PCIe links: a second cable to the same host adds nothing
+            # Both ports share two PCIe links, so a second cable to the same host adds nothing
             # (dgx-spark-playbooks nvidia/playbook-connect-multiple-sparks: "one cable per device").
             faults[f"{where} has {host} twice."] = "Remove one of them: one port of each host is enough."
         frame = row.get("mtu") or (switch_mtu if is_switch else mtu)

@@ -4,8 +4,8 @@
 
 """The plan of the `preflight` role: every obstacle to provisioning a host, each with cause and remedy.
 
-Pure: it takes an observation, a stack and settings, and returns a list of problems. The facts behind the checks on
-kernels, drivers and pins are in the collection's field notes (docs).
+The plan is a pure function from an observation, a stack and settings to a list of problems. The facts behind the checks
+on kernels, drivers and pins are in the collection's field notes (docs).
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ MIB_PER_GIB = 1024
 BLACKWELL_MAJOR = 10
 #: Ubuntu's CUDA package, which installs its programs into /usr/bin.
 UBUNTU_TOOLKIT = "nvidia-cuda-toolkit"
-# NVIDIA's answer to the memory reserved by kernel 7.0.0-1019 on DGX OS: the developer forum's thread 383926 (2026-09),
+# NVIDIA's fix for the memory reserved by kernel 7.0.0-1019 on DGX OS: the developer forum's thread 383926 (2026-09),
 # and, for version 1.0-1 with dgx-spark-ota-update-meta 26.09.2, an owner's "Kernel 7.0.0-1019-nvidia" (2026-09-25).
-# The reserve itself: NVIDIA/NV-Kernels pull requests 590 and 591.
+# The source for the reserve itself: NVIDIA/NV-Kernels pull requests 590 and 591.
 KHO_PACKAGE = "nvidia-spark-grub-kho"
-# Prefix of the loader entries that this collection writes after it has installed its libraries on a host.
+# The prefix of the loader entries that this collection writes after it has installed its libraries on a host.
 LOADER_ENTRY = "/etc/ld.so.conf.d/sparkforge-"
 GPU_LICENCES = (
     "under the NVIDIA CUDA Toolkit EULA and the licences of {}"
@@ -240,7 +240,7 @@ def _kernel(case: Case) -> t.Iterator[Problem]:
 def _memory(case: Case) -> t.Iterator[Problem]:
     profile, total = case.stack.get("profile") or {}, case.part("memory").get("total_mib")
     least = int(profile.get("memory_minimum_mib") or 0)
-    # Only a warning, because builds still work on kernels that reserve some memory (kexec handover, hugepages).
+    # This is only a warning, because builds still work on kernels that reserve some memory (kexec handover, hugepages).
     if case.devices and total is not None and total < least:
         yield problem(
             "memory",

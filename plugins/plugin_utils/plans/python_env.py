@@ -18,7 +18,7 @@ from ..stack.model import Stack
 from ..versions import older
 from . import Plan, archives, source_unit
 
-#: Packages that are compiled against torch: only an import shows whether they match it.
+#: Packages that are compiled against torch, so that only an import shows whether they match it.
 COMPILED = ("torchaudio", "torchvision", "triton")
 #: The units whose wheels an environment contains, in addition to the stack's extensions.
 UNITS = ("triton", "pytorch")
@@ -94,7 +94,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
 def replaces_newer(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> dict[str, str] | None:
     """Return why the default stack must not replace an environment's newer PyTorch; None if it may.
 
-    A stack that a person chose for the host may do so. ``python_env_requirements`` do not come from the stack.
+    A stack that the user chose for the host may do so. ``python_env_requirements`` do not come from the stack.
     """
     stack, name = settings["stack"], str(settings.get("python_env_name") or "torch")
     if stack.get("named", True) or settings.get("python_env_requirements"):
@@ -121,7 +121,7 @@ def _unrequested(
     units: t.Sequence[t.Mapping[str, t.Any]],
     platform: str,
 ) -> dict[str, str] | None:
-    """Return the refusal of a manifest that contains units or wheels that nobody requested, or None."""
+    """Return the refusal of a manifest that contains units or wheels that were not requested, or None."""
     asked = {*stack["units"], *(unit["name"] for unit in settings.get("torch_extensions") or ())}
     lines = (stack["lock"]["run_requirements"].get(platform) or {}).values()
     locked = {split(line).name for unit_lines in lines for line in unit_lines}

@@ -4,7 +4,7 @@
 
 """The plan of the `pytorch` role: the build's environment, edits and expectations, with every library at its path.
 
-It refuses all settings that PyTorch's build would ignore, silently drop or turn into wrong kernels, and says what to
+It refuses all settings that PyTorch's build would ignore, silently drop or turn into wrong kernels, and reports what to
 write instead. It reads nothing from the host except the observation.
 """
 
@@ -23,10 +23,11 @@ from .pytorch_variables import given_variables
 from .units import COMPUTE_LIBRARY, TOOLS, combined, platform_of, units
 
 FIXES = ("rowwise_121a", "fermi_token", "attention_guard")
-#: MiB, with CUDA. Owners who built 2.12 on a GB10 saw 8 to 12 GiB for a CUTLASS unit, a peak of 80 to 100 GiB with 8
-#: jobs for two architectures, and no memory left with 16 (vroomfondel/dgxarley): this gives 10 jobs in its 119 GiB.
+#: The memory in MiB, with CUDA. Owners who built 2.12 on a GB10 saw 8 to 12 GiB for a CUTLASS unit, a peak of 80 to 100
+#: GiB with 8 jobs for two architectures, and no memory left with 16 (vroomfondel/dgxarley). This value gives 10 jobs in
+#: its 119 GiB.
 MEMORY_PER_JOB = 9216
-#: MiB, for the source tree, its objects and the wheel.
+#: The space in MiB for the source tree, its objects and the wheel.
 FREE_SPACE = 40960
 #: The first release whose memory-efficient attention accepts 12.1: cutlassF.h in the wheels of 2.11.0 stops at
 #: `cc <= 120`, in those of 2.12.0 and later at `cc <= 121` (read in the wheels; pytorch#176243).
@@ -152,7 +153,7 @@ def _onednn(build: Build, arm: bool) -> None:
 
     On aarch64 it computes with Arm's Compute Library: a directory on the host, or the stack's unit, which is linked
     statically. Without that library, oneDNN in these releases has mostly reference kernels for 128-bit vectors, which a
-    GB10 has (oneDNN#3363): slower than PyTorch's own code.
+    GB10 has (oneDNN#3363): which are slower than PyTorch's own code.
     """
     library = str(build.settings.get("compute_library") or "").rstrip("/")
     unwanted = not all(true(build.given.get(name) or "1") for name in ("USE_MKLDNN", "USE_MKLDNN_ACL"))
@@ -168,7 +169,7 @@ def _onednn(build: Build, arm: bool) -> None:
     if arm:
         build.environment["USE_MKLDNN_ACL"] = "1" if library else "0"
     if library:
-        # Two readers: PyTorch's ComputeLibrary.cmake and oneDNN's FindACL.cmake, which fails if it does not find it.
+        # Two files read this: PyTorch's ComputeLibrary.cmake, and oneDNN's FindACL.cmake, which requires the library.
         build.environment["ACL_ROOT_DIR"] = library
     switches = {
         name: true(build.given.get(name) or build.environment.get(name) or "0")
@@ -196,7 +197,8 @@ def _cuda(build: Build) -> None:
         build.missing.append(f"nvcc {version} (role cuda_libraries)")
     build.environment.update(
         {
-            # Three readers: PyTorch's Python, its FindCUDA (which does not know CUDA_HOME), and CMake itself.
+            # Three programs read these: PyTorch's Python code, its FindCUDA (which does not know CUDA_HOME), and CMake
+            # itself.
             "CUDA_HOME": build.toolkit,
             "CUDA_PATH": build.toolkit,
             "CUDACXX": f"{build.toolkit}/bin/nvcc",
@@ -288,7 +290,7 @@ def _expect(build: Build) -> dict[str, t.Any]:
     """Return the required contents of the wheel: CMake leaves out anything that it does not find, and continues."""
     files = ["torch/lib/libtorch_cpu.so", "torch/lib/libtorch_python.so"]
     if "USE_MKLDNN" in build.cache:
-        # Linked statically: the only trace in the wheel is the header that its build writes.
+        # It is linked statically, so its only trace in the wheel is the header that its build writes.
         files.append("torch/include/oneapi/dnnl/dnnl_version.h")
     built = [item.replace("+PTX", "") for item in build.architectures]
     if build.cuda:

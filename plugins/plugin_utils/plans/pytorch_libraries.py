@@ -48,7 +48,7 @@ def libraries(build: Build) -> None:
 def _set_paths(build: Build, name: str, row: t.Mapping[str, t.Any], package: str) -> None:
     """Set the paths of a library that NVIDIA's packages install outside the compiler's search path.
 
-    The packages use ``<directory>/<CUDA major>`` in /usr/include and /usr/lib/<multiarch>, the archives use
+    The packages use ``<directory>/<CUDA major>`` in /usr/include and /usr/lib/<multiarch>, and the archives use
     ``<root>/redist``. ``_ROOT`` is searched before the host's own directories, ``_LIBRARY`` after them.
     """
     variable, major = row["variable"], build.stack["cuda"]["major"]
@@ -125,7 +125,7 @@ def _nvpl(build: Build) -> None:
         if not build.loader.get(archive["soname"]):
             build.missing.append(f"NVPL, {archive['soname']} (role math_libraries)")
     if prefixes:
-        # With a semicolon, because PyTorch appends the value to a CMake list.
+        # Separate them with a semicolon, because PyTorch appends the value to a CMake list.
         build.environment["CMAKE_PREFIX_PATH"] = ";".join(prefixes)
 
 

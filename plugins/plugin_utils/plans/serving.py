@@ -14,7 +14,7 @@ from ...module_utils._diagnosis import scan
 from ...module_utils._serving.weights import NAME
 from . import Plan
 
-#: Characters not allowed within quotes on a unit's line: a bind mount's path has no escapes (systemd.exec(5)).
+#: A path that may stand within quotes in a unit file: a bind mount's path has no escapes (systemd.exec(5)).
 _PATH = re.compile(r'/[^\x00-\x1f\x7f"\\]*')
 _DEVICE = re.compile(r"(char-|block-|/dev/)[\w*?./-]+", re.ASCII)
 _MEMORY = re.compile(r"[0-9]+[KMGT%]?|infinity")
@@ -28,7 +28,7 @@ _RESERVED = {
     "--hf-token": "Get the model first: sparkforge model get, with --token-file.",
     "--config": "Give its options in serving_arguments.",
 }
-#: Servers of the engines other than the one that requires the key: vllm/entrypoints/cli/serve.py,
+#: Options and variables for the engines' other servers, which do not require the key: vllm/entrypoints/cli/serve.py,
 #: sglang/launch_server.py, and the servers for several tokenizers in sglang's http_server.py.
 _WITHOUT_KEY = re.compile(r"--(smg-)?grpc|--tokenizer-w|VLLM_USE_RUST_FRONTEND|SGLANG_RUST_SERVER")
 _WITHOUT_KEY_OPTIONS = ("--grpc", "--smg-grpc", "--tokenizer-worker-num")
@@ -115,7 +115,7 @@ def _option(argument: str) -> str:
 
 
 def _abbreviates(option: str, full: str) -> bool:
-    """Tell whether argparse may read an option as ``full``: it accepts any prefix that is not an option itself."""
+    """Tell whether argparse may read an option as ``full``; it accepts any prefix that is not itself an option."""
     return len(option) > len("--") and full.startswith(option) and option != "--tokenizer"
 
 

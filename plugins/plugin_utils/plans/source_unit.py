@@ -18,7 +18,7 @@ from .units import COMPUTE_LIBRARY, platform_of
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
     """Return the step ``dispensable``: the units that a build can continue without, each with the effect.
 
-    Units that a person changed are never dispensable.
+    Units that the user changed are never dispensable.
     """
     stack: Stack = settings["stack"]
     if boolean(settings["source_unit_strict"]):

@@ -62,8 +62,8 @@ def _of_role(stack: Stack, cuda: bool, architectures: str) -> dict[str, dict[str
     majors = list(dict.fromkeys(architecture.split(".")[0] for architecture in listed))
     # The local version distinguishes the wheel from the index's, and from builds with other inputs.
     local = f"{'cu' + stack['cuda']['suffix'].replace('-', '') if cuda else 'cpu'}.sf{{digest}}"
-    # As for PyTorch: its FindCUDA, which every CMake project that finds torch includes, does not know CUDA_HOME. It
-    # would search PATH and mistake the directory of our nvcc wrapper for a toolkit's.
+    # Set both, as for PyTorch: its FindCUDA, which every CMake project that finds torch includes, does not know
+    # CUDA_HOME. It would search PATH and mistake the directory of our nvcc wrapper for a toolkit's.
     toolkit = dict.fromkeys(("CUDA_HOME", "CUDA_PATH"), stack["cuda"]["home"])
     environment = {**toolkit, "TORCH_CUDA_ARCH_LIST": architectures} if cuda else {}
     # The architectures that must be embedded, without the suffix for PTX.
@@ -100,7 +100,7 @@ def _of_role(stack: Stack, cuda: bool, architectures: str) -> dict[str, dict[str
             "environment": {
                 "BUILD_VERSION": f"{stack['versions'].get('torchaudio')}+{local}",
                 "USE_CUDA": str(int(cuda)),
-                # Codecs on the host, whose support 2.9 dropped.
+                # These codecs are on the host, and 2.9 dropped support for them.
                 "BUILD_SOX": "0",
                 "USE_FFMPEG": "0",
             },
@@ -113,7 +113,7 @@ def _of_role(stack: Stack, cuda: bool, architectures: str) -> dict[str, dict[str
             "environment": {
                 "FLASH_ATTN_LOCAL_VERSION": local,
                 "FLASH_ATTN_CUDA_ARCHS": ";".join(f"{major}0" for major in majors),
-                # One nvcc counts as one job: each further thread would take as much memory again.
+                # One nvcc counts as one job, because each further thread would take as much memory again.
                 "NVCC_THREADS": "1",
             },
             # nvcc took 5.3 GB with CUDA 12.3 (pytorch#130443), and 5 GB in the worst case elsewhere

@@ -43,7 +43,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
 
 
 def _added(layer: t.Mapping[str, t.Any]) -> str:
-    """Return the CMake arguments that a layer adds; of two definitions of a variable, CMake uses the later."""
+    """Return the CMake arguments that a layer adds; of two definitions of a variable, CMake uses the later one."""
     return str((layer.get("environment") or {}).get(_APPENDED) or "")
 
 

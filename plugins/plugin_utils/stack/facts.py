@@ -54,7 +54,8 @@ def facts(
     """Return ``{stack: ..., files: ...}`` for ``stack_name``, ``stack_method`` and ``stack_profile``.
 
     :param libraries: ``auto`` or ``all``: official wheels bring NVIDIA's libraries, unless their stack says otherwise.
-    :param lock_required: refuse a stack whose lock lacks the method's pins. An uninstallation, for example, needs none.
+    :param lock_required: whether to refuse a stack whose lock lacks the method's pins. An uninstallation, for example,
+        needs none.
     :raises SparkforgeError: for unknown names, invalid files, and a method that the stack does not support.
     """
     definition, path = load(name, where)
@@ -195,7 +196,7 @@ def locked_version(lines: t.Sequence[str], name: str) -> str | None:
 
 
 def _same_version(locked: str | None, named: str | None) -> bool:
-    """Compare the public part: PyTorch's own index may serve the stack's 2.15.0 as 2.15.0+cu132."""
+    """Compare the public part, because PyTorch's own index may serve the stack's 2.15.0 as 2.15.0+cu132."""
     if locked is None or named is None:
         return locked is named
     return named in (locked, locked.partition("+")[0])

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Find and validate the files of a stack, its lock and the profiles; report every problem of a file at once."""
+"""Find and validate the files of a stack, its lock and the profiles; report all problems of a file at once."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def known_names(directories: t.Iterable[str]) -> dict[str, str]:
 def find(name: str, directories: t.Sequence[str]) -> str:
     """Return the path of a stack's file.
 
-    :raises SparkforgeError: for an unknown name; lists the known names and the searched directories.
+    :raises SparkforgeError: for an unknown name; the error lists the known names and the searched directories.
     """
     known = known_names(directories)
     if name in known:
@@ -141,7 +141,7 @@ def read_file(path: str, kind: str) -> dict[str, t.Any]:
     key = TOP_LEVEL[kind]
     try:
         with open(path, encoding="utf-8") as file:
-            # A subclass of SafeLoader, so it returns only plain data.
+            # The loader is a subclass of SafeLoader, so it returns only plain data.
             content = yaml.load(file, Loader=_UniqueKeyLoader)  # noqa: S506
     except (OSError, UnicodeDecodeError) as error:
         raise SparkforgeError(f"{path} cannot be read: {error}.", "Make it readable for Ansible's user.") from error
@@ -150,7 +150,7 @@ def read_file(path: str, kind: str) -> dict[str, t.Any]:
             f"{path} is not valid YAML: {' '.join(str(error).split())}.", "Correct that line."
         ) from error
     except (RecursionError, ValueError) as error:
-        # Thousands of brackets, and numbers or dates that Python cannot represent.
+        # These are thousands of brackets, and numbers or dates that Python cannot represent.
         raise SparkforgeError(
             f"{path} cannot be read as YAML: {' '.join(str(error).split())}.",
             "Write a mapping with few levels, and quote strings that look like numbers or dates.",

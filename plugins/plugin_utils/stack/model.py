@@ -4,8 +4,8 @@
 
 """The controller's types: a stack, in the format of the fact ``stack``, and its lock, in that of ``lock.schema.json``.
 
-A platform is the lock's identifier for Python and machine, ``cp312-linux-aarch64``; NVIDIA's is ``linux-sbsa``. A line
-is a pip requirement, pinned and with its hashes.
+A platform is the lock's identifier for Python and machine, ``cp312-linux-aarch64``; NVIDIA's name for it is
+``linux-sbsa``. A line is a pinned pip requirement with its hashes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Cuda(t.TypedDict):
 
 
 class Archive(t.TypedDict, total=False):
-    """An NVIDIA archive; ``sha256`` by NVIDIA's platform, ``variant`` empty if there is only one."""
+    """An NVIDIA archive. ``sha256`` is a mapping by NVIDIA's platforms; ``variant`` is empty if there is only one."""
 
     product: str
     component: str
@@ -67,7 +67,7 @@ class Stack(t.TypedDict):
     """The fact ``stack``; roles/stack/README.md describes every key. ``versions`` are None for excluded distributions.
 
     ``libraries`` selects the host's NVIDIA libraries and compilers: ``all``, or only those that ``wheels`` lack.
-    The role sets ``named``: whether ``stack_name`` names the stack, or it is the default.
+    The role sets ``named``: whether ``stack_name`` names the stack; otherwise it is the default.
     """
 
     name: str
@@ -112,7 +112,7 @@ class Pin:
     """A file in one source's tree that names the commit of another source.
 
     :ivar source: the source with that tree.
-    :ivar files: paths in that tree; the first existing file counts.
+    :ivar files: paths in that tree; the first file that exists is used.
     """
 
     source: str

@@ -27,7 +27,7 @@ from ...module_utils._wheel.wheel import Manifest, Wheel, of_units
 from ...module_utils._wheelhouse import publication
 from .query import Query
 
-#: The number of manifests per stack that stay in the cache; wheels that no kept manifest names are removed.
+#: The number of manifests per stack to keep in the cache; wheels that no kept manifest lists are removed.
 KEEP = 2
 #: Seconds to wait for another run that downloads the same wheel.
 WAIT = 3600.0
@@ -101,7 +101,7 @@ class Cache:
         return True
 
     def _prune(self, stack: str) -> None:
-        """Keep the newest manifests of the stack, and the wheels that a kept manifest names."""
+        """Keep the newest manifests of the stack, and the wheels that a kept manifest lists."""
         folder = os.path.dirname(self.path_of(Query(stack, "0" * 12, "")))
         mine, needed = [], set()
         for file in os.listdir(folder):
@@ -141,7 +141,7 @@ class Cache:
         """
         directory = os.path.dirname(self.wheel(wheel))
         store = os.path.dirname(directory)
-        # Thirty hosts may need the same wheel at once: only one of them fetches it.
+        # Thirty hosts may need the same wheel at once, but only one of them fetches it.
         with receipts.lock(store, wheel.sha256, WAIT):
             if os.path.isfile(self.wheel(wheel)):
                 yield None

@@ -19,12 +19,12 @@ from .cache import Cache
 from .query import Query
 from .signed import SETTING
 
-#: Seconds to wait for an answer: the controller may have no route to the hosts' fast network.
+#: Seconds to wait for an answer, because the controller may have no route to the hosts' fast network.
 PATIENCE = 10.0
 
 
 class Found(t.NamedTuple):
-    """A manifest, where it was found, and the answer of each place that was tried."""
+    """A manifest, its location, and the answer from each place that was tried."""
 
     manifest: Manifest | None
     where: str | None
@@ -95,7 +95,7 @@ class Served:
 
 
 def is_passed_over(error: SparkforgeError) -> bool:
-    """Tell whether to try the next place; not if a server answered with something wrong."""
+    """Tell whether to try the next place, which is not the case if a server's answer was wrong."""
     status = error.details.get("status")
     return int(status) >= 500 if status is not None else isinstance(error, UnreachableError)
 
@@ -109,13 +109,13 @@ def find_manifest(
     builder: str,
     allow_older: bool = False,
 ) -> Found:
-    """Look for a manifest in the places, in order, and report the answer of each.
+    """Look for a manifest in each place in order, and report the answers.
 
     :param ask_builder: returns the content of a file in the builder's wheelhouse, or None if it does not exist;
         raises OSError with a message if the builder cannot be queried.
-    :param allow_older: accept a manifest that is older than the cached one.
-    :raises SparkforgeError: if a place has a file that is not a manifest, or a manifest of another stack or an older
-        one.
+    :param allow_older: whether to accept a manifest that is older than the cached one.
+    :raises SparkforgeError: if a place has a file that is not a manifest, or a manifest that is for another stack or
+        too old.
     """
     tried: list[dict[str, str]] = []
     for source in sources:

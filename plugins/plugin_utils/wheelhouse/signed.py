@@ -16,7 +16,7 @@ from ...module_utils._core.errors import SparkforgeError
 from ...module_utils._wheel.wheel import Manifest
 from ...module_utils._wheelhouse.signature import NAMESPACE
 
-#: Type and key, as in an authorized_keys file; the rest of the line is a comment.
+#: A key's type and data, as in an authorized_keys file; the rest of the line is a comment.
 _KEY = re.compile(r"([a-z0-9@.-]+ [A-Za-z0-9+/]+=*)(?: [^\n]*)?")
 
 

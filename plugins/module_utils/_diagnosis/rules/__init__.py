@@ -2,41 +2,41 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The table of diagnoses, a data file for each topic; no Python is needed to add a rule.
+"""The table of diagnoses, a data file for each topic; adding a rule takes no Python code.
 
-Each file holds one text, in a Python string because Ansible sends a host nothing but .py files. Its order counts: of
-the rules that match, the first one is told. A rule is a name in brackets and fields, each ``field = value``; a value
-goes on in the lines below it that are indented by four blanks. Backslashes stand for themselves, and a line that begins
-with ``#`` is a comment. Fields:
+Each file holds one text, in a Python string because Ansible sends only .py files to a host. The order matters: of the
+rules that match, the first one is reported. A rule is a name in brackets, followed by fields of the form ``field =
+value``; a value continues on the following lines if they are indented by four spaces. Backslashes have no special
+meaning, and a line that begins with ``#`` is a comment. Fields:
 
 ``keys``
-    Plain texts, one a line, of which one stands in the line where the pattern begins. They are what a large log is
-    searched for.
+    Plain texts, one per line, one of which is in the line where the pattern begins. A large log is searched only for
+    these.
 ``pattern``
-    Regular expressions, one a line, any of which may match: in a line with a key, or from there into the lines below
-    it (``^`` and ``$`` are the ends of a line). A single quote stands for any of the quotes that tools print.
-    A line that begins with ``+`` goes on the one above.
+    Regular expressions, one per line, any of which may match, in a line with a key or from there into the lines below
+    it (``^`` and ``$`` are the ends of a line). A single quote matches any of the quotes that tools print.
+    A line that begins with ``+`` continues the previous one.
 ``cause``, ``remedy``
-    One sentence each. ``{found}`` is the first group that matched, or else all that did, and ``{name}`` the group
-    ``name``; the digit of ``name1`` and ``name2`` does not count, for a pattern cannot use a name twice. What stands
-    in ``[]`` is left out where a name in it has no value; brackets without a name are text.
+    One sentence each. ``{found}`` is the first group that matched, or else the complete match, and ``{name}`` is the
+    group ``name``; ``name1`` and ``name2`` also fill ``{name}``, because a pattern cannot use a name twice. A part in
+    ``[]`` is left out if a name in it has no value; brackets without a name are text.
 ``unless``
-    Patterns: a line where one matches too does not count, as one in which a tool says that it tries again.
+    Patterns that exclude a line, such as one in which a tool reports that it will try again.
 ``when``
-    The rule counts only where one of these rules, further down, matched as well.
+    The rule counts only if one of these rules, which come later in the table, matched as well.
 ``every``
-    ``yes``: {found} lists all that the pattern finds, not only the first.
+    ``yes``: {found} lists all matches of the pattern, not only the first.
 ``notice``
-    ``yes``: it is no failure by itself, and is told beside one.
+    ``yes``: the rule does not describe a failure by itself, and is reported in addition to one.
 ``values``
-    Lines ``NAME of GROUP: PATTERN => TEXT``: {NAME} is the text of the first whose pattern matches the value of the
-    group from its start on. So a version, an architecture or a name of the log decides what is said. Or ``as in RULE``:
-    the lines of a rule of the same file.
+    Lines of the form ``NAME of GROUP: PATTERN => TEXT``: {NAME} is the text of the first line whose pattern matches the
+    start of the group's value. This adapts a sentence to a version, an architecture or a name in the log. ``as in
+    RULE`` instead repeats the lines of another rule in the same file.
 ``facts``
-    The function of ``names.py`` that adds names for cause and remedy.
+    The function in ``names.py`` that adds names for cause and remedy.
 ``source``
-    Where the knowledge is public, one a line: ``owner/repository#number`` of GitHub, or a URL.
+    The public sources of the rule, one per line: ``owner/repository#number`` on GitHub, or a URL.
 
-Each rule has an example, lines that the whole table must know as this rule, in ``lab/diagnoses/<topic>.txt``: what no
-host needs. ``python -m lab.troubleshooting`` makes docs/troubleshooting.md of both.
+Each rule has an example in ``lab/diagnoses/<topic>.txt``, because no host needs it: lines that the whole table must
+recognise as this rule. ``python -m lab.troubleshooting`` makes docs/troubleshooting.md from the rules and examples.
 """

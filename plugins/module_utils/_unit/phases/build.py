@@ -18,7 +18,7 @@ from ..._core.errors import SparkforgeError
 from .. import commands, jobs as _jobs
 from ..attempt import Attempt
 
-#: How often a build that was killed for memory continues with half the jobs.
+#: How often a build that ran out of memory continues with half the jobs.
 _HALVINGS = 2
 
 

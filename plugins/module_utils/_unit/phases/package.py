@@ -25,7 +25,7 @@ def package(attempt: Attempt) -> None:
         try:
             commands.run(attempt, [attempt.cmake, "--install", paths.inside("build")], environment={"DESTDIR": staged})
         except SparkforgeError:
-            # A partial tree is useless and takes up space, which may be what is missing.
+            # A partial tree is useless and takes up space, which may be scarce.
             disk.remove(staged)
             raise
         return
@@ -37,7 +37,7 @@ def package(attempt: Attempt) -> None:
 
 
 def check(attempt: Attempt) -> None:
-    """Check that the artefact has the requested features: CMake continues without those that it did not find."""
+    """Check that the artefact has the requested features, because CMake continues without those it did not find."""
     expect = dict(attempt.unit.expect)
     if not expect:
         return
