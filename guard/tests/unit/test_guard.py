@@ -985,5 +985,6 @@ def test_alert_fires_for_its_fault_alone(tmp_path: Path):
 
 def test_alerts_use_existing_metrics():
     text = (Path(__file__).parents[3] / "docs/prometheus-alerts.yml").read_text()
-    known = {f"sparkforge_{name}" for name in journal.HELP} | {"sparkforge_proof_verdict", "sparkforge_proof_changed"}
+    proof = {f"sparkforge_proof_{name}" for name in ("verdict", "timestamp_seconds", "changed")}
+    known = {f"sparkforge_{name}" for name in journal.HELP} | proof
     assert set(re.findall(r"\bsparkforge_\w+(?=[ {)])", text)) <= known
