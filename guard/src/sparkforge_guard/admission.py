@@ -4,9 +4,9 @@
 
 """Admission: estimate the memory that a command needs, and decide whether it may start on this machine.
 
-The arithmetic is shown, line by line. Swap does not count, because the GPU's memory cannot be swapped. Clean page
-cache counts, but an engine that queries CUDA sees only free pages, so the cache is dropped for it first. A GPU with
-its own memory is judged by that memory.
+The calculation is shown line by line. Swap does not count, because the GPU's memory cannot be swapped. Clean page cache
+counts, but an engine that queries CUDA sees only free pages, so the cache is dropped for it first. If the GPU has its
+own memory, only that memory counts.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from . import models, nvml
 from ._shared.module_utils._core.errors import SparkforgeError
 from .host import GIB, Host, Memory, Process, gib
 
-#: The share of all memory that is left for the system: the guard warns below it (watch.Levels).
+#: The share of memory to leave for the system: below it, the guard warns (watch.Levels).
 RESERVE = 0.10
-#: The run-time memory of an additional compile job, as for a build.
+#: The memory that an additional compile job needs at run time, the same as in a build.
 JOB = 4 * GIB
-#: The memory of each engine outside its weights and KV cache: CUDA's context with its kernels, and the processes. The
-#: values for torch and vLLM were fitted (docs/evidence/guard.md), the others are assumptions.
+#: The memory that each engine uses besides weights and KV cache: for its CUDA context with kernels, and its processes.
+#: The values for torch and vLLM were fitted (docs/evidence/guard.md); the others are assumptions.
 OUTSIDE = {"vllm": int(3.2 * GIB), "sglang": 6 * GIB, "llama.cpp": 1 * GIB, "torch": int(1.2 * GIB)}
-#: The memory of compiled code and CUDA graphs, fitted too.
+#: The memory for compiled code and CUDA graphs, also fitted.
 COMPILED = GIB
-#: The ratio between the memory that torch's allocator takes and the size of the activations, fitted on 12 pairs:
-#: docs/evidence/guard.md.
+#: The ratio of the memory that torch's allocator takes to the size of the activations, fitted to 12 pairs
+#: (docs/evidence/guard.md).
 SLACK = 1.25
 EIGHT_BITS = ("F8_E4M3", "F8_E5M2", "I8", "U8")
-#: The option with which an engine reserves a share of all memory at once, and its default: vLLM's is from its source
-#: (vllm/config/cache.py, 0.25.1 and 0.33.0), SGLang's is an assumption.
+#: The option that sets the share of all memory that an engine reserves at startup, and its default. vLLM's default is
+#: from its source (vllm/config/cache.py, 0.25.1 and 0.33.0); SGLang's is an assumption.
 SHARES = {"vllm": ("--gpu-memory-utilization", 0.92), "sglang": ("--mem-fraction-static", 0.88)}
-#: Bytes per weight, including its scales, for the methods with which vLLM converts 16-bit weights while loading
+#: Bytes per weight, including its scales, for each method that vLLM uses to convert 16-bit weights while loading
 #: (--quantization; vllm/config/quantization.py in 0.33.0). Methods that convert only experts are left out; all others
 #: need weights that are stored in their format.
 ONLINE = {
@@ -49,7 +49,7 @@ LENGTH = {"vllm": "--max-model-len", "sglang": "--context-length", "llama.cpp": 
 
 
 class Part(t.NamedTuple):
-    """A line of the arithmetic."""
+    """A line of the calculation."""
 
     label: str
     size: int
@@ -57,7 +57,7 @@ class Part(t.NamedTuple):
 
 
 class Demand(t.NamedTuple):
-    """The memory of a command; ``pool`` is the share that the engine reserves at once, 0 if it reserves none."""
+    """The memory that a command needs; ``pool`` is the part that its engine reserves at startup, or 0."""
 
     engine: str
     parts: tuple[Part, ...]
@@ -72,12 +72,12 @@ class Demand(t.NamedTuple):
 
     @property
     def total(self) -> int:
-        """The bytes of all parts."""
+        """The size of all parts in bytes."""
         return sum(part.size for part in self.parts)
 
 
 class Verdict(t.NamedTuple):
-    """Whether a command may start; ``proposal`` has arguments that fit, ``jobs`` counts the compile jobs that fit."""
+    """Whether a command may start. ``proposal`` holds arguments that would fit, ``jobs`` the number of compile jobs."""
 
     answer: str
     demand: Demand
@@ -89,7 +89,7 @@ class Verdict(t.NamedTuple):
 
 
 class Options:
-    """The options of a command line, with hyphens or underscores."""
+    """The options on a command line, spelled with hyphens or underscores."""
 
     def __init__(self, arguments: t.Sequence[str]) -> None:
         self.arguments = list(arguments)
@@ -104,7 +104,7 @@ class Options:
         return latest
 
     def has(self, *names: str) -> bool:
-        """Tell whether one of these options, which take no value, is set."""
+        """Tell whether any of these flags is set."""
         return any(word.replace("_", "-") in names for word in self.arguments)
 
     def number(self, usual: float, *names: str) -> float:
@@ -122,7 +122,7 @@ class Options:
 
 
 def size_of(text: str) -> int:
-    """Return the number of bytes for a text such as ``40G`` (GiB).
+    """Convert a size such as ``40G`` (GiB) to bytes.
 
     :raises SparkforgeError: if the text is not a size.
     """
@@ -147,7 +147,7 @@ def engine_of(command: t.Sequence[str]) -> str:
 
 
 def model_of(engine: str, command: t.Sequence[str]) -> str:
-    """Return the model's path from a command."""
+    """Return the path of the model that a command loads."""
     options = Options(command)
     if engine == "llama.cpp":
         return options.value("-m", "--model")
@@ -213,7 +213,7 @@ def _demand(engine: str, options: Options, model: models.Model, total: int) -> D
         name, usual = SHARES[engine]
         share = options.number(usual, name)
         pool = int(share * total)
-        # SGLang's share contains only weights and cache.
+        # SGLang's share covers only weights and cache.
         within = tuple(lines if engine == "vllm" else lines[:2])
         least = sum(part.size for part in within)
         lines = [Part("the engine's share", pool, f"{share:g} of {gib(total)}, filled at once"), *lines[len(within) :]]
@@ -224,7 +224,7 @@ def _demand(engine: str, options: Options, model: models.Model, total: int) -> D
 
 
 def _weights(engine: str, options: Options, model: models.Model) -> tuple[int, str]:
-    """Return the bytes of the weights as the engine stores them, and their computation."""
+    """Return the size of the weights in bytes as the engine stores them, and the formula."""
     shown = ", ".join(f"{kind} {gib(part)}" for kind, part in sorted(model.weights.items()))
     method = options.value("--quantization", "-q")
     if engine != "vllm" or method not in ONLINE or not model.linear:
@@ -237,9 +237,10 @@ def _weights(engine: str, options: Options, model: models.Model) -> tuple[int, s
 def _activations(
     engine: str, options: Options, model: models.Model, tokens: int, length: int, batch: int
 ) -> tuple[int, str]:
-    """Return the bytes of the activations for ``tokens`` tokens, and their computation."""
+    """Return the size of the activations for ``tokens`` tokens in bytes, and the formula."""
     if engine == "llama.cpp":
-        # One buffer serves every step and has the size of the largest: scores over the vocabulary, or over the context.
+        # One buffer serves every step, so it is as large as the largest: scores over the vocabulary, or over the
+        # context.
         largest, formula = model.vocabulary + 2 * model.hidden, f"{model.vocabulary} + 2 x {model.hidden}"
         each = length * (model.heads + 1) + 5 * model.hidden + model.width
         if options.value("-fa", "--flash-attn") in ("off", "0") and each > largest:
@@ -255,9 +256,9 @@ def _activations(
 
 
 def plan(requested: Demand, memory: Memory, holders: t.Sequence[Process] = (), cores: int = 1) -> Verdict:
-    """Return whether a command may start.
+    """Decide whether a command may start.
 
-    :param holders: the processes that hold GPU memory now.
+    :param holders: the processes that currently hold GPU memory.
     """
     reserve = int(memory.total * RESERVE)
     room = memory.available - reserve
@@ -285,7 +286,7 @@ def plan(requested: Demand, memory: Memory, holders: t.Sequence[Process] = (), c
 
 
 def propose(requested: Demand, room: int, total: int) -> tuple[str, ...]:
-    """Return arguments with which a command fits, or ()."""
+    """Return arguments that would make a command fit, or ()."""
     pool = room - (requested.total - (requested.pool or requested.least))
     arguments: tuple[str, ...] = ()
     if requested.pool:
@@ -357,7 +358,7 @@ def refusal(verdict: Verdict) -> SparkforgeError:
 
 
 def drop_caches(model_path: str) -> str:
-    """Drop the clean page cache if root, else that of the model's files; return a description of the dropped cache."""
+    """Drop the clean page cache as root, else that of the model's files; return a description of the dropped cache."""
     os.sync()
     try:
         with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as stream:

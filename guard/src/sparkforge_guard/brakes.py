@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Brakes: a unit that was starting when the machine went down does not take it down again at the next boot.
+"""Brakes: prevent a unit that was starting when the machine went down from taking it down again at the next boot.
 
 ``may-start UNIT`` is the unit's ExecCondition=. A start is unsafe until the unit has run for ten minutes, or the
-machine was shut down properly. If an earlier boot left an unsafe start, this and all later starts are refused until
-``allow UNIT`` is run.
+machine was shut down properly. If an earlier boot ended with an unsafe start, this start and all later ones are refused
+until ``allow UNIT`` is run.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def boot_id() -> str:
 
 
 def read(state: str) -> dict[str, dict[str, t.Any]]:
-    """Return the record of each unit's starts; a torn file counts as empty."""
+    """Return the record of each unit's starts; an incomplete file counts as empty."""
     try:
         with open(os.path.join(state, FILE), encoding="utf-8") as stream:
             starts = json.load(stream)
@@ -53,15 +53,15 @@ def replace(path: str, text: str) -> None:
 
 
 def braked(state: str) -> dict[str, str]:
-    """Return the units that stay off, each with the reason."""
+    """Return each unit whose starts are refused, with the reason."""
     starts = {unit: start for unit, start in read(state).items() if isinstance(start, dict)}
     return {unit: str(start["off"]) for unit, start in starts.items() if start.get("off")}
 
 
 def may_start(state: str, unit: str, boot: str, most: int = 1) -> str:
-    """Record a start; return the reason of a refusal, or ''.
+    """Record a start. Return the reason if it is refused, or ''.
 
-    :param most: the number of consecutive boots that may end without a shutdown before starts are refused.
+    :param most: how many consecutive boots may end without a shutdown before starts are refused.
     """
     starts = read(state)
     start = starts.get(unit) or {}
@@ -79,10 +79,10 @@ def may_start(state: str, unit: str, boot: str, most: int = 1) -> str:
 
 
 def mark_healthy(state: str) -> None:
-    """Clear the count of units that have run for ten minutes in this boot."""
+    """Reset the failure count of each unit that has run for ten minutes in this boot."""
     starts = read(state)
     old = [start for start in starts.values() if start.get("unsafe") and start.get("boot") == boot_id()]
-    # The time of day may be changed meanwhile, so use the uptime.
+    # Use the uptime, because the clock may have been set in the meantime.
     due = [start for start in old if time.monotonic() - start.get("uptime", 0) >= HEALTHY]
     for start in due:
         start.update({"unsafe": False, "downs": 0})
@@ -132,9 +132,9 @@ def is_shutting_down() -> bool:
 
 
 def drop_in(unit: str, program: str, settings: str, starts: int) -> str:
-    """Return a unit's drop-in: starts are counted and limited, with increasing pauses between them."""
+    """Return a unit's drop-in, which counts and limits starts and puts increasing pauses between them."""
     text = f"{WRITTEN}[Unit]\nAfter=sparkforge-guard.service\n"
-    # sparkforge's own units limit their restarts themselves, by the allowed duration of a start.
+    # sparkforge's own units already limit their restarts, according to how long a start may take.
     own = unit.startswith("sparkforge-")
     if not own:
         text += f"StartLimitBurst={starts}\nStartLimitIntervalSec=1h\n"
@@ -143,5 +143,5 @@ def drop_in(unit: str, program: str, settings: str, starts: int) -> str:
 
 
 def is_unit(name: str) -> bool:
-    """Tell whether a name is the name of a service."""
+    """Tell whether this is a valid name for a service unit."""
     return re.fullmatch(r"[A-Za-z0-9:_.@-]+\.service", name) is not None

@@ -32,9 +32,9 @@ USAGE = """sparkforge-guard keeps a machine whose CPU and GPU share one memory f
   admit [--needs 40G] -- COMMAND  compute the memory that a command takes; exit status 1 if it does not fit
 
 SETTINGS is a file with a JSON object, such as {"first": ["jupyter-*"]}; {} is enough."""
-#: The number of arguments of each command that reads settings.
+#: The number of arguments that each command with settings takes.
 ARGUMENTS = {**dict.fromkeys(("run", "install", "remove", "cap", "uncap", "figures"), 1), "allow": 2, "may-start": 2}
-#: The stack size of the second thread in bytes; all of it is kept in memory.
+#: The stack size of the second thread in bytes; all of it is locked in memory.
 STACK = 512 << 10
 
 
@@ -92,7 +92,7 @@ def install(options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any
 
 
 def admit(options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
-    """Return the verdict for a command, or raise the reason against it; never change anything."""
+    """Return the verdict for a command, or raise an error with the reason against it; never change anything."""
     from . import admission, models
 
     del check_mode

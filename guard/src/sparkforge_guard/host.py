@@ -2,11 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reads a host's memory, its pressure, and the processes that hold memory, often and while memory is short.
+"""Reads a host's memory and memory pressure, and the processes that hold memory, frequently and while memory is short.
 
-Formats: proc_meminfo(5), the kernel's Documentation/accounting/psi.rst, proc_pid_stat(5), proc_pid_status(5).
-Processes are identified by facts from the kernel, namely account, control group and executable, because a process
-chooses its own name.
+Formats: proc_meminfo(5), the kernel's Documentation/accounting/psi.rst, proc_pid_stat(5), proc_pid_status(5). A process
+can choose its own name, so processes are identified by facts from the kernel: account, control group and executable.
 """
 
 from __future__ import annotations
@@ -33,15 +32,15 @@ SMALL = 16 << 20
 DISPLAY_NAMES = (
     "Xorg", "Xwayland", "gnome-shell", "gnome-session*", "plasmashell", "kwin*", "gdm*", "sddm", "lightdm",
 )  # fmt: skip
-#: The maximum size of a status file, enough for an account with 65,536 groups, and the CPU time in seconds for reading
-#: open descriptors.
+#: The maximum size of a status file, which is enough for an account with 65,536 groups, and the CPU time in seconds
+#: that may be spent on reading open descriptors.
 LONGEST_STATUS, LONGEST_LOOK = 1 << 20, 1.0
 
 _FIELD = re.compile(rb"^(\w+): +(\d{1,15}) kB$", re.M)
 _PRESSURE = re.compile(rb"^(some|full) avg10=(\d+\.\d+)", re.M)
 _OWN = re.compile(rb"^(RssAnon|RssShmem|VmSwap):\s+(\d{1,15}) kB$", re.M)
 _DISPLAY = re.compile("|".join(map(fnmatch.translate, DISPLAY_NAMES)))
-#: A unit is in nested slices; in a user's systemd instance it is in further slices and units.
+#: A unit's path begins with nested slices; in a user's systemd instance, further units and slices come before it.
 _UNIT = re.compile(
     r"(?:/user\.slice(?:/[^/]+\.slice)*/user@\d+\.service(?=/))?(?:/[^/]+\.slice)*"
     r"/([^/]+\.(?:service|scope|mount|socket))(?=/|$)"
@@ -51,7 +50,7 @@ _TMPFS = re.compile(rb"^(\d+) .* - tmpfs ", re.M)
 
 
 class Memory(t.NamedTuple):
-    """The memory of a host at one moment, in bytes; pressure in per cent of the last ten seconds, -1 if unknown."""
+    """A host's memory at one moment, in bytes. Pressure is a percentage of the last ten seconds, or -1 if unknown."""
 
     time: float
     total: int
@@ -62,9 +61,9 @@ class Memory(t.NamedTuple):
     swap_free: int
     some: float
     full: float
-    #: Memory that belongs to no process, no cache and not to the kernel: on a unified machine, the GPU's.
+    #: Memory that belongs neither to processes, caches nor the kernel: with unified memory, the GPU's.
     unaccounted: int
-    #: Shared memory of processes, and files in a tmpfs or memfd, which no process has to map.
+    #: The processes' shared memory, and files in a tmpfs or memfd, even if no process maps them.
     shared: int
 
 
@@ -85,7 +84,7 @@ class Process(t.NamedTuple):
     path: str
     #: The part of ``own`` that is mapped shared memory.
     shared: int = 0
-    #: The name of its executable, for DISPLAY_NAMES, if only root can write that file.
+    #: The name of its executable if only root can write that file; needed for DISPLAY_NAMES.
     exe: str = ""
 
     @property
@@ -95,31 +94,31 @@ class Process(t.NamedTuple):
 
     @property
     def kind(self) -> tuple[str | int, ...]:
-        """The key of processes of one kind: name, unit, account, and the user's slice or the group at its level."""
+        """The key of a kind of processes: name, unit, account, and the user's slice or the group at its level."""
         return (self.name, self.unit, self.uid, *self.path.split("/")[1:3])
 
 
 def gib(size: float) -> str:
-    """Return a size as text."""
+    """Return a size in GiB as text."""
     return f"{size / GIB:.1f} GiB"
 
 
 def unit_of(path: str) -> str:
-    """Return the unit of a control group, ignoring groups within the unit."""
+    """Return the unit that a control group belongs to, ignoring groups within the unit."""
     match = _UNIT.match(path)
     return match[1] if match else ""
 
 
 class Host:
-    """Reads one host; files that are read often stay open.
+    """Reads one host, and keeps the files that it reads often open.
 
-    :param proc: the directory of procfs, for tests.
-    :param meminfo: another file in that format, for tests within a control group.
+    :param proc: the procfs directory; tests pass another.
+    :param meminfo: a file to read instead of /proc/meminfo, for tests within a control group.
     """
 
     def __init__(self, proc: str = PROC, meminfo: str = "") -> None:
         self.proc = proc
-        #: The system's files; the guard's own unit mounts others over some of them.
+        #: The system's root directory: the guard's own unit has other mounts over some of it.
         self.root = f"{proc}/1/root"
         self._meminfo = os.open(meminfo or f"{proc}/meminfo", os.O_RDONLY)
         try:
@@ -127,11 +126,11 @@ class Host:
             self._stalled()
         except OSError:
             self._pressure = -1
-        #: Name, control group and unit by pid, start and name, read once for each program.
+        #: The name, control group and unit by pid, start and name, read once per program.
         self._known: dict[tuple[int, float, bytes], tuple[str, str, str]] = {}
-        #: The control group that contains systemd's groups: the container's group in a container.
+        #: The control group that contains systemd's groups; in a container, the container's group.
         self._groups = _control_group(f"{proc}/1/cgroup").removesuffix("/init.scope").rstrip("/")
-        #: The mount of all memfds on this machine.
+        #: The mount id that all memfds on this machine share.
         with open(os.memfd_create("probe"), "rb") as memfd:
             self._memfds = _mount(f"/proc/self/fdinfo/{memfd.fileno()}")
 
@@ -175,7 +174,7 @@ class Host:
         """Return each process on the host that holds memory.
 
         :param gpu: the GPU memory of each process, by pid.
-        :param swapped: whether memory may be in swap, so that resident memory does not show all large processes.
+        :param swapped: whether memory may be in swap, so that a large process may have little resident memory.
         :param known: processes to leave out.
         """
         pids = {int(name) for name in os.listdir(self.proc) if name.isdigit()}
@@ -196,10 +195,11 @@ class Host:
             if fields[0] == b"Z" and int(fields[17]) > 1:
                 thread, fields = _living(directory)
             parent, group, resident = int(fields[1]), int(fields[2]), int(fields[21]) * PAGE
-            # A kernel thread has no memory of its own; a zombie has freed its memory.
+            # A kernel thread has no memory of its own, and a zombie has freed its memory.
             if fields[0] in (b"Z", b"X") or fields[20] == b"0":
                 return None
-            # The account owns the directory even if the process is closed to other accounts (prctl(2), DUMPABLE).
+            # The directory belongs to the account even if other accounts may not inspect the process (prctl(2),
+            # DUMPABLE).
             own, shared, uid = resident, 0, self._account(directory)
             if swapped or resident >= SMALL:
                 figures = {kind: int(size) << 10 for kind, size in _OWN.findall(_read(f"{thread}/status"))}
@@ -219,10 +219,10 @@ class Host:
         return os.stat(directory).st_uid
 
     def _file(self, directory: str, name: str) -> str:
-        """Return the name of a process' executable if it is the system's file called ``name``, else ''.
+        """Return the name of a process's executable if it is the system's own file called ``name``, else ''.
 
-        The link may lead anywhere, because users can mount anything for their processes. Compare the mounts first,
-        because a user's file system could make the guard wait for any query about the file.
+        The link may point anywhere, because users can mount anything for their processes. Compare the mounts first,
+        because on a user's file system any query about the file could make the guard wait.
         """
         try:
             path = os.readlink(f"{directory}/exe")
@@ -238,10 +238,10 @@ class Host:
             return ""
 
     def unmapped(self, processes: t.Mapping[int, Process]) -> dict[int, int]:
-        """Return the bytes of open in-memory files (memfd or tmpfs) that each process does not map; this is slow.
+        """Return how many bytes of in-memory files (memfd or tmpfs) each process has open but not mapped; this is slow.
 
-        A file counts for the oldest process of the account that owns it, and for a process of another account only if
-        the file has no name with which that process could have opened it.
+        A file is charged to the oldest process of the account that owns it, and to a process of another account only if
+        the file has no name by which that process could have opened it.
         """
         mounts = {self._memfds}
         with contextlib.suppress(OSError):
@@ -281,7 +281,7 @@ class Host:
         try:
             handle = os.pidfd_open(process.pid)
         except (AttributeError, OSError):
-            # The process is gone, or this is Linux before 5.3 or a Python built for it.
+            # The process is gone, or this is Linux before 5.3, or a Python built for it.
             handle = -1
         try:
             if not self.alive(process):
@@ -298,7 +298,7 @@ class Host:
         """Tell whether a process still holds its memory.
 
         An exiting process frees its address space first and then the memory of its files, such as the GPU's. It has
-        freed all when it is a zombie without other threads.
+        freed everything once it is a zombie without other threads.
         """
         try:
             _name, fields = _stat(f"{self.proc}/{process.pid}")
@@ -313,13 +313,13 @@ class Host:
         return moment + time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic()
 
     def gpu_users(self) -> list[int]:
-        """Return the processes that have an NVIDIA device open; slow, and the only source without NVML."""
+        """Return the processes that have an NVIDIA device open. This is slow, but the only source without NVML."""
         pids = [int(name) for name in os.listdir(self.proc) if name.isdigit()]
         return [pid for pid in pids if any(re.match(r"/dev/nvidia\d", target) for _link, target in self._opened(pid))]
 
 
 def _handle(path: str) -> t.BinaryIO:
-    """Return a handle for a file without opening the file."""
+    """Return a handle to a file without opening the file itself (O_PATH)."""
     return open(path, "rb", 0, opener=lambda name, _flags: os.open(name, os.O_PATH | os.O_CLOEXEC))
 
 
@@ -327,11 +327,11 @@ def _read(path: str) -> bytes:
     """Return the content of a kernel file."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        text = os.read(descriptor, 4096)
-        if len(text) == 4096:
-            while len(text) < LONGEST_STATUS and (more := os.read(descriptor, 1 << 16)):
-                text += more
-        return text
+        content = os.read(descriptor, 4096)
+        if len(content) == 4096:
+            while len(content) < LONGEST_STATUS and (more := os.read(descriptor, 1 << 16)):
+                content += more
+        return content
     finally:
         os.close(descriptor)
 
@@ -344,7 +344,7 @@ def _stat(directory: str) -> tuple[bytes, list[bytes]]:
 
 
 def _living(directory: str) -> tuple[str, list[bytes]]:
-    """Return a living thread of a process whose first thread has exited, and the process' figures from it.
+    """Return the directory of a live thread if a process's first thread has exited, and the fields of its stat file.
 
     :raises OSError: if no thread is alive.
     """
@@ -357,7 +357,7 @@ def _living(directory: str) -> tuple[str, list[bytes]]:
 
 
 def _control_group(path: str) -> str:
-    """Return a process' control group from its cgroup file: systemd's own hierarchy, or that of version 2."""
+    """Return a process's control group from its cgroup file: in systemd's own hierarchy, or in that of version 2."""
     try:
         text = _read(path).decode("latin-1")
     except OSError:

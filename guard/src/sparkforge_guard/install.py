@@ -33,7 +33,7 @@ MOTD = "/etc/update-motd.d/62-sparkforge-guard"
 STATE: str = guard_settings.DEFAULTS["state_directory"]
 NAME = "sparkforge-guard"
 CAPS = f"{NAME}-caps"
-#: Other memory guards: two guards would kill two processes for the same shortage.
+#: Other memory guards. Two guards would kill two processes for the same shortage.
 OTHERS = ("earlyoom.service", "nohang.service", "nohang-desktop.service")
 
 
@@ -45,7 +45,7 @@ def unit(name: str, root: str, textfile: str = "") -> bytes:
 
 
 class Installation:
-    """The guard on one host.
+    """Installs the guard on one host, or removes it.
 
     :param options: settings (settings.py), and the ``state``, present or absent.
     :param own: the content of this program's file.
@@ -157,7 +157,7 @@ class Installation:
     def _follow(
         self, changes: t.Mapping[str, tuple[bytes | None, bytes | None]], before: t.Mapping[str, t.Any]
     ) -> None:
-        """Set or undo the state that belongs to the installed files.
+        """Bring the running system in line with the installed files.
 
         :param before: the settings of the previous installation.
         """

@@ -30,7 +30,8 @@ from .host import Host, Memory, Process, gib
 from .watch import Act
 
 LONGEST_RECORD = 2 << 20
-#: Seconds between GPU readings while memory is sufficient, between metrics, and between searches for the driver.
+#: Seconds between readings of the GPU while there is enough memory, between metrics, and between searches for the
+#: driver.
 GPU_EVERY, METRICS_EVERY, CONNECT_EVERY = 5.0, 15.0, 60.0
 HELP = {
     "memory_available_bytes": "what a program can still get: free memory, and caches that can be dropped",
@@ -106,7 +107,7 @@ def metrics(samples: t.Iterable[tuple[str, t.Mapping[str, str], float | None]]) 
 
 
 class Journal(threading.Thread):
-    """The second thread, which does all the work that may block.
+    """The second thread, which does all work that may block.
 
     :param textfile: the directory of node_exporter's textfile collector, or ''.
     """
@@ -258,7 +259,7 @@ class Journal(threading.Thread):
 
 
 def spread(held: t.Mapping[int, int], memory: Memory) -> dict[int, int]:
-    """Assign equal parts of the unaccounted memory to processes whose GPU memory is unknown."""
+    """Divide the unaccounted memory equally among the processes whose GPU memory is unknown."""
     unknown = [pid for pid, size in held.items() if not size]
     rest = max(0, memory.unaccounted - sum(held.values()))
     return {**held, **dict.fromkeys(unknown, rest // max(1, len(unknown)))}

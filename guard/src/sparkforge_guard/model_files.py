@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Readers for a model's files: JSON, the header of safetensors (8 bytes of length, JSON, data) and GGUF's metadata.
+"""Readers for a model's files: JSON, safetensors headers (an 8-byte length, then JSON) and GGUF metadata.
 
 The model's author controls these files, and root reads them before the server starts. Each reader accepts only regular
-files (a link within a hub's cache leads to one), and limits bytes, entries and digits.
+files (also through links, as in a hub's cache), and limits bytes, entries and digits.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ import typing as t
 from ._shared.module_utils._core import disk
 from ._shared.module_utils._core.errors import SparkforgeError
 
-#: The maximum size of JSON in bytes. The largest configurations list each unquantised layer, 0.5 MB; a safetensors
-#: header has about 130 bytes per tensor, and files of 5 to 10 GB have some thousand tensors.
+#: The maximum size of JSON in bytes. The largest configurations list each unquantised layer and take 0.5 MB. A
+#: safetensors header has about 130 bytes per tensor, and a file of 5 to 10 GB has about a thousand tensors.
 LONGEST_CONFIG, LONGEST_HEADER = 4 << 20, 16 << 20
-#: The maximum size of all headers of a model in bytes, and the maximum number of lists and objects in a piece of JSON.
+#: The maximum size of all of a model's headers in bytes, and the maximum number of lists and objects in a JSON text.
 ALL_HEADERS, MOST_PARTS = 64 << 20, 1 << 20
-#: The maximum number of digits in an integer, as many as 2^63 has.
+#: The maximum number of digits in an integer; 2^63 has 19.
 DIGITS = 19
 #: The maximum number of entries in a model's directory.
 MOST_ENTRIES = 20_000
-#: Limits for GGUF: pairs, bytes of a name, elements of all lists together, and elements of a list that is kept. A
-#: tokenizer has some 300,000 tokens and 500,000 merges; a list with each layer's size has one number per layer.
+#: Limits for GGUF: pairs, bytes in a name, elements in all lists together, and elements in a list that is kept. A
+#: tokenizer has about 300,000 tokens and 500,000 merges; a list of layer sizes has one number per layer.
 MOST_PAIRS, LONGEST_NAME, MOST_ELEMENTS, KEPT_ELEMENTS = 1 << 16, 1 << 16, 1 << 22, 1 << 12
 #: The bits of each safetensors data type.
 BITS = {
@@ -158,7 +158,7 @@ def _tensor(path: str, name: str, row: t.Any) -> tuple[Tensor, int]:
     """Return a tensor, and the offset of the end of its data."""
     try:
         kind, shape, (begin, end) = row["dtype"], tuple(row["shape"]), row["data_offsets"]
-        # 2^63 exceeds any file. Each factor is checked before the product is computed.
+        # No file has 2^63 bytes. Each factor is checked before the product is computed.
         fits = len(shape) <= 16 and all(
             type(length) is int and 0 <= length < 1 << 40 for length in (*shape, begin, end)
         )
@@ -226,7 +226,7 @@ class _Metadata:
         if kind == _GGUF_TEXT:
             length = self._number("Q")
             if length > LONGEST_NAME:
-                # This may be a chat template.
+                # A text of this length may be a chat template, which is not needed.
                 self._skip(length)
                 return ""
             return self._stream.read(length).decode("utf-8", "replace")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reads a model's memory from its files: the weights by data type, and the KV cache per token.
+"""Reads from a model's files how much memory it needs: the weights by data type, and the KV cache per token.
 
 It reads config.json and the headers of safetensors files or of a GGUF file, but not the weights. The files are
 compared with each other: an incomplete file, or a config that does not match its weights, is an error, because the
@@ -19,21 +19,21 @@ from . import model_files
 from ._shared.module_utils._core.errors import SparkforgeError
 from .model_files import Tensor, torn
 
-#: Types that pack several weights into a number, so that a tensor's shape differs from the layer's.
+#: Types that pack several weights into one number, so that a tensor's shape differs from its layer's.
 PACKED = ("U8", "I8", "I32", "U32", "F4")
 BYTES = {"float64": 8, "float32": 4, "float": 4, "float16": 2, "half": 2, "bfloat16": 2, "float8_e4m3fn": 1}
 _LAYER = re.compile(r"(?:^|\.)(?:layers|h|blocks)\.(\d{1,6})\.")
-#: The upper limit of sizes in a model's configuration.
+#: The upper limit for sizes in a model's configuration.
 MOST = 1 << 40
 
 
 class Model(t.NamedTuple):
-    """A model's memory."""
+    """The memory that a model needs."""
 
     path: str
-    #: Bytes of the weights by data type.
+    #: The size of the weights in bytes, by data type.
     weights: dict[str, int]
-    #: Layers whose KV cache holds all tokens, and layers whose cache holds the last ``window`` tokens.
+    #: The number of layers whose KV cache holds all tokens, and of those whose cache holds the last ``window`` tokens.
     full: int
     sliding: int
     window: int
@@ -49,21 +49,21 @@ class Model(t.NamedTuple):
     largest: int = 0
     #: The count of query heads.
     heads: int = 0
-    #: Bytes and count of numbers in the layers' matrices that an engine can convert while loading them.
+    #: The bytes, and the count of numbers, in the layer matrices that an engine can convert while loading them.
     linear: tuple[int, int] = (0, 0)
 
     @property
     def total(self) -> int:
-        """The bytes of all weights."""
+        """The size of all weights in bytes."""
         return sum(self.weights.values())
 
     def cache(self, tokens: int, batch: int, size: float) -> int:
-        """Return the bytes of the KV cache for ``batch`` sequences of ``tokens`` tokens."""
+        """Return the size of the KV cache in bytes for ``batch`` sequences of ``tokens`` tokens."""
         return int((self.full * tokens + self.sliding * min(tokens, self.window)) * batch * self.width * size)
 
 
 class UnknownError(SparkforgeError):
-    """The memory of a command cannot be estimated; the user has to declare it."""
+    """The memory that a command needs cannot be estimated, so the user has to declare it."""
 
 
 def unknown(cause: str) -> UnknownError:
@@ -72,7 +72,7 @@ def unknown(cause: str) -> UnknownError:
 
 
 def read(path: str) -> Model:
-    """Return the model in a directory with config.json or in a GGUF file.
+    """Return the model in a directory with a config.json, or in a GGUF file.
 
     :raises SparkforgeError: if the path is not a model, a file is incomplete, or the config does not match the weights.
     """
@@ -99,7 +99,7 @@ def _config(path: str) -> dict[str, t.Any]:
         raise unknown(f"There is no {path}.") from None
     if not isinstance(config, dict):
         raise torn(path, "is no object")
-    # Multimodal models have the language model's configuration in a section.
+    # Multimodal models keep the language model's configuration in a section.
     parts = [config, *(section for section in config.values() if isinstance(section, dict))]
     parts += [section for part in parts[1:] for section in part.values() if isinstance(section, dict)]
     language = next((part for part in parts if isinstance(part.get("num_hidden_layers"), int)), None)
@@ -149,7 +149,7 @@ def _tensors(directory: str, names: t.Sequence[str]) -> dict[str, Tensor]:
     missing = sorted(set(listed) - set(files))
     if missing:
         raise torn(directory, f"lacks {missing[0][:80]} and {len(missing) - 1} more of its files")
-    # Other files, such as a single file with all weights, would count twice.
+    # Leave out other files: a single file with all weights, for example, would be counted twice.
     return model_files.safetensors(directory, listed)
 
 
@@ -182,7 +182,7 @@ def _heads(config: t.Mapping[str, t.Any]) -> tuple[int, int]:
 
 
 def _linear(config: t.Mapping[str, t.Any], tensors: t.Mapping[str, Tensor]) -> tuple[int, int]:
-    """Return bytes and count of numbers of the language model's unquantised matrices, without embeddings and output."""
+    """Return bytes and count of numbers in the language model's unquantised matrices, except embeddings and output."""
     if "quantization_config" in config or "compression_config" in config:
         return 0, 0
     matrices = [
@@ -221,7 +221,7 @@ def _model(path: str, config: t.Mapping[str, t.Any], tensors: t.Mapping[str, Ten
 
 
 def _gguf(path: str) -> Model:
-    """Read the metadata of a GGUF file."""
+    """Return the model that a GGUF file's metadata describes."""
     size, pairs = model_files.gguf(path)
     kind = str(pairs.get("general.architecture"))[:80]
 

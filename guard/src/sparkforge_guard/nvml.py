@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""NVIDIA's management library (NVML) or a file instead: GPU memory by process, power, clocks and temperature.
+"""NVIDIA's management library (NVML), or a file that replaces it: GPU memory by process, power, clocks, temperature.
 
 Names and structures are from nvml.h of CUDA 13. A GB10 returns "not supported" for many queries, which is not an error.
 """
@@ -16,7 +16,8 @@ import typing as t
 LIBRARY = "libnvidia-ml.so.1"
 NOT_AVAILABLE = (1 << 64) - 1
 MOST_PROCESSES = 256
-#: The bits of nvmlClocksEventReasons that indicate a fault; the others are an owner's choice, or an idle GPU.
+#: The bits of nvmlClocksEventReasons that indicate a fault; the others come from the owner's settings, or from an idle
+#: GPU.
 SLOWED = {0x8: "hardware slowdown", 0x20: "software thermal", 0x40: "hardware thermal", 0x80: "power brake"}
 CHOSEN = {0x2: "application clocks", 0x4: "software power cap"}
 
@@ -59,7 +60,7 @@ class Nvml:
         return None if self._call(name, *arguments, ctypes.byref(value)) else int(value.value)
 
     def processes(self) -> dict[int, int]:
-        """Return the bytes of each process that uses a GPU; 0 if the driver does not report them."""
+        """Return each process's GPU memory in bytes, or 0 if the driver does not report it."""
         held: dict[int, int] = {}
         for device in self._devices:
             for kind in ("Compute", "Graphics"):
@@ -118,7 +119,7 @@ class Nvml:
 
 
 class Recorded:
-    """A file instead of NVML: ``{"processes": {"PID": BYTES}, "devices": [...]}``, read again each time."""
+    """A file that stands in for NVML: ``{"processes": {"PID": BYTES}, "devices": [...]}``, read again on each call."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -132,7 +133,7 @@ class Recorded:
         return content if isinstance(content, dict) else {}
 
     def processes(self) -> dict[int, int]:
-        """Return the bytes of each process."""
+        """Return each process's GPU memory in bytes."""
         return {int(pid): int(size) for pid, size in self._read().get("processes", {}).items()}
 
     def devices(self) -> list[Device]:

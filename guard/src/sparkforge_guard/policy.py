@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Chooses the process to kill when memory runs out: pure, from the memory that processes hold and its growth."""
+"""Pure functions that choose the process to kill when memory runs out, by the memory each one holds and its growth."""
 
 from __future__ import annotations
 
@@ -26,35 +26,34 @@ PROTECTED_UNITS = (
     "ssh.service", "sshd.service", "ssh@*.service", "dbus.service", "systemd-*.service", "init.scope", "gdm*.service",
     "display-manager.service", "sparkforge-guard.service", "NetworkManager.service",
 )  # fmt: skip
-#: Units in which users' programs stay on a host without pam_systemd: only root's processes in these units belong to
-#: the system.
+#: Units that contain users' programs on a host without pam_systemd: only root's processes in them belong to the system.
 LOGIN_UNITS = ("ssh.service", "sshd.service", "ssh@*.service", "cron.service", "crond.service", "atd.service")
-#: System accounts have a lower uid (SYS_UID_MAX in login.defs).
+#: System accounts have a uid below this (SYS_UID_MAX in login.defs).
 ORDINARY = 1000
-#: The share of all memory that a user's display may hold, because a library loaded into it could allocate anything.
+#: The share of all memory that a user's display may hold: a library loaded into it could allocate any amount.
 DISPLAY = 0.05
-#: Builds, which take hours, are killed only if no model is left to kill. A user's build, recognised only by name, is
-#: spared only as long as that user's other processes can be killed.
+#: Builds, which take hours, are killed only if no model is left to kill. A user's build is recognised only by its name,
+#: so it is spared only while other processes of that user can be killed.
 LAST_UNITS = tuple(f"sparkforge-{unit}-*" for unit in ("llvm", "triton", "pytorch", "torch*", "flash_attention"))
 LAST_NAMES = ("ninja", "cmake", "cc1*", "nvcc", "cicc", "ptxas", "c++", "g++*", "gcc*", "clang*", "ld", "ld.*", "as")
-#: The share of all memory from which a process or a group is large.
+#: A process or group is large if it holds at least this share of all memory.
 LARGE = 0.02
-#: The share of the lost memory by which a culprit's memory grew.
+#: A culprit's memory grew by at least this share of the lost memory.
 CULPRIT = 0.5
 #: A group of at least MANY processes, half of which are younger than YOUNG seconds, is a swarm.
 MANY, YOUNG = 16, 10.0
-#: Limits that data loaders and builds do not exceed: processes with one name, generations of them, and the share of
-#: young processes that have lost their parent.
+#: Limits that data loaders and builds do not exceed: the number of processes with the same name, the number of their
+#: generations, and the share of young processes whose parent has exited.
 BOUND, GENERATIONS, ORPHANS = 64, 3, 0.25
 #: Processes that adopt orphans: the first process of a machine, a user's systemd, or a container's init.
 REAPERS = ("systemd", "init", "tini", "dumb-init", "docker-init", "catatonit")
-#: For a part of the last seconds: the minimum share of memory that was lost, and the growth, relative to the loss, from
+#: For part of the last few seconds: the minimum share of memory that was lost, and the ratio of growth to loss above
 #: which the GPU's figures must have been late.
 BURST, LATE = 0.1, 1.5
 
 
 class Rules(t.NamedTuple):
-    """Patterns of names, units and (with a slash) control groups that are never killed, killed first, killed last."""
+    """Patterns for names, units and (with a slash) control groups: never killed, killed first, and killed last."""
 
     protected: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
@@ -70,16 +69,16 @@ class Group(t.NamedTuple):
 
     @property
     def held(self) -> int:
-        """The bytes that all of them hold."""
+        """The memory in bytes that all of them hold."""
         return sum(process.held for process in self.members)
 
     @property
     def gpu(self) -> int:
-        """The bytes of GPU memory that they hold."""
+        """The GPU memory in bytes that they hold."""
         return sum(process.gpu for process in self.members)
 
     def since(self, before: t.Mapping[int, int]) -> Group:
-        """Return the group with its growth since another moment."""
+        """Return the group with its growth since an earlier moment."""
         return self._replace(grown=sum(process.held - before.get(process.pid, 0) for process in self.members))
 
     @property
@@ -98,8 +97,8 @@ class Group(t.NamedTuple):
 def _standing(name: str, unit: str, path: str, uid: int, rules: Rules) -> tuple[bool, int]:
     """Return whether a process is never killed, and its tier: first (0), normal (1), or last (2, 3).
 
-    A process is spared only by facts that users cannot choose: by a unit outside user.slice or, if only its name is
-    known, by its account. Tier 3 is last only among the processes of its account.
+    A process is spared only because of facts that users cannot choose: a unit outside user.slice or, if only its name
+    is known, its account. Tier 3 is last only among the processes of its account.
     """
     of_system = "" if path.startswith("/user.slice/") or (uid and _matches(unit, LOGIN_UNITS)) else unit
 
@@ -121,7 +120,7 @@ def _matches(text: str, patterns: tuple[str, ...]) -> bool:
 
 
 def _is_in(path: str, patterns: tuple[str, ...]) -> bool:
-    """Tell whether a control group matches, or is in a group that matches, a pattern with a slash."""
+    """Tell whether a control group, or a group that contains it, matches a pattern with a slash."""
     paths = [pattern for pattern in patterns if "/" in pattern]
     return any(fnmatchcase(path, pattern) or fnmatchcase(path, f"{pattern}/*") for pattern in paths)
 
@@ -150,7 +149,7 @@ def _tier(members: t.Iterable[Process], rules: Rules) -> int:
 def groups(
     processes: t.Mapping[int, Process], before: t.Mapping[int, int], rules: Rules, own: int, total: int
 ) -> list[Group]:
-    """Return the processes that may be killed, as groups; protected processes belong to no group.
+    """Return the processes that may be killed, in groups; protected processes do not belong to any group.
 
     :param before: the memory that each process held a while ago, by pid.
     """
@@ -159,7 +158,7 @@ def groups(
     for process in processes.values():
         if process.pid not in spared:
             by_group.setdefault((process.group, process.uid), []).append(process)
-    # Merge small process groups with one name, such as ten workers or a fork bomb, into one group.
+    # Merge small process groups with the same name, such as ten workers or a fork bomb, into one group.
     merged: dict[t.Any, list[Process]] = {}
     for key, members in by_group.items():
         first = max(members, key=lambda member: member.held)
@@ -173,10 +172,10 @@ def groups(
 
 
 def find_culprit(candidates: t.Sequence[Group], lost: int, most: float = 1e9) -> Group | None:
-    """Return the group that grew by the lost memory; with GPU memory, by at most ``most`` times the loss.
+    """Return the group whose growth explains the lost memory; with GPU memory, it is at most ``most`` times the loss.
 
     Only the GPU's figures can be late. Processes that share pages, as in a fork bomb, grow by more than was lost. If no
-    single group grew that much, groups of one kind may have grown together: then the one that grew most counts.
+    single group grew that much, groups of one kind may have grown together; then return the one that grew most.
     """
     grown = [group for group in candidates if group.grown >= CULPRIT * lost]
     able = [group for group in grown if group.grown <= most * lost or not group.gpu]
@@ -200,14 +199,14 @@ def choose(
 ) -> Group | None:
     """Return the group to kill, or None.
 
-    Tier by tier, choose the group that took the memory lost in the last seconds; else the most recent group that holds
-    much GPU memory; else the most recent of those that hold most.
+    Tier by tier, choose the group that took the memory lost in the last few seconds; else the most recent group that
+    holds much GPU memory; else the most recent of the largest groups.
 
-    :param lost: the decrease of available memory since a while ago.
+    :param lost: the recent decrease in available memory.
     :param lately: the groups' growth and the lost memory in shorter parts of that time, the shortest first, because a
         model that finished loading ten seconds ago is not taking the remaining memory.
     :param urgent: whether a small group may be chosen if there is no large one.
-    :param unheld: whether the lost memory is shared memory without a holder; then only a culprit may be chosen.
+    :param unheld: whether the lost memory is shared memory that no process holds; then only a culprit may be chosen.
     """
     for tier in (0, 1, 2):
         large = [group for group in candidates if group.tier == tier and group.held >= LARGE * total]
@@ -226,7 +225,7 @@ def choose(
         models = [group for group in large if group.gpu >= LARGE * total]
         most = max(group.held for group in large)
         return max(models or [group for group in large if group.held >= most / 2], key=lambda group: group.start)
-    # Without a large group, choose the largest one, unless it holds almost nothing.
+    # If no group is large, choose the largest one, unless it holds almost nothing.
     rest = [group for group in candidates if group.held >= LARGE * total / 4 and urgent and not unheld]
     return max(rest, key=lambda group: (-group.tier, group.held), default=None)
 
@@ -243,7 +242,7 @@ def is_bomb(members: t.Sequence[Process], processes: t.Mapping[int, Process], si
     """Tell whether a swarm can only be a fork bomb.
 
     A data loader or a build has a limited number of processes, each with a living parent, and few generations with one
-    name. A bomb whose first process has started all others is mistaken for a data loader and asked first.
+    name. A bomb whose first process has started all others is mistaken for a data loader and first asked to exit.
 
     :param processes: all processes.
     :param since: the earliest start of a young process, in seconds since boot.
@@ -260,10 +259,10 @@ def is_bomb(members: t.Sequence[Process], processes: t.Mapping[int, Process], si
 
 
 def expand_swarm(members: tuple[Process, ...], processes: t.Mapping[int, Process], since: float) -> tuple[Process, ...]:
-    """Return the members with all other processes of the fork bomb that they belong to, if any.
+    """Return the members and, if they belong to a fork bomb, all its other processes.
 
     A bomb's newest processes may still be in the process group of the program that started it. Young processes of one
-    kind are one bomb if they are more than a data loader or a build starts.
+    kind are one bomb if there are more of them than a data loader or a build would start.
 
     :param processes: all processes.
     """
@@ -276,12 +275,12 @@ def expand_swarm(members: tuple[Process, ...], processes: t.Mapping[int, Process
 
 
 def is_beyond(members: t.Sequence[Process]) -> bool:
-    """Tell whether more processes share a name than a data loader or a build starts."""
+    """Tell whether more processes share a name than a data loader or a build would start."""
     return max(collections.Counter(process.name for process in members).values()) > BOUND
 
 
 def _generations(members: t.Iterable[Process]) -> int:
-    """Return the number of generations in which processes have started others with their name."""
+    """Return the number of generations of processes that have started others with the same name."""
     by_pid = {process.pid: process for process in members}
     depth: dict[int, int] = {}
     # A parent is older than its children; with equal starts, the parent usually has the lower pid.

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Power, clocks and temperature: an owner's caps, stuck clocks, and the last figures before a power-off.
+"""Power, clocks and temperature: the owner's caps, stuck clocks, and the last figures before a power-off.
 
 Files in the state directory::
 
@@ -12,8 +12,8 @@ Files in the state directory::
     down        the last power-off without a shutdown, shown for a week in the status and at login
     down.json   the same with the figures of the last minutes before it
 
-The ring file has lines of equal length, written in turn and synced, at most one every 5 s. The number in each line
-shows which is newest, so that a torn line costs only that line.
+The ring file has lines of equal length, which are overwritten in turn and synced, at most one every 5 s. The number in
+each line shows which is newest, so an incomplete write loses only one line.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from .host import Memory
 LINE, LINES = 512, 720
 EVERY = 5.0
 RING, CAPS, ENDED, DOWN = "seen.ring", "caps.json", "ended", "down"
-#: The number of lines kept from a boot that ended without a shutdown, and the seconds for which this is reported.
+#: The number of lines kept from a boot that ended without a shutdown, and for how many seconds this is reported.
 BEFORE, WEEK = 20, 7 * 86400.0
 #: The file in the directory of node_exporter's textfile collector.
 TEXTFILE = "sparkforge_guard.prom"
-#: Under load and without a reason, a clock below this share of its maximum is stuck.
+#: A clock is stuck if it is below LOW of its maximum, for no reported reason, in LOOKS readings at BUSY per cent load.
 LOW, BUSY, LOOKS = 0.5, 80, 4
 
 
@@ -90,7 +90,7 @@ def sticks(device: nvml.Device, cap: float) -> bool:
 
 
 def read(path: str) -> list[dict[str, t.Any]]:
-    """Return the lines of a ring file, oldest first, without torn lines."""
+    """Return the lines of a ring file, oldest first, without incomplete ones."""
     rows = []
     try:
         with open(path, "rb") as stream:
@@ -139,7 +139,7 @@ def note_end(state: str, boot: str) -> None:
 
 
 def down(state: str) -> tuple[float, str]:
-    """Return the time and the message of the last boot that followed an end without a shutdown."""
+    """Return the time and the message of the last boot after a power-off without a shutdown."""
     path = os.path.join(state, DOWN)
     try:
         when = os.stat(path).st_mtime
@@ -157,7 +157,7 @@ def _text(path: str) -> str:
 
 
 def check_caps(device: t.Any, power: float, clock: int) -> list[nvml.Device]:
-    """Return the devices if each supports these caps.
+    """Return the devices if all of them support these caps.
 
     :raises SparkforgeError: if there is no device, or a device does not support the caps.
     """

@@ -18,7 +18,7 @@ DEFAULTS: dict[str, t.Any] = {
     "warn_percent": 10.0, "ask_percent": 6.0, "end_percent": 3.0, "protected": [], "first": [], "last": [], "units": [],
     "textfile": None, "power_cap": 0.0, "clock_cap": 0, "nvml": None, "state_directory": "/var/lib/sparkforge-guard",
 }  # fmt: skip
-#: Settings that only the installation reads, and, for tests, files that replace the kernel's.
+#: Settings that only the installation reads; below them, for tests, paths that replace the kernel's.
 INSTALLED: dict[str, t.Any] = {"root": "/opt/sparkforge", "starts": 4, "motd": True}
 PLAYED: dict[str, t.Any] = {"proc": "/proc", "meminfo": None}
 

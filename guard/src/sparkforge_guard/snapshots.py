@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Snapshots of recent processes: the memory that each held, and the time from which the next may be taken."""
+"""Snapshots of processes: the memory that each of them held, and when the next snapshot may be taken."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from .host import Host, Memory, Process
 
 #: A new snapshot is taken after this share of memory was allocated or freed, or after this many seconds.
 STEP, AGE = 0.01, 10.0
-#: Growth is judged from the snapshots of RECENT seconds; if they span less than ENOUGH seconds, an older one counts
-#: too.
+#: Growth is judged from the snapshots of the last RECENT seconds; if they span less than ENOUGH seconds, an older one
+#: is used too.
 RECENT, ENOUGH = 15.0, 5.0
-#: The pause after a snapshot, as a multiple of its CPU time, because the guard runs with real-time priority. Time
-#: spent waiting for memory used no CPU and must not extend the pause.
+#: The pause after a snapshot, as a multiple of the CPU time that it took, because the guard runs with real-time
+#: priority. Waiting for memory takes no CPU time and must not extend the pause.
 REST = 4.0
-#: The number of shared memory records that are kept, at most one per second: 45 minutes on an idle host.
+#: The number of records of shared memory to keep. At most one is added per second; on an idle host they span 45
+#: minutes.
 MOMENTS = 256
 
-#: The time, the available memory, and the memory that each process holds, its own and the GPU's.
+#: The time, the available memory, and the memory that each process holds: its own, and on the GPU.
 Snapshot = tuple[float, int, dict[int, tuple[int, int]]]
 
 
@@ -46,7 +47,7 @@ class Snapshots:
     def __init__(self, host: Host, gpu: t.Callable[[], t.Mapping[int, int]], refresh: t.Callable[[], None]) -> None:
         self.host, self.gpu, self.refresh = host, gpu, refresh
         self.kept: list[Snapshot] = []
-        #: Shared memory of the last minutes.
+        #: Shared memory in the last minutes.
         self._shared: list[Shared] = []
         #: The shared memory that each process has open without mapping it, and all unmapped memory at that time.
         self._opened: dict[int, int] = {}
@@ -55,7 +56,7 @@ class Snapshots:
         self.latest: tuple[float, dict[int, Process]] = (-1.0, {})
         #: The GPU memory of each process when it was first observed.
         self._first: dict[int, int] = {}
-        #: The start of the guard's step, and the time from which the next snapshot may be taken.
+        #: The start of the guard's step, and the earliest time for the next snapshot.
         self.now = self.rested = 0.0
 
     def is_due(self, memory: Memory) -> bool:
@@ -74,7 +75,7 @@ class Snapshots:
         processes = self._with_opened(memory, self.read(memory.swap_total > memory.swap_free))
         recent = [snapshot for snapshot in self.kept if memory.time - snapshot[0] < RECENT][-64:]
         if not recent or memory.time - recent[0][0] < ENOUGH:
-            # An old snapshot is better than none: without any, the model that holds most would be chosen.
+            # An old snapshot is better than none: without any, the largest model would be chosen.
             recent = [snapshot for snapshot in self.kept if memory.time - snapshot[0] >= RECENT][-1:] + recent
         self.kept = recent
         held = {pid: (process.own, process.gpu) for pid, process in processes.items()}
@@ -102,7 +103,7 @@ class Snapshots:
         return processes
 
     def unheld(self, memory: Memory) -> int:
-        """Return the shared memory that no process holds, if its growth is most of the last loss; else 0."""
+        """Return the shared memory that no process holds if its growth explains most of the last loss, else 0."""
         now = self._shared[-1]
         for moment in reversed(self._shared):
             lost = moment.available - memory.available
@@ -121,13 +122,13 @@ class Snapshots:
     def before(
         self, processes: t.Mapping[int, Process], memory: Memory, snapshots: t.Sequence[Snapshot]
     ) -> tuple[dict[int, int], int]:
-        """Return the memory of each process in the snapshot with the most available memory, and the loss since then."""
+        """Return each process's memory in the snapshot with the most available memory, and the loss since then."""
         when, available, then = max(snapshots, key=lambda snapshot: snapshot[1])
         since = self.host.since_boot(when)
         before = {}
         for pid, process in processes.items():
             own, gpu = then.get(pid, (0, 0))
-            # The driver's figures come late: a process that is older than its first figures did not start without GPU
+            # The driver's figures arrive late: a process that is older than its first figures did not start without GPU
             # memory.
             before[pid] = own + (gpu or (self._first.get(pid, 0) if process.start < since else 0))
         return before, available - memory.available

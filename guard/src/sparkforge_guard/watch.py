@@ -2,11 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The guard's loop: it observes memory, warns, asks (SIGTERM) and kills (SIGKILL). It never waits for disk or driver.
+"""The guard's loop: it observes memory, warns, asks (SIGTERM) and kills (SIGKILL).
 
-A fork bomb is not asked. A swarm, such as a fork bomb, is killed as a whole, and no other process is chosen until all
-of it is gone. If it grows while it is being killed, a part of it was missed, and that part is killed too.
-Work that may block (NVML, records, metrics) is done by a second thread (journal.py), to which the loop hands it over.
+A fork bomb gets no SIGTERM. A swarm, such as a fork bomb, is killed as a whole, and no other process is chosen until
+all of it is gone. If it grows while it is being killed, a part of it was missed, and that part is killed too. The loop
+never waits for the disk or the driver: it hands work that may block (NVML, records, metrics) over to a second thread
+(journal.py).
 """
 
 from __future__ import annotations
@@ -22,26 +23,25 @@ from . import policy
 from .host import Host, Memory, Process
 from .snapshots import REST, Snapshots
 
-#: The fastest loss of memory in bytes per second: a GB10 reads a model at 10 GB/s.
+#: The fastest rate at which memory is lost, in bytes per second: a GB10 reads a model at 10 GB/s.
 FASTEST = 10e9
 SHORTEST, LONGEST = 0.01, 1.0
-#: Seconds that an asked process, and a killed process, have before the next step.
+#: Seconds to wait after SIGTERM, and after SIGKILL, before the next step.
 PATIENCE, DYING = 10.0, 5.0
-#: Seconds of figures that are recorded with an act.
+#: The number of seconds for which figures are recorded with an act.
 KEPT = 60
-#: Recent parts of the observed time in which the guard looks for the culprit first.
+#: Lengths of the most recent parts of the observed time, in which the guard looks for the culprit first.
 LATELY = (0.5, 1.0, 2.0, 5.0)
-#: Seconds that the driver may take to report its processes' memory before one of them is asked, and seconds that the
-#: memory of an exited process may take to become available.
+#: Seconds that the driver may take to report its processes' memory before one of them is asked to exit, and seconds
+#: that the memory of an exited process may take to become available.
 WAIT, SETTLE = 0.3, 0.2
-#: Per cent of ten seconds in which everything waited for memory: a host with swap may hang with much "available"
-#: memory.
+#: The percentage of ten seconds in which all processes waited for memory: a host with swap may hang although much
+#: memory is "available".
 THRASHING = 40.0
-#: The maximum number of passes that look for processes started while a swarm is killed; the seconds until the next
-#: search.
+#: The maximum number of searches for processes started while a swarm is killed, and the seconds until later searches.
 PASSES, AFTER = 5, 0.25
-#: The maximum number of seconds for which a swarm is killed; the maximum that one step counts towards them, because no
-#: process exits on a stalled machine; and the rounding of a process' start, in seconds.
+#: The maximum number of seconds for which a swarm is killed; the maximum that one step adds to them, because no process
+#: exits on a stalled machine; and the rounding error of a process's start, in seconds.
 LASTS, LOOK, TICK = 20.0, 1.0, 0.05
 #: Bytes allocated before both threads need them, and the objects that keep the interpreter from freeing them.
 RESERVE = 1 << 20
@@ -49,7 +49,7 @@ _KEPT: list[bytes] = []
 
 
 class Levels(t.NamedTuple):
-    """Per cent of available memory below which the guard warns, asks and kills."""
+    """The percentages of available memory below which the guard warns, asks and kills."""
 
     warn: float = 10.0
     ask: float = 6.0
@@ -71,8 +71,8 @@ class Act(t.NamedTuple):
 class Swarm(t.NamedTuple):
     """A swarm that is being killed; processes of its kind that started later belong to it.
 
-    ``grown`` tells that it has grown since then, so a part of it was missed: then its parents, and processes of its
-    kind that started some seconds earlier, belong to it as well.
+    ``grown`` is true if it has grown since then, so that a part of it was missed: then its parents, and processes of
+    its kind that started some seconds earlier, belong to it as well.
     """
 
     since: float
@@ -82,19 +82,19 @@ class Swarm(t.NamedTuple):
 
 
 def _pause(memory: Memory, level: float) -> float:
-    """Return the seconds within which the next level cannot be reached."""
+    """Return the number of seconds within which the next level cannot be reached."""
     distance = memory.available - memory.total * level / 100.0
     return min(LONGEST, max(SHORTEST, distance / FASTEST))
 
 
 class Guard:
-    """The guard of a host.
+    """Guards a host.
 
     :param gpu: returns the last known GPU memory of each process without waiting.
     :param refresh: requests newer GPU figures without waiting for them.
     :param observed: returns the time.monotonic() at which the figures of ``gpu`` were read.
     :param tell: queues an act without waiting.
-    :param kill: sends signals instead of the host, for tests.
+    :param kill: sends signals instead of the host, in tests.
     """
 
     def __init__(
@@ -111,18 +111,18 @@ class Guard:
         self.host, self.levels, self.rules = host, levels, rules
         self.gpu, self.refresh, self.tell, self.kill, self.observed = gpu, refresh, tell, kill, observed
         self.own, self.total = os.getpid(), 0
-        #: Time, available memory, free swap and pressure, one row for each of the last seconds.
+        #: Time, available memory, free swap and pressure: a row for each of the last KEPT seconds.
         self.figures: list[tuple[float, int, int, float]] = [(0.0, 0, 0, 0.0)] * KEPT
         self._next = 0
         self._snapshots = Snapshots(host, gpu, refresh)
         self._warned = -1e9
-        #: Whether no process could be chosen last time, and whether memory without a holder has been reported.
-        self._nobody = self._told_unheld = False
+        #: Whether no process could be chosen last time, and whether memory that no process holds has been reported.
+        self._has_no_candidate = self._told_unheld = False
         self._asked: tuple[float, tuple[Process, ...]] | None = None
         #: The times of the first and the last kill, and all killed processes until their memory is available again.
         self._dying: tuple[float, float, tuple[Process, ...]] | None = None
-        #: The time when the last of them was gone, the start of the wait for the driver, and the last search for new
-        #: ones.
+        #: The time at which the last of them was gone, the start of the wait for the driver, and the time of the last
+        #: search for new processes.
         self._gone = self._waits = self._swept = 0.0
         #: A swarm that is being killed, until all of it is gone.
         self._swarm: Swarm | None = None
@@ -138,16 +138,16 @@ class Guard:
             self._next = (self._next + 1) % KEPT
         if self._swarm is not None:
             began = time.thread_time()
-            self._end_swarm(memory, self._swarm)
+            self._kill_swarm(memory, self._swarm)
             if percent > self.levels.warn and self._snapshots.is_due(memory):
                 # Compare later losses with a snapshot from a time with enough memory.
                 self._snapshots.observe(memory)
             # The dying processes need the cores.
             return max(SHORTEST, REST * (time.thread_time() - began))
-        rests = self._nobody and now < self._snapshots.rested
+        rests = self._has_no_candidate and now < self._snapshots.rested
         if self._snapshots.is_due(memory):
             self._snapshots.observe(memory)
-        # Check at each step, so that a long-gone process does not count as dying in the next shortage.
+        # Check this at each step, so that a long-gone process does not count as dying in the next shortage.
         dying = self._is_dying(now)
         if percent > self.levels.warn:
             self._asked, self._told_unheld = None, False
@@ -169,7 +169,7 @@ class Guard:
         if rests:
             return SHORTEST
         if percent <= self.levels.end:
-            self._end(memory, why)
+            self._kill_chosen(memory, why)
         else:
             self._ask(memory, why)
         return SHORTEST
@@ -188,13 +188,13 @@ class Guard:
                 then, less = self._snapshots.before(processes, memory, part)
                 lately.append(([group.since(then) for group in groups], less))
         chosen = policy.choose(groups, memory.total, lost, lately, urgent, bool(self._snapshots.unheld(memory)))
-        self._waits, self._nobody = 0.0, chosen is None
+        self._waits, self._has_no_candidate = 0.0, chosen is None
         since, others = self.host.since_boot(memory.time) - policy.YOUNG, {**processes}
         others.pop(self.own, None)
         return (policy.expand_swarm(chosen.members, others, since) if chosen else ()), processes
 
     def _is_late(self, memory: Memory) -> bool:
-        """Tell whether the driver's new figures are still missing; older figures would choose the wrong process."""
+        """Tell whether the driver's new figures are still missing; older figures would select the wrong process."""
         if not self._waits:
             self._waits = memory.time
             self.refresh()
@@ -217,9 +217,9 @@ class Guard:
             self._signal(memory, "ask", members, why, processes)
             self._asked = (memory.time, members)
         else:
-            self._tell_nobody(memory, why, processes)
+            self._tell_no_candidate(memory, why, processes)
 
-    def _tell_nobody(self, memory: Memory, why: str, processes: t.Mapping[int, Process]) -> None:
+    def _tell_no_candidate(self, memory: Memory, why: str, processes: t.Mapping[int, Process]) -> None:
         unheld = self._snapshots.unheld(memory)
         if unheld and not self._told_unheld:
             self._told_unheld = True
@@ -232,7 +232,7 @@ class Guard:
             self._warned = memory.time
             self._tell("warn", memory, (), f"{why}, and nobody may be ended", processes)
 
-    def _end(self, memory: Memory, why: str) -> None:
+    def _kill_chosen(self, memory: Memory, why: str) -> None:
         members: tuple[Process, ...] = ()
         processes: dict[int, Process] = {}
         since = None
@@ -247,10 +247,10 @@ class Guard:
         if members:
             self._signal(memory, "end", members, why, processes, since)
         else:
-            self._tell_nobody(memory, why, processes)
+            self._tell_no_candidate(memory, why, processes)
 
     def _await(self, memory: Memory, members: tuple[Process, ...]) -> None:
-        """Choose no other process until the memory of these is available again."""
+        """Choose no other process until the memory of these processes is available again."""
         self._dying, self._asked, self._gone = (memory.time, memory.time, members), None, 0.0
 
     def _is_dying(self, now: float) -> bool:
@@ -276,7 +276,7 @@ class Guard:
         processes: t.Mapping[int, Process] | None = None,
         since: float | None = None,
     ) -> None:
-        """Send a signal to some processes and, if they are many, to those that they start meanwhile.
+        """Send a signal to some processes and, if there are many, to those that they start meanwhile.
 
         :param since: the time at which they were asked; some may have exited since and left children.
         """
@@ -291,8 +291,8 @@ class Guard:
         wave = tuple(process for process in members if since >= memory.time or self.host.alive(process))
         for _pass in range(PASSES):
             self._send(number, wave)
-            # New processes may have started by now. All processes with a bomb's name belong to it; elsewhere names may
-            # coincide.
+            # New processes may have started by now. All processes with a bomb's name belong to it; other processes may
+            # share a name by coincidence.
             wave = ()
             if len(members) >= policy.MANY:
                 wave = self._kin(members) if bomb else self._newer(members, since, grown)
@@ -322,7 +322,7 @@ class Guard:
             except (ProcessLookupError, PermissionError):
                 continue
 
-    def _end_swarm(self, memory: Memory, swarm: Swarm) -> None:
+    def _kill_swarm(self, memory: Memory, swarm: Swarm) -> None:
         """Kill the processes that a swarm has started meanwhile, until none is left."""
         now = memory.time
         if now - self._swept < AFTER or now < self._snapshots.rested:
@@ -340,7 +340,7 @@ class Guard:
         self._swarm = None if over else Swarm(swarm.since, members, grown, spent)
 
     def _sweep(self, memory: Memory, why: str) -> None:
-        """Kill the processes that killed ones have started meanwhile, and their children: a fork bomb keeps forking."""
+        """Kill processes that the killed ones started meanwhile, and their children: a fork bomb keeps forking."""
         if self._dying is None or memory.time - self._dying[0] >= DYING:
             return
         first, _last, members = self._dying
@@ -365,7 +365,7 @@ class Guard:
     def _kin(self, members: tuple[Process, ...]) -> tuple[Process, ...]:
         """Return the other processes of the same kind."""
         known = {member.pid for member in members}
-        # Do not read known processes again: hundreds of them would keep the core busy.
+        # Do not read known processes again: hundreds of them would keep a core busy.
         others = self._snapshots.read(False, known).values()
         alike = tuple(other for other in others if other.kind == members[0].kind)
         spared = policy.protected((*members, *alike), self.rules, self.own, self.total)
@@ -385,7 +385,7 @@ class Guard:
         self.tell(Act(kind, time.time(), memory, members, tuple(holders), figures, why))
 
     def rehearse(self) -> None:
-        """Run all the code that kills a swarm once, without sending a signal.
+        """Run all the code for killing a swarm once, without sending a signal.
 
         An unused page of this program is not locked, and would have to be read from disk in a shortage.
         """
@@ -419,7 +419,7 @@ class Turn:
     """This thread's real-time priority, which it can lose.
 
     The unit's LimitRTTIME= limits how long the thread may run without a pause. Then the kernel sends SIGXCPU, and the
-    thread runs with normal priority until its step is done, so that an endless step, a bug of the guard, blocks no
+    thread runs with normal priority until its step is done, so that a bug that makes a step endless does not block a
     core.
     """
 
@@ -427,7 +427,7 @@ class Turn:
         self.first = False
 
     def take(self) -> str:
-        """Take real-time priority; return the reason of a refusal, or ''."""
+        """Take real-time priority. Return the reason if it is refused, or ''."""
         try:
             os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(50))
         except OSError as error:
@@ -444,7 +444,8 @@ class Turn:
 def fill_memory() -> None:
     """Load all pages that are needed later: this program's code, and the memory that both threads write.
 
-    A thread that waits for a page keeps the interpreter's lock, so the other waits too. Call this when both run.
+    A thread that waits for a page keeps the interpreter's lock, so the other waits too. Call this once both are
+    running.
     """
     library = ctypes.CDLL(None)
     taken = [bytes(256) for _block in range(RESERVE // 256)]
@@ -464,7 +465,7 @@ def fill_memory() -> None:
 
 
 def lock_memory() -> str:
-    """Keep this process in memory; return the refused parts, or ''."""
+    """Lock this process in memory; return the parts that were refused, or ''."""
     gc.disable()
     library = ctypes.CDLL(None, use_errno=True)
     # glibc's M_ARENA_MAX, M_TRIM_THRESHOLD and M_MMAP_MAX: one heap that never shrinks.
