@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The calls that the collection's modules make with ``sparkforge-proof call NAME``.
+"""The functions that the collection's modules call with ``sparkforge-proof call NAME``.
 
 As in ``_core/program.py``, a call reads a JSON object from stdin and writes one to stdout. The single-file program has
 no byte code, so each call imports only the modules that it needs.
@@ -18,7 +18,7 @@ Options = t.Mapping[str, t.Any]
 
 
 def prove(options: Options, check_mode: bool) -> dict[str, t.Any]:
-    """Return the values of the module ``cuda_proof``."""
+    """Return the values that the module ``cuda_proof`` returns."""
     proof = run.Proof(options, check_mode)
     report = proof.run()
     return {
@@ -32,7 +32,7 @@ def prove(options: Options, check_mode: bool) -> dict[str, t.Any]:
 
 
 def inspect(options: Options, _check_mode: bool) -> dict[str, t.Any]:
-    """Return the values of the module ``inspect_info`` for a directory."""
+    """Return the values that the module ``inspect_info`` returns for a directory."""
     from .files import judge
 
     device = judge.Device(*(options[key] for key in ("machine", "capability", "cuda", "python")))

@@ -4,8 +4,8 @@
 
 """The catalogue of all checks that use torch, in the order of the report.
 
-It is read from the sources of ``checks``, so no list names a check. The sources are parsed instead of imported, because
-compiling all checks takes longer than the rest of a short proof, and only the proven interpreter runs them.
+It is read from the sources of ``checks``, so there is no list to maintain. The sources are parsed instead of imported,
+because compiling all checks takes longer than the rest of a short proof, and only the interpreter under test runs them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from . import check
 from .check import Definition
 from .checks.stack import device
 
-#: The packages of ``checks``. Speed comes last, when the device is warm and wrong numbers are already reported.
+#: The packages of ``checks``. Speed comes last, when the device is warm and wrong results have already been reported.
 ROOMS = ("stack", "data", "kernels", "programs", "survey", "sizes", "speed")
 _DECORATOR = re.compile(r"^@(check\(.+?\))\n(?:def|@)", re.MULTILINE | re.DOTALL)
 
@@ -53,23 +53,24 @@ def _read_sources() -> dict[str, Definition]:
     return definitions
 
 
-#: By name, in the order of the report.
+#: All checks by name, in the order of the report.
 CHECKS = _read_sources()
 
 
 def modules() -> list[str]:
-    """Return the modules of the checks, such as ``checks.kernels.matmul``."""
+    """Return the modules that contain checks, such as ``checks.kernels.matmul``."""
     return [f"checks.{module}" for module in dict.fromkeys(definition.module for definition in CHECKS.values())]
 
 
 #: GPU checks that must run alone: one allocates all free memory, the others measure speed.
 ALONE = ("tensors.memory", "speed.")
-#: Number of cores from which on the long families have separate lanes.
+#: The number of cores from which the long families get separate lanes.
 MANY_CORES = 8
 #: Lanes in addition to ``host`` and ``others``, with the prefixes of their checks; the longest matching prefix counts.
-#: Checks of a family in one lane share a process and the kernels that its CUDA context has loaded. Loading a kernel
-#: takes more CPU time than most checks, so checks that use the same kernels are together. The split follows CPU seconds
-#: on a host with 16 cores and an H200 (docs/evidence/survey.md): about 40 for the first lane, 25 for each other.
+#: The checks of a family that are in one lane share a process and the kernels that its CUDA context has loaded. Loading
+#: a kernel takes more CPU time than most checks, so checks that use the same kernels are put together. The lanes are
+#: balanced by CPU seconds on a host with 16 cores and an H200 (docs/evidence/survey.md): about 40 for the first lane
+#: and 25 for each of the others.
 LANES = {
     "cuDNN in float16": ("attention.cudnn_float16",),
     "cuDNN": ("attention.cudnn",),
@@ -98,16 +99,16 @@ LANES = {
     "algebra on the host": ("cpu.algebra.", "cpu.chance.", "cpu.movement.", "cpu.fastpaths."),
     "formats on the host": ("cpu.formats.", "cpu.layouts."),
 }
-#: The lanes on a host with few cores.
+#: The additional lanes on a host with few cores.
 FEW_LANES = {"attention": ("attention.",)}
 
 
 def lanes(names: t.Sequence[str], cores: int | None = None) -> tuple[list[list[str]], list[str]]:
-    """Return the checks of each parallel lane, and those that run alone afterwards.
+    """Return the checks in each parallel lane, and the checks that run alone afterwards.
 
-    Each lane on the GPU begins with the check that CUDA starts.
+    Each lane on the GPU begins with the check that CUDA can be initialized.
 
-    :param cores: number of cores, by default those that this process may use.
+    :param cores: the number of cores; by default, those that this process may use.
     """
     table = LANES if (cores or len(os.sched_getaffinity(0))) >= MANY_CORES else FEW_LANES
     groups: dict[str, list[str]] = {"host": [], **{lane: [] for lane in table}, "others": [], "alone": []}

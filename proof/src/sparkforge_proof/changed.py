@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Find changes to a host since its last proof, for the timer, the metrics and the line at login."""
+"""Find changes to a host since its last proof, for the timer, the metrics and the login message."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from ._shared.module_utils._host import dpkg, firmware
 from ._shared.module_utils._host.gpu import Gpu
 from ._shared.module_utils._host.reader import Host, run_command
 
-#: Number of changes that the line at login names.
+#: The number of changes that the login message names.
 NAMED = 4
 
 
 def packages(host: Host) -> dict[str, str]:
-    """Return the versions of the installed packages of CUDA, driver and kernel."""
+    """Return the versions of the installed CUDA, driver and kernel packages."""
     versions = dpkg.packages(host).versions
     return {name: version for name, version in sorted(versions.items()) if verdict.PACKAGES.match(name)}
 
 
 def observe(host: Host | None = None) -> dict[str, t.Any]:
-    """Return the facts that a proof depends on, with the keys of a report."""
+    """Return the facts that a proof depends on, under the keys used in a report."""
     host = host or Host(run=run_command)
     return {
         "driver": Gpu(host).version(),
@@ -38,14 +38,14 @@ def observe(host: Host | None = None) -> dict[str, t.Any]:
 
 
 def describe(report: t.Mapping[str, t.Any], now: t.Mapping[str, t.Any]) -> str:
-    """Describe the changes since a proof; empty if nothing changed."""
+    """Describe the changes since a proof; return '' if nothing changed."""
     names = [change["what"] for change in verdict.changed(report, now)]
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return f"changed since the last proof: {', '.join(names[:NAMED])}{more}" if names else ""
 
 
 def main(arguments: t.Sequence[str]) -> int:
-    """Print the changes since the report on stdin, if any, for the script at login."""
+    """Print the changes since the report on stdin, if any, for the login script."""
     del arguments
     sys.stdout.write(sanitize.line(describe(json.load(sys.stdin), observe())))
     return 0

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The data types of a check: its definition, context, result and evidence."""
+"""The data types for a check: its definition, context, result and evidence."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ CPU_BUILD_REMEDY = (
 )
 
 
-#: On a kind of device without a recorded sound run, an error counts only above this many times its bound, because other
-#: devices use other algorithms. The errors of known faults are thousands of times the bound.
+#: On kinds of device without a recorded sound run, an error counts only if it exceeds this multiple of its bound,
+#: because other devices use other algorithms. Known faults cause errors of thousands of times the bound.
 FACTOR = 50.0
 
 
 def minor(version: str | None) -> str:
-    """Return a torch version as it stands in the kinds of a device: ``torch 2.14`` for ``2.14.1+cu130``."""
+    """Return a torch version as written in the kinds of a device: ``torch 2.14`` for ``2.14.1+cu130``."""
     return f"torch {'.'.join((version or '').split('.')[:2])}"
 
 
@@ -73,25 +73,25 @@ class Evidence:
 
 
 # The source of these constants is docs/evidence/proof-runs.json.
-#: The wheels of the default stack on a GPU host.
+#: The default stack's wheels on a GPU host.
 H200 = Evidence("NVIDIA H200", "9.0", "2026-11-28", "2.14.1+cu130")
 X86 = Evidence("an x86_64 CPU", "x86_64", "2026-11-28", "2.14.1+cu130")
 #: The same stack three days earlier: the last run with the survey, which the later run skipped.
 H200_FIRST = Evidence("NVIDIA H200", "9.0", "2026-11-25", "2.14.1+cu130")
 X86_FIRST = Evidence("an x86_64 CPU", "x86_64", "2026-11-25", "2.14.1+cu130")
-#: An environment with extensions built by the roles, and their receipts.
+#: An environment with extensions that the roles built, and with their receipts.
 H200_BUILT = Evidence("NVIDIA H200", "9.0", "2026-11-23", "2.11.0+cu130")
 X86_BUILT = Evidence("an x86_64 CPU", "x86_64", "2026-11-23", "2.11.0+cu130")
-#: The survey's last run on a GPU; a check that changes after a run loses this evidence (docs/evidence/survey.md).
+#: The survey's last run on a GPU. A check that changes after a run loses this evidence (docs/evidence/survey.md).
 H200_LATER = Evidence("NVIDIA H200", "9.0", "2026-11-26", "2.11.0+cu130")
 #: A machine without a GPU and a GPU host, after the older generation of the checks was removed.
 X86_CPU_LAST = Evidence("an x86_64 CPU", "x86_64", "2026-11-28", "2.13.0+cpu")
 H100_LAST = Evidence("NVIDIA H100 80GB HBM3", "9.0", "2026-11-28", "2.11.0+cu130")
 X86_LAST = Evidence("an x86_64 CPU", "x86_64", "2026-11-28", "2.11.0+cu130")
-#: The aarch64 wheels (docs/evidence/emulated-cpu.md). This evidence does not count on a real processor.
+#: The aarch64 wheels (docs/evidence/emulated-cpu.md). On a real processor this evidence does not count.
 EMULATED = Evidence("an emulated Neoverse N2", "emulated aarch64 0x41 0xd49", "2026-11-28", "2.14.1+cu130")
-# ``LAST``: checks that depend on the survey's operators; ``SEEN``: nearly all others, also with the default stack's
-# torch; ``SEEN_ARM``: those that also passed on the emulated processor.
+# ``LAST`` is for checks that depend on the survey's operators, ``SEEN`` for nearly all others, which also passed with
+# the default stack's torch, and ``SEEN_ARM`` for those that also passed on the emulated processor.
 LAST = (H100_LAST, X86_LAST, X86_CPU_LAST)
 SEEN = (H200, X86, *LAST)
 SEEN_ARM = (*SEEN, EMULATED)
@@ -103,15 +103,15 @@ class Skipped(Exception):
 
 
 class Failed(Exception):
-    """Raised by a check that found a wrong number, or wrong files.
+    """Raised by a check that found a wrong result, or wrong files.
 
     :param cause: a sentence.
     :param remedy: a sentence.
     :param measured: the wrong value, briefly.
     :param bound: the right value, or its bound.
     :param ratio: the largest error divided by its bound, for a check that compares numbers.
-    :param mismatched: the count of NaN, infinite or integer values that differ from the reference and have no ratio.
-    :param compared: the count of all compared numbers.
+    :param mismatched: the number of NaN, infinite or integer values that differ from the reference and have no ratio.
+    :param compared: the number of all values that were compared.
     :param blocks: whether the failure counts even without evidence for the check.
     """
 
@@ -134,10 +134,10 @@ class Failed(Exception):
 
 
 class Unanswered(Failed):
-    """Raised by a check that has no number to judge.
+    """Raised by a check that has no result to judge.
 
     :param reason: one of ``UNANSWERED``.
-    :param blocks: see :class:`Failed`; set for a speed floor of the site.
+    :param blocks: see :class:`Failed`; set for a speed floor that the site defined.
     """
 
     def __init__(
@@ -151,10 +151,10 @@ class Unanswered(Failed):
 class Measured:
     """The return value of a check that passes.
 
-    :ivar measured: the result, briefly: ``worst of 12 cases 0.31 of its bound``.
+    :ivar measured: a short form of the result: ``worst of 12 cases 0.31 of its bound``.
     :ivar bound: the bound, or the reference.
     :ivar ratio: the largest error divided by its bound, at most 1, for a check that compares numbers.
-    :ivar rates: speeds by name; the name includes the unit: ``tflops``, ``gb_per_s``.
+    :ivar rates: speeds by name; the names include the unit: ``tflops``, ``gb_per_s``.
     :ivar warning: a remark for the user, which does not block unless ``blocks`` is set.
     :ivar covered: the operators that a survey computed in this run.
     :ivar coverage: the coverage of the survey's grid, see the module ``coverage``.
@@ -171,15 +171,15 @@ class Measured:
 
 @dataclasses.dataclass
 class Result:
-    """One row of the report; for the fields that are not listed, see :class:`Failed` and :class:`Measured`.
+    """One row of the report. For fields not listed here, see :class:`Failed` and :class:`Measured`.
 
     :ivar status: ``pass``, ``warn``, ``fail`` or ``skip``.
     :ivar cause: the cause of a failure, a warning or a skip; empty for a pass.
     :ivar remedy: the remedy for a failure or a warning; empty otherwise.
-    :ivar blocked: skipped because the check that the cause names failed.
+    :ivar blocked: whether it was skipped because the check named in the cause failed.
     :ivar evidence: a device on which the check passed.
     :ivar reason: the kind of failure, such as ``WRONG``; empty for a pass and a skip.
-    :ivar accepted: only warns, because the site accepts the failure (``verify_accept``).
+    :ivar accepted: whether it only warns because the site accepts the failure (``verify_accept``).
     """
 
     name: str
@@ -216,9 +216,9 @@ class Result:
 
     @classmethod
     def from_row(cls, row: t.Mapping[str, t.Any]) -> Result:
-        """Return the result that :meth:`as_row` wrote.
+        """Return the result from a row that :meth:`as_row` wrote.
 
-        :raises ValueError: the row is invalid; the proven environment wrote it and may have written anything.
+        :raises ValueError: if the row is invalid; the environment under test wrote it and may have written anything.
         """
         try:
             result = cls(**row)
@@ -242,7 +242,7 @@ def mismatch(name: str, measured: str, bound: str, cause: str, remedy: str) -> R
 
 
 def is_full(samples: float) -> bool:
-    """Return whether this many inputs of each operator make a full proof."""
+    """Tell whether a proof with this many inputs for each operator is a full one."""
     return samples >= FULL["samples"]
 
 
@@ -252,11 +252,11 @@ class Context:
 
     :ivar device: ``cuda`` or ``cpu``.
     :ivar profile: ``name``, ``compute_capability`` (``12.1``, or null for any), ``unified_memory``, ``floors``.
-    :ivar reference: the stack's description of the environment, see the module ``cuda_proof``.
+    :ivar reference: the stack's description of the environment; see the module ``cuda_proof``.
     :ivar limits: the limits of the run, such as ``memory_share``.
     :ivar directory: a scratch directory, removed after the run.
-    :ivar step: a check with many parts calls it with the name of each part, see :class:`Definition`.
-    :ivar passed_over: parts that crashed or hung in an earlier process, and how.
+    :ivar step: a function that a check with many parts calls with the name of each part; see :class:`Definition`.
+    :ivar passed_over: the parts that crashed or hung in an earlier process, and what happened to them.
     """
 
     device: str
@@ -274,11 +274,11 @@ class Context:
 
     @property
     def seed(self) -> int:
-        """The seed of the inputs: the limit ``seed``, or the date."""
+        """The seed for the inputs: the limit ``seed``, or the date."""
         return int(self.limits.get("seed") or time.strftime("%Y%m%d", time.gmtime()))
 
     def generator(self, seed: str) -> torch.Generator:
-        """Return a CPU random number generator with a text as its seed."""
+        """Return a CPU random number generator that is seeded with a text."""
         import torch
 
         return torch.Generator().manual_seed(int.from_bytes(hashlib.sha256(seed.encode()).digest()[:6], "big"))
@@ -289,18 +289,18 @@ Function = t.Callable[[Context], Measured]
 
 @dataclasses.dataclass(frozen=True)
 class Definition:
-    """One check of the catalogue.
+    """One check in the catalogue.
 
-    :ivar name: such as ``matmul.bfloat16``; names of checks on the CPU begin with ``cpu.``.
+    :ivar name: such as ``matmul.bfloat16``; the names of checks on the CPU begin with ``cpu.``.
     :ivar family: the first part of the name; the checks of a family share a process.
-    :ivar device: ``cuda``: needs a GPU; ``cpu``: computes on the CPU; ``none``: computes nothing.
-    :ivar numeric: compares numbers with a reference, so that its pass counts for the proof.
+    :ivar device: ``cuda`` if it needs a GPU, ``cpu`` if it computes on the CPU, ``none`` if it computes nothing.
+    :ivar numeric: whether it compares results with a reference, so that its pass counts for the proof.
     :ivar seconds: its time limit on a host that is not emulated.
     :ivar module: the module of its function, relative to ``checks``: ``kernels.matmul``.
-    :ivar measured: devices on which it passed; without any, a failure only warns.
-    :ivar steps: has many parts, reports the start of each, and ``seconds`` limits a part. If a part crashes or hangs,
-        the check is restarted without it.
-    :ivar factor: see :data:`FACTOR`; 1 for values that are computed exactly, or read.
+    :ivar measured: the devices on which it passed; without any, a failure only warns.
+    :ivar steps: whether it has many parts and reports the start of each; ``seconds`` then limits one part. If a part
+        crashes or hangs, the check is restarted without it.
+    :ivar factor: see :data:`FACTOR`; 1 for values that can be computed exactly or are only read.
     """
 
     name: str
@@ -314,7 +314,7 @@ class Definition:
     factor: float = FACTOR
 
     def seen(self, kinds: t.Collection[str]) -> list[Evidence]:
-        """Return the evidence from such a device; for a check that computes nothing, with any torch.
+        """Return the evidence from such a device; if the check computes nothing, from any torch version.
 
         :param kinds: see :func:`verdict.judge`.
         """
@@ -328,7 +328,7 @@ class Definition:
         return Result(self.name, status, measured, bound, cause, remedy, self.family, self.numeric, **more)
 
 
-# The checks of the imported modules, by name.
+# The checks in the modules imported so far, by name.
 REGISTERED: dict[str, Definition] = {}
 FUNCTIONS: dict[str, Function] = {}
 
@@ -352,7 +352,7 @@ def definitions(
     family, by_name = family or name.partition(".")[0], {}
     for device in devices:
         full = f"cpu.{name}" if device == "cpu" else name
-        # The kind of a GPU is a number, and that of a processor begins with a letter.
+        # A GPU's kind is a number; a processor's kind begins with a letter.
         evidence = tuple(run for run in measured if run.kind[:1].isdigit() == (device == "cuda"))
         by_name[full] = Definition(full, family, device, numeric, seconds, module, evidence, steps, factor)
     return by_name
@@ -361,7 +361,7 @@ def definitions(
 def check(name: str, **options: t.Any) -> t.Callable[[Function], Function]:
     """Register a check function.
 
-    The catalogue parses this call from the source, so its arguments must be literals and names of evidence.
+    The catalogue parses this call from the source, so its arguments must be literals or names of evidence.
 
     :param options: see :func:`definitions`.
     """

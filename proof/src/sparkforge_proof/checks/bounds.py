@@ -2,14 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Compare results with a float64 reference, element by element, within the error that rounding can explain.
+"""Compare results with a float64 reference, element by element, allowing for the error that rounding can explain.
 
 Every bound is built from the unit roundoff u of a number format (half the distance from 1 to the next number) and the
-length k of a sum: a sum of k products, each term rounded once and added in any order, is off by at most
-gamma(k) * sum |a_i b_i| with gamma(k) = k u / (1 - k u) (N. J. Higham, Accuracy and Stability of Numerical Algorithms,
-2nd edition, section 3.1). Rounding the result to its format adds u |result|, and half the smallest subnormal number if
-the result may be subnormal. Inputs are drawn in the tested format, so that the reference has exactly the same inputs
-and they add no error.
+length k of a sum: a sum of k products, each term rounded once and added in any order, is off by at most gamma(k) * sum
+|a_i b_i| with gamma(k) = k u / (1 - k u) (N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition,
+section 3.1). Rounding the result to its format adds u |result|, plus half the smallest subnormal number if the result
+may be subnormal. Inputs are drawn in the tested format, so the reference has exactly the same inputs, which add no
+error.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ except ModuleNotFoundError:
     # Unit tests import the checks without torch.
     torch = functional = None
 
-#: Unit roundoff by format. TensorFloat-32 has a significand of 11 bits, like float16 (NVIDIA's A100 whitepaper). NVIDIA
-#: does not document that the conversion to TF32 rounds to nearest, so twice the roundoff is allowed.
+#: The unit roundoff by format. TensorFloat-32 has a significand of 11 bits, like float16 (NVIDIA's A100 whitepaper).
+#: NVIDIA does not document that the conversion to TF32 rounds to nearest, so twice the roundoff is allowed.
 UNIT_ROUNDOFF: dict[str, float] = {
     "float64": 2.0**-53,
     "float32": 2.0**-24,
@@ -40,7 +40,7 @@ UNIT_ROUNDOFF: dict[str, float] = {
     "float4_e2m1fn_x2": 2.0**-2,
 }
 
-#: Half the smallest subnormal number by format.
+#: Half the smallest subnormal number, by format.
 UNDERFLOW: dict[str, float] = {
     "float64": 2.0**-1075,
     "float32": 2.0**-150,
@@ -59,17 +59,17 @@ def name_of(dtype: torch.dtype) -> str:
 
 
 def as_bytes(tensor: torch.Tensor) -> torch.Tensor:
-    """Return the bytes of a tensor on the CPU. Unlike values, the bytes of two equal NaN compare equal."""
+    """Return a tensor's bytes on the CPU. Unlike NaN values, their bytes can be compared for equality."""
     return tensor.detach().cpu().resolve_conj().resolve_neg().contiguous().reshape(-1).view(torch.uint8)
 
 
 def around_powers(highest: int, lowest: int = 0) -> list[int]:
-    """Return the powers of two from ``2**least`` to ``2**most``, each with its two neighbours."""
+    """Return the powers of two from ``2**lowest`` to ``2**highest``, each with its two neighbours."""
     return sorted({2**power + offset for power in range(lowest, highest + 1) for offset in (-1, 0, 1)})
 
 
 def on_the_host(values: t.Sequence[torch.Tensor | None]) -> list[t.Any]:
-    """Return tensors on the CPU, None for None.
+    """Copy tensors to the CPU; None stays None.
 
     Small tensors of one format are copied together, and the device is synchronized once, because many processes share
     the GPU.
@@ -97,7 +97,7 @@ def on_the_host(values: t.Sequence[torch.Tensor | None]) -> list[t.Any]:
 
 
 def gamma(length: float, unit: float) -> float:
-    """Return Higham's gamma: the error of a sum of ``length`` rounded terms by the sum of their magnitudes."""
+    """Return Higham's gamma: the error of a sum of ``length`` rounded terms, divided by the sum of their magnitudes."""
     product = length * unit
     if product >= 1:
         raise ValueError(f"a sum of {length} terms with unit roundoff {unit} has no bound")
@@ -105,7 +105,7 @@ def gamma(length: float, unit: float) -> float:
 
 
 def ternary(generator: torch.Generator, shape: t.Sequence[int], dtype: torch.dtype, density: float) -> torch.Tensor:
-    """Return values of -1, 0 and 1, a share ``density`` of them nonzero. Sums of few enough of them are exact."""
+    """Return values of -1, 0 and 1, a share ``density`` of them nonzero. Sums of few enough such values are exact."""
     signs = torch.randint(0, 2, tuple(shape), generator=generator) * 2 - 1
     return (signs * (torch.rand(tuple(shape), generator=generator) < density)).to(dtype)
 
@@ -115,7 +115,7 @@ def gradients(
 ) -> tuple[torch.Tensor, ...]:
     """Return the gradients of ``leaves`` for the gradient ``upstream`` of ``result``.
 
-    torch would take seconds to import SymPy if it got ``upstream`` as an argument, so a sum brings it in.
+    Passing ``upstream`` as an argument would make torch import SymPy, which takes seconds, so a sum includes it.
     """
     gradients: tuple[t.Any, ...] = torch.autograd.grad((result * upstream).sum(), leaves)
     return gradients
@@ -134,9 +134,9 @@ def setting(module: t.Any, name: str, value: t.Any) -> t.Iterator[None]:
 
 @contextlib.contextmanager
 def one_thread() -> t.Iterator[None]:
-    """Compute a reference of many small steps with one thread.
+    """Use one thread to compute a reference that consists of many small steps.
 
-    On busy cores, each step of several threads waits for the slowest thread, which has taken a hundred times as long.
+    With several threads on busy cores, each step waits for the slowest thread, which has taken a hundred times as long.
     Never run the tested operation in this context.
     """
     before = torch.get_num_threads()
@@ -153,7 +153,8 @@ def allow_tf32(module: t.Any, allowed: bool) -> t.ContextManager[None]:
     :param module: ``torch.backends.cuda.matmul`` or ``torch.backends.cudnn``.
     """
     try:
-        # The older flag also sets the newer one, fp32_precision: torch refuses to compute if the two contradict.
+        # The older flag also sets the newer one, fp32_precision: torch refuses to compute if they contradict each
+        # other.
         if hasattr(module, "allow_tf32"):
             return setting(module, "allow_tf32", allowed)
     except RuntimeError as error:
@@ -166,12 +167,12 @@ def allow_tf32(module: t.Any, allowed: bool) -> t.ContextManager[None]:
 
 
 class Cases:
-    """Comparisons of one check, judged by the worst of them.
+    """The comparisons that one check makes, judged by the worst of them.
 
     :param subject: the computed result, for messages: ``the bfloat16 matrix product``.
-    :param remedy: one sentence for the owner if the result is wrong.
-    :ivar worst: the worst error by its bound; infinite if the bound is zero or an element has no ratio.
-    :ivar ratio: the worst error among elements that have a finite ratio.
+    :param remedy: a sentence that tells the owner what to do if the result is wrong.
+    :ivar worst: the worst error divided by its bound; infinite if the bound is zero or an element has no ratio.
+    :ivar ratio: the worst ratio among elements that have a finite one.
     :ivar mismatched: the number of elements without a ratio, such as a NaN or a wrong integer, out of ``compared``.
     """
 
@@ -184,13 +185,13 @@ class Cases:
         self._problem: str | None = None
 
     def compare(self, case: str, actual: torch.Tensor, expected: torch.Tensor, bound: torch.Tensor) -> float:
-        """Compare one result and return its worst error by its bound: at most 1 is right.
+        """Compare one result and return its worst error divided by its bound; the result is right if that is at most 1.
 
         :param case: the name of the case: ``causal, head size 64, backward dV``.
         :param actual: the result, in any format, on any device.
         :param expected: the reference in float64 on the CPU, with the same shape.
         :param bound: the allowed error of each element, float64, never negative, with a shape that expands to that of
-            ``expected``. Where it is zero, a floating-point error counts 1 plus its number of roundings.
+            ``expected``. If it is zero, a floating-point error counts as 1 plus its number of roundings.
         """
         self.count += 1
         is_integer = not actual.is_floating_point() and not actual.is_complex()
@@ -220,7 +221,7 @@ class Cases:
         wrong = int((ratio > 1).sum())
         undefined = int(torch.isnan(expected).sum())
         if undefined:
-            # No reference of ours contains a NaN, so the code that computed it is broken as well.
+            # Our references never contain a NaN, so the code that computed this one is broken as well.
             problem = (
                 f"cannot be judged: {undefined} of {expected.numel()} values of the float64 reference itself are NaN"
             )
@@ -248,7 +249,7 @@ class Cases:
         return self.compare(case, actual, expected.to("cpu", wide), torch.zeros((), dtype=torch.float64))
 
     def expect(self, case: str, is_right: bool, problem: str) -> None:
-        """Record a condition and the predicate for a failure: ``gave the event as done before its work was``."""
+        """Record a condition, with the predicate of the sentence that reports its failure, such as ``is not done``."""
         self.count += 1
         self._note(case, 0.0 if is_right else math.inf, problem, 0.0, 0 if is_right else 1)
 
@@ -268,7 +269,7 @@ class Cases:
     def result(self, rates: t.Mapping[str, float] | None = None) -> Measured:
         """Return the measurement.
 
-        :raises Failed: a case is beyond its bound, or no case was compared.
+        :raises Failed: if a case exceeds its bound, or no case was compared.
         """
         if not self.count:
             cause = f"No case of {self.subject} was computed."

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Random numbers: distributions with their tails and rates, independence of calls and generators, states.
+"""Check random numbers: their distributions, tails and rates, independent calls and generators, and states.
 
 The share of n draws in an interval of probability p has a standard error of sqrt(p (1 - p) / n). ``SIGMAS`` such errors
-are allowed, which some ten thousand comparisons exceed once in fifty thousand runs. Intervals come from the definition
-of the distribution function and reach to a hundred-thousandth at either end.
+are allowed, a limit that about ten thousand comparisons exceed once in fifty thousand runs. The intervals come from the
+definition of the distribution function; the outermost have a probability of a hundred-thousandth.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ REMEDY = (
 )
 SIGMAS = 6.5
 COUNT = {"cuda": 2**20 + 5, "cpu": 2**18 + 5}
-#: The number of values that a GPU draws and counts without a copy; enough to show a shift by some thousandths.
+#: The number of values that a GPU draws and counts without a copy, enough to show a shift by a few thousandths.
 GPU_COUNT = 2**25
-#: The number of calls in a row, so that a fault of every tenth call occurs twice.
+#: The number of consecutive calls, chosen so that a fault in every tenth call occurs twice.
 CALLS = 21
 #: The probabilities at the bounds of the intervals; the outermost intervals are the tails.
 EDGES = (1e-5, 1e-4, 1e-3, 0.01, 0.05, *(n / 16 for n in range(2, 15)), 0.95, 0.99, 0.999, 0.9999, 0.99999)
@@ -45,7 +45,7 @@ class Judge:
         self.rate(case, int(hits.count_nonzero()) / count, probability, probability * (1 - probability), count)
 
     def integers(self, case: str, values: torch.Tensor, mean: float, variance: float, low: float, high: float) -> None:
-        """Compare integers with their range, and each with the previous one, of which it must be independent."""
+        """Compare integers with their range, and require each to be independent of the previous one."""
         values = values.double().flatten().cpu()
         is_right = bool(((values >= low) & (values <= high) & (values == values.floor())).all())
         self.cases.expect(f"{case}, each value", is_right, f"is not a whole number from {low:g} to {high:g}")
@@ -54,14 +54,14 @@ class Judge:
         self.rate(f"{case}, neighbours", product, 0.0, variance**2, len(values) - 1)
 
     def rate(self, case: str, actual_mean: float, expected_mean: float, variance: float, count: int) -> None:
-        """Compare the mean of independent values of a known variance with its expectation."""
-        # A few hits of a rare event are not normally distributed, so up to three more are allowed.
+        """Compare the mean of independent values with its expectation; their variance is known."""
+        # The counts of a rare event are not normally distributed, so up to three more hits are allowed.
         tolerance = SIGMAS * math.sqrt(variance / count) + 3.0 / count
         actual, expected = (torch.tensor(value, dtype=torch.float64) for value in (actual_mean, expected_mean))
         self.cases.compare(case, actual, expected, torch.tensor(tolerance, dtype=torch.float64))
 
     def uniform(self, case: str, values: torch.Tensor) -> None:
-        """Compare values with the uniform distribution from 0 to 1 up to its tails, and with their neighbours."""
+        """Compare values with the uniform distribution from 0 to 1, including its tails, and with their neighbours."""
         values = values.double().flatten()
         # A value at either end may be rounded out of the range.
         inside = bool(((values >= -1e-6) & (values <= 1 + 1e-6)).all())
@@ -86,7 +86,7 @@ class Judge:
 
 
 def _continuous() -> dict[str, tuple[t.Any, t.Any]]:
-    """Return functions that fill a tensor, each with its distribution function."""
+    """Return functions that fill a tensor with random numbers, each with the distribution function of these numbers."""
     normal = torch.special.ndtr
     return {
         "uniform": (lambda x, g: x.uniform_(generator=g), lambda x: x),
@@ -102,13 +102,13 @@ def _continuous() -> dict[str, tuple[t.Any, t.Any]]:
 
 @check("chance.distributions", devices=("cuda", "cpu"), seconds=120, measured=SEEN)
 def distributions(context: Context) -> Measured:
-    """Continuous distributions in each format, with their tails, in tensors of several sizes and layouts."""
+    """Check continuous distributions and their tails in each format, in tensors of several sizes and layouts."""
     cases = Cases("a distribution", REMEDY)
     judge, count, device = Judge(cases), COUNT[context.device], context.device
     seed = int(torch.randint(0, 2**40, (1,), generator=context.generator("chance")))
     generator = torch.Generator(device=device).manual_seed(seed)
     for name, (fill, function) in _continuous().items():
-        # The lowest 24 bits determine float32's tails, so 16-bit formats are judged coarsely below.
+        # Tails need all 24 bits of float32, so the 16-bit formats are judged more coarsely below.
         for form in ("float32", "float64"):
             values = fill(torch.empty(count, dtype=getattr(torch, form), device=device), generator)
             judge.uniform(f"{name}, {form}", function(values.double()).cpu())
@@ -140,8 +140,8 @@ def distributions(context: Context) -> Measured:
     drawn = torch.normal(mean, spread)
     judge.uniform("normal of given means", normal(((drawn - mean) / spread).double()).cpu())
     cut = torch.nn.init.trunc_normal_(torch.empty(count, device=device), 0.0, 1.0, -1.0, 2.0).double()
-    low, high = (float(normal(torch.tensor(edge, dtype=torch.float64))) for edge in (-1.0, 2.0))
-    judge.uniform("trunc_normal_", ((normal(cut) - low) / (high - low)).cpu())
+    low_quantile, high_quantile = (float(normal(torch.tensor(edge, dtype=torch.float64))) for edge in (-1.0, 2.0))
+    judge.uniform("trunc_normal_", ((normal(cut) - low_quantile) / (high_quantile - low_quantile)).cpu())
     fans = torch.nn.init.kaiming_uniform_(torch.empty(2048, 512, device=device), a=math.sqrt(5))
     judge.uniform("kaiming_uniform_", (fans.double() * math.sqrt(512) / 2 + 0.5).cpu())
     uniform = torch.nn.init.xavier_normal_(torch.empty(2048, 512, device=device))
@@ -153,7 +153,7 @@ def distributions(context: Context) -> Measured:
 
 @check("chance.rates", devices=("cuda", "cpu"), seconds=120, measured=SEEN)
 def rates(context: Context) -> Measured:
-    """Bernoulli, Poisson, binomial and geometric numbers, integers, permutations, choices, and dropout's rates."""
+    """Check Bernoulli, Poisson, binomial and geometric numbers, integers, permutations, choices, and dropout rates."""
     cases = Cases("a random choice", REMEDY)
     judge, count, device = Judge(cases), COUNT[context.device] // 4, context.device
     torch.manual_seed(int(torch.randint(0, 2**40, (1,), generator=context.generator("rates"))))
@@ -188,7 +188,7 @@ def rates(context: Context) -> Measured:
         judge.share(f"poisson {rate}, one", values == 1, rate * math.exp(-rate))
     for p in (0.05, 0.3, 0.9):
         values = torch.empty(count, device=device).geometric_(p).double().cpu()
-        # CUDA draws a 0 if its uniform number is 1, once in 2^24.
+        # CUDA draws a 0 if its uniform number is 1, which happens once in 2^24 draws.
         judge.integers(f"geometric {p}", values, 1 / p, (1 - p) / p**2, 0, math.inf)
         for hits in (1, 2, 5, 20):
             judge.share(f"geometric {p}, {hits}", values == hits, p * (1 - p) ** (hits - 1))
@@ -220,7 +220,7 @@ def _dropout_functions() -> dict[str, t.Any]:
 
 
 def _compare_shaped(judge: Judge, count: int, device: str) -> None:
-    """Compare means and variances of gamma, beta and Dirichlet distributions, also with a shape below 1."""
+    """Compare the means and variances of gamma, beta and Dirichlet distributions, also for shapes below 1."""
     for shape in (0.3, 1.0, 4.5, 50.0):
         values = torch._standard_gamma(torch.full((count,), shape, device=device)).double().cpu()
         judge.rate(f"gamma {shape}", float(values.mean()), shape, shape, count)
@@ -292,7 +292,7 @@ def _compare_integers(judge: Judge, cases: Cases, count: int, device: str) -> No
 
 @check("chance.independence", devices=("cuda", "cpu"), measured=SEEN, factor=1)
 def independence(context: Context) -> Measured:
-    """No calls, generators or seeds repeat one another, and a restored state repeats its numbers."""
+    """Require that no calls, generators or seeds repeat one another, and that a restored state repeats its numbers."""
     cases = Cases("random numbers of several calls", REMEDY)
     judge, device = Judge(cases), context.device
     seed = int(torch.randint(0, 2**40, (1,), generator=context.generator("independence")))
@@ -316,7 +316,7 @@ def independence(context: Context) -> Measured:
                     judge.rate(f"{case}, the first", float(rows[:, 0].mean()), 0.5, 1 / 12, calls)
             elif name != "permutation":
                 judge.uniform(case, rows.flatten())
-        # A CPU's generator takes seeds of 32 bits.
+        # A CPU generator takes 32-bit seeds.
         for other in (seed + 1, 0, 1, *((seed + 2**32, seed ^ (1 << 33)) if device == "cuda" else ())):
             first, second = (
                 fill(torch.Generator(device=device).manual_seed(s), 20_011).double().cpu() for s in (seed, other)
@@ -343,7 +343,7 @@ def _largest_correlation(rows: torch.Tensor) -> float:
     if size > 8:
         products.append(centred[:, 1:] @ centred[:, :-1].t())
     worst = [float((matrix - torch.diag(matrix.diagonal())).abs().max()) * 12 / size for matrix in products]
-    # The largest of some thousand correlations is four standard errors above a single one.
+    # The largest of about a thousand correlations is four standard errors above a single one.
     return max(0.0, max(worst) - 2.0 / math.sqrt(size)) if size > 8 else 0.0
 
 
@@ -376,7 +376,7 @@ def _compare_global_states(cases: Cases, judge: Judge, device: str, seed: int) -
     first = torch.rand(1000, device=device)
     torch.manual_seed(seed)
     cases.exactly("manual_seed", torch.rand(1000, device=device), first)
-    # A small seed equals a larger one that has lost its upper bits. A CPU's generator takes 32 bits.
+    # A small seed equals a larger one that has lost its upper bits. A CPU generator takes 32-bit seeds.
     small = seed % 251
     torch.manual_seed(small)
     first_of_small = torch.rand(1000, device=device)
@@ -414,7 +414,7 @@ def _compare_global_states(cases: Cases, judge: Judge, device: str, seed: int) -
 
 
 def _compare_distinct(cases: Cases, device: str, seed: int) -> None:
-    """Require a million 53-bit values of one generator to differ."""
+    """Require that a million 53-bit values from one generator all differ."""
     generator = torch.Generator(device=device).manual_seed(seed)
     size = 2**19
     values = torch.cat(
@@ -432,7 +432,7 @@ def _filled(fill: t.Any, like: torch.Tensor) -> torch.Tensor:
 
 
 def _compare_repeats(cases: Cases, device: str) -> None:
-    """Require that no call to the global generator repeats an earlier one."""
+    """Require that no call to the global generator repeats the numbers of an earlier one."""
     f, size = torch.nn.functional, 1_500
     half = torch.full((size,), 0.5, device=device)
     draws: dict[str, t.Callable[[], torch.Tensor]] = {

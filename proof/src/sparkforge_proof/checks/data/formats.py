@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Number formats: conversions of all 8-bit and 16-bit values, integers near their limits, quotients.
+"""Check number formats: conversions of all 8-bit and 16-bit values, integers near their limits, and quotients.
 
 A format has finitely many values. Every bit pattern is decoded by its definition, and a conversion must return the
-nearest value; of two equally near ones, the value with an even significand (IEEE 754-2019, section 4.3.1; OCP 8-bit
+nearest value; if two are equally near, the one with an even significand (IEEE 754-2019, section 4.3.1; OCP 8-bit
 Floating Point Specification, 5.2). All comparisons are therefore exact.
 """
 
@@ -21,13 +21,13 @@ REMEDY = "Do not compute with this stack in that format: use another torch; if o
 
 
 class Format(t.NamedTuple):
-    """A format of floating-point numbers.
+    """A floating-point format.
 
     :ivar exponent: the bits of the exponent.
     :ivar significand: the stored bits of the significand.
     :ivar bias: the bias of the exponent.
-    :ivar special: ``ieee``: an exponent of all ones means infinity or NaN; ``fn``: no infinity, a pattern of all ones
-        is NaN; ``fnuz``: no infinity, and NaN replaces negative zero.
+    :ivar special: ``ieee`` if an exponent of all ones means infinity or NaN; ``fn`` if there is no infinity and a
+        pattern of all ones is NaN; ``fnuz`` if there is no infinity and NaN replaces negative zero.
     """
 
     name: str
@@ -52,7 +52,7 @@ SMALL = (
 
 
 def decoded(form: Format) -> torch.Tensor:
-    """Return the value of each bit pattern in float64, by definition."""
+    """Return the value of each bit pattern in float64, computed by definition."""
     pattern = torch.arange(2**form.bits, dtype=torch.int64)
     sign = 1.0 - 2.0 * (pattern >> (form.bits - 1)).double()
     exponent = (pattern >> form.significand) & (2**form.exponent - 1)
@@ -84,7 +84,7 @@ def all_patterns(form: Format) -> torch.Tensor:
 
 
 def nearest(form: Format, values: torch.Tensor) -> torch.Tensor:
-    """Return the bit pattern of each value in a format; -1 if any NaN is right."""
+    """Return the bit pattern of each value in a format, or -1 where any NaN is right."""
     table, half = decoded(form), 2 ** (form.bits - 1)
     positive = table[:half]
     positive = positive[torch.isfinite(positive)]
@@ -92,7 +92,7 @@ def nearest(form: Format, values: torch.Tensor) -> torch.Tensor:
     above = torch.searchsorted(positive, size.clamp(max=float(positive[-1]))).clamp(max=len(positive) - 1)
     below = (above - 1).clamp(min=0)
     up, down = positive[above] - size, size - positive[below]
-    # Patterns are in the order of their values, and an even pattern has an even significand.
+    # Patterns are ordered like their values, and an even pattern has an even significand.
     lower = (down < up) | ((down == up) & (below % 2 == 0))
     pattern = torch.where(lower, below, above)
     step = positive[-1] - positive[-2]
@@ -107,7 +107,7 @@ def nearest(form: Format, values: torch.Tensor) -> torch.Tensor:
 
 @check("formats.conversions", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def conversions(context: Context) -> Measured:
-    """Every 8-bit and 16-bit value to every other format, and the numbers between two such values."""
+    """Convert every 8-bit and 16-bit value, and the numbers between two such values, to every other format."""
     cases = Cases("a conversion", REMEDY)
     forms = [form for form in SMALL if hasattr(torch, form.name)]
     for form in forms:
@@ -129,7 +129,7 @@ def conversions(context: Context) -> Measured:
         for wide in ("float32", "float64"):
             source = between.to(getattr(torch, wide)).to(context.device)
             _convert(cases, f"between two values, from {wide},", source, between.double(), form)
-        # Strided, by a copy, and of lengths that do not fill a vector.
+        # Convert a strided tensor, by a copy, and tensors whose lengths do not fill a vector.
         strided = between.to(context.device).repeat_interleave(2)[::2]
         _convert(cases, "between two values, strided,", strided, between.double(), form)
         target = torch.empty(between.shape, dtype=getattr(torch, form.name), device=context.device)
@@ -159,9 +159,9 @@ def _convert(cases: Cases, case: str, source: torch.Tensor, exact: torch.Tensor,
 
 
 def _compare_patterns(cases: Cases, case: str, form: Format, actual: torch.Tensor, expected: torch.Tensor) -> None:
-    """Compare bit patterns; where any NaN is right, only require a NaN."""
+    """Compare bit patterns; if any NaN is right, only require a NaN."""
     table, patterns = decoded(form), bits_of(form, actual)
-    # A conversion to a format without infinity may saturate at the largest number.
+    # A conversion to a format without infinity may saturate to the largest number.
     saturated = (
         table[patterns].abs() == table[torch.isfinite(table)].max() if form.special == "fn" else torch.zeros(1).bool()
     )
@@ -176,7 +176,7 @@ def _compare_patterns(cases: Cases, case: str, form: Format, actual: torch.Tenso
 
 
 def _integers_and_floats(cases: Cases, context: Context) -> None:
-    """Integers to and from every floating-point format."""
+    """Compare integers converted to and from every floating-point format."""
     for integer in ("int8", "uint8", "int16", "int32", "int64"):
         dtype = getattr(torch, integer)
         limits = torch.iinfo(dtype)
@@ -211,14 +211,14 @@ def _integers_and_floats(cases: Cases, context: Context) -> None:
 
 
 def _wrapped(value: int, limits: torch.iinfo) -> int:
-    """Return a number wrapped around to the width of an integer format."""
+    """Wrap a number around to the width of an integer format."""
     value &= 2**limits.bits - 1
     return value - 2**limits.bits if limits.min < 0 and value > limits.max else value
 
 
 @check("formats.integers", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def integers(context: Context) -> Measured:
-    """Integer arithmetic on all pairs of 8 bits and on wider pairs near the limits, against Python's own."""
+    """Compare integer arithmetic with Python's, on all pairs of 8-bit integers and on wider pairs near the limits."""
     cases = Cases("the arithmetic of integers", REMEDY)
     pairs: dict[str, t.Callable[[int, int], int]] = {
         "add": lambda a, b: a + b,
@@ -273,7 +273,7 @@ def integers(context: Context) -> Measured:
 
 
 def _compare_integers(cases: Cases, case: str, actual: torch.Tensor, expected: torch.Tensor) -> None:
-    """Compare integers exactly, including those of 64 bits, which float64 cannot hold."""
+    """Compare integers exactly, including 64-bit integers, which float64 cannot represent."""
     wrong = actual.detach().cpu() != expected
     first = int(wrong.nonzero()[0, 0]) if bool(wrong.any()) else 0
     problem = f"has {int(wrong.sum())} of {wrong.numel()} values wrong: {actual[first]} instead of {expected[first]}"
@@ -281,7 +281,7 @@ def _compare_integers(cases: Cases, case: str, actual: torch.Tensor, expected: t
 
 
 def _unary(cases: Cases, name: str, numbers: list[int], dtype: torch.dtype, device: str) -> None:
-    """Unary operators, shifts, and reductions, which accumulate in 64 bits."""
+    """Compare unary operators, shifts, and reductions, which accumulate in 64 bits."""
     limits, on_device = torch.iinfo(dtype), torch.tensor(numbers, dtype=dtype).to(device)
 
     def expect(operation: str, actual: torch.Tensor, expected: list[int]) -> None:
@@ -328,10 +328,10 @@ def _unary(cases: Cases, name: str, numbers: list[int], dtype: torch.dtype, devi
 
 @check("formats.division", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def division(context: Context) -> Measured:
-    """Quotients and their roundings, remainders, square roots and rounded products, against float64.
+    """Compare quotients and their roundings, remainders, square roots and rounded products with float64.
 
-    float64 has the quotient of two float32 numbers to far more bits than float32, so it is the reference. A result that
-    is rounded once is off by u. Division by one number multiplies by its inverse, which adds 2 u.
+    float64 represents the quotient of two float32 numbers with far more bits than float32, so it is the reference. A
+    result that is rounded once is off by u. Dividing by a scalar multiplies by its inverse, which adds 2 u.
     """
     cases = Cases("a division", REMEDY)
     for name in ("float32", "float16", "bfloat16"):
@@ -362,7 +362,7 @@ def division(context: Context) -> Measured:
         # Python's float64 division rounds down exactly, and so does torch's result, rounded to its format.
         exact = [float(p) // float(q) for p, q in zip(x.tolist(), y.tolist())]
         floor = torch.tensor(exact, dtype=torch.float64)
-        # 16-bit operators round each intermediate step, which spoils large quotients.
+        # 16-bit operators round each intermediate step, so large quotients are not exact.
         holds = floor.abs() < (1 if name == "float32" else 2**-4) / unit
         compare("floor_divide", (dividend // divisor)[holds.to(dividend.device)], floor[holds], 0.0)
         compare(

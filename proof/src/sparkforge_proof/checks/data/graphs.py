@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""CUDA graphs after hundreds of replays: with new inputs, many kernels, several streams and random numbers.
+"""Check CUDA graphs after hundreds of replays, with new inputs, many kernels, several streams and random numbers.
 
-All values except random ones are integers, so every case is exact.
+All values except the random ones are integers, so every case is exact.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _warmed_up(function: t.Callable[[], t.Any]) -> t.Iterator[None]:
 
 @check("streams.graphs", devices=("cuda",), seconds=120, measured=SEEN)
 def graphs(context: Context) -> Measured:
-    """Graphs replayed hundreds of times, with new inputs, many nodes, several streams and random numbers."""
+    """Replay graphs hundreds of times, with new inputs, many nodes, several streams and random numbers."""
     cases = Cases("a replayed CUDA graph", REMEDY)
     _compare_replays(cases, context)
     _compare_many_nodes(cases)
@@ -43,7 +43,7 @@ def graphs(context: Context) -> Measured:
 
 
 def _compare_replays(cases: Cases, context: Context) -> None:
-    """Integers below 2^24, which are exact in float32."""
+    """Replay a graph on integers below 2^24, which are exact in float32."""
     generator = context.generator("graphs replays")
     inputs = torch.zeros(64, 48, device="cuda")
     weight = torch.randint(-3, 4, (48, 32), generator=generator).float()
@@ -89,7 +89,7 @@ def _compare_replays(cases: Cases, context: Context) -> None:
 
 
 def _compare_many_nodes(cases: Cases) -> None:
-    """Thousands of kernels in a graph, on three streams that wait for one another."""
+    """Replay a graph with thousands of kernels, on three streams that wait for one another."""
     block = torch.zeros(1000, dtype=torch.int64, device="cuda")
     graph, first, second = torch.cuda.CUDAGraph(), torch.cuda.Stream(), torch.cuda.Stream()
     torch.cuda.synchronize()
@@ -119,7 +119,7 @@ def _compare_many_nodes(cases: Cases) -> None:
 
 
 def _compare_shared_pool(cases: Cases, context: Context) -> None:
-    """Two graphs that share a memory pool, replayed in the order of their capture."""
+    """Replay two graphs that share a memory pool, in the order in which they were captured."""
     inputs = torch.zeros(4096, device="cuda")
     with _warmed_up(lambda: (inputs * 2 + 1).cumsum(0)):
         first, second = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
@@ -137,7 +137,7 @@ def _compare_shared_pool(cases: Cases, context: Context) -> None:
 
 
 def _compare_callables(cases: Cases, context: Context) -> None:
-    """A module with its forward and backward pass as graphs, on integers with exact sums."""
+    """Run a module's forward and backward passes as graphs, on integers with exact sums."""
     generator = context.generator("graphs callables")
     module = torch.nn.Sequential(torch.nn.Linear(24, 16), torch.nn.ReLU(), torch.nn.Linear(16, 8)).to("cuda")
     exact = torch.nn.Sequential(torch.nn.Linear(24, 16), torch.nn.ReLU(), torch.nn.Linear(16, 8)).double()
@@ -160,7 +160,7 @@ def _compare_callables(cases: Cases, context: Context) -> None:
 
 
 def _compare_random_numbers(cases: Cases) -> None:
-    """Each replay draws new numbers, which follow from the seed, and advances the generator."""
+    """Require each replay to draw new numbers, which the seed determines, and to advance the generator."""
     target = torch.zeros(5000, device="cuda")
     with _warmed_up(lambda: target.uniform_()):
         graph = torch.cuda.CUDAGraph()
@@ -180,7 +180,7 @@ def _compare_random_numbers(cases: Cases) -> None:
     torch.cuda.manual_seed(71)
     cases.exactly("what is drawn without a graph", torch.zeros(5000, device="cuda").uniform_(), rows[0])
     equal = sum(int((drawn[first] == drawn[second]).sum()) for first in range(64) for second in range(first))
-    # In 2,016 pairs of 5,000 values of 24 bits, 0.6 values coincide by chance.
+    # In 2,016 pairs of sets of 5,000 24-bit values, 0.6 values coincide by chance.
     cases.expect("values that two replays have in common", equal <= 12, f"are {equal}")
     deviations = float((drawn - 0.5).mean()) / (1 / 12 / drawn.numel()) ** 0.5
     cases.expect("the mean of 64 replays", abs(deviations) < 6, f"is {deviations:.3g} standard errors off")

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tensors of other layouts: torch's five sparse ones, nested and jagged ones, and weights of 8 and 4 bits.
+"""Check other layouts: torch's five sparse layouts, nested and jagged tensors, and 8-bit and 4-bit weights.
 
-Inputs are integers, whose sums are exact in float32. Rounded results are compared with float64, part by part.
+Inputs are integers, so sums are exact in float32. Rounded results are compared with float64, part by part.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _integers(context: Context, stream: str, shape: t.Sequence[int], density: fl
 
 @check("layouts.sparse", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def sparse(context: Context) -> Measured:
-    """Conversions between sparse layouts, sums, products with dense and sparse matrices, softmax, gradients."""
+    """Check sparse layouts: conversions, sums, products with dense and sparse matrices, softmax and gradients."""
     cases = Cases("a sparse tensor", REMEDY)
     device = context.device
     unsupported: list[str] = []
@@ -98,7 +98,7 @@ def _allow_unsupported(unsupported: list[str], operation: str) -> t.Iterator[Non
 def _compare_coordinates(
     cases: Cases, x: torch.Tensor, exact: torch.Tensor, dense_right: torch.Tensor, right: torch.Tensor, size: str
 ) -> None:
-    """Duplicate coordinates that add up, sums, products of two sparse tensors, softmax, gradients."""
+    """Compare duplicate coordinates, which add up, sums, products of two sparse tensors, softmax and gradients."""
     indices, values = x.indices(), x.values()
     doubled = torch.sparse_coo_tensor(torch.cat([indices, indices], 1), torch.cat([values, 2 * values]), x.shape)
     cases.exactly(f"doubled places, {size}", doubled.to_dense(), exact * 3)
@@ -109,7 +109,7 @@ def _compare_coordinates(
     cases.exactly(f"product of each, {size}", (x * x).to_dense(), exact * exact)
     cases.exactly(f"product of two, {size}", torch.sparse.mm(x, x.t().coalesce()).to_dense(), exact @ exact.t())
     for call in range(4):
-        # Repeated, because a fault may occur in some calls only.
+        # Repeat this, because a fault may occur in only some of the calls.
         cases.exactly(
             f"product with a dense one, call {call + 1}, {size}", torch.sparse.mm(x, dense_right), exact @ right
         )
@@ -151,7 +151,7 @@ def _compare_compressed(
 
 @check("layouts.nested", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def nested(context: Context) -> Measured:
-    """Operators on nested tensors, strided and jagged, return the same as on each part."""
+    """Require that operators on nested tensors, strided and jagged, return the same as on each part."""
     unsupported: list[str] = []
     cases = Cases("a nested tensor", REMEDY)
     device = context.device
@@ -217,7 +217,7 @@ def _compare_jagged(
     description: str,
     unsupported: list[str],
 ) -> None:
-    """Offsets, sums over parts, attention within each part, gradients."""
+    """Compare offsets, sums over parts, attention within each part, and gradients."""
     offsets = torch.cat([torch.zeros(1), torch.tensor([len(part) for part in parts]).cumsum(0)])
     cases.exactly(f"offsets, {description}", tensor.offsets(), offsets)
     cases.exactly(f"values, {description}", tensor.values(), torch.cat(parts))
@@ -246,7 +246,7 @@ def _compare_jagged(
 
 @check("layouts.weights", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def weights(context: Context) -> Measured:
-    """Products with 8-bit and 4-bit weights, and quantisation, exact for integers and powers of two."""
+    """Check products with 8-bit and 4-bit weights, and quantisation; they are exact for integers and powers of two."""
     unsupported: list[str] = []
     cases = Cases("a product with weights of few bits", REMEDY)
     device, aten = context.device, torch.ops.aten
@@ -295,7 +295,7 @@ def _compare_four_bits(
     outputs: int,
     shape: str,
 ) -> None:
-    """4-bit weights with a scale and a zero point for each group, packed by torch for the device."""
+    """Compare products with 4-bit weights, with a scale and a zero point per group, that torch packs for the device."""
     device, aten, inner = context.device, torch.ops.aten, x.shape[1]
     w4 = torch.randint(0, 16, (outputs, inner), generator=generator)
     for group in (32, 64, 128):
@@ -324,7 +324,7 @@ def _compare_four_bits(
 
 
 def _compare_quantised(cases: Cases, context: Context, unsupported: list[str]) -> None:
-    """Quantisation with one scale and with a scale for each channel: ties round to even, and the range saturates.
+    """Compare quantisation with one scale and with one per channel: ties round to even, and values saturate.
 
     Zero points are even, because some kernels add them before rounding and others after it.
     """

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Operators that move data without computing: copies of every kind and size, and memory beyond 2 GiB.
+"""Check operators that move data without computing: copies of every kind and size, and memory beyond 2 GiB.
 
-Nothing is rounded here, so every case must be equal to the last bit. Sizes lie around each power of two, at the
-boundaries of blocks, grids and vectors.
+Nothing is rounded here, so every case must be bitwise equal. Sizes lie around each power of two, at the boundaries of
+blocks, grids and vectors.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..bounds import Cases, around_powers, as_bytes, torch
 REMEDY = (
     "Do not compute with this stack: use another torch or driver; if only some runs fail, test the memory and the bus."
 )
-#: The power of two of the largest copy in bytes.
+#: The base-2 logarithm of the largest copy's size in bytes.
 LARGEST_POWER = {"cuda": 25, "cpu": 17}
 #: The number of elements on both sides of a target that must stay unchanged.
 MARGIN = 64
@@ -34,7 +34,7 @@ def _random_bytes(context: Context, stream: str, count: int) -> torch.Tensor:
 
 @check("movement.copies", devices=("cuda", "cpu"), seconds=120, measured=SEEN, factor=1)
 def copies(context: Context) -> Measured:
-    """Copies to, from and within the device, pinned or not, blocking or not, of sizes around powers of two."""
+    """Check copies to, from and within the device, pinned or not, blocking or not, with sizes around powers of two."""
     cases = Cases("the copy", REMEDY)
     _compare_sizes(context, cases)
     _compare_layouts(context, cases)
@@ -58,7 +58,7 @@ def _compare_sizes(context: Context, cases: Cases) -> None:
         target[MARGIN : MARGIN + size].copy_(part)
         cases.exactly(f"{size:,} bytes to the device", target, expected)
         target.fill_(165)
-        # Pinned and without blocking: to the device, to another block there, and back.
+        # Copy from pinned memory without blocking: to the device, to another block there, and back.
         pinned[:size].copy_(part)
         copy = torch.full_like(target, 165)
         target[MARGIN : MARGIN + size].copy_(pinned[:size], non_blocking=True)
@@ -143,7 +143,7 @@ def _compare_transfers(context: Context, cases: Cases) -> None:
 
 @check("movement.large", devices=("cuda",), seconds=180, measured=SEEN, factor=1)
 def large(context: Context) -> Measured:
-    """Tensors beyond 2 GiB: an operator returns the same for the tensor as for each part of it.
+    """Require that operators on tensors beyond 2 GiB return the same as on each part of them.
 
     A tensor of each format has more than 2^31 bytes; those of 8-bit formats also have more than 2^31 elements.
     """
@@ -182,7 +182,7 @@ def large(context: Context) -> Measured:
 
 
 def _elementwise_operators(name: str) -> list[tuple[str, Function]]:
-    """Return element-wise operators."""
+    """Return element-wise operators with their names."""
     operators: list[tuple[str, Function]] = [
         ("clone", lambda x, y: x.clone()),
         ("sum of two", lambda x, y: x + y),
@@ -211,7 +211,7 @@ def _elementwise_operators(name: str) -> list[tuple[str, Function]]:
 
 
 def _compare_complete(cases: Cases, tensor: torch.Tensor, rolled: torch.Tensor, name: str, part: int) -> None:
-    """Operators over rows and over the complete tensor."""
+    """Compare operators over rows and over the complete tensor."""
     count = tensor.numel()
     width = 1024
     rows = tensor[: count // width * width].view(-1, width)

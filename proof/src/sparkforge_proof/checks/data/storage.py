@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Check that cuFile opens, and report its mode. NVIDIA's gdsio reads and verifies files; this check reads none."""
+"""Check that cuFile opens, and report its mode. NVIDIA's gdsio reads and verifies files; this check does not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import os
 from ...check import CRASH, REFUSED, Context, Measured, Skipped, Unanswered, check
 
 SONAME = "libcufile.so.0"
-#: The kernel driver for GPUDirect Storage.
+#: The kernel driver for GPUDirect Storage, if it is loaded.
 NVIDIA_FS = "/proc/driver/nvidia-fs"
 _REMEDY = (
     "Check that libcufile is the stack's and matches the driver; if nvidia-fs is not wanted, set"
@@ -27,10 +27,10 @@ class Error(ctypes.Structure):
 
 
 def open_driver() -> None:
-    """Open cuFile's driver and close it.
+    """Open and close cuFile's driver.
 
-    :raises Skipped: libcufile is not installed.
-    :raises Unanswered: libcufile cannot be loaded, or its driver cannot be opened.
+    :raises Skipped: if libcufile is not installed.
+    :raises Unanswered: if libcufile cannot be loaded, or its driver cannot be opened.
     """
     try:
         library = ctypes.CDLL(SONAME)
@@ -49,7 +49,7 @@ def open_driver() -> None:
 
 @check("storage.cufile", numeric=False, seconds=90)
 def cufile(context: Context) -> Measured:
-    """cuFile's driver opens; it uses GPUDirect Storage only with nvidia-fs, else the host's memory."""
+    """Check that cuFile's driver opens. It uses GPUDirect Storage only with nvidia-fs, otherwise the host's memory."""
     import torch
 
     # torch loads its own libcufile under this name, and gives the GPU a context.

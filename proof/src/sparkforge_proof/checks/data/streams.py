@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Streams and events: results that depend on an order, which a missing wait breaks.
+"""Check streams and events: results that depend on an order, which a missing wait breaks.
 
-Work that others must wait for starts with a host function that sleeps for some milliseconds. Work that fails to wait
+Work that must be waited for starts with a host function that sleeps for some milliseconds. A stream that fails to wait
 therefore reads the old value every time, not just occasionally. All values are integers, so every case is exact.
 """
 
@@ -22,16 +22,16 @@ REMEDY = (
     "of order."
 )
 SIZE = 2**18
-#: The delay of a stream in seconds, so that work that does not wait for it runs earlier: its minimum, a multiple of
-#: the GPU's response time, which is long if others use the GPU too, and its maximum.
+#: The delay of a stream, so that work that does not wait for it runs earlier: its minimum in seconds, a multiple of the
+#: GPU's response time, which is long if the GPU is shared, and its maximum in seconds.
 DELAY, LATENCIES, LONGEST = 0.012, 8, 0.06
 ROUNDS = 3
-#: The number of queries whether late work is done; several, because an answer may be wrong only occasionally.
+#: How often to query whether late work is done: several times, because an answer may be wrong only occasionally.
 QUERIES = 7
 
 
 class Slow:
-    """Late work: writes a number to a block after a delay.
+    """Late work, which writes a number to a block after a delay.
 
     The host delays it, because a kernel that counts cycles finishes sooner at a higher GPU clock.
 
@@ -50,9 +50,9 @@ class Slow:
         self.end = 0.0
 
     def delay(self, part: float = 1.0) -> None:
-        """Block the current stream for a part of the delay.
+        """Block the current stream for part of the delay.
 
-        :raises RuntimeError: the driver refuses the host function.
+        :raises RuntimeError: if the driver refuses the host function.
         """
         stream = torch.cuda.current_stream().cuda_stream
         self.end = time.monotonic() + self.seconds * part
@@ -70,7 +70,7 @@ class Slow:
         return self.number
 
     def is_early(self, is_reported: t.Callable[[], bool], earliest: float = 0.0) -> bool:
-        """Tell whether work is reported as done before it can be; an answer after that time counts as right.
+        """Tell whether work is reported as done before it can be done; any answer after that time counts as right.
 
         :param earliest: the earliest time at which the work may be done, by default the end of the last delay.
         """
@@ -80,7 +80,7 @@ class Slow:
 
 @check("streams.waits", devices=("cuda",), seconds=120, measured=SEEN)
 def waits(context: Context) -> Measured:
-    """Every way in which the device and the host wait for late work."""
+    """Check every way in which the device and the host can wait for late work."""
     cases = Cases("work that waits for a stream", REMEDY)
     try:
         _compare_waits(cases, Slow(), context)
@@ -143,9 +143,9 @@ def _compare_all(cases: Cases, case: str, block: torch.Tensor, expected: int) ->
 
 
 def _require_overlap(cases: Cases, slow: Slow, block: torch.Tensor) -> None:
-    """Prove that work that does not wait is early; otherwise this check could detect nothing.
+    """Prove that work that does not wait runs early; otherwise this check could not detect anything.
 
-    :raises Unanswered: streams do not overlap.
+    :raises Unanswered: if streams do not overlap.
     """
     first, second = torch.cuda.Stream(), torch.cuda.Stream()
     for _unused in range(3):
@@ -242,7 +242,7 @@ def _current(stream: t.Any) -> None:
 
 
 def _compare_chains(cases: Cases, slow: Slow) -> None:
-    """A chain of streams, longer than torch's pool, in which each waits for the previous."""
+    """Compare a chain of streams, longer than torch's pool, in which each waits for the previous one."""
     block = torch.zeros(SIZE, dtype=torch.int32, device="cuda")
     torch.cuda.synchronize()
     streams = [torch.cuda.Stream(priority=-(number % 2)) for number in range(40)]
@@ -277,7 +277,7 @@ def _compare_chains(cases: Cases, slow: Slow) -> None:
 
 
 def _compare_events(cases: Cases, slow: Slow, block: torch.Tensor) -> None:
-    """An event recorded again stands for the later work, an unrecorded one is done, and elapsed times add up."""
+    """Require that a re-recorded event covers the later work, an unrecorded one is done, and elapsed times add up."""
     first, second = torch.cuda.Stream(), torch.cuda.Stream()
     event = torch.cuda.Event(enable_timing=True)
     second.wait_event(event)
@@ -321,7 +321,7 @@ def _compare_events(cases: Cases, slow: Slow, block: torch.Tensor) -> None:
 
 
 def _compare_memory(cases: Cases, slow: Slow) -> None:
-    """Memory freed while another stream still reads it is not reused until that stream is done."""
+    """Require that memory freed while another stream still reads it is not reused until that stream is done."""
     other = torch.cuda.Stream()
     for turn in range(4):
         lent_memory = torch.full((SIZE,), turn + 5, dtype=torch.int32, device="cuda")
@@ -335,7 +335,7 @@ def _compare_memory(cases: Cases, slow: Slow) -> None:
         torch.cuda.current_stream().wait_stream(other)
         _compare_all(cases, f"memory lent to a stream, turn {turn + 1}", copy, turn + 5)
         del reused
-        # The same for pinned host memory, which torch caches for later copies.
+        # Do the same with pinned host memory, which torch caches for later copies.
         pinned = torch.full((SIZE,), turn + 50, dtype=torch.int32).pin_memory()
         with torch.cuda.stream(other):
             slow.delay()
@@ -348,7 +348,7 @@ def _compare_memory(cases: Cases, slow: Slow) -> None:
 
 
 def _compare_backward(cases: Cases, slow: Slow) -> None:
-    """Gradients are computed on the stream of the forward pass, and the caller's stream waits for them."""
+    """Require that gradients are computed on the forward pass's stream, and that the caller's stream waits for them."""
     side = torch.cuda.Stream()
     for turn in range(3):
         leaf = torch.full((SIZE,), 3.0, device="cuda", requires_grad=True)
@@ -373,7 +373,7 @@ def _compare_backward(cases: Cases, slow: Slow) -> None:
 
 
 def _compare_order(cases: Cases, slow: Slow, context: Context) -> None:
-    """One stream runs its copies, kernels and library calls in order."""
+    """Require that a stream runs its copies, kernels and library calls in order."""
     generator = context.generator("streams in order")
     matrix = torch.randint(-2, 3, (256, 256), generator=generator).float()
     on_device = matrix.to("cuda")

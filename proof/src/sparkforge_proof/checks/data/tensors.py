@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tensor operations of every model besides products: normalisations, sums by index, memory."""
+"""Check the operations that every model uses besides products: normalisations, sums by index, and memory."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ..bounds import UNIT_ROUNDOFF, Cases, gamma, gradients, torch
 
 MIB, GIB = 2**20, 2**30
 
-#: The caching allocator takes memory for small tensors in segments of 2 MiB and 20 MiB and keeps the last one.
+#: The caching allocator takes memory for small tensors in segments of 2 MiB and 20 MiB, and keeps the last segment.
 SEGMENT = 20 * MIB
 
-#: The memory left to other processes if the GPU shares the host's memory; without it the host goes down.
+#: The memory left to other processes if the GPU shares the host's memory. Without it, the host goes down.
 UNIFIED_RESERVE = 8 * GIB
 #: The memory left to other processes on a GPU with its own memory.
 RESERVE = 512 * MIB
@@ -34,9 +34,10 @@ def _remedy(context: Context) -> str:
     return REMEDY if context.device == "cuda" else REMEDY_CPU
 
 
-#: The allowed error of float32 functions in units in the last place. CUDA C++ Programming Guide, "Mathematical
-#: Functions Appendix", states 1 for expf and logf and 2 for tanhf and erff (older versions 2 for all); vector libraries
-#: of CPUs have 1 to 4 (SLEEF: u10, u35), torch's own exponential 20 (exp_u20). The operation around it adds one.
+#: The allowed error of float32 functions in units in the last place. The CUDA C++ Programming Guide, "Mathematical
+#: Functions Appendix", states 1 for expf and logf and 2 for tanhf and erff (2 for all in older versions); CPU vector
+#: libraries are off by 1 to 4 (SLEEF: u10, u35), and torch's own exponential by 20 (exp_u20). The operation around the
+#: function adds one.
 ULP = {"cuda": 4.0, "cpu": 21.0}
 
 
@@ -47,12 +48,12 @@ def _normalisations(cases: Cases, context: Context, generator: torch.Generator) 
     |y| (2 e + gamma(n + 2)), with e the error of the exponential. Backward: y (g - sum(g y)).
 
     layer_norm: the mean is off by gamma(n) mean|x|, the variance by gamma(2 n) of itself and by the mean's error times
-    mean|x|. For a mean near 0, both common methods, Welford's and sums of squares, stay within that.
+    mean|x|. For a mean near 0, both common methods, Welford's and sums of squares, are within that.
     """
     unit = UNIT_ROUNDOFF["float32"]
     rows, length = 29, 517
     x, g = torch.randn(rows, length, generator=generator) * 2, torch.randn(rows, length, generator=generator)
-    # Logits whose exponential overflows float32, and rows in which the epsilon matters.
+    # Include logits whose exponential overflows float32, and rows in which the epsilon matters.
     x[0] *= 60
     x[1] *= 0.0015
     x[2] = 0.5
@@ -124,7 +125,7 @@ def _by_index(cases: Cases, context: Context, generator: torch.Generator) -> Non
 
 @check("tensors.elementwise", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def elementwise(context: Context) -> Measured:
-    """Normalisations with their gradients, and sums by index; the survey has functions and other sums.
+    """Check normalisations with their gradients, and sums by index; the survey covers functions and other sums.
 
     Bounds: ulps of the exponential (see ULP), gamma(n) for sums, zero for integers.
     """
@@ -136,19 +137,19 @@ def elementwise(context: Context) -> Measured:
 
 
 def share_of(available: int, share: float, reserve: int) -> int:
-    """Return how many of the available bytes may be taken: the share, but never the reserve."""
+    """Return how many of the available bytes may be allocated: the share, but never the reserve."""
     return max(0, min(int(available * share), available - reserve))
 
 
 def pieces_of(budget: int, piece: int) -> list[int]:
-    """Return sizes that add up to the budget: pieces, and 64 MiB blocks for the rest."""
+    """Return block sizes that add up to the budget: pieces, then 64 MiB blocks for the rest."""
     small = 64 * MIB
     count, rest = divmod(budget, piece)
     return [piece] * count + [small] * (rest // small)
 
 
 def available_memory(text: str) -> int:
-    """Return the available memory in bytes according to ``/proc/meminfo``; 0 if it is not listed.
+    """Return the available memory in bytes according to ``/proc/meminfo``, or 0 if it is not listed.
 
     :param text: the file's content. MemFree would leave out the page cache, which Linux frees on demand.
     """
@@ -195,8 +196,9 @@ def _memory_on_cpu(context: Context) -> Measured:
         if number >= 2 and (number - 2) % (rounds // 3) == 0:
             history.append(_resident())
     # glibc maps blocks above 32 MiB, its largest threshold, one by one and unmaps them when they are freed; the memory
-    # for smaller blocks existed before. Growth may be half of all small blocks, but no large one. A growing cache, such
-    # as an emulator's of translated code, grows only once, but a leak grows in each third of the rounds.
+    # for smaller blocks existed before. The process may grow by half of all small blocks, but not by a large one. A
+    # growing cache, such as an emulator's of translated code, grows only once, but a leak grows in each third of the
+    # rounds.
     grown = 3 * min(after - before for before, after in zip(history, history[1:]))
     bound = rounds * MIB // 2
     if grown > bound:
@@ -215,7 +217,7 @@ def _memory_on_cpu(context: Context) -> Measured:
 
 
 def _fill_and_read(cases: Cases, sizes: t.Sequence[int], case: str) -> int:
-    """Allocate blocks, fill each with its own number, compare them; return the number of bytes taken."""
+    """Allocate blocks, fill each with its own number, and compare them; return the number of bytes allocated."""
     if not sizes:
         return 0
     series = torch.arange(max(sizes) // 4, dtype=torch.int32, device="cuda")
@@ -235,10 +237,10 @@ def _fill_and_read(cases: Cases, sizes: t.Sequence[int], case: str) -> int:
 
 @check("tensors.memory", devices=("cuda", "cpu"), seconds=120, measured=SEEN_ARM)
 def memory(context: Context) -> Measured:
-    """Memory up to the profile's share can be allocated, holds its contents, and is freed, repeatedly.
+    """Require that memory up to the profile's share can repeatedly be allocated, keeps its contents, and is freed.
 
-    Freed memory must match torch's count to the byte, and the device's or the shared memory's up to one segment of
-    the allocator. On the CPU, the process must not grow in 30 rounds.
+    Freed memory must match torch's count to the byte, and that of the device or the shared memory to within one segment
+    of the allocator. On the CPU, the process must not grow in 30 rounds.
     """
     if context.device == "cpu":
         return _memory_on_cpu(context)
@@ -260,7 +262,7 @@ def memory(context: Context) -> Measured:
     # unslothai/unsloth#10705).
     budget = share_of(min(start, torch.cuda.mem_get_info()[0]), share, UNIFIED_RESERVE if unified else RESERVE)
     sizes = pieces_of(budget, GIB)
-    # The reference numbers take one more piece.
+    # The reference numbers need one more piece.
     if len(sizes) < 2:
         raise Skipped(f"Only {start / GIB:.1f} GiB of device memory are available: another process uses the rest.")
     some_sizes = sizes[1 : 1 + min(4, len(sizes) // 2)]
