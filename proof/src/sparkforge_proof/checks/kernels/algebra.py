@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Linear algebra over sizes, batches, sides, triangles and complex numbers.
+"""Check linear algebra for many sizes, batches, sides, triangles and complex numbers.
 
 Matrices are well conditioned: random ones plus twice the unit matrix, or their products. A result is judged by its
-residual in float64: each element of A X - B by the 2-norms of its row and column. Rounding errors are independent, so
-their squares add (N. J. Higham and T. Mary, SIAM J. Sci. Comput. 41, 2019). ``STEPS`` u of those norms is allowed, and
-four times that for iterations; an error of one per cent is thousands of times that.
+residual in float64: each element of A X - B is compared with the 2-norms of its row and column. Rounding errors are
+independent, so their squares add (N. J. Higham and T. Mary, SIAM J. Sci. Comput. 41, 2019). ``STEPS`` u of those norms
+is allowed, and four times that for iterations; an error of one per cent is thousands of times that.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ REMEDY = (
     "Check that the libraries of linear algebra (libcusolver, libcublas, libcufft; LAPACK on a CPU) are those that "
     "torch was built with (checks of family identity), or use another stack."
 )
-#: The allowed error of an element in roundings, relative to the 2-norms of its row and column.
+#: The allowed error per element, as a number of rounding errors, relative to the 2-norms of its row and column.
 STEPS = 40.0
 REAL = {"float32": "float32", "float64": "float64", "complex64": "float32", "complex128": "float64"}
-#: The smallest multiple of the bound on a GPU: of the sizes drawn in three runs on an H200 one was off by 1.21 times
-#: the bound (lu of complex64, 1,023 rows).
+#: The smallest multiple of the bound that is allowed on a GPU: of the sizes drawn in three runs on an H200, one
+#: exceeded the bound by a factor of 1.21 (lu of complex64, 1,023 rows).
 GPU_FACTOR = 4.0
-#: The multiple of the bound for an iteration, beside the part that grows with the size, see :func:`jacobi`.
+#: The multiple of the bound for an iteration, besides the part that grows with the size; see :func:`jacobi`.
 ITERATION_FACTOR = 8.0
 #: The sizes for which torch's eigh calls cuSOLVER's Jacobi method for float32 on a GPU.
 JACOBI_SIZES = range(32, 513)
-#: The multiple of the bound for cuSOLVER's QR method of singular values; the largest seen was 5.3 (513 rows, H200).
+#: The multiple of the bound for singular values by cuSOLVER's QR method; the largest observed was 5.3 (513 rows, H200).
 QR_FACTOR = 20.0
-#: The sizes that are all tested; of the larger ones a few are drawn by the seed or the date.
+#: The sizes that are always tested. Of the larger ones a few are drawn, depending on the seed or the date.
 SMALL = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 63, 64, 65, 96, 127, 129)
 LARGE = (191, 255, 256, 257, 383, 511, 512, 513, 767, 1023, 1024, 1025, 1536, 2047, 2048)
 BATCHES = ((2, 3), (3, 17), (5, 32), (9, 8), (65, 5), (17, 33), (4, 65), (129, 2), (2, 129))
 
 
 def libraries(configuration: str, maps: str) -> str:
-    """Return the BLAS and LAPACK that torch is linked to.
+    """Return the names of the BLAS and LAPACK that torch is linked to.
 
     :param configuration: ``torch.__config__.show()``.
     :param maps: the content of ``/proc/self/maps``.
@@ -80,7 +80,7 @@ def jacobi(a: torch.Tensor) -> float:
 
 
 class Problem(t.NamedTuple):
-    """Matrices in the wide format, equal to those on the device."""
+    """The matrices of a problem in the wide format, equal to those on the device."""
 
     general: torch.Tensor
     definite: torch.Tensor
@@ -105,7 +105,7 @@ def _problem(context: Context, form: str, batch: tuple[int, ...], size: int) -> 
 
 
 class Judge:
-    """Compares products of results with their expectation.
+    """Compares products of results with the expected matrices.
 
     :param form: the format: ``complex64``.
     :param case: the suffix of the cases' names.
@@ -123,7 +123,7 @@ class Judge:
     def product(
         self, name: str, left: torch.Tensor, right: torch.Tensor, expected: torch.Tensor, factor: float = 1.0
     ) -> None:
-        """Compare ``left @ right``, of which one factor was computed, with ``expected``."""
+        """Compare ``left @ right``, one factor of which was computed, with ``expected``."""
         left, right = self.wide(left), self.wide(right)
         norms = left.abs().square().sum(-1, keepdim=True).sqrt() * right.abs().square().sum(-2, keepdim=True).sqrt()
         bound = max(factor, self.least) * STEPS * self.unit * norms
@@ -138,14 +138,14 @@ class Judge:
 
 @check("algebra.dense", devices=("cuda", "cpu"), seconds=180, measured=SEEN)
 def dense(context: Context) -> Measured:
-    """Solutions and decompositions for sizes from 1 to 2,048, single and in batches, real and complex."""
+    """Check solutions and decompositions for sizes from 1 to 2,048, single and in batches, real and complex."""
     cases = Cases("linear algebra", REMEDY)
     gpu = context.device == "cuda"
     if not gpu and not torch._C.has_lapack:
         remedy = "Run playbooks/libraries.yml for NVPL and rebuild torch."
         raise Unanswered(ABSENT, "This torch is built without LAPACK.", remedy, "no LAPACK", "LAPACK")
     forms = ("float32", "complex64", "float64", "complex128") if gpu else ("float32", "complex64", "float64")
-    drawing = random.Random(f"{context.seed} algebra")  # noqa: S311 - which sizes are tried is no secret
+    drawing = random.Random(f"{context.seed} algebra")  # noqa: S311 - the choice of sizes need not be secret
     with torch.no_grad():
         for number, form in enumerate(forms):
             for size in SMALL[number % 3 :: 3 if gpu else 4]:
@@ -246,7 +246,8 @@ def _compare_decompositions(
     judge.cases.exactly(f"qr, below the diagonal, {judge.case}", r.tril(-1).abs(), torch.zeros(r.shape))
     values = torch.linalg.eigvalsh(problem.definite)
     largest = values[..., -1:]
-    # Jacobi's method is off by up to 0.35 times the rows on an H200; complex, float64 and more rows stay within 4.
+    # Jacobi's method is off by up to 0.35 times the rows on an H200; complex numbers, float64 and more rows are within
+    # 4.
     by_jacobi = a.is_cuda and a.dtype is torch.float32 and a.shape[-1] in JACOBI_SIZES
     factor = float(a.shape[-1]) if by_jacobi else 4.0
     for triangle, other in (("L", torch.Tensor.tril), ("U", torch.Tensor.triu)):
@@ -290,7 +291,7 @@ def _compare_singular_values(
 
 
 def _compare_rectangles(cases: Cases, context: Context, form: str, drawing: t.Any) -> None:
-    """Least squares and decompositions of tall and wide matrices, single and in batches."""
+    """Compare least squares and decompositions of tall and wide matrices, single and in batches."""
     shapes = [(7, 3), (3, 7), (33, 16), (65, 64), (130, 31), (31, 130), (257, 128), (100, 1), (1, 9), (513, 65)]
     for rows, columns in drawing.sample(shapes, 6 if context.device == "cuda" else 2):
         for batch in ((), (3,)):
@@ -312,7 +313,7 @@ def _compare_rectangles(cases: Cases, context: Context, form: str, drawing: t.An
                 expected = torch.linalg.lstsq(exact, sides).solution
                 scale = torch.linalg.vector_norm(sides, dim=-2, keepdim=True)
                 on_device = sides.to(judge.dtype).to(context.device)
-                # A GPU has only one driver, LAPACK several.
+                # On a GPU there is only one driver; LAPACK has several.
                 for driver in (None,) if a.is_cuda else ("gels", "gelsy", "gelsd"):
                     solution = torch.linalg.lstsq(a, on_device, driver=driver).solution
                     judge.value(f"lstsq{f' by {driver}' if driver else ''}", solution, expected, scale)

@@ -2,50 +2,51 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Scaled dot product attention: all of torch's kernels, forward and backward, and those of the package flash-attention.
+"""Check scaled dot product attention: torch's kernels, forward and backward, and those of the package flash-attention.
 
 With S = scale Q K^T + mask, P = softmax(S), O = P V, and for a gradient dO: dV = P^T dO, dP = dO V^T,
 D = rowsum(dO * O), dS = P * (dP - D), dQ = scale dS K, dK = scale dS^T Q. The reference computes these in float64.
 
 **Each element.** Errors are carried through these equations in the same order, to first order and with every matrix
 replaced by its magnitudes; a margin of 1/32 covers products of two errors. Notation: u is the unit roundoff of the
-inputs' format, w = 2^-23 that of float32 when it truncates as tensor cores do, g(k) = k w / (1 - k w), L and d are the
-number of keys and the head size.
+inputs' format, w = 2^-23 is that of float32 when it truncates as tensor cores do, g(k) = k w / (1 - k w), and L and d
+are the number of keys and the head size.
 
 - S: g(d + 8) scale |Q| |K|^T + 4 w (|S| + |mask| + row maximum) for a product in float32, its scaling, which the math
-  kernel applies to both factors, and the subtraction of the maximum. An error of the exponent is a relative error of P.
+  kernel applies to both factors, and the subtraction of the maximum. An error in the exponent is a relative error in P.
 - P: that error, and e for the exponential itself: 2^-19 in float32 (torch's on the CPU is accurate to 20 units in the
-  last place), 2^-13 for 16 bit (a polynomial of degree 3 on newer GPUs is off by 8.8e-5: FlashAttention-4). The
-  denominator has the mean of these errors and g(L). For 16 bit, P is rounded before it is multiplied: u.
+  last place), and 2^-13 in 16-bit formats (a polynomial of degree 3 on newer GPUs is off by 8.8e-5: FlashAttention-4).
+  The denominator has the mean of these errors and g(L). In 16-bit formats, P is rounded before it is multiplied: u.
 - O: |error of P| |V| + g(L) P |V| + u |O|.
 - D: kernels compute it from the rounded O, or, like the math kernel, from P and dP: the sum of both errors.
-- dS: |error of P| |dP - D| + P (errors of dP and D), and u |dS| for 16 bit, which is rounded before a product.
-- dQ, dK, dV: as O. torch's CPU kernel keeps sums of dK and dV in the inputs' format from one block of at least 32
-  queries (for dQ: 512 keys) to the next: u for each such partial sum. Heads that share a key add u for each head.
+- dS: |error of P| |dP - D| + P (errors of dP and D), and u |dS| in 16-bit formats, as dS is rounded before a product.
+- dQ, dK, dV: like O. torch's CPU kernel keeps sums of dK and dV in the inputs' format from one block of at least 32
+  queries (for dQ: 512 keys) to the next: u for each such partial sum. If heads share a key, each head adds u.
 
-The CPU kernel asks BLAS for products of 16-bit numbers in float32. If torch's BLAS has none (a generic one or Eigen;
-MKL has them, and oneDNN is not used), it takes torch's own product, which rounds its result to the inputs' format
-before the conversion to float32 (ATen/native/CPUBlas.cpp, "for the fallback path"). Such a build is sound but twice as
-far off as the bounds above allow. :func:`rounds_scores` detects it with one product; only then are S (before its mask),
-dP and P V allowed u more, carried through the equations like the other errors. Debian's torch 2.6 and one built with
-BLAS=Eigen do so: dV in bfloat16 is 1.8 times the smaller bound, and half of the larger one.
+The CPU kernel asks BLAS for products of 16-bit numbers in float32. If torch's BLAS does not have them (a generic BLAS
+or Eigen; MKL has them, and oneDNN is not used), the kernel uses torch's own product, which rounds its result to the
+inputs' format before the conversion to float32 (ATen/native/CPUBlas.cpp, "for the fallback path"). Such a build is
+sound, but its errors are twice the bounds above. :func:`rounds_scores` detects it with one product; only then is an
+additional u allowed for S (before its mask), dP and P V, carried through the equations like the other errors. Debian's
+torch 2.6 and a build with BLAS=Eigen do this: their error in dV in bfloat16 is 1.8 times the smaller bound, and half of
+the larger one.
 
-float32 products are allowed 2^-20 more, because the memory-efficient kernel computes each as three TF32 products
-(CUTLASS, OpMultiplyAddFastF32: the omitted part is below 4 * 2^-22). TF32 itself, which is off by 2^-10 and disabled by
-default, exceeds the bound.
+For float32 products an additional 2^-20 is allowed, because the memory-efficient kernel computes each as three TF32
+products (CUTLASS, OpMultiplyAddFastF32: the omitted part is below 4 * 2^-22). TF32 itself, which is off by 2^-10 and
+disabled by default, exceeds the bound.
 
-**Each head.** For 16 bit the bound of one element of dQ and dK is tens of per cent, since they are sums with
+**Each head.** In 16-bit formats the bound for one element of dQ and dK is tens of per cent, since they are sums with
 cancellation. So each head, and each lane (feature) of each head, is also compared as a unit: with A the result and E
 its reference, <A, E> / <E, E> - 1 is the excess of A. It is a sum of the independent errors of rounding P, dS, O and
-the gradients to nearest. Each error is at most u times the rounded number, has a variance of at most u^2 / 3 times
-its square, and is weighted by the derivative of <A, E>. The sum is sub-Gaussian and exceeds six standard deviations
-with a probability below 4e-9. Errors of S, dP and the denominator of P in float32 are treated likewise, except that
-truncation shrinks all numbers by one factor: its effect through S and through D is computed and added. In bfloat16 the
-bound of a head is then about 0.5 per cent, and that of a lane about 1.
+the gradients to nearest. Each error is at most u times the rounded number, has a variance of at most u^2 / 3 times its
+square, and is weighted by the derivative of <A, E>. The sum is sub-Gaussian and exceeds six standard deviations with a
+probability below 4e-9. Errors of S, dP and the denominator of P in float32 are treated in the same way, except that
+truncation shrinks all numbers by the same factor: its effect through S and through D is computed and added. In bfloat16
+the bound for a head is then about 0.5 per cent, and that for a lane about 1.
 
-Inputs are of order 1. V and dO have one sign in each lane, so that sums of O and dV do not cancel and the bound of each
-of their elements is near 1 per cent in bfloat16 (on the CPU up to 5). 16-bit inputs are multiples of 1/32 below 4,
-which float16 and bfloat16 both represent, so that the two formats share one reference.
+Inputs are of order 1. V and dO have one sign in each lane, so that the sums in O and dV do not cancel, and the bound
+for each of their elements is near 1 per cent in bfloat16 (up to 5 on the CPU). 16-bit inputs are multiples of 1/32
+below 4, which float16 and bfloat16 both represent, so that the two formats share one reference.
 """
 
 from __future__ import annotations
@@ -75,12 +76,12 @@ _SPLIT_PRODUCT = 2.0**-20
 _EXPONENTIAL = {False: 2.0**-19, True: 2.0**-13}
 #: The numbers of queries and keys after which torch's CPU kernel rounds its sums of gradients.
 _CPU_BLOCKS = (32, 512)
-#: The factor on every bound for products of two errors.
+#: The factor by which products of two errors increase every bound.
 _SECOND_ORDER = 1 + 1 / 32
 
 
 class Case(t.NamedTuple):
-    """One call of attention: ``shape`` is batch, query heads, key heads, queries, keys, head size."""
+    """One call of attention; ``shape`` holds batch, query heads, key heads, queries, keys and head size."""
 
     format: str
     mask: str
@@ -97,14 +98,14 @@ class Case(t.NamedTuple):
 
 
 def plan(formats: t.Sequence[str], thin: bool = False, small: bool = False) -> list[Case]:
-    """Return the cases of one kernel: formats x masks x head sizes, and longer, uneven and grouped ones.
+    """Return the cases for one kernel: formats x masks x head sizes, plus longer, uneven and grouped cases.
 
     :param thin: omit every second case, so that each pair of format, mask and head size remains, and boolean masks,
         which torch converts to numbers before it calls the kernel.
-    :param small: cases that two CPU cores compute in a second.
+    :param small: return cases that two CPU cores compute in a second.
     """
     cases = []
-    # One length that is a multiple of the kernels' tiles, and one that is not.
+    # One length is a multiple of the kernels' tiles, the other is not.
     even, odd = ((1, 2, 2, 40, 40), (1, 1, 1, 77, 77)) if small else ((1, 2, 2, 128, 128), (1, 1, 1, 197, 197))
     long = (1, 1, 1, 200, 200, 64) if small else (1, 1, 1, 640, 640, 64)
     for form in formats:
@@ -120,7 +121,7 @@ def plan(formats: t.Sequence[str], thin: bool = False, small: bool = False) -> l
 
 
 class Inputs(t.NamedTuple):
-    """The inputs of attention as float64, each number representable in the tested format."""
+    """The inputs of attention in float64; each number can be represented in the tested format."""
 
     query: torch.Tensor
     key: torch.Tensor
@@ -132,8 +133,8 @@ class Inputs(t.NamedTuple):
 class Bound(t.NamedTuple):
     """One result of attention with its bounds.
 
-    An element may be off by fixed + u rounded; a head, and each of its lanes, by the share bias + 6 sqrt(own + u^2
-    unit).
+    An element may be off by fixed + u rounded. A head, and each of its lanes, may be off by the share bias + 6 sqrt(own
+    + u^2 unit).
     """
 
     expected: torch.Tensor
@@ -148,7 +149,7 @@ class Bound(t.NamedTuple):
         return self.fixed + UNIT_ROUNDOFF[form] * self.rounded + UNDERFLOW[form]
 
     def allowed_share(self, form: str) -> torch.Tensor:
-        """Return the allowed excess of each head and each of its lanes, as a share of it."""
+        """Return the allowed excess of each head and each of its lanes, as a share of its value."""
         return self.bias + 6 * (self.own + UNIT_ROUNDOFF[form] ** 2 * self.unit).sqrt()
 
 
@@ -175,7 +176,7 @@ def draw(context: Context, case: Case) -> Inputs:
         mask = representable(normal(*form))
     elif case.mask == "bool":
         mask = torch.rand(form, generator=generator) < 0.7
-        # The result is undefined for a query that attends to no key.
+        # The result is undefined for a query that does not attend to any key.
         mask[..., torch.arange(queries), torch.arange(queries) % keys] = True
     return Inputs(
         representable(normal(batch, heads, queries, size) * 1.5),
@@ -209,9 +210,9 @@ def _partial_sums(left: torch.Tensor, right: torch.Tensor, block: int) -> list[t
 def reference(inputs: Inputs, causal: bool, half: bool, cpu: bool, rounds: bool = False) -> dict[str, Bound]:
     """Compute attention, its gradients and the bounds derived in the module's docstring, in float64.
 
-    :param half: bounds for 16-bit inputs.
-    :param cpu: bounds for torch's CPU kernel.
-    :param rounds: bounds for a kernel that rounds S, dP and P V, see :func:`rounds_scores`.
+    :param half: whether the bounds are for 16-bit inputs.
+    :param cpu: whether the bounds are for torch's CPU kernel.
+    :param rounds: whether the kernel rounds S, dP and P V; see :func:`rounds_scores`.
     """
     key_heads = inputs.key.shape[1]
     group = inputs.query.shape[1] // key_heads
@@ -242,7 +243,7 @@ def reference(inputs: Inputs, causal: bool, half: bool, cpu: bool, rounds: bool 
     e = g(size + 8) * scale * (aq @ ak.mT) + 4 * _TRUNCATED * (s.abs() + added.abs() + top.abs()) + _EXPONENTIAL[half]
     relative = (e + (p * e).sum(-1, keepdim=True) + g(keys + 4)) * allowed
     p_fixed = p * relative + smallest * allowed
-    # In units of u: the error of a product that is rounded to the inputs' format.
+    # The error of a product that is rounded to the inputs' format, in units of u.
     extra = float(rounds)
     e_product = extra * product.abs()
     p_rounded = (p if half else torch.zeros_like(p)) + p * (e_product + (p * e_product).sum(-1, keepdim=True))
@@ -281,29 +282,29 @@ def reference(inputs: Inputs, causal: bool, half: bool, cpu: bool, rounds: bool 
         return tensor.unflatten(1, (key_heads, group)).sum(2)
 
     def of_parts(parts: t.Sequence[torch.Tensor], e: torch.Tensor) -> torch.Tensor:
-        """Return the variance of <sum of parts, E> if the parts are rounded."""
+        """Return the variance of <sum of parts, E> when the parts are rounded."""
         return _sums(torch.stack([(x * e).square() for x in parts]).sum(0))
 
     def of_product(left: torch.Tensor, right: torch.Tensor, e: torch.Tensor) -> torch.Tensor:
-        """Return the variance of <left right, E> if the elements of ``left`` are rounded."""
+        """Return the variance of <left right, E> when the elements of ``left`` are rounded."""
         head = (left * (e @ right.mT)).square().sum((-1, -2))
         lanes = (e.square() * (left.square() @ right.square())).sum(-2)
         return torch.cat([head.unsqueeze(-1), lanes], -1)
 
     def of_rows(variance: torch.Tensor, lanes: torch.Tensor) -> torch.Tensor:
-        """Return the variance of a sum over queries of an error with ``variance`` times ``lanes``."""
+        """Return the variance of the sum over queries of ``lanes`` times an error with this variance."""
         head = variance * lanes.sum(-1, keepdim=True).square()
         return torch.cat([head.sum(-2), (variance * lanes.square()).sum(-2)], -1)
 
     dk_sum, dv_sum = sums(dk), sums(dv)
     e_k, e_v = (x.repeat_interleave(group, 1) for x in (dk_sum, dv_sum))
 
-    # In units of u: the errors of numbers that are rounded to 16 bit.
+    # The errors of numbers that are rounded to 16 bits, in units of u.
     rows = (1 + extra) * (do * o).square().sum(-1, keepdim=True)
     o_unit, dq_unit = (1 + extra) * of_parts([o], o), of_parts(dq_parts, dq)
     dk_unit, dv_unit = of_parts(dk_parts, e_k), of_parts(dv_parts, e_v)
     if half:
-        # P is rounded in the forward pass and again in the backward pass: for dV and, by some kernels, for dS.
+        # P is rounded in the forward pass, and again in the backward pass for dV and, in some kernels, for dS.
         rows = rows + (p * dp).square().sum(-1, keepdim=True)
         o_unit = o_unit + of_product(p, v, o)
         dq_unit = dq_unit + 2 * of_product(scale * ds, k, dq)
@@ -313,7 +314,7 @@ def reference(inputs: Inputs, causal: bool, half: bool, cpu: bool, rounds: bool 
     dk_unit = dk_unit + of_rows(rows, scale * (p @ e_k) * q)
 
     def of_scores(e: torch.Tensor, dp_off: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        """Return the variances from errors of S and dP, one for each element, and of P's denominator, one a row."""
+        """Return the variances from errors of S and dP, one per element, and of P's denominator, one per row."""
         pe = p * e
         fraction = pe.square().sum(-1, keepdim=True)
         of_d = (pe * (dp - d)).square().sum(-1, keepdim=True)
@@ -327,7 +328,7 @@ def reference(inputs: Inputs, causal: bool, half: bool, cpu: bool, rounds: bool 
             of_product(pe.mT, do, e_v) + of_rows(fraction, (p @ e_v) * do),
         )
 
-    # Errors of float32, and in units of u.
+    # The errors of float32 numbers, and then those in units of u.
     o_own, dq_own, dk_own, dv_own = of_scores(e, dp_fixed)
     if rounds:
         score_variances = of_scores(e_product, dp.abs())
@@ -335,7 +336,7 @@ def reference(inputs: Inputs, causal: bool, half: bool, cpu: bool, rounds: bool 
             x + y for x, y in zip((o_unit, dq_unit, dk_unit, dv_unit), score_variances)
         )
 
-    # Truncation shrinks these by one factor: S, and D in relation to dP.
+    # Truncation shrinks S, and D in relation to dP, by this factor.
     factor = g(queries + keys + size)
     p_hot = p * (s - (p * s).sum(-1, keepdim=True))
     o_hot = p_hot @ v
@@ -389,7 +390,7 @@ def reference(inputs: Inputs, causal: bool, half: bool, cpu: bool, rounds: bool 
 def compare(
     cases: Cases, name: str, form: str, bounds: t.Mapping[str, Bound], results: t.Sequence[torch.Tensor]
 ) -> None:
-    """Compare O, dQ, dK and dV, each element and each head."""
+    """Compare each element and each head of O, dQ, dK and dV."""
     with one_thread():
         for (result, bound), actual in zip(bounds.items(), results):
             computed = actual.detach().to("cpu", torch.float64)
@@ -402,10 +403,10 @@ def compare(
 
 @functools.lru_cache(None)
 def rounds_scores(form: str) -> bool:
-    """Tell whether torch's CPU kernel rounds Q K^T to the inputs' format, see the module's docstring.
+    """Tell whether torch's CPU kernel rounds Q K^T to the inputs' format; see the module's docstring.
 
-    Of two scores that differ by 1, the greater is halfway between two numbers of the format and is rounded to the
-    smaller: a torch that keeps them in float32 returns 1 / (1 + 1/e) = 0.73, one that rounds them 0.5.
+    Two scores differ by 1. The greater one is halfway between two numbers of the format and would be rounded to the
+    smaller score. If torch keeps the scores in float32, it returns 1 / (1 + 1/e) = 0.73; if it rounds them, 0.5.
     """
     half = 1 / UNIT_ROUNDOFF[form]
     query, key, value = torch.zeros(3, 1, 1, 2, 32)
@@ -417,12 +418,12 @@ def rounds_scores(form: str) -> bool:
     return bool((output - 0.5).abs().max() < 0.05)
 
 
-#: References that several checks use: the checks of a family run in one process.
+#: References that several checks use, because the checks in a family run in one process.
 _REFERENCES: dict[tuple[t.Any, ...], tuple[Inputs, dict[str, Bound]]] = {}
 
 
 def _expected(context: Context, case: Case, kernel: str = "") -> tuple[Inputs, dict[str, Bound]]:
-    """Return the inputs of a case and its bounds, for one kernel if it is named."""
+    """Return the inputs of a case and its bounds, which are specific to a kernel if one is named."""
     half, cpu = case.format in HALF, context.device == "cpu"
     rounds = half and cpu and kernel != "math" and rounds_scores(case.format)
     key = (half, case.mask, case.shape, cpu, rounds)
@@ -442,7 +443,7 @@ class _Arguments(t.NamedTuple):
 
 
 def _arguments(case: Case, inputs: Inputs, device: str, strided: bool) -> _Arguments:
-    """Move the inputs to a device; ``strided``: with tokens before heads in memory, as in models."""
+    """Move the inputs to a device; if ``strided``, with tokens before heads in memory, as in models."""
     form = getattr(torch, case.format)
 
     def move(values: torch.Tensor) -> torch.Tensor:
@@ -471,7 +472,7 @@ def _attend(case: Case, arguments: _Arguments) -> tuple[torch.Tensor, ...]:
 
 @contextlib.contextmanager
 def _without_tf32() -> t.Iterator[None]:
-    """Forbid TF32, whatever an environment variable sets."""
+    """Disable TF32, regardless of environment variables."""
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("highest")
     try:
@@ -525,7 +526,7 @@ _REMEDY = {
 
 
 def _remedy(context: Context, backend: str) -> str:
-    """Return the remedy for a wrong kernel on the device that computes it."""
+    """Return the remedy for wrong results from a kernel on this device."""
     if backend in _REMEDY:
         return _REMEDY[backend]
     if context.device == "cpu":
@@ -539,7 +540,7 @@ def _remedy(context: Context, backend: str) -> str:
 
 @contextlib.contextmanager
 def _explained_on_spark() -> t.Iterator[None]:
-    """Add the known cause of wrong memory-efficient attention on a Spark to a failure."""
+    """Add to a failure the known cause of wrong memory-efficient attention on a Spark."""
     try:
         yield
     except Failed as error:
@@ -556,7 +557,7 @@ def _explained_on_spark() -> t.Iterator[None]:
 
 
 def _not_built(backend: str) -> str | None:
-    """Return why torch is built without a kernel, None if it has the kernel."""
+    """Return the reason why torch was built without a kernel, or None if it has the kernel."""
     if backend == "flash" and not torch.backends.cuda.is_flash_attention_available():
         return "This torch is built without flash attention."
     if backend == "cudnn" and not torch.backends.cudnn.is_available():
@@ -567,7 +568,7 @@ def _not_built(backend: str) -> str | None:
 
 
 def _backend(context: Context, backend: str, formats: t.Sequence[str] = FORMATS) -> Measured:
-    """Compare one kernel for every combination that torch offers it for."""
+    """Compare one kernel for every combination for which torch offers it."""
     cuda = context.device == "cuda"
     if cuda and backend != "math":
         if torch.cuda.get_device_capability(0) < (8, 0):
@@ -623,45 +624,45 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = FORMATS)
 
 @check("attention.math", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def math_kernel(context: Context) -> Measured:
-    """Attention composed of matrix products, for every format and mask. Bounds: see the module."""
+    """Check attention composed of matrix products, for every format and mask. Bounds: see the module."""
     return _backend(context, "math")
 
 
 @check("attention.efficient", measured=SEEN, factor=1)
 def efficient(context: Context) -> Measured:
-    """Memory-efficient attention, the default for float32 and for masks. Bounds: see the module."""
+    """Check memory-efficient attention, the default for float32 and for masks. Bounds: see the module."""
     with _explained_on_spark():
         return _backend(context, "efficient")
 
 
 @check("attention.flash", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def flash(context: Context) -> Measured:
-    """Flash attention, the default for 16 bit without a mask. Bounds: see the module."""
+    """Check flash attention, the default for 16-bit formats without a mask. Bounds: see the module."""
     return _backend(context, "flash")
 
 
 @check("attention.cudnn", seconds=120, measured=SEEN, factor=1)
 def cudnn(context: Context) -> Measured:
-    """cuDNN's attention in bfloat16, the default on data centre GPUs. Bounds: see the module."""
+    """Check cuDNN's attention in bfloat16, the default on data centre GPUs. Bounds: see the module."""
     return _backend(context, "cudnn", ("bfloat16",))
 
 
 @check("attention.cudnn_float16", seconds=120, measured=SEEN, factor=1)
 def cudnn_float16(context: Context) -> Measured:
-    """cuDNN's attention in float16, a check of its own because a core builds its plans for twenty seconds."""
+    """Check cuDNN's attention in float16, separately because building its plans takes a core twenty seconds."""
     return _backend(context, "cudnn", ("float16",))
 
 
 @check("attention.default", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def default(context: Context) -> Measured:
-    """Attention with the kernel that torch selects, as in models, also without a batch dimension.
+    """Check attention with the kernel that torch selects, as in models, also without a batch dimension.
 
-    The bounds of the module hold for every kernel.
+    The bounds in the module's docstring hold for every kernel.
     """
     small = context.device == "cpu"
     cases = Cases("attention by the kernel that torch chooses", "See which other checks attention.* fail.")
     with _without_tf32():
-        # Seven has no common factor with the numbers of masks and sizes, so that all of them occur.
+        # Seven has no common factor with the numbers of masks and sizes, so all of them occur.
         chosen = [*plan(FORMATS, small=small)[::7], Case("bfloat16", "none", (2, 2, 2, 33, 33, 80))]
         chosen.append(Case("float16", "causal", (2, 4, 2, 64, 64, 64)))
         for number, case in enumerate(chosen):
@@ -686,7 +687,7 @@ def _note_on_rounding() -> str:
 
 @check("attention.flash_package", measured=(H200_BUILT,), factor=1)
 def flash_package(context: Context) -> Measured:
-    """The package flash-attention, also with sequences of several lengths in one tensor. Bounds: see the module."""
+    """Check the package flash-attention, also with sequences of several lengths in a tensor. Bounds: see the module."""
     if importlib.util.find_spec("flash_attn") is None:
         raise Skipped("The package flash_attn is not installed.")
     if torch.cuda.get_device_capability(0) < (8, 0):

@@ -2,20 +2,21 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Convolutions and recurrent layers, which cuDNN computes on a GPU and oneDNN on a CPU.
+"""Check convolutions and recurrent layers, which cuDNN computes on a GPU and oneDNN on a CPU.
 
 The reference of a convolution is its definition: a loop over the kernel's positions, in float64. A convolution is
 linear in both of its arguments, so the same loop over magnitudes gives the sum of magnitudes of every result and,
 by differentiation, of every gradient.
 
-The bound for sums of k products: gamma(k) of float32 for IEEE arithmetic and gamma(4 k) for tensor cores (see
+The bound for sums of k products is gamma(k) of float32 for IEEE arithmetic, and gamma(4 k) for tensor cores (see
 matmul.py). Libraries may transform both arguments instead. Winograd's F(4x4, 3x3), cuDNN's least accurate algorithm,
 multiplies the rounding errors by 31 (the root of the sum of squares of its matrices' entries; A. Lavin, S. Gray, Fast
-Algorithms for Convolutional Neural Networks, CVPR 2016, gives the matrices), independent errors of a few dozen steps
-by 4 more, and the largest of a million by 5: 2**10 u of the results' own size covers it, and also FFT, which is better.
+Algorithms for Convolutional Neural Networks, CVPR 2016, gives the matrices), independent errors in a few dozen steps by
+4 more, and taking the largest of a million by 5. A bound of 2**10 u of the results' own size covers all this, and also
+FFT, which is more accurate.
 
-float16 and bfloat16 get sparse inputs of -1, 0 and 1, so that every partial sum fits the format: neither split sums nor
-the order matter. Random values with full significands are moved by kernels of one element.
+float16 and bfloat16 get sparse inputs of -1, 0 and 1, so that every partial sum fits the format, and splitting or
+reordering the sums cannot change the result. One-element kernels move random values with full significands.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, gradien
 
 TRANSFORM = 2.0**10
 
-#: The largest sum of magnitudes for which any partial sum is exact in the format.
+#: The largest sum of magnitudes for which every partial sum is exact in the format.
 LARGEST_SUM = {"float16": 2**11, "bfloat16": 2**8}
 
 REMEDY = (
@@ -43,9 +44,9 @@ REMEDY_CPU = "Do not compute with this stack: unset DNNL_DEFAULT_FPMATH_MODE, or
 class Layer(t.NamedTuple):
     """The shape of a convolution.
 
-    :ivar kernel: the sizes of the kernel, one for each dimension of the convolution.
-    :ivar size: the sizes of the input, likewise.
-    :ivar transposed: whether it is the adjoint of a convolution, with ``output_padding``.
+    :ivar kernel: the kernel's size in each dimension of the convolution.
+    :ivar size: the input's size in each dimension.
+    :ivar transposed: whether this is the adjoint of a convolution, with ``output_padding``.
     """
 
     name: str
@@ -70,7 +71,7 @@ def _precision(context: Context, allowed: bool) -> t.ContextManager[None]:
 
 
 def _require_cudnn(context: Context) -> str:
-    """Require cuDNN on a GPU; return the remedy for wrong numbers."""
+    """Require cuDNN on a GPU; return the remedy for wrong results."""
     if context.device != "cuda":
         return REMEDY_CPU
     if not torch.backends.cudnn.is_available():
@@ -109,12 +110,12 @@ def _slices(start: int, step: int, count: int) -> slice:
 
 
 def _by_definition(layer: Layer, inputs: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """Return the convolution by definition: the sum over the positions of the kernel."""
+    """Compute the convolution by definition, as a sum over the positions of the kernel."""
     groups, grouped = layer.groups, inputs.unflatten(1, (layer.groups, -1))
     spread = [layer.dilation * (width - 1) + 1 for width in layer.kernel]
     if layer.transposed:
         sizes = [(size - 1) * layer.stride + width + layer.output_padding for size, width in zip(layer.size, spread)]
-        # The weights of a transposed convolution are (channels, filters / groups, …).
+        # The weights of a transposed convolution have the shape (channels, filters / groups, …).
         weights = weight.unflatten(0, (groups, -1))
         result = inputs.new_zeros(inputs.shape[0], groups, layer.filters // groups, *sizes)
         for position in itertools.product(*(range(width) for width in layer.kernel)):
@@ -141,7 +142,7 @@ def _by_definition(layer: Layer, inputs: torch.Tensor, weight: torch.Tensor) -> 
 def _result_and_gradients(
     layer: Layer, inputs: torch.Tensor, weight: torch.Tensor, upstream: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Return the result without bias and the gradients of inputs and weights, in float64."""
+    """Return, in float64, the result without bias, and the gradients of inputs and weights."""
     leaves = [tensor.double().detach().requires_grad_() for tensor in (inputs, weight)]
     result = _by_definition(layer, *leaves)
     of_inputs, of_weight = gradients(result, leaves, upstream.double())
@@ -158,7 +159,7 @@ def _convolve(layer: Layer, inputs: torch.Tensor, weight: torch.Tensor, bias: to
 
 
 def weight_shape(layer: Layer) -> tuple[int, ...]:
-    """Return the shape of the weights; a transposed convolution has its channels first."""
+    """Return the shape of the weights; in a transposed convolution, channels come first."""
     if layer.transposed:
         return (layer.channels, layer.filters // layer.groups, *layer.kernel)
     return (layer.filters, layer.channels // layer.groups, *layer.kernel)
@@ -177,7 +178,7 @@ def output_size(layer: Layer) -> tuple[int, ...]:
 
 
 def terms(layer: Layer) -> tuple[int, int, int]:
-    """Return the largest number of products in a sum of the result, of dInput and of dWeight."""
+    """Return the largest number of products in one sum of the result, of dInput, and of dWeight."""
     positions = math.prod(layer.kernel)
     of_result = layer.channels // layer.groups * positions
     of_inputs = layer.filters // layer.groups * positions
@@ -186,12 +187,12 @@ def terms(layer: Layer) -> tuple[int, int, int]:
 
 
 def density(layer: Layer, largest: int) -> float:
-    """Return the share of nonzero values for which no sum of magnitudes comes near ``largest``."""
+    """Return a share of nonzero values that keeps every sum of magnitudes well below ``largest``."""
     return min(0.8, float((largest / 2 / max(terms(layer))) ** 0.5))
 
 
 def _with_layout(tensor: torch.Tensor, last: bool) -> torch.Tensor:
-    """Return a tensor, with its channels last in memory if requested."""
+    """Return a tensor with its channels last in memory if ``last``."""
     if not last:
         return tensor
     return tensor.contiguous(memory_format=torch.channels_last_3d if tensor.dim() == 5 else torch.channels_last)
@@ -209,8 +210,8 @@ def _compare(
 ) -> None:
     """Compare a convolution and its three gradients.
 
-    :param kind: the source of inputs and bounds: the dtype's name, ``tf32``, or ``whole`` for float32 with the
-        integers of float16.
+    :param kind: the kind of inputs and bounds: the dtype's name, ``tf32``, or ``whole`` for float32 with float16's
+        integers.
     :param layouts: whether channels are last in memory.
     """
     name = str(dtype).rpartition(".")[2]
@@ -260,9 +261,9 @@ def _compare(
 
 
 def _bound(kind: str, name: str, expected: torch.Tensor, magnitudes: torch.Tensor, length: int) -> torch.Tensor:
-    """Return the allowed error of each element, see the module's docstring.
+    """Return the allowed error of each element; see the module's docstring.
 
-    Integers add exactly, but a transform of them is not exact, so its part of the bound stays.
+    Integers add exactly, but their transforms are not exact, so that part of the bound remains.
     """
     unit, transform = UNIT_ROUNDOFF["float32"], transformed("float32", expected)
     if kind == "float32":
@@ -274,7 +275,7 @@ def _bound(kind: str, name: str, expected: torch.Tensor, magnitudes: torch.Tenso
 
 
 def transformed(name: str, expected: torch.Tensor) -> torch.Tensor:
-    """Return the allowed error of exact sums, which a library may transform, see the module's docstring."""
+    """Return the allowed error of exact sums, which a library may transform; see the module's docstring."""
     size = expected.square().mean().sqrt() if expected.numel() else expected.new_zeros(())
     transform = (TRANSFORM * UNIT_ROUNDOFF["float32"] * size).expand_as(expected)
     if name == "float32":
@@ -283,7 +284,7 @@ def transformed(name: str, expected: torch.Tensor) -> torch.Tensor:
 
 
 def _compare_moved(cases: Cases, context: Context, dtype: torch.dtype, channels_last: bool) -> None:
-    """Compare kernels of one element, which move values with full significands to other positions and channels."""
+    """Compare one-element kernels, which move values with full significands to other positions and channels."""
     name = str(dtype).rpartition(".")[2]
     generator = context.generator(f"convolution moved {name}")
     channels, size = 16, 12
@@ -330,10 +331,10 @@ def _compare_layers(
 
 @check("convolution.conv2d", devices=("cuda", "cpu"), measured=SEEN)
 def conv2d(context: Context) -> Measured:
-    """Two-dimensional convolutions and their three gradients are right, with channels first and last.
+    """Check two-dimensional convolutions and their three gradients, with channels first and last.
 
-    They have strides, padding, dilation, groups or are depthwise; float32 runs with TF32 disabled and, on a GPU, with
-    torch's default (enabled). Bound: see the module.
+    They have strides, padding, dilation or groups, or are depthwise. float32 runs with TF32 disabled and, on a GPU,
+    also with torch's default (enabled). Bound: see the module.
     """
     cases = Cases("the two-dimensional convolution", _require_cudnn(context))
     wide = context.device == "cuda"
@@ -357,7 +358,7 @@ def conv2d(context: Context) -> Measured:
 
 @check("convolution.conv1d_3d", devices=("cuda", "cpu"), measured=SEEN)
 def conv1d_3d(context: Context) -> Measured:
-    """Convolutions in one and three dimensions and their gradients are right. Bound: see the module."""
+    """Check convolutions in one and three dimensions and their gradients. Bound: see the module."""
     cases = Cases("the convolution in one or three dimensions", _require_cudnn(context))
     flat = [
         Layer("1-D, 5", 24, 20, (5,), (50,), padding=2),
@@ -375,7 +376,7 @@ def conv1d_3d(context: Context) -> Measured:
 
 @check("convolution.transposed", devices=("cuda", "cpu"), measured=SEEN)
 def transposed(context: Context) -> Measured:
-    """Transposed convolutions and their gradients are right, in 1 to 3 dimensions. Bound: see the module."""
+    """Check transposed convolutions and their gradients in 1 to 3 dimensions. Bound: see the module."""
     cases = Cases("the transposed convolution", _require_cudnn(context))
     layers = [
         Layer("3 x 3, stride 2", 24, 16, (3, 3), (9, 8), stride=2, padding=1, transposed=True, output_padding=1),
@@ -391,7 +392,7 @@ def transposed(context: Context) -> Measured:
 
 
 class Network(t.NamedTuple):
-    """A recurrent network of two layers in both directions.
+    """A bidirectional recurrent network with two layers.
 
     :ivar gates: 4 for an LSTM, 3 for a GRU.
     """
@@ -405,7 +406,7 @@ class Network(t.NamedTuple):
 
 
 def _recurrent_shapes(network: Network) -> list[tuple[int, ...]]:
-    """Return the shapes of the parameters in torch's order: for both layers, forward and backward."""
+    """Return the shapes of the parameters in torch's order, for both layers, forward and backward."""
     shapes: list[tuple[int, ...]] = []
     for layer, _unused in itertools.product(range(2), range(2)):
         width = network.inputs if layer == 0 else 2 * network.hidden
@@ -415,10 +416,10 @@ def _recurrent_shapes(network: Network) -> list[tuple[int, ...]]:
 
 
 class _Noise:
-    """Perturbs the reference by more than rounding would; without sizes it changes nothing.
+    """Perturbs the reference by more than rounding would; if all sizes are 0, it changes nothing.
 
-    :param size: the largest relative error of one addition or function.
-    :param sums: the largest error of a sum by the sum of its magnitudes.
+    :param size: the largest relative error of a single addition or function.
+    :param sums: the largest error of a sum, divided by the sum of its magnitudes.
     :param factors: the largest relative error of a product of two rounded factors.
     """
 
@@ -429,7 +430,7 @@ class _Noise:
         return (torch.rand(largest.shape, generator=self.generator, dtype=torch.float64) * 2 - 1) * largest
 
     def product(self, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-        """Return a product with each of its sums perturbed.
+        """Return the product with each of its sums perturbed.
 
         Factors rounded to nearest move a sum by the root of the sum of squares; truncated factors move it by a share of
         the result itself.
@@ -458,7 +459,7 @@ class _Noise:
         return t.cast("torch.Tensor", Perturbed.apply(exact))
 
     def linear(self, inputs: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-        """Return the product with the transposed weights, with it and both gradients perturbed."""
+        """Return the product with the transposed weights, and perturb it and both gradients."""
         if not self.size:
             return inputs @ weight.t()
         noise = self
@@ -480,7 +481,7 @@ class _Noise:
 def _cell(
     network: Network, noise: _Noise, inputs: torch.Tensor, state: list[torch.Tensor], parameters: t.Sequence[t.Any]
 ) -> list[torch.Tensor]:
-    """Return the next state by the equations in torch's documentation: (h, c) for an LSTM, (h,) for a GRU."""
+    """Return the next state, (h, c) for an LSTM or (h,) for a GRU, by the equations in torch's documentation."""
     from_input = noise.value(noise.linear(inputs, parameters[0]) + parameters[2])
     from_hidden = noise.value(noise.linear(state[0], parameters[1]) + parameters[3])
     if network.gates == 4:
@@ -513,21 +514,21 @@ def _unrolled(network: Network, noise: _Noise, inputs: torch.Tensor, parameters:
 
 
 def _compare_recurrence(cases: Cases, context: Context, network: Network) -> None:
-    """Compare one network, forward and with all its gradients, on a GPU with and without TF32.
+    """Compare one network and all its gradients; on a GPU, with and without TF32.
 
     cuDNN does not document the order of its additions. So the reference is computed three more times in float64, each
-    time with random errors in every value and gradient that exceed those of rounding: for a sum of k products up to
-    2 sqrt(k) u of its magnitudes (N. J. Higham, T. Mary, A new approach to probabilistic rounding error analysis, SIAM
-    Journal on Scientific Computing 41(5), 2019: sqrt(k) u is hardly ever exceeded), with TF32 also the 2 u of two
-    rounded factors; for all others up to 8 units in the last place, more than any library documents for its sigmoid and
-    tanh. A real computation has smaller errors at each step, just as independent, so 4 times the largest deviation of a
-    tensor bounds it.
+    time with random errors in every value and gradient that exceed those of rounding: for a sum of k products up to 2
+    sqrt(k) u of its magnitudes (N. J. Higham, T. Mary, A new approach to probabilistic rounding error analysis, SIAM
+    Journal on Scientific Computing 41(5), 2019: sqrt(k) u is hardly ever exceeded), and with TF32 also the 2 u of two
+    rounded factors; for all other values up to 8 units in the last place, more than any library documents for its
+    sigmoid and tanh. A real computation has smaller and equally independent errors at each step, so 4 times the largest
+    deviation of a tensor bounds its error.
     """
     generator = context.generator(f"convolution.recurrent {network.name}")
     shapes = [(network.steps, network.batch, network.inputs), *_recurrent_shapes(network)]
     tensors = [torch.randn(shapes[0], generator=generator)]
     for shape in shapes[1:]:
-        # Twice as large as torch initialises them, so that gates differ.
+        # These are twice as large as torch's initial values, so that gates differ.
         tensors.append((torch.rand(shape, generator=generator) * 2 - 1) * 2 * network.hidden**-0.5)
     upstream = torch.randn(network.steps, network.batch, 2 * network.hidden, generator=generator)
 
@@ -567,9 +568,10 @@ def _compare_recurrence(cases: Cases, context: Context, network: Network) -> Non
 
 @check("convolution.recurrent", devices=("cuda", "cpu"), measured=SEEN)
 def recurrent(context: Context) -> Measured:
-    """An LSTM and a GRU of two layers in both directions are right, forward and in every gradient.
+    """Check a bidirectional LSTM and GRU with two layers each, and all their gradients.
 
-    The reference evaluates the equations step by step in float64. Bound: by perturbation, see _compare_recurrence.
+    The reference evaluates the equations step by step in float64. The bound comes from perturbation; see
+    _compare_recurrence.
     """
     cases = Cases("the recurrent layer", _require_cudnn(context))
     for network in (Network("LSTM", 4), Network("GRU", 3)):

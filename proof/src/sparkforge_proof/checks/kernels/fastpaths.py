@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""torch's fast paths: kernels for long keys and the shortcuts of modules, compared with the plain computation."""
+"""Compare torch's fast paths, kernels for long keys and shortcuts in modules, with the plain computation."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ REMEDY = (
     "Do not serve or train with this stack: use another torch, or switch the fast way off "
     "(torch.backends.mha.set_fastpath_enabled, torch.nn.attention.sdpa_kernel)."
 )
-#: The power of two of the largest number of keys.
+#: The base-2 logarithm of the largest number of keys.
 LARGEST_POWER = {"cuda": 18, "cpu": 12}
 
 
 @check("fastpaths.keys", devices=("cuda", "cpu"), seconds=120, measured=SEEN)
 def keys(context: Context) -> Measured:
-    """Attention over long keys: each of many queries matches one key, at any position, and gets that key's value.
+    """Check attention over long keys: each of many queries matches one key, at any position, and returns its value.
 
-    Keys are signs, and a query is 2 times its key: its score is 2 d^0.5 for that key and only a part of it for others,
-    so that 2^18 other keys together have less than e^-10 of the weight. A zero query weights all keys alike.
+    Keys consist of signs, and a query is 2 times its key. Its score is 2 d^0.5 for that key and only a fraction of this
+    for others, so that 2^18 other keys together have less than e^-10 of the weight. A zero query gives all keys the
+    same weight.
     """
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
@@ -38,7 +39,7 @@ def keys(context: Context) -> Measured:
     if device == "cuda":
         kernels = {"flash": SDPBackend.FLASH_ATTENTION, "efficient": SDPBackend.EFFICIENT_ATTENTION,
                    "cuDNN": SDPBackend.CUDNN_ATTENTION}  # fmt: skip
-    drawing = random.Random(f"{context.seed} keys")  # noqa: S311 - which lengths are tried is no secret
+    drawing = random.Random(f"{context.seed} keys")  # noqa: S311 - the choice of lengths need not be secret
     sizes = around_powers(LARGEST_POWER[device], 8)
     lengths = sorted({*drawing.sample(sizes, 8 if device == "cuda" else 6), sizes[-1]})
     for number, length in enumerate(lengths):
@@ -92,7 +93,7 @@ def keys(context: Context) -> Measured:
 
 @check("fastpaths.modules", devices=("cuda", "cpu"), measured=SEEN)
 def modules(context: Context) -> Measured:
-    """Encoders and attention with torch's shortcut, in evaluation mode with masks, against plain float64 modules."""
+    """Compare encoders and attention that use torch's shortcut, in evaluation mode with masks, with float64 modules."""
     cases = Cases("a module's fast way", REMEDY)
     device = context.device
     with torch.no_grad(), warnings.catch_warnings():
@@ -125,7 +126,8 @@ def modules(context: Context) -> Measured:
                     dtype = getattr(torch, form)
                     bound = units * UNIT_ROUNDOFF[form] * torch.ones_like(plain) * float(plain.abs().amax())
                     if device == "cuda" and form == "float32":
-                        # Off by some 2^-11 (H100, torch 2.11), probably by TensorFloat-32 regardless of the settings.
+                        # These are off by about 2^-11 (H100, torch 2.11), probably because TF32 is used regardless of
+                        # the settings.
                         bound = 16 * UNIT_ROUNDOFF["tf32"] * torch.ones_like(plain) * float(plain.abs().amax())
                     module, mask = copy.deepcopy(encoder).to(device, dtype), padded.to(device)
                     inputs = x.to(device, dtype)
@@ -159,7 +161,7 @@ def modules(context: Context) -> Measured:
 
 
 class _WithoutShortcut:
-    """A context without the shortcut."""
+    """A context in which torch does not take the shortcut."""
 
     def __enter__(self) -> None:
         self.before = torch.backends.mha.get_fastpath_enabled()
@@ -170,7 +172,7 @@ class _WithoutShortcut:
 
 
 def _compare_cells(cases: Cases, context: Context) -> None:
-    """Compare a recurrence, complete and packed, with its cells step by step."""
+    """Compare a recurrent network, on complete and packed input, with its cells run step by step."""
     device, generator = context.device, context.generator("fastpaths cells")
     for name in ("LSTM", "GRU", "RNN"):
         recurrence = getattr(torch.nn, name)(5, 7, batch_first=True)

@@ -2,18 +2,18 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Matrix products in every number format of the device.
+"""Check matrix products in every number format that the device supports.
 
 Each format is tested in four ways. Two are exact, with zero tolerance: a permutation scaled by powers of two, which
-moves values with full significands and needs no reference product; and small integers, chosen so that the narrowest
-accumulator holds every partial sum, regardless of order, splitting and rounding mode. Random values, and values that
-cancel, are compared with float64.
+moves values with full significands and needs no reference product, and small integers, chosen so that the narrowest
+accumulator holds every partial sum, regardless of order, splitting and rounding mode. In the other two, random values
+and values that cancel are compared with float64.
 
 The bound for random values: products of two numbers of at most 12 bits are exact in float32, so only sums round. Tensor
-cores add in float32, but truncate to the largest addend's exponent before each addition (M. Fasi, N. J. Higham,
-M. Mikaitis, S. Pranesh, Numerical behavior of NVIDIA tensor cores, PeerJ Computer Science 7:e330, 2021). An addition is
-therefore off by up to 2 u of the sum of magnitudes, and blocks of 4 and more are added to the accumulator once more:
-gamma(4 k) with u of float32 covers both, and IEEE arithmetic. The result is rounded once to its own format.
+cores add in float32, but truncate to the largest addend's exponent before each addition (M. Fasi, N. J. Higham, M.
+Mikaitis, S. Pranesh, Numerical behavior of NVIDIA tensor cores, PeerJ Computer Science 7:e330, 2021). An addition is
+therefore off by up to 2 u of the sum of magnitudes, and each block of 4 or more is added to the accumulator once more.
+gamma(4 k) with u of float32 covers both, as well as IEEE arithmetic. The result is rounded once to its own format.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ import typing as t
 from ...check import REFUSED, SEEN, SEEN_ARM, Context, Measured, Skipped, Unanswered, check
 from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, setting, ternary, torch
 
-#: The bits of the significand, including the implicit bit.
+#: The number of bits in the significand, including the implicit bit.
 SIGNIFICAND = {"float64": 53, "float32": 24, "tf32": 11, "float16": 11, "bfloat16": 8}
 
-#: The largest sum of magnitudes of integer products for which every stored partial sum is exact: sums in float16 and
-#: bfloat16 are split, and their parts rounded to the format (allow_bf16_reduced_precision_reduction).
+#: The largest sum of magnitudes of integer products for which every stored partial sum is exact. In float16 and
+#: bfloat16, sums are split, and their parts are rounded to the format (allow_bf16_reduced_precision_reduction).
 LARGEST_SUM = {"float64": 2**53, "float32": 2**24, "tf32": 2**24, "float16": 2**11, "bfloat16": 2**8}
 
-#: The magnitudes of FP4 (E2M1) by their three bits; the fourth bit is the sign.
+#: The magnitudes of FP4 (E2M1), indexed by their three bits; the fourth bit is the sign.
 FLOAT4 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 
 REBUILD = (
@@ -55,7 +55,7 @@ NO_BF16_MATH = (
 def integers(
     generator: torch.Generator, shape: t.Sequence[int], largest: int, dtype: torch.dtype, *, density: float = 1.0
 ) -> torch.Tensor:
-    """Return integers of both signs; a ``density`` below 1 makes some of them zero."""
+    """Return integers of both signs; if ``density`` is below 1, some of them are zero."""
     values = torch.randint(-largest, largest + 1, tuple(shape), generator=generator)
     if density < 1:
         values = values * (torch.rand(tuple(shape), generator=generator) < density)
@@ -80,12 +80,12 @@ def permutation(generator: torch.Generator, size: int, dtype: torch.dtype) -> tu
 
 
 def product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-    """Return the float64 product of small matrices by multiplying and adding, without BLAS."""
+    """Compute the float64 product of small matrices by multiplying and adding, without BLAS."""
     return (left.double().unsqueeze(-1) * right.double().unsqueeze(-3)).sum(-2)
 
 
 def rounding(name: str, expected: torch.Tensor, magnitudes: torch.Tensor, length: int) -> torch.Tensor:
-    """Return the bound of a product of ``length`` terms in a format, see the module's docstring.
+    """Return the bound for a product of ``length`` terms in a format; see the module's docstring.
 
     :param magnitudes: the sums of the magnitudes of the products.
     """
@@ -102,7 +102,7 @@ def rounding(name: str, expected: torch.Tensor, magnitudes: torch.Tensor, length
 
 
 def _sizes(context: Context) -> dict[str, t.Any]:
-    """Return (rows, length, columns) by case: on a GPU, multiples of the fast kernels' tiles, and other sizes."""
+    """Return (rows, length, columns) by case; on a GPU, some sizes are multiples of the fast kernels' tiles."""
     if context.device == "cuda":
         return {
             "permutation": (384, 640, 512),
@@ -137,7 +137,7 @@ def _compare_exact(cases: Cases, context: Context, name: str, dtype: torch.dtype
     cases.exactly(f"permuted columns{suffix}", actual, expected)
 
     rows, length, columns = sizes["integers"]
-    # Sums of 2048 terms stay below: one factor is -1, 0 or 1, the other uses all bits that the sum leaves.
+    # Sums of 2048 terms stay below the limit: one factor is -1, 0 or 1, and the other uses all bits that are left.
     if LARGEST_SUM[name] <= 2**11:
         density = (LARGEST_SUM[name] / length / 2.5) ** 0.5
         left = ternary(generator, (rows, length), dtype, density)
@@ -160,7 +160,7 @@ def _compare_exact(cases: Cases, context: Context, name: str, dtype: torch.dtype
 
 
 def _compare_random(cases: Cases, context: Context, name: str, dtype: torch.dtype, suffix: str) -> None:
-    """Compare random products, and one whose terms cancel, with float64."""
+    """Compare random products, and a product whose terms cancel, with float64."""
     generator = context.generator(f"matmul.{name} random")
     source = torch.float64 if dtype == torch.float64 else torch.float32
 
@@ -174,7 +174,7 @@ def _compare_random(cases: Cases, context: Context, name: str, dtype: torch.dtyp
         left = torch.randn(rows, length, generator=generator, dtype=source).to(dtype)
         right = torch.randn(length, columns, generator=generator, dtype=source).to(dtype)
         compare(f"{rows} x {length} x {columns}{suffix}", left, right)
-    # The bound of short sums is so tight that a format with fewer bits than requested exceeds it.
+    # The bound for short sums is so tight that a format with fewer bits than requested exceeds it.
     left = torch.randn(192, 24, generator=generator, dtype=source).to(dtype)
     right = torch.randn(24, 160, generator=generator, dtype=source).to(dtype)
     compare(f"192 x 24 x 160{suffix}", left, right)
@@ -190,7 +190,7 @@ def _remedy(context: Context) -> str:
 
 
 def _worst(*groups: Cases) -> Measured:
-    """Return the worst result of several groups of cases, each with its own remedy."""
+    """Return the worst result from several groups of cases, each of which has its own remedy."""
     results = [cases.result() for cases in groups]
     worst = max(results, key=lambda result: result.ratio or 0.0)
     if len(groups) > 1:
@@ -200,11 +200,11 @@ def _worst(*groups: Cases) -> Measured:
 
 @check("matmul.float32", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def float32(context: Context) -> Measured:
-    """float32 products are IEEE ones, with TF32 disabled and with torch's default settings.
+    """Check that float32 products are IEEE products, with TF32 disabled and with torch's default settings.
 
     Bound: gamma(k) of float32; zero for permutations of values with 24 bits and for integers of 12 bits whose sums of
-    magnitudes stay below 2**24. TensorFloat-32 and bfloat16 keep 11 and 8 of those bits, so that a product in one of
-    them is off in nearly every element.
+    magnitudes stay below 2**24. TensorFloat-32 and bfloat16 keep 11 and 8 of those bits, so nearly every element of a
+    product in these formats is off.
     """
     default = Cases(
         "the float32 matrix product with torch's default settings",
@@ -224,10 +224,10 @@ def float32(context: Context) -> Measured:
 
 @check("matmul.tf32", measured=SEEN, factor=1)
 def tf32(context: Context) -> Measured:
-    """Products are right if TensorFloat-32 is allowed.
+    """Check products with TensorFloat-32 allowed.
 
-    Bound: (2 u + u**2) with the u of TF32, because both factors are rounded to 11 bits, and the error of sums on tensor
-    cores; zero for values and integers of at most 11 bits.
+    Bound: (2 u + u**2) with the u of TF32, because both factors are rounded to 11 bits, plus the error of sums on
+    tensor cores; zero for values and integers of at most 11 bits.
     """
     if torch.cuda.get_device_capability() < (8, 0):
         raise Skipped("TensorFloat-32 needs compute capability 8.0 or higher.")
@@ -239,9 +239,9 @@ def tf32(context: Context) -> Measured:
 
 
 def _compare_half(context: Context, name: str, dtype: torch.dtype, flag: str) -> Measured:
-    """Compare a 16-bit format: exactly with default settings, and with its bound if sums are kept in float32.
+    """Compare a 16-bit format: exactly with default settings, and within its bound if sums are kept in float32.
 
-    By default cuBLAS may split a sum and round its parts to the format, so only exact sums can be judged closely.
+    By default, cuBLAS may split a sum and round its parts to the format, so only exact sums can be judged strictly.
     """
     cases = Cases(f"the {name} matrix product", _remedy(context))
     if context.device == "cpu":
@@ -256,7 +256,7 @@ def _compare_half(context: Context, name: str, dtype: torch.dtype, flag: str) ->
 
 @check("matmul.bfloat16", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def bfloat16(context: Context) -> Measured:
-    """bfloat16 products are right.
+    """Check bfloat16 products.
 
     Bound: float32 sums on tensor cores, and one rounding of the result; zero for permuted values of 8 bits and for sums
     of magnitudes of at most 2**8.
@@ -268,7 +268,7 @@ def bfloat16(context: Context) -> Measured:
 
 @check("matmul.float16", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def float16(context: Context) -> Measured:
-    """float16 products are right.
+    """Check float16 products.
 
     Bound: float32 sums on tensor cores, and one rounding of the result; zero for permuted values of 11 bits and for
     sums of magnitudes of at most 2**11.
@@ -278,7 +278,7 @@ def float16(context: Context) -> Measured:
 
 @check("matmul.float64", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def float64(context: Context) -> Measured:
-    """float64 products are right, not float32 ones in a wider format.
+    """Check float64 products, which must not be float32 products in a wider format.
 
     Bound: 2 gamma(k) of float64, since the reference is rounded too; zero for permutations of values with 53 bits.
     Integers of 26 bits are compared with a product of 64-bit integers that is rounded once.
@@ -300,13 +300,13 @@ def float64(context: Context) -> Measured:
 
 @check("matmul.int8", measured=SEEN, factor=1)
 def int8(context: Context) -> Measured:
-    """Products of 8-bit integers with 32-bit sums are right, with zero tolerance, because integers do not round."""
+    """Check products of 8-bit integers with 32-bit sums, with zero tolerance, because integers are not rounded."""
     if not hasattr(torch, "_int_mm"):
         raise Skipped("This torch has no product of 8-bit integers.")
     cases = Cases("the int8 matrix product", _remedy(context))
     generator = context.generator("matmul.int8")
-    # Column-major, like the weights of a quantised layer: cuBLAS guarantees no other order (cublasLt, "IMMA kernels")
-    # and refused another one on 9.0. It also requires sizes that are multiples of 4.
+    # Use column-major order, like the weights of a quantised layer: cuBLAS guarantees no other order (cublasLt, "IMMA
+    # kernels"), and refused another one on 9.0. It also requires sizes that are multiples of 4.
     for rows, length, columns in ((36, 64, 48), (256, 512, 384), (132, 2048, 272)):
         left = torch.randint(-128, 128, (rows, length), generator=generator, dtype=torch.int8)
         right = torch.randint(-128, 128, (columns, length), generator=generator, dtype=torch.int8)
@@ -321,7 +321,7 @@ def int8(context: Context) -> Measured:
 
 
 class _Shapes:
-    """Operands and bounds of the shapes in one format.
+    """Operands and bounds for all shapes in one format.
 
     float32: normal values, gamma(k + 4).
     bfloat16: sparse values of -1, 0 and 1, for which every partial sum is exact: zero tolerance.
@@ -349,7 +349,7 @@ class _Shapes:
         self.cases.compare(f"{self.name}, {case}", actual, expected, factor * magnitudes)
 
     def product(self, case: str, actual: torch.Tensor, left: torch.Tensor, right: torch.Tensor) -> None:
-        """Compare a plain product with that of its operands on the CPU."""
+        """Compare a plain product with the product of its operands on the CPU."""
         self.compare(case, actual, product(left, right), product(left.abs(), right.abs()), left.shape[-1])
 
 
@@ -386,7 +386,7 @@ def _compare_plain_shapes(shapes: _Shapes) -> None:
 
 
 def _compare_empty_shapes(shapes: _Shapes) -> None:
-    """Compare products with a dimension of 0: an empty result, or empty sums."""
+    """Compare products with a dimension of 0, which have an empty result or empty sums."""
     for rows, length, columns in ((0, 5, 4), (4, 0, 3), (4, 5, 0), (0, 0, 3), (0, 0, 0)):
         left, right = shapes.draw(rows, length), shapes.draw(length, columns)
         empty = torch.zeros(rows, columns, dtype=torch.float64)
@@ -405,11 +405,11 @@ def _compare_empty_shapes(shapes: _Shapes) -> None:
 
 @check("matmul.shapes", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
 def shapes(context: Context) -> Measured:
-    """Products of every layout and of no terms are right, in float32 and bfloat16.
+    """Check products of every layout, and products without terms, in float32 and bfloat16.
 
-    The survey has vectors, batches, sums of a product and another matrix, and gradients. Bound: gamma(k + 4) of the sum
-    of all magnitudes in float32, zero for the integers in bfloat16. The reference multiplies and adds in float64
-    without BLAS.
+    The survey covers vectors, batches, sums of a product and another matrix, and gradients. Bound: gamma(k + 4) of the
+    sum of all magnitudes in float32, and zero for the integers in bfloat16. The reference multiplies and adds in
+    float64 without BLAS.
     """
     cases = Cases("a matrix product of unusual shape", _remedy(context))
     formats = [torch.float32, torch.bfloat16]
@@ -433,10 +433,10 @@ def full_significands(generator: torch.Generator, shape: t.Sequence[int], dtype:
 def _float8_operands(
     generator: torch.Generator, left: torch.dtype, right: torch.dtype
 ) -> t.Iterator[tuple[str, torch.Tensor, torch.Tensor]]:
-    """Yield operands whose every partial sum has at most 13 bits.
+    """Yield operands for which every partial sum has at most 13 bits.
 
     Hopper's tensor cores keep as few as 13 bits after the largest addend of 8-bit formats (DeepSeek-V3 technical
-    report, section 3.5.2). These products are multiples of 2**-6 whose magnitudes sum to less than 2**7, or integers
+    report, section 3.5.2). The products here are multiples of 2**-6 whose magnitudes sum to less than 2**7, or integers
     whose magnitudes sum to less than 2**13.
     """
     yield (
@@ -456,14 +456,14 @@ def _compare_float8(
     formats: t.Sequence[tuple[torch.dtype, torch.dtype]],
     scales: t.Callable[[int, int], tuple[torch.Tensor, torch.Tensor]],
 ) -> None:
-    """Compare 8-bit products, whose sums are exact, after scaling and rounding to bfloat16."""
+    """Compare 8-bit products, whose sums are exact, after they have been scaled and rounded to bfloat16."""
     for left, right in formats:
         generator = context.generator(f"{cases.subject} {left} {right}")
         for case, a, b in _float8_operands(generator, left, right):
             scale_a, scale_b = scales(a.shape[0], b.shape[1])
             summed = a.double() @ b.double()
             expected = summed * scale_a.double() * scale_b.double()
-            # Two factors are applied in float32, to sums of at least 16 products; then the result is rounded once.
+            # Two scales are applied in float32 to sums of at least 16 products; then the result is rounded once.
             magnitudes = a.double().abs() @ b.double().abs() * scale_a.double() * scale_b.double()
             scaled = gamma(a.shape[1] / 16 + 4, UNIT_ROUNDOFF["float32"]) * magnitudes
             bound = UNIT_ROUNDOFF["bfloat16"] * (expected.abs() + scaled) + scaled
@@ -492,10 +492,10 @@ def _require_float8() -> tuple[int, int]:
 
 @check("matmul.float8_tensorwise", measured=SEEN, factor=1)
 def float8_tensorwise(context: Context) -> Measured:
-    """FP8 products with one scale for each matrix are right: E4M3, and E5M2 with E4M3 as for gradients.
+    """Check FP8 products with one scale for each matrix: E4M3, and E5M2 with E4M3 as for gradients.
 
-    Bound: sums are exact by construction; the scales are applied in float32 to sums of at least 16 products,
-    gamma(k / 16 + 4); and one rounding to bfloat16.
+    Sums are exact by construction. Bound: gamma(k / 16 + 4) for applying the scales in float32 to sums of at least 16
+    products, and one rounding to bfloat16.
     """
     _require_float8()
     cases = Cases("the FP8 product with tensor-wise scales", _remedy(context))
@@ -511,7 +511,7 @@ def float8_tensorwise(context: Context) -> Measured:
 
 
 def scale_offset(row: int, block: int, blocks: int) -> int:
-    """Return the offset of the scale of a block in a row: tiles of 128 rows by 4 blocks have 512 bytes each.
+    """Return the offset of a block's scale in a row; tiles of 128 rows by 4 blocks have 512 bytes each.
 
     The layout is cuBLAS's "1D block scaling factors layout".
     """
@@ -521,7 +521,7 @@ def scale_offset(row: int, block: int, blocks: int) -> int:
 
 
 def swizzled(scales: torch.Tensor) -> torch.Tensor:
-    """Return scales (rows, blocks) in E4M3, in the order in which cuBLAS reads them."""
+    """Return scales (rows, blocks) as E4M3, in the order in which cuBLAS reads them."""
     rows, blocks = scales.shape
     placed = torch.zeros(-(-rows // 128) * 128 * (-(-blocks // 4) * 4), device=scales.device)
     offsets = [scale_offset(row, block, blocks) for row in range(rows) for block in range(blocks)]
@@ -530,14 +530,14 @@ def swizzled(scales: torch.Tensor) -> torch.Tensor:
 
 
 def as_float4(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the nearest 4-bit codes (rows, length) of some values, with their E4M3 scales (rows, length / 16).
+    """Return the nearest 4-bit codes (rows, length) for some values, with their E4M3 scales (rows, length / 16).
 
-    According to NVIDIA's description of NVFP4, a scale is a sixth of the largest of its 16 values, and ties go to the
-    code with an even last bit. The scales are E4M3 numbers stored as float32.
+    According to NVIDIA's description of NVFP4, a scale is a sixth of the largest of its 16 values, and ties are
+    resolved in favour of the code with an even last bit. The scales are E4M3 numbers stored as float32.
     """
     blocks = values.float().unflatten(-1, (-1, 16))
     scales = (blocks.abs().amax(-1) / FLOAT4[-1]).to(torch.float8_e4m3fn).float()
-    # A block of zeros, or of values too small for a scale.
+    # The scale is 0 for a block of zeros, or of values too small for a scale.
     scales = torch.where(scales == 0, torch.ones_like(scales), scales)
     sizes = (blocks.abs() / scales.unsqueeze(-1)).flatten(-2)
     table = torch.tensor(FLOAT4, device=values.device)
@@ -548,25 +548,25 @@ def as_float4(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def from_float4(codes: torch.Tensor, scales: torch.Tensor) -> torch.Tensor:
-    """Return the exact numbers of codes and scales, as float64."""
+    """Return the exact values of codes and scales as float64."""
     table = torch.tensor([*FLOAT4, *(-value for value in FLOAT4)], dtype=torch.float64, device=codes.device)
     return table[codes.long()] * scales.double().repeat_interleave(16, dim=-1)
 
 
 def packed(codes: torch.Tensor) -> torch.Tensor:
-    """Return codes in bytes, two in each, the first in the lower half."""
+    """Pack codes into bytes, two in each, with the first in the lower half."""
     return codes[..., ::2] | codes[..., 1::2] << 4
 
 
 def unpacked(pairs: torch.Tensor) -> torch.Tensor:
-    """Return the codes of bytes that hold two codes each."""
+    """Return the codes from bytes that hold two codes each."""
     return torch.stack([pairs & 15, pairs >> 4], -1).flatten(-2)
 
 
 def require_float4() -> None:
-    """Skip if there are no products of 4-bit numbers.
+    """Require products of 4-bit numbers.
 
-    :raises Skipped: the device or torch lacks them.
+    :raises Skipped: if the device or torch lacks them.
     """
     if torch.cuda.get_device_capability() < (10, 0):
         raise Skipped("4-bit floating point needs compute capability 10.0 or higher.")
@@ -575,7 +575,7 @@ def require_float4() -> None:
 
 
 def float4_product(left: tuple[torch.Tensor, torch.Tensor], right: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
-    """Return left right^T in bfloat16 as the device computes it, each operand as packed codes and swizzled scales."""
+    """Return left right^T in bfloat16 as computed by the device, from packed codes and swizzled scales."""
     return torch._scaled_mm(
         left[0].view(torch.float4_e2m1fn_x2),
         right[0].view(torch.float4_e2m1fn_x2).t(),
@@ -586,11 +586,12 @@ def float4_product(left: tuple[torch.Tensor, torch.Tensor], right: tuple[torch.T
 
 
 def float4_bound(left: torch.Tensor, right: torch.Tensor, plain: bool) -> torch.Tensor:
-    """Return the allowed error of left right^T, computed from the exact operands in float64.
+    """Compute the allowed error of left right^T from the exact operands in float64.
 
-    The result is rounded once to bfloat16. If scales are powers of two (``plain``), every sum has at most 13 bits and
-    is exact. Otherwise each instruction adds 64 values as at most 5 addends (4 scaled blocks and the accumulator) and
-    keeps at least 13 bits after the largest: 5 k / 64 times 2**-13 of the sum of magnitudes.
+    The result is rounded once to bfloat16. If the scales are powers of two (``plain``), every sum has at most 13 bits
+    and is exact. Otherwise each instruction adds 64 values as at most 5 addends (4 scaled blocks and the accumulator)
+    and keeps at least 13 bits after the largest: the sum is off by up to 5 k / 64 times 2**-13 of the sum of
+    magnitudes.
     """
     length, expected = left.shape[1], left @ right.t()
     summed = 0.0 if plain else 5 * length / 64 * 2.0**-13
@@ -600,7 +601,7 @@ def float4_bound(left: torch.Tensor, right: torch.Tensor, plain: bool) -> torch.
 
 @check("matmul.float4", factor=1)
 def float4(context: Context) -> Measured:
-    """NVFP4 products are right: E2M1 values, one E4M3 scale for each 16 of them. Bound: see :func:`float4_bound`."""
+    """Check NVFP4 products: E2M1 values with an E4M3 scale for every 16 of them. Bound: see :func:`float4_bound`."""
     require_float4()
     cases = Cases("the NVFP4 matrix product", _remedy(context))
     generator = context.generator("matmul.float4")
@@ -629,7 +630,7 @@ def float4(context: Context) -> Measured:
 
 
 def rowwise_failure(message: str, capability: tuple[int, int]) -> Unanswered | None:
-    """Return the failure for an error of the row-wise FP8 product; None if torch does not offer the product."""
+    """Return the failure for an error in the row-wise FP8 product, or None if torch does not offer that product."""
     major, minor = capability
     target = f"{major}{minor}a"
     first = message.strip().splitlines()[0] if message.strip() else "no message"
@@ -652,10 +653,10 @@ def rowwise_failure(message: str, capability: tuple[int, int]) -> Unanswered | N
 
 @check("matmul.float8_rowwise", measured=SEEN, factor=1)
 def float8_rowwise(context: Context) -> Measured:
-    """FP8 products with one scale for each row and column are right, and the kernel for this device exists.
+    """Check FP8 products with one scale for each row and column, and that the kernel for this device exists.
 
-    torch builds this kernel for architecture-specific targets (90a, 100a, 120a, 121a), which run nowhere else.
-    Bound: as with tensor-wise scales.
+    torch builds this kernel for architecture-specific targets (90a, 100a, 120a, 121a), which run nowhere else. The
+    bound is the same as with tensor-wise scales.
     """
     capability = _require_float8()
     cases = Cases("the FP8 product with row-wise scales", _remedy(context))

@@ -2,9 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Sparse linear algebra: a direct solution by cuDSS, products by cuSPARSE.
+"""Check sparse linear algebra: a direct solution by cuDSS, and products by cuSPARSE.
 
-A solution is judged by its residual in float64: the exact solution of a nearby problem is right for any condition.
+A solution is judged by its residual in float64: the exact solution of a nearby problem is right, however
+ill-conditioned the problem is.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class Sparse(t.NamedTuple):
 
 
 def convection(side: int) -> Sparse:
-    """Return a diffusion with drift on a grid of ``side`` x ``side`` points: 5 on the diagonal, at most 4 beside it.
+    """Return a diffusion with drift on a grid of ``side`` x ``side`` points: 5 on the diagonal, at most 4 off it.
 
     It is asymmetric, so that a solver that confuses rows with columns is detected.
     """
@@ -47,12 +48,13 @@ _DIRECT_REMEDY = (
 
 @check("linalg.sparse_direct")
 def sparse_direct(context: Context) -> Measured:
-    """A sparse direct solution by cuDSS, which torch.sparse.spsolve calls if torch is built with it.
+    """Check a sparse direct solution by cuDSS, which torch.sparse.spsolve calls if torch is built with it.
 
-    The matrix A has 4096 unknowns, and the off-diagonal magnitudes of a column sum to at most 4/5 of its diagonal one.
-    Elimination in any order that keeps the diagonal then has |L|_1 <= 1 + 4/5 and |U|_1 <= |A|_1 / (1 - 4/5), because
-    the column sums of the remaining matrix fall by 1/5 of the part that goes into U. By Higham's theorem 9.4,
-    |b - A x|_1 <= g(3 n) 9 |A|_1 |x|_1 in float64: below 1e-6, while an element that is 3 per cent off leaves 1e-2.
+    The matrix A has 4096 unknowns, and the off-diagonal magnitudes in a column sum to at most 4/5 of the diagonal
+    element. Eliminating in any order that keeps the diagonal then gives |L|_1 <= 1 + 4/5 and |U|_1 <= |A|_1 / (1 -
+    4/5), because the column sums of the remaining matrix fall by 1/5 of the part that goes into U. By Higham's theorem
+    9.4, |b - A x|_1 <= g(3 n) 9 |A|_1 |x|_1 in float64: below 1e-6, while an element that is 3 per cent off leaves a
+    residual of 1e-2.
     """
     side = 64
     with one_thread():
@@ -65,7 +67,7 @@ def sparse_direct(context: Context) -> Measured:
     try:
         x = torch.sparse.spsolve(matrix, right.to(context.device))
     except RuntimeError as error:
-        # torch has no flag for it before 2.16.
+        # Before 2.16, torch has no flag for this.
         if "cuDSS" in str(error) and "compiling" in str(error):
             raise Skipped("This torch is built without cuDSS, by which alone it solves sparse systems.") from error
         raise
@@ -87,7 +89,7 @@ def _compare_residual(cases: Cases, system: Sparse, result: torch.Tensor, right:
 
 @check("linalg.sparse_product", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def sparse_product(context: Context) -> Measured:
-    """Products of a sparse and a dense matrix by cuSPARSE, on the CPU by MKL or torch itself, with gradients.
+    """Check products of a sparse and a dense matrix, and gradients: by cuSPARSE, or on the CPU by MKL or torch itself.
 
     Bound: g(k + 2) |A| |B|, with k the number of elements in the longest row or, backward, column.
     """
@@ -102,7 +104,7 @@ def sparse_product(context: Context) -> Measured:
         generator = context.generator(f"linalg sparse product {name}")
         matrix = torch.randn(rows, columns, generator=generator, dtype=dtype)
         matrix = matrix * (torch.rand(rows, columns, generator=generator) < 0.05)
-        # Kernels balance rows of very different lengths, and may forget an empty one.
+        # Kernels balance rows of very different lengths, and may miss an empty one.
         matrix[7], matrix[11] = 0, torch.randn(columns, generator=generator, dtype=dtype)
         dense = torch.randn(columns, width, generator=generator, dtype=dtype)
         upstream = torch.randn(rows, width, generator=generator, dtype=dtype)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Products with 2:4 sparse matrices, which tensor cores multiply at twice the rate: cuSPARSELt and CUTLASS."""
+"""Check products with 2:4 sparse matrices, which tensor cores multiply at twice the rate: cuSPARSELt and CUTLASS."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _REMEDY = (
 
 
 def version_text(number: int | None) -> str:
-    """Return ``0.8.1`` for 801: thousands, hundreds, ones."""
+    """Return ``0.8.1`` for 801, which encodes the parts as thousands, hundreds and ones."""
     if number is None:
         return "of unknown version"
     return f"{number // 1000}.{number // 100 % 10}.{number % 100}"
 
 
 def _sparsified(values: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Set two of each four neighbours in a row to zero, chosen at random."""
+    """Set two of every four neighbours in a row to zero, chosen at random."""
     rows, columns = values.shape
     order = torch.rand(rows, columns // 4, 4, generator=generator).argsort(-1).argsort(-1)
     return values * (order < 2).reshape(rows, columns)
@@ -31,10 +31,10 @@ def _sparsified(values: torch.Tensor, generator: torch.Generator) -> torch.Tenso
 
 @check("sparsity.semi_structured", measured=SEEN)
 def semi_structured(context: Context) -> Measured:
-    """Products with matrices in which two of four are zero: by cuSPARSELt, and by CUTLASS on a GPU of 8.x.
+    """Check products with matrices in which two of every four values are zero: by cuSPARSELt, and by CUTLASS on 8.x.
 
-    Bound: half of the k products are zero. The others are exact in float32, whose sums truncate on tensor cores:
-    g(k / 2 + 2) |A| |B| with g of 2^-23, and u |C| for rounding the result. Integers are exact.
+    Half of the k products are zero. The others are exact in float32, whose sums are truncated on tensor cores. Bound:
+    g(k / 2 + 2) |A| |B| with g for 2^-23, plus u |C| for rounding the result. Integers are exact.
     """
     cases = Cases("the product with a 2:4 sparse matrix", _REMEDY)
     kinds = []
@@ -69,7 +69,7 @@ def semi_structured(context: Context) -> Measured:
 
 
 def _compare_floating_point(context: Context, cases: Cases, kind: str, dtype: torch.dtype) -> None:
-    """Multiply from both sides, with the dense matrix in both orders, and once with a bias."""
+    """Compare products from both sides, with the dense matrix in both orders, and one with a bias."""
     rows, inner, columns = 128, 256, 96
     name = str(dtype).rpartition(".")[2]
     generator = context.generator(f"sparsity {name}")
@@ -89,7 +89,7 @@ def _compare_floating_point(context: Context, cases: Cases, kind: str, dtype: to
         with_bias = exact.T + c
         # Adding a bias to a rounded result rounds a second time.
         allowed_with_bias = bound(with_bias, size.T + c.abs()) + unit * exact.T.abs()
-    # The tensor subclass around these functions would import the compiler, which takes seconds.
+    # Torch's tensor subclass for these functions would import the compiler, which takes seconds.
     sparse, bias_on_device = left.to(context.device), bias.to(context.device)
     dense = right.to(context.device)
     column_major = right.T.contiguous().to(context.device).T
@@ -110,7 +110,7 @@ def _compare_floating_point(context: Context, cases: Cases, kind: str, dtype: to
 
 
 def _compare_integers(context: Context, cases: Cases) -> None:
-    """Multiply int8 into int32, in which no sum of 128 such products overflows."""
+    """Compare int8 products in int32, in which a sum of 128 of them cannot overflow."""
     rows, inner, columns = 128, 256, 64
     generator = context.generator("sparsity int8")
     with one_thread():

@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Fourier transforms by classes of length: small ones, powers, products of primes, primes, odd and long ones.
+"""Check Fourier transforms by classes of length: small ones, powers, products of primes, primes, odd and long ones.
 
 Short transforms are compared with the definition, a sum of products in complex128, and long ones with torch's own
 complex128 transform on the CPU. Errors grow with the logarithm of the length, and their squares add (W. M. Gentleman
-and G. Sande, 1966): ``STEPS`` u of the root mean square for each doubling. A length with a large prime takes three
-longer transforms.
+and G. Sande, 1966): the bound is ``STEPS`` u of the root mean square for each doubling. A length with a large prime
+factor requires three longer transforms.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..bounds import UNIT_ROUNDOFF, Cases, around_powers, torch
 from .algebra import REAL, REMEDY
 
 STEPS = 16.0
-#: The longest transform that is compared with the definition.
+#: The length of the longest transform that is compared with the definition.
 BY_DEFINITION = 1024
 CLASSES: dict[str, tuple[int, ...]] = {
     "small": tuple(range(1, 34)),
@@ -34,7 +34,7 @@ CLASSES: dict[str, tuple[int, ...]] = {
 
 @check("algebra.fft", devices=("cuda", "cpu"), seconds=180, measured=SEEN)
 def fft(context: Context) -> Measured:
-    """Complex and real transforms over all classes of length; the survey has the other functions of torch.fft."""
+    """Check complex and real transforms of all classes of length; the survey covers the rest of torch.fft."""
     cases = Cases("a Fourier transform", REMEDY)
     gpu = context.device == "cuda"
     for form in ("float32", "float64") if gpu else ("float32",):
@@ -49,7 +49,7 @@ def fft(context: Context) -> Measured:
                 _compare_length(cases, context, form, length)
     if gpu:
         for length in (2, 8, 64, 256, 2048):
-            # In half precision cuFFT only computes powers of two.
+            # In half precision, cuFFT supports only powers of two.
             values = torch.randn(3, length, generator=context.generator(f"fft half {length}")).half()
             actual, expected = torch.fft.rfft(values.to("cuda")).to(torch.complex64), torch.fft.rfft(values.double())
             _compare(cases, f"rfft, {length} of float16", actual, expected, UNIT_ROUNDOFF["float16"] * 4, length)
@@ -57,7 +57,7 @@ def fft(context: Context) -> Measured:
 
 
 def _compare(cases: Cases, case: str, actual: torch.Tensor, expected: torch.Tensor, unit: float, length: int) -> None:
-    # The scale is the root mean square of all lines, because one may be small.
+    # The scale is the root mean square over all lines, because a single line may be small.
     size = expected.abs().square().mean().sqrt()
     primes = 3.0 if _largest_prime(length) > 7 else 1.0
     cases.compare(case, actual.cpu(), expected, STEPS * primes * unit * (math.log2(length) + 4) * size)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Kernels that Triton compiles for the device at first launch, with its compiler, ptxas, gcc and headers."""
+"""Check kernels that Triton compiles for the device at first launch, with its compiler, ptxas, gcc and headers."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from ..._shared.module_utils._diagnosis.table import Rule, explain, load
 from ...check import CRASH, SEEN, Context, Failed, Measured, Skipped, Unanswered, check
 from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, name_of, torch
 
-#: Twice the errors in NVIDIA's PTX ISA, by which ``ex2.approx`` and ``div.full`` of float32 are off by at most 2^-22
-#: and 2 units in the last place; ``tl.exp(x)`` is ``ex2.approx(x * log2(e))`` and ``/`` is ``div.full``.
+#: Twice the errors stated in NVIDIA's PTX ISA: ``ex2.approx`` and ``div.full`` in float32 are off by at most 2^-22 and
+#: 2 units in the last place; ``tl.exp(x)`` is ``ex2.approx(x * log2(e))`` and ``/`` is ``div.full``.
 EXP2 = 2.0**-21
 DIVISION = 2.0**-21
 
-#: Tensor cores truncate addends instead of rounding them: M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh,
-#: Numerical behavior of NVIDIA tensor cores, PeerJ Computer Science 7:e330, 2021. Twice float32's unit roundoff.
+#: Tensor cores truncate addends instead of rounding them: M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, Numerical
+#: behavior of NVIDIA tensor cores, PeerJ Computer Science 7:e330, 2021. This is twice float32's unit roundoff.
 TENSOR_CORE = 2.0**-23
 #: FP8 sums have 13 fractional bits on Ada and Hopper: J. Zhang et al., SageAttention2, ICML 2025; "around 14 bits"
 #: according to the technical report of DeepSeek-V3, section 3.3.2.
@@ -56,8 +56,8 @@ _WRONG = (
 def installed(name: str) -> types.ModuleType:
     """Import Triton, or another module by name.
 
-    :raises Skipped: it is not installed.
-    :raises Unanswered: it is installed but broken.
+    :raises Skipped: if it is not installed.
+    :raises Unanswered: if it is installed but broken.
     """
     if importlib.util.find_spec(name) is None:
         version = importlib.import_module("torch").__version__.partition("+")[0]
@@ -74,19 +74,19 @@ def installed(name: str) -> types.ModuleType:
 
 
 def diagnose(output: str) -> Unanswered | None:
-    """Return the failure for a compiler's output, None if the table of diagnoses does not know it."""
+    """Return the failure for a compiler's output, or None if it is not in the table of diagnoses."""
     known = explain(output, _rules())
     return Unanswered(CRASH, known.cause, known.remedy, known.groups["found"]) if known else None
 
 
 @functools.cache
 def _rules() -> tuple[Rule, ...]:
-    """Return the rules for a compiler's failure, in the order of the complete table."""
+    """Return the rules for compiler failures, in the order of the complete table."""
     return load(memory, cuda, of_torch, toolchain, compiling, loading, general, consequences, facts=names.FACTS)
 
 
 def messages(error: BaseException | None) -> str:
-    """Return the messages of an exception and of its causes, including those hidden by ``from None``."""
+    """Return the messages of an exception and its causes, including those hidden by ``from None``."""
     texts = []
     visited: set[int] = set()
     while error is not None and id(error) not in visited:
@@ -98,9 +98,9 @@ def messages(error: BaseException | None) -> str:
 
 @contextlib.contextmanager
 def explained() -> t.Iterator[None]:
-    """Turn a compiler's error at run time into cause and remedy.
+    """Turn a compiler error at run time into a failure with cause and remedy.
 
-    gcc writes to the process's standard error, and the exception contains only its exit status. The runner redirects
+    gcc writes to the process's standard error, and the exception contains only gcc's exit status. The runner redirects
     standard error to a file, which is read from the current position.
     """
     sys.stderr.flush()
@@ -151,13 +151,13 @@ def _kernels() -> dict[str, t.Any]:
 
 @check("triton.fused", seconds=120, measured=SEEN)
 def fused(context: Context) -> Measured:
-    """A compiled softmax and its backward pass, whose rows are longer than a warp and not a power of two.
+    """Check a compiled softmax and its backward pass, on rows that are longer than a warp and not a power of two.
 
-    Bound of each element in the forward pass, with u of float32, m the row's maximum and n its length: x - m is
-    rounded (u), times log2(e) (2 u, including the constant), so that the power is off by |x - m| 3 u + EXP2 of itself;
-    the sum of n of them by the largest of these and gamma(n); the division adds DIVISION. The result is rounded to
-    its format. Bound of the backward y (dy - sum(y dy)): the sum is off by gamma(n + 1) sum |y dy|, the subtraction
-    and the product add 2 u.
+    Bound for each element in the forward pass, where u is that of float32, m the row's maximum and n its length: x - m
+    is rounded (u) and multiplied by log2(e) (2 u, including the constant), so the power is off by |x - m| 3 u + EXP2 of
+    itself. The sum of n powers is off by the largest of these errors and gamma(n), and the division adds DIVISION. The
+    result is rounded to its format. Bound for the backward pass, y (dy - sum(y dy)): the sum is off by gamma(n + 1) sum
+    |y dy|, and the subtraction and the product add 2 u.
     """
     kernel = _kernels()
     cases = Cases("the softmax that Triton compiled", _WRONG)
@@ -199,9 +199,9 @@ def fused(context: Context) -> Measured:
 def _factors(
     context: Context, case: str, rows: int, inner: int, columns: int, dtype: torch.dtype
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return two matrices without small numbers; every other row of their product is a sum without cancellation.
+    """Return two matrices without small numbers; in every other row of their product, the sums do not cancel.
 
-    The bound of such a row is a small part of its result, so that an error of one per cent shows even if the sum is
+    The bound for such a row is a small fraction of its result, so an error of one per cent shows even if the sum is
     inaccurate.
     """
     random = context.generator(f"triton.dot {case}")
@@ -213,13 +213,13 @@ def _factors(
 
 @check("triton.dot", seconds=180, measured=SEEN)
 def dot(context: Context) -> Measured:
-    """A compiled tiled matrix product with ``tl.dot`` in each format of the device's matrix units.
+    """Check a compiled tiled matrix product with ``tl.dot`` in each format that the device's matrix units support.
 
     The products of two numbers of 16 bits or fewer are exact in float32. Addends are truncated after the last bit of
-    the largest one: once for each of the k products, once for the running sum and once for the result of an
-    instruction, each of which adds at least 8 products. Bound: gamma(5/4 k + 2, TENSOR_CORE) sum |a b|, with
-    TENSOR_CORE_FP8 for FP8. float32 with ``input_precision="ieee"`` multiplies and adds in float32, whose gamma(k, u)
-    is below the same bound.
+    the largest one: once for each of the k products, and for each instruction, which adds at least 8 products, once for
+    the running sum and once for the result. Bound: gamma(5/4 k + 2, TENSOR_CORE) sum |a b|, with TENSOR_CORE_FP8 for
+    FP8. float32 with ``input_precision="ieee"`` multiplies and adds in float32, whose gamma(k, u) is below the same
+    bound.
     """
     kernel = _kernels()
     cases = Cases("Triton's matrix product", _WRONG)
@@ -258,10 +258,10 @@ def dot(context: Context) -> Measured:
 
 @check("triton.scan", seconds=120, measured=SEEN)
 def scan(context: Context) -> Measured:
-    """Compiled running sums and atomic operations, which exchange numbers between lanes, warps and programs.
+    """Check compiled running sums and atomic operations, which exchange numbers between lanes, warps and programs.
 
-    Integers are exact. A running sum of k float32 numbers is off by at most gamma(k) sum |x| in any order of addition,
-    and so is a sum of atomic additions.
+    Integers are exact. A running sum of k float32 numbers is off by at most gamma(k) sum |x| in any order of addition;
+    the same holds for atomic additions.
     """
     kernel = _kernels()
     cases = Cases("what Triton's lanes and programs exchange", _WRONG)

@@ -7,7 +7,7 @@
 
 """The kernels of :mod:`triton_kernels`, which compiles them with ``triton.jit``.
 
-They have their own file because Triton reads their source with ``inspect``.
+They are in a file of their own because Triton reads their source with ``inspect``.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from __future__ import annotations
 try:
     import triton.language as tl
 except ImportError:
-    # Every module here can be imported without Triton; the checks report a missing or broken one.
+    # Every module here can be imported without Triton; the checks report a missing or broken Triton.
     tl = None
 
 
 def softmax(source, target, columns, stride, BLOCK: tl.constexpr):
-    """Compute the softmax of contiguous rows, one program for each; the result has no gaps between rows."""
+    """Compute the softmax of contiguous rows, with one program per row; the result has no gaps between rows."""
     row = tl.program_id(0)
     column = tl.arange(0, BLOCK)
     inside = column < columns
@@ -30,7 +30,7 @@ def softmax(source, target, columns, stride, BLOCK: tl.constexpr):
 
 
 def softmax_backward(result, gradient, target, columns, BLOCK: tl.constexpr):
-    """Compute the gradient of the softmax's input from its result and the result's gradient."""
+    """Compute the gradient of softmax's input from its result and the result's gradient."""
     row = tl.program_id(0)
     column = tl.arange(0, BLOCK)
     inside = column < columns
@@ -44,7 +44,7 @@ def dot(
     a, b, c, rows, columns, inner, a_row, a_inner, b_inner, b_column,
     ROWS: tl.constexpr, COLUMNS: tl.constexpr, INNER: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """Compute a matrix product, one program for each tile; ``c`` is contiguous float32."""
+    """Compute a matrix product, with one program per tile; ``c`` is contiguous float32."""
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     column = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
     total = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
@@ -75,7 +75,7 @@ def scan(source, target, columns, BLOCK: tl.constexpr):
 
 
 def tally(bins, values, counts, greatest, totals, length, BLOCK: tl.constexpr):
-    """Compute for each bin the number of its values, the greatest and their sum, with atomic operations."""
+    """Compute the number, maximum and sum of the values in each bin, with atomic operations."""
     offset = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = offset < length
     chosen = tl.load(bins + offset, mask=inside, other=0)

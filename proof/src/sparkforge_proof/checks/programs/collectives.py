@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Collective operations: NCCL over the GPUs of this host, Gloo over two processes if there is none.
+"""Check collective operations: NCCL over the GPUs of this host, or Gloo over two processes if there is no GPU.
 
-The check itself is rank 0. Each further rank is an interpreter of its own, which exits with the check. They meet at a
-file in the scratch directory and talk through the loopback interface, unless the environment names another one.
-The environment also decides about ``NCCL_NVLS_ENABLE`` and the other settings of NCCL.
+The check itself is rank 0. Each other rank is a separate interpreter, which exits with the check. The ranks meet
+through a file in the scratch directory and communicate over the loopback interface, unless the environment names
+another one. The environment also determines ``NCCL_NVLS_ENABLE`` and NCCL's other settings.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ import typing as t
 from ...check import CRASH, SEEN, Context, Failed, Measured, Skipped, Unanswered, check
 from ..bounds import UNIT_ROUNDOFF, Cases, gamma, torch
 
-#: Seconds to meet the other ranks, and for one operation.
+#: The time limit in seconds for meeting the other ranks, and for one operation.
 PATIENCE = 60
-#: The exit status of a rank that got a wrong number and printed how far off it is.
+#: The exit status of a rank that got a wrong result and printed how far off it is.
 WRONG_NUMBER = 3
 
 _REMEDY = (
     "Check that torch's own NCCL is loaded (the closure check names it) and that kernel and driver are the vendor's, "
     "and run again with NCCL_DEBUG=INFO."
 )
-#: The backend of each device.
+#: The backend for each device.
 BACKENDS = {"cuda": "nccl", "cpu": "gloo"}
 NAMES = {"nccl": "NCCL", "gloo": "Gloo"}
 _LOOPBACK = {"nccl": "NCCL_SOCKET_IFNAME", "gloo": "GLOO_SOCKET_IFNAME"}
@@ -44,16 +44,16 @@ _PDEATHSIG = 1
 
 
 def known_trap(version: t.Sequence[int]) -> str:
-    """Return a note on the known bugs of a version of NCCL, empty if there are none."""
+    """Return a note on the known bugs in an NCCL version, or '' if there are none."""
     if tuple(version[:3]) == (2, 28, 9):
         return " (reported to hang with CUDA graphs, fixed in 2.30.4)"
     return ""
 
 
 def ranks(context: Context) -> int:
-    """Return the number of ranks: one for each GPU, two on the CPU.
+    """Return the number of ranks: one per GPU, or two on the CPU.
 
-    :raises Skipped: this torch has no backend for the device.
+    :raises Skipped: if this torch has no backend for the device.
     """
     import torch.distributed as dist
 
@@ -67,7 +67,7 @@ def ranks(context: Context) -> int:
 
 @contextlib.contextmanager
 def group(context: Context, rank: int, world: int) -> t.Iterator[None]:
-    """Join the process group as ``rank``, on the GPU of that number."""
+    """Join the process group as ``rank``, on the GPU with that number."""
     import torch.distributed as dist
 
     if context.device == "cuda":
@@ -106,7 +106,7 @@ def _inputs(context: Context, rank: int, length: int) -> dict[str, torch.Tensor]
 
 
 def exchange(context: Context, rank: int, world: int, length: int) -> Cases:
-    """Take part as ``rank`` and compare the results with the inputs of all ranks."""
+    """Take part as ``rank``, and compare the results with those computed from the inputs of all ranks."""
     import torch.distributed as dist
 
     device = torch.device("cuda", rank) if context.device == "cuda" else torch.device("cpu")
@@ -137,10 +137,10 @@ def exchange(context: Context, rank: int, world: int, length: int) -> Cases:
 
 
 def other_rank(function: str, text: str) -> None:
-    """Run one of the further ranks and exit.
+    """Run one of the other ranks and exit.
 
-    :param function: its module and name.
-    :param text: its arguments in JSON.
+    :param function: the function's module and name.
+    :param text: the function's arguments in JSON.
     """
     # Exit with the check, even if it is killed.
     ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGKILL)
@@ -158,16 +158,16 @@ def other_rank(function: str, text: str) -> None:
         sys.stderr.write((failure.cause if failure.reason else measured) + "\n")
     sys.stdout.flush()
     sys.stderr.flush()
-    # A normal exit aborts the process now and then, because a thread of torch's is still running.
+    # A normal exit occasionally aborts the process, because one of torch's threads is still running.
     os._exit(status)
 
 
 @contextlib.contextmanager
 def other_ranks(context: Context, function: t.Callable[..., t.Any], world: int, **options: t.Any) -> t.Iterator[None]:
-    """Run the ranks from 1 on, and require each to exit well.
+    """Run all ranks except 0, and require each to exit successfully.
 
-    :param function: a function of a module, called with the context, ``rank``, ``world`` and ``options``. Comparisons
-        that it returns must be right.
+    :param function: a module-level function, called with the context, ``rank``, ``world`` and ``options``. If it
+        returns comparisons, they must be right.
     """
     code = f"from {__name__} import other_rank; import sys; other_rank(*sys.argv[1:])"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
@@ -204,7 +204,7 @@ def other_ranks(context: Context, function: t.Callable[..., t.Any], world: int, 
                 wrong_numbers.append(Failed(f"Rank {rank} of {world}: {cause}", _REMEDY, "", "", *measure))
             elif process.returncode not in (0, -signal.SIGKILL):
                 problems.append(f"Rank {rank} of {world}: {lines[-1] if lines else f'status {process.returncode}'}")
-        # A crash or a wrong number of one rank explains more than the others' waiting for it.
+        # A crash or a wrong result in one rank explains more than the other ranks' waiting for it.
         if wrong_numbers:
             raise wrong_numbers[0]
         if problems:
@@ -212,17 +212,17 @@ def other_ranks(context: Context, function: t.Callable[..., t.Any], world: int, 
 
 
 def with_own_directory(context: Context) -> Context:
-    """Return a context with its own directory, in which the ranks meet."""
+    """Return a context with a directory of its own, in which the ranks meet."""
     return dataclasses.replace(context, directory=tempfile.mkdtemp(dir=os.path.abspath(context.directory)))
 
 
 @check("collectives.all_reduce", devices=("cuda", "cpu"), seconds=150, measured=SEEN)
 def all_reduce(context: Context) -> Measured:
-    """All-reduce, maximum, all-gather and broadcast: by NCCL with a rank for each GPU, by Gloo with two on the CPU.
+    """Check all-reduce, maximum, all-gather and broadcast: by NCCL with a rank per GPU, by Gloo with two on the CPU.
 
-    Integers are exact, in float32 too, because their sums are below 2^24, and so are copies; with one rank, everything
-    is exact. A sum of w bfloat16 numbers is off by at most gamma(w - 1, u) sum |x|, in any order of addition and with
-    any number of roundings.
+    Integers are exact, also in float32, because their sums are below 2^24. Copies are exact too; with one rank,
+    everything is. A sum of w bfloat16 numbers is off by at most gamma(w - 1, u) sum |x|, in any order of addition and
+    with any number of roundings.
     """
     cuda, world = context.device == "cuda", ranks(context)
     length = 1_000_003 if cuda else 1_003

@@ -2,12 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""``torch.compile`` of a transformer block and of a fused function, compared with float64.
+"""Compare a transformer block and a fused function, both compiled with ``torch.compile``, with float64.
 
-No formula bounds the block usefully: worst cases multiply in a dozen products, two normalisations and an exponential
-function in a row. Its error is therefore counted like those of operators in the survey (``survey.rounding``): in units
-of the format at the number and at the largest number of the result, and by the change of the float64 result for inputs
-that are one unit off. A faulty compiler is off by thousands of units: one per cent is 80,000 units in float32.
+No formula gives a useful bound for the block: worst cases multiply over a dozen consecutive products, two
+normalisations and an exponential function. Its error is therefore counted like those of operators in the survey
+(``survey.rounding``): in units of the format at each number and at the result's largest number, and by the change in
+the float64 result when inputs are one unit off. A faulty compiler is off by thousands of units: one per cent is 80,000
+units in float32.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from ...check import ABSENT, SEEN, X86_CPU_LAST, Context, Measured, Skipped, Una
 from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, functional as F, gamma, name_of, torch
 from ..kernels.triton_kernels import EXP2, explained, installed
 
-#: The allowed number of units; on an x86_64 CPU it was 1.6 at most, compiled or not (2.13).
+#: The allowed number of units; on an x86_64 CPU the error was at most 1.6 units, compiled or not (2.13).
 UNITS = 16.0
 
 BATCH, TOKENS, HEADS, HEAD, HIDDEN = 2, 23, 2, 32, 160
@@ -37,7 +38,7 @@ _WRONG = (
 
 
 def _parameters(random: torch.Generator, dtype: torch.dtype) -> tuple[list[torch.Tensor], torch.Tensor]:
-    """Return the block's input and parameters, then the gradient of its result."""
+    """Return the block's input and parameters, followed by the gradient of its result."""
 
     def draw(*shape: int, scale: float = 1.0, center: float = 0.0) -> torch.Tensor:
         return (torch.randn(*shape, generator=random) * scale + center).to(dtype)
@@ -68,7 +69,7 @@ def block(
     x: torch.Tensor, weight_1: torch.Tensor, bias_1: torch.Tensor, project: torch.Tensor, unite: torch.Tensor,
     weight_2: torch.Tensor, bias_2: torch.Tensor, up: torch.Tensor, down: torch.Tensor,
 ) -> torch.Tensor:  # fmt: skip
-    """Compute a transformer block as in models."""
+    """Compute a transformer block as in real models."""
     normal = F.layer_norm(x, (WIDTH,), weight_1, bias_1)
     q, k, v = (
         part.reshape(BATCH, TOKENS, HEADS, HEAD).transpose(1, 2) for part in F.linear(normal, project).chunk(3, dim=-1)
@@ -90,7 +91,7 @@ def _result_and_gradients(
 def _bounds(
     values: t.Sequence[torch.Tensor], gradient: torch.Tensor, dtype: torch.dtype
 ) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    """Return each result in float64 with its allowed error in a format."""
+    """Return each result in float64, with its allowed error in a format."""
     unit = 2 * UNIT_ROUNDOFF[name_of(dtype)]
     exact = [value.double() for value in values]
     signs = [torch.arange(value.numel()).remainder(2).mul(2).sub(1).reshape(value.shape) for value in exact]
@@ -109,7 +110,7 @@ def _bounds(
 
 @contextlib.contextmanager
 def _clean_compiler(context: Context) -> t.Iterator[t.Callable[[], int]]:
-    """Give torch.compile a clean start; yield a function that returns the number of graphs compiled since."""
+    """Reset torch.compile; yield a function that returns the number of graphs compiled since then."""
     if context.device == "cuda":
         installed("triton")
     elif not os.environ.get("CXX") and not shutil.which("g++"):
@@ -124,7 +125,7 @@ def _clean_compiler(context: Context) -> t.Iterator[t.Callable[[], int]]:
     torch._dynamo.reset()
     counters.clear()
     try:
-        # Partial sums could otherwise be kept in TensorFloat-32 or bfloat16, which the bound does not cover.
+        # Otherwise partial sums could be kept in TensorFloat-32 or bfloat16, which the bound does not cover.
         torch.set_float32_matmul_precision("highest")
         products.allow_bf16_reduced_precision_reduction = False
         with explained():
@@ -162,12 +163,12 @@ def _with_graph_count(measured: Measured, graphs: int) -> Measured:
 
 @check("compilation.transformer_block", devices=("cuda", "cpu"), seconds=300, measured=(X86_CPU_LAST,))
 def transformer_block(context: Context) -> Measured:
-    """A compiled transformer block, forward and backward, and its eager run are compared with float64.
+    """Compare a compiled transformer block, forward and backward, and its eager run with float64.
 
-    Bound: some units of the format, see the module's docstring.
+    Bound: a few units of the format; see the module's docstring.
     """
     if context.device == "cpu" and context.reference.get("gpu_required"):
-        # Compiling C++ against torch's headers takes a core a minute.
+        # Compiling C++ against torch's headers takes one core a minute.
         raise Skipped("On a host with a GPU, compilation.transformer_block covers this.")
     cases = Cases("the transformer block", _WRONG)
     with _clean_compiler(context) as graphs:
@@ -185,19 +186,19 @@ def transformer_block(context: Context) -> Measured:
 
 
 def fused(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Compute a pointwise function and a reduction of it, which the compiler fuses into one kernel."""
+    """Compute a pointwise function and its reduction, which the compiler fuses into one kernel."""
     y = a * torch.exp(b) + c
     return y, y.sum(dim=-1, dtype=torch.float32)
 
 
 @check("compilation.elementwise", devices=("cuda",), seconds=180, measured=SEEN)
 def elementwise(context: Context) -> Measured:
-    """y = a exp(b) + c and its row sums, compiled for any shape and run for three shapes.
+    """Check y = a exp(b) + c and its row sums, compiled for any shape and run for three shapes.
 
-    Bound: the power is off by EXP2 + 3 u |b| of itself (u of float32, see ``triton_kernels``), product and sum add u
-    each. In bfloat16, each of the three may be rounded to the format, and the results are. A row's sum is off by the
-    sum of its terms' errors and gamma(n, u) of their magnitudes. All terms are positive, so this is a small part of
-    the sum.
+    Bound: the power is off by EXP2 + 3 u |b| of itself (u of float32, see ``triton_kernels``); the product and the sum
+    add u each. In bfloat16, each of the three may be rounded to the format, and the results always are. A row's sum is
+    off by the sum of its terms' errors and by gamma(n, u) of their magnitudes. All terms are positive, so this is a
+    small fraction of the sum.
     """
     cases = Cases("the compiled pointwise function", _WRONG)
     single = UNIT_ROUNDOFF["float32"]

@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Data-parallel training: a process for each GPU of this host over NCCL.
+"""Check data-parallel training over NCCL, with a process for each GPU of this host.
 
-Each process gets its share of a step's pictures or texts. The mean of their losses, the gradients of each after the
-first step and the weights after the last are compared with the float64 run over the complete batches, within the bounds
-of the family training, and the processes with each other, exactly. Gradients are compared because neither Adam nor the
-clipping of their norm would reveal gradients that are twice as large.
+Each process gets its share of the pictures or texts in a step. The mean of the losses, each process's gradients after
+the first step, and the weights after the last step are compared with a float64 run over the complete batches, within
+the bounds of the family training. The processes must agree with each other exactly. Gradients are compared because Adam
+and clipping by norm would both hide gradients that are twice as large.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from ..bounds import UNIT_ROUNDOFF, Cases, one_thread, torch
 from . import collectives, training
 
 STEPS = 20
-#: The size of a bucket in MiB, small enough that the gradients of a small network fill several.
+#: The size of a bucket in MiB, small enough for the gradients of a small network to fill several.
 BUCKET = 0.02
-#: The least number of pictures or texts in a step, and the numbers of parts in which gradients are computed.
+#: The minimum number of pictures or texts in a step, and the numbers of parts in which gradients are computed.
 ROWS = {"convolutional": 16, "transformer": 8}
 PARTS = (1, 2)
 
 
 class Run(t.NamedTuple):
-    """A network, and how it is trained."""
+    """A network, and the way it is trained."""
 
     network: str
     recipe: training.Recipe
@@ -51,7 +51,7 @@ class Outcome(t.NamedTuple):
 
 
 def runs() -> list[Run]:
-    """Return the runs to train."""
+    """Return the networks to train, and how to train them."""
     synchronised = "float32, normalised by the batch of all processes"
     return [
         Run("transformer", training.Recipe("float32", options={"foreach": True})),
@@ -68,7 +68,7 @@ def share(batch: training.Batch, rank: int, world: int) -> training.Batch:
 
 
 def draw(context: Context, name: str, world: int) -> tuple[t.Any, list[training.Batch]]:
-    """Return a network and the batches of its steps, which all processes have in common."""
+    """Return a network and the batches for its steps, which are the same in all processes."""
     network, batches = training._draw(context, name, -(-ROWS[name] // world) * world)
     return network, batches[:STEPS]
 
@@ -168,17 +168,18 @@ def _allowed_gradients(
     }
 
 
-# Not on the CPU: of 27 sound runs by Gloo two failed, because one process aborted at its exit and one did not exit.
+# This is not checked on the CPU: 2 of 27 sound runs with Gloo failed, because one process aborted at exit and another
+# did not exit.
 @check("training.data_parallel", seconds=300, measured=SEEN)
 def data_parallel(context: Context) -> Measured:
-    """A network trained in one process for each GPU of this host has the losses and gradients of a single run."""
+    """Require that training with one process per GPU of this host has the losses and gradients of a single run."""
     world = collectives.ranks(context)
     backend = collectives.NAMES[collectives.BACKENDS[context.device]]
     cases = Cases(f"training in {world} process{'es' if world > 1 else ''} by {backend}", training.REMEDY)
     context = collectives.with_own_directory(context)
     expected: list[tuple[Run, dict[str, tuple[torch.Tensor, float]], training.Bounds]] = []
     with collectives.other_ranks(context, take_part, world):
-        # The other processes import torch meanwhile.
+        # Meanwhile, the other processes import torch.
         for run in runs():
             network, batches = draw(context, run.network, world)
             gradient_bounds = _allowed_gradients(context, run, network, batches[0])

@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Inference, end to end: a language model with a cache of keys and values, sampling, and variants of attention.
+"""Check inference end to end: a language model with a cache for keys and values, sampling, and variants of attention.
 
-The allowed error of the model is measured as in the family training: the float64 run is repeated with each of its steps
+The model's allowed error is measured as in the family training: the float64 run is repeated with each of its steps
 perturbed at random by up to the format's unit roundoff. Samples are counted and compared with their distribution by
-Pearson's chi-square. A sound stack exceeds the bound in one of a billion runs (Wilson and Hilferty's cube, six standard
-deviations), and the seed is fixed, so the result is reproducible.
+Pearson's chi-square test. A sound stack exceeds the bound in one out of a billion runs (Wilson and Hilferty's cube, six
+standard deviations), and the seed is fixed, so the result is reproducible.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if t.TYPE_CHECKING:
     Product = t.Callable[[Operand, Operand], torch.Tensor]
 
 WORDS, WIDTH, HEADS, SHARED, LAYERS = 97, 64, 4, 2, 2
-#: The tokens of a text and of its prompt. cuDNN plans each number of keys anew, which takes a core 0.35 s on an H100's
-#: host.
+#: The numbers of tokens in a text and in its prompt. cuDNN makes a new plan for each number of keys, which takes one
+#: core 0.35 s on a host with an H100.
 LENGTH, PROMPT = 40, 31
 #: The chunks in which a text is read.
 WAYS = {
@@ -37,10 +37,10 @@ WAYS = {
     "a prompt and word by word": [PROMPT, *[1] * (LENGTH - PROMPT)],
     "in chunks": [1, 16, 7, LENGTH - 24],
 }
-#: Weights in E2M1 with an E4M3 scale for each 16 of them.
+#: Weights in E2M1 with an E4M3 scale for every 16 of them.
 FLOAT4 = "4 bits"
 MARGIN, PERTURBED_RUNS = 8.0, 2
-#: The standard deviations that a sound stack does not exceed.
+#: The number of standard deviations that a sound stack does not exceed.
 SIGMAS = 6.0
 
 REMEDY = (
@@ -53,7 +53,7 @@ REMEDY = (
 
 
 def _weights(context: Context) -> dict[str, torch.Tensor]:
-    """Return the weights in float64, each representable in every 16-bit format."""
+    """Return the weights in float64; each of them can be represented in every 16-bit format."""
     generator = context.generator("inference weights")
     shapes = {"words": (WORDS, WIDTH), "norm": (WIDTH,)}
     for layer in range(LAYERS):
@@ -80,7 +80,7 @@ def _weights(context: Context) -> dict[str, torch.Tensor]:
 
 
 class Cache:
-    """Keys and values of each layer, with room for the tokens of a text."""
+    """The keys and values of each layer, with room for the tokens of a text."""
 
     def __init__(self, like: torch.Tensor) -> None:
         shape = (like.shape[0], SHARED, LENGTH, WIDTH // HEADS)
@@ -89,7 +89,7 @@ class Cache:
         self.values = [like.new_full(shape, math.nan) for _layer in range(LAYERS)]
 
     def take(self, layer: int, start: int, key: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Store keys and values of some tokens and return those of all tokens so far."""
+        """Store the keys and values of some tokens, and return those of all tokens so far."""
         end = start + key.shape[2]
         self.keys[layer][:, :, start:end] = key
         self.values[layer][:, :, start:end] = value
@@ -99,11 +99,12 @@ class Cache:
 def _model(
     weights: Weights, text: torch.Tensor, cache: Cache, start: int, step: Step, linear: Linear | None = None
 ) -> torch.Tensor:
-    """Return the scores of the next word after each token.
+    """Return the scores for the next word after each token.
 
     :param text: tokens (batch, length), which begin at ``start`` in the complete text.
-    :param step: is applied to each intermediate result.
-    :param linear: computes a layer's projection from its input and the weight's name; by default with that weight.
+    :param step: a function that is applied to each intermediate result.
+    :param linear: a function that computes a layer's projection from its input and the weight's name; by default, the
+        product with that weight.
     """
 
     def norm(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
@@ -160,7 +161,7 @@ def _generate(
 
 @check("inference.decode", devices=("cuda", "cpu"), measured=SEEN)
 def decode(context: Context) -> Measured:
-    """A model that reads a prompt and then single words with its cache returns the scores of the complete text."""
+    """Require that a model scores a prompt, then single words with its cache, as it scores the complete text."""
     cases = Cases("a language model", REMEDY)
     exact, text = _weights(context), _text(context)
     with torch.no_grad(), allow_tf32(torch.backends.cuda.matmul, False):
@@ -193,12 +194,12 @@ def _text(context: Context) -> torch.Tensor:
 
 
 def _is_projection(name: str) -> bool:
-    """Tell whether a weight is a layer's projection, which is quantised to 4 bits."""
+    """Tell whether a weight is a layer's projection; projections are quantised to 4 bits."""
     return name.partition(".")[2] in ("query", "key", "value", "output", "gate", "up", "down")
 
 
 def _in_4_bits(exact: Weights, dtype: torch.dtype, device: str) -> tuple[dict[str, torch.Tensor], Weights]:
-    """Return 4-bit weights converted by a device to a format, and their exact values.
+    """Return 4-bit weights that a device has converted to a format, and their exact values.
 
     A byte holds two E2M1 numbers, and 16 of them share an E4M3 scale. A product of their 2 and 4 significant bits is
     exact in each format.
@@ -219,7 +220,7 @@ def _in_4_bits(exact: Weights, dtype: torch.dtype, device: str) -> tuple[dict[st
 
 
 def _stored(exact: Weights, weight_format: str) -> dict[str, tuple[torch.Tensor, float]]:
-    """Return stored weights, each with its scale; matrices are in 8 bits if such a format is named."""
+    """Return the weights as stored, each with its scale; matrices have 8 bits if an 8-bit format is named."""
     stored = {}
     for name, weight in exact.items():
         scale = 1.0
@@ -233,7 +234,7 @@ def _stored(exact: Weights, weight_format: str) -> dict[str, tuple[torch.Tensor,
 def _scores_and_bound(
     context: Context, weights: Weights, text: torch.Tensor, form: str, linear: Linear | None = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the float64 scores, and the allowed error of the scores after each token, as a norm."""
+    """Return the float64 scores, and the allowed error of the scores after each token as a norm."""
     unit = UNIT_ROUNDOFF[form]
     with one_thread():
         expected = _generate(weights, text, [LENGTH], lambda x: x, linear)
@@ -251,11 +252,11 @@ def _scores_and_bound(
 
 
 class Float4Projections:
-    """The projections of a model with 4-bit weights and inputs, multiplied as by Blackwell's matrix units.
+    """The projections of a model with 4-bit weights and inputs, multiplied as in Blackwell's matrix units.
 
-    :param weights: all weights of the model; those of projections become codes and scales on the device.
+    :param weights: all weights of the model; the projections' weights become codes and scales on the device.
     :param product: the device's product of matrices of packed codes and swizzled scales, or None for float64.
-    :param cases: compares each product with that of the same codes in float64.
+    :param cases: the comparisons of each product with the product of the same codes in float64.
     """
 
     def __init__(self, weights: Weights, product: Product | None = None, cases: Cases | None = None) -> None:
@@ -285,18 +286,18 @@ class Float4Projections:
 
 @check("inference.float4")
 def float4(context: Context) -> Measured:
-    """The model with NVFP4 weights and inputs, read at once, in chunks and word by word.
+    """Check the model with NVFP4 weights and inputs; texts are read at once, in chunks and word by word.
 
-    Each product is compared with that of the same codes in float64, within the bound of matmul.float4. Inputs are
-    rounded to 4 bits, and an earlier rounding error may change the nearest code, so the scores are only bounded by the
-    large deviations of the perturbed references.
+    Each product is compared with the product of the same codes in float64, within the bound of matmul.float4. Inputs
+    are rounded to 4 bits, and an earlier rounding error may change the nearest code, so the large deviations of the
+    perturbed references are the only bound for the scores.
     """
     matmul.require_float4()
     return float4_scores(context, matmul.float4_product)
 
 
 def float4_scores(context: Context, product: Product) -> Measured:
-    """Compare the model's scores from a 4-bit product with float64."""
+    """Compare with float64 the model's scores that a 4-bit product yields."""
     cases = Cases("a language model of 4 bits", REMEDY)
     exact, text = _weights(context), _text(context)
     with torch.no_grad():
@@ -314,7 +315,7 @@ def float4_scores(context: Context, product: Product) -> Measured:
 
 
 def chi_square_bound(freedom: int) -> float:
-    """Return the bound that chi-square with that many degrees of freedom exceeds in one of a billion draws."""
+    """Return the bound that chi-square with this many degrees of freedom exceeds in one out of a billion draws."""
     part = 2 / (9 * freedom)
     return freedom * (1 - part + SIGMAS * math.sqrt(part)) ** 3
 
@@ -333,7 +334,7 @@ def _compare_distribution(cases: Cases, name: str, counts: torch.Tensor, shares:
 
 @check("inference.sampling", devices=("cuda", "cpu"), measured=SEEN)
 def sampling(context: Context) -> Measured:
-    """Samples follow their distribution: words, by temperature and top-p, and dropout in attention."""
+    """Require that samples follow their distribution: words, by temperature and top-p, and dropout in attention."""
     cases = Cases("a distribution", REMEDY)
     draws, device = 200_000, context.device
     logits = torch.randn(50, generator=context.generator("sampling"))
@@ -349,7 +350,7 @@ def sampling(context: Context) -> Measured:
         on_device = shares.to(device, torch.float32)
         each = on_device.expand(draws // 4, -1).multinomial(1).flatten()
         _compare_distribution(cases, "multinomial, one of each row", each.bincount(minlength=50), shares)
-        # vLLM and others draw the largest share divided by an exponential variable.
+        # vLLM and others draw the word whose share divided by an exponential variable is largest.
         raced = (on_device.expand(draws // 4, -1) / torch.empty(draws // 4, 50, device=device).exponential_()).argmax(
             -1
         )
@@ -377,8 +378,8 @@ def _nucleus(logits: torch.Tensor, temperature: float, top: float) -> torch.Tens
 
 
 def _compare_dropout(cases: Cases, device: str) -> None:
-    """Compare the number and the scale of the values that dropout keeps in attention; see also chance.rates."""
-    # All keys have the same weight and the value 1, so a result counts the kept keys.
+    """Compare the number and the scale of the values that dropout in attention keeps; see also chance.rates."""
+    # All keys have the same weight and the value 1, so the result is the number of keys that were kept.
     keys = 64
     query = torch.zeros(8, 4, 128, 32, device=device)
     value = torch.ones(8, 4, keys, 32, device=device)
@@ -399,7 +400,7 @@ def _compare_dropout(cases: Cases, device: str) -> None:
 
 @check("inference.attention", devices=("cuda", "cpu"), measured=SEEN)
 def attention_variants(context: Context) -> Measured:
-    """Sliding windows, distance penalties and packed texts: by masks, and by flex_attention if torch has it."""
+    """Check sliding windows, distance penalties and packed texts, by masks and, if torch has it, by flex_attention."""
     cases = Cases("attention", REMEDY)
     heads, shared, length, size = 4, 2, 72, 32
     generator = context.generator("attention variants")
@@ -420,7 +421,7 @@ def attention_variants(context: Context) -> Measured:
             dtype = getattr(torch, form)
             inputs = [x.to(dtype).to(context.device) for x in (query, key, value)]
             exact = [x.to("cpu", torch.float64) for x in inputs]
-            # Scores are of the order of the root of the head size; each of their roundings is a relative error.
+            # Scores are of the order of the square root of the head size; each rounding of a score is a relative error.
             unit = UNIT_ROUNDOFF[form] * 12 + 2.0**-20
             for name, mask in inside.items():
                 expected = _by_definition(exact[0], exact[1], exact[2], torch.zeros(()).double(), mask)
@@ -457,7 +458,7 @@ def attention_variants(context: Context) -> Measured:
 
 
 def _flexible() -> t.Any:
-    """Return torch's module flex_attention, None if there is none."""
+    """Return torch's module flex_attention, or None if it does not exist."""
     try:
         from torch.nn.attention import flex_attention
     except ImportError:
