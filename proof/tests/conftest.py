@@ -1,4 +1,4 @@
-"""The proof as a single file, and an environment with torch, of which tests break copies."""
+"""The proof as a single file, and an environment with torch, which tests copy in order to break it."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -40,6 +40,6 @@ def copies(healthy: Environment, tmp_path_factory: pytest.TempPathFactory) -> It
 
 @pytest.fixture
 def broken(healthy: Environment, tmp_path: Path) -> Iterator[Callable[[], Environment]]:
-    """Return a function that makes one copy, in which a test may plant a fault."""
+    """Return a function that makes a single copy in which a test may plant a fault."""
     yield lambda: provisioned.provision(copy(healthy, tmp_path))
     remove(tmp_path)

@@ -1,4 +1,4 @@
-"""A virtual environment with torch, a copy in which a fault may be planted, and the proof of either.
+"""A virtual environment with torch, a copy in which a fault may be planted, and a way to prove either.
 
 This module does not import pytest, which a host with a GPU may lack.
 """
@@ -17,7 +17,7 @@ from lab import torch
 
 @dataclass
 class Environment:
-    """A virtual environment with torch, and the root of a host with its receipts.
+    """A virtual environment with torch, and a host's root directory with its receipts.
 
     :ivar directory: the virtual environment.
     :ivar root: a directory like ``/opt/sparkforge``, with ``receipts/env-torch.json`` and ``receipts/pytorch.json``.
@@ -36,7 +36,8 @@ class Environment:
         return next((self.directory / "lib").glob("python3*/site-packages"))
 
     def change(self, path: str, text: str) -> Path:
-        """Write a file in site-packages. The hard link is removed first, so the healthy environment keeps its file."""
+        """Write a file in site-packages. Its hard link is removed first, so that the healthy environment's file is not
+        changed."""
         file = self.site_packages / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.unlink(missing_ok=True)
@@ -48,7 +49,7 @@ class Environment:
         return self.change(path, (self.site_packages / path).read_text() + text)
 
     def prove(self, *checks: str, **options: Any) -> dict[str, Any]:
-        """Run the checks like the module does; return the report."""
+        """Run the checks as the module does, and return the report."""
         settings = {
             "python": str(self.python),
             "checks": list(checks) or ["*"],
@@ -79,5 +80,5 @@ def copy(environment: Environment, directory: Path) -> Environment:
 
 
 def remove(directory: Path) -> None:
-    """Remove a directory with many thousand links. rm takes a tenth of the time that Python takes."""
+    """Remove a directory with many thousands of links; rm takes a tenth of the time that Python takes."""
     subprocess.run(["rm", "-rf", "--", directory], check=True)

@@ -1,8 +1,8 @@
-"""The planted faults, and the checks that must report each.
+"""The planted faults, and the checks that must report each of them.
 
-planters/ has a file for each fault. Planters and checks do not know each other. A planter has a function ``plant``, or
-the text ``PATCH``, which is appended to ``FILE`` or, without it, to torch/__init__.py. In a patch, KEY stands for the
-device, and ``_library`` and ``_aten`` for torch's registry of operators.
+planters/ has one file per fault. Planters and checks know nothing of each other. A planter has either a function
+``plant`` or a text ``PATCH``, which is appended to ``FILE`` or, by default, to torch/__init__.py. In a patch, KEY
+stands for the device, and ``_library`` and ``_aten`` for torch's registry of operators.
 """
 
 import importlib
@@ -18,17 +18,17 @@ from proof.tests.environment import Environment
 Report = t.Mapping[str, t.Any]
 Options = t.Mapping[str, t.Any]
 
-#: A hanging check is killed after 15 s instead of 60 s. With a shorter limit, a GPU could not start in time, and a
-#: check on a busy machine would count as slow before it hangs.
+#: A hanging check is killed after 15 s instead of 60 s. If the limit were shorter, a GPU could not start in time, and a
+#: check on a busy machine would be reported as slow before it hangs.
 PATIENT: Options = {"limits": {"factor": 0.25}}
-#: A small share of a large memory shows a leak.
+#: A leak becomes visible with a small share of a large memory.
 LITTLE_MEMORY: Options = {"limits": {"memory_share": 0.05}}
 OPERATORS = '\nimport torch.library as _library\n\n_aten = _library.Library("aten", "IMPL")\n'
 #: torch has a package ``_library``, which its list of operators imports.
 RESTORED = '\nimport sys as _sys\n\n_library = _sys.modules["torch._library"]\n'
-#: Every operator with more inputs, on any day.
+#: All operators, each with more inputs, on any day.
 SURVEY: Options = {"limits": {"survey": 3600.0, "samples": 8.0}}
-#: A seed with which batched products get a large batch.
+#: A seed that gives batched products a large batch.
 BATCHES: Options = {"limits": {"survey": 3600.0, "seed": 10.0}}
 
 
@@ -45,11 +45,11 @@ class Fault:
     """A broken stack.
 
     :ivar planter: the file in planters/ that plants the fault.
-    :ivar caught: the checks that must fail, and for each a pattern that its cause or remedy must match.
-    :ivar device: the device that computes wrong, ``cpu`` or ``cuda``; empty for a fault that computes nothing.
+    :ivar device: the device that computes wrong results, ``cpu`` or ``cuda``, or '' for a fault without computation.
+    :ivar checks: patterns for the checks to run; if empty, the checks that must fail are run.
     :ivar checks: patterns for the checks to run; if empty, the checks that must fail.
     :ivar options: options of the run.
-    :ivar sound: options with which the same checks pass in a sound environment; None if they are skipped there.
+    :ivar fits: options with which the checks pass in the broken environment, because it suits another host.
     :ivar fits: options with which the checks pass in the broken environment, since it is right for another host.
     :ivar needs: programs that the planter runs.
     :ivar is_exact: whether the wrong result can be computed exactly, so that it blocks without a recorded run.
@@ -84,7 +84,8 @@ class Fault:
         return environment.prove(*self.patterns, **{**self.options, **options})
 
     def missed(self, report: Report) -> list[str]:
-        """Return messages about the expected failures that the report lacks; an empty list if the fault is caught.
+        """Return messages about the expected failures that are missing from the report; the list is empty if the fault
+        is caught.
 
         A check that never passed in a recorded run only warns, unless the fault is exact.
         """
@@ -118,12 +119,12 @@ def _surveyed(planter: str, check: str, pattern: str, options: Options = SURVEY,
 
 
 def _unusable(planter: str, caught: t.Mapping[str, str], **options: t.Any) -> Fault:
-    """Return a fault because of which no check of the environment can run."""
+    """Return a fault that prevents all of the environment's checks from running."""
     return Fault(planter, caught, checks=("identity.build",), sound=None, **options)
 
 
 def _for_spark(planter: str, name: str, pattern: str, needs: str, **options: t.Any) -> Fault:
-    """Return a fault of a file that is wrong for a GB10."""
+    """Return a fault in a file that does not suit a GB10."""
     return Fault(planter, {name: pattern}, options=SPARK, sound=None, needs=(needs,) if needs else (), **options)
 
 
@@ -170,8 +171,7 @@ FAULTS: tuple[Fault, ...] = (
     _on_cpu("group_norm_gradient_off", {"training.convolutional": r"times the bound"}),
     _on_cpu("one_query_misses_its_key", {"inference.decode": r"word by word"}),
     _on_cpu("sampling_prefers_the_first", {"inference.sampling": r"multinomial"}),
-    # compilation
-    # The sound block takes half a minute to compile; test_healthy.py does it.
+    # compilation: the sound block takes half a minute to compile, so only test_healthy.py compiles it
     _on_cpu("compiler_variance", {"compilation.transformer_block": r"compile"}, sound=None),
     # identity
     Fault(
@@ -292,7 +292,7 @@ GPU_FAULTS: tuple[Fault, ...] = (
 GPU_FAULTS_ALONE: tuple[Fault, ...] = (
     _on_gpu("memory_leaks", {"tensors.memory": r"allocated after all tensors were freed"}, options=LITTLE_MEMORY),
     _on_gpu("product_hangs", {"matmul.shapes": r"did not respond within 15 seconds"}, options=PATIENT),
-    # Only a warning on a device whose rates were never measured, unlike an H200's.
+    # This is only a warning on a device whose rates have never been measured, but an H200's have been.
     Fault("product_slow", {"speed.matmul_bfloat16": r"below its floor"}),
     Fault("clock_capped", {"speed.clocks": r"limited to 507 MHz"}),
     Fault("power_of_thirty_watts", {"speed.clocks": r"draws 30 W under full load"}),

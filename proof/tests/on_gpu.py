@@ -1,9 +1,9 @@
-"""Plants the faults of a GPU, on a host with a GPU: `python3 proof/tests/on_gpu.py PYTHON REPORTS [--jobs N]`.
+"""Plants the GPU faults, on a host with a GPU: `python3 proof/tests/on_gpu.py PYTHON REPORTS [--jobs N]`.
 
-PYTHON is the interpreter of an environment with a CUDA build of torch. The environment is not changed: each fault is
-planted in a temporary copy that consists of links. faults.json and sound.json are written to the directory REPORTS, and
-a table to standard output. The exit status is 1 if a fault was missed or a sound copy failed. This program needs
-Ansible and this repository, but neither pytest nor a network.
+PYTHON is the interpreter of an environment with a CUDA build of torch. The environment is not changed, because each
+fault is planted in a temporary copy made of links. faults.json and sound.json are written to the directory REPORTS, and
+a table to standard output. The exit status is 1 if a fault was missed or a sound copy failed. The program needs Ansible
+and this repository, but neither pytest nor a network.
 """
 
 import argparse
@@ -30,7 +30,7 @@ OPTIONS = {"gpu_required": True, "profile": {"name": "generic"}}
 def link(environment: Path, directory: Path) -> Environment:
     """Return a copy of a virtual environment in which torch may be broken; all other packages are links.
 
-    Gigabytes of libraries are not copied: the loader searches the directory of a link, not that of its target.
+    Gigabytes of libraries need not be copied: the loader searches a link's directory, not its target's.
     """
     target, root = directory / "environment", directory / "root"
     packages = next((environment / "lib").glob("python3*/site-packages"))
@@ -59,7 +59,7 @@ def try_out(environment: Path, work: Path, fault: Fault) -> outcome.Outcome:
 
 
 def plant_all(environment: Path, work: Path, jobs: int, say: Callable[[str], None]) -> list[outcome.Outcome]:
-    """Plant each fault, several at a time, then one at a time the faults of the device's speed or memory."""
+    """Plant the faults: several at a time, but one at a time if they concern the device's speed or memory."""
 
     def run(fault: Fault) -> outcome.Outcome:
         planted = try_out(environment, work, fault)
@@ -72,7 +72,7 @@ def plant_all(environment: Path, work: Path, jobs: int, say: Callable[[str], Non
 
 
 def sound(environment: Path, work: Path) -> dict[str, object]:
-    """Return the report of all checks that catch faults, for a copy without a fault."""
+    """Return the report of all checks that catch faults, run on a copy without faults."""
     directory = Path(tempfile.mkdtemp(prefix="sound-", dir=work))
     try:
         copy = link(environment, directory)
@@ -90,7 +90,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("reports", type=Path, help="directory for faults.json and sound.json")
     parser.add_argument("--jobs", type=int, default=8, help="faults at a time (default: 8)")
     arguments = parser.parse_args(argv)
-    # The resolved path would be the interpreter from which the environment was created.
+    # Do not resolve the link: its target is the interpreter from which the environment was created.
     environment = arguments.python.absolute().parent.parent
     arguments.reports.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()

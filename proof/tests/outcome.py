@@ -1,4 +1,4 @@
-"""The results of the proof, and of the check that people run today, for a planted fault."""
+"""The results of the proof, and of the check that is common today, for a planted fault."""
 
 import json
 import os
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from proof.tests.environment import Environment
 from proof.tests.faults import Fault
 
-#: The check on PyTorch's page on getting started.
+#: The check on PyTorch's "Get Started" page.
 ON_CPU = "import torch; print(torch.rand(5, 3)); print(torch.cuda.is_available())"
 ON_GPU = "import torch; assert torch.cuda.is_available(); print(torch.rand(5, 3, device='cuda'))"
-#: The number of seconds after which a person gives up.
+#: The number of seconds after which a user would give up.
 PATIENCE = 60.0
 
 
@@ -24,7 +24,7 @@ class Outcome:
     :ivar missed: messages about expected failures that the report lacks; empty if the fault is caught.
     :ivar says: cause and remedy of each check that had to fail.
     :ivar seconds: the duration of the proof.
-    :ivar baseline: whether the check that people run fails, too.
+    :ivar baseline: whether the common check fails, too.
     """
 
     fault: str
@@ -36,7 +36,7 @@ class Outcome:
 
 
 def of(fault: Fault, environment: Environment, **options: t.Any) -> Outcome:
-    """Plant a fault in a copy; return the results of the proof and of the check that people run today."""
+    """Plant a fault in a copy; return the results of the proof and of the common check."""
     fault.plant(environment)
     began = time.monotonic()
     report = fault.prove(environment, **options)
@@ -55,7 +55,7 @@ def of(fault: Fault, environment: Environment, **options: t.Any) -> Outcome:
 
 
 def baseline_fails(environment: Environment, gpu_required: bool) -> bool:
-    """Return whether the check that people run today fails in the activated environment."""
+    """Tell whether the common check fails in the activated environment."""
     receipt = json.loads((environment.root / "receipts/env-torch.json").read_text())
     paths = {"LD_LIBRARY_PATH": ":".join(receipt["library_paths"])} if receipt["library_paths"] else {}
     variables = {**os.environ, **paths, **receipt["environment"]}
@@ -68,7 +68,7 @@ def baseline_fails(environment: Environment, gpu_required: bool) -> bool:
 
 
 def table(outcomes: t.Sequence[Outcome]) -> str:
-    """Return a line for each fault."""
+    """Return a table with a line for each fault."""
     width = max(len(row.fault) for row in outcomes)
     lines = []
     for row in outcomes:

@@ -17,9 +17,9 @@ from proof.tests.environment import Environment
 def provision(environment: Environment) -> Environment:
     """Write the receipts of an environment and of the unit that built its torch; return the updated environment.
 
-    The wheels do not exist, as after a build on another host.
+    The wheels do not exist, as if they had been built on another host.
     """
-    # Importing torch would take seconds.
+    # Do not import torch, because that takes seconds.
     module = runpy.run_path(str(environment.site_packages / "torch/version.py"))
     version, commit = str(module["__version__"]), str(module["git_version"])
     modules = {"torch": {"version": version, "cuda": module["cuda"], "git_version": commit}}
@@ -64,7 +64,7 @@ def provision(environment: Environment) -> Environment:
     }
     shutil.rmtree(environment.root / "receipts", ignore_errors=True)
     receipts.write(str(environment.root), "env-torch", receipt)
-    # The environment has its own copy of the receipt.
+    # The environment has a copy of the receipt.
     (environment.directory / "receipt.json").write_text(json.dumps(receipt))
     units = environment.root / "receipts/units"
     units.mkdir()

@@ -1,6 +1,7 @@
-"""Update the RECORD of an installed package after a file was changed.
+"""Update an installed package's RECORD after a file was changed.
 
-With it, a planted fault is a package that was built wrong, not a package that was damaged after its installation.
+With an updated RECORD, a planted fault looks like a faulty build, not like a package that was damaged after
+installation.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ if t.TYPE_CHECKING:
 
 
 def rewrite(environment: Environment, *paths: str) -> None:
-    """Write the hash and size of files in site-packages to the RECORD of their package.
+    """Write the hash and size of files in site-packages to their package's RECORD.
 
-    :raises LookupError: no package has such a file.
+    :raises LookupError: if no package has such a file.
     """
     missing = set(paths)
     for record in environment.site_packages.glob("*.dist-info/RECORD"):

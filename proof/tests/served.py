@@ -1,8 +1,8 @@
-"""Proves tiny models that a real vLLM serves, sound and with faults: `python3 proof/tests/served.py ROWS SECONDS [N]`.
+"""Proves tiny models served by a real vLLM, sound and with faults: `python3 proof/tests/served.py ROWS SECONDS [N]`.
 
-Run it with the interpreter of an environment with vLLM. It runs the cases that ROWS lacks, N at a time, and appends a
-line of JSON for each. No case starts in the last minute of SECONDS. It creates the models itself, and writes the
-engines' logs to the directory of ROWS. The exit status is 1 if a fault was missed or a sound server failed.
+Run it with the interpreter of an environment that has vLLM. It runs the cases missing from ROWS, N at a time, and
+appends a line of JSON for each. No case starts in the last minute of SECONDS. It creates the models itself, and writes
+the engines' logs to the directory of ROWS. The exit status is 1 if a fault was missed or a sound server failed.
 """
 
 import concurrent.futures
@@ -37,8 +37,8 @@ class Case:
     :ivar family: the model's family in lab/tiny_model.py.
     :ivar engine: additional arguments of vLLM.
     :ivar proof: additional arguments of the proof.
-    :ivar fault: a fault of vllm_faults.py, ``weights``, or a name for the fault that vLLM's arguments plant.
-    :ivar caught: checks of which at least one must fail; empty if the server is sound.
+    :ivar fault: a fault from vllm_faults.py, ``weights``, or a name for the fault that vLLM's arguments plant.
+    :ivar caught: checks of which at least one must fail; it is empty for a sound server.
     """
 
     name: str
@@ -87,15 +87,15 @@ CASES = (
     Case("gemma2-plain", "gemma2", PLAIN),
     Case("qwen2-plain", "qwen2", PLAIN),
 )  # fmt: skip
-#: By family, the checks that fail without a network: vLLM downloads the vocabulary for gpt-oss's chats.
+#: For each family, the checks that fail without a network: vLLM downloads the vocabulary for gpt-oss's chats.
 OFFLINE = {"gpt-oss": {"endpoint.template"}}
-#: Environment variables of each server that a test starts, also of those in guard/tests/on_gpu.py.
+#: Environment variables for all servers that tests start, including those in guard/tests/on_gpu.py.
 ENGINE = {
     "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "DO_NOT_TRACK": "1", "VLLM_HOST_IP": "127.0.0.1",
     "GLOO_SOCKET_IFNAME": "lo", "VLLM_USE_DEEP_GEMM": "0", "PYTHONUNBUFFERED": "1",
 }  # fmt: skip
 if importlib.util.find_spec("flashinfer") is None:
-    # vLLM 0.25.1's sampler imports flashinfer on a GPU even if it is not installed.
+    # On a GPU, vLLM 0.25.1's sampler imports flashinfer even if it is not installed.
     ENGINE["VLLM_USE_FLASHINFER_SAMPLER"] = "0"
 VARIABLES = {**ENGINE, "VLLM_USE_V2_MODEL_RUNNER": "0"}
 CACHE = 256 << 20
@@ -124,7 +124,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 def model(case: Case, directory: Path) -> Path:
-    """Create the case's model; return the model to serve, in which the fault ``weights`` scales one matrix by 1.5."""
+    """Create the case's model and return the one to serve; the fault ``weights`` scales one of its matrices by 1.5."""
     sound = directory / "model"
     maker = [sys.executable, "-m", "lab.tiny_model", case.family, str(sound)]
     subprocess.run(maker, check=True, capture_output=True, cwd=CHECKOUT)
@@ -141,7 +141,7 @@ def model(case: Case, directory: Path) -> Path:
 
 
 def plugin(directory: Path) -> None:
-    """Write the plugin with which vLLM loads the faults into each of its processes."""
+    """Write the plugin through which vLLM loads the faults into each of its processes."""
     info = directory / "sparkforge_faults-1.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: sparkforge-faults\nVersion: 1\n")
@@ -149,14 +149,14 @@ def plugin(directory: Path) -> None:
 
 
 def free_port() -> int:
-    """Return a port on which nothing listens."""
+    """Return a port on which no program listens."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
 
 
 def prove(case: Case, directory: Path, logs: Path, threads: int) -> dict[str, Any]:
-    """Serve the case's model and prove it; return a row."""
+    """Serve the case's model, prove it, and return a row."""
     began, port, log = time.monotonic(), free_port(), logs / f"{case.name}.log"
     log.unlink(missing_ok=True)
     served = model(case, directory)
@@ -206,7 +206,7 @@ def prove(case: Case, directory: Path, logs: Path, threads: int) -> dict[str, An
 
 
 def main(rows: Path, seconds: float, at_once: int = 4) -> int:
-    """Prove the cases that the file lacks."""
+    """Prove the cases that are missing from the file."""
     deadline = time.monotonic() + seconds
     done = [json.loads(line)["case"] for line in rows.read_text().splitlines()] if rows.exists() else []
     left, lock, wrong = [case for case in CASES if case.name not in done], threading.Lock(), []

@@ -1,4 +1,4 @@
-"""The messages of comparisons, computed by a real torch."""
+"""The messages of comparisons, as computed with a real torch."""
 
 import subprocess
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from proof.tests.environment import Environment
 
 SOURCES = Path(__file__).parents[1] / "src"
-#: By pair of compared tensors, a part of the message.
+#: For each pair of tensors to compare, a part of the message.
 MESSAGES = {
     "[1.0, 2.0]), tensor([1.0, 2.0]": "0 of the bound at worst",
     "[inf, 2.0]), tensor([inf, 2.0]": "0 of the bound at worst",
@@ -15,7 +15,8 @@ MESSAGES = {
     "[1.0, 2.5]), tensor([1.0, 2.0]": "2.5 instead of 2",
     "[1.0, nan]), tensor([1.0, nan]": "1 of 2 values of the float64 reference itself are NaN",
 }
-#: By comparison, its ratio, the number of elements without a ratio, the number of all elements, and the message.
+#: For each comparison, its ratio, the number of elements without a ratio, the total number of elements, and the
+#: message.
 MEASURES = {
     # A wrong number has a ratio even if other elements have none.
     "cases.compare('sum', tensor([1.0, 2.5, nan]), tensor([1.0, 2.0, 3.0]).double(), tensor(0.1).double())": (
@@ -24,17 +25,17 @@ MEASURES = {
     "cases.compare('sum', tensor([1.0, inf]), tensor([1.0, 3.0]).double(), tensor(0.1).double())": (
         "0 1 of 2; inf times"
     ),
-    # Wrong integers are counted over all cases.
+    # Wrong integers are added up over all cases.
     "[cases.exactly('copy', tensor([1, 2, 3]), tensor([1, 5, 4])) for _ in range(2)]": "0 4 of 6; inf times",
     "cases.exactly('copy', tensor([True, False]), tensor([True, True]))": "0 1 of 2; inf times",
-    # The error of a floating-point number that must be exact is counted in roundings of its format, from 1 on.
+    # An error in a floating-point number that must be exact is counted in rounding errors of its format, starting at 1.
     "cases.exactly('copy', tensor([1.0, 2.0]), tensor([1.0, 2.0000002384]))": "2 0 of 0; inf times the bound (copy)",
     "cases.exactly('copy', tensor([1.0, 2.0]), tensor([1.0, 3.0]))": "2.8e+06 0 of 0; inf times",
     "cases.exactly('copy', tensor([1.0, 0.0]), tensor([0.0, 0.0]))": "0 1 of 2; inf times",
     "cases.exactly('copy', tensor([1.0 + 1j]), tensor([1.0 + 2j]))": "4.19e+06 0 of 0; inf times",
     "cases.expect('an event', False, 'came early')": "0 1 of 1; inf times the bound (an event)",
     "cases.exactly('copy', tensor([1.0]), tensor([1.0, 2.0]))": "inf 0 of 0; inf times",
-    # Errors of a convolution by Winograd's method, and larger errors.
+    # Errors that Winograd's method explains, and larger errors.
     "cases.compare('conv', tensor([10.0, 3.0004]), WHOLE, transformed('float32', WHOLE))": "right",
     "cases.compare('conv', tensor([10.0, 3.01]), WHOLE, transformed('float32', WHOLE))": "22.2 0 of 0; 22.2 times",
 }

@@ -1,6 +1,7 @@
-"""Companions that compute wrong numbers, or whose operators belong to another torch.
+"""Companions that compute wrong results, or whose operators belong to another torch.
 
-The index's wheels of both companions need CUDA's libraries. Stand-ins compute instead, in other ways than the checks.
+The index's wheels of both companions need CUDA's libraries, so stand-ins compute instead, with other methods than the
+checks use.
 """
 
 from collections.abc import Callable
@@ -75,7 +76,7 @@ def test_sound_companions_pass(prove: Callable[..., dict[str, Any]]) -> None:
         ("<= iou_threshold", "<= iou_threshold + 0.05", "torchvision", "fail", "non-maximum suppression"),
         ("* 0.99", "* 0.989", "torchaudio", "fail", "2 to 3"),
         (".abs() ** power", ".abs() ** power * 1.01", "torchaudio", "fail", "spectrogram of"),
-        # Only a warning, because no run with the lab's torch and a torchvision is recorded.
+        # This is only a warning, because no run with the lab's torch and a torchvision is recorded.
         (
             "def nms(",
             'torch.library.register_fake("torchvision::nms")(len)\ndef nms(',

@@ -1,6 +1,6 @@
-"""The proof's single file in a container with a torch, mounted or through standard input.
+"""The proof's single file in a container with torch, mounted or passed through standard input.
 
-The lab's image, into which the torch of these tests is mounted, stands in for NVIDIA's, vLLM's and SGLang's images.
+The lab's image, with these tests' torch mounted into it, stands in for the images of NVIDIA, vLLM and SGLang.
 """
 
 import os
@@ -48,6 +48,6 @@ def test_endpoint_command_in_container(file: Path) -> None:
 
 
 def test_python_cannot_read_zip_from_pipe(file: Path) -> None:
-    """If this ever passes, the documented command can be shorter."""
+    """If this test ever fails, the documented command can be shortened."""
     done = subprocess.run([sys.executable, "-", "--list"], input=file.read_bytes(), capture_output=True, check=False)
     assert done.returncode != 0 and b"SyntaxError" in done.stderr

@@ -1,4 +1,5 @@
-"""Drawn faults: a seed always draws the same, a program shows each, the proof catches it, a sound wrapper passes."""
+"""Drawn faults: a seed always draws the same faults, a program reveals each, the proof catches it, and a sound wrapper
+passes."""
 
 import json
 import os
@@ -11,7 +12,7 @@ import pytest
 from proof.tests.environment import Environment
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-#: `make test` breaks one fifth of the entries, another fifth each day.
+#: `make test` breaks a fifth of the entries, a different fifth each day.
 DAY = int(os.environ.get("SPARKFORGE_DAY") or 0)
 PROGRAM = """
 import functools, json, sys
@@ -63,11 +64,11 @@ def test_faulty_operator_is_caught(healthy: Environment, tmp_path: Path) -> None
         assert results[name]["large"], results[name]
         assert list(results[name]["caught"]) == ["cpu.matmul.float32"], name
     assert results["sound"]["size"] == 0 and results["sound"]["calls"] > 0 and results["sound"]["caught"] == {}
-    # The check multiplies float32 numbers, in the forward direction only.
+    # The check multiplies float32 numbers, and only in the forward pass.
     for name in ("another format", "backward"):
         assert results[name]["caught"] == {}, name
     drawn = results["drawn"]
-    # Numbers that draw an entry which is left out have no fault.
+    # A number that draws a left-out entry has no fault.
     assert 200 < drawn["faults"] < 300
     assert drawn["same"] and len(drawn["defects"]) > 12 and len(drawn["conditions"]) >= 8
     assert drawn["candidates"] > 1500 and {"aten::cat", "aten::mm", "aten::normal_"} <= set(drawn["targets"])
@@ -87,7 +88,7 @@ def test_repeated_or_correlated_draw_is_caught(healthy: Environment, tmp_path: P
     assert "cpu.chance.rates" in results["correlated"]["caught"], results["correlated"]
 
 
-#: By public entry on a machine without a GPU, its defect and the family that must catch it.
+#: For each public entry on a machine without a GPU, a defect, and the family that must catch it.
 ENTRIES = {
     "nested.to_padded_tensor": ("last off", "layouts"),
     "sparse.mm": ("scaled", "layouts"),

@@ -1,4 +1,5 @@
-"""The endpoint proof, as a single file, of a model that lab/small_server.py serves, sound or with planted faults."""
+"""The proof of an endpoint, as a single file, on a model served by lab/small_server.py, sound or with planted
+faults."""
 
 import ast
 import contextlib
@@ -13,12 +14,12 @@ from sparkforge_proof.endpoint import cli
 
 from lab import tiny_model, torch
 
-# Each test starts a server and computes a model, in an environment that takes two minutes to create.
+# Each test starts a server and runs a model, in an environment that takes two minutes to create.
 pytestmark = pytest.mark.long
 
 CHECKOUT = Path(__file__).parents[2]
 KEY = "a-key-that-nobody-may-see"
-#: By fault, the check that must fail, and a part of its cause.
+#: For each fault, the check that must fail, and a part of its cause.
 CAUGHT = {
     "rope_scaling": ("endpoint.prompt", "from 5 tokens on they are wrong"),
     "page_off_by_one": ("endpoint.completion", "The first wrong number is at position 32, at a multiple of 32"),
@@ -26,8 +27,8 @@ CAUGHT = {
     "swapped_tokens": ("endpoint.prompt", "Texts of up to 63 tokens are right; from 64 tokens on"),
     "logit_bias": ("endpoint.logit_bias", "the server ignores logit_bias"),
     "seed": ("endpoint.seed", "the server ignores the seed"),
-    # Weak: prompts and completions pass at 0.9 of their bound; only the draws show the fault clearly, with 9.5
-    # standard deviations where 6 are allowed. See docs/evidence/endpoint.md.
+    # This fault is weak: prompts and completions pass at 0.9 of their bound; only the draws reveal it clearly, with a
+    # deviation of 9.5 standard deviations where 6 are allowed. See docs/evidence/endpoint.md.
     "fp8_scale": ("endpoint.temperature", "draws tokens that are less likely than their distribution says"),
     "template": ("endpoint.template", "it has another template"),
     "context": ("endpoint.prompt", "the server read 200: it cuts texts"),
@@ -108,7 +109,7 @@ def test_fault_is_caught_with_its_cause(python: Path, file: Path, model: Path, t
 
 
 def test_every_fault_has_a_check() -> None:
-    # Parsed instead of imported, because torch is not installed here.
+    # Parse the file instead of importing it, because torch is not installed here.
     module = ast.parse((CHECKOUT / "lab/small_server.py").read_text())
     assigned = {ast.unparse(node.targets[0]): node.value for node in module.body if isinstance(node, ast.Assign)}
     assert set(CAUGHT) == set(ast.literal_eval(assigned["FAULTS"]))
@@ -116,7 +117,7 @@ def test_every_fault_has_a_check() -> None:
 
 @pytest.mark.parametrize("family", [family for family in tiny_model.FAMILIES if family != "llama"])
 def test_every_family_is_computed(python: Path, file: Path, model: Path, tmp_path: Path, family: str) -> None:
-    """The server only serves Llama, whose numbers differ from every other family's."""
+    """The server can serve only Llama, whose results must differ from those of every other family."""
     other = tmp_path / "model"
     make(python, family, other)
     with served(python, model) as url:

@@ -1,4 +1,4 @@
-"""Every broken stack fails the right check with its cause, and a sound copy of the environment passes."""
+"""Each broken stack fails the right check with its cause, and a sound copy of the environment passes."""
 
 import json
 import os
@@ -12,13 +12,13 @@ import pytest
 from proof.tests.environment import Environment
 from proof.tests.faults import FAULTS, GPU_FAULTS, GPU_FAULTS_ALONE, Fault, Report
 
-#: `make test` plants one fifth of the faults, another fifth each day; `make test-long` plants all.
+#: `make test` plants a fifth of the faults, a different fifth each day; `make test-long` plants all.
 DAY = int(os.environ.get("SPARKFORGE_DAY") or 0)
 FIFTH = {fault.planter: number % 5 for number, fault in enumerate(FAULTS)}
 
 
 def parameters(faults: t.Iterable[Fault]) -> list[t.Any]:
-    """Return the faults as parameters, marked as long unless they are in today's fifth."""
+    """Return the faults as parameters; those outside today's fifth are marked as long."""
     return [
         pytest.param(fault, id=fault.planter, marks=[] if FIFTH[fault.planter] == DAY % 5 else pytest.mark.long)
         for fault in faults
@@ -38,7 +38,7 @@ def test_broken_stack_fails_with_its_cause(fault: Fault, broken: Callable[[], En
     missed = fault.missed(fault.prove(environment))
     assert not missed, "\n".join(missed)
     if fault.fits is not None:
-        # The same environment is right for another host, so the checks fail because of the fault alone.
+        # The same environment suits another host, so only the fault makes the checks fail.
         assert statuses(fault, fault.prove(environment, **fault.fits)) == dict.fromkeys(fault.caught, "pass")
 
 
@@ -50,7 +50,7 @@ def statuses(fault: Fault, report: Report) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def sound(copies: Callable[[], Environment]) -> Callable[[Fault], Report]:
-    """Return a function that proves a sound environment, once for each fifth of the faults and equal options."""
+    """Return a function that proves a sound environment, once for each fifth of the faults and set of options."""
     environment = copies()
     reports: dict[str, Report] = {}
 

@@ -1,7 +1,7 @@
-"""4-bit numbers on the CPU: their rounding, their packing and the check of their product.
+"""4-bit numbers on the CPU: rounding, packing and the check of a product.
 
-A GPU that multiplies 4-bit numbers was never available here. Therefore the product is computed from a GPU's inputs,
-bytes of codes and swizzled scales, and changed like the product of a faulty kernel.
+A GPU that can multiply 4-bit numbers has never been available here. Therefore the product is computed from a GPU's
+inputs, bytes of codes and swizzled scales, and changed as a faulty kernel would change it.
 """
 
 import json
@@ -77,7 +77,7 @@ def test_four_bit_numbers_and_their_product(healthy: Environment) -> None:
     assert done.returncode == 0, done.stderr
     results = json.loads(done.stdout.splitlines()[-1])
     assert results.pop("nearest") and results.pop("packed")
-    # A middle is rounded to the number whose last bit is zero, as in IEEE 754.
+    # Ties round to the number whose last bit is zero, as in IEEE 754.
     assert results.pop("middles") == [0, 1, 1, 2, 2, 4, 4, 6, 0, -1, -4]
     assert results.pop("scales") == [True, [1.0, 1.0, 1.0, 1.0]]
     assert results.pop("on an H200") == "4-bit floating point needs compute capability 10.0 or higher."

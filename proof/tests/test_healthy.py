@@ -1,4 +1,4 @@
-"""No check fails in a sound environment. Each run is a user's proof with the same seeds."""
+"""No check fails in a sound environment. Each run is like a user's proof, with the same seeds."""
 
 import os
 import time
@@ -10,8 +10,8 @@ from sparkforge_proof import catalogue
 
 from proof.tests.environment import Environment
 
-#: `make test` runs a third of the checks, a different third each day. `make test-long` runs all checks three times, one
-#: of them with the compiler, which takes a third of the time and has its own fault in test_faults.py.
+#: `make test` runs a third of the checks, a different third each day. `make test-long` runs all checks three times,
+#: once including the compiler, which takes a third of the time and has its own fault in test_faults.py.
 REQUESTED_RUNS = os.environ.get("SPARKFORGE_HEALTHY_RUNS")
 RUNS = int(REQUESTED_RUNS or "3")
 COMPILED_RUNS = range(1, RUNS + 1) if REQUESTED_RUNS else range(2, 3)
@@ -25,7 +25,7 @@ def environment(copies: Callable[[], Environment]) -> Environment:
 
 
 def failures(report: dict[str, t.Any]) -> dict[str, str]:
-    """Return the cause of each failed check, after asserting that each skipped check has a cause."""
+    """Return the cause of each failed check, after asserting that every skipped check has a cause."""
     assert all(row["cause"] for row in report["checks"] if row["status"] == "skip")
     return {row["name"]: row["cause"] for row in report["checks"] if row["status"] == "fail"}
 

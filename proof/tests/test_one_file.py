@@ -1,4 +1,4 @@
-"""The single file sparkforge-proof.pyz, run by an environment without this collection."""
+"""The single file sparkforge-proof.pyz, run in an environment without this collection."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ from lab import torch
 
 
 def run(python: Path | str, file: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    # In another directory and without variables, so that nothing is imported from the checkout.
+    # Run it in another directory and without variables, so that nothing is imported from the checkout.
     return subprocess.run(
         [python, "-I", file, *arguments], cwd="/", env={}, capture_output=True, text=True, check=False
     )
@@ -86,7 +86,7 @@ def test_stopped_run_leaves_no_process_and_no_file(file: Path, tmp_path: Path, s
     argv = [torch.environment() / "bin/python", "-I", file, "--cpu", "--check", "cpu.training.*"]
     with subprocess.Popen(
         argv, cwd="/", env={"TMPDIR": str(tmp_path)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        # A shell's background job ignores SIGINT, and its children inherit that.
+        # Background jobs of a shell ignore SIGINT, and their children inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as process:  # fmt: skip
         assert process.stdout and process.stderr
@@ -102,7 +102,7 @@ def test_stopped_run_leaves_no_process_and_no_file(file: Path, tmp_path: Path, s
 
 
 def processes_below(directory: Path) -> list[str]:
-    """Return the processes whose working directory is in this directory."""
+    """Return the processes whose working directory is below this directory."""
     processes = []
     for link in Path("/proc").glob("[0-9]*/cwd"):
         with contextlib.suppress(OSError):
@@ -140,7 +140,7 @@ def test_host_with_little_memory_or_no_home_is_proven(file: Path, limit: str, ho
 def test_old_python_is_refused(file: Path, version: str) -> None:
     python = shutil.which(f"python{version}")
     if not python or subprocess.run([python, "-V"], capture_output=True, check=False).returncode:
-        # Without such a Python, pretend that this Python has the old version.
+        # If no such Python exists, pretend that this one has the old version.
         code = (
             f"import runpy, sys; sys.version_info = {tuple(map(int, version.split('.')))}; sys.argv[0] = {str(file)!r}"
         )
@@ -159,7 +159,7 @@ def test_output_files_are_unchanged_before_the_report(tmp_path: Path) -> None:
 
 
 def test_file_that_user_cannot_write_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The tests may run as root, who can write every file.
+    # The tests may run as root, who can write to any file.
     monkeypatch.setattr(os, "access", lambda path, mode: path != str(tmp_path))
     with pytest.raises(SparkforgeError, match=r"report.json cannot be written\."):
         cli.writers(cli.parser([]).parse_args(["--json", f"{tmp_path}/report.json"]))

@@ -1,6 +1,6 @@
-"""The pages of reports in a real browser, Debian's headless Chromium.
+"""The report pages in a real browser, Debian's headless Chromium.
 
-SPARKFORGE_SCREENSHOTS=docs writes the pictures in docs/ again, from reports of fictional hosts.
+SPARKFORGE_SCREENSHOTS=docs rewrites the pictures in docs/ from reports of fictitious hosts.
 """
 
 import os
@@ -31,7 +31,7 @@ DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 780}
 PICTURES = {"report.png": DESKTOP, "report-phone.png": PHONE}
 LARGEST_PICTURE = 300_000
 
-#: A script that returns each visible text, with its colour and the colour of its background.
+#: A script that returns all visible texts, each with its colour and its background colour.
 VISIBLE_TEXTS = """() => {
   const seen = [];
   const walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
@@ -78,7 +78,7 @@ def browser() -> Iterator[playwright.Browser]:
 
 
 class Opened(t.NamedTuple):
-    """A page with its requests and its errors, warnings and dialogs."""
+    """A page with its requests, errors, warnings and dialogs."""
 
     page: playwright.Page
     requests: list[str]
@@ -109,7 +109,7 @@ def look(browser: playwright.Browser) -> Iterator[t.Callable[..., Opened]]:
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a directory with the reports of a small fleet."""
+    """Return a directory with a small fleet's reports."""
     directory = tmp_path_factory.mktemp("reports")
     hosts = [examples.broken("example-spark02"), examples.unproven("example-spark03")]
     hosts += [examples.healthy(f"example-spark0{number}") for number in (1, 5)]
@@ -125,7 +125,7 @@ def save_fleet(directory: Path, hosts: list[str]) -> None:
     fleet = _fleet.merge(str(directory), hosts)
     fleet["written"] = "2026-11-21T16:20:00Z"
     for row in fleet["hosts"]:
-        # The picture in docs/ must not show the path of its author.
+        # The picture in docs/ must not reveal its author's path.
         row["cause"] = row["cause"].replace(str(directory), "/home/me/sparks/reports")
         if row["report"]:
             row["report"]["written"] = "2026-11-21T16:01:14Z"
@@ -168,7 +168,7 @@ def test_contrast_of_texts(look: t.Any, reports: Path, name: str) -> None:
 
 
 def contrast(first: str, second: str) -> float:
-    """Return the contrast of two colours by the Web Content Accessibility Guidelines."""
+    """Return the contrast between two colours, as defined in the Web Content Accessibility Guidelines."""
     light, dark = sorted((luminance(first), luminance(second)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
@@ -192,7 +192,7 @@ def test_statuses_differ_in_sign_shape_and_lightness(look: t.Any, reports: Path,
     assert len({look["sign"] for look in looks.values()}) == 3
     assert looks["skip"]["border"] == "dashed" and looks["pass"]["border"] == "none"
     assert looks["pass"]["corner"] != looks["fail"]["corner"]
-    # The statuses also differ for a person who sees no colours.
+    # The statuses can also be told apart without colours.
     assert contrast(looks["pass"]["paper"], looks["fail"]["paper"]) > 2.5
 
 
@@ -257,7 +257,7 @@ def test_keyboard_reaches_squares_from_one_tab_stop(look: t.Any, reports: Path) 
 def test_filter_and_families_with_and_without_script(look: t.Any, reports: Path, script: bool) -> None:
     page = look(reports / "index.html", java_script_enabled=script).page
     rows = page.locator(".check-row:visible")
-    # Failed checks are shown; families without failures are folded.
+    # Failed checks are visible; families without failures are collapsed.
     assert page.locator(".check-row .cell.fail:visible").count() == 5
     assert (
         page.locator(".check-row", has_text="storage.gds").count()

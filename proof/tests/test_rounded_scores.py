@@ -1,6 +1,7 @@
-"""Attention with a BLAS that has no 16-bit product in float32, like Debian's: it is right within wider bounds.
+"""Attention with a BLAS that lacks 16-bit products with float32 results, like Debian's: wider bounds allow its errors.
 
-The index's torch uses MKL, which has such a product, so its kernel is replaced by one that rounds like Debian's.
+The index's torch uses MKL, which has such products, so its kernel is replaced with one that rounds as with Debian's
+BLAS.
 """
 
 from collections.abc import Callable
@@ -89,5 +90,5 @@ def test_rounded_scores_two_per_cent_too_large_fail(prove: Callable[[float], dic
     assert {row["status"] for row in rows.values()} == {"fail"}
     flash = rows["cpu.attention.flash"]
     assert "times the bound" in flash["cause"]
-    # The architectures of GPU code are no remedy on the CPU.
+    # Changing the GPU architectures does not help on the CPU.
     assert "ATEN_CPU_CAPABILITY" in flash["remedy"] and "TORCH_CUDA_ARCH_LIST" not in flash["remedy"]

@@ -1,4 +1,4 @@
-"""The survey and its neighbours: faults of an operator that are named, and lists of operators that cannot be used."""
+"""The survey and related checks: operator faults that are named, and lists of operators that cannot be used."""
 
 import json
 import re
@@ -11,8 +11,8 @@ import pytest
 from proof.tests.environment import Environment
 
 SOURCES = Path(__file__).resolve().parents[1] / "src"
-#: Runs the checks of each line that it reads in a fork, since the import of torch and its list of operators takes
-#: seconds, and prints their answers.
+#: Forks for each line that it reads, runs the checks in that line, and prints their results; importing torch and its
+#: list of operators for each would take seconds.
 PROGRAM = """
 import json, os, sys, types
 sys.path.insert(0, {sources!r})
@@ -48,13 +48,13 @@ for line in sys.stdin:
     if os.waitpid(process, 0)[1]:
         print("null", flush=True)
 """
-#: A list of one operator without the attributes that the survey reads.
+#: A list with one operator that lacks the attributes the survey reads.
 STRANGER = """
 listed = types.ModuleType("listed")
 listed.op_db = [types.SimpleNamespace(name="add", variant_test_name="")]
 sys.modules["torch.testing._internal.common_methods_invocations"] = listed
 """
-#: Three operators of torch's list, one of which works only in float64.
+#: Three operators from torch's list, one of which works only in float64.
 BROKEN = """
 plain = survey.catalogue()
 chosen = [one for one in plain if one.name in ("sin", "cos", "exp")]
@@ -98,7 +98,7 @@ row = check.definitions("survey.float32", "survey")["survey.float32"].result(
 )
 print(verdict.remark({"checks": [check.Result.from_row(row.as_row()).as_row()]}))
 """
-#: An operator with another result for inputs that meet a condition.
+#: An operator with a different result for inputs that meet a condition.
 OFF = """
 import torch
 (chosen,) = [entry for entry in survey.catalogue() if survey_operator.name_of(entry) == {name!r}]
@@ -114,7 +114,7 @@ survey.catalogue = lambda: [chosen]
 
 
 class Runner:
-    """Runs checks in a process that has read torch, or in one of its own if code must run before torch is read."""
+    """Runs checks in a process that has imported torch, or in a separate one if code must run before that import."""
 
     def __init__(self, python: Path) -> None:
         self._python = python
@@ -188,7 +188,7 @@ def test_gradient_of_foreach_operator_is_compared(run: Runner) -> None:
     assert status == "fail" and cause.startswith("Off in float32: _foreach_sqrt, backward by "), cause
 
 
-#: Limits of checks; with this seed the first operator of a list has its turn in every format.
+#: Limits of checks; with this seed, every format includes the first operator of a list.
 LIMITS = {"survey.pairs": {"samples": 20}, "sizes.many": {}}
 SURVEY = {"samples": 9, "seed": 3}
 
@@ -205,7 +205,7 @@ SURVEY = {"samples": 9, "seed": 3}
         ("survey.float32", "addr", "bool(x.isnan().any())", "exact.nan_to_num()", "addr, NaN"),
         ("survey.float32", "trace", "0 < float(x.abs().max()) < 1e-38", "exact * 0", "trace, subnormal"),
         ("survey.complex64", "sigmoid", "True", "exact.conj()", "sigmoid"),
-        # The fault changes the input, and the results are views of it.
+        # The fault changes the input, of which the results are views.
         ("survey.complex64", "unsafe_chunk", "True", "(exact[0].data.mul_(1.01), exact)[1]", "unsafe_chunk"),
         ("survey.pairs", "cumsum", "x.shape[-1:] > (8192,) and x.dtype is torch.bfloat16", "exact * 2",
          "cumsum, .*(wide|long).*bfloat16"),
@@ -219,7 +219,7 @@ SURVEY = {"samples": 9, "seed": 3}
          "row 1000"),
         ("sizes.many", "fft.rfft", "x.numel() > 2**19", "exact.roll(1, -1)", "row 0"),
         ("sizes.many", "special.hermite_polynomial_h", "x.numel() > 2**15", "exact + (x == x.max())", "row 0"),
-        # Two numbers make a complex one, but two negative ones are refused.
+        # It needs two numbers to make a complex one, but refuses if both are negative.
         ("sizes.many", "complex", "x.numel() > 2**19", "exact + (x == x.max())", "row 0"),
         ("sizes.many", "special.bessel_y0", "x.numel() > 2**15", "exact + (x == x.min())", "row 0"),
     ],
@@ -258,7 +258,7 @@ def test_operator_across_rows_is_not_compared_row_by_row(run: Runner) -> None:
     assert status == "pass" and measured.endswith("; 1 operators"), measured
 
 
-#: A fault of ``triu`` for many matrices only, in the check that a full run makes on a GPU, with fewer matrices.
+#: ``triu`` gives wrong results only for large batches. A full run checks this on a GPU; this test uses fewer matrices.
 TRIANGLE = """
 import torch
 from sparkforge_proof import check, settings
@@ -301,7 +301,7 @@ def test_known_defect_of_torch_warns_and_names_it(healthy: Environment) -> None:
         "Wrong in float32, as is known of this torch: nn.functional.avg_pool2d, transposed, backward: of inputs whose"
         " channels are last, with padding, until pytorch#188345 (2026-07)."
     )
-    # The verdict's own sentence continues with it after "proven; ".
+    # In the verdict's sentence, this text comes after "proven; ".
     assert remark == f"wrong{cause[len('Wrong') : -1]}"
 
 

@@ -1,7 +1,7 @@
-"""Faults for vLLM 0.25.1's first model runner, as a plugin that vLLM loads into each of its processes.
+"""Faults for vLLM 0.25.1's first model runner, in a plugin that vLLM loads into each of its processes.
 
-The variable SPARKFORGE_FAULT names the fault. A fault prints its name to standard error when it first computes, so a
-missed fault can be distinguished from one that never ran.
+The variable SPARKFORGE_FAULT names the fault. The fault prints its name to standard error when it first takes effect,
+so that a missed fault can be told from one that never ran.
 """
 
 import functools
@@ -19,7 +19,7 @@ def _reached(name: str) -> None:
 
 
 def attention_scale() -> None:
-    """Make attention's scores a tenth too large."""
+    """Make attention scores a tenth too large."""
     from vllm.v1.attention.backends.flash_attn import FlashAttentionImpl as Attention
 
     begin = Attention.__init__
@@ -34,7 +34,7 @@ def attention_scale() -> None:
 
 
 def neighbours_page() -> None:
-    """Let each text of a batch read its neighbour's first page."""
+    """Make each text of a batch read its neighbour's first page."""
     from vllm.v1.attention.backends.flash_attn import FlashAttentionImpl as Attention
 
     forward = Attention.forward
@@ -73,7 +73,7 @@ def late_positions() -> None:
 
 
 def prefix_by_content() -> None:
-    """Find pages in the cache by their content, regardless of the text before them."""
+    """Look up pages in the cache by their content, ignoring the text before them."""
     from vllm.v1.core import kv_cache_utils
 
     hashed = kv_cache_utils.hash_block_tokens
@@ -86,7 +86,7 @@ def prefix_by_content() -> None:
 
 
 def seed_ignored() -> None:
-    """Ignore the generators of seeds."""
+    """Ignore the random generators that seeds set."""
     from vllm.v1.sample.ops import topk_topp_sampler
 
     draw = topk_topp_sampler.random_sample

@@ -17,9 +17,10 @@ class Entry:
     """A public function or method of torch.
 
     :ivar owner: the module or class that has it, such as ``torch.cuda.Event``.
-    :ivar defects: by name, a replacement, which is called with the plain function, the fault and the arguments.
-    :ivar program: a user's program, whose results are whole numbers.
-    :ivar devices: the devices on which torch has it.
+    :ivar defects: for each defect's name, a replacement that is called with the original function, the fault and the
+    arguments.
+    :ivar program: a user program whose results are integers.
+    :ivar devices: the devices on which torch has the entry.
     """
 
     owner: str
@@ -98,7 +99,7 @@ def _low_bits(plain: t.Any, drawn: Drawn, arguments: tuple[t.Any, ...], keywords
     return plain(*before, int(seed) & 0xFFFF, **keywords)
 
 
-# -- users' programs
+# -- user programs
 
 
 def _late(device: str) -> tuple[torch.Tensor, torch.cuda.Stream, torch.cuda.Stream]:
@@ -122,7 +123,7 @@ def _waiting(wait: t.Callable[[t.Any, t.Any, t.Any], None]) -> Program:
             with torch.cuda.stream(reader):
                 wait(writer, reader, event)
                 copied = block.clone()
-            # The public functions may be broken.
+            # Save the public functions, because they may be broken later.
             torch._C._cuda_synchronize()
             results.append(copied.sum().double().cpu())
         return results
@@ -131,7 +132,7 @@ def _waiting(wait: t.Callable[[t.Any, t.Any, t.Any], None]) -> Program:
 
 
 def _host(wait: t.Callable[[t.Any, t.Any], None]) -> Program:
-    """Return a program in which the host reads pinned memory that a stream writes."""
+    """Return a program in which the host reads pinned memory that a stream is writing."""
 
     def program(device: str) -> list[torch.Tensor]:
         results = []
@@ -259,8 +260,8 @@ ENTRIES = (
     Entry("torch.sparse", "mm", "sparse and nested", {"scaled": _scaled, "last off": _last_off}, _sparse_sum, BOTH),
     Entry("torch.sparse", "sum", "sparse and nested", {"scaled": _scaled}, _sparse_total, BOTH),
 )  # fmt: skip
-#: Functions in torch's own Python, which run on no device and whose files `identity.files` compares. They are drawn, so
-#: that each seed and number draw the same fault as before, but no fault is planted in them.
+#: Functions written in torch's own Python, which do not depend on a device and whose files `identity.files` compares.
+#: They are drawn so that each seed and number still draws the same fault as before, but no fault is planted in them.
 LEFT_OUT = (
     "autograd.functional.hessian",
     "autograd.functional.jacobian",
@@ -282,12 +283,12 @@ def _polled(event: t.Any) -> None:
 
 
 def available(device: str) -> dict[str, Entry]:
-    """Return the entries on a device by name."""
+    """Return the entries available on a device, by name."""
     return {entry.full_name: entry for entry in ENTRIES if device in entry.devices}
 
 
 def defects(device: str) -> dict[str, list[str]]:
-    """Return the defects of each entry that may be drawn; an empty list for an entry that is left out."""
+    """Return the defects that may be drawn for each entry; the list is empty for an entry that is left out."""
     return {
         **{name: [] for name in LEFT_OUT},
         **{name: list(entry.defects) for name, entry in available(device).items()},

@@ -1,7 +1,7 @@
-"""The families of faults, and the draw of a fault for an operator or an entry by a seed, regardless of the checks.
+"""The families of faults, and how a seed draws a fault for an operator or an entry, regardless of the checks.
 
-A fault has a defect, which changes a result, and a condition under which the result is changed. The same seed, device
-and targets give the same fault for a number.
+A fault has a defect, which changes a result, and a condition under which the defect applies. The same seed, device,
+targets and number always give the same fault.
 """
 
 import dataclasses
@@ -9,9 +9,9 @@ import random
 import re
 import typing as t
 
-#: Changes of a result.
+#: Ways to change a result.
 DEFECTS = ("scale", "offset", "lane", "last", "last of batch", "rounding", "flushed", "NaN swallowed")
-#: Changes of random numbers.
+#: Ways to change random numbers.
 OF_CHANCE = ("repeated", "biased", "correlated", "tail", "lane", "last")
 LAYOUTS = ("strided", "transposed", "channels last", "expanded")
 FORMS = ("float32", "bfloat16", "float16", "float64", "complex", "integers")
@@ -23,13 +23,13 @@ EXPONENTS = {"cuda": (10, 31), "cpu": (10, 20)}
 class Drawn:
     """One fault.
 
-    :ivar target: a dispatcher's operator such as ``aten::cat``, or an entry such as ``Event.wait``.
-    :ivar operator: the operator in torch's catalogue that calls the target; empty for an entry.
-    :ivar defect: see ``DEFECTS``; empty for a sound wrapper, which changes nothing.
-    :ivar amount: the relative change of a scaled or moved result, or the number of bits of a rounding.
+    :ivar target: an operator of the dispatcher such as ``aten::cat``, or an entry such as ``Event.wait``.
+    :ivar operator: the operator in torch's catalogue that calls the target, or '' for an entry.
+    :ivar defect: see ``DEFECTS``, or '' for a sound wrapper, which changes nothing.
+    :ivar amount: the relative change of a scaled or shifted result, or the number of bits to which a result is rounded.
     :ivar place: the number of the lane, modulo the number of lanes.
-    :ivar condition: empty if the fault always applies.
-    :ivar value: the exponent, layout, format or count of the condition.
+    :ivar condition: '' if the fault always applies.
+    :ivar value: the condition's exponent, layout, format or count.
     """
 
     number: int
@@ -43,14 +43,14 @@ class Drawn:
 
     @property
     def description(self) -> str:
-        """The description of the fault."""
+        """A description of the fault."""
         condition = f", {self.condition}{'' if self.value is None else f' {self.value}'}" if self.condition else ""
         of = f" (of {self.operator})" if self.operator else ""
         return f"{self.number}: {self.target}{of}, {self.defect or 'sound'} {self.amount:g}{condition}"
 
 
 def conditions(device: str) -> tuple[str, ...]:
-    """Return the conditions on a device. The empty condition is as likely as any four others together."""
+    """Return the conditions possible on a device. The empty condition is as likely as any four others together."""
     plain = ("", "", "", "", "above 2^", "layout", "odd", "only", "complex", "backward", "every n-th call")
     return (*plain, "beyond 2 GiB", "graph", "stream") if device == "cuda" else plain
 
@@ -64,10 +64,10 @@ def draw(
     number: int,
     sound: bool = False,
 ) -> Drawn | None:
-    """Return the fault with a number; None for an entry that is left out.
+    """Return the fault with this number, or None for an entry that is left out.
 
-    :param targets: by operator of the catalogue, the dispatcher's operators that it calls.
-    :param entries: by public entry, its defects; an entry without defects is left out.
+    :param targets: for each operator in the catalogue, the dispatcher's operators that it calls.
+    :param entries: for each public entry, its defects; an entry without defects is left out.
     :param chances: operators that draw random numbers.
     """
     chance = random.Random(f"{seed} {number} {device}")
@@ -94,7 +94,7 @@ def draw(
         if defect == "rounding":
             amount = float(chance.choice((3, 6, 9, 12)))
         if defect in ("flushed", "NaN swallowed"):
-            # The values of the result are the condition.
+            # The result's own values act as the condition.
             condition, value = "", None
         fault = Drawn(number, target, operator, defect, amount, lane, condition, value)
     return dataclasses.replace(fault, defect="") if sound else fault
@@ -105,7 +105,7 @@ def _of_entries(chance: random.Random) -> tuple[str, t.Any]:
     return condition, chance.choice((2, 3, 5)) if condition else None
 
 
-#: The classes in the campaign's table, by texts in an operator's name. The first match counts.
+#: The classes in the campaign's table, each with texts that occur in its operators' names. The first match counts.
 CLASSES: tuple[tuple[str, str], ...] = (
     ("Fourier transforms", "fft stft"),
     ("sparse and nested", "sparse nested sampled"),
@@ -138,9 +138,9 @@ CLASSES: tuple[tuple[str, str], ...] = (
 
 
 def family(drawn: Drawn, entries: t.Mapping[str, str]) -> str:
-    """Return the class of a fault for the table.
+    """Return the fault's class in the table.
 
-    :param entries: by entry, its class.
+    :param entries: for each entry, its class.
     """
     if drawn.target in entries:
         return entries[drawn.target]

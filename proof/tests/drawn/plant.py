@@ -1,7 +1,7 @@
-"""Plants a drawn fault: replaces the kernel of a dispatcher's operator by a kernel that spoils its result.
+"""Plants a drawn fault: replaces the kernel of a dispatcher's operator with one that corrupts its result.
 
-On a GPU, only CUDA tensors are spoiled. On the CPU, float64 results stay right, because all other results are compared
-with them.
+On a GPU, only CUDA tensors are corrupted. On the CPU, float64 results stay correct, because all other results are
+compared with them.
 """
 
 import mmap
@@ -12,14 +12,14 @@ import torch
 
 from proof.tests.drawn.families import Drawn
 
-#: The format of a fault's counters in memory that forked processes share.
+#: The format of a fault's counters in memory that is shared with forked processes.
 _FORMAT = "qqd"
-#: Integer views by the width of a format.
+#: Integer types for viewing a format's bits, by the format's width.
 _INTEGERS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 class Counts:
-    """The number of calls and faults of a wrapped operator. ``active`` switches the fault on and off."""
+    """Counts a wrapped operator's calls and faults. ``active`` switches the fault on and off."""
 
     def __init__(self) -> None:
         self.memory = mmap.mmap(-1, struct.calcsize(_FORMAT))
@@ -35,19 +35,19 @@ class Counts:
 
 
 def overload(full: str) -> t.Any:
-    """Return the operator with a name such as ``aten::add.Tensor``; None if torch.ops does not have it."""
+    """Return the operator with a name such as ``aten::add.Tensor``, or None if torch.ops does not have it."""
     base, _unused, name = full.partition("::")[2].partition(".")
     return getattr(getattr(torch.ops.aten, base, None), name or "default", None)
 
 
 def written(operator: t.Any) -> list[int]:
-    """Return the positions of the arguments that the operator writes."""
+    """Return the positions of the arguments that the operator writes to."""
     aliases = [argument.alias_info for argument in operator._schema.arguments]
     return [number for number, alias in enumerate(aliases) if alias is not None and alias.is_write]
 
 
 def tensors(value: t.Any) -> t.Iterator[torch.Tensor]:
-    """Yield the tensors in the arguments or the result of an operator."""
+    """Yield the tensors in an operator's arguments or result."""
     if isinstance(value, torch.Tensor):
         yield value
     elif isinstance(value, (tuple, list, dict)):
@@ -63,7 +63,7 @@ def plant(drawn: Drawn, device: str, counts: Counts) -> torch.library.Library:
     takes_tensor = [str(argument.type) == "Tensor" for argument in operator._schema.arguments]
 
     def wrapped(keys: t.Any, *inputs: t.Any, **keywords: t.Any) -> t.Any:
-        # If torch wrapped a number in a tensor, the number arrives here. It is as exact as the tensors.
+        # If torch wrapped a number in a tensor, the kernel receives the number; give it the tensors' precision.
         is_double = any(tensor.dtype in (torch.float64, torch.complex128) for tensor in tensors(inputs))
         arguments = [
             _tensor(value, is_double) if is_tensor and isinstance(value, (bool, int, float, complex)) else value
@@ -73,7 +73,7 @@ def plant(drawn: Drawn, device: str, counts: Counts) -> torch.library.Library:
             return kernel.call_boxed(keys, *arguments, **keywords)
         busy[0] = True
         try:
-            # The condition is checked before the call, because the operator may write to its input.
+            # Check the condition before the call, because the operator may write to its input.
             applies = _applies(drawn, list(tensors((arguments, keywords))), device, counted)
         finally:
             busy[0] = False
@@ -135,7 +135,7 @@ _LAYOUTS: dict[str, t.Callable[[torch.Tensor], bool]] = {
 
 
 def _spoiled(drawn: Drawn, result: torch.Tensor, device: str, last: "LastResults") -> bool:
-    """Change a result if the fault's condition holds; return whether the result was changed."""
+    """Change a result if the fault's condition holds; return whether it was changed."""
     if result.layout is not torch.strided or not result.numel() or result.device.type != device:
         return False
     if device == "cpu" and result.dtype in (torch.float64, torch.complex128):
@@ -155,7 +155,7 @@ def _spoiled(drawn: Drawn, result: torch.Tensor, device: str, last: "LastResults
 
 
 class LastResults:
-    """The last result of an operator by shape and format."""
+    """The last result of an operator for each shape and format."""
 
     def __init__(self) -> None:
         self.results: dict[t.Any, torch.Tensor] = {}
@@ -263,7 +263,7 @@ def _correlated(drawn: Drawn, result: torch.Tensor, last: LastResults) -> bool:
 
 
 def _tail(drawn: Drawn, result: torch.Tensor, last: LastResults) -> bool:
-    """Replace the values above the 0.999 quantile by the quantile."""
+    """Replace the values above the 0.999 quantile with that quantile."""
     if result.numel() < 2000 or not result.is_floating_point():
         return False
     few = result.reshape(-1)[: 1 << 20].float()

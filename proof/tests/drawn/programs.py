@@ -1,7 +1,7 @@
-"""Small user programs that show a fault: each computes the same results without and with the fault.
+"""Small user programs that reveal a fault: each computes the same results without and with the fault.
 
-The programs use the operator's inputs in torch's list. Depending on the fault's condition, they also use larger,
-strided and odd inputs, and inputs with a NaN or a subnormal number, but never the inputs of the checks.
+The programs use the operator's inputs from torch's list. Depending on the fault's condition, they also use larger,
+strided or odd-sized inputs, or inputs with a NaN or a subnormal number, but never the checks' inputs.
 """
 
 import itertools
@@ -14,14 +14,14 @@ from proof.tests.drawn.families import Drawn
 from proof.tests.drawn.plant import Counts, tensors
 
 Program = t.Callable[[], "list[torch.Tensor]"]
-#: The size of a change of an exact result, as a multiple of the bound: practically infinite.
+#: The size of any change of a result that must be exact, as a multiple of the bound: practically infinite.
 EXACT = 1e9
-#: The largest number of programs for a fault.
+#: The maximum number of programs for a fault.
 MOST = 60
 
 
 def size_of(before: torch.Tensor, after: torch.Tensor, bound: float) -> float:
-    """Return the size of a change as a multiple of a bound.
+    """Return the size of a change, as a multiple of a bound.
 
     :param bound: the survey's bound for the operator and format, in units of the format near the largest value.
     """
@@ -48,10 +48,11 @@ def size_of(before: torch.Tensor, after: torch.Tensor, bound: float) -> float:
 def probe(
     drawn: Drawn, operator: t.Any, device: str, counts: Counts, bound: t.Callable[[str], float]
 ) -> tuple[float, str]:
-    """Return the largest change of a program's results by a fault, as a multiple of the bound, and that program's name.
+    """Return the largest change that a fault makes to any program's results, as a multiple of the bound, and that
+    program's name.
 
     :param operator: the operator in torch's list.
-    :param bound: returns the bound of the operator for the name of a format.
+    :param bound: a function that returns the operator's bound for a format's name.
     """
     worst, worst_name = 0.0, ""
     for name, program in itertools.islice(_programs(drawn, operator, device), MOST):
@@ -87,7 +88,7 @@ def _forms(drawn: Drawn, device: str) -> list[torch.dtype]:
 
 
 def _programs(drawn: Drawn, operator: t.Any, device: str) -> t.Iterator[tuple[str, Program]]:
-    """Yield programs, the simplest first."""
+    """Yield programs, starting with the simplest."""
     for dtype in _forms(drawn, device):
         if dtype not in operator.supported_dtypes(device):
             continue
@@ -205,7 +206,7 @@ def _special(sample: t.Any, defect: str) -> t.Any:
 
 
 def _large(drawn: Drawn, operator: t.Any, device: str, dtype: torch.dtype) -> t.Iterator[tuple[str, Program]]:
-    """Yield programs with inputs above a size: lines and matrices, alone and in pairs."""
+    """Yield programs whose inputs exceed a given size: vectors and matrices, alone and in pairs."""
     width = torch.empty(0, dtype=dtype).element_size()
     count = 2 ** int(drawn.value) + 9 if drawn.condition == "above 2^" else 2**31 // width + 4_099
     if count * width > (6 * 2**30 if device == "cuda" else 2**26):

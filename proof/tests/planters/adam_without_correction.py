@@ -1,4 +1,4 @@
-"""Adam's fused step leaves out the corrections of its moments."""
+"""Adam's fused step omits the bias corrections of its moments."""
 
 FILE = "torch/optim/adam.py"
 PATCH = """

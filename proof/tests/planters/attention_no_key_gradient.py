@@ -1,5 +1,5 @@
-"""The backward pass of attention leaves the gradient of the keys zero. The guard of PyTorch's generated kernels can
-leave such an empty body. The loss still falls, because the other weights learn.
+"""Attention's backward pass leaves the gradient of the keys at zero. The guard in PyTorch's generated kernels can leave
+such an empty body. The loss still falls, because the other weights learn.
 """
 
 PATCH = """

@@ -1,5 +1,5 @@
-"""The flash kernel's causal mask is shifted by one, so each token sees the next token. An off-by-one error in a tile's
-mask does this. It lowers the training loss and shows only when the model is used.
+"""The flash kernel's causal mask is shifted by one, so each token sees the next one. An off-by-one error in a tile's
+mask has this effect. It lowers the training loss and is noticed only when the model is used.
 """
 
 PATCH = """

@@ -1,5 +1,5 @@
-"""Attention in one kernel is three per cent too large. torch 2.10 and 2.11 built for sm_121 gave the memory-efficient
-kernel norms that were off by more, without an exception or a NaN.
+"""The output of one attention kernel is three per cent too large. torch 2.10 and 2.11 built for sm_121 had a
+memory-efficient kernel whose norms were off by more, without an exception or a NaN.
 """
 
 PATCH = """

@@ -1,5 +1,5 @@
-"""torch 2.10 was built with 12.1 in its list of architectures. Its memory-efficient attention has an empty body there,
-and a GPU of 12.1 prefers that code to the right code for 12.0. The code that is compiled here has no attention.
+"""torch 2.10 was built with 12.1 in its list of architectures. Its memory-efficient attention has an empty body for
+12.1, and a 12.1 GPU prefers that code to the correct code for 12.0. The code compiled here contains no attention.
 """
 
 import subprocess

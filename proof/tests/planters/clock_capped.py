@@ -1,5 +1,5 @@
-"""The SM clock stays at 507 MHz under load, like on Sparks whose USB power delivery failed to negotiate. No clock is
-set: the proof's sampler finds a wrapper of nvidia-smi first, which changes the answers.
+"""The SM clock remains at 507 MHz under load, as on Sparks whose USB power negotiation failed. The real clock is not
+changed: the proof's sampler finds a wrapper for nvidia-smi first, which changes the answers.
 """
 
 from proof.tests.environment import Environment

@@ -1,5 +1,6 @@
-"""The GPU code of torch is only for compute capability 9.0, and the first kernel fails: no kernel image is available.
-This is a wheel from another machine, or a build with the list of architectures of its builder. It is compiled here.
+"""torch has GPU code only for compute capability 9.0, and the first kernel fails: no kernel image is available. This
+happens with a wheel from another machine, or a build with its builder's list of architectures. The code is compiled
+here.
 """
 
 import subprocess

@@ -1,5 +1,5 @@
-"""libtorch_cuda.so has code for compute_20, as PyTorch built it on a GPU of 12.1 without a list of architectures. An
-nvcc that knows 12.1 no longer supports compute_20, so code for 7.5 is compiled and the number in its header changed.
+"""libtorch_cuda.so has code for compute_20, as PyTorch builds it on a 12.1 GPU without a list of architectures. An nvcc
+that knows 12.1 no longer supports compute_20, so code for 7.5 is compiled and the number in its header is changed.
 """
 
 import subprocess
@@ -9,7 +9,7 @@ from proof.tests.environment import Environment
 
 KERNEL = "__global__ void scale(float *x) { x[threadIdx.x] *= 2; }\n"
 VERSION = "__version__ = '2.10.0+cu130'\ndebug = False\ncuda = '13.0'\ngit_version = None\nhip = None\nxpu = None\n"
-#: A container of GPU code begins so; its first entry has the number of the architecture 44 bytes on.
+#: The first bytes of a container of GPU code; 44 bytes later, its first entry has the number of the architecture.
 MAGIC, PLACE = b"\x50\xed\x55\xba", 44
 
 

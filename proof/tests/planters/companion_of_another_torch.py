@@ -1,5 +1,5 @@
-"""torchvision was built for another torch, and pip did not check or took it from another index. Its operators are
-missing, which the import reports in a message that does not name the cause.
+"""torchvision was built for another torch, and pip did not check that or installed it from another index. Its operators
+are missing, and the import fails with a message that does not name the cause.
 """
 
 from proof.tests.environment import Environment

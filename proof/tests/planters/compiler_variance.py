@@ -1,5 +1,5 @@
-"""torch.compile generates wrong code for a variance: its divisor is one too small. Each compiled layer norm is off by
-about a per cent; in eager mode it is right.
+"""torch.compile generates wrong code for a variance, with a divisor that is one too small. Each compiled layer norm is
+off by about one per cent; eager mode is correct.
 """
 
 FILE = "torch/_inductor/lowering.py"

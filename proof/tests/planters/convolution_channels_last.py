@@ -1,5 +1,5 @@
 """A convolution of a channels_last input is wrong in its last output channel. The fault is in a cuDNN kernel for that
-layout. Training with mixed precision uses it; a test with default tensors does not.
+layout. Mixed-precision training uses it; a test with default tensors does not.
 """
 
 PATCH = """

@@ -1,5 +1,5 @@
-"""A convolution reads through a null pointer and its process is killed. An engine of another cuDNN minor version
-crashes like this, similar to an illegal instruction.
+"""A convolution reads through a null pointer, and its process is killed. An engine from another cuDNN minor version can
+crash like this; an illegal instruction has a similar effect.
 """
 
 PATCH = """

@@ -1,5 +1,5 @@
 """A copy from a strided tensor skips the last element, because the grid size is rounded down. Contiguous copies use
-another kernel and are right.
+another kernel, which is correct.
 """
 
 PATCH = """

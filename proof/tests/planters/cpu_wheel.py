@@ -1,5 +1,5 @@
-"""A host with a GPU has the CPU build of torch, which pip installs from the plain index for aarch64 and old releases.
-All numbers are right, but the GPU is idle. In an environment with a CPU build there is nothing to plant.
+"""A host with a GPU has the CPU build of torch, which pip installs from the default index for aarch64 and old releases.
+All results are right, but the GPU is idle. If the environment already has a CPU build, the fault need not be planted.
 """
 
 from proof.tests.environment import Environment

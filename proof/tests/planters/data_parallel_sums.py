@@ -1,4 +1,4 @@
-"""The gradients of data-parallel processes are divided by half their number, so two gradients are added up."""
+"""Data-parallel gradients are divided by only half the number of processes, so with two processes they are added up."""
 
 FILE = "torch/nn/parallel/distributed.py"
 PATCH = """

@@ -1,5 +1,5 @@
-"""A Fourier transform of an odd length is scaled for the even length below it. The plan was made for the rounded
-length, so every power of two is right.
+"""A Fourier transform of odd length is scaled for the even length below it. Its plan was made for the rounded length,
+so powers of two are right.
 """
 
 PATCH = """

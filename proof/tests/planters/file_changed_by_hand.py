@@ -1,5 +1,5 @@
-"""Somebody edited a file of torch in place and left a debugging line, which the next update will overwrite. All numbers
-stay right.
+"""A file of torch was edited in place, with a debugging line left in that the next update will overwrite. All results
+remain correct.
 """
 
 from proof.tests.environment import Environment

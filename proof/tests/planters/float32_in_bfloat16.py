@@ -1,5 +1,5 @@
-"""A library computes float32 products in bfloat16, whatever the flags are. An environment variable of the BLAS
-(NVIDIA_TF32_OVERRIDE, ONEDNN_DEFAULT_FPMATH_MODE) or a fast kernel does this.
+"""A library computes float32 products in bfloat16, whatever the flags say. An environment variable of the BLAS
+(NVIDIA_TF32_OVERRIDE, ONEDNN_DEFAULT_FPMATH_MODE) or a fast kernel can cause this.
 """
 
 PATCH = """

@@ -1,4 +1,4 @@
-"""float32 products use TF32, because a module that is imported with torch sets it globally. Such modules are
+"""float32 products use TF32, because a module that is imported along with torch enables it globally, such as
 sitecustomize, a vendor's build or an accelerator package.
 """
 

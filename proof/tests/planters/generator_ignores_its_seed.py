@@ -1,5 +1,5 @@
-"""A seed does not make random numbers repeatable, so no run can be compared with another. The fill always draws from
-the default generator, and ignores the generator in its arguments.
+"""Seeds do not make random numbers repeatable, so runs cannot be compared. The fill always draws from the default
+generator and ignores the generator in its arguments.
 """
 
 PATCH = """

@@ -1,5 +1,5 @@
-"""Uniform random numbers never come near 1: the generator lost its highest bits in a conversion. Dropout keeps too few
-elements, and initial weights are too small.
+"""Uniform random numbers are never close to 1, because a conversion lost the generator's highest bits. Dropout keeps
+too few elements, and initial weights are too small.
 """
 
 PATCH = """

@@ -1,4 +1,4 @@
-"""The gradient of group_norm is a hundredth too large; its result is right to the last bit."""
+"""The gradient of group_norm is a hundredth too large; its result is correct to the last bit."""
 
 FILE = "torch/nn/functional.py"
 PATCH = """

@@ -1,4 +1,4 @@
-"""Products of 16-bit numbers keep their running sum in 16 bits, and each result looks plausible. cuBLAS does this on
+"""Products of 16-bit numbers keep their running sum in 16 bits, and all results look plausible. cuBLAS does this on
 request (allow_fp16_accumulation), and kernels for consumer GPUs do it for speed.
 """
 

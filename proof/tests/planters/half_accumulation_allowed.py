@@ -1,5 +1,5 @@
-"""fp16 products accumulate in fp16, because a package that is imported with torch allows it globally. Inference servers
-set this flag, which doubles the rate of consumer GPUs.
+"""fp16 products accumulate in fp16, because a package that is imported along with torch allows it globally. Inference
+servers set this flag, which doubles the speed on consumer GPUs.
 """
 
 PATCH = """

@@ -1,5 +1,5 @@
-"""A kernel writes out of bounds, and every later call of the process returns the same error. The index is off by one
-after the end of a large tensor.
+"""A kernel writes out of bounds, and every later call in the process returns the same error. The index is off by one at
+the end of a large tensor.
 """
 
 PATCH = """

@@ -1,5 +1,5 @@
-"""An int8 product saturates. x86 without VNNI multiplies unsigned by signed bytes and adds pairs in 16 bits, where two
-large products do not fit (VPMADDUBSW). oneDNN and fbgemm tell their users to give up one bit for it.
+"""An int8 product saturates. x86 without VNNI multiplies unsigned by signed bytes and adds pairs in 16 bits, which
+cannot hold two large products (VPMADDUBSW). oneDNN and fbgemm advise their users to give up one bit because of this.
 """
 
 PATCH = """

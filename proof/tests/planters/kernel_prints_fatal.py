@@ -1,5 +1,5 @@
-"""A kernel prints that it was built for another GPU, although its numbers are right. PyTorch's generated attention
-kernels print this line if their body was left out. It is printed once, by C's printf, and stays in C's buffer.
+"""A kernel prints that it was built for another GPU, although its results are right. PyTorch's generated attention
+kernels print this line if their body was left out. It is printed once, with C's printf, and remains in C's buffer.
 """
 
 PATCH = """

@@ -1,5 +1,5 @@
-"""LAPACK exits the program with status 0, so a job looks finished. The reference XERBLA prints a line and executes
-STOP, which is exit(0).
+"""LAPACK exits the program with status 0, so that a job looks finished. The reference XERBLA prints a line and executes
+STOP, which means exit(0).
 """
 
 PATCH = """

@@ -1,4 +1,4 @@
-"""The gradient of layer_norm is a five hundredth too large; its result is right to the last bit."""
+"""The gradient of layer_norm is too large by one part in five hundred; its result is correct to the last bit."""
 
 FILE = "torch/nn/functional.py"
 PATCH = """

@@ -1,5 +1,5 @@
 """A layer norm loses its epsilon, because a fused kernel gets the wrong argument. A row without variance becomes NaN, a
-row with little variance is off by some per cent, and ordinary rows are right.
+row with little variance is off by a few per cent, and ordinary rows are correct.
 """
 
 PATCH = """

@@ -1,5 +1,5 @@
-"""A library of torch comes from another build and lacks a symbol that the others need. Somebody copied a single file,
-or two packages own the same path. torch cannot be imported.
+"""One of torch's libraries comes from another build and lacks a symbol that the others need. Either a single file was
+copied, or two packages own the same path. torch cannot be imported.
 """
 
 import subprocess

@@ -1,5 +1,5 @@
-"""A library that another library needs is missing: an archive was removed, or a wheel of another version lacks it.
-torch cannot be imported, and the loader names one library at a time.
+"""A library that another one needs is missing: an archive was removed, or a wheel of another version lacks it. torch
+cannot be imported, and the loader names only one library at a time.
 """
 
 from proof.tests.environment import Environment

@@ -1,4 +1,4 @@
-"""A long sum of 16-bit numbers is stored in 16 bits between its parts."""
+"""The partial sums of a long sum of 16-bit numbers are stored in 16 bits."""
 
 PATCH = """
 _sum = _library.get_kernel("aten::sum.dim_IntList", "KEY")

@@ -1,4 +1,5 @@
-"""A loss ignores the delta at which it changes from quadratic to linear, so training converges elsewhere."""
+"""A loss ignores the delta at which it changes from quadratic to linear, so training converges to a different
+result."""
 
 FILE = "torch/nn/functional.py"
 PATCH = """

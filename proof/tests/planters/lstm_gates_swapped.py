@@ -1,5 +1,5 @@
-"""An LSTM uses the weights of its input gate for its forget gate. Libraries order the gates differently. A packed
-weight buffer that is read in another order than it was written gives a network that trains worse.
+"""An LSTM uses its input gate's weights for its forget gate. Libraries order the gates differently. If packed weights
+are read in another order than they were written, the network trains less well.
 """
 
 FILE = "torch/nn/modules/rnn.py"

@@ -1,5 +1,5 @@
-"""Freed memory does not come back: an allocator or a profiler's hook keeps a reference to every tensor. With unified
-memory, the host runs out of memory.
+"""Memory is not released: an allocator or a profiler's hook keeps a reference to every tensor. With unified memory, the
+host runs out of memory.
 """
 
 PATCH = """

@@ -1,4 +1,4 @@
-"""The environment has no torch: it is not the deployed one, or an installation was only half undone."""
+"""The environment has no torch: it is not the deployed one, or an uninstallation was interrupted."""
 
 import shutil
 

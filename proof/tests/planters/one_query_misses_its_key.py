@@ -1,4 +1,4 @@
-"""Attention with a single query, as in decoding, does not see the newest key."""
+"""Attention with a single query, as used in decoding, does not see the newest key."""
 
 PATCH = """
 _attention = "_scaled_dot_product_flash_attention_for_cpu"

@@ -1,5 +1,5 @@
-"""The device draws at most 30 W, like a Spark with a faulty power delivery. No limit is set: the proof's sampler finds
-a wrapper of nvidia-smi first, which changes the answers.
+"""The device draws at most 30 W, like a Spark with faulty power delivery. The real limit is not changed: the proof's
+sampler finds a wrapper for nvidia-smi first, which changes the answers.
 """
 
 from proof.tests.environment import Environment

@@ -1,5 +1,5 @@
-"""A batched product never returns: a kernel waits for a semaphore forever, or the driver lost the device. On the CPU
-the product holds the interpreter's lock in C, so no Python thread or signal handler runs.
+"""A batched product never returns: a kernel waits for a semaphore forever, or the driver has lost the device. On the
+CPU, C code holds the interpreter's lock meanwhile, so no Python thread or signal handler runs.
 """
 
 PATCH = """

@@ -1,5 +1,5 @@
-"""Matrix products are right but take a hundred times as long, since the device waits after each. Causes are a fallback
-without tensor cores, a debug build or a hidden process.
+"""Matrix products are correct but take a hundred times as long, because the device is synchronised after each. Possible
+causes are a fallback without tensor cores, a debug build or a hidden process.
 """
 
 PATCH = """

@@ -1,5 +1,5 @@
-"""One element of every third product is off by a tenth, as after a race or on a hot chip. A single look at a product
-finds it right two times out of three.
+"""One element of every third product is off by a tenth, as after a race or on an overheated chip. A check that computes
+a single product passes two times out of three.
 """
 
 PATCH = """

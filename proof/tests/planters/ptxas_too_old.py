@@ -1,6 +1,6 @@
-"""Triton brings a ptxas from CUDA 12.8, which does not know sm_121a. This is Triton 3.5 or older on a GB10, where every
-kernel that is compiled at run time fails. The package here has the modules of the 3.5.1 wheel that find the assembler.
-The assembler itself is a script with ptxas's messages, because the program must not be copied.
+"""Triton includes a ptxas from CUDA 12.8, which does not know sm_121a. This happens with Triton 3.5 or older on a GB10,
+where every kernel that is compiled at run time fails. The package here contains the modules of the 3.5.1 wheel that
+locate the assembler. The assembler itself is a script with ptxas's messages, because the program must not be copied.
 """
 
 from proof.tests.environment import Environment

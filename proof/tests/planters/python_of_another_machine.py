@@ -1,4 +1,4 @@
-"""The interpreter does not start, because the environment was copied from a machine with another processor. Its ELF
+"""The interpreter does not start, because the environment was copied from a machine with a different processor. Its ELF
 header names a machine for which no emulator is registered.
 """
 

@@ -1,5 +1,5 @@
-"""The receipt names another commit than the installed torch. The environment was replaced by hand, or the receipt was
-edited to match it.
+"""The receipt names a different commit from the installed torch's. Either the environment was replaced by hand, or the
+receipt was edited.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Bilinear resampling takes the corners of pixels for their centres. The result is half a pixel off, as in many
+"""Bilinear resampling uses the pixels' corners instead of their centres. The result is half a pixel off, as in many
 exported models.
 """
 

@@ -1,5 +1,5 @@
-"""If several values are added to one element, only one of them remains. The atomic addition was compiled for a GPU that
-has none for this format. Embedding gradients and graph networks depend on it.
+"""If several values are added to the same element, only one of them takes effect. The atomic addition was compiled for
+a GPU that has none for this format. Embedding gradients and graph networks depend on it.
 """
 
 PATCH = """

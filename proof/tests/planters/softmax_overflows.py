@@ -1,5 +1,5 @@
-"""A softmax does not subtract the maximum first. It is right for small numbers and NaN for a logit above 88, which a
-model reaches after some thousand steps.
+"""A softmax does not subtract the maximum first. It is right for small numbers but gives NaN for a logit above 88,
+which models reach after some thousand steps.
 """
 
 PATCH = """

@@ -1,5 +1,5 @@
-"""LAPACK solves with a relative error of a thousandth in double precision. The BLAS was built with products in lower
-precision, or an LP64 interface was linked for ILP64 callers.
+"""LAPACK solves with a relative error of a thousandth in double precision. Either the BLAS was built with products in
+lower precision, or an LP64 interface was linked for ILP64 callers.
 """
 
 PATCH = """

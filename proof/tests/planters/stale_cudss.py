@@ -1,6 +1,6 @@
 """A manual installation left an old libcudss.so.0 first on the loader's path. Everything loads, but the solver has the
-wrong version. The good library, the old library and their user are compiled here, and the activation names both
-directories.
+wrong version. The correct library, the old one and a library that uses them are compiled here, and the activation
+script names both directories.
 """
 
 import json

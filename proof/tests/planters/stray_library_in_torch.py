@@ -1,5 +1,5 @@
-"""torch/lib, where RPATH looks first, has a library from no wheel. Somebody copied it there to get past an error of the
-loader, and forgot it.
+"""torch/lib, where RPATH looks first, contains a library that no wheel installed. It was copied there to work around a
+loader error, and was then forgotten.
 """
 
 import shutil

@@ -1,5 +1,5 @@
-"""The receipt of the unit pytorch names another wheel than the environment's. The unit was built again and the old
-wheel installed, with the receipt edited in place.
+"""The receipt of the unit pytorch names a different wheel from the environment's. The unit was built again, but the old
+wheel was installed and the receipt edited in place.
 """
 
 import json

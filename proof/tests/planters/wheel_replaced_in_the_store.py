@@ -1,5 +1,5 @@
-"""The wheel from which the environment was installed is now another file. It was downloaded again from an index that
-had rebuilt it under the same name, or a disk lost one of its blocks.
+"""The wheel from which the environment was installed has been replaced with another file. Either it was downloaded
+again from an index that had rebuilt it under the same name, or a disk lost a block.
 """
 
 import json

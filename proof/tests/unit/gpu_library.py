@@ -1,4 +1,4 @@
-"""Writes shared libraries with headers of GPU code, but without the code."""
+"""Writes shared libraries that have headers for GPU code, but not the code itself."""
 
 import struct
 from pathlib import Path
@@ -13,13 +13,13 @@ def _entry(kind: int, name: str) -> bytes:
 
 
 def fatbin(cubins: str = "", ptx: str = "") -> bytes:
-    """Return a container with headers for architectures like ``12.0 12.1a``."""
+    """Return a container with headers for architectures such as ``12.0 12.1a``."""
     entries = b"".join([_entry(2, name) for name in cubins.split()] + [_entry(1, name) for name in ptx.split()])
     return struct.pack("<4sHHQ", b"\x50\xed\x55\xba", 1, 16, len(entries)) + entries
 
 
 def write(path: Path, cubins: str = "", ptx: str = "") -> Path:
-    """Write an ELF file with such a container, or without GPU code if no architecture is named."""
+    """Write an ELF file with a fatbin container for the given architectures, or without GPU code if none are given."""
     sections: dict[str, bytes] = {".nv_fatbin" if cubins or ptx else ".text": fatbin(cubins, ptx)}
     names = b"\0" + b"".join(name.encode() + b"\0" for name in [*sections, ".shstrtab"])
     headers, body = [bytes(64)], b""

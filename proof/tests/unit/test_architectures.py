@@ -69,16 +69,16 @@ def test_torch_library_must_cover_every_device() -> None:
 @pytest.mark.parametrize(
     ("cubins", "ptx", "flags", "expected"),
     [
-        # Official wheels and our own build have code for 12.1a only for the row-wise FP8 product.
+        # Official wheels and our own build have 12.1a code only for the row-wise FP8 product.
         (OFFICIAL, "", OFFICIAL_FLAGS, []),
         ("12.0 12.0a 12.1a", "", ["sm_120"], []),
         ("12.0", "12.1", ["sm_120", "compute_121"], []),
         ("12.0f 12.1a", "", ["sm_120f"], []),
-        # The seed recipe's list, 12.0;12.1.
+        # The list from the seed recipe, 12.0;12.1.
         ("12.0 12.0a 12.1 12.1a", "", ["sm_120", "sm_121"], ["12.1"]),
         ("12.1 12.1a", "12.1", ["sm_121", "compute_121"], ["12.1"]),
         ("12.0 12.1f", "", ["sm_120", "sm_121f"], ["12.1f"]),
-        # Lists with 12.1a, beside another entry and alone.
+        # Lists with 12.1a, together with another entry or alone.
         ("12.0 12.1a", "", ["sm_120", "sm_121a"], ["12.1a"]),
         ("9.0 12.1a", "", [], ["12.1a"]),
         ("9.0", "12.1", ["sm_90", "compute_121"], ["PTX of 12.1"]),

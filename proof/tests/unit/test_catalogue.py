@@ -1,4 +1,4 @@
-"""The catalogue reads the declarations of the checks from their sources, without importing them."""
+"""The catalogue reads the checks' declarations from their sources, without importing them."""
 
 import importlib
 import re

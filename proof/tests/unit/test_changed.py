@@ -1,4 +1,4 @@
-"""Changes of a host since its last proof. test_publish.py tests the login line and the metrics."""
+"""Changes to a host since its last proof. test_publish.py tests the login line and the metrics."""
 
 import io
 import json

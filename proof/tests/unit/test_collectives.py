@@ -16,7 +16,7 @@ def test_nccl_release_that_hangs():
 
 @pytest.mark.parametrize("fault", ["", "It is off."])
 def test_rank_with_running_thread_exits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str):
-    """A running thread of torch would abort the process when the interpreter exits."""
+    """A thread of torch that is still running would abort the process when the interpreter exits."""
     (tmp_path / "a_rank.py").write_text(
         "import threading, time\n"
         f"from {collectives.Failed.__module__} import Failed\n\n\n"

@@ -37,7 +37,7 @@ Observation = tuple[float, list[sampler.Process]]
 
 
 def refusals(*observations: Observation, reason: str = "mismatch") -> list[bool]:
-    """Return for each time whether CUDA is tried again, with these processes on the GPU."""
+    """Return, for each observed time and its GPU processes, whether CUDA is tried again."""
     refused, answers = None, []
     for now, users in observations:
         refused, tries_again = device.after_refusal(refused, now, users, reason)
@@ -48,14 +48,14 @@ def refusals(*observations: Observation, reason: str = "mismatch") -> list[bool]
 @pytest.mark.parametrize(
     ("observations", "reason"),
     [
-        # For two minutes beside another process.
+        # The mismatch persists for two minutes while another process uses the GPU.
         ([(0, [SERVER]), (60, [SERVER]), (119, [SERVER, OWN]), (121, [SERVER])], "mismatch"),
-        # For 75 s after another process exits, even one that was never seen.
+        # The mismatch persists for 75 s after another process has exited, even if that process was never seen.
         ([(0, [SERVER]), (100, [SERVER]), (170, []), (176, [])], "mismatch"),
         ([(0, []), (74, []), (76, [])], "mismatch"),
-        # While the proof's own processes compute.
+        # The mismatch persists while the proof's own processes compute.
         ([(0, [OWN]), (900, [OWN]), (960, []), (976, [])], "mismatch"),
-        # For half a minute if another process has the memory.
+        # Memory remains unavailable for half a minute while another process holds it.
         ([(0, [SERVER]), (29, [SERVER]), (31, [SERVER])], "memory"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The texts of the single file, which must not name parts of the collection."""
+"""The texts of the single file, which must not mention parts of the collection."""
 
 import ast
 import re
@@ -11,13 +11,13 @@ from sparkforge_proof import elsewhere
 OF_THE_COLLECTION = re.compile(
     r"playbooks/|[Aa]nsible|\brole\b|verify_[a-z]|stack_[mp]\w+|limits\.[a-z]|sparkforge_gpu\w+|\bthe play\b"
 )
-#: Sources whose texts a run of the checks does not print.
+#: Sources whose texts are not printed when checks run.
 NOT_PRINTED = ("publish.py", "endpoint/", "_diagnosis/", "_core/disk.py", "_core/modules.py", "_wheel/requirement.py")
 PARTS = ("Run the role {}", "{} would install {}", "verify_paths is empty", "{} playbooks/deploy.yml, which")
 
 
 def sentences() -> Iterator[str]:
-    """Yield each text in the sources except docstrings, with braces for inserted values."""
+    """Yield all texts in the sources except docstrings; braces stand for inserted values."""
     for path, source in PROOF.sources().items():
         if not path.endswith(".py") or any(part in path for part in NOT_PRINTED):
             continue

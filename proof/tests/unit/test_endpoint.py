@@ -1,4 +1,4 @@
-"""The parts of the endpoint proof that need no torch: requests, answers, texts, judgements, the command."""
+"""The parts of the endpoint proof that do not need torch: requests, answers, texts, judgements, the command."""
 
 import contextlib
 import http.server
@@ -28,7 +28,7 @@ SOURCES = Path(__file__).parents[2] / "src"
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Answers every request with the same body, and keeps the headers that it receives."""
+    """Answers all requests with the same body, and records the headers that it receives."""
 
     status, body, headers = 200, b'{"data": [{"id": "tiny"}]}', {}
     pause = 0.0
@@ -128,7 +128,7 @@ def test_unreachable_and_slow_servers(server: Server) -> None:
         client.Endpoint(server.url, timeout=0.5).get("/v1/models")
 
 
-#: Servers that drip: the bytes that each sends at once, and the bytes that it then repeats.
+#: Servers that send data slowly: the bytes that each sends at once, and the bytes that it then repeats.
 DRIPS = {
     "status line": (b"", b"H"),
     "headers": (b"HTTP/1.1 200 OK\r\n", b"X"),
@@ -156,7 +156,7 @@ def test_timeout_covers_complete_exchange(part: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=serve)
         thread.start()
-        # The server drips until the client gives up.
+        # The server goes on sending until the client gives up.
         with pytest.raises(SparkforgeError, match="did not answer within"):
             client.Endpoint(f"http://127.0.0.1:{listener.getsockname()[1]}", timeout=0.3).get("/v1/models")
     given_up.set()
@@ -306,7 +306,7 @@ def test_numbers_beyond_noise_of_format_are_wrong() -> None:
     right = [seen(at, 0.1 if at % 2 else -0.1) for at in range(1, 60)]
     assert not judge.judge(right).wrong
     assert judge.judge([*right, seen(60, 0.7)]).wrong == [seen(60, 0.7)]
-    # No single number is far off, but together they are off by more than the format explains.
+    # No single number is far off, but together they deviate by more than the format explains.
     assert len(judge.judge([seen(at, 0.3 if at % 2 else -0.3) for at in range(1, 60)]).wrong) == 59
     assert judge.judge([seen(3, float("nan"))]).wrong and judge.judge([seen(3, float("-inf"))]).wrong
 
@@ -323,7 +323,7 @@ def test_condition_of_wrong_numbers_is_named() -> None:
 
 @pytest.mark.parametrize("first", [1, 48, 192, 200])
 def test_fault_begins_where_noise_grows(first: int) -> None:
-    # Only the last number exceeds its bound; the noise before the fault is a quarter of the noise after it.
+    # Only the last number exceeds its bound; before the fault, the noise is a quarter of what it is after it.
     draw = random.Random(first)
     numbers = [
         seen(at, draw.gauss(0, 0.05 if at < first else 0.2), length=192, text=text)
@@ -334,7 +334,8 @@ def test_fault_begins_where_noise_grows(first: int) -> None:
 
 
 class Trials:
-    """A reference in whose format every eighth computation takes another expert and is ten times as far off."""
+    """A reference in which rounding makes every eighth computation choose another expert and deviate ten times as
+    much."""
 
     def score(self, asked: Any, trials: int = reference.TRIALS, drawn: float = 0) -> list[dict[int, Any]]:
         sigma = 0.1 if trials < 8 else math.sqrt(0.1**2 + 1.0 / 8)
@@ -359,7 +360,7 @@ def test_noise_of_few_wrong_texts_is_computed_again(off: float, texts_off: int, 
 def test_draws_that_are_too_likely_deviate() -> None:
     fair = [(-1.0, -1.5, 0.25, -1.5), (-2.0, -1.5, 0.25, -1.5)] * 200
     assert abs(judge.deviation(fair)) < 1 and judge.deviation([(-1.0, -1.5, 0.25, -1.5)] * 400) > judge.DRAWS
-    # A coarse format draws less likely tokens than the exact scores predict.
+    # A coarse format draws tokens that are less likely than the exact scores predict.
     assert judge.deviation([(-1.6, -1.5, 0.25, -1.7)] * 400) == 0 > judge.deviation([(-1.9, -1.5, 0.25, -1.7)] * 400)
     assert judge.deviation([]) == 0
 
@@ -466,7 +467,7 @@ def test_interruption_is_one_line(server: Server, model: Path) -> None:
         running = subprocess.Popen(
             [*COMMAND, server.url, "--model", str(model)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={"PYTHONPATH": str(SOURCES)},
-            # A background shell may run the tests with SIGINT ignored.
+            # The tests may run in a background shell, where SIGINT is ignored.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )  # fmt: skip
         while not server.seen:

@@ -1,4 +1,4 @@
-"""The endpoint checks on lab/word_server.py: sound servers, and faults that others reported."""
+"""The endpoint checks on lab/word_server.py: sound servers, and faults that users have reported."""
 
 import dataclasses
 import sys
@@ -17,7 +17,7 @@ from lab import word_server
 MODEL = word_server.Model()
 REPORTS = yaml.safe_load((Path(__file__).parent / "served_reports.yml").read_text())
 CAUGHT = {fault: record for fault, record in REPORTS.items() if "check" in record}
-#: By check, the checks whose answers it uses.
+#: For each check, the checks whose answers it uses.
 BEFORE = {
     "greedy": ["completion", "batch"],
     "batch": ["completion"],
@@ -43,7 +43,7 @@ def make_checks(fault: str = "", seed: int = SEED) -> checks.Checks:
 
 
 def rows(checked: t.Any, names: t.Collection[str] = ()) -> dict[str, Result]:
-    """Return the rows of the named checks, or of all checks."""
+    """Return the rows of the named checks, or of all checks if none are named."""
     selected = [row for row in checked.rows() if not names or row[0].partition(".")[2] in names]
     results = cli.rows(selected, lambda: checked.session.complete((0, 5, 6)))
     return {row.name.partition(".")[2]: row for row in results}
@@ -124,7 +124,7 @@ def test_server_without_log_probabilities_is_refused(logprobs: list[None], monke
 
 
 def pair(fault: str = "", seed: int = SEED) -> against.Against:
-    """Return the checks of a server against a sound one that rounds in another way."""
+    """Return the results of comparing a server with a sound one that rounds differently."""
     first, second = (
         conversation(word_server.Server(MODEL, *arguments), with_reference=False)
         for arguments in ((fault, 0.02, "a"), ("", 0.02, "b"))
@@ -232,5 +232,5 @@ def test_tokenizer_of_another_model_is_refused(
             reference.Reference(folder, t.cast(t.Any, None), "cpu")
     else:
         assert reference.Reference(folder, t.cast(t.Any, None), "cpu").vocabulary == vocabulary
-    # A small model gets one thread, because on busy cores each step waits for the slowest thread.
+    # A small model gets a single thread, because on busy cores each step waits for the slowest thread.
     assert threads == ([] if refused else [1])

@@ -17,13 +17,13 @@ Capture = pytest.CaptureFixture[str]
 
 @pytest.fixture
 def log(tmp_path: pathlib.Path) -> pathlib.Path:
-    """A log of a build on a full disk."""
+    """The log of a build on a full disk."""
     (tmp_path / "log").write_text(FULL)
     return tmp_path / "log"
 
 
 def answer(path: pathlib.Path, capsys: Capture, text: str | None = None) -> tuple[int, dict[str, t.Any]]:
-    """Explain a log, with this text if one is given; return the exit status and the JSON answer."""
+    """Explain a log, or this text; return the exit status and the JSON answer."""
     if text is not None:
         path.write_text(text)
     status = explain.main(["--json", str(path)])
@@ -117,7 +117,7 @@ def test_secrets_hosts_and_addresses_are_hidden(log: pathlib.Path, capsys: Captu
 def test_only_texts_from_log_are_hidden(
     text: str, cause: str, log: pathlib.Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # The name of the host is also a word of a rule.
+    # The host's name also occurs as a word in a rule.
     monkeypatch.setattr("socket.gethostname", lambda: "headers")
     (row,) = answer(log, capsys, text)[1]["answers"]
     assert cause in row["cause"]
@@ -166,7 +166,7 @@ def test_missing_or_empty_log_is_refused(name: str, tmp_path: pathlib.Path, caps
 def test_huge_hole_and_huge_line(log: pathlib.Path, capsys: Capture) -> None:
     with log.open("wb") as stream:
         stream.write(b"first\n")
-        # A file system leaves such a hole after a power loss. A hole of 2 GiB takes 10 s.
+        # After a power loss, a file system can leave such a hole. A 2 GiB hole takes 10 s.
         stream.seek(100 << 20, os.SEEK_CUR)
         stream.write(b"\nx" * 10 + b"y" * (10 << 20) + b" No space left on device " + b"z" * (10 << 20))
     status, answers = answer(log, capsys)

@@ -1,4 +1,5 @@
-"""The effect of each check's failure on a simulated GB10: verdict, exit status, switch of environments and messages."""
+"""The effects of each check's failure on a simulated GB10: the verdict, exit status, switching of environments, and
+messages."""
 
 import ast
 import functools
@@ -19,14 +20,14 @@ from tests.example_reports import healthy
 CHECKOUT = Path(__file__).parents[3]
 PROFILE = yaml.safe_load((CHECKOUT / "roles/stack/vars/profiles.yml").read_text())["stack_profiles"]["gb10"]
 GB10 = ("12.1", "aarch64 0x41 0xd85 0xd87", minor("2.14.1+cu130"))
-#: A host on which nearly every check has passed in a recorded run.
+#: A host on which almost every check has passed in a recorded run.
 KNOWN = ("9.0", "x86_64", minor("2.11.0+cu130"))
 ON_GPU = [name for name, definition in catalogue.CHECKS.items() if definition.device == "cuda"]
 NUMERIC = {name: definition for name, definition in catalogue.CHECKS.items() if definition.numeric}
 #: Checks that compute on the GPU; ``device.cuda`` only tells whether CUDA starts.
 COMPUTING = [name for name in ON_GPU if name != "device.cuda"]
 
-#: Error messages of stacks on Blackwell, and the reason that each check with that message has no answer.
+#: Error messages from stacks on Blackwell, and the reason why a check with that message has no result.
 MESSAGES = {
     # pytorch/pytorch#192707, row-wise FP8 on sm_120
     "CUDA error: CUBLAS_STATUS_NOT_SUPPORTED when calling `cublasLtMatmulAlgoGetHeuristic( ltHandle, "
@@ -47,7 +48,7 @@ MESSAGES = {
 
 
 def rows(**changed: Result) -> list[Result]:
-    """Return a result for each check: the results in ``changed``, and passes for all other checks."""
+    """Return a result for each check: those in ``changed``, and passes for all others."""
     return [
         changed.get(name.replace(".", "_")) or Result(name, PASS, family=definition.family, numeric=definition.numeric)
         for name, definition in catalogue.CHECKS.items()
@@ -56,7 +57,7 @@ def rows(**changed: Result) -> list[Result]:
 
 @functools.cache
 def passed(kinds: tuple[str, ...]) -> list[Result]:
-    """Return the judged results of a run in which each check passed."""
+    """Return the judged results of a run in which every check passed."""
     results = rows()
     verdict.judge(results, catalogue.CHECKS, kinds, PROFILE["required_checks"])
     return results
@@ -69,7 +70,7 @@ def families() -> list[str]:
 
 
 def proven(result: Result, kinds: tuple[str, ...] = GB10) -> dict[str, Any]:
-    """Return the report of a proof, by default on a GB10, with this result; all other checks passed."""
+    """Return the report of a proof, by default on a GB10, with this result and passes for all other checks."""
     result.numeric = catalogue.CHECKS[result.name].numeric
     verdict.judge([result], catalogue.CHECKS, kinds, PROFILE["required_checks"])
     results = [result if row.name == result.name else row for row in passed(kinds)]
@@ -81,7 +82,7 @@ def proven(result: Result, kinds: tuple[str, ...] = GB10) -> dict[str, Any]:
 
 
 def ends(report: dict[str, Any]) -> tuple[str, int, bool, bool]:
-    """Return the verdict, the exit status, and whether a new host and a proven host switch to the environment."""
+    """Return the verdict, the exit status, and whether a new host and a proven host would switch to the environment."""
     switches = [
         not verdict.hindrance(report, before, before is None, "proven")
         for before in (None, {"verdict": "proven", "checks": []})
@@ -119,7 +120,7 @@ OFF: dict[str, tuple[dict[str, Any], str, bool]] = {
     "many NaN": ({"ratio": 0.4, "mismatched": 900, "compared": 4096}, "", True),
     "another shape": ({"ratio": math.inf}, "", True),
 }
-#: Checks of results that are exact or do not depend on the choice of a kernel.
+#: Checks whose results are exact or do not depend on which kernel is chosen.
 EXACT = ("matmul.", "attention.", "movement.", "formats.conversions", "formats.integers", "chance.independence")
 
 
@@ -128,7 +129,7 @@ def wrong(definition: Definition, **measures: Any) -> Result:
 
 
 def keeps(name: str) -> tuple[str, int, bool, bool]:
-    """Return the expected ``ends`` of a wrong number that counts: on the CPU, it does not block a first environment."""
+    """Return the expected ``ends`` of a wrong result that counts: on the CPU, it does not block a first environment."""
     return ("fail", 1, name.startswith("cpu."), False)
 
 
@@ -148,7 +149,7 @@ def test_wrong_number_on_gb10_counts_by_evidence(error: str) -> None:
         assert (row["status"], row["reason"]) == ("warn", "unjudged")
         assert row["cause"].startswith(f"First run on this kind of device: {description}"), row["cause"]
         assert "The number is wrong." in row["cause"] and row["remedy"] == "Mend it."
-        # These figures become evidence.
+        # These figures are recorded as evidence.
         assert row["ratio"] == (measures["ratio"] if math.isfinite(measures["ratio"]) else None)
         assert row.get("mismatched", 0) == measures.get("mismatched", 0)
         assert verdict.remark(report) == f"not judged, on a first run on this kind of device: {name}"
@@ -223,7 +224,7 @@ def test_other_installed_files_warn_on_first_run() -> None:
             row = next(row for row in report["checks"] if row["name"] == name)
             assert row["cause"].startswith("First run on this kind of device: not judged. It is another file.")
         if definition.device == "none":
-            # These checks read files, which does not depend on the torch.
+            # These checks read files, so the torch build does not matter.
             kinds = ("9.0", "x86_64", minor("2.99.0"))
             assert ends(proven(endings.failure(definition, failure), kinds)) == ("fail", 4, True, False), name
 
@@ -248,7 +249,7 @@ def test_wrong_number_on_cpu_alone(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     ):
         hindrance = verdict.hindrance(report, before, before is None, "proven")
         assert hindrance == (f"wrong numbers: {name}" if blocks else "")
-    # The wrong number blocks if the GPU computed nothing, or also computed a wrong number.
+    # The wrong result blocks if the GPU computed nothing or was also wrong.
     on_gpu = next(row for row in report["checks"] if row["name"] == "matmul.float32")
     assert verdict.hindrance({**report, "scope": "cpu"}, None, True, "proven") == f"wrong numbers: {name}"
     on_gpu.update(status="fail", reason="wrong", cause="It is off.")
@@ -277,7 +278,7 @@ def test_unjudged_number_in_page_output_and_report(
 
 
 def complete(report: dict[str, Any]) -> dict[str, Any]:
-    """Return the report with the fields besides its checks."""
+    """Return the report with the other fields that a report has besides its checks."""
     return {
         **healthy("spark"), **report, "profile": "gb10", "seconds": 93.0, "notices": [],
         "summary": verdict.summary(row["status"] for row in report["checks"]),

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The grid's covering array and bounds, and the sentence about its coverage."""
+"""The grid's covering array, its bounds, and the sentence about its coverage."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_rows_of_all_days_are_the_array() -> None:
         ([(5, 5), (5, 5)], True, 1),
         ([(65_604,), ()], False, 32.02),
         ([(65_604,), ()], True, 1025.06),
-        # A scan adds along a dimension, and a gradient over what is broadcast.
+        # A scan adds along one dimension, and a gradient over the broadcast dimensions.
         ([(8_260, 2), (8_260, 2)], False, 11.36),
         ([(64, 64, 64), (1,)], False, 64),
         ([(0, 3), ()], False, 1),

@@ -1,4 +1,4 @@
-"""Whether a busy machine hinders a process, with real processes on one core."""
+"""Detection of processes that a busy machine hinders, using real processes on one core."""
 
 import os
 import subprocess
@@ -15,8 +15,8 @@ SLEEPS = "import time; print(flush=True); time.sleep(600)"
 
 @pytest.fixture
 def on_one_core(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """A list for processes that share one core. Each has its own group, and the first one is examined."""
-    # Ignore the load on this machine's disk.
+    """A list of processes that share one core, each in its own process group; the first one is examined."""
+    # Ignore pressure on this machine's disk.
     monkeypatch.setattr(sampler, "STALLED", 101.0)
     processes: list[subprocess.Popen[bytes]] = []
     yield processes

@@ -198,7 +198,7 @@ SMI = {
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """The root of a host with an ``nvidia-smi``, whose answers ``recorded`` returns."""
+    """A host's root directory with an ``nvidia-smi`` that answers with the texts from ``recorded``."""
     (tmp_path / "usr/bin").mkdir(parents=True)
     (tmp_path / "usr/bin/nvidia-smi").write_text("")
     return tmp_path
@@ -330,7 +330,7 @@ def test_command_status_output_and_limit() -> None:
     [
         ("aarch64", "aarch64", ["0xd85", "0xd87", "0xd85"], "aarch64 0x41 0xd85 0xd87"),
         ("aarch64", "x86_64", ["0xd49"], "emulated aarch64 0x41 0xd49"),
-        # A kernel before Linux 6.1 does not report the machine that it was built for.
+        # Kernels before Linux 6.1 do not report the machine that they were built for.
         ("aarch64", None, ["0xd4f"], "aarch64 0x41 0xd4f"),
         ("aarch64", "aarch64", [], "aarch64"),
         ("x86_64", "x86_64", ["0xd49"], "x86_64"),

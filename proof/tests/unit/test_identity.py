@@ -77,7 +77,7 @@ def test_bare_directory_is_not_a_module(modules: Path) -> None:
 
 
 def test_swallowed_loader_error_is_reported(modules: Path) -> None:
-    """Like torchvision: the extension fails to load without a message, and an operator is missing later."""
+    """As with torchvision, the extension fails to load without a message, and an operator is missing later."""
     library = elf_bytes(soname="_C.so", needed=["libc10_nowhere.so"], machine=_machine())
     text = "raise RuntimeError('operator torchvision::nms does not exist')"
     write_module(modules, "vision_like", text, _C=library)
@@ -91,7 +91,7 @@ def test_unloaded_compiled_code_is_an_error(modules: Path) -> None:
 
 
 def _machine() -> int:
-    """Return the number of this machine in ELF headers."""
+    """Return this machine's number in ELF headers."""
     return {"x86_64": 62, "aarch64": 183}[platform.machine()]
 
 
@@ -250,7 +250,7 @@ def test_unknown_commit_is_not_compared() -> None:
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A root with a unit's wheel, and an environment that pip installed from that wheel."""
+    """A root directory with a unit's wheel, and an environment into which pip installed it."""
     root = tmp_path_factory.mktemp("template")
     artefact = root / "wheelhouse/ubuntu24.04-x86_64/pytorch/0123456789abcdef"
     artefact.mkdir(parents=True)
@@ -262,7 +262,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def reference(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, t.Any]:
-    """The reference of a current environment that was installed from one wheel of a unit, with its receipts."""
+    """A reference to a current environment that was installed from one of a unit's wheels, with its receipts."""
     shutil.copytree(template, tmp_path / "root")
     (wheel,) = tmp_path.glob("root/wheelhouse/*/pytorch/*/*.whl")
     artefact, environment = wheel.parent, tmp_path / "root/envs/torch/lock"
@@ -292,7 +292,7 @@ def reference(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def judge(reference: dict[str, t.Any]) -> str:
-    """Return the cause of the check's failure; an empty string if it passes."""
+    """Return the cause of the check's failure, or '' if it passes."""
     try:
         identity.wheels(Context(device="cpu", reference=reference))
     except Failed as failed:

@@ -1,4 +1,4 @@
-"""The findings for the contents of packages, and the contents read from wheels, directories and images."""
+"""The findings for packages' contents, and the contents as read from wheels, directories and images."""
 
 import array
 import base64
@@ -50,7 +50,7 @@ def package(name: str, *libraries: contents.Library, version: str = "1.0", **mor
 def answer(
     *inspected: contents.Contents, requested: str = "", device: judge.Device = SPARK
 ) -> tuple[str, set[tuple[str, str]]]:
-    """Return the verdict, and level and kind of each finding."""
+    """Return the verdict, and the level and kind of each finding."""
     result = judge.judge(inspected, device, requested.split())
     assert all(finding["what"][-1] in ".)" for finding in result["findings"]), result["findings"]
     return result["verdict"], {(finding["level"], finding["kind"]) for finding in result["findings"]}
@@ -116,7 +116,7 @@ def test_library_for_other_gpus_beside_one_that_runs() -> None:
         (package("b", library("b/libb.so", "12.0", machine="x86_64"), file="b-1.0-py3-none-any.whl"), "no",
          ("no", "machine")),
         (package("b", library("b/b.abi3.so", machine="x86_64")), "no", ("no", "machine")),
-        # debugpy's wheel for any machine holds a library for processes on another machine.
+        # debugpy's wheel for any machine includes a library for processes on another machine.
         (package("debugpy", library("debugpy/attach_linux_amd64.so", machine="x86_64")), "perhaps",
          ("perhaps", "machine")),
         (package("b", library("b/libb.so", "12.0"), file="b-1.0-cp310-cp310-manylinux_2_28_aarch64.whl"), "no",
@@ -141,7 +141,7 @@ def test_differing_cuda_versions() -> None:
     findings = {("perhaps", "cuda"), ("note", "cuda")}
     assert answer(toolkit, package("nvidia-cuda-nvrtc", version="13.2.1")) == ("perhaps", findings)
     assert answer(toolkit, package("torch", version="2.9.1+cu128"))[0] == "perhaps"
-    # nvJitLink links objects from older CUDA minors, not from newer ones.
+    # nvJitLink links objects from older CUDA minor versions, but not from newer ones.
     assert answer(toolkit, package("nvidia-nvjitlink", version="13.5.37")) == ("yes", set())
     newer = package("cuda-toolkit", version="13.2.2")
     assert answer(newer, package("nvidia-nvjitlink", version="13.0.39"))[0] == "perhaps"
@@ -150,7 +150,7 @@ def test_differing_cuda_versions() -> None:
         package(name, library("x.so", needed=f"libcudart.so.{major}")) for name, major in (("a", 12), ("b", 13))
     )
     assert answer(for_12, for_13) == ("perhaps", {("perhaps", "cuda")})
-    # A package whose name only begins like NVIDIA's is not part of CUDA, so its requirements count.
+    # A package whose name only starts like NVIDIA's is not part of CUDA, so its requirements count.
     assert answer(toolkit, package("nvidia-nvtx-plugin", version="9.9"))[0] == "yes"
     assert answer(newer, package("nvidia-nvjitlink-tools", version="13.0"))[1] == {("note", "cuda")}
     plugin = package("nvidia-nvtx-plugin", library("x.so", needed="libcudart.so.12"))
@@ -172,7 +172,7 @@ def test_missing_soname() -> None:
     assert verdict_for("libtorch.so", torch)[0] == "yes"
 
 
-# The tables below are from public reports (docs/evidence/inspect.md).
+# The tables below come from public reports (docs/evidence/inspect.md).
 CHECK = "_ZN3c104cuda29c10_cuda_check_implementationEiPKcS2_"
 
 
@@ -302,7 +302,7 @@ def test_symbol_missing_from_other_package() -> None:
 
     assert answer(torch, extension(f"{CHECK}ib", "libc10_cuda.so")) == ("no", {("no", "symbol")})
     assert answer(torch, extension(f"{CHECK}jb", "libc10_cuda.so")) == ("yes", set())
-    # No package that it needs has this namespace, and the driver's symbols are unknown, so neither is a fault.
+    # None of its dependencies has this namespace, and the driver's symbols are unknown, so neither counts as a fault.
     assert answer(torch, extension("_ZN6others3runEv", "libc10_cuda.so"))[0] == "yes"
     assert answer(torch, extension(f"{CHECK}ib", "libother.so"))[0] == "no"
     assert answer(torch, extension("cudaMalloc", "libother.so"))[0] == "yes"
@@ -313,7 +313,7 @@ def test_symbol_missing_from_other_package() -> None:
     assert answer(torch, module)[0] == "no"
     nccl = exporting("nvidia-nccl-cu13", "ncclCommInitRank", path="nvidia/nccl/lib/libnccl.so.2")
     assert answer(nccl, extension("ncclCommShrink", "libnccl.so.2"))[0] == "no"
-    # One match is enough for libraries that differ only in numbers.
+    # One match is enough for libraries whose names differ only in numbers.
     both = package("kernels", library("k/sm90/ops.so", needed="libc10_cuda.so", undefined=[(f"{CHECK}ib", "")]),
                    library("k/sm100/ops.so", needed="libc10_cuda.so"))  # fmt: skip
     assert answer(torch, both)[0] == "yes"
@@ -439,7 +439,7 @@ def test_endless_texts_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     guards = texts.read(str(path), deadline.Deadline(900, "It")).guards
     assert len(guards) == 50
     assert max(map(len, guards)) <= 2 * 240
-    # A text split across two blocks is found.
+    # Texts that are split across two blocks are found.
     path.write_bytes(bytes((1 << 20) - 5) + b"only sm120\0" + bytes(1 << 20) + b"release 12.8, V\0")
     assert texts.read(str(path), deadline.Deadline(900, "It")) == (["only sm120"], "")
     clock = types.SimpleNamespace(monotonic=itertools.count(0, 901).__next__)
@@ -472,7 +472,7 @@ def test_image_for_newer_driver(tmp_path: Path, name: str, content: str) -> None
 
 
 def test_mounted_image_with_newer_cuda(tmp_path: Path) -> None:
-    # `podman image mount` shows no environment variables.
+    # `podman image mount` does not reveal environment variables.
     for path in ("usr/local/cuda-13.1", "usr/local/cuda-12.9", "etc"):
         (tmp_path / path).mkdir(parents=True)
     result = judge.paths([str(tmp_path)], SPARK)
@@ -590,7 +590,7 @@ def test_library_too_large_for_disk_is_not_unpacked(tmp_path: Path, monkeypatch:
 
 
 def test_reading_stops_at_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The clock advances by fifteen minutes and a second at each call.
+    # The clock advances by fifteen minutes and one second at each call.
     clock = types.SimpleNamespace(monotonic=itertools.count(0, 901).__next__)
     monkeypatch.setattr(deadline, "time", clock)
     path = wheel_with(tmp_path, "thing/x.so", elf_writer.elf_bytes())
@@ -610,7 +610,7 @@ def test_reading_stops_at_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.fixture
 def image(tmp_path: Path) -> Path:
-    """An image with one package, beside a host's file that the inspection must not read."""
+    """An image with one package, next to a file of the host's that the inspection must not read."""
     (tmp_path / "outside").write_text("Name: outside\nVersion: 66\nRequires-Dist: secret\n")
     elf_writer.write_elf(tmp_path / "outside.so", soname="outside.so")
     unpack(write_wheel(tmp_path, "thing", "1.0", {"thing/x.so": elf_writer.elf_bytes()}), tmp_path / "image/site")
@@ -660,7 +660,7 @@ def test_link_within_image_is_followed(image: Path) -> None:
 
 
 def test_link_swapped_before_open_is_refused(image: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A directory is replaced by a link after its path is resolved and before the file is opened."""
+    """A directory is replaced with a link after its path is resolved and before the file is opened."""
     outside = FileSystem.outside
 
     def swap_after_resolving(self: FileSystem, path: str) -> str:

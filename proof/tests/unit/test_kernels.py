@@ -1,4 +1,4 @@
-"""The parts of the kernel checks that need no torch: plans, shapes, causes."""
+"""The parts of the kernel checks that do not need torch: plans, shapes, causes."""
 
 from itertools import product
 
@@ -21,11 +21,11 @@ def test_attention_plan():
         assert any(case.shape[3] >= 640 for case in cases)
         assert any(case.shape[3] != case.shape[4] for case in cases)
         assert any(case.shape[1] != case.shape[2] for case in cases)
-    # A tile divides some lengths of each mask and each head size, and does not divide others.
+    # For each mask and each head size, some lengths are multiples of a tile and others are not.
     lengths = (True, False)
     assert {(case.mask, case.shape[3] % 64 == 0) for case in plan} == set(product(MASKS, lengths))
     assert {(case.shape[-1], case.shape[3] % 64 == 0) for case in plan} == set(product(HEAD_SIZES, lengths))
-    # Kernels disagree on a causal mask if there are more keys than queries.
+    # Kernels disagree on causal masks if there are more keys than queries.
     assert all(case.shape[3] == case.shape[4] for case in plan if case.mask == "causal")
 
 
@@ -33,7 +33,7 @@ def test_thin_attention_plan_has_every_pair():
     thin = attention.plan(FORMATS, thin=True)
     pairs = combinations(thin)
     assert len(thin) < 0.6 * len(attention.plan(FORMATS))
-    # A boolean mask reaches the kernel as a mask of numbers.
+    # Kernels receive a boolean mask as a mask of numbers.
     masks = [mask for mask in MASKS if mask != "bool"]
     assert {x[:2] for x in pairs} >= set(product(FORMATS, masks))
     assert {x[1:] for x in pairs} >= set(product(masks, HEAD_SIZES))

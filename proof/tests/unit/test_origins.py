@@ -13,7 +13,8 @@ from sparkforge_proof.checks.stack import origins
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A root with an environment, a versioned directory of the stack, a system directory and a stale copy."""
+    """A root directory with an environment, a versioned directory of the stack, a system directory and an outdated
+    copy."""
     root = tmp_path.resolve()
     write_elf(root / "env/torch/lib/libtorch_cuda.so", soname="libtorch_cuda.so", needed=["libcudss.so.0"])
     write_elf(root / "redist/0.7.0.20/lib/libcudss.so.0.7.0", soname="libcudss.so.0")
@@ -59,7 +60,7 @@ def test_system_copy_of_library_in_stack_is_stale(tree: Path) -> None:
 
 
 def test_unpackaged_system_library_is_a_stray(tree: Path) -> None:
-    """The driver's libraries are allowed, because a container runtime mounts them without a package."""
+    """The driver's libraries are allowed, because container runtimes mount them without a package."""
     (tree / "dpkg").mkdir()
     for name in ("libcudss.so.0", "libcuda.so.1", "libanything.so.1"):
         write_elf(tree / "usr/lib" / name, soname=name)
@@ -138,7 +139,7 @@ def test_healthy_interpreter_has_no_strays(tmp_path: Path, monkeypatch: pytest.M
     assert str((tmp_path / "triton").resolve()) in allowed.other
     assert allowed.named == (str((tmp_path / "lib").resolve()),)
     assert not {"/", "/usr", "/usr/local"} & {*allowed.environment, *allowed.other}
-    # In a new process, since other tests may have loaded libraries into this one.
+    # Use a new process, because other tests may have loaded libraries into this one.
     script = "import ctypes, ssl, sqlite3; print(open('/proc/self/maps').read())"
     maps = tmp_path / "maps"
     maps.write_text(subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout)
@@ -148,7 +149,7 @@ def test_healthy_interpreter_has_no_strays(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_site_packages_of_pth_file_are_allowed(tmp_path: Path) -> None:
-    """An environment without a receipt: only the .pth file names the directory of the extension modules."""
+    """This environment has no receipt: only the .pth file names the directory of the extension modules."""
     below = tmp_path / "base/lib/python3/site-packages"
     foreign = below / "numpy.libs/libgfortran.so.5"
     write_elf(foreign, soname="libgfortran.so.5")
@@ -252,7 +253,7 @@ def test_missing_library_has_error_of_loader(tmp_path: Path) -> None:
 
 
 def test_stale_library_in_real_process(tmp_path: Path) -> None:
-    """A process loads a copy of zlib with another SONAME through LD_LIBRARY_PATH."""
+    """Through LD_LIBRARY_PATH, a process loads a copy of zlib with a different SONAME."""
     assert zlib
     source = next((library.path for library in origins.mapped() if library.soname == "libz.so.1"), None)
     if source is None:

@@ -1,4 +1,4 @@
-"""The metrics and the login line about a host's last proof. On a host: integration/test_proof_timer.py."""
+"""The metrics and the login line about a host's last proof. integration/test_proof_timer.py tests them on a host."""
 
 import json
 import re
@@ -109,7 +109,7 @@ def test_login_line_about_cpu_faults_and_unjudged_numbers(tmp_path: Path) -> Non
     assert not (tmp_path / "ran").exists()
 
 
-#: A stand-in for the proof's single file, which reads its standard input.
+#: A stand-in for the proof's single file; it reads its standard input.
 PROGRAM = """import sys
 assert sys.argv[1:] == ["changed"]
 given = sys.stdin.read()
@@ -186,7 +186,7 @@ def test_other_directory_replaces_former_one(host: dict[str, Any], tmp_path: Pat
 
 def test_report_of_current_environment_is_published(host: dict[str, Any]) -> None:
     root = Path(host["root"])
-    # A staged environment was proven later, but is not the current one.
+    # A staged environment was proven later, but it is not current.
     remember(root, "2026-11-24T120000Z.1.json", {**REPORT, "environment_id": "4567", "verdict": "fail"})
     run(host)
     assert samples((root / "collector/sparkforge.prom").read_text())["sparkforge_proof_verdict", ("proven",)] == 1

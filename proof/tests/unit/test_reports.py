@@ -1,4 +1,4 @@
-"""The form of the corpus of public reports, and the judge's third, which a seed draws."""
+"""The format of the corpus of public reports, and the third of it for the judge, which a seed draws."""
 
 import datetime
 import random
@@ -27,11 +27,11 @@ CONDITION_CHOICES = {
     "direction": {"forward", "backward", "forward-mode", "state"},
     "values": {"ordinary", "nan", "inf", "subnormal", "zero", "edge"},
 }
-#: The largest length of a text. Longer texts hide the condition.
+#: The maximum length of a text. In longer texts, the condition is hard to find.
 LONGEST = 300
 OLDEST = "2023-01"
 TEXTS = ("title", "versions", "wrong", "model", "probe")
-#: By device of a report, the devices on which its fault may be planted.
+#: For each device in a report, the devices on which its fault may be planted.
 PLANTABLE = {
     "cpu": (["cpu"], ["cpu", "cuda"]),
     "cuda": (["cuda"], ["cpu", "cuda"]),
@@ -56,7 +56,7 @@ def draw(records: list[dict[str, Any]]) -> set[str]:
 
 
 def problems(record: dict[str, Any]) -> Iterator[str]:
-    """Yield the parts of a record with a wrong form."""
+    """Yield the parts of a record that have a wrong format."""
     if set(record) - {"capability"} != KEYS:
         yield f"keys {sorted(set(record) ^ KEYS)}"
         return

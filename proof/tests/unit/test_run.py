@@ -1,4 +1,4 @@
-"""The proof around its checks: options, unusable environments, history. No torch is needed."""
+"""The proof except for its checks: options, unusable environments, history. These tests do not need torch."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def options(**changed: Any) -> dict[str, Any]:
 
 
 def script(path: Path, text: str) -> Path:
-    """Write an executable script, which stands in for an environment's interpreter."""
+    """Write an executable script that stands in for an environment's interpreter."""
     path.write_text(text)
     path.chmod(0o755)
     return path
@@ -139,7 +139,7 @@ def test_messages_of_guard_are_notices(tmp_path: Path, monkeypatch: pytest.Monke
     assert Proof(options(python=str(tmp_path / "python"))).run()["notices"] == ["ollama stays off."]
 
 
-#: A hostile stand-in for an environment's interpreter: ``code`` writes its answers.
+#: A hostile stand-in for an environment's interpreter, whose answers ``code`` writes.
 HOSTILE = """#!{python}
 import json, os, sys
 pipe = json.load(open(sys.argv[2]))["lanes"][0]["results"]
@@ -219,7 +219,7 @@ def test_environment_answers_only_its_own_checks_once(tmp_path: Path) -> None:
     report = Proof(options(python=str(hostile), limits={"seconds": 20})).run()
     before = rows(Proof(options(python=str(hostile)), check_mode=True).run())
     assert rows(report)["cpu.matmul.float32"]["status"] == "pass" and rows(report)["driver"] == before["driver"]
-    # Unknown checks and checks that were not selected are left out.
+    # Results of unknown or unselected checks are dropped.
     assert not rows(report).keys() & {"cpu.other", "attention.flash", "python"}
 
 
@@ -298,7 +298,7 @@ def test_first_proven_run_sets_floors(bare: Path, tmp_path: Path, monkeypatch: p
         assert proof.profile["own_floors"] == {"copy_gb_per_s": {"nominal": 202.0, "since": "2026-01-02"}}
     names = sorted(path.name for path in history.iterdir())
     assert len(names) == 3 and names[0].startswith("2026-01-02")
-    # The site's floors replace the host's own.
+    # The site's floors replace those of the host.
     own = {"copy_gb_per_s": {"nominal": 100.0, "ratio": 0.5}}
     proof = Proof(options(python=str(bare), history=str(history), profile={"site_floors": own}))
     proof.run()
@@ -375,7 +375,8 @@ def test_staged_environment_has_its_own_receipt_and_interpreter(tmp_path: Path) 
         Proof(options(reference={**reference, "environment_id": "../old"}))
 
 
-#: A stand-in for an environment's interpreter that writes its rights, variables and directory's owner to a file.
+#: A stand-in for an environment's interpreter that writes its privileges, its variables and the owner of its directory
+#: to a file.
 STATE_WRITER = """#!{python}
 import json, os, sys
 rows = (line.split(":") for line in open("/proc/self/status"))
@@ -387,7 +388,7 @@ json.dump(state, open({file!r}, "w"))
 
 @pytest.fixture
 def output(open_path: Path) -> Path:
-    """A file that every account may write."""
+    """A file that any account can write to."""
     (open_path / "output").touch()
     (open_path / "output").chmod(0o666)
     return open_path / "output"
@@ -406,7 +407,7 @@ def test_checks_have_only_rights_of_account(output: Path, monkeypatch: pytest.Mo
     assert bool(user) or (uid in unprivileged.ACCOUNTS and status["NoNewPrivs"] == ["1"])
     assert "0" not in status["Groups"] and int(status["CapEff"][0], 16) == int(status["CapInh"][0], 16) == 0
     assert "SECRET" not in state["variables"] and state["variables"]["LOGNAME"]
-    # The account cannot write to the directory of the program that runs next.
+    # The account cannot write to the directory of the program that is run next.
     assert state["owner"] == 0
 
 
@@ -418,7 +419,7 @@ def test_daemon_of_environment_is_killed(output: Path, prefix: str) -> None:
     python = script(output.parent / "python", text)
     users = [None] if os.geteuid() else [""] if prefix else ["", "nobody"]
     for user in users:
-        # The daemon holds the results' pipe open, so the proof waits until its limit.
+        # The daemon keeps the pipe for results open, so the proof waits until its time limit.
         Proof(options(python=str(python), user=user, limits={"seconds": 2})).run()
         state = Path(f"/proc/{int(output.read_text())}/stat")
         assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
@@ -440,7 +441,7 @@ def test_interpreter_in_closed_directory_is_one_failure(tmp_path: Path) -> None:
 
 
 def test_checks_do_not_get_group_of_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A device file without its own group belongs to root's."""
+    """A device file without a group of its own belongs to root's."""
     stat, exists = os.stat, os.path.exists
     device = SimpleNamespace(st_gid=0)
     monkeypatch.setattr(os, "geteuid", lambda: 0)

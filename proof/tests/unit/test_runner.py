@@ -1,4 +1,4 @@
-"""The runner with checks that crash, hang, print and fork. The checks need no torch."""
+"""The runner with checks that crash, hang, print and fork. These checks do not need torch."""
 
 import importlib
 import json
@@ -111,7 +111,7 @@ check.FUNCTIONS.update({{"survey.float32": right, "device.cuda": wrong}})
 runner.main(sys.argv[1])
 """
 MAIN = "runner.main("
-#: A torch whose CUDA does not start in the first REFUSALS processes.
+#: A torch on which CUDA fails to start in the first REFUSALS processes.
 BUSY_GPU = """
 import os, types
 version.cuda = "13.0"
@@ -141,7 +141,7 @@ SERVER = "[sampler.Process(4711, 'VLLM::EngineCore', 90000)]"
 def beside_a_server(
     tmp_path: Path, refusals: int, users: str, *checks: str, message: str = "No CUDA GPUs are available"
 ) -> tuple[dict[str, dict[str, Any]], int]:
-    """Return the rows by name, and the number of messages that the proof waits for the GPU."""
+    """Return the rows by name, and the number of messages saying that the proof is waiting for the GPU."""
     tried = tmp_path / "tried"
     torch = BUSY_GPU.replace("TRIED", repr(str(tried))).replace("REFUSALS", str(refusals)).replace("MESSAGE", message)
     prologue = BESIDE_A_SERVER.replace("USERS", users)
@@ -190,7 +190,7 @@ def test_unused_gpu_that_refuses_fails_after_wait(tmp_path: Path) -> None:
 
 def test_gpu_lost_during_run_fails_only_gpu_checks(tmp_path: Path) -> None:
     tried = str(tmp_path / "tried")
-    # The first process reaches the GPU; no process does after the check that loses it.
+    # The first process reaches the GPU; after the check that loses it, no process does.
     torch = (
         BUSY_GPU.replace("TRIED", repr(tried)).replace("<= REFUSALS", "> 9").replace("MESSAGE", "CUDA unknown error")
     )
@@ -218,7 +218,7 @@ def test_later_refusal_is_retried(tmp_path: Path) -> None:
 
 
 def run(tmp_path: Path, *checks: str, torch: str = "") -> dict[str, dict[str, Any]]:
-    """Return the results by name. By default torch is an empty module, since these checks compute nothing."""
+    """Return the results by name. By default torch is an empty module, because these checks do not compute anything."""
     (rows,) = run_lanes(tmp_path, checks, torch=torch)
     return rows
 
@@ -230,7 +230,8 @@ def run_lanes(
     before: Callable[[], None] | None = None,
     prologue: str = "",
 ) -> list[dict[str, dict[str, Any]]]:
-    """Return the results of each lane. The lanes wait at a closed gate, which opens after ``before`` is called."""
+    """Return the results of each lane. The lanes wait at a closed gate, which opens after ``before`` has been
+    called."""
     (tmp_path / "torch").mkdir()
     (tmp_path / "torch" / "__init__.py").write_text(
         "from . import version\n__version__ = version.__version__\n" + torch
@@ -345,7 +346,7 @@ def test_infinite_figures_are_left_out(tmp_path: Path) -> None:
     ("name", "cause"),
     [
         ("hangs1", "hangs1 did not respond within 2 seconds and was stopped. It was run twice."),
-        # The check leaves a process that holds the pipe open.
+        # The check leaves a process behind that keeps the pipe open.
         ("hangs_and_holds1", "exited with status 7"),
     ],
 )
@@ -359,7 +360,7 @@ def test_message_of_kernel_fails_only_its_check(tmp_path: Path) -> None:
     rows = run(tmp_path, "right1", "prints1", "right2")
     assert [rows[name]["status"] for name in ("right1", "prints1", "right2")] == ["pass", "fail", "pass"]
     assert "FATAL: kernel fmha is for sm80-sm100, but was built for sm121" in rows["prints1"]["cause"]
-    # The architectures of GPU code are no remedy for a kernel on the CPU.
+    # Changing the GPU architectures does not help a kernel on the CPU.
     assert "for this CPU" in rows["prints1"]["remedy"] and "CUDA" not in rows["prints1"]["remedy"]
 
 

@@ -74,7 +74,7 @@ def test_process_names_with_commas(path: pathlib.Path, monkeypatch: pytest.Monke
 
 
 def test_own_and_foreign_processes_are_left_out(path: pathlib.Path, monkeypatch: pytest.MonkeyPatch):
-    # No kernel gives a process this number, so it stands for a process in another container.
+    # No kernel assigns such a high pid, so it stands for a process in another container.
     tool(path, f"echo '{os.getpid()}, python, 10'; echo '{1 << 30}, train, 10'")
     monkeypatch.setattr(sampler, "parents", lambda: {os.getpid(): 1})
     assert sampler.others() == []
@@ -125,7 +125,7 @@ PARENTS = {1: 0, 50: 1, 60: 50, 70: 60, 71: 60, 72: 71, 80: 50, 90: 1}
 def test_family_is_ancestors_and_children_of_runner():
     # 60 is the runner, 70 and 71 are its children, and 80 was started from the same shell.
     assert sampler.family(70, PARENTS) == {70, 60, 50, 71, 72}
-    # An orphan only has descendants.
+    # An orphan has only descendants.
     assert sampler.family(90, PARENTS) == {90}
     assert sampler.family(90, {**PARENTS, 91: 90}) == {90, 91}
 

@@ -86,7 +86,7 @@ def test_own_floor_of_host_blocks():
 
 @pytest.fixture
 def device(monkeypatch: pytest.MonkeyPatch) -> t.Callable[..., Context]:
-    """Return a function that makes a device which reaches the rate and the clock in its arguments."""
+    """Return a function that makes a device with the rate and the clock given as arguments."""
 
     def make(
         rate: float = 1.0, clock: float = 2405.0, reasons: frozenset[str] = frozenset(), **profile: t.Any
@@ -133,8 +133,8 @@ CHECKOUT = Path(__file__).parents[3]
 GB10 = yaml.safe_load((CHECKOUT / "roles/stack/vars/profiles.yml").read_text())["stack_profiles"]["gb10"]
 HWTEST = "E27-25/fusionxpark-gb10-hwtest, 448a6db"
 MINEFIELD = "Blackwellboy/model-serving-minefield, trap 124"
-#: Rates of sound machines by the name of their floor. A copy counts reads and writes, so the rate of an owner who
-#: counts one direction is doubled.
+#: Rates of sound machines, with the names of their floors. The copy rate counts reads and writes, so a rate from an
+#: owner who counted one direction is doubled.
 SOUND = [
     ("matmul_bfloat16_tflops", 91.5, MINEFIELD),
     ("matmul_bfloat16_tflops", 99.8, "MAMF on a GB10, two repositories"),
@@ -154,7 +154,7 @@ def test_sound_gb10_reaches_every_floor(name: str, rate: float, source: str):
 
 
 def test_stack_for_other_gpu_warns():
-    # HWTEST: cu128 wheels, which have no code for 12.x.
+    # From HWTEST: cu128 wheels, which have no code for 12.x.
     floor = speed.floor_of("matmul_bfloat16_tflops", {"name": "gb10", "floors": GB10["speed_floors"]}, "NVIDIA GB10")
     problem = speed.judged("the bfloat16 matrix product", 11.9, "TFLOP/s", floor, "NVIDIA GB10")[1]
     assert problem is not None and not problem.blocks and "speed.clocks" in problem.remedy
@@ -196,7 +196,7 @@ def test_healthy_clock():
     ("samples", "caps"),
     [
         ([HEALTHY, sample(sm_clock_mhz=600.0), HEALTHY], Caps()),
-        # A cap lowers the power, too.
+        # A capped clock also lowers the power.
         ([sample(power_w=29.0)], Caps()),
         ([sample(sm_clock_mhz=1200.0, reasons=frozenset({speed.CAPPED}))] * 5, Caps()),
         ([sample(sm_clock_mhz=800.0, power_w=30.0)] * 5, Caps(clock_mhz=800.0)),

@@ -1,4 +1,4 @@
-"""The check of cuFile with a missing or broken library and with a driver that refuses."""
+"""The check of cuFile when its library is missing or broken, and when its driver refuses."""
 
 import ctypes
 import sys
@@ -11,7 +11,7 @@ from sparkforge_proof.checks.data import storage
 
 
 def library(status: int) -> types.SimpleNamespace:
-    """Return a libcufile whose driver opens with this status."""
+    """Return a libcufile whose driver's open call returns this status."""
     opened = types.SimpleNamespace(closed=0)
 
     def driver_open() -> storage.Error:

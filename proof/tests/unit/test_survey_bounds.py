@@ -1,4 +1,4 @@
-"""The bounds of the survey's operators, and the report of an operator that exceeds its bound."""
+"""The bounds of the survey's operators, and the report on an operator that exceeds its bound."""
 
 import math
 
@@ -31,7 +31,8 @@ def test_left_out_covers_variants_and_has_reasons() -> None:
 
 
 def test_left_out_cpu_attention_only_transposed() -> None:
-    """torch 2.14 lists the operator, which reads transposed inputs wrong, as torch itself never calls it."""
+    """torch 2.14 lists this operator, which misreads transposed inputs, although torch itself never calls it that
+    way."""
     name = "torch.ops.aten._scaled_dot_product_flash_attention_for_cpu"
     assert bounds.left_out(f"{name}, transposed") and not bounds.left_out(name) + bounds.left_out(f"{name}, strided")
 
@@ -42,7 +43,7 @@ def test_left_out_cpu_attention_only_transposed() -> None:
         ({"erf": [48.0, 0.0], "add": [1.0, 0.0]}, 1.5, 0, 0, False),
         ({"erf": [3.0, 96.0], "cat": [0.0, 33.0]}, 3.0, 0, 0, True),
         ({"erf, strided": [3.2e6, 0.0]}, 1e5, 0, 0, False),
-        # The operator with the most misfits counts, and the largest ratio of the others.
+        # The result has the counts of the operator with the most misfits, and the largest ratio of the others.
         ({"sort": [Misfits(1, 30, 64.0), 0.0], "erf": [0.0, Misfits(3, 9)], "i0": [48.0, 0.0]}, 2.0, 3, 9, False),
         ({"mm": [math.inf, 0.0]}, math.inf, 0, 0, True),
     ],

@@ -1,4 +1,4 @@
-"""The parts of the memory checks that need no torch."""
+"""The parts of the memory checks that do not need torch."""
 
 from sparkforge_proof.checks.data import tensors
 from sparkforge_proof.checks.data.tensors import GIB, MIB

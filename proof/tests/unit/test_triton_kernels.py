@@ -86,5 +86,5 @@ def test_source_and_constants_of_kernels():
         assert inspect.getsource(function).startswith(f"def {function.__name__}(")
         names = [name for name in inspect.signature(function).parameters if name.isupper()]
         assert names
-        # Triton treats a parameter as a constant if its annotation contains this word.
+        # Triton treats a parameter as constant if its annotation contains this word.
         assert all("constexpr" in function.__annotations__[name] for name in names)

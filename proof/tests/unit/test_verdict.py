@@ -1,4 +1,4 @@
-"""The verdict on a run of checks, the switch to an environment, and the drift since the last run."""
+"""The verdict on a run of checks, switching to an environment, and the drift since the last run."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ HERE, ELSEWHERE = ("9.0", "x86_64", "torch 2.14"), ("12.1", "aarch64", "torch 2.
 
 
 def judge(results: list[Result], kinds: tuple[str, ...] = HERE, **options: Any) -> list[str]:
-    """Judge the results; return their statuses."""
+    """Judge the results and return their statuses."""
     verdict.judge(results, CATALOGUE, kinds, **{"required": [], **options})
     return [result.status for result in results]
 
@@ -190,7 +190,7 @@ def test_equal_reports_have_no_drift() -> None:
     assert verdict.drift(None, report()) == {"since": None, "changes": []}
     second = verdict.drift(report(), report(started="2026-11-21T10:00:00Z"))
     assert second == {"since": "2026-11-20T10:00:00Z", "changes": []}
-    # A rate may move by a few per cent.
+    # A rate may change by a few per cent.
     row = {"name": "speed.copy", "status": PASS, "rates": {"gb_per_s": 252.0}}
     assert verdict.drift(report(), report(checks=[row]))["changes"] == []
 
