@@ -1,7 +1,7 @@
 """A bench: containers with sshd, the mirror's server, and the inventory variables that describe them.
 
-Each bench has a name (``demo``, ``test-…``) and a state file; it stops exactly the parts listed in that file. A name
-belongs to one checkout and one account, so that each of two checkouts can run a bench ``demo`` on one machine.
+Each bench has a name (``demo``, ``test-…``) and a state file, and stops exactly the parts listed in that file. A name
+belongs to one checkout and one account, so two checkouts on the same machine can each run a bench ``demo``.
 """
 
 from __future__ import annotations
@@ -40,21 +40,22 @@ from lab.host import (
 
 ADDRESS_FORMAT = "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}"
 GATEWAY_FORMAT = "{{range .Subnets}}{{.Gateway}}{{end}}"
-# A name, because pip before 26 does not verify certificates for bare addresses; .test is reserved (RFC 2606).
+# Use a name, because pip before 26 does not verify certificates for bare addresses; .test is reserved (RFC 2606).
 MIRROR_NAME = "mirror.sparkforge.test"
 INVENTORY = CHECKOUT / "inventory"
 GENERATED = Path("group_vars/lab/generated.yml")
 MIRROR_LEVELS = {"arm64": "full", "native": "native"}
-# Facts about the mirror that become inventory variables; mirror.json contains the rest.
+# Facts about the mirror that become inventory variables; mirror.json contains all others.
 MIRROR_FACTS = ("key_fingerprint", "cusparselt_local_repo_sha256", "cusparselt_local_repos", "site_repository")
 INIT_COMMANDS = {"sshd": ["sh", "-c", "mkdir -p /run/sshd; exec /usr/sbin/sshd -D -e"], "systemd": ["/sbin/init"]}
 INIT_OPTIONS = {"sshd": [], "systemd": ["--systemd=always"]}
 LAB_STACKS = {"arm64": "lab", "native": "lab-native"}
-#: Without root, containers have no address: their sshd has a port on this machine, which they reach under an address of
-#: slirp4netns (slirp4netns(1), --disable-host-loopback; podman-run(1), --network).
+#: Without root, containers have no address of their own: each container's sshd has a port on this machine, which the
+#: containers themselves reach under an address of slirp4netns (slirp4netns(1), --disable-host-loopback; podman-run(1),
+#: --network).
 HERE, ROOTLESS_GATEWAY = "127.0.0.1", "10.0.2.2"
 ROOTLESS_OPTIONS = ["--network", "slirp4netns:allow_host_loopback=true", "--publish", f"{HERE}::22"]
-#: The number of containers to start at a time: podman takes locks, and more of them would only wait for each other.
+#: The number of containers to start at a time: podman takes locks, so more of them would only wait for each other.
 STARTERS = 4
 
 
@@ -107,12 +108,12 @@ def up(
 ) -> Bench:
     """Bring up ``hosts`` and the mirror, and make ``inventory`` describe them.
 
-    An ``inventory`` other than the checkout's is a copy of it, so that benches do not interfere with each other.
-    A running bench is completed, not started twice.
+    An ``inventory`` other than the checkout's is a copy of it, so that benches do not interfere with each other. A
+    running bench is completed, not started twice.
 
     :param init: the program that the containers of ``hosts`` start: ``sshd`` or ``systemd``.
     :param options: their options for ``podman create``, for example a memory limit.
-    :param locked: whether the stack's lock exists already, because the bench was up before and nothing changed.
+    :param locked: whether the stack's lock exists already, because the bench has run before and nothing has changed.
     """
     install_packages()
     bench = Bench.load(name) or Bench(name, platform)
@@ -121,7 +122,7 @@ def up(
         emulator.register(bench.id)
     make_ssh_key(bench)
     with ThreadPoolExecutor() as pool:
-        # Each takes minutes with an empty cache: one computes under emulation, and the other downloads and packs.
+        # With an empty cache, each takes minutes: one computes under emulation, the other downloads and packs.
         building = pool.submit(build_mirror, bench.platform)
         tag = image.build(bench.architecture, init)
         building.result()
@@ -172,7 +173,7 @@ def describe(bench: Bench, stack: str) -> str:
 
 
 def write_lock(bench: Bench, inventory: Path, stack: str, **variables: object) -> None:
-    """Resolve a stack of the lab against the mirror, as a site resolves its own against NVIDIA's servers.
+    """Resolve one of the lab's stacks against the mirror, as a site resolves its own against NVIDIA's servers.
 
     :param inventory: the file, not its directory.
     """
@@ -203,14 +204,14 @@ def start(
     options: Sequence[str] = (),
     command: Sequence[str] = INIT_COMMANDS["sshd"],
 ) -> None:
-    """Start the containers of ``hosts``, several at a time, and wait until the sshd of each answers."""
+    """Start the containers of ``hosts``, several at a time, and wait until each sshd answers."""
     gateway = ROOTLESS_GATEWAY if rootless() else bridge_address()
     saving = threading.Lock()
     with ThreadPoolExecutor(STARTERS) as pool:
         started = [pool.submit(_start_container, bench, host, tag, options, command, gateway, saving) for host in hosts]
-        # Wait for all of them, so that started containers are recorded even if one fails.
+        # Wait for all of them, so that those that start are recorded even if one fails.
         problems = [str(problem) for future in started if (problem := future.exception())]
-    # Keep the order of the hosts, whichever came up first.
+    # Keep the order of the hosts, whichever starts first.
     bench.containers = {host: bench.containers[host] for host in sorted(bench.containers)}
     _write_ssh_config(bench)
     bench.save()
@@ -240,7 +241,7 @@ def _start_container(
         host_key = bench.folder / f"{host}_host_key"
         if not host_key.exists():
             run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", host, "-f", host_key)
-        # Write the key before the start, because sshd exits immediately if it is half written.
+        # Write the key before the start, because sshd exits immediately if the key is incomplete.
         image.podman("cp", bench.folder / "id_ed25519.pub", f"{known}:/home/{image.USER}/.ssh/authorized_keys")
         image.podman("cp", host_key, f"{known}:/etc/ssh/ssh_host_ed25519_key")
         image.podman("start", known)
@@ -255,7 +256,7 @@ def _start_container(
 
 
 def _write_ssh_config(bench: Bench) -> None:
-    """Let Ansible, testinfra and a person (`ssh -F … spark01`) reach the containers by name."""
+    """Let Ansible, testinfra and users (`ssh -F … spark01`) reach the containers by name."""
     known_hosts = bench.folder / "known_hosts"
     keys = {host: (bench.folder / f"{host}_host_key.pub").read_text().split()[:2] for host in bench.addresses}
     known_hosts.write_text("".join(f"{host} {' '.join(key)}\n" for host, key in keys.items()))
@@ -274,7 +275,7 @@ def bridge_address() -> str:
 
 
 def _wait_for_sshd(host: str, container: str, address: str, port: int) -> None:
-    """Wait for a running container's sshd, for up to five minutes: it may be emulated on a busy machine."""
+    """Wait up to five minutes for a running container's sshd, which may be emulated on a busy machine."""
     deadline = time.monotonic() + 300
     while not _answers(address, port, expected=b"SSH-"):
         state = image.podman("inspect", container, "--format", "{{.State.Status}}").stdout.strip()
@@ -288,7 +289,7 @@ def _wait_for_sshd(host: str, container: str, address: str, port: int) -> None:
 
 
 def _wait_for_server(address: str, port: int, process: subprocess.Popen[bytes], printed: Path) -> None:
-    """Wait for the mirror's running server, for up to five minutes."""
+    """Wait up to five minutes for the mirror's running server."""
     deadline = time.monotonic() + 300
     while not _answers(address, port):
         if process.poll() is not None or time.monotonic() > deadline:
@@ -298,7 +299,7 @@ def _wait_for_server(address: str, port: int, process: subprocess.Popen[bytes], 
 
 
 def _answers(address: str, port: int, expected: bytes = b"") -> bool:
-    """Tell whether a server accepts connections there and sends ``expected`` without a request."""
+    """Tell whether a server accepts connections and sends ``expected`` without a request."""
     try:
         with socket.create_connection((address, port), timeout=60) as connection:
             return connection.recv(len(expected)) == expected if expected else True
@@ -349,7 +350,7 @@ def serve_mirror(bench: Bench) -> None:
             "--log",
             str(bench.folder / "mirror.log"),
         ]
-        # Write the output to a file, because a reader of `make demo` through a pipe would wait for the server to exit.
+        # Write the output to a file: if it went to a pipe, the reader of `make demo` would wait for the server to exit.
         printed = bench.folder / "mirror.out"
         with printed.open("wb") as stream:
             process = subprocess.Popen(
@@ -382,7 +383,7 @@ def _stop_server(bench: Bench) -> None:
 
 
 def _alive(pid: int) -> bool:
-    """Tell whether ``pid`` is still our server: the number may have been reused by another process."""
+    """Tell whether ``pid`` is still our server: another process may have been given the same pid."""
     try:
         return b"lab.serve" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:

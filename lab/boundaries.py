@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Writes the table of every input from outside in docs/security.md: python -m lab.boundaries."""
+"""Writes the table of all external inputs in docs/security.md: python -m lab.boundaries."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "security.md"
 ROWS = ROOT / "lab" / "boundaries.yml"
 HEADING = "## Every input from outside\n"
-#: The text under the heading, up to the next heading.
+#: The text below the heading, up to the next one.
 SECTION = re.compile(rf"(?<=^{HEADING})(?:(?!## ).*\n)*", re.MULTILINE)
 INTRODUCTION = """
 The table shows who may write each input, who reads it and with which rights, its limits, and the tests that show them.
@@ -33,18 +33,18 @@ also lists the files that read each input: a reader without a row fails `tests/u
 | input | written by | read by | limits | tests |
 |---|---|---|---|---|
 """
-#: {NAME:unit}; a name with a dot is a class's attribute.
+#: {NAME:unit}; a name with a dot is a class attribute.
 LIMIT = re.compile(r"\{([\w.]+):(bytes|seconds|count)\}")
-#: The packages outside the collection, and the directories of their sources.
+#: The packages outside the collection, and the directories with their sources.
 PACKAGES = ("guard/src/", "proof/src/", "cli/")
 
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """An input.
+    """An external input.
 
-    :ivar test: empty if there is no bound.
-    :ivar files: the product's files that read the input.
+    :ivar test: '' if there is no bound.
+    :ivar files: the product files that read the input.
     :ivar parsers: names in PARSERS of tests/unit/parsers.py.
     """
 
@@ -57,9 +57,9 @@ class Row:
     parsers: list[str] = dataclasses.field(default_factory=list)
 
     def line(self) -> str:
-        """Return the input's line in the table.
+        """Return the input's row in the table.
 
-        :raises ValueError: if the bound names a constant that none of the files has.
+        :raises ValueError: if the bound names a constant that is in none of the files.
         """
         bound = LIMIT.sub(lambda match: self._limit(match[1], match[2]), self.bound)
         latest, shown = "", []
@@ -79,7 +79,7 @@ class Row:
 
 
 def module_of(file: str) -> str:
-    """Return the name under which a file of the product is imported."""
+    """Return the name under which a product file is imported."""
     for package in PACKAGES:
         if file.startswith(package):
             return file.removeprefix(package).removesuffix(".py").replace("/", ".")
@@ -87,7 +87,7 @@ def module_of(file: str) -> str:
 
 
 def quantity(value: float, unit: str) -> str:
-    """Return a limit in readable form."""
+    """Return a limit in a readable form."""
     if unit == "seconds":
         return f"{value / 3600:g} h" if value >= 3600 else f"{value:g} s"
     if unit == "bytes":

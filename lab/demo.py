@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The end of `make demo`: prints the results of the report and the second run, and opens the page."""
+"""The end of `make demo`: prints the results from the report and of the second run, and opens the page."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from typing import Any
 
 REPORTS = Path(__file__).parents[1] / "reports"
 HOST = "spark01"
-#: Ansible's last line for a host on which nothing was changed.
+#: Ansible's last line for an unchanged host.
 UNCHANGED = re.compile(rf"^{HOST} .*changed=0 .*unreachable=0 .*failed=0", re.M)
 
 
 def sentence(report: Mapping[str, Any]) -> str:
-    """Return a sentence on the demo's result, according to its report."""
+    """Return a sentence on the demo's result, based on its report."""
     torch = (report.get("software") or {}).get("torch")
     made = f"A simulated Spark has a Python environment with PyTorch {torch or ''}".rstrip()
     compared = [check for check in report["checks"] if check["numeric"] and check["status"] == "pass"]
@@ -37,14 +37,15 @@ def sentence(report: Mapping[str, Any]) -> str:
 
 
 def main() -> int:
-    """Print the sentence and the page, and open the page on a desktop; return 1 if the second run changed something."""
+    """Print the sentence and the page's path, and open the page on a desktop; return 1 if the second run changed
+    something."""
     if not UNCHANGED.search((REPORTS / "second-run.log").read_text(encoding="utf-8", errors="replace")):
         print("demo: the second run changed something", file=sys.stderr)
         return 1
     page = (REPORTS / "index.html").resolve()
     print(f"demo: {sentence(json.loads((REPORTS / f'{HOST}.json').read_text(encoding='utf-8')))}")
     print(f"demo: the page is {page.as_uri()}")
-    # Without a desktop, this would start a text browser or nothing.
+    # Without a desktop, this would start a text browser or do nothing.
     if sys.stdout.isatty() and (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         webbrowser.open(page.as_uri())
     return 0

@@ -1,7 +1,7 @@
-"""ARM64 emulation: qemu-user from Debian 13 and its entry in binfmt_misc, which is restored afterwards.
+"""ARM64 emulation: qemu-user from Debian 13, and its entry in binfmt_misc, which is restored afterwards.
 
-Debian 12 ships qemu 7.2, which runs Python code eight times slower than the qemu 10 used here
-(lab/README.md), so the emulator comes from Debian 13, whatever this machine runs.
+Debian 12 ships qemu 7.2, which runs Python code eight times more slowly than the qemu 10 used here (lab/README.md), so
+the emulator always comes from Debian 13.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from lab.host import LabError, cache_directory, debian_archive, native_architect
 SUITE = "trixie"
 BINFMT = Path("/proc/sys/fs/binfmt_misc")
 ENTRY = "sparkforge-aarch64"
-# The kernel has one entry until it restarts, shared by all users of the machine, each of whom has a separate cache.
+# The kernel keeps one entry until it restarts, shared by all users of the machine, each of whom has a separate cache.
 STATE = Path("/run/sparkforge-lab")
 # Type EM_AARCH64 (0xb7), 64-bit little-endian, ET_EXEC or ET_DYN: the kernel's admin guide, binfmt-misc.
 MAGIC = r"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00"
 MASK = r"\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff"
-# P keeps argv[0]; F opens the emulator now, so that it works inside containers; C honours set-user-ID files
-# (and passes an open one), without which sudo does not work.
+# P keeps argv[0]; F opens the emulator now, so that it works inside containers; C respects set-user-ID files (and
+# passes an open one), without which sudo does not work.
 FLAGS = "PFC"
 
 
 def binary() -> Path:
-    """Return the static qemu-aarch64, fetched from Debian 13's archive the first time."""
+    """Return the static qemu-aarch64, downloaded from Debian 13's archive the first time."""
     target = cache_directory() / "emulator" / "qemu-aarch64"
     if target.exists():
         return target
@@ -87,7 +87,7 @@ def register(user: str) -> None:
             state["mounted"] = True
         if not (BINFMT / ENTRY).exists():
             emulator = binary()
-            # If the machine was restarted since, the recorded state no longer applies.
+            # If the machine has restarted since, the recorded state no longer applies.
             state["users"], state["disabled"] = [], []
             for other in sorted(BINFMT.iterdir()):
                 if other.name in ("register", "status"):

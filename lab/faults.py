@@ -1,6 +1,6 @@
-"""Faults of a bench's host and their repair: death, a lost or slow network, a full disk, a wrong clock.
+"""Faults of a bench's host, and how they are repaired: death, a lost or slow network, a full disk, a wrong clock.
 
-Each affects only the one container: its process, its namespaces, or through its own commands.
+Each affects only one container: its process, its namespaces, or the commands run in it.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from lab import bench as benches, image
 from lab.bench import Bench
 from lab.host import LabError, run
 
-#: libfaketime reads the offset from this file every second, so that running programs follow.
+#: libfaketime reads the offset from this file every second, so that running programs follow it.
 CLOCK = "/etc/faketimerc"
 PRELOAD = "/etc/ld.so.preload"
 
 
 def kill(bench: Bench, host: str) -> None:
-    """Kill a host like a power cut: immediately, and without closing its connections."""
+    """Kill a host as a power cut would: immediately, and without closing its connections."""
     image.podman("kill", "--signal", "KILL", bench.containers[host])
 
 
@@ -28,7 +28,7 @@ def revive(bench: Bench, host: str) -> None:
 
 
 def cut(bench: Bench, host: str, towards: str | None = None) -> None:
-    """Cut a host's network, or its route to one address. Packets are lost without an error."""
+    """Cut a host's network, or its route to one address. Packets are lost without an error message."""
     if towards:
         _in(bench, host, "net", "ip", "route", "replace", "blackhole", f"{towards}/32")
     else:
@@ -47,7 +47,7 @@ def mend(bench: Bench, host: str, towards: str | None = None) -> None:
 
 def throttle(bench: Bench, host: str, kbit: int | None) -> None:
     """Limit a host's receive rate by delaying packets on its link; None removes the limit."""
-    # "2: eth0@if15: <…": the link's other end has number 15 here. /sys would show this machine's links.
+    # "2: eth0@if15: <…": the link's other end has number 15 on this machine. /sys would show this machine's links.
     index = _in(bench, host, "net", "ip", "-o", "link", "show", "eth0").split(":")[1].partition("@if")[2]
     links = [line.split(":")[:2] for line in run("ip", "-o", "link").stdout.splitlines()]
     device = next(name.strip().partition("@")[0] for number, name in links if number == index)
@@ -66,7 +66,7 @@ def received(bench: Bench, host: str) -> int:
 
 
 def limit_disk(bench: Bench, host: str, path: str, free: int) -> None:
-    """Move the content of ``path`` to its own in-memory file system with ``free`` MiB left. Nothing is lost."""
+    """Move the content of ``path`` to a separate in-memory file system with ``free`` MiB left. No data is lost."""
     used = int(execute(bench, host, f"du -sm {shlex.quote(path)}").split()[0])
     copy = f"mkdir -p {path} /mnt/small && mount -t tmpfs -o size={used + free}m,mode=0755 small /mnt/small"
     copy += f" && cp -a {path}/. /mnt/small/ && mount --move /mnt/small {path}"
@@ -74,7 +74,7 @@ def limit_disk(bench: Bench, host: str, path: str, free: int) -> None:
 
 
 def fill(bench: Bench, host: str, path: str, leave: int = 0) -> None:
-    """Fill the disk at ``path`` with a file, except for ``leave`` KiB."""
+    """Fill the disk at ``path`` with a file, leaving ``leave`` KiB."""
     script = f"free=$(df -Pk {path} | awk 'NR==2 {{print $4}}'); fallocate -l $((free - {leave}))K {path}/.filled"
     execute(bench, host, script)
 
@@ -85,7 +85,7 @@ def empty(bench: Bench, host: str, path: str) -> None:
 
 
 def set_clock(bench: Bench, host: str, offset: str | None) -> None:
-    """Shift the clock that every program on a host reads: ``+3d``, ``-2h``; None restores it.
+    """Shift the clock that all programs on a host read: ``+3d``, ``-2h``; None restores it.
 
     Containers share the kernel's clock, so a library that is loaded into each program replaces it.
     """
@@ -104,7 +104,8 @@ def execute(bench: Bench, host: str, script: str) -> str:
 
 
 def _in(bench: Bench, host: str, namespace: str, *command: str, quiet: bool = False) -> str:
-    """Run a command with this machine's rights in a host's namespace; in ``mount`` it is the host's own command."""
+    """Run a command with this machine's privileges in a host's namespace; for ``mount`` it is the host's own
+    command."""
     process = image.podman("inspect", bench.containers[host], "--format", "{{.State.Pid}}").stdout.strip()
     if not Path(f"/proc/{process}/ns").exists():
         raise LabError(f"{host} is not running. Start it again first.")

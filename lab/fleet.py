@@ -1,6 +1,6 @@
-"""A fleet: native containers with a PyTorch that computes, and stacks for it that are built in seconds.
+"""A fleet: native containers with a PyTorch that can compute, and stacks for it that build in seconds.
 
-Every container has this machine's Python and PyTorch mounted read-only; hosts install a wheel of 26 MB.
+All containers have this machine's Python and PyTorch mounted read-only; hosts install a 26 MB wheel.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ WRONG = f"v{TORCH}-wrong"
 
 
 class Stack(NamedTuple):
-    """One of the fleet's stacks: the tag to build, and the version of typing-extensions beside it."""
+    """One of the fleet's stacks: the tag to build, and the version of typing-extensions that accompanies it."""
 
     tag: str
     beside: str = "4.15.0"
 
 
-#: An upgrade goes from the first to any other. The last two need no new build.
+#: An upgrade goes from the first stack to any other. The last two need no new build.
 STACKS = {
     "lab-fleet": Stack(f"v{TORCH}"),
     "lab-fleet-next": Stack(f"v{TORCH}-1"),
@@ -44,7 +44,7 @@ STACKS = {
     "lab-fleet-last": Stack(f"v{TORCH}-1", "4.14.0"),
 }
 PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
-#: Packages that the roles install on every host, that the faults need, and that serve the wheelhouse.
+#: Packages that the roles install on all hosts, that the faults need, and that serve the wheelhouse.
 PACKAGES = "build-essential git cmake ninja-build nginx-light libfaketime rsync".split()
 #: Their paths in the containers.
 PYTHON_HOME, TORCH_HOME = f"/opt/lab/python{PYTHON}", "/opt/lab/site-packages"
@@ -55,7 +55,7 @@ mkdir -p /run/sshd
 exec /usr/sbin/sshd -D -e
 """
 
-# A directory in an image's layer cannot be renamed on an overlay file system, which real hosts do not use.
+# On an overlay file system, which real hosts do not use, a directory in an image's layer cannot be renamed.
 OWN = "cd /opt && cp -a sparkforge own && rm -rf sparkforge && mv own sparkforge"
 
 
@@ -69,7 +69,7 @@ def names(count: int) -> list[str]:
 def up(hosts: list[str], name: str = NAME, folder: Path | None = None) -> Bench:
     """Bring up a fleet and return its bench; ``<folder>/fleet.yml`` describes it.
 
-    :param folder: becomes a copy of the checkout's inventory; by default it is in the bench's own directory.
+    :param folder: where the copy of the checkout's inventory is written; by default, the bench's own directory.
     """
     install_packages()
     bench = Bench.load(name) or Bench(name, "native")
@@ -92,7 +92,7 @@ def inventory(name: str = NAME) -> Path:
 
 
 def join(bench: Bench, hosts: list[str], inventory: Path, like: str | None = None) -> None:
-    """Add hosts to the fleet: in the factory state, or as copies of the host ``like`` in its current state."""
+    """Add hosts to the fleet, either in the factory state or as copies of the host ``like`` in its current state."""
     tag = image.build(bench.architecture, extra=PACKAGES)
     if like:
         tag = f"{image.NAME}:{bench.id}-{like}"
@@ -117,7 +117,7 @@ def write_hosts(bench: Bench, inventory: Path) -> None:
 
 
 def add_stack(bench: Bench, folder: Path, name: str) -> None:
-    """Add one of STACKS and its lock to the inventory, as a site adds its own stack."""
+    """Add one of STACKS and its lock to the inventory, as a site would add its own stack."""
     tag, beside = STACKS[name]
     definition = yaml.safe_load((CHECKOUT / "inventory/stacks/lab-native.yml").read_text())["stack_definition"]
     definition |= {
@@ -143,13 +143,13 @@ def add_stack(bench: Bench, folder: Path, name: str) -> None:
 
 
 def make_sources() -> None:
-    """Create the repository with a tag for each stack, and the wheels that an environment has beside torch."""
+    """Create the repository, with a tag for each stack, and the wheels that an environment contains besides torch."""
     directory = repositories()
     directory.mkdir(parents=True, exist_ok=True)
     with (directory / f"{REPOSITORY}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         partial = directory / f".{REPOSITORY}.partial"
-        # Remove the remains of a killed run, because new commits would be put on top of its commits.
+        # Remove the remains of a killed run, because otherwise new commits would be added on top of its commits.
         shutil.rmtree(partial, ignore_errors=True)
         new = Repository(partial)
         tree = read_tree(TREE)
@@ -184,7 +184,7 @@ def _pip(python: str | Path) -> list[str | Path]:
 
 
 def _python() -> Path:
-    """Return this interpreter's own tree for the containers: Debian 13 has no Python except 3.13."""
+    """Return the directory tree of this interpreter for the containers, because Debian 13 has only Python 3.13."""
     home = Path(sys.base_prefix).resolve()
     if home in (Path("/usr"), Path("/")):
         raise LabError(

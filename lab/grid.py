@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Writes the covering array of the survey's grid to proof/src, where the proof reads it: `python -m lab.grid`.
+"""Writes the covering array for the survey's grid to proof/src, where the proof reads it: `python -m lab.grid`.
 
-Every allowed pair of values of two axes occurs in some row. The rows are chosen greedily: each is the random candidate
-with the most pairs that no earlier row has. The rows of a day follow each other.
+Every allowed pair of values on two axes occurs in at least one row. The rows are chosen greedily: each is the random
+candidate with the most pairs that are not in earlier rows. The rows of one day are consecutive.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from pathlib import Path
 
 PATH = Path(__file__).parents[1] / "proof/src/sparkforge_proof/checks/survey/table.py"
 SEED, CANDIDATES = 4102, 400
-#: Rows of each operator in a default run.
+#: The number of rows for each operator in a default run.
 A_DAY = 5
-#: The first value of each axis is that of a plain call.
+#: On each axis, the first value is that of a plain call.
 AXES = {
     "format": ["float32", "bfloat16", "float16", "complex64"],
     "layout": ["plain", "strided", "transposed", "expanded", "size-one", "offset", "overlapping"],
@@ -31,8 +31,8 @@ AXES = {
     "direction": ["forward", "backward"],
     "threads": ["all", "1", "3"],
 }
-#: Values that never occur together: a gradient for calls that have none, numbers that a format cannot represent, and
-#: empty inputs with ``out=``, which torch 2.13's ``matmul`` does not write.
+#: Values that never occur together: a gradient with calls that have none, numbers with formats that cannot represent
+#: them, and empty inputs with ``out=``, to which torch 2.13's ``matmul`` does not write.
 EXCLUDED = {
     "backward": ["in place", "out=", "NaN", "negative NaN", "infinite", "subnormal", "zero"],
     "empty": ["out=", "NaN", "negative NaN", "infinite", "subnormal", "zero", "large"],
@@ -73,14 +73,14 @@ def all_pairs() -> set[Pair]:
 
 
 def draw(chance: random.Random, missing: set[Pair]) -> Row | None:
-    """Return a random row with one of the missing pairs, or None if the row is not allowed."""
+    """Return a random row that contains one of the missing pairs, or None if the row is not allowed."""
     row = {axis: chance.choice(values) for axis, values in AXES.items()}
     row.update(chance.choice(sorted(missing)))
     return row if is_allowed(list(row.values())) else None
 
 
 def array() -> list[Row]:
-    """Return rows that together have every allowed pair."""
+    """Return rows that together contain every allowed pair."""
     chance, missing = random.Random(SEED), all_pairs()  # noqa: S311 - no secret
     rows: list[Row] = []
     while missing or len(rows) % A_DAY:
@@ -88,13 +88,13 @@ def array() -> list[Row]:
         best = max(candidates, key=lambda row: len(pairs_of(row) & missing))
         rows.append(best)
         missing -= pairs_of(best)
-    # The first rows have the most new pairs, so each day gets some of them.
+    # The first rows have the most new pairs, so distribute them among the days.
     days = len(rows) // A_DAY
     return [row for day in range(days) for row in rows[day::days]]
 
 
 def content() -> str:
-    """Return the source of the module that the proof imports, since a host receives only modules."""
+    """Return the source of the module that the proof imports, because hosts receive only modules."""
     rows = ["".join(str(AXES[axis].index(value)) for axis, value in row.items()) for row in array()]
     axes = "".join(f"    {json.dumps(axis)}: {json.dumps(tuple(values))},\n" for axis, values in AXES.items())
     axes = axes.replace("[", "(").replace("]", ")")

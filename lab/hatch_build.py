@@ -17,16 +17,17 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 
 
 class ProgramsHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Option ``program``: the program whose sources become a package. Without it, each program goes to ``place``."""
+    """Option ``program``: the program whose sources become a package. Without it, all programs are added at
+    ``place``."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add the files to a wheel; an editable wheel imports from the checkout."""
+        """Add the files to a wheel; an editable wheel imports them from the checkout."""
         if version == "editable":
             return
         sys.path.insert(0, str(CHECKOUT))
         from plugins.plugin_utils.programs import PROGRAMS
 
-        # The directory is deleted with this hook, after the archive is written.
+        # The directory is deleted along with this hook, after the archive has been written.
         self.place_of_files = tempfile.TemporaryDirectory(prefix="sparkforge-programs-")
         directory = Path(self.place_of_files.name)
         if "program" in self.config:

@@ -1,4 +1,4 @@
-"""The machine that the lab runs on: its packages, its cache, its Debian archive and its commands."""
+"""The machine on which the lab runs: its packages, its cache, its Debian archive and its commands."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ PACKAGES = [*_COMMON, *"fuse-overlayfs netavark aardvark-dns iptables nftables i
 ROOTLESS_PACKAGES = [*_COMMON, "slirp4netns"]
 
 CHECKOUT = Path(__file__).parents[1]
-#: The kernel's name for a machine -> Debian's and podman's.
+#: The kernel's name for a machine -> the name in Debian and podman.
 DEBIAN_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
-# After `su` without `-`, root has a user's PATH, without the sbin directories in which podman's network code looks
-# for iptables: lab/as_root.
+# After `su` without `-`, root has a user's PATH, without the sbin directories where podman's network code looks for
+# iptables; see lab/as_root.
 os.environ["PATH"] = os.environ.get("PATH", os.defpath) + ":/usr/local/sbin:/usr/sbin:/sbin"
 
 
 class LabError(Exception):
-    """A failure of the lab that a person can act on: one sentence of cause, one of remedy."""
+    """A failure of the lab that the user can fix, with a one-sentence cause and a one-sentence remedy."""
 
 
 def say(text: str) -> None:
@@ -53,7 +53,7 @@ def native_architecture() -> str:
 
 
 def cache_directory() -> Path:
-    """Return the directory, outside any checkout, that stores everything that is slow to create."""
+    """Return the directory, outside any checkout, for everything that is slow to create."""
     default = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "sparkforge"
     directory = Path(os.environ.get("SPARKFORGE_CACHE", default))
     directory.mkdir(parents=True, exist_ok=True)
@@ -61,19 +61,19 @@ def cache_directory() -> Path:
 
 
 def owner() -> str:
-    """Return 6 hexadecimal digits that identify this checkout and the account that uses it, also through sudo."""
+    """Return 6 hexadecimal digits that identify this checkout and the account that uses it, even through sudo."""
     return digest_of(str(CHECKOUT.resolve()), int(os.environ.get("SUDO_UID") or os.getuid()))[:6]
 
 
 def repositories() -> Path:
-    """Return the directory of the git repositories that this checkout's benches serve; it differs between checkouts."""
+    """Return the directory with the git repositories that this checkout's benches serve; each checkout has its own."""
     return cache_directory() / "git" / owner()
 
 
 def run(*command: str | Path, quiet: bool = False, **options: Any) -> subprocess.CompletedProcess[str]:
     """Run a command and return its result.
 
-    :raises LabError: with the end of its output, if it fails.
+    :raises LabError: with the end of the command's output, if it fails.
     """
     argv = [str(word) for word in command]
     done = subprocess.run(argv, text=True, capture_output=True, check=False, **options)
@@ -84,7 +84,8 @@ def run(*command: str | Path, quiet: bool = False, **options: Any) -> subprocess
 
 
 def files() -> list[str]:
-    """Return the paths of the checkout's files that git tracks or would track; an unpacked release has no git."""
+    """Return the paths of the checkout's files that git tracks or would track; an unpacked release does not need
+    git."""
     with tempfile.TemporaryDirectory() as folder:
         git: list[str] = ["git"]
         if not (CHECKOUT / ".git").exists():
@@ -109,12 +110,13 @@ def step(text: str) -> Iterator[None]:
 
 
 def rootless() -> bool:
-    """Tell whether the lab runs without root: podman's containers then have ports on this machine, but no addresses."""
+    """Tell whether the lab runs without root, in which case podman's containers have ports on this machine but no
+    addresses."""
     return os.geteuid() != 0 and bool(os.environ.get("LAB_ROOTLESS"))
 
 
 def require_rootless() -> None:
-    """Check for everything that podman needs without root; only root can provide it.
+    """Check for everything podman needs to run without root; only root can provide it.
 
     :raises LabError: if something is missing.
     """
@@ -134,13 +136,13 @@ def _missing(packages: Iterable[str]) -> list[str]:
 
 
 def install_packages(packages: Iterable[str] = PACKAGES) -> None:
-    """Install the packages that the lab needs from the distribution, once."""
+    """Install, once, the packages that the lab needs from the distribution."""
     if rootless():
         require_rootless()
         return
     if os.geteuid() != 0:
         raise LabError("The lab starts containers with addresses of their own. Run it with lab/as_root.")
-    # Test workers start their benches at the same time, and apt-get does not wait for another process' lock on the
+    # Test workers start their benches at the same time, and apt-get does not wait for another process's lock on the
     # lists.
     with (cache_directory() / "packages.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -154,7 +156,7 @@ def install_packages(packages: Iterable[str] = PACKAGES) -> None:
 
 
 def debian_archive() -> str:
-    """Return the Debian archive in this machine's configuration, or Debian's own."""
+    """Return the Debian archive from this machine's configuration, or Debian's own."""
     if "LAB_DEBIAN_ARCHIVE" in os.environ:
         return os.environ["LAB_DEBIAN_ARCHIVE"]
     sources = [Path("/etc/apt/sources.list"), *sorted(Path("/etc/apt/sources.list.d").glob("*"))]

@@ -2,10 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A stand-in for the Hugging Face hub: serves models to its client from memory, with the faults that a test plants.
+"""A stand-in for the Hugging Face hub: serves models to the hub's client from memory, with the faults that a test
+plants.
 
-Weights come from another server, as the hub's come from a content delivery network. Source for the paths, headers and
-error codes: huggingface_hub 1.17 (hf_api.py, file_download.py, utils/_http.py) and huggingface.co/docs/hub/api.
+Weights come from a second server, as the hub's come from a content delivery network. The paths, headers and error codes
+are from huggingface_hub 1.17 (hf_api.py, file_download.py, utils/_http.py) and huggingface.co/docs/hub/api.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ Handler = http.server.BaseHTTPRequestHandler
 
 @dataclass
 class Model:
-    """A model, and the users that may download it.
+    """A model, and the users who may download it.
 
-    :ivar gated: whether only users who accepted the licence may download; ``members`` are their tokens.
+    :ivar gated: whether only users who have accepted the licence may download; ``members`` are their tokens.
     :ivar served: content that is sent instead of a file's correct content.
     """
 
@@ -40,7 +41,7 @@ class Model:
 
     @functools.cached_property
     def entries(self) -> dict[str, dict[str, t.Any]]:
-        """Each file in the format of the API; weights are in LFS, by sha256."""
+        """Each file in the API's format; weights are in LFS, by sha256."""
         return {name: self._entry(name, content) for name, content in sorted(self.files.items())}
 
     @property
@@ -58,11 +59,11 @@ class Model:
 
 
 class Hub:
-    """The hub and its network.
+    """The hub and its content delivery network.
 
-    ``cuts``: by file, the bytes after which an answer with its content is cut off, one value per answer; ``before``: by
-    file, a function to call before its content is sent; ``down``: the number of requests that fail.
-    ``tokens`` are all valid tokens; ``requests`` are the received requests: method, path, range and authorization.
+    ``cuts``: for each file, the numbers of bytes after which answers with its content are cut off; ``before``: for each
+    file, a function to call before its content is sent; ``down``: the number of requests that will fail. ``tokens``
+    contains all valid tokens; ``requests`` lists the received requests: method, path, range and authorization.
     """
 
     def __init__(self, *models: Model, address: str = "127.0.0.1") -> None:
@@ -81,7 +82,7 @@ class Hub:
             server.server_close()
 
     def ranges(self, name: str) -> list[str]:
-        """Return the byte ranges of the requests for a file, "" for the complete file."""
+        """Return the byte ranges requested of a file; "" means the complete file."""
         return [
             byte_range
             for method, path, byte_range, _who in self.requests

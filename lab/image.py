@@ -18,16 +18,16 @@ SUITE = "trixie"
 REGISTRY_IMAGE = "docker.io/library/debian:trixie-slim"
 NAME = "localhost/sparkforge-lab"
 
-# Packages that a DGX Spark has from the factory and a minimal Debian lacks. Compilers, Python headers and venv are left
+# Packages that a factory-fresh DGX Spark has and a minimal Debian lacks. Compilers, Python headers and venv are left
 # out on purpose, because the collection installs them.
 FACTORY_PACKAGES = "python3 python3-apt openssh-server sudo ca-certificates gpg gpgv iproute2 procps kmod acl".split()
 
-# A Spark runs systemd; most tests do without it, since it takes seconds to start and does not run under emulation.
+# A Spark runs systemd; most tests do without it, because it takes seconds to start and does not run under emulation.
 INIT_PACKAGES = {"sshd": [], "systemd": ["systemd-sysv", "dbus"]}
 
 # Settings that save minutes under emulation: no fsync of each unpacked file, no documentation, and only a few of the
 # 140 certificate authorities, for each of which update-ca-certificates starts several programs. Some, such as ISRG's,
-# are kept, because the file with all authorities must not be empty.
+# are kept, because the file of all authorities must not be empty.
 DPKG_SETTINGS = ["force-unsafe-io", "path-exclude=/usr/share/doc/*", "path-exclude=/usr/share/man/*"]
 FEW_AUTHORITIES = "path-exclude=/usr/share/ca-certificates/mozilla/[!I]*"
 
@@ -49,14 +49,14 @@ def podman(*arguments: str | Path, quiet: bool = False) -> subprocess.CompletedP
     """Run podman with the settings that unprivileged rlimits and cgroup v1 need (lab/README.md)."""
     settings = cache_directory() / "containers.conf"
     text = '[containers]\ndefault_ulimits = []\n[engine]\nruntime = "runc"\ncgroup_manager = "cgroupfs"\n'
-    # Write the file only once: containers that start in parallel read it, and must not find it empty.
+    # Write the file only once: containers that start in parallel read it and must not find it empty.
     if not settings.exists() or settings.read_text() != text:
         settings.write_text(text)
     return run("podman", *arguments, quiet=quiet, env={**os.environ, "CONTAINERS_CONF": str(settings)})
 
 
 def build(architecture: str, init: str = "sshd", extra: Sequence[str] = ()) -> str:
-    """Return the name of the lab's image for ``architecture`` (``amd64`` or ``arm64``), built if missing.
+    """Return the name of the lab's image for ``architecture`` (``amd64`` or ``arm64``), building it if missing.
 
     :param init: the program that its containers start: ``sshd`` or ``systemd``.
     :param extra: packages in addition to the factory's.
@@ -65,14 +65,14 @@ def build(architecture: str, init: str = "sshd", extra: Sequence[str] = ()) -> s
     name = f"{NAME}:{architecture}-{digest_of(SUITE, packages, PROVISION, _dpkg_settings(), architecture)}"
     archive = _archive(name)
     with archive.with_suffix(".lock").open("w") as lock:
-        # Two benches that start at the same time build the image once.
+        # Two benches that start at the same time build the image only once.
         fcntl.flock(lock, fcntl.LOCK_EX)
         _build(name, archive, architecture, packages)
     return name
 
 
 def root_file_system(name: str) -> Path:
-    """Return the archive of an image that :func:`build` named, exported from podman if it is not in the cache."""
+    """Return the archive of an image named by :func:`build`, exporting it from podman if it is not in the cache."""
     archive = _archive(name)
     with archive.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -109,7 +109,7 @@ def _build(name: str, archive: Path, architecture: str, packages: list[str]) -> 
 def _from_registry(architecture: str, packages: list[str], archive: Path) -> bool:
     pulled = podman("pull", "-q", "--arch", architecture, "--retry", "0", REGISTRY_IMAGE, quiet=True)
     if pulled.returncode:
-        # Older podman has no --retry: its refusal and an unreachable registry give the same status.
+        # Older versions of podman lack --retry; their refusal has the same status as an unreachable registry.
         pulled = podman("pull", "-q", "--arch", architecture, REGISTRY_IMAGE, quiet=True)
     if pulled.returncode:
         say("no container registry answers: making it from Debian's archive")
@@ -125,29 +125,30 @@ def _from_registry(architecture: str, packages: list[str], archive: Path) -> boo
 
 
 def _from_archive(architecture: str, packages: list[str], archive: Path) -> None:
-    """Build the image from Debian's packages; without root, in a user namespace, which needs no devices and mounts."""
+    """Build the image from Debian's packages; without root, in a user namespace, where devices and mounts are not
+    needed."""
     arguments = [
         f"--architectures={architecture}",
         f"--include={','.join(packages)}",
         "--variant=minbase",
         "--format=tar",
     ]
-    # mmdebstrap would search binfmt_misc for another entry than emulator.py's, so skip its check.
+    # mmdebstrap would look for a different binfmt_misc entry from emulator.py's, so skip its check.
     arguments += [f"--mode={'unshare' if rootless() else 'root'}", "--skip=check/qemu"]
     arguments += [f"--dpkgopt={setting}" for setting in _dpkg_settings()]
     arguments += [f'--customize-hook=chroot "$1" sh -c {shlex.quote(PROVISION)}']
-    # /tmp may be small. Without root, the files have another account's ids, which cannot enter the cache.
+    # /tmp may be small. Without root, the files have subordinate ids, which cannot access the cache.
     variables = {} if rootless() else {"TMPDIR": str(archive.parent)}
     run("mmdebstrap", *arguments, SUITE, archive, debian_archive(), env={**os.environ, **variables})
 
 
 def _dpkg_settings() -> list[str]:
-    """Return dpkg's settings in the image; an archive reached over TLS needs its certificate authority."""
+    """Return dpkg's settings in the image; an archive reached through TLS needs its certificate authority."""
     return [*DPKG_SETTINGS, *([] if debian_archive().startswith("https:") else [FEW_AUTHORITIES])]
 
 
 def _provision(execute: Callable[..., object], packages: list[str]) -> None:
-    """Turn a container from a registry's image into the equivalent of :func:`_from_archive`'s result."""
+    """Turn a container with a registry's image into the equivalent of :func:`_from_archive`'s result."""
     settings = "\n".join(_dpkg_settings())
     execute("sh", "-c", f"printf '%s\\n' '{settings}' > /etc/dpkg/dpkg.cfg.d/lab")
     execute("apt-get", "update", "-q")

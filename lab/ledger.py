@@ -29,7 +29,7 @@ examples.
 
 
 def page(rules: t.Iterable[t.Mapping[str, t.Any]]) -> str:
-    """Return the page: a section for each rule."""
+    """Return the page, with a section for each rule."""
     return "\n".join([INTRODUCTION, *(section(rule) for rule in rules)])
 
 

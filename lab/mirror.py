@@ -4,13 +4,12 @@
 
 """Build a mirror of NVIDIA's download tree: `python -m lab.mirror --level full|native`.
 
-``full`` contains NVIDIA's own aarch64 libraries, taken from wheels in the package index;
-``native`` contains tiny libraries with the same names for this machine's architecture.
-``mirror_inputs.yml`` maps the inputs to artefacts.
+``full`` contains NVIDIA's own aarch64 libraries, taken from wheels in the package index; ``native`` contains tiny
+libraries with the same names for this machine's architecture. ``mirror_inputs.yml`` maps the inputs to artefacts.
 
-The tree consists of stages, each a directory. A stage is built in a temporary directory, renamed into place, and built
-again only if its inputs or this code changed; the tree replaces the previous one when it is complete.
-Checkouts with other inputs or code have their own trees next to it, since their servers read from them.
+The tree consists of stages, each of which is a directory. A stage is built in a temporary directory, renamed into
+place, and rebuilt only if its inputs or this code have changed; the tree replaces the previous one when it is complete.
+Checkouts with other inputs or code have their own trees next to it, because their servers read from them.
 """
 
 from __future__ import annotations
@@ -44,10 +43,10 @@ INPUTS = Path(__file__).with_name("mirror_inputs.yml")
 README = Path(__file__).with_name("README.md")
 #: The markers around the README's table of real artefacts and stand-ins.
 TABLE_BEGIN, TABLE_END = "<!-- table: begin -->\n", "<!-- table: end -->"
-#: A change in these files invalidates everything that they build.
+#: A change in these files invalidates everything they build.
 CODE = [Path(__file__), *(Path(module.__file__ or "") for module in (packages, stand_ins))]
 SUMMARY = "mirror.json"
-#: NVIDIA's name for its key file; in the lab the file contains the lab's key.
+#: NVIDIA's name for its key file; in the lab, the file contains the lab's key.
 KEY_FILE = "3bf863cc.pub"
 
 Inputs = dict[str, t.Any]
@@ -74,12 +73,12 @@ PLATFORMS = {
 }
 
 
-#: Seconds for which an unused tree is kept even if no server has it open, because a server may be about to start.
+#: The seconds for which an unused tree is kept even if no server has it open, because a server may be about to start.
 KEPT = 3600
 
 
 def tree(level: str) -> Path:
-    """Return the path of this checkout's mirror of a level, for its current inputs and code."""
+    """Return the path of this checkout's mirror at a level, for its current inputs and code."""
     return cache_directory() / "mirror" / f"{level}-{digest_of([_sha256(path) for path in (INPUTS, *CODE)])}"
 
 
@@ -100,7 +99,7 @@ def load_inputs(path: Path = INPUTS) -> Inputs:
         inputs = t.cast(Inputs, yaml.safe_load(path.read_text()))
     except yaml.YAMLError as error:
         raise LabError(f"{path} is not YAML: {error}. Correct the file.") from error
-    # A list inside the list is an alias for another repository's packages.
+    # A nested list is an alias for another repository's packages.
     flat: list[Inputs] = []
     for item in inputs["site_repository"]:
         flat += item if isinstance(item, list) else [item]
@@ -124,7 +123,7 @@ def _all_specs(inputs: Inputs) -> Iterator[Inputs]:
 
 
 class Wheels:
-    """The directory of downloaded wheels: each verified against its sha256, and kept for the next build."""
+    """The directory of downloaded wheels, each verified against its sha256 and kept for the next build."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -134,9 +133,9 @@ class Wheels:
         return self._sources[source]
 
     def fetch(self, pins: Mapping[str, Inputs]) -> None:
-        """Provide every wheel in ``wanted`` (name -> version, file, sha256, size); download the missing ones.
+        """Provide all wheels in ``wanted`` (name -> version, file, sha256, size), downloading the missing ones.
 
-        If a pin has ``name``, that is the project's name, and the key only distinguishes it from others.
+        If a pin has ``name``, that is the project's name, and the key only distinguishes the pin from others.
         """
         self._directory.mkdir(parents=True, exist_ok=True)
         start, fetched = time.monotonic(), 0
@@ -154,7 +153,7 @@ class Wheels:
         say(f"{len(pins)} wheels: {got}, {seconds:.1f} s")
 
     def _download(self, name: str, pin: Inputs, path: Path) -> None:
-        """Let pip fetch a wheel as the user's configuration says, and check it against its pin."""
+        """Let pip download a wheel, as the user's configuration says, and check it against its pin."""
         partial = self._directory / ".partial"
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir()
@@ -168,8 +167,8 @@ class Wheels:
         if tags[4] != "any":
             command += [word for tag in tags[4].split(".") for word in ("--platform", tag)]
             command += ["--python-version", f"{interpreter[0]}.{interpreter[1:]}"]
-        # pip downloads into TMPDIR, where its progress can be measured, whatever its version prints.
-        # PIP_RESUME_RETRIES continues after a broken connection if pip is new enough to support it.
+        # pip downloads into TMPDIR, where its progress can be measured whatever its version prints. PIP_RESUME_RETRIES
+        # resumes after a broken connection if pip is new enough to support it.
         environment = {"PIP_RESUME_RETRIES": "5", **os.environ, "TMPDIR": str(partial)}
         log = partial / "pip.log"
         with log.open("wb") as stream:
@@ -201,7 +200,7 @@ class Wheels:
 
 
 def _size_below(directory: Path) -> int:
-    """Return the size of all files in a directory in which another process works."""
+    """Return the total size of the files in a directory in which another process is working."""
     size = 0
     # os.walk skips a directory that disappears before it is read; Path.rglob does not.
     for folder, _, names in os.walk(directory):
@@ -218,7 +217,7 @@ def _sha256(path: Path) -> str:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold ``path`` as a lock, so that two benches that start together build one mirror."""
+    """Hold ``path`` as a lock, so that two benches that start together build only one mirror."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as handle:
         try:
@@ -243,13 +242,13 @@ class Payloads:
     """The files in packages and archives: the vendor's files, or tiny stand-ins for them."""
 
     def __init__(self, inputs: Inputs, platform: Platform, wheels: Wheels | None) -> None:
-        """:param wheels: None makes every payload a tiny one."""
+        """:param wheels: None to make all payloads tiny."""
         self._inputs = inputs
         self._platform = platform
         self._wheels = wheels
 
     def libraries(self, spec: Inputs, directory: str) -> list[Entry]:
-        """Return ``libx.so.<file_version>`` and the link with the SONAME, for each library in ``spec``."""
+        """Return ``libx.so.<file_version>`` and the link named after the SONAME, for each library in ``spec``."""
         entries = []
         for soname in spec.get("libraries", ()):
             real = f"{_stem(soname)}.so.{spec['file_version']}"
@@ -281,7 +280,7 @@ class Payloads:
         ]
 
     def members(self, spec: Inputs, directory: str) -> list[Entry]:
-        """Return further files from a wheel's library directory: static libraries."""
+        """Return further files from a wheel's library directory, namely static libraries."""
         wheels = self._vendors(spec)
         return [
             Entry(
@@ -323,7 +322,7 @@ def _stem(soname: str) -> str:
 
 
 def make_package(spec: Inputs, payloads: Payloads, inputs: Inputs, platform: Platform) -> Package:
-    """Convert an entry in a repository's list into a package."""
+    """Convert an entry in a repository's list to a package."""
     directories = {key: platform.fill(value) for key, value in inputs["places"][spec.get("place", "system")].items()}
     entries = payloads.libraries(spec, directories["library"])
     entries += payloads.links(spec.get("links", ()), directories["library"])
@@ -365,9 +364,9 @@ def _alternatives(spec: Inputs) -> dict[str, str]:
 
 
 class Stage(t.NamedTuple):
-    """A directory of the tree: ``build`` fills a directory that becomes ``directory``.
+    """A directory in the tree: ``build`` fills a directory that becomes ``directory``.
 
-    ``inputs`` and the code identify the stage; the dict that ``build`` returns goes into the summary.
+    ``inputs`` and the code identify the stage; the dict that ``build`` returns is added to the summary.
     """
 
     name: str
@@ -417,7 +416,7 @@ class Mirror:
             return summary
 
     def _stages(self) -> list[Stage]:
-        """Return every stage, in build order."""
+        """Return all stages, in build order."""
         repository = self._platform.repository
         stages = [
             Stage(
@@ -470,7 +469,7 @@ class Mirror:
         return SigningKey(self._cache / "keys" / f"{name}.asc", f"sparkforge lab mirror, {name}")
 
     def _signing_keys(self) -> dict[str, str]:
-        """Create missing keys; return the digest of each, because a tree depends on its keys."""
+        """Create missing keys; return their digests, because a tree depends on its keys."""
         names = ["cuda", "site"]
         names += [f"cusparselt-{local['version']}" for local in self._inputs["cusparselt_local_repos"]]
         with locked(self._cache / ".lock"):
@@ -521,7 +520,7 @@ class Mirror:
         }
 
     def _local_repository(self, work: Path, local: Inputs) -> dict[str, t.Any]:
-        """Write a .deb that installs a repository: its packages, its index, its key and its apt source."""
+        """Write a .deb that installs a repository with its packages, index, key and apt source."""
         version = local["version"]
         key = self._key(f"cusparselt-{version}")
         inner = work / ".inner"
@@ -635,7 +634,7 @@ class Mirror:
         return entries
 
     def _build_wheels(self) -> dict[str, Inputs]:
-        """Return the pins, by file, of the wheels for this platform's source builds."""
+        """Return the pins, by file, of the wheels for source builds on this platform."""
         pins: list[Inputs] = self._inputs["build_wheels"]
         return {pin["file"]: pin for pin in pins if pin.get("platform", self._platform.redist) == self._platform.redist}
 
@@ -670,7 +669,7 @@ class Mirror:
         return {"wheels_path": "/wheels/", "wheels": wheels, "requirements": requirements}
 
     def _recover(self) -> None:
-        """Finish or undo a replacement of the tree that was interrupted between its two renames."""
+        """Complete or undo a replacement of the tree that was interrupted between its two renames."""
         old = self._output.with_name(self._output.name + ".old")
         if old.exists() and self._output.exists():
             shutil.rmtree(old)
@@ -701,12 +700,13 @@ class Mirror:
         return True
 
     def _others(self) -> list[Path]:
-        """Return the trees of this level from other checkouts, or from this one's past."""
+        """Return the trees of this level from other checkouts, or earlier ones from this checkout."""
         trees = [path.parent for path in self._output.parent.glob(f"{self._level}-*/{SUMMARY}")]
         return [path for path in trees if path != self._output and path.suffix not in (".new", ".old")]
 
     def _prune(self) -> None:
-        """Remove the trees that nobody used for a while and no server has open: a server holds the directory's lock."""
+        """Remove trees that have not been used for a while and that no server has open; a server locks its
+        directory."""
         for other in self._others():
             if time.time() - other.stat().st_mtime < KEPT:
                 continue
@@ -766,7 +766,7 @@ class Mirror:
         shutil.rmtree(old, ignore_errors=True)
 
     def _intact(self, summary: dict[str, t.Any]) -> bool:
-        """Tell whether every file in the summary exists with its size: somebody may have cleaned a cache."""
+        """Tell whether all files in the summary exist with their sizes, because a cache may have been cleaned."""
         for name, size in summary["files"].items():
             path = self._output / name.lstrip("/")
             if not path.is_file() or path.stat().st_size != size:
@@ -806,7 +806,7 @@ def _describe(
 
 
 def _missing_key_notice(name: str, keyring: str) -> str:
-    """Return the postinst that tells the user the remaining steps, as NVIDIA's does."""
+    """Return a postinst that tells the user the remaining steps, as NVIDIA's does."""
     return (
         f"#!/bin/sh\nset -e\nif [ ! -f /usr/share/keyrings/{keyring} ]; then\n"
         f'echo "The public {name} GPG key does not appear to be installed."\n'
@@ -816,7 +816,7 @@ def _missing_key_notice(name: str, keyring: str) -> str:
 
 
 def _place(source: Path, target: Path) -> Path:
-    """Give a file a second path, with a hard link if the file system supports it across the two directories."""
+    """Give a file a second path, using a hard link if the two directories' file systems allow it."""
     try:
         os.link(source, target)
     except OSError:
@@ -834,7 +834,7 @@ def _wheel_key(file: str) -> tuple[str, str]:
 
 
 def _tiny_module(pin: Inputs, platform: str) -> dict[str, str | bytes]:
-    """Return the files of a stand-in wheel: a module with its version, in the form of torch's."""
+    """Return the files of a stand-in wheel: a module with its version, structured like torch's."""
     module, version = pin["module"], pin["version"]
     if module != "torch":
         return {f"{module}/__init__.py": f'__version__ = "{version}"\n'}
@@ -847,7 +847,7 @@ def _tiny_module(pin: Inputs, platform: str) -> dict[str, str | bytes]:
 
 
 def _cmake_package(package: str, version: str, targets: Mapping[str, str]) -> dict[str, str]:
-    """Return an archive's CMake package files: imported targets at paths relative to the files."""
+    """Return an archive's CMake package files, with imported targets at paths relative to them."""
     config = 'get_filename_component(_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)\n'
     for target, soname in targets.items():
         config += (
@@ -875,7 +875,7 @@ def _cmake_package(package: str, version: str, targets: Mapping[str, str]) -> di
 
 
 def stand_in_rows(inputs: Inputs) -> list[dict[str, str]]:
-    """Return one row for each artefact of the level ``full``, telling real files from stand-ins."""
+    """Return a row for each artefact of the level ``full`` that says whether it is real or a stand-in."""
 
     def payload(spec: Inputs) -> str:
         if spec.get("layout"):
@@ -916,7 +916,7 @@ def _named(spec: Inputs) -> dict[str, str]:
 
 
 def stand_ins_table(inputs: Inputs) -> str:
-    """Return the table as Markdown: real rows first, then the packages without payload, grouped."""
+    """Return the table as Markdown: the real artefacts first, then the packages without payload, in groups."""
     rows = stand_in_rows(inputs)
     empty = [row for row in rows if row["payload"] == "stand-in: no payload"]
     lines = [

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A stand-in for a model server: it takes vLLM's command line and middleware, answers /health, reports at / how it was
-started, and at /can the actions that its unit permits.
+"""A stand-in for a model server: it accepts vLLM's command line and middleware, answers /health, returns its start
+parameters at /, and returns at /can the actions that its unit permits.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def probes(model: str) -> dict[str, Callable[[], Any]]:
         "make setuid": make_setuid,
         "make a namespace": unshare,
         "open a raw socket": lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW).close(),
-        # TEST-NET-1 of RFC 5737: if nothing blocks the packet, it is sent and lost.
+        # TEST-NET-1 (RFC 5737): a packet that nothing blocks is sent and lost.
         "leave the host": lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"", ("192.0.2.1", 9)),
         "chroot": lambda: os.chroot("/"),
         "compile": compile_code,
@@ -74,7 +74,7 @@ def probes(model: str) -> dict[str, Callable[[], Any]]:
 
 
 def tried(model: str) -> dict[str, Any]:
-    """Return the outcome of each probe: its result as text, or the name of its error."""
+    """Return each probe's outcome: its result as text, or the name of its error."""
     outcomes: dict[str, Any] = {}
     for name, probe in probes(model).items():
         try:
@@ -89,7 +89,7 @@ def tried(model: str) -> dict[str, Any]:
 
 
 def refusal(middleware: type | None, path: str, headers: Any) -> int | None:
-    """Return the status with which an ASGI middleware answers instead of the application, or None."""
+    """Return the status with which an ASGI middleware answers in place of the application, or None."""
     sent: list[dict[str, Any]] = []
 
     async def application(*_: Any) -> None:
@@ -105,7 +105,7 @@ def refusal(middleware: type | None, path: str, headers: Any) -> int | None:
 
 
 def main() -> None:
-    """Serve until the process is killed; exit immediately if the model's configuration names a cause to crash."""
+    """Serve until the process is killed; exit immediately if the model's configuration names a cause for a crash."""
     parser = argparse.ArgumentParser()
     parser.add_argument("command", choices=["serve"])
     parser.add_argument("model")

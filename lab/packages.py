@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Write Debian packages, redist archives and signed flat apt repositories, byte for byte the same each time.
+"""Write Debian packages, redist archives and signed flat apt repositories that are byte-for-byte reproducible.
 
-All data streams from its source (usually a wheel) to its destination in one pass, hashed on the way: a package
-of 700 MB needs no staging tree, no root and no second read. Sizes are in bytes.
+All data streams from its source (usually a wheel) to its destination in a single pass and is hashed on the way, so a
+700 MB package needs no staging tree, no root and no second read. Sizes are in bytes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from pathlib import Path, PurePosixPath
 
 from lab.host import LabError, require
 
-#: 2025-10-01 00:00 UTC, the time of every member, so that an archive does not change when it is built again.
+#: 2025-10-01 00:00 UTC, the time given to every member, so that an archive does not change when it is rebuilt.
 MEMBER_TIME = 1759276800
 BLOCK = 1 << 20
 
@@ -67,7 +67,7 @@ class FileContent:
 
 
 class WheelMember:
-    """A member of a wheel, inflated while it is read; ``zipfile`` checks its CRC."""
+    """A member of a wheel, decompressed while it is read; ``zipfile`` checks its CRC."""
 
     def __init__(self, wheel: Path, name: str) -> None:
         self.wheel = wheel
@@ -96,7 +96,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Written:
-    """A written file, with its facts for an index or a manifest."""
+    """A written file, with its size and digests for an index or a manifest."""
 
     path: Path
     size: int
@@ -105,7 +105,7 @@ class Written:
 
 
 class HashingSink:
-    """Write to a file and compute its size and digests on the way, without reading it again."""
+    """Writes a file and computes its size and digests on the way, without reading it again."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -129,8 +129,8 @@ class HashingSink:
 class StoredXz:
     """An .xz stream whose LZMA2 chunks are stored, not compressed.
 
-    Any decoder reads it at the speed of a copy. Shared objects full of device code hardly shrink, and under emulation
-    decompressing real chunks takes most of the time.
+    Any decoder reads it as fast as it could copy it. Shared objects full of device code hardly shrink, and under
+    emulation decompressing real chunks would take most of the time.
 
     Layout: https://tukaani.org/xz/xz-file-format.txt, one block, CRC32 (the check that zlib has).
     """
@@ -145,7 +145,7 @@ class StoredXz:
         self._check = 0
         self._uncompressed = 0
         sink.write(b"\xfd7zXZ\x00" + self._FLAGS + _crc32(self._FLAGS))
-        # A header of 12 bytes with one filter (LZMA2) and its only property: a dictionary of 64 KiB.
+        # A 12-byte header with one filter (LZMA2) and its only property, a 64 KiB dictionary.
         header = b"\x02\x00\x21\x01\x08\x00\x00\x00"
         sink.write(header + _crc32(header))
         self._unpadded = len(header) + 4
@@ -174,7 +174,7 @@ class StoredXz:
         parts: list[bytes | memoryview] = []
         for start in range(0, length, self._CHUNK):
             chunk = view[start : start + self._CHUNK]
-            # 1 resets the dictionary, as the first chunk must; 2 does not.
+            # 1 resets the dictionary, which the first chunk must do; 2 does not.
             parts.append(struct.pack(">BH", 1 if self._first else 2, len(chunk) - 1))
             parts.append(chunk)
             self._unpadded += 3 + len(chunk)
@@ -196,11 +196,11 @@ def _multibyte(value: int) -> bytes:
 
 
 class Tar:
-    """A tar stream of ``entries`` in ``root``: sorted, owned by root, every parent directory listed."""
+    """A tar stream of ``entries`` in ``root``: sorted, owned by root, with all parent directories listed."""
 
     def __init__(self, entries: Iterable[Entry], root: str) -> None:
         named = {str(PurePosixPath(root, entry.path)): entry for entry in entries}
-        # dpkg expects ./usr/…, a redist archive <name>/…: PurePosixPath drops the dot, so put it back.
+        # dpkg expects ./usr/…, and a redist archive <name>/…: PurePosixPath drops the dot, so put it back.
         prefix = "./" if root == "." else ""
         parents = {str(parent) for path in named for parent in PurePosixPath(path).parents if str(parent) != "."}
         self._members: list[tuple[bytes, Source | None]] = []
@@ -249,7 +249,7 @@ def _tar_header(name: str, entry: Entry | None = None, *, directory: bool = Fals
 
 
 def write_archive(path: Path, entries: Iterable[Entry]) -> Written:
-    """Write a redist archive: ``NAME.tar.xz`` contains everything in ``NAME/``, as NVIDIA's do."""
+    """Write a redist archive: ``NAME.tar.xz`` contains everything in ``NAME/``, like NVIDIA's."""
     sink = HashingSink(path)
     stream = StoredXz(sink)
     Tar(entries, path.name.removesuffix(".tar.xz")).write_to(stream)
@@ -293,7 +293,7 @@ class Package:
         return "\n".join(lines) + "\n"
 
     def write(self, directory: Path) -> Written:
-        """Write the .deb into ``directory``, uncompressed, which is the fastest to unpack under emulation."""
+        """Write the .deb into ``directory``, uncompressed, which is fastest to unpack under emulation."""
         members = [Entry("control", Content(self.control()))]
         members += [Entry(name, Content(text), mode=0o755) for name, text in self.scripts.items()]
         conffiles = sorted(f"/{entry.path}\n" for entry in self.entries if entry.path.startswith("etc/"))
@@ -304,7 +304,7 @@ class Package:
         sink = HashingSink(directory / self.file_name)
         sink.write(b"!<arch>\n")
         sink.write(_ar_header("debian-binary", 4) + b"2.0\n")
-        # Tar streams are multiples of 512 bytes, so no ar member needs padding.
+        # Tar streams are multiples of 512 bytes, so ar members do not need padding.
         for name, tar in (
             ("control.tar", Tar(members, ".")),
             ("data.tar", Tar(self.entries, ".")),
@@ -373,8 +373,8 @@ class SigningKey:
 
 @contextlib.contextmanager
 def _gpg_home() -> Iterator[t.Callable[..., bytes]]:
-    """Run gpg with a separate home directory, so that it leaves the user's keys alone, and finally stop its agent."""
-    # In /tmp, because a socket's path is limited to 108 bytes, which a cache's path may exceed.
+    """Run gpg with a separate home directory, which leaves the user's keys alone, and stop its agent in the end."""
+    # Use /tmp, because socket paths are limited to 108 bytes, and a cache's path may be longer.
     with tempfile.TemporaryDirectory(prefix="lab-gpg-") as home:
         options = ["--homedir", home, "--batch", "--quiet", "--no-tty", "--passphrase", ""]
 
@@ -407,7 +407,7 @@ def write_repository(
 ) -> list[Path]:
     """Write the indices of a flat repository: Packages, Packages.gz, Release, InRelease, Release.gpg.
 
-    The .deb files must be in ``directory`` already. ``fields`` are Release's first lines (Origin, Label …).
+    The .deb files must already be in ``directory``. ``fields`` are the first lines of Release (Origin, Label …).
     """
     stanzas = [
         f"{package.control()}Filename: ./{written.path.name}\nSize: {written.size}\n"
@@ -417,7 +417,7 @@ def write_repository(
     index = "\n".join(stanzas).encode()
     files = {"Packages": index, "Packages.gz": gzip.compress(index, 9, mtime=MEMBER_TIME)}
     release = "".join(f"{name}: {value}\n" for name, value in fields.items())
-    # One minute in the past: apt refuses a Release from the future, and clocks differ a little between hosts.
+    # Set the date one minute in the past: apt refuses a Release from the future, and hosts' clocks differ a little.
     release += f"Date: {formatdate(time.time() - 60, usegmt=True)}\nSHA256:\n"
     release += "".join(f" {hashlib.sha256(data).hexdigest()} {len(data):>16} {name}\n" for name, data in files.items())
     files["Release"] = release.encode()

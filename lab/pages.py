@@ -13,7 +13,7 @@ import sys
 def write(page: pathlib.Path, text: str, command: str, check: bool) -> int:
     """Write a page, or with ``check`` only tell whether it is current; return the exit status.
 
-    :param command: the module that generates it: ``lab.ledger``.
+    :param command: the module that generates the page, such as ``lab.ledger``.
     """
     if not check:
         page.write_text(text, encoding="utf-8")

@@ -30,12 +30,12 @@ misspelled, the run stops before it does anything.
 
 
 def page(specs: t.Mapping[str, t.Any]) -> str:
-    """Return the page: a table for each playbook."""
+    """Return the page, with a table for each playbook."""
     return "\n".join([INTRODUCTION, *(section(name, specs[name]) for name in sorted(specs))])
 
 
 def section(name: str, spec: t.Mapping[str, t.Any]) -> str:
-    """Return the table for a playbook."""
+    """Return a playbook's table."""
     rows = [
         f"| `{option}` | {default(option_spec)} | {text(option_spec)} |"
         for option, option_spec in spec["options"].items()
@@ -52,7 +52,7 @@ def section(name: str, spec: t.Mapping[str, t.Any]) -> str:
 
 
 def default(option: t.Mapping[str, t.Any]) -> str:
-    """Return the default in the form used in an inventory."""
+    """Return the default as it would be written in an inventory."""
     if option.get("required"):
         return "required"
     if "default" not in option:
@@ -62,7 +62,7 @@ def default(option: t.Mapping[str, t.Any]) -> str:
 
 
 def text(option: t.Mapping[str, t.Any]) -> str:
-    """Return the description in Markdown, with the choices."""
+    """Return the description in Markdown, including the choices."""
     sentences = option["description"] if isinstance(option["description"], list) else [option["description"]]
     choices = [f"One of {', '.join(f'`{choice}`' for choice in option['choices'])}."] if "choices" in option else []
     from ansible_collections.sparkforge.dgx_spark.plugins.lookup.variable_errors import unmarked

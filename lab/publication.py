@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The URL of the published project, and the sentences that contain it: `python -m lab.publication` writes them.
+"""The URL of the published project, and the sentences that contain it; `python -m lab.publication` writes them.
 
-The URL is `repository` in galaxy.yml, which is empty until the project is published; until then no page says where
-to clone, ask or report. lab/site.py and the command sparkforge read it themselves.
+The URL is `repository` in galaxy.yml, which is empty until the project is published; until then, no page says where to
+clone, ask or report. lab/site.py and the sparkforge command read it directly.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 import yaml
 
 CHECKOUT = Path(__file__).parents[1]
-#: This program writes the part of a page between these lines.
+#: This program writes the part of a page between these two lines.
 BEGIN, END = "<!-- published: begin -->\n", "<!-- published: end -->\n"
 FORMS = """\
 ---
@@ -39,7 +39,7 @@ def repository_url() -> str:
 
 
 def texts(url: str) -> dict[str, str]:
-    """Return, by page, the text that depends on the URL."""
+    """Return, for each page, the text that depends on the URL."""
     return {
         ".github/ISSUE_TEMPLATE/config.yml": FORMS + (LINKS.format(place=url) if url else ""),
         "README.md": f"Get it with `git clone {url}`, or unpack a release. Questions: <{url}/issues>.\n"
@@ -61,7 +61,7 @@ person, and nobody else. Say what an attacker controls, what they gain, and how 
 
 
 def page(now: str, text: str) -> str:
-    """Return a page with its part replaced; a YAML page is replaced completely."""
+    """Return a page with its generated part replaced; a YAML page is replaced as a whole."""
     if now.startswith("---"):
         return text
     before, rest = now.split(BEGIN)

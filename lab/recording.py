@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Records the real `make demo` in a terminal, and its page: `make recording`.
+"""Records the real `make demo` in a terminal, and its report page: `make recording`.
 
-asciinema records docs/demo.cast, with every pause cut to a second, and termtosvg draws docs/demo.svg; both are in
-requirements-docs.txt. Chromium draws docs/demo-report.png. This machine's paths are replaced, since they mean nothing
-to a reader.
+asciinema records docs/demo.cast, with every pause cut to at most a second, and termtosvg draws docs/demo.svg; both are
+in requirements-docs.txt. Chromium draws docs/demo-report.png. This machine's paths are replaced, because they would
+mean nothing to a reader.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ ROOT = Path(__file__).parents[1]
 CAST, PICTURE = ROOT / "docs/demo.cast", ROOT / "docs/demo.svg"
 REPORT, PAGE = ROOT / "docs/demo-report.png", ROOT / "reports/spark01.html"
 COLUMNS, ROWS = 100, 28
-#: Seconds: the longest pause, and the shortest and longest time for which a picture is shown.
+#: Times in seconds: the longest pause, and the shortest and longest time for which a picture is shown.
 IDLE, SHORTEST, LONGEST = 1.0, 0.1, 2.0
 
 
 def without_paths(cast: str, home: str, checkout: str) -> str:
-    """Return a recording (asciicast v2: one JSON value per line) with neutral paths for checkout and home.
+    """Return a recording (asciicast v2: one JSON value per line) with neutral paths for the checkout and the home
+    directory.
 
-    :raises ValueError: if it has another format.
+    :raises ValueError: if the recording has another format.
     """
     head, *events = cast.splitlines()
     if json.loads(head).get("version") != 2:
@@ -42,7 +43,7 @@ def without_paths(cast: str, home: str, checkout: str) -> str:
 
 
 def draw_page() -> None:
-    """Draw the page of the demo's host as a picture.
+    """Draw a picture of the report page of the demo's host.
 
     :raises FileNotFoundError: if Chromium is missing.
     """
@@ -57,7 +58,7 @@ def main(platform: str = "native", bench: str = "recording") -> int:
     """Record, draw, and stop the bench; return the exit status of the demo."""
     tools = Path(sys.executable).parent
     demo = f"make --no-print-directory demo PLATFORM={platform} BENCH={bench}"
-    # asciinema exits with 0 whatever the command does.
+    # asciinema exits with 0 whatever the command's status is.
     command = [
         tools / "asciinema", "rec", "--overwrite", "--quiet", "--idle-time-limit", str(IDLE), "--cols", str(COLUMNS),
         "--rows", str(ROWS), "--title", f"make demo PLATFORM={platform}",
@@ -67,7 +68,7 @@ def main(platform: str = "native", bench: str = "recording") -> int:
     try:
         subprocess.run([str(word) for word in command], cwd=ROOT, check=True)
     finally:
-        # Not `make lab-down`, which also stops the fleet's bench.
+        # Do not use `make lab-down`, which would also stop the fleet's bench.
         down = ["lab/as_root", ".venv/bin/python", "-m", "lab", "down", "--bench", bench]
         subprocess.run(down, cwd=ROOT, check=False)
     status = int((ROOT / "dist/recording.status").read_text())

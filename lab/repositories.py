@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Bare git repositories made from trees of files, and git's smart HTTP in front of them.
+"""Bare git repositories created from trees of files, and git's smart HTTP server for them.
 
-The same trees give the same commits on every machine, because author, dates and parents are fixed.
-lab.serve serves a directory of such repositories, read-only, at ``/git/<name>.git``.
+The same trees give the same commits on every machine, because author, dates and parents are fixed. lab.serve serves a
+directory of such repositories, read-only, at ``/git/<name>.git``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from lab.packages import MEMBER_TIME
 
 #: The author of the commits; .invalid is reserved (RFC 2606).
 IDENTITY = "sparkforge lab <lab@sparkforge.invalid>"
-#: Settings of a forge: a client may request any commit by its hash, and a part of the objects.
+#: Settings like a forge's: a client may request any commit by its hash, and only part of the objects.
 SETTINGS = {"uploadpack.allowAnySHA1InWant": "true", "uploadpack.allowFilter": "true", "gc.auto": "0"}
 # The user's and the machine's git configuration must not change the repositories.
 ENVIRONMENT = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
@@ -42,12 +42,12 @@ class Submodule(t.NamedTuple):
     commit: str
 
 
-#: Path -> content. A file that begins with ``#!`` is executable; .gitmodules is written from the submodules.
+#: Path -> content. A file that starts with ``#!`` is executable; .gitmodules is generated from the submodules.
 Tree = Mapping[str, t.Union[bytes, str, Submodule]]
 
 
 def read_tree(*folders: Path) -> dict[str, bytes]:
-    """Return the files in ``folders``; a later directory's file replaces an earlier one's."""
+    """Return the files in ``folders``; files in later directories replace those in earlier ones."""
     tree: dict[str, bytes] = {}
     for folder in folders:
         if not folder.is_dir():
@@ -82,11 +82,11 @@ class Repository:
     ) -> str:
         """Commit the complete ``tree`` on top of ``branch`` and return the commit.
 
-        :param tag: tag the commit; an existing tag moves.
-        :param parent: the parent, instead of the branch's head, which moves to the commit in any case.
+        :param tag: a tag for the commit; an existing tag is moved.
+        :param parent: the commit's parent, instead of the branch's head, which moves to the new commit in any case.
         """
         parent = parent or self.resolve(f"refs/heads/{branch}")
-        # Each commit is a minute later than its parent: dates follow the history, not the clock.
+        # Each commit is dated a minute later than its parent: dates follow the history, not the clock.
         age = int(self.git("rev-list", "--count", parent)) if parent else 0
         who = f"{IDENTITY} {MEMBER_TIME + 60 * age} +0000"
         stream = io.BytesIO()
@@ -115,7 +115,7 @@ class Repository:
         return self.git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", check=False) or None
 
     def references(self) -> str:
-        """Return every branch and tag with its target: equal for equal repositories."""
+        """Return all branches and tags with their targets; they are equal for equal repositories."""
         return self.git("for-each-ref", "--format=%(objectname) %(refname)")
 
     def git(self, *arguments: str, input: bytes | None = None, check: bool = True) -> str:
@@ -133,8 +133,7 @@ class Repository:
 def write_sdist(directory: Path, name: str, version: str, tree: Mapping[str, bytes]) -> Path:
     """Write ``<name>-<version>.tar.gz``, a source distribution, and return its path.
 
-    The data is stored, not compressed, because deflate's output differs between versions of zlib, but its sha256 must
-    not.
+    The data is stored uncompressed, because deflate's output differs between versions of zlib, but the sha256 must not.
     """
     stem = f"{name}-{version}"
     members = {**tree, "PKG-INFO": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".encode()}
@@ -157,7 +156,7 @@ def sha256(path: Path) -> str:
 
 
 class Answer(t.NamedTuple):
-    """Git's answer to a request; ``body`` is positioned at its beginning and is ``size`` bytes long."""
+    """Git's answer to a request; ``body`` is positioned at its start and has ``size`` bytes."""
 
     status: int
     headers: dict[str, str]
@@ -177,7 +176,7 @@ class GitBackend:
         self.directory = directory.resolve()
 
     def handles(self, method: str, path: str, query: str) -> bool:
-        """Tell whether the request (its path without ``/git``) comes from a client that fetches."""
+        """Tell whether a request (its path without ``/git``) comes from a client that fetches."""
         match = self._REQUESTS.fullmatch(path)
         if not match or ".." in path.split("/") or not (self.directory / match["name"] / "HEAD").is_file():
             return False
@@ -186,11 +185,11 @@ class GitBackend:
         return method == "POST"
 
     def answer(self, method: str, path: str, query: str, headers: Message, body: bytes) -> Answer:
-        """Let git answer. The body is a temporary file that is deleted when it is closed."""
+        """Let git answer. The body is a temporary file, which is deleted when closed."""
         environment = {
             **_environment(),
-            # The server may run as root while a person owns the repositories. Only git 2.38 and newer read this setting
-            # here.
+            # The server may run as root while another user owns the repositories. Only git 2.38 and newer read this
+            # setting here.
             "GIT_CONFIG_COUNT": "1",
             "GIT_CONFIG_KEY_0": "safe.directory",
             "GIT_CONFIG_VALUE_0": "*",
@@ -202,7 +201,7 @@ class GitBackend:
             "CONTENT_TYPE": headers.get("Content-Type", ""),
             "CONTENT_LENGTH": str(len(body)),
             "HTTP_CONTENT_ENCODING": headers.get("Content-Encoding", ""),
-            # With version 2 of the protocol, a client need not be sent every branch and tag.
+            # With protocol version 2, a client need not be sent all branches and tags.
             "GIT_PROTOCOL": headers.get("Git-Protocol", ""),
             "REMOTE_ADDR": "lab",
         }

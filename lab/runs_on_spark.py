@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Writes docs/runs-on-spark.md from today's answers by playbooks/inspect.yml: python -m lab.runs_on_spark.
+"""Writes docs/runs-on-spark.md from today's answers of playbooks/inspect.yml: python -m lab.runs_on_spark.
 
-It queries the package index and fetches some gigabytes, a wheel at a time, of which only the findings are kept.
+It queries the package index and downloads several gigabytes, one wheel at a time, and keeps only the findings.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def ask(requirement: str) -> dict[str, t.Any]:
 
 
 def row(requirement: str, result: t.Mapping[str, t.Any]) -> str:
-    """Return the line for a requirement: the findings against it, and notes on the package itself."""
+    """Return the row for a requirement: the findings against it, and notes on the package itself."""
     own = [package for package in result["packages"] if package["asked"]]
     names = {package["name"] for package in own}
     why = [

@@ -4,8 +4,8 @@
 
 """Serve a mirror over HTTPS and HTTP: `python -m lab.serve --root DIR --bind ADDRESS --port PORT …`.
 
-Static files with Range, If-Range, conditional requests and keep-alive; git repositories in /git/ (lab.repositories).
-:class:`MirrorServer` is the same server for tests, on 127.0.0.1, and can be told to misbehave.
+It serves static files with Range, If-Range, conditional requests and keep-alive, and git repositories at /git/
+(lab.repositories). :class:`MirrorServer` is the same server for tests, on 127.0.0.1, and can be told to misbehave.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from lab.repositories import GitBackend
 
 BLOCK = 1 << 18
 LOG = logging.getLogger("lab.serve")
-#: apt and pip keep a connection open between files; a disappeared host must not occupy a thread forever.
+#: apt and pip keep a connection open between files; a host that disappears must not occupy a thread forever.
 IDLE_SECONDS = 60
 CONTENT_TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -57,7 +57,7 @@ CONTENT_TYPES = {
 
 @dataclass(frozen=True)
 class Certificate:
-    """Paths of a server certificate, its key and the CA that clients trust."""
+    """Paths of a server certificate, its key, and the CA that clients trust."""
 
     certificate: Path
     key: Path
@@ -65,9 +65,9 @@ class Certificate:
 
 
 def make_certificate(directory: Path, names: t.Sequence[str]) -> Certificate:
-    """Return a certificate for ``names`` (host names and addresses), created unless an existing one covers them.
+    """Return a certificate for ``names`` (host names and addresses), creating it unless an existing one covers them.
 
-    The CA stays the same as long as ``directory`` exists, so that hosts keep trusting it.
+    The CA remains the same as long as ``directory`` exists, so that hosts continue to trust it.
     """
     paths = Certificate(directory / "mirror.pem", directory / "mirror.key", directory / "ca.pem")
     ensure_certificate(paths, names)
@@ -125,7 +125,7 @@ def _builder(
         .issuer_name(issuer)
         .public_key(key)
         .serial_number(x509.random_serial_number())
-        # Valid since yesterday, because clocks differ between hosts.
+        # Make it valid from yesterday, because clocks differ between hosts.
         .not_valid_before(now - datetime.timedelta(days=1))
         .not_valid_after(now + datetime.timedelta(days=days))
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
@@ -181,13 +181,13 @@ class Fault:
 
     :param status: answer with this status instead of the file.
     :param body: send these bytes instead of the file's.
-    :param headers: headers of that answer, for example a Location.
-    :param corrupt: flip a bit in the byte at this offset of the file, or in its last byte.
-    :param truncate: announce the complete file, send this many bytes and close the connection.
+    :param headers: headers of that answer, such as a Location.
+    :param corrupt: flip a bit in the file's byte at this offset, or in its last byte.
+    :param truncate: announce the complete file, but close the connection after this many bytes.
     :param delay: seconds to wait before the answer.
     :param rate: bytes per second.
-    :param ignore_range: send the complete file, whatever Range requests.
-    :param times: the number of requests that are answered this way; None is all.
+    :param ignore_range: send the complete file, whatever range is requested.
+    :param times: the number of requests that are answered this way; None means all.
     """
 
     status: int | None = None
@@ -203,7 +203,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Request:
-    """An answered request. ``range`` is the header's value or an empty string."""
+    """An answered request. ``range`` is the header's value or ''."""
 
     method: str
     path: str
@@ -249,7 +249,7 @@ class _Server(ThreadingHTTPServer):
             LOG.exception("%s", client_address[0])
 
     def take_fault(self, path: str) -> Fault:
-        """Return the misbehaviour for ``path`` this time; a default Fault is a normal answer."""
+        """Return the misbehaviour for ``path`` this time; a default Fault means a normal answer."""
         with self.lock:
             for pattern, fault in self.faults.items():
                 if fnmatch.fnmatch(path, pattern) and fault.times != 0:
@@ -263,7 +263,8 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "sparkforge-lab"
     sys_version = ""
-    # Headers and a small body are separate packets, which must not wait for the client's acknowledgement.
+    # Headers and a small body are separate packets, and the second must not wait until the client acknowledges the
+    # first.
     disable_nagle_algorithm = True
     server: _Server
 
@@ -282,7 +283,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, *, send_body: bool) -> None:
         url = urllib.parse.urlsplit(self.path)
         path = urllib.parse.unquote(url.path)
-        # Read the body before answering: its rest would be parsed as the next request.
+        # Read the body before answering, because unread bytes would be parsed as the next request.
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         fault = self.server.take_fault(path)
         if fault.delay:
@@ -307,14 +308,15 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_file(file, stream, fault, send_body)
 
     def _find(self, path: str) -> Path | None:
-        """Return the file for ``path``: inside the root, not hidden; for a directory, its index page."""
+        """Return the file for ``path``, which must be inside the root and not hidden; for a directory, return its index
+        page."""
         parts = path.split("/")
         # A flat repository's index contains ./NAME, and apt requests exactly that.
         if any(part.startswith(".") and part != "." for part in parts) or "\0" in path:
             return None
         root = self.server.root
         if self.server.git and path.startswith("/git/"):
-            # Archives are next to the repositories; only git serves files in the repositories.
+            # Archives are next to the repositories, whose own files only git serves.
             if any(part.endswith(".git") for part in parts):
                 return None
             root, path = self.server.git.directory, path.removeprefix("/git")
@@ -358,7 +360,7 @@ class _Handler(BaseHTTPRequestHandler):
         if fault.truncate is not None and fault.truncate < end - start:
             end = start + fault.truncate
             self.close_connection = True
-        # A socket's sendfile does not accept an empty range.
+        # A socket's sendfile does not accept empty ranges.
         if start < end:
             self._copy(_corrupt(stream, fault.corrupt) if fault.corrupt is not None else stream, start, end, fault.rate)
 
@@ -372,7 +374,7 @@ class _Handler(BaseHTTPRequestHandler):
             return False
 
     def _range(self, size: int, etag: str, modified: str) -> tuple[int, int] | None:
-        """Return the single requested range as start and end; None is the complete file."""
+        """Return the start and end of the single requested range; None means the complete file."""
         condition = self.headers.get("If-Range")
         if condition is not None and condition not in (etag, modified):
             return None
@@ -392,7 +394,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.sendfile(stream, start, end - start)
             return
         stream.seek(start)
-        # Send a twentieth of a second's worth at a time, so that the rate is slow from the first byte on.
+        # Send the amount for a twentieth of a second at a time, so that the transfer is slow from the first byte.
         block = BLOCK if rate is None else max(1, int(rate / 20))
         while start < end:
             data = stream.read(min(block, end - start))
@@ -441,8 +443,8 @@ def tls_context(certificate: Path, key: Path) -> ssl.SSLContext:
 class MirrorServer:
     """A server for tests: ``with MirrorServer(root) as server: fetch(server.url + "/x")``.
 
-    With a certificate it serves HTTPS, and clients have to trust ``ca``. ``git`` is a directory of repositories, served
-    at /git/. ``requests`` lists the answered requests; :meth:`fault` makes a path misbehave.
+    With a certificate it serves HTTPS, and clients must trust ``ca``. ``git`` is a directory of repositories, served at
+    /git/. ``requests`` lists the answered requests; :meth:`fault` makes a path misbehave.
     """
 
     def __init__(
@@ -470,7 +472,7 @@ class MirrorServer:
             return list(self._server.requests)
 
     def fault(self, pattern: str, **how: t.Any) -> None:
-        """Let paths that match ``pattern`` (a shell pattern) misbehave; see :class:`Fault` for ``how``."""
+        """Make paths that match ``pattern`` (a shell pattern) misbehave; see :class:`Fault` for ``how``."""
         with self._server.lock:
             self._server.faults[pattern] = Fault(**how)
 
@@ -524,7 +526,7 @@ def main(argv: list[str] | None = None) -> int:
 def _serve(arguments: argparse.Namespace) -> None:
     if not arguments.root.is_dir():
         raise LabError(f"{arguments.root} is not a directory. Build the mirror with `python -m lab.mirror`.")
-    # Hold the lock until this process exits: another checkout's build removes trees that no server has open
+    # Hold the lock until this process exits, because another checkout's build removes trees that no server has open
     # (lab.mirror).
     fcntl.flock(os.open(arguments.root, os.O_RDONLY), fcntl.LOCK_SH)
     context = None

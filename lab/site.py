@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Build the documentation's site in dist/docs/html: `make docs`.
+"""Build the documentation site in dist/docs/html: `make docs`.
 
-The written pages are laid out as in the checkout, so that their links need no change. In addition there is a page for
+The handwritten pages keep their layout from the checkout, so that their links need not change. There is also a page for
 each failure in the table of diagnoses and, from antsibull-docs, one for each module, filter, lookup and role. Then
-sphinx builds the site with every warning as an error, and each link within the site is checked.
+sphinx builds the site, treating warnings as errors, and all links within the site are checked.
 """
 
 from __future__ import annotations
@@ -93,13 +93,13 @@ docs/status
 """
 
 
-#: Labels in Ansible's own documentation to which antsibull-docs refers, and their pages on its site.
+#: Labels in Ansible's own documentation that antsibull-docs refers to, and their pages on Ansible's site.
 ANSIBLE = {
     "common_return_values": "reference_appendices/common_return_values.html",
     "ansible_configuration_settings": "reference_appendices/config.html",
     "action_plugins": "plugins/action.html",
 }
-#: The theme shows a page's contents next to it, and replaces a second table of contents with an error.
+#: The theme shows a page's contents next to it, and replaces any other table of contents with an error.
 CONTENTS = re.compile(r"^\.\. contents::\n(?:[ ]+:.*\n)*", re.M)
 MODULE = re.compile(r"ansible_collections\.ansible\.builtin\.(\w+_module)\b")
 
@@ -128,18 +128,18 @@ def without_contents(made: Path) -> None:
 
 
 def written() -> list[str]:
-    """Return the written pages, by path in the checkout."""
+    """Return the handwritten pages, by their paths in the checkout."""
     return [name for name in host.files() if name.endswith(".md") and not name.startswith((".", "tests/"))]
 
 
 def page(name: str, source: Path) -> str:
-    """Return a page's text; copy linked files into ``source``, and link directories to the repository."""
+    """Return a page's text; copy linked files to ``source``, and point links to directories at the repository."""
     url = publication.repository_url()
 
     def target(match: re.Match[str]) -> str:
         path = ((ROOT / name).parent / unquote(match[2])).resolve()
         if path.is_dir():
-            # The site has no page for it, and an unpublished repository cannot be linked.
+            # The site has no page for it, and an unpublished repository cannot be linked to.
             return f"[{match[1]}]({url}/tree/main/{path.relative_to(ROOT)})" if url else match[1]
         if path.is_file() and path.suffix != ".md":
             copy = source / path.relative_to(ROOT)
@@ -151,7 +151,7 @@ def page(name: str, source: Path) -> str:
 
 
 def failures(source: Path) -> None:
-    """Write a page for each failure, and instead of docs/troubleshooting.md the page that lists them."""
+    """Write a page for each failure, and a page that lists them in place of docs/troubleshooting.md."""
     folder = source / "docs/failures"
     folder.mkdir(parents=True)
     parts = [troubleshooting.INTRODUCTION]
@@ -167,7 +167,7 @@ def failures(source: Path) -> None:
 
 
 def index(names: Iterable[str]) -> str:
-    """Return the first page, which lists every other page in its section."""
+    """Return the start page, which lists all other pages by section."""
     listed = (
         "README docs/tutorial docs/owner docs/fleet docs/serving docs/offline docs/developer docs/scale"
         " docs/troubleshooting docs/concepts docs/security docs/reference"
@@ -198,7 +198,7 @@ class _Page(HTMLParser):
 
 
 def broken(html: Path) -> tuple[int, int, list[str]]:
-    """Check each link within the site.
+    """Check all links within the site.
 
     :returns: the number of pages, the number of such links, and the broken links.
     """
@@ -217,7 +217,7 @@ def broken(html: Path) -> tuple[int, int, list[str]]:
 
 
 def tool(name: str, *arguments: str | Path) -> bool:
-    """Run a tool from this Python's environment; report its failure."""
+    """Run a tool from this Python's environment and report a failure."""
     command = [Path(sys.executable).with_name(name), *arguments]
     status = subprocess.run(command, cwd=ROOT, check=False).returncode
     if status != 0:
@@ -226,7 +226,7 @@ def tool(name: str, *arguments: str | Path) -> bool:
 
 
 def main() -> int:
-    """Rebuild the site; report an invalid page or a broken link and return 1."""
+    """Rebuild the site; if a page is invalid or a link is broken, report it and return 1."""
     source, html = SITE / "source", SITE / "html"
     shutil.rmtree(SITE, ignore_errors=True)
     source.mkdir(parents=True)

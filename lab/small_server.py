@@ -2,9 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A small correct model server for tests: a Llama computed with torch as engines do, with faults that can be planted.
+"""A small, correct model server for tests: a Llama that computes with torch as engines do, with faults that can be
+planted.
 
-It has pages of 16 tokens, chunks of 64, batches, and a prefix cache; it answers ``/v1/completions`` and
+It has pages of 16 tokens, chunks of 64, batches, and a prefix cache, and answers ``/v1/completions`` and
 ``/v1/chat/completions`` in vLLM's format. It needs torch, safetensors and transformers' tokenizer.
 """
 
@@ -64,7 +65,7 @@ class Sequence:
 
 
 class Engine:
-    """Computes texts together, page by page."""
+    """Computes several texts together, page by page."""
 
     def __init__(self, path: Path, dtype: torch.dtype, fault: str, fp8: bool, device: str) -> None:
         self.fault, self.dtype, self.device = fault, dtype, device
@@ -82,14 +83,14 @@ class Engine:
         rope = self.config["rope_parameters"]
         factor = 1.0 if fault == "rope_scaling" else rope.get("factor", 1.0)
         self.steps = rope["rope_theta"] ** (-torch.arange(0, self.head, 2) / self.head) / factor
-        # Keys and values by page; the dimensions are layer, key or value, token, head, number.
+        # Keys and values for each page; the dimensions are layer, key or value, token, head, and number.
         self.cache: dict[int, torch.Tensor] = {}
         self.known: dict[str, int] = {}
         self.waiting: queue.Queue[Sequence] = queue.Queue()
         threading.Thread(target=self.run, daemon=True).start()
 
     def answer(self, ids: list[int], options: dict[str, Any]) -> Sequence:
-        """Wait until a text is answered."""
+        """Queue a text and wait for its answer."""
         sequence = Sequence(list(ids), len(ids), options)
         seed = options.get("seed")
         sequence.draw = random.Random(None if seed is None or self.fault == "seed" else seed)  # noqa: S311 - draws tokens
@@ -98,8 +99,8 @@ class Engine:
         return sequence
 
     def run(self) -> None:
-        """Compute as long as there are texts: all running texts take a step together."""
-        # The default device is set per thread.
+        """Compute as long as there are texts; in each step, all running texts advance together."""
+        # The default device must be set in each thread.
         torch.set_default_device(self.device)
         running: list[Sequence] = []
         while True:
@@ -116,7 +117,7 @@ class Engine:
                 sequence.ready.set()
 
     def step(self, running: list[Sequence]) -> None:
-        """Advance every text by a chunk or a token."""
+        """Advance each text by a chunk or a token."""
         for sequence in running:
             if not sequence.pages:
                 self.find_pages(sequence)
@@ -138,7 +139,7 @@ class Engine:
                 self.extend(sequence, rows[-1])
 
     def find_pages(self, sequence: Sequence) -> None:
-        """Assign pages to a text: known ones and new ones."""
+        """Assign pages to a text, both cached and new ones."""
         digest = ""
         for start in range(0, len(sequence.ids) + sequence.options["max_tokens"] + 1, PAGE):
             part = sequence.ids[start : start + PAGE]
@@ -172,7 +173,7 @@ class Engine:
         return wide.to(self.dtype) * self.weights[name]
 
     def forward(self, running: list[Sequence], spans: list[tuple[int, int]], tokens: list[int]) -> torch.Tensor:
-        """Return the log-probabilities after each token in each text's span."""
+        """Return the log-probabilities after each token in the span of each text."""
         x = self.weights["model.embed_tokens.weight"][torch.tensor(tokens)]
         positions = torch.cat([torch.arange(start, end) for start, end in spans])
         angles = (positions[:, None] * self.steps).float()
@@ -199,7 +200,7 @@ class Engine:
         return f.linear(self.norm(x, "model.norm.weight"), self.weights["lm_head.weight"]).float().log_softmax(-1)
 
     def store(self, sequence: Sequence, layer: int, start: int, k: torch.Tensor, v: torch.Tensor) -> None:
-        """Write keys and values into a text's pages."""
+        """Write keys and values to a text's pages."""
         for offset in range(len(k)):
             page, slot = divmod(start + offset, PAGE)
             self.cache[sequence.pages[page]][layer, 0, slot] = k[offset]
@@ -208,7 +209,7 @@ class Engine:
     def attend(
         self, running: list[Sequence], number: int, layer: int, span: tuple[int, int], q: torch.Tensor
     ) -> torch.Tensor:
-        """Return the attention of a span of a text over itself and everything before it."""
+        """Return the attention of a text's span to itself and everything before it."""
         start, end = span
         pages = running[number].pages[: -(-end // PAGE)]
         if self.fault == "neighbours_cache" and len(running) > 1 and end > PAGE:
@@ -350,7 +351,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send(200, self.form(sequence, chat, asked))
 
     def text(self, sequence: Sequence) -> str:
-        """Return what was generated, up to what it was to stop at."""
+        """Return the generated text, up to its stop string."""
         text = str(self.engine.tokenizer.decode(sequence.ids[sequence.prompt :], skip_special_tokens=True))
         for word in sequence.options["stop"] if sequence.finish == "stop" else ():
             text = text.partition(word)[0]

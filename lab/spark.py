@@ -14,7 +14,7 @@ from pathlib import Path
 from sparkforge import Exit
 from sparkforge.questions import has_terminal
 
-#: The demo, with the variables that were passed to this make (through MAKEFLAGS).
+#: The demo, with the variables passed to this make (through MAKEFLAGS).
 SIMULATED = ["make", "--no-print-directory", "demo"]
 SETUP = Path(sys.executable).with_name("sparkforge")
 
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str]) -> int:
         say(".venv/bin/sparkforge setup --host NAME --user NAME --accept-nvidia-license --method wheels --no-password")
         return simulated()
     code = subprocess.run([SETUP, "setup", *arguments], check=False).returncode
-    # A Mac has no Linux containers, and a user who named a Spark wants that Spark.
+    # A Mac cannot run Linux containers, and a user who named a Spark does not want a simulated one.
     if code != Exit.NO_SPARK or arguments or not sys.platform.startswith("linux"):
         return code
     say("sparkforge is .venv/bin/sparkforge here. On the Spark itself: .venv/bin/sparkforge setup --host localhost.")

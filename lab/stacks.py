@@ -4,8 +4,8 @@
 
 """Writes the lists of the shipped stacks: python -m lab.stacks.
 
-These are the table in docs/reference.md and the identities in tests/golden/identities.json. A new stack needs only two
-files written by hand, its definition and its lock.
+These lists are the table in docs/reference.md and the identities in tests/golden/identities.json. A new stack needs
+only two handwritten files, its definition and its lock.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ PAGE = ROOT / "docs" / "reference.md"
 STACKS = ROOT / "roles" / "stack" / "vars"
 DEFAULTS = ROOT / "roles" / "stack" / "defaults" / "main.yml"
 IDENTITIES = ROOT / "tests" / "golden" / "identities.json"
-#: The table, up to the empty line after it.
+#: The table, up to the blank line after it.
 TABLE = re.compile(r"(?<=^\| stack \| what it is \| methods \|\n\|---\|---\|---\|\n)(?:\|.*\n)*", re.MULTILINE)
 
 
 def rows() -> str:
-    """Return the table's rows: name, description and the methods for which the shipped lock is complete."""
+    """Return the table's rows: name, description, and the methods for which the shipped lock is complete."""
     from tests.golden import test_identities as golden
 
     default = yaml.safe_load(DEFAULTS.read_text(encoding="utf-8"))["stack_default"]
@@ -47,14 +47,15 @@ def rows() -> str:
 def _method(name: str, method: str, missing: list[str]) -> str:
     if not missing:
         return f"`{method}`"
-    # A stack without a source for its units is not meant to be built, and one without wheels not to be installed.
+    # A stack without sources for its units is not meant to be built, and one without wheels is not meant to be
+    # installed.
     if any("is not known" in problem for problem in missing):
         return f"`{method}` after `playbooks/lock.yml -e stack_name={name}`: {', '.join(missing)}"
     return ""
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Write both, or with ``--check`` only report files that are not current."""
+    """Write both lists, or with ``--check`` only report files that are not current."""
     parser = argparse.ArgumentParser(prog="python -m lab.stacks", description="Write what lists the shipped stacks.")
     parser.add_argument("--check", action="store_true", help="only tell whether they are current")
     check = parser.parse_args(argv).check

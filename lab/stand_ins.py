@@ -2,9 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tiny artefacts that stand in for large ones: shared objects with the right SONAME and NEEDED, and wheels.
+"""Tiny stand-ins for large artefacts: shared objects with the right SONAME and NEEDED, and wheels.
 
-They are written without a compiler, so that each architecture can create them for both, always byte for byte the same.
+They are written without a compiler, so that either architecture can create them for both, always byte for byte the
+same.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _MACHINES = {
     "linux-x86_64": (62, bytes.fromhex("31c0c3")),  # xor eax, eax; ret
 }
 _DT_NEEDED, _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ, _DT_SYMENT, _DT_SONAME = 1, 4, 5, 6, 10, 11, 14
-#: The largest page size of both architectures: segments with different permissions are at least this far apart.
+#: The largest page size of both architectures; segments with different permissions are at least this far apart.
 _PAGE = 0x10000
 _DATA_OFFSET = 0x400
 #: A symbol that every stand-in exports, so that it can be told from the vendor's library.
@@ -31,7 +32,7 @@ SYMBOL = "sparkforge_stand_in"
 
 
 def shared_object(platform: str, soname: str, needed: Iterable[str] = ()) -> bytes:
-    """Return an ELF shared object that the loader opens and the linker links with: one function, no relocations.
+    """Return an ELF shared object with one function and no relocations that can be loaded and linked.
 
     :param platform: ``linux-sbsa`` or ``linux-x86_64``.
     :param needed: SONAMEs that the loader must find; ``libc.so.6`` is always included.
@@ -55,7 +56,7 @@ def shared_object(platform: str, soname: str, needed: Iterable[str] = ()) -> byt
     symbols_at = hash_at + 24
     strings_at = symbols_at + len(symbols)
     read_only_end = strings_at + len(strings)
-    # The loader writes into the dynamic section, so it needs a separate writable segment.
+    # The loader writes to the dynamic section, so that needs a separate writable segment.
     data_offset = max(_DATA_OFFSET, -(-read_only_end // 16) * 16)
     dynamic = b"".join(
         struct.pack("<QQ", tag, value)
@@ -97,7 +98,7 @@ def shared_object(platform: str, soname: str, needed: Iterable[str] = ()) -> byt
 
 
 class _Sections(t.NamedTuple):
-    """Section headers after their names; ``offset`` is the headers' position in the file."""
+    """Section headers, after their names; ``offset`` is the headers' position in the file."""
 
     data: bytes
     offset: int

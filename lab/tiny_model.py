@@ -4,8 +4,8 @@
 
 """Create a tiny model with random weights and a tokenizer: `python -m lab.tiny_model FAMILY PATH [SEED]`.
 
-Its numbers depend on all of their inputs: attention is sharp, layers do not cancel, and scores differ by a few units.
-With the initial values of a training run, all tokens would be nearly as likely, and every fault within rounding.
+Its results depend on all inputs: attention is sharp, layers do not cancel out, and scores differ by a few units. With a
+training run's initial values, all tokens would be almost equally likely, and any fault would be within rounding.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import sys
 import typing as t
 
-#: By family, the class of transformers' configuration and its settings beyond :data:`_COMMON`.
+#: For each family, the class of transformers' configuration, and its settings in addition to :data:`_COMMON`.
 FAMILIES: dict[str, tuple[str, dict[str, t.Any]]] = {
     "llama": ("LlamaConfig", {"rope_parameters": {"rope_type": "linear", "factor": 2.0, "rope_theta": 10000.0}}),
     "mistral": ("MistralConfig", {"sliding_window": None}),
@@ -49,7 +49,7 @@ _SENTENCES = (
 
 
 def make(path: str, family: str = "llama", seed: int = 0, dtype: str = "bfloat16") -> None:
-    """Write a model into a new directory."""
+    """Write a model to a new directory."""
     if os.path.isdir(path) and os.listdir(path):
         sys.exit(f"{path} is not empty.")
     import torch
@@ -75,10 +75,10 @@ def _drawn(label: str, weight: t.Any) -> t.Any:
     if "embed_tokens" in label:
         return noise
     if weight.dim() == 1:
-        # A norm's weight: Gemma adds one to the stored value, so a value around zero acts as one around one.
+        # A norm's weight: Gemma adds one to the stored value, so a stored value around zero has the effect of one.
         around = 0.0 if float(weight.detach().abs().max()) == 0 else 1.0
         return around + noise / 8
-    # Expert weights in gpt-oss are transposed.
+    # gpt-oss stores its expert weights transposed.
     fan_in = weight.shape[-2] if weight.dim() == 3 and "bias" not in label else weight.shape[-1]
     gain = 2.0 if "q_proj" in label or "k_proj" in label or "lm_head" in label else 1.2
     return noise * (0.1 if "bias" in label or "sinks" in label else gain / fan_in**0.5)

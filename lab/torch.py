@@ -1,6 +1,6 @@
-"""The package index's PyTorch for the CPU, with which the fleet's hosts and the proof's tests compute.
+"""The CPU build of PyTorch from the package index, used by the fleet's hosts and the proof's tests.
 
-Also transformers, which the proof of a served model needs.
+The module also provides transformers, which the proof of a served model needs.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ TRANSFORMERS = "5.24.0"
 
 
 def environment() -> Path:
-    """Return a virtual environment with PyTorch from the cache, created if missing: a minute and a gigabyte."""
+    """Return a cached virtual environment with PyTorch, creating it if missing (about a minute and 1 GB)."""
     return _made(f"torch/{VERSION}", REQUIREMENTS)
 
 
 def with_transformers() -> Path:
-    """Return an environment with transformers that also sees PyTorch's packages."""
+    """Return an environment with transformers that also uses PyTorch's packages."""
     base = next((environment() / "lib").glob("python3*/site-packages"))
     return _made(f"transformers/{TRANSFORMERS}-torch{VERSION}", (f"transformers=={TRANSFORMERS}",), base)
 

@@ -35,14 +35,15 @@ examples in `lab/diagnoses/`. To add a failure, add both; `__init__.py` in `rule
 """
 
 
-#: Each rule of a topic with its examples.
+#: Each rule in a topic, with its examples.
 Rules = list[tuple[t.Any, list[str]]]
 
 
 def examples(topic: types.ModuleType) -> dict[str, list[str]]:
-    """Return the log lines that each rule of a topic must recognize, by rule name.
+    """Return the log lines that each rule in a topic must recognise, by rule name.
 
-    Under ``[rule]``, the file has ``from`` and the printing program for each example, followed by the indented lines.
+    Below ``[rule]``, the file has ``from`` and the program that printed it for each example, followed by the indented
+    lines.
     """
     text = (EXAMPLES / f"{topic.__name__.rpartition('.')[2]}.txt").read_text(encoding="utf-8")
     return {
@@ -55,7 +56,7 @@ def examples(topic: types.ModuleType) -> dict[str, list[str]]:
 
 
 def page(topics: t.Iterable[tuple[types.ModuleType, Rules]]) -> str:
-    """Return the page: a chapter for each topic, and in it a section for each of its rules."""
+    """Return the page: a chapter for each topic, with a section for each of its rules."""
     parts = [INTRODUCTION]
     for topic, rules in topics:
         title, _blank, about = chapter(topic)
@@ -65,19 +66,19 @@ def page(topics: t.Iterable[tuple[types.ModuleType, Rules]]) -> str:
 
 
 def chapter(topic: types.ModuleType) -> tuple[str, str, str]:
-    """Return the title of a topic, a blank line, and its description."""
+    """Return a topic's title, a blank line, and its description."""
     return inspect.cleandoc(topic.__doc__ or "").partition("\n\n")
 
 
 def _reader() -> types.ModuleType:
-    """Return the module that removes the prefixes of lines."""
+    """Return the module that removes prefixes from lines."""
     from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import lines
 
     return lines
 
 
 def topics() -> list[tuple[types.ModuleType, Rules]]:
-    """Return the topics in the table, each with its rules and their examples."""
+    """Return the table's topics, each with its rules and their examples."""
     sys.path.insert(0, str(ROOT / ".collections"))
     from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import names, scan, table
 
@@ -88,7 +89,7 @@ def topics() -> list[tuple[types.ModuleType, Rules]]:
 
 
 def section(rule: t.Any, examples: t.Sequence[str]) -> str:
-    """Return the examples of a rule, and cause and remedy of its first example."""
+    """Return a rule's examples, and the cause and remedy for its first example."""
     lines = "\n".join(textwrap.dedent(example) for example in examples)
     match = rule.regex.search(examples[0]) or rule.regex.search(_reader().lines_of_process(examples[0]))
     cause, remedy = rule.explain(rule.groups(match))

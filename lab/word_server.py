@@ -2,11 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A language model with 40 words and a server for it, in process and without torch, with faults seen in real servers.
+"""A language model with 40 words and a server for it, both in-process and without torch, with faults seen in real
+servers.
 
-Its numbers depend on the complete preceding text, differ by rounding with the rest of the batch, and repeat themselves
-as trained models do. It answers in vLLM's format. ``FAULTS`` lists the faults that can be planted;
-proof/tests/unit/served_reports.yml names the reporters of similar ones.
+Its results depend on the complete preceding text, vary by rounding with the rest of the batch, and tend to repeat, as
+trained models' do. It answers in vLLM's format. ``FAULTS`` lists the faults that can be planted;
+proof/tests/unit/served_reports.yml names the users who reported similar ones.
 """
 
 from __future__ import annotations
@@ -78,14 +79,14 @@ FAULTS = {
 
 
 def log_softmax(scores: list[float]) -> list[float]:
-    """Return scores as log-probabilities."""
+    """Convert scores to log-probabilities."""
     most = max(scores)
     total = most + math.log(sum(math.exp(score - most) for score in scores))
     return [score - total for score in scores]
 
 
 class Model:
-    """The exact numbers.
+    """The model with exact results.
 
     :ivar texts: the text of each token.
     """
@@ -103,11 +104,11 @@ class Model:
         self.texts = [""] * FIRST + [f" {letters[at % 26]}{letters[at * 7 % 26]}{at}" for at in range(FIRST, SIZE)]
 
     def scores(self, ids: tuple[int, ...]) -> list[float]:
-        """Return the scores of the token after a text."""
+        """Return the scores for the token that follows a text."""
         return self.rows(ids)[-1]
 
     def rows(self, ids: tuple[int, ...], first: int = -1) -> list[list[float]]:
-        """Return the scores after each token from a position on, by default after the last."""
+        """Return the scores after each token from a position onwards, by default only after the last."""
         first = len(ids) - 1 if first < 0 else first
         start = len(ids) - 1 if first == len(ids) - 1 and ids[:-1] in self.states else 0
         state, rows = self.states[ids[:-1]] if start else [0.0] * SIZE, []
@@ -119,14 +120,14 @@ class Model:
             for earlier in range(position):
                 if ids[earlier] == token:
                     row[ids[earlier + 1]] += 0.8
-            # Texts end only by chance, because otherwise every answer would be short.
+            # Texts end only by chance, because otherwise all answers would be short.
             rows.append([score - 4 if number < FIRST else score for number, score in enumerate(row)])
         if len(self.states) > 2000:
             self.states.clear()
         self.states[ids] = state
         return rows
 
-    # Methods of a tokenizer
+    # Methods that a tokenizer has
 
     def __call__(self, text: str) -> Any:
         ids = [BEGIN, *(FIRST + ord(letter) % (SIZE - FIRST) for letter in text)]
@@ -148,7 +149,7 @@ class Model:
 
 
 class Reference:
-    """The exact numbers in the form of a :class:`reference.Reference`, and the size of their rounding errors."""
+    """The exact results in the form of a :class:`reference.Reference`, with the size of their rounding errors."""
 
     def __init__(self, model: Model, noise: float = 0.02) -> None:
         self.tokenizer, self.noise, self.form = model, noise, types.SimpleNamespace(name="bf16")
@@ -163,7 +164,7 @@ class Reference:
         return {}
 
     def score(self, asked: Any, trials: int = 4, drawn: float = 0) -> list[dict[int, Any]]:
-        """Return the numbers for the positions of texts."""
+        """Return the reference's scores for the given token positions in each text."""
         return [self.positions(ids, named, drawn) for ids, named in asked]
 
     def positions(self, ids: tuple[int, ...], named: Any, drawn: float) -> dict[int, Any]:
@@ -176,17 +177,17 @@ class Reference:
             mean = sum(share * value for share, value in zip(p, row))
             variance = sum(share * (value - mean) ** 2 for share, value in zip(p, row))
             numbers = {token: row[token] for token in tokens}
-            # A log-probability moves with its own score and with the sum over all, which follows the likeliest ones.
+            # A log-probability varies with its own score and with the sum of all, which the likeliest ones dominate.
             sigma = self.noise * math.sqrt(1 + sum(math.exp(2 * value) for value in row))
             numbers_at[at] = types.SimpleNamespace(logprobs=numbers, sigma=sigma, moments=(mean, variance, mean))
         return numbers_at
 
 
 class Server:
-    """A server that answers in place of an :class:`Endpoint`.
+    """A server that stands in for an :class:`Endpoint`.
 
     :param noise: the standard deviation of a score's rounding error.
-    :param way: servers with different values round differently.
+    :param way: a seed; servers with different values round differently.
     """
 
     def __init__(self, model: Model, fault: str = "", noise: float = 0.02, way: str = "", engine: str = "vllm") -> None:
@@ -255,7 +256,7 @@ class Request:
         self.draw = random.Random(None if self.fault == "seed_ignored" else seed)  # noqa: S311 - draws tokens
 
     def visible_tokens(self, ids: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the tokens that the model reads for a text."""
+        """Return those tokens of a text that the model reads."""
         if self.fault == "window":
             return ids[-48:]
         if self.fault == "chunk" and len(ids) > 64:
@@ -276,7 +277,7 @@ class Request:
         return [score + draw.gauss(0, self.server.noise) + size * (token % 5 - 2) for token, score in enumerate(row)]
 
     def with_penalties(self, row: list[float], generated: tuple[int, ...]) -> list[float]:
-        """Return scores after penalties."""
+        """Return scores with penalties applied."""
         asked = {} if self.fault == "penalties_ignored" else self.body
         if self.fault == "penalty_of_neighbour":
             asked = next((body for _ids, body in self.beside if body.get("frequency_penalty")), asked)
@@ -293,7 +294,7 @@ class Request:
         return row
 
     def choose(self, row: list[float], generated: tuple[int, ...]) -> tuple[int, list[float]]:
-        """Return the next token and the reported numbers."""
+        """Return the next token and the numbers to report."""
         reported, fault, asked = row, self.fault, self.body
         bias = {} if fault == "bias_ignored" else asked.get("logit_bias") or {}
         row = [score + bias.get(str(token), 0) for token, score in enumerate(row)]
@@ -366,7 +367,7 @@ class Request:
         return tokens, rows, text, "stop" if self.fault == "finish_stop" else "length"
 
     def text_until(self, text: str, stop: str) -> str:
-        """Return the part of a text that is sent after a stop string ended it."""
+        """Return the part of a text that is sent after a stop string has ended it."""
         at = text.index(stop)
         if self.fault == "stop_included":
             return text[: at + len(stop)]
@@ -375,7 +376,7 @@ class Request:
         return text[: at + 1] if self.fault == "stop_leaks_streamed" and self.body.get("stream") else text[:at]
 
     def prompt_rows(self) -> list[list[float] | None]:
-        """Return the numbers of the prompt's own tokens."""
+        """Return the numbers for the prompt's own tokens."""
         ids = self.visible_tokens(self.prompt)
         rows = [log_softmax(self.with_rounding(ids[: at + 1], row)) for at, row in enumerate(self.model.rows(ids, 0))]
         if self.fault == "echo_shifted":

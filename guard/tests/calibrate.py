@@ -1,8 +1,8 @@
-"""Compare admission's estimate with torch's memory on a GPU for a decoder with random weights and a KV cache.
+"""Compare admission's estimate with torch's memory on a GPU, for a decoder with random weights and a KV cache.
 
 ``calibrate.py all`` prints a line of JSON for each of 12 pairs of model and data type, each run in a separate process;
-``calibrate.py cpu`` does the same for small models without a GPU and measures the memory of the process. The model's
-directory has a real config and real headers; its data is a hole in a file. It needs torch.
+``calibrate.py cpu`` does the same for small models without a GPU and measures the process's memory. The model's
+directory has a real config and real headers; its data is a hole in a file. The program needs torch.
 """
 
 import json
@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-#: Layers, hidden, inner, heads, heads of keys, width of a head, vocabulary; batch and length.
+#: Layers, hidden size, inner size, heads, key heads, head size, vocabulary; batch and length.
 SIZES = {
     "1B": ((16, 2048, 8192, 32, 8, 64, 128256), 8, 2048),
     "3B": ((28, 3072, 8192, 24, 8, 128, 128256), 8, 2048),
@@ -29,7 +29,7 @@ BYTES = {"F32": 4, "BF16": 2, "F8_E4M3": 1}
 
 
 def shapes(size: str) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of a decoder's tensors with Llama's names."""
+    """Return the shapes of a decoder's tensors, with Llama's names."""
     layers, hidden, inner, heads, keys, width, vocabulary = SIZES[size][0]
     tensors: dict[str, tuple[int, ...]] = {
         "model.embed_tokens.weight": (vocabulary, hidden),
@@ -71,7 +71,7 @@ def write(size: str, kind: str, folder: Path, kept: tuple[str, ...] = ()) -> Non
 
 
 def status(name: str, path: str = "/proc/self/status") -> int:
-    """Return a field of a status or meminfo file in bytes."""
+    """Return a field of a status or meminfo file, in bytes."""
     fields = dict(line.split(":", 1) for line in Path(path).read_text().splitlines())
     return int(fields[name].split()[0]) << 10
 

@@ -1,9 +1,9 @@
-"""An actor in the virtual machine, which allocates memory like a plain process, a GPU process or a page cache.
+"""An actor in the virtual machine that allocates memory like a plain process, a GPU process or a page cache.
 
-``eat.py NAME KIND MEGABYTES RATE [deaf]``: RATE in MB/s, 0 for as fast as possible. A GPU process owns kernel memory
-(maps of bpf(2)) that, as on a GB10, neither its figures nor /proc/meminfo show. Other kinds hide their memory: "memfd"
-writes a memory file without mapping it, "file" leaves a file in a tmpfs, the first thread of "leaderless" exits, and a
-"crowd" is many processes in separate groups.
+``eat.py NAME KIND MEGABYTES RATE [deaf]``: RATE is in MB/s; 0 means as fast as possible. A GPU process owns kernel
+memory (bpf(2) maps) that, as on a GB10, is shown neither in its own figures nor in /proc/meminfo. Other kinds hide
+their memory: "memfd" writes a memory file without mapping it, "file" leaves a file in a tmpfs, the first thread of
+"leaderless" exits, and a "crowd" is many processes in separate groups.
 """
 
 import ctypes
@@ -17,15 +17,15 @@ import time
 
 MIB = 1 << 20
 CHUNK = 4 * MIB
-#: Numbers of processes in a data loader and a crowd.
+#: The number of processes in a data loader and in a crowd.
 WORKERS, CROWD = 20, 70
 #: System call numbers of bpf(2), and of exit(2), which exits a single thread.
 BPF, EXIT = {"x86_64": (321, 60), "aarch64": (280, 93)}[platform.machine()]
 
 
 def take_of_gpu() -> None:
-    """Make the kernel allocate a chunk for this process; wait while there is no memory."""
-    # BPF_MAP_CREATE: an array with values of a MiB.
+    """Make the kernel allocate a chunk for this process; retry while no memory is available."""
+    # BPF_MAP_CREATE: an array with values of 1 MiB.
     attributes = struct.pack("5I", 2, 4, MIB, CHUNK // MIB, 0).ljust(128, b"\0")
     while ctypes.CDLL(None).syscall(BPF, 0, attributes, len(attributes)) < 0:
         time.sleep(0.02)
@@ -54,7 +54,7 @@ def take(kind: str, megabytes: str, rate: str, *options: str) -> None:
         folder = "/mnt" if kind == "cache" else "/tmp"
         target = os.open(f"{folder}/{os.getpid()}.cache", os.O_CREAT | os.O_WRONLY)
     if kind in ("workers", "crowd"):
-        # Like a data loader, start all of them at once, each with its share.
+        # Like a data loader, start all processes at once, each with its share.
         count = WORKERS if kind == "workers" else CROWD
         goal, speed = goal // (count + 1), speed / (count + 1)
         for _ in range(count):

@@ -1,9 +1,9 @@
 """Compare admission's estimate with the memory of llama.cpp's server on a host without a GPU.
 
-``PYTHONPATH=.:guard/src PYTHON -m guard.tests.engines`` prints a line of JSON for each model and length. PYTHON has
-llama-cpp-python, its server's packages and gguf. The models have random weights. The server answers a request whose
-prompt is longer than its batch; then its memory is read (``VmHWM`` of all its processes, including mapped files). The
-comparison leaves out the memory without a model, and CUDA's context, which a CPU does not have.
+``PYTHONPATH=.:guard/src PYTHON -m guard.tests.engines`` prints a line of JSON for each model and length. PYTHON must
+have llama-cpp-python with its server's packages, and gguf. The models have random weights. The server answers a request
+whose prompt is longer than its batch, and then its memory is read (``VmHWM`` of all its processes, including mapped
+files). The comparison excludes the memory used without a model, and CUDA's context, which does not exist on a CPU.
 """
 
 import json
@@ -19,12 +19,12 @@ from typing import Any
 
 from guard.tests import calibrate
 
-#: Model, type of the weights, context length, and flash attention.
+#: The model, the type of its weights, the context length, and whether flash attention is on.
 LLAMA = (
     ("0.1B", "F16", 2048, "on"), ("0.1B", "F16", 16384, "off"), ("0.3B", "Q8_0", 8192, "on"),
     ("0.3B", "F16", 4096, "off"), ("0.5B", "F16", 4096, "on"), ("0.5B", "Q8_0", 32768, "off"),
 )  # fmt: skip
-#: A line in llama.cpp's log about an allocated buffer.
+#: A line in llama.cpp's log that reports an allocated buffer.
 TAKEN = re.compile(r"(\w+) buffer size = +([\d.]+) MiB")
 SIZES = {
     "0.1B": (12, 768, 3072, 12, 12, 64, 32000),
@@ -35,7 +35,7 @@ PROMPT = "a" * 900
 
 
 def write_gguf(path: Path, size: str, kind: str) -> None:
-    """Write a model with Llama's architecture and a vocabulary of bytes and invented words."""
+    """Write a model with Llama's architecture and a vocabulary of bytes and made-up words."""
     import gguf
     import numpy
 
@@ -82,7 +82,7 @@ def write_gguf(path: Path, size: str, kind: str) -> None:
 
 
 def complete(folder: Path, **more: Any) -> None:
-    """Add the keys to a config that transformers needs besides the sizes, by default those of Llama."""
+    """Add the keys other than sizes that transformers requires in a config, by default Llama's."""
     path = folder / "config.json"
     usual = {
         "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu", "rms_norm_eps": 1e-5,
@@ -152,7 +152,8 @@ def imported(module: str) -> int:
 def measure(size: str, kind: str, length: int, flash: str, folder: Path) -> dict[str, Any]:
     """Measure llama.cpp's library in its Python server.
 
-    The buffers in its log count, because a GPU's driver allocates them at once and a CPU's kernel only written pages.
+    Add the buffer sizes from its log: a GPU driver allocates buffers up front, but on a CPU the kernel allocates only
+    the pages that are written.
     """
     from sparkforge_guard import admission
 

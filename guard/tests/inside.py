@@ -1,6 +1,6 @@
-"""The first process in the virtual machine: run each scenario and print its result as a line of JSON.
+"""The first process in the virtual machine: runs each scenario and prints its result as a line of JSON.
 
-wanted.json in the same folder has the mode (guard, none or earlyoom) and the names of the scenarios.
+wanted.json in the same directory has the mode (guard, none or earlyoom) and the names of the scenarios.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ HERE = Path(__file__).parent
 CGROUP = Path("/sys/fs/cgroup")
 NVML = Path("/run/nvml.json")
 ACTS = Path("/run/guard/acts.jsonl")
-#: Time limit of a scenario in seconds, and the percentage of memory below which the guard acts.
+#: A scenario's time limit in seconds, and the percentage of memory below which the guard acts.
 LONGEST, ASK = 40.0, 6.0
 SHELL = ["/bin/sh", "-c", "echo alive"]
 
@@ -43,7 +43,7 @@ def available() -> tuple[int, int]:
 
 
 class Answer(socketserver.BaseRequestHandler):
-    """Answers each connection as sshd does, with a fork and a program."""
+    """Answers each connection as sshd does, by forking and running a program."""
 
     def handle(self) -> None:
         self.request.sendall(subprocess.run(SHELL, capture_output=True, check=False).stdout)
@@ -61,7 +61,7 @@ class Sampler(threading.Thread):
     def __init__(self) -> None:
         super().__init__(daemon=True)
         self.least, self.gap, self.short, self.stopped = 1.0, 0.0, 0.0, False
-        #: Time of the first sample below ``ASK``, and the seconds below it.
+        #: The time of the first sample below ``ASK``, and the seconds spent below it.
         self.first, self.below = 0.0, 0.0
 
     def run(self) -> None:
@@ -86,7 +86,7 @@ class Run:
         self.processes: list[tuple[Actor, subprocess.Popen[bytes]]] = []
 
     def start(self, actor: Actor) -> None:
-        """Start an actor in its control group: a unit of the system, or a path."""
+        """Start an actor in its control group, given as a system unit or a path."""
         group = CGROUP / "system.slice" / (actor.unit or "other.scope")
         if "/" in actor.unit:
             group = CGROUP / actor.unit.lstrip("/")
@@ -110,7 +110,7 @@ class Run:
             self.processes.append((actor, subprocess.Popen(command, preexec_fn=enter, stdout=subprocess.PIPE)))
 
     def write_nvml(self) -> None:
-        """Write the memory of each GPU process as NVML would report it."""
+        """Write each GPU process's memory as NVML would report it."""
         held = {}
         for actor, process in self.processes:
             if actor.kind == "gpu" and process.poll() is None:
@@ -123,7 +123,7 @@ class Run:
         partial.rename(NVML)
 
     def wait(self, seconds: float) -> None:
-        """Wait, and write NVML's figures meanwhile."""
+        """Wait, and keep writing NVML's figures."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             self.write_nvml()
@@ -160,7 +160,7 @@ class Run:
         sampler.stopped = True
         accounts = {actor.uid: actor.name for actor, _process in self.processes if actor.uid}
         victims, acts = acted(sampler, {process.pid: actor.name for actor, process in self.processes}, accounts)
-        # A killed process that has not exited yet counts as gone.
+        # A killed process counts as gone even if it has not exited yet.
         names = sorted({actor.name for actor, process in self.processes if process.poll() is not None} | victims)
         right, wrong = self.scenario.right, [name for name in names if name not in self.scenario.right]
         asked = not self.scenario.asked or acts.get("first", "ask") == "ask"
@@ -173,7 +173,7 @@ class Run:
         return row
 
     def clean(self) -> None:
-        """Kill all processes of the scenario and remove their files."""
+        """Kill all of the scenario's processes and remove their files."""
         for directory in (*(CGROUP / "system.slice").glob("*"), CGROUP / "user.slice"):
             if directory.is_dir():
                 (directory / "cgroup.kill").write_text("1")
@@ -186,10 +186,10 @@ class Run:
 
 
 def acted(sampler: Sampler, actors: dict[int, str], accounts: dict[int, str]) -> tuple[set[str], dict[str, Any]]:
-    """Return the killed actors and figures about the guard's acts, such as its reaction time.
+    """Return the killed actors, and figures about the guard's acts such as its reaction time.
 
     :param actors: the actors' names by PID, because a new process is still called python3.
-    :param accounts: the actors' names by account, for processes that an actor started.
+    :param accounts: the actors' names by account, for processes that an actor has started.
     """
     if not ACTS.exists():
         return set(), {}
@@ -211,7 +211,7 @@ def acted(sampler: Sampler, actors: dict[int, str], accounts: dict[int, str]) ->
 
 
 def reap() -> None:
-    """Reap orphans as systemd does, because each zombie of a fork bomb holds a kernel stack."""
+    """Reap orphans as systemd does, because each zombie of a fork bomb keeps a kernel stack."""
     while True:
         try:
             os.waitpid(-1, 0)
@@ -220,7 +220,7 @@ def reap() -> None:
 
 
 def swap(kind: str, on: bool) -> None:
-    """Turn swap on or off: on the disk, or 1 GiB in zram."""
+    """Turn swap on or off, either on the disk or as 1 GiB in zram."""
     device = {"disk": "/dev/vda", "zram": "/dev/zram0"}[kind]
     if on:
         if kind == "zram":
@@ -246,7 +246,7 @@ def watcher(mode: str) -> subprocess.Popen[bytes] | None:
     }  # fmt: skip
 
     def limit() -> None:
-        # The limits of the unit, see install.py.
+        # The unit's limits; see install.py.
         resource.setrlimit(resource.RLIMIT_RTTIME, (5_000_000, 20_000_000))
         os.nice(-20)
 

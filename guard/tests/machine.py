@@ -1,4 +1,4 @@
-"""A host made of files for the tests of the guard: a /proc with memory figures and processes."""
+"""A host made of files, for the guard's tests: a /proc with memory figures and processes."""
 
 import shutil
 import signal
@@ -12,7 +12,7 @@ TOTAL = 120 * GIB
 
 
 class Machine:
-    """A host of 120 GiB whose processes exit on a signal, except for ``deaf`` ones on SIGTERM."""
+    """A host with 120 GiB whose processes exit on a signal, except that ``deaf`` ones ignore SIGTERM."""
 
     SESSION = "session-1.scope"
 
@@ -21,7 +21,7 @@ class Machine:
         self.sent: list[tuple[int, int]] = []
         self.acts: list[watch.Act] = []
         self.sizes: dict[int, int] = {}
-        #: The account of each process, and the bytes of shared memory.
+        #: Each process's account, and the bytes of shared memory.
         self.accounts: dict[int, int] = {}
         self.shared = 0
         proc.mkdir()
@@ -31,16 +31,16 @@ class Machine:
         self.cache, self.swap = 0, (0, 0)
         self.write()
         self.host = host.Host(str(proc))
-        # The files belong to the account that runs the test.
+        # The files themselves belong to the account that runs the test.
         self.host._account = lambda path: self.accounts.get(int(path.rpartition("/")[2]), 0)
 
     def press(self, full: float) -> None:
-        """Set the memory pressure: the percentage of the last 10 s in which every process waited."""
+        """Set the memory pressure, as the percentage of the last 10 s during which all processes were waiting."""
         rows = [f"{kind} avg10={full:.2f} avg60=0.00 avg300=0.00 total=1\n" for kind in ("some", "full")]
         (self.proc / "pressure/memory").write_text("".join(rows))
 
     def write(self) -> None:
-        """Write the memory figures that the processes leave."""
+        """Write the memory figures that result from the processes."""
         taken = sum(self.sizes.values()) + sum(self.gpu.values())
         free = max(0, TOTAL - taken - self.cache - self.shared)
         fields = {
@@ -64,7 +64,7 @@ class Machine:
         parent: int = 1,
         uid: int = 0,
     ) -> int:
-        """Start a process, or change its memory; a unit with a slash is a complete control group."""
+        """Start a process or change its memory; a unit that contains a slash is a complete control group."""
         directory = self.proc / str(pid)
         directory.mkdir(exist_ok=True)
         size = int(gib * GIB)
@@ -81,7 +81,7 @@ class Machine:
         return pid
 
     def start_many(self, pids: range, name: str, gib: float, at: float = 0, step: float = 0, **options: t.Any) -> None:
-        """Start processes, each ``step`` seconds times its PID after ``at``."""
+        """Start processes; each starts ``step`` seconds, times its PID, after ``at``."""
         for pid in pids:
             self.start(pid, name, gib, at=at + step * pid, **options)
 
@@ -101,7 +101,7 @@ class Machine:
             self.end(pid)
 
     def guard(self, rules: policy.Rules | None = None) -> watch.Guard:
-        """Return a guard of this host, which records its acts in ``acts``."""
+        """Return a guard for this host that records its acts in ``acts``."""
         return watch.Guard(
             self.host, watch.Levels(), rules or policy.Rules(), lambda: self.gpu, lambda: None, self.acts.append,
             self.kill,
@@ -109,7 +109,7 @@ class Machine:
 
 
 def look_again(guard: watch.Guard, times: int = 1) -> None:
-    """Let the guard look again without its rest between two looks."""
+    """Make the guard look again without its rest between two looks."""
     for _ in range(times):
         guard._swept = guard._snapshots.rested = 0.0
         guard.step()
@@ -118,6 +118,6 @@ def look_again(guard: watch.Guard, times: int = 1) -> None:
 def process(
     pid: int, name: str, own: float = 0, gpu: float = 0, group: int = 0, uid: int = 0, path: str = "", exe: str = ""
 ) -> host.Process:
-    """Return a process that holds ``own`` GiB, and ``gpu`` GiB of the GPU."""
+    """Return a process that holds ``own`` GiB of memory, and ``gpu`` GiB of GPU memory."""
     unit, sizes = host.unit_of(path), (int(own * GIB), int(gpu * GIB))
     return host.Process(pid, 1, group or pid, float(pid), name, unit, *sizes, uid, path, exe=exe)

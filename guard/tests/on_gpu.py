@@ -1,8 +1,8 @@
 """Compare admission's estimate with vLLM's memory on a GPU: its log, NVML's figures and the host's memory.
 
 ``PYTHONPATH=.:guard/src PYTHON -m guard.tests.on_gpu ROWS SECONDS`` adds a line of JSON to ROWS for each pair of model
-and arguments that is missing there, as long as the pair can finish within SECONDS. PYTHON has vLLM, which uses dummy
-weights: a model's directory has a real config and real headers, and a hole instead of data.
+and arguments that is missing there, as long as the pair can finish within SECONDS. PYTHON must have vLLM, which uses
+dummy weights: a model's directory has a real config and real headers, and a hole instead of data.
 """
 
 import contextlib
@@ -24,13 +24,13 @@ from guard.tests import calibrate, engines
 from proof.tests import served
 
 SIZES = {"qwen3-0.6B": (28, 1024, 3072, 16, 8, 128, 151936), "qwen2-7B": (28, 3584, 18944, 28, 4, 128, 152064)}
-#: Keys of these families' configs that differ from Llama's.
+#: Keys in these families' configs that differ from Llama's.
 FAMILIES: dict[str, dict[str, Any]] = {
     "qwen3": {"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "rms_norm_eps": 1e-6},
     "qwen2": {"architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2", "rms_norm_eps": 1e-6},
 }
 EAGER = ("--enforce-eager",)
-#: Model, type of its weights, length, share (0: vLLM's default), and further arguments.
+#: The model, the type of its weights, the length, the share (0: vLLM's default), and further arguments.
 PAIRS: tuple[tuple[str, str, int, float, tuple[str, ...]], ...] = (
     ("1B", "bfloat16", 2048, 0.15, EAGER),
     ("8B", "bfloat16", 4096, 0.5, ()),
@@ -69,7 +69,7 @@ LOGGED = {
 #: vLLM logs this before it allocates GPU memory.
 BEFORE_GPU = "Initializing a V1 LLM engine"
 AROUND = {**served.ENGINE, "VLLM_LOGGING_LEVEL": "DEBUG"}
-#: Observed maximum of seconds for a pair: with CUDA graphs and compiled code, and without.
+#: The longest observed time for a pair, in seconds: with CUDA graphs and compiled code, and without.
 GRAPHS, PLAIN = 90, 45
 
 
@@ -84,7 +84,7 @@ def write(size: str, kind: str, folder: Path) -> None:
 
 
 def on_host(pid: int) -> int:
-    """Return a process's private host memory and its proportional part of shared memory."""
+    """Return a process's private host memory plus its proportional share of shared memory."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:
@@ -93,7 +93,7 @@ def on_host(pid: int) -> int:
 
 
 class Server:
-    """A server that starts ahead of its turn and is stopped before it allocates GPU memory."""
+    """A server that is started before its turn and paused before it allocates GPU memory."""
 
     def __init__(self, pair: tuple[str, str, int, float, tuple[str, ...]], folder: Path) -> None:
         size, kind, length, share, more = pair
@@ -129,7 +129,7 @@ class Server:
                 os.kill(pid, number)
 
     def go(self, device: Any) -> bool:
-        """Continue the server, and return whether it starts to serve."""
+        """Let the server continue, and return whether it starts to serve."""
         self.began = time.monotonic()
         with self._lock:
             self._turn = True
@@ -151,7 +151,7 @@ class Server:
             time.sleep(0.5)
 
     def held(self, device: Any) -> tuple[int, int]:
-        """Return the GPU and host memory of its processes."""
+        """Return the GPU and host memory of the server's processes."""
         try:
             pids = engines.family(self.process.pid)
         except OSError:
@@ -160,7 +160,7 @@ class Server:
         return sum(held.get(pid, 0) for pid in pids), sum(map(on_host, pids))
 
     def ask(self) -> None:
-        """Send it 32 long texts at once."""
+        """Send the server 32 long texts at once."""
         size = min(self.pair[2] - 64, 4000)
         with ThreadPoolExecutor(32) as pool:
             list(pool.map(lambda number: engines.ask(self.port, [5 + number] * size), range(32)))

@@ -1,8 +1,8 @@
 """The scenarios of the virtual machine and the processes to kill in each.
 
-An actor is (name, unit or control group or "", kind, per cent of the memory, MB/s). The first actors run before; the
-last ones take the remaining memory. ``right`` has the names of the actors that may be killed; with ``asked``, only
-after a SIGTERM. 80 MB/s scaled from 1 GiB to 128 GiB are 10 GB/s.
+An actor is (name, unit, control group or "", kind, percentage of the memory, MB/s). The first actors are already
+running; the last ones take the remaining memory. ``right`` names the actors that may be killed; with ``asked``, only
+after a SIGTERM. 80 MB/s, scaled from 1 GiB to 128 GiB, correspond to 10 GB/s.
 """
 
 from typing import NamedTuple
@@ -22,14 +22,14 @@ class Actor(NamedTuple):
     deaf: bool = False
     #: Whether it joins the process group of the previous actor.
     joined: bool = False
-    #: Its account, the name that it gives itself, and the number of its account's groups.
+    #: Its account, the name that it gives itself, and the number of groups its account belongs to.
     uid: int = 0
     comm: str = ""
     groups: int = 0
 
 
 class Scenario(NamedTuple):
-    """The actors before and after the start, and the names of those to kill."""
+    """The actors that run first, those that start later, and the names of those to kill."""
 
     before: tuple[Actor, ...]
     then: tuple[Actor, ...]
@@ -48,19 +48,19 @@ EATER = Actor("eater", "user.scope", "plain", 120)
 DATABASE = Actor("database", "postgresql.service", "plain", 25)
 WORKER = Actor("worker", "user.scope", "plain", 12, 10)
 COMPILER = Actor("cc1plus", "sparkforge-pytorch-0123.service", "plain", 80)
-#: A control group under a user's systemd instance.
+#: A control group under that user's systemd instance.
 _OF_USER = "/user.slice/user-{0}.slice/user@{0}.service/app.slice/{1}"
 ATTACKER = Actor("attacker", _OF_USER.format(1001, "mine.service"), "plain", 120, uid=1001)
 VICTIM = Actor("victim", _OF_USER.format(1002, "jupyter.service"), "plain", 35, uid=1002, comm="vllm")
 
 
 def fast(actor: Actor) -> Actor:
-    """Return an actor without a limit on its speed."""
+    """Return the actor with unlimited speed."""
     return actor._replace(rate=FASTEST)
 
 
 def deaf(actor: Actor) -> Actor:
-    """Return an actor that ignores SIGTERM."""
+    """Return the actor with SIGTERM ignored."""
     return actor._replace(deaf=True)
 
 
@@ -107,7 +107,7 @@ SCENARIOS = {
     "with swap, a process eats": Scenario((MODEL,), (EATER._replace(percent=200),), ("eater",), "disk"),
     "with swap, a second model loads": Scenario((MODEL,), (LOADER._replace(percent=120),), ("loader",), "disk"),
     "with zram, a process eats": Scenario((MODEL,), (EATER._replace(percent=200),), ("eater",), "zram"),
-    # Tricks to make the guard spare a user's processes or kill another user's process instead.
+    # Tricks that try to make the guard spare a user's processes or kill another user's process instead.
     "a user's process eats beside another's": Scenario((VICTIM,), (ATTACKER,), ("attacker",)),
     "it calls itself sshd": Scenario((VICTIM,), (ATTACKER._replace(comm="sshd"),), ("attacker",)),
     "it calls itself a display": Scenario((VICTIM,), (ATTACKER._replace(comm="gnome-shell"),), ("attacker",)),

@@ -1,11 +1,12 @@
-"""Run the scenarios in a virtual machine (qemu) with little memory, a Debian kernel and this host's Python.
+"""Runs the scenarios in a virtual machine (qemu) with little memory, a Debian kernel and this host's Python.
 
 ``PYTHONPATH=.collections python -m guard.tests.vm MODE [--runs N] [--scenario NAME …] [--out FILE]``; MODE is guard,
 none or earlyoom. Each row of guard/tests/inside.py is printed with the number of cores that the machine used; FILE also
-has the output of the kernel and the guard. If a machine freezes or goes down, another one runs the remaining scenarios.
-It needs qemu-system-x86, cpio, mkfs.ext4 and root; GUARD_KVM=1 uses KVM. ``--prepare FOLDER`` makes the files of the
-machine for another host, which needs only this checkout and Python: GUARD_PREPARED names the folder, and GUARD_QEMU the
-command. As in Ubuntu's kernel, programs get huge pages only on request; /proc hides other accounts' processes.
+gets the output of the kernel and the guard. If a machine freezes or goes down, another one runs the remaining
+scenarios. The program needs qemu-system-x86, cpio, mkfs.ext4 and root; GUARD_KVM=1 uses KVM. ``--prepare FOLDER``
+creates the machine's files for another host, which then needs only this checkout and Python: GUARD_PREPARED names the
+directory, and GUARD_QEMU the command. As with Ubuntu's kernel, programs get huge pages only on request; /proc hides
+other accounts' processes.
 """
 
 import argparse
@@ -26,7 +27,7 @@ from typing import Any
 from guard.tests.scenarios import SCENARIOS
 
 MEMORY, DISK = 1024, 2 << 30
-#: Modules of this directory that run in the machine.
+#: Modules in this directory that run in the machine.
 HERE = ("eat", "inside", "scenarios")
 MODULES = """virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci netfs fscache 9pnet 9pnet_virtio
 9p failover net_failover virtio_net crc32c_generic virtio_blk crc16 mbcache jbd2 ext4 zsmalloc zram""".split()
@@ -49,7 +50,7 @@ exec $b chroot /new /usr/bin/python3 -u -B /tmp/bench/inside.py
 
 
 def packages() -> Path:
-    """Return the directory with Debian's unpacked kernel, busybox and earlyoom."""
+    """Return the directory with Debian's kernel, busybox and earlyoom, unpacked."""
     from lab.host import cache_directory
 
     cache = cache_directory() / "guard-vm"
@@ -68,7 +69,7 @@ def packages() -> Path:
 
 
 def initramfs(root: Path, folder: Path) -> None:
-    """Make the initramfs with busybox, kernel modules and the init script."""
+    """Create the initramfs with busybox, kernel modules and the init script."""
     tree = folder / "tree"
     (tree / "bin").mkdir(parents=True)
     (tree / "mod").mkdir()
@@ -86,7 +87,7 @@ def initramfs(root: Path, folder: Path) -> None:
 
 
 def system(root: Path, folder: Path) -> None:
-    """Make a disk with Python and busybox, because pages cannot be read from a 9p share once memory is gone."""
+    """Create a disk with Python and busybox, because pages cannot be read from a 9p share once memory has run out."""
     tree, python = folder / "tree", os.path.realpath("/usr/bin/python3")
     for name in ("bin", "sbin", "lib", "lib64"):
         (tree / "usr" / name).mkdir(parents=True)
@@ -112,7 +113,7 @@ def system(root: Path, folder: Path) -> None:
 
 
 def bench(prepared: Path, folder: Path, mode: str, scenarios: list[str]) -> Path:
-    """Make the folder for the machine with this checkout's guard and the names of the scenarios."""
+    """Create the directory for the machine, with this checkout's guard and the names of the scenarios."""
     from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.programs import GUARD
 
     folder.mkdir()
@@ -124,7 +125,7 @@ def bench(prepared: Path, folder: Path, mode: str, scenarios: list[str]) -> Path
 
 
 def prepare(folder: Path) -> Path:
-    """Make the machine's files: kernel, initramfs, disks and earlyoom."""
+    """Create the machine's files: kernel, initramfs, disks and earlyoom."""
     root = packages()
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(root / "usr/bin/earlyoom", folder)
@@ -138,7 +139,7 @@ def prepare(folder: Path) -> Path:
 
 
 class Asker(threading.Thread):
-    """Connects to the machine every 0.2 s, as to sshd, and records the longest time for an answer."""
+    """Connects to the machine every 0.2 s, as if to sshd, and records the longest response time."""
 
     def __init__(self, port: int) -> None:
         super().__init__(daemon=True)
@@ -166,7 +167,7 @@ class Asker(threading.Thread):
 
 
 def run(mode: str, scenarios: list[str], out: Path, frozen: float = 90) -> list[dict[str, Any]]:
-    """Run the scenarios; kill a machine that prints nothing for ``frozen`` seconds and start another one."""
+    """Run the scenarios; kill a machine that prints nothing for ``frozen`` seconds, and start another one."""
     rows: list[dict[str, Any]] = []
     while scenarios:
         began = len(rows)
@@ -179,7 +180,7 @@ def run(mode: str, scenarios: list[str], out: Path, frozen: float = 90) -> list[
 
 
 def boot(mode: str, scenarios: list[str], out: Path, frozen: float, rows: list[dict[str, Any]]) -> None:
-    """Start a machine, and let it run scenarios until it has finished, freezes or goes down."""
+    """Start a machine and let it run scenarios until it finishes, freezes or goes down."""
     prepared_path = os.environ.get("GUARD_PREPARED")
     with tempfile.TemporaryDirectory() as name, socket.socket() as free:
         folder = Path(name)
@@ -209,7 +210,7 @@ def boot(mode: str, scenarios: list[str], out: Path, frozen: float, rows: list[d
 
 
 def used(pid: int) -> float:
-    """Return the CPU seconds of the machine, which show whether a busy host slowed it down."""
+    """Return the machine's CPU seconds, which show whether a busy host slowed it down."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -227,7 +228,8 @@ def follow(command: list[str], port: int, out: Path, frozen: float, rows: list[d
     with out.open("a") as log:
         machine = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         assert machine.stdout is not None
-        # Times of the last output and of the scenario's start: a kernel that kills processes for minutes prints a lot.
+        # The times of the last output and of the scenario's start, because a kernel that kills processes for minutes
+        # prints a lot.
         last, since = [time.monotonic()], [float("inf")]
 
         def end_if_frozen() -> None:
@@ -242,7 +244,7 @@ def follow(command: list[str], port: int, out: Path, frozen: float, rows: list[d
             text = line.decode(errors="replace").strip()
             log.write(text + "\n")
             log.flush()
-            # A row may come after colours of earlyoom or part of a kernel message, and before another line.
+            # A row may follow earlyoom's colour codes or part of a kernel message, and may precede another line.
             _front, marker, rest = text.partition("ROW {")
             if not marker:
                 continue

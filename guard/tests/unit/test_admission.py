@@ -1,4 +1,4 @@
-"""The estimate of a model's memory, and the decision whether it may start."""
+"""The estimate of a model's memory, and the decision on whether it may start."""
 
 import json
 import os
@@ -48,14 +48,14 @@ def memory(available: float, total: float = 120, cached: float = 0) -> Memory:
     return Memory(0, int(total * GIB), int(available * GIB), int(cached * GIB), 0, 0, 0, 0, 0, 0, 0)
 
 
-#: Llama 3.1 8B: weights of 14.96 GiB, a cache of 128 KiB for each token.
+#: Llama 3.1 8B has 14.96 GiB of weights and a cache of 128 KiB per token.
 EIGHT = models.Model("/m", {"BF16": int(14.96 * GIB)}, 32, 0, 0, 2 * 8 * 128, 4096, 14336, 128256, 131072, 2)
 
 
 def test_weights_are_counted_by_type_and_the_cache_by_layers_and_heads(tmp_path: Path):
     model = models.read(str(write(tmp_path / "m")))
     assert model.weights == {"BF16": 2 * (6400 + 2 * 2048), "F8_E4M3": 8192}
-    # Keys and values of 2 layers, 2 heads of 16, 2 bytes.
+    # Keys and values in 2 layers with 2 heads of size 16, 2 bytes each.
     assert model.cache(10, 3, 2) == 10 * 3 * 2 * 2 * 2 * 16 * 2
     assert model.longest == 4096
 
@@ -264,7 +264,7 @@ def test_gguf_file_gives_the_cache_size(tmp_path: Path):
     assert (model.total, model.width, model.longest, model.vocabulary) == (path.stat().st_size, 2 * 2 * 8, 512, 2)
     demand = admission.demand(["llama-server", "-m", str(path), "-c", "256", "-ctk", "q8_0"], "", GIB)
     assert demand.parts[1].size == int(256 * 4 * 32 * 1.0625)
-    # The scores of 512 tokens; without flash attention also their attention to the whole context.
+    # The scores of 512 tokens and, without flash attention, the attention to the whole context.
     assert demand.parts[2].size == 4 * 512 * (2 + 2 * 64)
     command = ["llama-server", "-m", str(path), "-c", "256", "-fa", "off", "--ubatch-size", "128"]
     assert admission.demand(command, "", GIB).parts[2].size == 4 * 128 * (256 * 9 + 5 * 64 + 32)
@@ -331,7 +331,8 @@ def test_vllm_keeps_the_matrices_of_layers_as_its_command_says(tmp_path: Path):
     )
     assert weights(plain, "--quantization=fp8_per_block", "-tp", "2").size == (total - converted) // 2
     assert weights(plain, "-q", "mxfp4").size == total - 2 * converted + converted * 17 // 32
-    # Stored quantised weights stay as they are, awq needs such weights, and SGLang's conversions are not known.
+    # Weights that are stored quantised remain as they are, awq requires such weights, and SGLang's conversions are not
+    # known.
     assert weights(stored, "--quantization", "fp8").size == weights(plain, "--quantization", "awq").size == total
     assert weights(plain, "--quantization", "fp8", start=("sglang", "serve")).size == total
 
@@ -340,14 +341,14 @@ def test_vllm_takes_its_share_at_once_and_a_smaller_one_is_proposed():
     demand = admission.demand(["vllm", "serve", "/m"], "", 120 * GIB, EIGHT)
     assert demand.pool == int(0.92 * 120 * GIB)
     assert {part.label: part.size for part in demand.within}["KV cache"] == 131072 * 128 * 1024
-    # vLLM takes 110 + 4.2 GiB; an idle Spark has 118 - 12 GiB.
+    # vLLM takes 110 + 4.2 GiB; an idle Spark offers 118 - 12 GiB.
     verdict = admission.plan(demand, memory(118))
     assert (verdict.answer, verdict.proposal) == ("propose", ("--gpu-memory-utilization", "0.84"))
     fitting = admission.demand(["vllm", "serve", "/m", *verdict.proposal], "", 120 * GIB, EIGHT)
     assert admission.plan(fitting, memory(118)).answer == "start"
     eager = admission.demand(["vllm", "serve", "/m", "--enforce-eager"], "", 120 * GIB, EIGHT)
     assert demand.total - eager.total == admission.COMPILED
-    # Less than a sequence of 131072 tokens needs, so a shorter length is proposed.
+    # This is less than a sequence of 131072 tokens needs, so a shorter length is proposed.
     verdict = admission.plan(demand, memory(45))
     assert verdict.proposal[0] == "--max-model-len"
     fitting = admission.demand(["vllm", "serve", "/m", *verdict.proposal], "", 120 * GIB, EIGHT)
@@ -394,7 +395,7 @@ def test_gpu_with_its_own_memory_is_judged_by_it():
     assert admission.of_device(memory(10), [{"memory": None}]) == memory(10)
 
 
-#: GiB of GPU memory (NVML) and of the process, measured on an H100 with torch 2.11.0 (docs/evidence/guard.md).
+#: GiB of GPU memory (from NVML) and of process memory, measured on an H100 with torch 2.11.0 (docs/evidence/guard.md).
 MEASURED = {
     ("1B", "float32"): 10.18, ("1B", "bfloat16"): 5.68, ("1B", "float8_e4m3fn"): 4.84,
     ("3B", "float32"): 21.02, ("3B", "bfloat16"): 11.15, ("3B", "float8_e4m3fn"): 8.89,
@@ -413,7 +414,7 @@ def test_estimate_is_within_ten_per_cent_of_torch(size: str, kind: str, tmp_path
     assert admission.demand(command, "", 80 * GIB).total == pytest.approx(MEASURED[size, kind] * GIB, rel=0.10)
 
 
-#: MiB of the KV cache and of the compute buffer in llama.cpp's log (guard/tests/engines.py).
+#: MiB of the KV cache and of the compute buffer, from llama.cpp's log (guard/tests/engines.py).
 LLAMA = {
     ("0.1B", 2048, "on"): (72, 65.5),
     ("0.1B", 16384, "off"): (576, 426.51),

@@ -1,4 +1,4 @@
-"""The guard's acts: their time, the processes that it chooses, and its records."""
+"""The guard's acts: their timing, the choice of processes, and the records."""
 
 import json
 import os
@@ -23,7 +23,7 @@ TERM, KILL = signal.SIGTERM, signal.SIGKILL
 def grow(
     machine: Machine, guard: watch.Guard, pid: int, name: str, gib: float, gpu: bool = True, group: int = 0
 ) -> None:
-    """Let a process grow in steps of a GiB, each followed by a look of the guard."""
+    """Make a process grow in steps of 1 GiB, and let the guard look after each."""
     for size in range(1, int(gib) + 1):
         if machine.sent:
             break
@@ -93,7 +93,7 @@ def test_dying_process_delays_the_next_choice(machine: Machine):
     guard = machine.guard()
     machine.start(900, "model", 2, 60)
     guard.step()
-    # The process stays for a while after the signal.
+    # The process remains for a while after the signal.
     guard.kill = lambda pid, number: machine.sent.append((pid, number))
     for size in (20, 40, 54, 55, 56):
         machine.start(901, "loader", 0.1, size)
@@ -103,8 +103,8 @@ def test_dying_process_delays_the_next_choice(machine: Machine):
 
 
 def test_second_shortage_spares_a_model_that_loaded_since(machine: Machine, monkeypatch: pytest.MonkeyPatch):
-    # In a virtual machine, the guard took no snapshot between two shortages, so it did not know which process had grown
-    # in the second one.
+    # In a virtual machine, the guard took no snapshot between two shortages, so it could not tell which process had
+    # grown during the second one.
     guard, now = machine.guard(), time.monotonic()
     monkeypatch.setattr(time, "monotonic", lambda: now)
     monkeypatch.setattr(time, "thread_time", lambda: now)
@@ -142,7 +142,7 @@ def test_shortage_is_judged_without_the_previous_one(machine: Machine, monkeypat
     for seconds in (1, 2, 13):
         monkeypatch.setattr(time, "monotonic", lambda seconds=seconds: now + seconds)
         guard.step()
-    # Another process with that name loads within half a second; it takes a second to exit.
+    # Another process with that name loads within half a second, and needs a second to exit.
     guard.kill = lambda pid, number: machine.sent.append((pid, number))
     for seconds, size in ((13.1, 20), (13.2, 57), (13.3, 57), (13.6, 57), (14.2, 57)):
         monkeypatch.setattr(time, "monotonic", lambda seconds=seconds: now + seconds)
@@ -162,7 +162,7 @@ def test_last_killed_processes_have_time_to_exit(machine: Machine, monkeypatch: 
         monkeypatch.setattr(time, "monotonic", lambda seconds=seconds: now + seconds)
         machine.start(901, "loader", 0.1, size)
         guard.step()
-    # Its child exits as slowly.
+    # Its child takes just as long to exit.
     machine.start(902, "loader", 0.1, 0.1, parent=901)
     for seconds in (4.5, 5.5, 7.5):
         monkeypatch.setattr(time, "monotonic", lambda seconds=seconds: now + seconds)
@@ -195,7 +195,7 @@ def family(kind: str, count: int = 20) -> list[host.Process]:
 
     pids = range(200, 200 + count)
     return {
-        # torch's DataLoader: a process starts all workers, or several processes under a launcher start some each.
+        # torch's DataLoader: one process starts all workers, or several processes under a launcher each start some.
         "loader": [process(100, 90, "python3"), *(process(pid, 100, "python3") for pid in pids)],
         "loaders": [
             process(100, 90, "python3"), *(process(101 + number, 100, "python3") for number in range(4)),
@@ -206,7 +206,7 @@ def family(kind: str, count: int = 20) -> list[host.Process]:
             *(process(pid + 1000, pid, "g++") for pid in pids),
             *(process(pid + 2000, pid + 1000, "cc1plus") for pid in pids),
         ],
-        # A bomb's processes have parents in the bomb, or are orphans; those of a desktop have systemd as their parent.
+        # The parents of a bomb's processes are in the bomb or have exited; on a desktop, systemd is the parent.
         "bomb": [process(pid, 200 + (pid - 200) // 2 if pid > 200 else 90, "bash") for pid in pids],
         "orphans": [process(pid, 1, "bash") for pid in pids],
         "of a desktop": [process(pid, 80, "bash") for pid in pids],
@@ -226,7 +226,7 @@ def test_fork_bomb_differs_from_a_data_loader_and_a_build(kind: str, count: int,
               for pid, parent, name in ((80, 1, "systemd"), (90, 80, "bash"))]  # fmt: skip
     processes = {process.pid: process for process in (*members, *others)}
     assert policy.is_bomb(members, processes, 45.0) is expected
-    # Processes that have run for a while are not a bomb.
+    # Processes that have been running for a while are not a bomb.
     assert not policy.is_bomb(members, processes, 60.0)
 
 
@@ -270,7 +270,7 @@ def test_bomb_taken_for_a_data_loader_is_killed_as_a_whole(machine: Machine):
 
 
 def guard_beside_a_model(machine: Machine) -> tuple[watch.Guard, float]:
-    """Return a guard that has seen a model and an older process named bomb, and the time since the boot."""
+    """Return a guard that has seen a model and an older process named bomb, and the time since boot."""
     guard = machine.guard()
     machine.start(800, "bomb", 12, at=5)
     machine.start(850, "model", 1, 30)
@@ -279,8 +279,8 @@ def guard_beside_a_model(machine: Machine) -> tuple[watch.Guard, float]:
 
 
 def test_orphans_of_an_asked_bomb_are_killed(machine: Machine):
-    # In a virtual machine, the asked processes exited but their children stayed, and the guard killed only the
-    # grandchildren for 50 s.
+    # In a virtual machine, the processes that had received SIGTERM exited but their children remained, and the guard
+    # killed only the grandchildren for 50 s.
     guard, now = guard_beside_a_model(machine)
     machine.start(1000, "bomb", 3.4, at=now - 1)
     machine.start_many(range(1001, 1021), "bomb", 3.4, at=now - 1, parent=1000)
@@ -294,8 +294,8 @@ def test_orphans_of_an_asked_bomb_are_killed(machine: Machine):
 
 
 def test_growing_swarm_is_killed_with_its_missed_part(machine: Machine):
-    # In a virtual machine, the guard took a process group of a bomb for a data loader. Older processes of other groups
-    # went on forking; the guard killed their children for 60 s and then the model.
+    # In a virtual machine, the guard mistook a process group of a bomb for a data loader. Older processes in other
+    # groups went on forking; the guard killed their children for 60 s, and then the model.
     guard, now = guard_beside_a_model(machine)
     machine.start(990, "bomb", 1, at=now - 30)  # the first one
     machine.start_many(range(991, 1000), "bomb", 1, at=now - 2, parent=990)
@@ -310,7 +310,7 @@ def test_growing_swarm_is_killed_with_its_missed_part(machine: Machine):
 
 
 def test_bomb_that_grows_while_asked_is_killed_at_once(machine: Machine):
-    # In a virtual machine, a bomb had 60 processes when it was chosen, and 186 when all were asked.
+    # In a virtual machine, a bomb had 60 processes when it was chosen, and 186 by the time all had received SIGTERM.
     guard, kill, born = machine.guard(), machine.kill, iter(range(2000, 2070))
     machine.start(850, "model", 1, 12)
     guard.step()
@@ -329,7 +329,7 @@ def test_bomb_that_grows_while_asked_is_killed_at_once(machine: Machine):
 
 
 def test_standstill_does_not_use_up_the_time_to_kill_a_swarm(machine: Machine, monkeypatch: pytest.MonkeyPatch):
-    # In a virtual machine that stood still for 60 s, the guard took the bomb for gone and killed the model.
+    # In a virtual machine that stood still for 60 s, the guard assumed that the bomb was gone and killed the model.
     guard = machine.guard()
     machine.start(900, "model", 1, 20)
     guard.step()
@@ -341,7 +341,7 @@ def test_standstill_does_not_use_up_the_time_to_kill_a_swarm(machine: Machine, m
         monkeypatch.setattr(time, "monotonic", lambda seconds=seconds: now + seconds)
         guard.step()
     assert {pid for pid, _number in machine.sent} == set(range(1000, 1070)) and guard._swarm is not None
-    # The search for the swarm ends after some looks.
+    # The guard gives up its search for the swarm after some looks.
     for look in range(40):
         monkeypatch.setattr(time, "monotonic", lambda look=look: now + 300 + look)
         guard.step()
@@ -366,7 +366,7 @@ def guard_without_effect(machine: Machine) -> watch.Guard:
 
 
 def test_fork_bomb_delays_the_next_choice_until_it_is_gone(machine: Machine):
-    # In a virtual machine, the guard missed the bomb's last children and took the model for the rest of it.
+    # In a virtual machine, the guard missed the bomb's last children and mistook the model for the rest of it.
     guard = guard_without_effect(machine)
     machine.start_many(range(1000, 1047), "bomb", 2, at=1e9, step=1)
     machine.start(1000, "bomb", 2.1, at=1e9)
@@ -374,7 +374,7 @@ def test_fork_bomb_delays_the_next_choice_until_it_is_gone(machine: Machine):
     assert sorted(machine.sent) == [(pid, KILL) for pid in range(1000, 1047)], "it is not asked"
     for pid in range(1000, 1047):
         machine.end(pid)
-    # A younger process, which the guard did not see when it killed the others, takes all memory.
+    # A younger process, which the guard had not seen when it killed the others, takes all memory.
     machine.start(3001, "bomb", 96, at=2e9)
     look_again(guard, 3)
     assert {pid for pid, _number in machine.sent} == {*range(1000, 1047), 3001}
@@ -385,7 +385,7 @@ def test_fork_bomb_delays_the_next_choice_until_it_is_gone(machine: Machine):
 
 def test_snapshot_is_taken_when_a_bombs_memory_comes_back(machine: Machine, monkeypatch: pytest.MonkeyPatch):
     # In a virtual machine, a second bomb came while the first was being killed. Without a snapshot in between, the
-    # guard took the model for the process that had grown.
+    # guard believed that the model had grown.
     guard = guard_without_effect(machine)
     machine.start_many(range(1000, 1048), "bomb", 2.05, at=1e9, step=1)
     guard.step()
@@ -414,7 +414,7 @@ def test_fast_swarm_is_killed_in_several_passes(machine: Machine):
 
     def kill(pid: int, number: int) -> None:
         machine.sent.append((pid, number))
-        # Three of them start another one before they exit.
+        # Three of them each start another process before they exit.
         if 2000 <= pid < 2003:
             machine.start(pid + 1, "bomb", 1, at=2e9 + pid, parent=pid)
 
@@ -428,7 +428,7 @@ def test_fast_swarm_is_killed_in_several_passes(machine: Machine):
 
 @pytest.mark.parametrize("waits", [False, True])
 def test_slow_snapshot_leaves_the_core_to_others(machine: Machine, monkeypatch: pytest.MonkeyPatch, waits: bool):
-    # In a virtual machine, reading waited 8.5 s for memory, and the guard then rested for 34 s.
+    # In a virtual machine, reading had to wait 8.5 s for memory, and the guard then rested for 34 s.
     guard, read, reads = machine.guard(), machine.host.processes, 0
     clock, used = time.monotonic(), 0.0
     monkeypatch.setattr(time, "monotonic", lambda: clock)
@@ -445,7 +445,7 @@ def test_slow_snapshot_leaves_the_core_to_others(machine: Machine, monkeypatch: 
         machine.start(900, "model", 1 + 2 * step)  # grows enough for another snapshot each time
         guard.step()
         clock += 0.005
-    # The loop takes 0.2 s, and 0.02 s for each snapshot.
+    # The loop takes 0.2 s, plus 0.02 s for each snapshot.
     assert reads == 40 if waits else 2 <= reads <= 1 + (0.2 + 0.02 * reads) / (0.02 * (1 + watch.REST))
 
 
@@ -535,12 +535,12 @@ def test_endless_step_gives_the_core_to_others():
     done = subprocess.run([sys.executable, "-c", program], env=around, capture_output=True, text=True, check=True)
     if "no real-time" in done.stdout:
         pytest.skip(f"this host refuses it: {done.stdout}")
-    # The step runs with both policies, and in real time again after its pause.
+    # The step runs under both policies, and in real time again after its pause.
     assert done.stdout.split("\n")[0] == f"{sorted([os.SCHED_OTHER, os.SCHED_RR])} {os.SCHED_RR}"
 
 
 def test_pages_that_a_shortage_needs_are_loaded_before():
-    # In a virtual machine, the guard stood still for up to 20 s in the first shortage after the boot.
+    # In a virtual machine, the guard stood still for up to 20 s during the first shortage after boot.
     program = (
         "import json, re, sys\n"
         f"from {watch.__name__} import _KEPT, fill_memory, lock_memory\n"
@@ -592,7 +592,7 @@ def test_pause_shrinks_near_the_next_level(machine: Machine):
         pauses.append(guard.step())
     assert pauses[0] == 1.0
     assert pauses == sorted(pauses, reverse=True)
-    # At 10 GB/s the level is not passed within the pause.
+    # At 10 GB/s, memory does not fall below the level within the pause.
     left = TOTAL * 0.9 - 107.1 * GIB - 0.2 * GIB
     assert pauses[-1] * 10e9 <= max(left, 0.01 * 10e9)
 
@@ -600,17 +600,18 @@ def test_pause_shrinks_near_the_next_level(machine: Machine):
 @pytest.mark.parametrize(
     ("sizes", "before", "lost", "expected"),
     [
-        # No process grew: the most recent one with much GPU memory.
+        # No process grew, so the most recent one with much GPU memory is chosen.
         ([(10, "a", 0, 40), (20, "b", 0, 10), (30, "c", 0, 1)], {10: 40, 20: 10, 30: 1}, 0, {20}),
-        # No process grew and no model runs: the most recent of the largest ones.
+        # No process grew and no model runs, so the most recent of the largest ones is chosen.
         ([(10, "a", 50, 0), (20, "b", 40, 0), (30, "c", 3, 0)], {10: 50, 20: 40, 30: 3}, 0, {20}),
-        # Workers took it together, and none of them half of it; in a virtual machine, the model was killed.
+        # The workers took the memory together, but none of them took half of it; in a virtual machine, the model was
+        # killed.
         ([(10, "model", 0, 50), *((pid, "worker", gib, 0) for pid, gib in enumerate((14, 12, 11, 3), 20))],
          {10: 50}, 40, {20}),
-        # A build that took the memory stays as long as a model runs.
+        # A build that took the memory is spared while a model runs.
         ([(10, "model", 1, 40), (20, "cc1plus", 60, 0)], {10: 41}, 60, {10}),
         ([(20, "cc1plus", 60, 0)], {}, 60, {20}),
-        # A protected process took it: the model is killed, because some process has to be.
+        # A protected process took the memory; the model is killed, because something has to be.
         ([(10, "gnome-shell", 60, 0), (20, "model", 1, 40)], {20: 41}, 60, {20}),
         ([(10, "gnome-shell", 60, 0), (20, "sshd", 40, 0)], {}, 60, set()),
         # Small processes with the same name are killed together.
@@ -722,7 +723,7 @@ def test_boot_after_a_power_off_reports_the_last_figures(
         power.PowerLog(f"{state}/seen.ring", {}).note([device], machine.host.memory())
 
     live(boots[0], 131)
-    # The guard restarts in the same boot, and then the power fails.
+    # The guard restarts during the same boot, and then the power fails.
     power.note_end(state, boots[0])
     assert power.note_start(state, boots[0]) == ""
     live(boots[0], 139)
@@ -740,7 +741,7 @@ def test_boot_after_a_power_off_reports_the_last_figures(
 
 
 def test_process_holds_memory_until_its_files_are_closed(machine: Machine):
-    # In a virtual machine, the guard killed a second model while the first one's GPU memory was not yet freed.
+    # In a virtual machine, the guard killed a second model before the first one's GPU memory had been freed.
     machine.start(500, "model")
     model = machine.host.process(500, {}, False)
     stat = machine.proc / "500/stat"
@@ -759,9 +760,9 @@ def test_model_that_loaded_before_is_no_culprit():
     assert policy.choose(groups, TOTAL, 70 * GIB).members == (model,)
     lately = [([group.since({10: 50 * GIB}) for group in groups], 20 * GIB)]
     assert policy.choose(groups, TOTAL, 70 * GIB, lately).members == (eater,)
-    # The model's figures came late: it cannot have taken 50 of the 20 GiB.
+    # The model's figures arrived late: it cannot have taken 50 GiB, because only 20 were lost.
     assert policy.choose(groups, TOTAL, 70 * GIB, [(groups, 20 * GIB)]).members == (eater,)
-    # A fork bomb's shared pages count for each process, so it grew by more than was lost.
+    # Each process of a fork bomb counts the shared pages, so the bomb seems to grow by more than was lost.
     bomb = policy.groups({30: process(30, "bomb", 90), 20: eater}, {20: 5 * GIB}, policy.Rules(), 0, TOTAL)
     assert policy.choose(bomb, TOTAL, 30 * GIB, [(bomb, 30 * GIB)]).leader.name == "bomb"
 
@@ -825,12 +826,12 @@ def test_unit_that_took_the_machine_down_stays_off_until_allowed(tmp_path: Path,
     brakes.allow(state, unit)
     assert not (tmp_path / "braked").exists()
     assert brakes.may_start(state, unit, "four") == ""
-    # A normal shutdown clears the count, as do ten healthy minutes.
+    # A normal shutdown resets the count, as do ten healthy minutes.
     brakes.mark_shutdown(state)
     assert brakes.may_start(state, unit, "five") == ""
     monkeypatch.setattr(brakes, "boot_id", lambda: "five")
     now, day = time.monotonic(), time.time()
-    # The wall clock of a host that was off for long is corrected after the boot.
+    # If a host was off for a long time, its wall clock is corrected after boot.
     monkeypatch.setattr(time, "time", lambda: day + 10_000_000)
     brakes.mark_healthy(state)
     assert brakes.read(state)[unit]["unsafe"]
@@ -840,7 +841,7 @@ def test_unit_that_took_the_machine_down_stays_off_until_allowed(tmp_path: Path,
     assert not brakes.read(state)[unit]["unsafe"]
     assert brakes.may_start(state, unit, "six") == ""
     assert brakes.may_start(state, unit, "seven") != ""
-    # A damaged file counts as empty.
+    # A damaged file is treated as empty.
     (tmp_path / brakes.FILE).write_text('{"model.ser')
     assert brakes.may_start(state, unit, "eight") == ""
 
@@ -863,7 +864,7 @@ def test_installed_files_of_the_guard(tmp_path: Path):
     assert not list(tmp_path.iterdir())
     texts = {row["after_header"]: row["after"] for row in result["diff"]}
     assert "LimitRTTIME=5s:20s" in texts[f"{tmp_path}/sparkforge-guard.service"]
-    # The `serving` role limits the starts of its unit itself.
+    # The `serving` role itself limits the starts of its unit.
     own = texts[f"{tmp_path}/sparkforge-serving.service.d/50-sparkforge-guard.conf"]
     other = texts[f"{tmp_path}/ollama.service.d/50-sparkforge-guard.conf"]
     assert "ExecCondition=" in own

@@ -1,4 +1,4 @@
-"""The guard's metrics, journal and login message, which other accounts read or could redirect."""
+"""The guard's metrics, journal and login message, which other accounts read or might redirect."""
 
 import os
 import re

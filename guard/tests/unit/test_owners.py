@@ -1,4 +1,4 @@
-"""Owners of processes: no process can make the guard spare it or kill another one."""
+"""Process ownership: no process can make the guard spare it or kill another user's process."""
 
 import os
 import signal
@@ -62,7 +62,7 @@ def test_file_of_the_display_is_writable_by_root_alone(
         ("/user.slice/user-1000.slice/user@1000.service/app.slice/app-x.scope", "app-x.scope"),
         ("/user.slice/user-1000.slice/user@1000.service/app.slice", "user@1000.service"),
         ("/user.slice/user-1000.slice/user@1000.service", "user@1000.service"),
-        # Control groups that a unit creates inside its own do not count.
+        # Control groups that a unit creates within its own do not count.
         ("/system.slice/docker-0a.scope/system.slice/ssh.service", "docker-0a.scope"),
         ("/user.slice/user-1000.slice/session-3.scope/ssh.service", "session-3.scope"),
         ("/site.slice/user@1000.service/ssh.service", "user@1000.service"),
@@ -116,7 +116,7 @@ def test_display_of_a_user_is_protected_by_its_file_while_it_holds_little():
     assert protected(shell(10, 5)) == {10}
     assert protected(shell(10, 5, exe="")) == set()
     assert protected(shell(10, 7)) == set()
-    # Twenty processes are not a display, and do not affect another user's.
+    # Twenty processes cannot be a display, and do not affect another user's.
     many = [shell(pid, 5) for pid in range(20, 40)]
     assert protected(*many, shell(10, 5, uid=VICTIM)) == {10}
 
@@ -128,7 +128,7 @@ def test_display_of_a_user_is_protected_by_its_file_while_it_holds_little():
         ("/system.slice/systemd-resolved.service", 102, True),
         ("/init.scope", 0, True),
         ("/system.slice/ssh.service", 0, True),
-        # Without pam_systemd, a user's processes stay in the unit of the login service.
+        # Without pam_systemd, a user's processes remain in the login service's unit.
         ("/system.slice/ssh.service", ATTACKER, False),
         (MINE.format("ssh.service"), ATTACKER, False),
         (MINE.format("dbus.service"), ATTACKER, False),
@@ -198,7 +198,7 @@ def test_process_group_is_split_by_account():
 
 
 def test_kin_are_of_one_account(machine: Machine):
-    # Seventy processes of a user are killed as a bomb; another user's process with the same name and unit is not.
+    # One user's seventy processes are killed as a bomb; another user's process with the same name and unit is spared.
     guard, now = machine.guard(), 1e9
     guard.step()
     machine.start(800, "python3", 8, at=now, unit=OTHERS.format("jupyter.service"), uid=VICTIM)
@@ -216,7 +216,7 @@ def test_kin_are_of_one_account(machine: Machine):
     merged = policy.groups({member.pid: member for member in small}, {}, policy.Rules(), 5, TOTAL)
     assert sorted(member.uid for group in merged for member in group.members[:1]) == [ATTACKER, VICTIM]
     assert all(len({member.uid for member in group.members}) == 1 for group in merged)
-    # Neither user took half of the lost memory, and they do not count together.
+    # Neither user took half of the lost memory, and the two are not counted together.
     assert policy.find_culprit(merged, int(41 * GIB)) is None
 
 
@@ -235,7 +235,7 @@ def test_status_is_read_to_its_end(machine: Machine):
     status.write_text("\n".join([rows[0], "Groups:\t" + " ".join(map(str, range(10000, 75536))), *rows[1:]]) + "\n")
     vllm = machine.host.process(900, {}, False)
     assert vllm is not None and vllm.own == 20 * GIB
-    # Without figures in status, its resident memory counts.
+    # If the status has no figures, the process's resident memory counts.
     status.write_text(rows[0] + "\n")
     vllm = machine.host.process(900, {}, False)
     assert vllm is not None and vllm.own == 30 * GIB
@@ -289,7 +289,7 @@ def test_open_file_in_memory_counts_for_its_owner(machine: Machine):
     (machine.proc / "901/fdinfo/7").write_text((machine.proc / "900/fdinfo/3").read_text())
     open_file(machine, 901, 3, 2, tmpfs)
     open_file(machine, 901, 4, 5, disk)
-    # Reading another user's named file makes no process its holder.
+    # Reading another user's named file does not make a process its holder.
     open_file(machine, 902, 3, 4, tmpfs)
     table = machine.host.processes({}, False)
     sizes = {pid: size >> 20 for pid, size in machine.host.unmapped(table).items()}
@@ -315,7 +315,7 @@ def test_memfd_that_is_not_mapped_has_a_holder(machine: Machine, monkeypatch: py
 
 
 def test_exit_that_leaves_a_file_in_memory_kills_no_second_process(machine: Machine, monkeypatch: pytest.MonkeyPatch):
-    # The file outlives the killed process, so its exit frees no memory.
+    # The file outlives the killed process, so killing the process frees no memory.
     clock = watch.time.monotonic()
     monkeypatch.setattr(watch.time, "monotonic", lambda: clock)
     monkeypatch.setattr(

@@ -1,4 +1,5 @@
-"""Real processes of two accounts on this kernel; the host's memory figures are fake, and signals are recorded."""
+"""Real processes of two accounts on this machine's kernel; the memory figures are fake, and signals are only
+recorded."""
 
 import contextlib
 import errno
@@ -24,7 +25,7 @@ SLEEP = "/usr/bin/sleep"
 
 
 class Others:
-    """All PIDs except some."""
+    """All PIDs except the listed ones."""
 
     def __init__(self, pids: t.Container[int]) -> None:
         self.pids = pids
@@ -34,7 +35,7 @@ class Others:
 
 
 class Seen(host.Host):
-    """This host with only the processes of the test, and with memory figures from a file."""
+    """This host with only the test's processes, and with memory figures from a file."""
 
     def __init__(self, meminfo: Path) -> None:
         self.figures, self.pids = meminfo, set[int]()
@@ -64,7 +65,7 @@ def seen(tmp_path: Path) -> t.Iterator[Seen]:
 
 
 def start(seen: Seen, uid: int, name: str, kind: str, mebibytes: int, groups: int = 0) -> int:
-    """Start a process of an account, and wait until it holds its memory."""
+    """Start a process under an account and wait until it has allocated its memory."""
     reader, writer = os.pipe()
     pid = os.fork()
     if not pid:
@@ -151,12 +152,12 @@ def test_signal_reaches_the_process_and_none_that_has_its_number_by_now(seen: Se
         (["{copy}", "60"], ""),
         # A user can mount anything in a private mount namespace.
         (["unshare", "-m", "sh", "-c", "mount --bind {copy} /usr/bin/sleep && exec /usr/bin/sleep 60"], ""),
-        # The guard does not read files on a user's mount, which may hang.
+        # The guard does not read files on a user's mount, because reading them may hang.
         (["unshare", "-m", "sh", "-c", "mount --bind /usr/bin/sleep /usr/bin/sleep && exec /usr/bin/sleep 60"], ""),
     ],
 )
 def test_file_of_a_process_is_the_systems(seen: Seen, tmp_path: Path, command: list[str], expected: str):
-    # The root of a test machine's first process may differ.
+    # On a test machine, the first process may have a different root directory.
     seen.root = ""
     copy = tmp_path / "sleep"
     shutil.copy(SLEEP, copy)

@@ -1,7 +1,8 @@
-"""The scenarios of guard/tests on a simulated host of 120 GiB: which process is killed, and how soon, at any rate.
+"""The scenarios of guard/tests on a simulated host with 120 GiB: which process is killed, and how soon, at any growth
+rate.
 
-The guard is real; memory and processes are simulated with their own clock. Each run draws the growth rates, the time
-that a process takes to exit, and the delay of NVML's figures. The kernel's behaviour without memory is not simulated,
+The guard is real; memory and processes are simulated with their own clock. Each run draws the growth rates, the times
+that processes take to exit, and the delay of NVML's figures. How the kernel behaves without memory is not simulated;
 see guard/tests/vm.py.
 """
 
@@ -43,7 +44,7 @@ class Simulated:
         self.short, self.least = 0.0, 1.0
 
     def start(self, actor: Actor, ready: bool) -> None:
-        """Start an actor; a ready one holds all its memory already."""
+        """Start an actor; a ready one holds all of its memory already."""
         share = {0: self.draw.uniform(1, 1.5), SCALED: self.draw.uniform(0.5, 1)}.get(actor.rate, actor.rate / SCALED)
         for _ in range(actor.count):
             self.pid += 1
@@ -59,7 +60,7 @@ class Simulated:
         return max(0.0, TOTAL * 0.98 - held)
 
     def moves(self) -> bool:
-        """Return whether a process grows or is about to exit."""
+        """Tell whether a process is growing or about to exit."""
         return (
             any(running.ends is not None or running.held < running.goal for running in self.running.values())
             or self.late is not None
@@ -154,7 +155,7 @@ def run(scenario: Scenario, seed: int) -> Simulated:
     return machine
 
 
-#: Kinds that only guard/tests/vm.py runs; swap is not simulated either.
+#: Kinds that run only in guard/tests/vm.py; swap is not simulated either.
 REAL = ("bomb", "workers", "crowd", "memfd", "file", "leaderless")
 NAMES = [
     name
@@ -181,5 +182,5 @@ def check(name: str, seeds: t.Iterable[int]) -> None:
         machine = run(scenario, seed)
         assert set(machine.gone) <= set(scenario.right), (name, seed)
         assert bool(machine.gone) == bool(scenario.right), (name, seed)
-        # The seconds below the last level.
+        # The seconds spent below the last level.
         assert machine.short < 1.5, (name, seed, machine.short)
