@@ -38,8 +38,7 @@ attributes:
     support: full
 """
 
-    # The attributes of modules that work on the controller. List this fragment before the first one: the first value
-    # wins.
+    # The attributes of modules that work on the controller. List this fragment first, because the first value wins.
     CONTROLLER = r"""
 options: {}
 attributes:

@@ -87,7 +87,7 @@ class Target:
 class Index:
     """The sources in which wheels are searched.
 
-    :ivar url: the URL of the index; None leaves it to the configuration of pip or uv, and an empty string or ``none``
+    :ivar url: the URL of the index; None leaves it to the configuration of pip or uv; an empty string or ``none``
         disables it.
     :ivar find_links: directories or pages with wheels, in addition to the index.
     :ivar command: the command that runs uv; if empty, uv is searched for.

@@ -49,7 +49,7 @@ def read_manifest(text: str, path: str) -> dict[str, dict[str, str]]:
 
 
 def inside(path: str) -> bool:
-    """Tell whether a path is inside the mirror, with no part of it beginning with a dot."""
+    """Tell whether a path is inside the mirror and no part of it begins with a dot."""
     return all(_PART.fullmatch(part) for part in path.split("/"))
 
 

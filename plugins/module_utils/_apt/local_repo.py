@@ -160,8 +160,7 @@ class LocalRepository:
         return package
 
     def _unpack(self, deb: str, package: str) -> None:
-        # If this run is killed after the installation, the note tells the next run that this module installed the
-        # package.
+        # If this run is killed after the installation, the note tells the next run who installed the package.
         disk.write_file(self._unfinished_note, f"{package}\n".encode())
         try:
             self._apt.run(["dpkg", "--install", deb], f"install {package}")
@@ -307,8 +306,7 @@ def _keyring_in(directory: str, required: bool = True) -> t.Any:
     Its name becomes a file name in apt's keyring directory and part of a source, so it must follow the repository's
     pattern, ``cusparselt-local-1A2B3C4D-keyring.gpg``.
 
-    :raises SparkforgeError: if the repository does not have exactly one keyring, or if the keyring's name does not
-        match.
+    :raises SparkforgeError: if the repository does not have exactly one keyring, or its name does not match.
     """
     keyrings = [p for p in sorted(glob.glob(f"{glob.escape(directory)}/*.gpg")) if not p.endswith("/Release.gpg")]
     owner = os.path.basename(directory).partition("-local-repo-")[0]

@@ -84,7 +84,7 @@ def _lists(url: str) -> list[str]:
 
 
 def has_lists(url: str) -> bool:
-    """Tell whether the package lists of ``url`` exist, and apt has not missed that a power loss emptied one."""
+    """Tell whether ``url``'s package lists exist and none is empty: apt ignores a list that a power loss emptied."""
     paths = _lists(url)
     return bool(paths) and not any(map(_is_empty, paths))
 

@@ -359,8 +359,7 @@ def _answer(url: str, headers: t.Mapping[str, str], timeout: float) -> tuple[str
         try:
             return asked, open_url(
                 asked, headers=dict(headers), timeout=timeout, decompress=False, http_agent="sparkforge.dgx_spark",
-                # Send credentials at once, because the handler for challenges is process-wide and downloads run in
-                # parallel.
+                # Send credentials at once, because the challenge handler is process-wide and downloads run in parallel.
                 follow_redirects="none", force_basic_auth=True,
             )  # fmt: skip
         except urllib.error.HTTPError as error:

@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Plan NVIDIA's redistributable archives and compare them with the host's; nothing here downloads files or changes a
-host.
+"""Plan NVIDIA's redistributable archives and compare them with the host's, without downloads or changes.
 
 The vendor's tree on developer.download.nvidia.com/compute has the manifest in
 ``<product>/redist/redistrib_<release>.json``; each ``relative_path`` in it is relative to the manifest's directory.

@@ -89,8 +89,7 @@ class Host:
     def read_bytes(self, path: str) -> bytes | None:
         """Return a file's content, or ``None`` if it is absent or unreadable."""
         try:
-            # Open only regular files: reading a FIFO or a device would block the observation, and with it all other
-            # hosts.
+            # Open only regular files: a FIFO or a device would block the observation, and with it all other hosts.
             with open(disk.regular(self.path(path), links=True), "rb", buffering=0) as stream:
                 content = bytearray()
                 while len(content) < READ_LIMIT:

@@ -113,8 +113,7 @@ class Redaction:
         return {key: self.value(rule, key, mapping[key]) for key, rule in rules.items() if rule is not None}
 
     def value(self, rule: t.Any, key: str, value: t.Any) -> t.Any:
-        """Return the part of a value that the rule for ``key`` allows to be kept; for a list, apply the rule to each
-        row.
+        """Return the part of a value that the rule for ``key`` allows; for a list, apply the rule to each row.
 
         :param rule: ``keys``; a pair of rules, for a mapping whose keys come from the host; a pattern; the name of a
             method; a number, the maximum for numbers; ``bool``; or a set with the one value to return.

@@ -264,8 +264,7 @@ class Unit:
     ) -> dict[str, t.Any]:
         """Return everything that can change the artefact, for the fingerprint and for ``--diff``.
 
-        :param identity: the ``commit`` or ``sha256`` of the source. The URL is left out, because mirrors have the same
-            source.
+        :param identity: the ``commit`` or ``sha256`` of the source. The URL is left out, because it may be a mirror's.
         :param tools: ``_toolchain.Toolchain.identity()``.
         :param platform: for example ``ubuntu24.04-aarch64``.
         :param depends: the fingerprint of each unit that this unit depends on.
@@ -290,8 +289,7 @@ class Unit:
             "targets": [],
             "build_tag": "",
             "toolchain": dict(tools),
-            # Use the requested version, not the installed one: a newer library with the same SONAME does not justify a
-            # rebuild.
+            # Use the requested version, not the installed one: a newer library with the same SONAME needs no rebuild.
             **({"libraries": asked} if (asked := self._libraries("version")) else {}),
             "platform": platform,
             "depends": dict(depends),

@@ -93,8 +93,7 @@ def start(
         writable=[paths.root],
         memory_mib=max(memory.total_mib - reserve, unit.memory_per_job),
     )
-    # Until the worker has the lock, the state is that of an earlier attempt. A short build may already have finished by
-    # then.
+    # Until the worker has the lock, the state is an earlier attempt's. A short build may already have finished by then.
     detached.await_start(
         lambda: (
             state_file.is_running(paths.build_directory)

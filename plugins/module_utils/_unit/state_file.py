@@ -154,8 +154,7 @@ class State:
         try:
             self.update(**values)
         except OSError:
-            # Overwrite the file in place, with a text that is not longer than the old one and so needs no new blocks on
-            # a full disk.
+            # Overwrite the file in place with a text that is no longer, so that a full disk needs no new blocks.
             self.data.update(values)
             text = json.dumps({**self.data, "notes": [], "applied": []}, sort_keys=True)
             with contextlib.suppress(OSError), open(self.path, "r+", encoding="ascii") as stream:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-#: The size limit in bytes for METADATA, including the README. The largest of several hundred such files has 0.6 MB
+#: The size limit in bytes for METADATA, including the README. The largest of several hundred files has 0.6 MB
 #: (2026-11).
 LIMIT = 4 << 20
 

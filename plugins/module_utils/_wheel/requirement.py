@@ -90,8 +90,7 @@ def parse_requirement(text: str) -> Requirement:
 
 
 def place_option(option: str, location: str) -> str:
-    """Return the line of a requirements file that sets a location: exactly one option, regardless of what ``location``
-    contains.
+    """Return the line of a requirements file that sets a location: exactly one option, whatever the location.
 
     :raises SparkforgeError: for a character that ends a line, after which pip would read further options, or for an
         invalid URL.

@@ -78,8 +78,7 @@ def plan(
     """Apply the keep rule to ``builds``.
 
     A build is removed if a manifest that is no longer kept listed it, or if no manifest did and ``keep`` newer
-    manifests list its unit. It is kept, however old it is, if an environment uses it or another kept build depends on
-    it.
+    manifests list its unit. However old it is, it is kept if an environment uses it or a kept build depends on it.
 
     :param published: the manifests, latest first.
     :param used: builds in use by environments, each with a description of the use.

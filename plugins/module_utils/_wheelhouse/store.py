@@ -223,7 +223,7 @@ class Store:
     ) -> tuple[Manifest, Manifest | None]:
         """Return the manifest (the latest one if its content is the same) and the one that it replaces.
 
-        A new manifest gets a later time than the one it replaces, regardless of the clock, because hosts refuse earlier
+        A new manifest gets a later time than the one it replaces, even if the clock is wrong: hosts refuse earlier
         ones.
         """
         lock = (self.options["stack"], self.options["lock_id"])

@@ -15,8 +15,7 @@ import typing as t
 from ...module_utils._core import phrases, sanitize, verdict
 
 FORMAT = 3
-#: The states of a host, best first: it matches the stack, needs changes, cannot be provisioned as it is, or was not
-#: read.
+#: The states of a host, best first: matches the stack, needs changes, cannot be provisioned as it is, was not read.
 AS_WANTED, CHANGES, STOPS, FAILED, UNREACHABLE = "as wanted", "changes", "stops", "failed", "unreachable"
 STANDINGS = (AS_WANTED, CHANGES, STOPS, FAILED, UNREACHABLE)
 #: The number of a role's changes, or of a host's drift entries, that are listed; the rest is only counted.

@@ -153,7 +153,7 @@ def _onednn(build: Build, arm: bool) -> None:
 
     On aarch64 it computes with Arm's Compute Library: a directory on the host, or the stack's unit, which is linked
     statically. Without that library, oneDNN in these releases has mostly reference kernels for 128-bit vectors, which a
-    GB10 has (oneDNN#3363): which are slower than PyTorch's own code.
+    GB10 has (oneDNN#3363); these are slower than PyTorch's own code.
     """
     library = str(build.settings.get("compute_library") or "").rstrip("/")
     unwanted = not all(true(build.given.get(name) or "1") for name in ("USE_MKLDNN", "USE_MKLDNN_ACL"))
@@ -169,7 +169,7 @@ def _onednn(build: Build, arm: bool) -> None:
     if arm:
         build.environment["USE_MKLDNN_ACL"] = "1" if library else "0"
     if library:
-        # Two files read this: PyTorch's ComputeLibrary.cmake, and oneDNN's FindACL.cmake, which requires the library.
+        # This is read by PyTorch's ComputeLibrary.cmake and by oneDNN's FindACL.cmake, which fails without the library.
         build.environment["ACL_ROOT_DIR"] = library
     switches = {
         name: true(build.given.get(name) or build.environment.get(name) or "0")
@@ -197,8 +197,7 @@ def _cuda(build: Build) -> None:
         build.missing.append(f"nvcc {version} (role cuda_libraries)")
     build.environment.update(
         {
-            # Three programs read these: PyTorch's Python code, its FindCUDA (which does not know CUDA_HOME), and CMake
-            # itself.
+            # These are read by PyTorch's Python code, its FindCUDA (which does not know CUDA_HOME), and CMake itself.
             "CUDA_HOME": build.toolkit,
             "CUDA_PATH": build.toolkit,
             "CUDACXX": f"{build.toolkit}/bin/nvcc",

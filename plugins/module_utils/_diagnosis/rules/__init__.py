@@ -9,33 +9,20 @@ rules that match, the first one is reported. A rule is a name in brackets, follo
 value``; a value continues on the following lines if they are indented by four spaces. Backslashes have no special
 meaning, and a line that begins with ``#`` is a comment. Fields:
 
-``keys``
-    Plain texts, one per line, one of which is in the line where the pattern begins. A large log is searched only for
-    these.
-``pattern``
-    Regular expressions, one per line, any of which may match, in a line with a key or from there into the lines below
-    it (``^`` and ``$`` are the ends of a line). A single quote matches any of the quotes that tools print.
-    A line that begins with ``+`` continues the previous one.
-``cause``, ``remedy``
-    One sentence each. ``{found}`` is the first group that matched, or else the complete match, and ``{name}`` is the
-    group ``name``; ``name1`` and ``name2`` also fill ``{name}``, because a pattern cannot use a name twice. A part in
-    ``[]`` is left out if a name in it has no value; brackets without a name are text.
-``unless``
-    Patterns that exclude a line, such as one in which a tool reports that it will try again.
-``when``
-    The rule counts only if one of these rules, which come later in the table, matched as well.
-``every``
-    ``yes``: {found} lists all matches of the pattern, not only the first.
-``notice``
-    ``yes``: the rule does not describe a failure by itself, and is reported in addition to one.
-``values``
-    Lines of the form ``NAME of GROUP: PATTERN => TEXT``: {NAME} is the text of the first line whose pattern matches the
-    start of the group's value. This adapts a sentence to a version, an architecture or a name in the log. ``as in
-    RULE`` instead repeats the lines of another rule in the same file.
-``facts``
-    The function in ``names.py`` that adds names for cause and remedy.
-``source``
-    The public sources of the rule, one per line: ``owner/repository#number`` on GitHub, or a URL.
+``keys`` Plain texts, one per line; the line where the pattern begins contains one of them. Large logs are searched for
+these. ``pattern`` Regular expressions, one per line, any of which may match, in a line with a key or from there into
+the lines below it (``^`` and ``$`` are the ends of a line). A single quote matches any of the quotes that tools print.
+A line that begins with ``+`` continues the previous one. ``cause``, ``remedy`` One sentence each. ``{found}`` is the
+first group that matched, or else the complete match, and ``{name}`` is the group ``name``; ``name1`` and ``name2`` also
+fill ``{name}``, because a pattern cannot use a name twice. A part in ``[]`` is left out if a name in it has no value;
+brackets without a name are text. ``unless`` Patterns that exclude a line, such as one in which a tool reports that it
+will try again. ``when`` The rule counts only if one of these rules, which come later in the table, matched as well.
+``every`` ``yes``: {found} lists all matches of the pattern, not only the first. ``notice`` ``yes``: the rule does not
+describe a failure by itself, and is reported in addition to one. ``values`` Lines of the form ``NAME of GROUP: PATTERN
+=> TEXT``: {NAME} is the text of the first line whose pattern matches the start of the group's value. This adapts a
+sentence to a version, an architecture or a name in the log. ``as in RULE`` instead repeats the lines of another rule in
+the same file. ``facts`` The function in ``names.py`` that adds names for cause and remedy. ``source`` The public
+sources of the rule, one per line: ``owner/repository#number`` on GitHub, or a URL.
 
 Each rule has an example in ``lab/diagnoses/<topic>.txt``, because no host needs it: lines that the whole table must
 recognise as this rule. ``python -m lab.troubleshooting`` makes docs/troubleshooting.md from the rules and examples.
