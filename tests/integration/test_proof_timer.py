@@ -190,7 +190,7 @@ with unprivileged.account("/opt/sparkforge/envs/torch/0123") as uid:
     own = unprivileged.without_privileges(["sleep", "60"], uid, {uid})
     with subprocess.Popen(own) as child:
         can["compute"] = unprivileged.run_as(uid, compute)
-        unprivileged.end(uid)
+        unprivileged.kill_processes(uid)
         can["ended"] = child.wait()
 print(json.dumps(can))
 """

@@ -179,8 +179,8 @@ class State:
         if not (self.installs or self.removes):
             return 0
         fetched = int(self.plan.get("download_mib") or 0)
-        grown = max(0, int(self.plan.get("growth_mib") or 0))
-        rooms = [(self.update.get("archives"), fetched), (self.update.get("system"), fetched + grown)]
+        growth_mib = max(0, int(self.plan.get("growth_mib") or 0))
+        rooms = [(self.update.get("archives"), fetched), (self.update.get("system"), fetched + growth_mib)]
         return max(max(0, need + RESERVE_MIB - room["available_mib"]) if room else 0 for room, need in rooms)
 
     # -- driver, libraries, environments
@@ -248,13 +248,13 @@ class State:
             return []
         system = self.observation.get("os") or {}
         origins = {"ubuntu": "Ubuntu", "debian": "Debian"}
-        variables = {
+        substitutions = {
             "${distro_id}": origins.get(str(system.get("id")), ""),
             "${distro_codename}": str(system.get("codename") or ""),
         }
         allowed = []
         for origin in automatic.get("origins") or []:
-            for word, value in variables.items():
+            for word, value in substitutions.items():
                 origin = origin.replace(word, value)
             allowed.append(tuple(origin.rpartition(":")[::2]))
         # These are the host's own expressions; the effect of an expression without a bound is unknown.

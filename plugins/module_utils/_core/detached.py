@@ -81,7 +81,7 @@ def start(
 ) -> str:
     """Start ``command`` detached from the caller; return ``systemd`` or ``session``.
 
-    :param marker: the value by which ``processes.end_processes`` finds its processes.
+    :param marker: the value by which ``processes.kill_marked`` finds its processes.
     :param log: the file to append its output to.
     :param writable: the paths that it can write, within its account's rights; enforced only under systemd.
     :param memory_mib: the memory limit for all its processes together, under systemd; 0 for none.
@@ -211,7 +211,7 @@ def stop(service: str, marker: str, account: Account) -> None:
         systemd("systemctl", "stop", service)
     # Root in a container may not read the environment of another account's process (CAP_SYS_PTRACE).
     with account.acting():
-        processes.end_processes(marker)
+        processes.kill_marked(marker)
 
 
 class Lock:

@@ -21,7 +21,7 @@ from .errors import SparkforgeError
 MARKER = "SPARKFORGE_BUILD"
 
 
-def end_processes(marker: str) -> int:
+def kill_marked(marker: str) -> int:
     """Kill every other process whose environment contains ``marker``; return how many there were.
 
     A compiler whose parent was killed continues and would write into the tree that the next build uses.
@@ -34,10 +34,10 @@ def end_processes(marker: str) -> int:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
 
-    return _end(lambda: find_marked(marker), kill)
+    return _kill_all(lambda: find_marked(marker), kill)
 
 
-def end_account(uid: int, other: int) -> None:
+def kill_account(uid: int, other: int) -> None:
     """Kill every process of the account ``uid``, which nothing else on this host uses; root only.
 
     One system call reaches them all, and no fork can escape, because kill(2) to -1 holds the kernel's lock on all
@@ -54,7 +54,7 @@ def end_account(uid: int, other: int) -> None:
 
     def end() -> None:
         kill()
-        _end(lambda: [pid for pid in _of_account(uid) if pid != os.getpid()], kill)
+        _kill_all(lambda: [pid for pid in _of_account(uid) if pid != os.getpid()], kill)
 
     if run_as(uid, other, end) is None:
         raise _survivors_error([f"those of the user id {uid}"])
@@ -125,7 +125,7 @@ def _has_no_capability() -> bool:
     return [int(value, 16) for value in values] == [0]
 
 
-def _end(find: t.Callable[[], list[int]], kill: t.Callable[[], None]) -> int:
+def _kill_all(find: t.Callable[[], list[int]], kill: t.Callable[[], None]) -> int:
     """Kill the processes that ``find`` returns until there are none; return how many there were."""
     ended: set[int] = set()
     deadline = time.monotonic() + 30

@@ -85,9 +85,9 @@ class Sandbox:
                         os.killpg(process.pid, signal.SIGKILL)
                     process.wait()
                     if uid is None:
-                        processes.end_processes(marker)
+                        processes.kill_marked(marker)
                     else:
-                        unprivileged.end(uid)
+                        unprivileged.kill_processes(uid)
                 for descriptor, text in printed.items():
                     # A process of another account may hold the other end of the pipe.
                     with contextlib.suppress(BlockingIOError):

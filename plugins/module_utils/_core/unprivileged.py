@@ -28,7 +28,7 @@ ACCOUNTS = range(60706, 60945)
 #: kill(2) also reaches processes with the sender's real id.
 _BESIDE = len(ACCOUNTS)
 #: World-writable directories.
-_EVERYBODY_S = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - only cleaned
+_WORLD_WRITABLE = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - only cleaned
 
 
 @contextlib.contextmanager
@@ -85,9 +85,9 @@ def without_privileges(argv: t.Sequence[str], uid: int, groups: t.Collection[int
     return [*drop, "--inh-caps=-all", "--no-new-privs", "--", *argv]
 
 
-def end(uid: int) -> None:
+def kill_processes(uid: int) -> None:
     """Kill all processes of an account from :func:`account`."""
-    processes.end_account(uid, uid + _BESIDE)
+    processes.kill_account(uid, uid + _BESIDE)
 
 
 def run_as(uid: int, work: t.Callable[[], t.Any]) -> str | None:
@@ -108,14 +108,14 @@ def _clear(uid: int) -> None:
     """Kill an account's processes, and remove its files from world-writable directories."""
 
     def remove() -> None:
-        for directory in _EVERYBODY_S:
+        for directory in _WORLD_WRITABLE:
             with contextlib.suppress(OSError):
                 for entry in list(os.scandir(directory)):
                     with contextlib.suppress(OSError, SparkforgeError):
                         if entry.stat(follow_symlinks=False).st_uid == uid:
                             disk.remove(entry.path)
 
-    end(uid)
+    kill_processes(uid)
     # Run as that account, so that links are not followed with root's rights.
     run_as(uid, remove)
 

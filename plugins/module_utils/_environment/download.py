@@ -250,11 +250,11 @@ class Download:
     def _not_found(self, pinned: Requirement, listed: t.Sequence[Link], sources: t.Sequence[str]) -> SparkforgeError:
         if self.errors:
             return self.errors[0]
-        offered = sorted({link.file.split("-")[1] for link in listed if _name(link) == pinned.name})
+        offered_versions = sorted({link.file.split("-")[1] for link in listed if _name(link) == pinned.name})
         where = ", ".join(map(redact, sources)) or "no index and no find_links are set"
         return SparkforgeError(
             f"No wheel of {pinned.pin} for this interpreter and machine was found ({where}; offered: "
-            f"{clip(', '.join(offered)) or 'none'}).",
+            f"{clip(', '.join(offered_versions)) or 'none'}).",
             "Correct the requirement, or set the index or directory that has it (python_env_index_url, "
             "python_env_find_links), or renew the lock for this platform.",
         )

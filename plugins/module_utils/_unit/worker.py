@@ -96,7 +96,7 @@ def main(directory: str) -> int:
     try:
         with open(os.path.join(directory, "request.json"), encoding="utf-8") as stream:
             request = json.load(stream)
-        ended = processes.end_processes(model.Paths(**request["paths"]).marker)
+        ended = processes.kill_marked(model.Paths(**request["paths"]).marker)
         if ended:
             state.note(f"{ended} processes of an interrupted attempt were killed.")
         host_lock = detached.Lock(os.path.join(request["paths"]["root"], "builds", ".lock"))
@@ -121,7 +121,7 @@ def main(directory: str) -> int:
         )
         return 1
     except SystemExit:
-        processes.end_processes(os.environ.get(processes.MARKER, ""))
+        processes.kill_marked(os.environ.get(processes.MARKER, ""))
         state.update(status="stopped")
         return 143
     return 0

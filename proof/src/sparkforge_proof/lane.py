@@ -238,7 +238,7 @@ def _run_in(
         if own is None:
             _kill_daemons(identity.get("user"), scratch)
         else:
-            unprivileged.end(own)
+            unprivileged.kill_processes(own)
 
     def hindrance() -> str:
         """Return the reason that slows the lanes down, seen as their account if root may not see its processes."""
@@ -299,9 +299,9 @@ def _kill_daemons(uid: int | None, scratch: str) -> None:
     with contextlib.suppress(SparkforgeError):
         if uid:
             # In a container, root may lack CAP_SYS_PTRACE, which reading another account's variables needs.
-            processes.run_as(uid, uid, lambda: processes.end_processes(scratch))
+            processes.run_as(uid, uid, lambda: processes.kill_marked(scratch))
         else:
-            processes.end_processes(scratch)
+            processes.kill_marked(scratch)
 
 
 def _identity(lanes: Lanes, directory: str, scratch: str, own: int | None) -> dict[str, t.Any]:

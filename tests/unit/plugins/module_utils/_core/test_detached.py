@@ -143,7 +143,7 @@ def test_orphans_are_killed_by_their_marker() -> None:
     parent.wait()
     other = subprocess.Popen(["sleep", "600"], env={**environment, processes.MARKER: marker[:-1]})
     try:
-        assert processes.end_processes(marker) == 1
+        assert processes.kill_marked(marker) == 1
         assert not Path(f"/proc/{orphan}").exists() or " Z " in Path(f"/proc/{orphan}/stat").read_text()
         assert other.poll() is None
     finally:

@@ -166,7 +166,7 @@ def test_killing_one_account_leaves_killer_of_another_alive() -> None:
         if not killer:
             # Its saved user id is root's, as in a process that kills the other account's processes.
             os.setresuid(0, 0, 0)
-            processes.end_account(other_account, other_account + unprivileged._BESIDE)
+            processes.kill_account(other_account, other_account + unprivileged._BESIDE)
             os._exit(0)
         os.waitpid(killer, 0)
         os.write(writing, b"alive")
