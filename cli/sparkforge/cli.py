@@ -37,7 +37,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "sparkforge",
         description=DESCRIPTION,
-        epilog=f"{epilog('sparkforge setup', EXIT_CODES)}{pages}",
+        epilog=f"{epilog(['sparkforge setup'], EXIT_CODES)}\n\nexplain has its own: sparkforge explain --help.{pages}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"sparkforge {galaxy('version')}")
@@ -54,7 +54,7 @@ def add(commands: Any, name: str, entry: Mapping[str, Any]) -> None:
         name,
         help=entry["help"],
         description=textwrap.fill(f"{entry['help'][0].upper()}{entry['help'][1:]}.", 79),
-        epilog=epilog(entry["example"], {**codes, **entry.get("exits", {})}),
+        epilog=epilog([entry["example"], *entry.get("more_examples", [])], {**codes, **entry.get("exits", {})}),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(playbook=entry.get("playbook"), own=entry.get("arguments", []))
@@ -72,10 +72,10 @@ def add(commands: Any, name: str, entry: Mapping[str, Any]) -> None:
             action.completer = complete_hosts
 
 
-def epilog(example: str, codes: Mapping[int, str | None]) -> str:
-    """Return the epilog of a command's help: an example and the exit codes."""
+def epilog(examples: Sequence[str], codes: Mapping[int, str | None]) -> str:
+    """Return the epilog of a command's help: the examples and the exit codes."""
     rows = [f"  {code:<4} {text}" for code, text in codes.items() if text]
-    return "\n".join(["example:", f"  {example}", "", "exit codes:", *rows])
+    return "\n".join(["example:", *(f"  {example}" for example in examples), "", "exit codes:", *rows])
 
 
 def complete_hosts(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> list[str]:

@@ -96,7 +96,7 @@ def finish(arguments: argparse.Namespace, console: Console, last: Play, password
     if arguments.dry_run:
         asks = not arguments.no_password and arguments.command != "inspect"
         console.print(f"+ {(last.with_password_prompts() if asks else last).line}", soft_wrap=True)
-        check = " To ask the Sparks what would change: --check." if "check" in arguments else ""
+        check = "" if getattr(arguments, "check", True) else " To ask the Sparks what would change: --check."
         console.print(f"Nothing was run or written.{check}")
         return Exit.DONE
     if password is None:

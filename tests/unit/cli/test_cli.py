@@ -66,6 +66,14 @@ def test_a_command_runs_ansible_playbook(
     assert dry(capsys, *command) == f"ansible-playbook -i {inventory} {expected}"
 
 
+@pytest.mark.parametrize("extra", [[], ["--check"]])
+def test_dry_run_recommends_check_unless_it_is_there(
+    extra: list[str], inventory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["build", "-i", str(inventory), "--dry-run", *extra]) == Exit.DONE
+    assert ("what would change: --check." in capsys.readouterr().out) == (extra == [])
+
+
 def test_inspect_needs_no_inventory_and_no_password(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -206,9 +214,11 @@ def test_help_of_a_command_has_an_example_that_parses_and_its_exit_codes(
     text = capsys.readouterr().out
     example = re.search(r"example: *\n? *(?:eval \"\$\()?sparkforge (.*?)(?:\)\"|;|\n)", text)
     assert ended.value.code == 0 and example and "exit" in text
-    arguments = shlex.split(example[1])
-    assert arguments[0] == name
-    cli.make_parser().parse_args(arguments[: arguments.index("--")] if "--" in arguments else arguments)
+    more = cli.COMMANDS[name].get("more_examples", [])
+    for arguments in map(shlex.split, [example[1], *(line.removeprefix("sparkforge ") for line in more)]):
+        assert arguments[0] == name
+        cli.make_parser().parse_args(arguments[: arguments.index("--")] if "--" in arguments else arguments)
+    assert all(line in text for line in more)
     assert re.search(r"\b0\s+(with --dry-run: it fits|done|explained)", text) and re.search(r"\b2\s+\w", text)
 
 
