@@ -104,7 +104,7 @@ class ActionModule(OnController):
         index = resolve.Index(arguments["index_url"], tuple(arguments["find_links"]), tuple(arguments["uv"] or ()))
         own_index = index.url is not None or index.find_links
         if "wheels" in parts and not definition["wheel"]["available"] and not own_index:
-            # The index has builds, but the stack says that they are not the ones it needs.
+            # The index has builds, but according to the stack they are not the ones it needs.
             notes.append(f"wheels unchanged: {' '.join(definition['wheel']['reason'].split())}")
         elif "wheels" in parts:
             lock["wheels"] = {}

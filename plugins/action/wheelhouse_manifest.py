@@ -78,8 +78,7 @@ class ActionModule(OnController):
             {"path": cache.wheel(wheel), "sha256": wheel.sha256}
             for wheel in (of_units(manifest["units"]) if arguments["wheels"] else [])
         ]
-        # ``changed`` is false because only the controller's cache changes; which host runs the task makes no
-        # difference.
+        # ``changed`` is false because only the controller's cache changes, regardless of the host that runs the task.
         return {"changed": False, **search._asdict(), "wheels": listed, "saved": saved or wheels}
 
     def _bring(self, query: Query, manifest: Manifest, cache: Cache, root: str, builder: str) -> bool:

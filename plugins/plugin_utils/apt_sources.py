@@ -31,7 +31,7 @@ def with_sha1_keyring(sources: t.Iterable[Source]) -> list[Source]:
 
 
 def signed_differently(sources: t.Iterable[Source]) -> dict[str, dict[str, list[str]]]:
-    """Return the archives whose sources disagree on the key or on having one: apt then reads no list at all.
+    """Return the archives whose sources have different keys, or a key and none: apt then reads no list at all.
 
     :returns: URI -> keyring, '' for a source without Signed-By -> the files with that setting.
     """

@@ -29,7 +29,7 @@ CA_BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
 CA_VARIABLES = ("SSL_CERT_FILE", "PIP_CERT", "GIT_SSL_CAINFO", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
 PROXY_KEYS = ("http", "https", "no_proxy")
 
-# The characters allowed in a URL; quotes, spaces and backslashes would end apt's or a shell's value early.
+# The characters allowed in a URL; quotes, spaces and backslashes would cut off a value for apt or a shell.
 _URL_TEXT = re.compile(r"^[A-Za-z0-9._~:/?#\[\]@!$&()*+,=%-]+$")
 _HOST_TEXT = re.compile(r"^[A-Za-z0-9.*_:/\[\]-]+$")
 

@@ -155,13 +155,13 @@ class State:
         return [release for release in self.new_kernels() if self._dkms_modules() and not self._headers(release)]
 
     def _foreign_kernels(self) -> list[str]:
-        """Return new kernels of another flavour than the running one: 7.0.0-31-generic beside 6.17.0-1021-nvidia."""
+        """Return new kernels of another flavour than the running one: 7.0.0-31-generic alongside 6.17.0-1021-nvidia."""
         running = str((self.observation.get("kernel") or {}).get("release") or "")
         flavour = running.rpartition("-")[2]
         return [release for release in self.new_kernels() if flavour.isalpha() and not release.endswith(f"-{flavour}")]
 
     def _kernels_of_new_series(self) -> list[str]:
-        """Return new kernels of another series than the running one: 7.0 beside 6.17."""
+        """Return new kernels of another series than the running one: 7.0 alongside 6.17."""
         running = versions.numbers(str((self.observation.get("kernel") or {}).get("release") or ""))[:2]
         return [release for release in self.new_kernels() if running and versions.numbers(release)[:2] != running]
 
@@ -268,7 +268,8 @@ class State:
 
 
 def _origins(text: str) -> list[tuple[str, str]]:
-    """Return origin and archive from apt's notation in a plan: ``Ubuntu:24.04/noble-security, NVIDIA:1.0/stable``."""
+    """Return the origin and archive from apt's notation in a plan: ``Ubuntu:24.04/noble-security,
+    NVIDIA:1.0/stable``."""
     origins = []
     for part in text.split(","):
         origin, _colon, rest = part.strip().partition(":")

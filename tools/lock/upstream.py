@@ -159,7 +159,7 @@ def ask_remote(url: str, ref: str) -> str:
 
 
 def ask_file(url: str, commit: str, paths: t.Sequence[str], ref: str | None = None) -> tuple[str, str]:
-    """Return path and content of the first of ``paths`` that exists in a commit of a remote repository.
+    """Return the path and content of the first of ``paths`` that exists in a commit of a remote repository.
 
     If the server supports filters, only that file is fetched (PyTorch's tree is 1 GB). Otherwise the single commit is
     fetched, or the tag or branch if the server does not serve single commits. From a plain file server, which supports

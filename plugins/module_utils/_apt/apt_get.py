@@ -50,7 +50,7 @@ def read_only() -> tuple[str, ...]:
     return ("-o", "Debug::NoLocking=1", *(cache if os.geteuid() == 0 else ()))
 
 
-#: The rules for messages of apt, dpkg and their helpers, in the order of the full table.
+#: The rules for messages from apt, dpkg and their helpers, in the order of the full table.
 _RULES = load(memory, network, apt)
 
 

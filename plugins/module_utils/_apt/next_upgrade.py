@@ -5,7 +5,7 @@
 """Observe, read-only, the effect of a host's next upgrade and everything that decides whether the host survives it.
 
 The result comes from apt's own solver, with all sources, pins, holds and phased updates of the host. Nothing is locked
-or written, and no query starts an update. An ordinary account gets the same, except for files only root can read.
+or written, and no query starts an update. An ordinary account gets the same result, except from root-only files.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ TIMED_OUT = 124
 
 
 def ask(argv: t.Sequence[str], *, seconds: int, memory: int | None = None) -> tuple[int, str, str]:
-    """Return exit status, stdout and stderr of a tool; the status is TIMED_OUT if it did not finish.
+    """Return the exit status, stdout and stderr of a tool; the status is TIMED_OUT if it did not finish.
 
     :param memory: the limit on its address space in bytes.
     """

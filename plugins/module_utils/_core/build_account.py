@@ -4,7 +4,7 @@
 
 """The build account: create and remove it, check its access, and give it directories and files."""
 
-# Only the system's account tools create and remove it, and the engine that runs them has no AnsibleModule.
+# Only the system's account tools create and remove the account, and the engine that runs them has no AnsibleModule.
 # pylint: disable=ansible-bad-function
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
 Ansible's ``async`` is unsuitable: it kills the job at a time limit, and only the run that started a job knows its id.
 
 Under systemd the process is a transient unit with a memory limit, and the host is kept awake while it runs. Otherwise
-it gets its own session. In both cases it holds a lock for as long as it is alive, whatever happens to its process id.
+it gets its own session. In both cases it holds a lock for as long as it is alive, even if its process id is reused.
 """
 
 # Detached processes have no AnsibleModule to run commands.

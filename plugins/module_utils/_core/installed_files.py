@@ -12,7 +12,7 @@ import typing as t
 
 from . import disk, phrases
 
-#: Content, mode, user and group of a file; content None means no file.
+#: A file's content, mode, user and group; the content is None if there is no file.
 State = tuple[t.Optional[bytes], int, int, int]
 
 

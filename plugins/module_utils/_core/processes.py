@@ -38,7 +38,7 @@ def kill_marked(marker: str) -> int:
 
 
 def kill_account(uid: int, other: int) -> None:
-    """Kill every process of the account ``uid``, which nothing else on this host uses; root only.
+    """Kill every process of the account ``uid``, which nothing else on this host uses. Only root can do this.
 
     One system call reaches them all, and no fork can escape, because kill(2) to -1 holds the kernel's lock on all
     tasks. The account itself checks for survivors, because hidepid= or a missing CAP_SYS_PTRACE hides processes of

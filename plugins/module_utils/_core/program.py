@@ -37,7 +37,7 @@ ROOT = "/opt/sparkforge"
 PLACES = {"proof": "proof/{}.pyz", "guard": "guard/guard.pyz"}
 #: The directory of systemd units that start the program by name.
 UNITS = "/etc/systemd/system"
-#: The size limit in bytes for a program; the proof has 1.1 million.
+#: The size limit for a program in bytes; the proof's has 1.1 million.
 LARGEST = 16 << 20
 
 

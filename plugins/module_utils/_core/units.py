@@ -89,7 +89,7 @@ class Units(Files):
 
 
 def is_active(unit: str) -> bool:
-    """Tell whether a unit is running, or waiting for its timer."""
+    """Tell whether a unit is running or waiting for its timer."""
     return detached.systemd("systemctl", "is-active", "--quiet", unit).returncode == 0
 
 

@@ -138,7 +138,7 @@ class Diagnosis:
 
 
 def texts_of(diagnosis: Diagnosis | Notice, hide: t.Callable[[str], str]) -> tuple[str, str]:
-    """Return cause and remedy after applying ``hide`` to the parts that come from the log."""
+    """Return the cause and the remedy after applying ``hide`` to the parts that come from the log."""
     rule = next((rule for rule in RULES if rule.name == diagnosis.rule), None)
     return rule.explain(diagnosis.values, hide) if rule else (hide(diagnosis.cause), diagnosis.remedy)
 

@@ -80,7 +80,7 @@ class Rule:
         return groups
 
     def explain(self, groups: dict[str, str], hide: t.Callable[[str], str] = str) -> tuple[str, str]:
-        """Return cause and remedy with the values inserted, after applying ``hide`` to each."""
+        """Return the cause and the remedy with the values inserted, after applying ``hide`` to each."""
         values = {name: _short(hide(value)) for name, value in groups.items()}
         values.update(self.facts(groups) if self.facts else {})
         for name, group, pattern, text in self.values:

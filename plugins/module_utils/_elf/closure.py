@@ -104,7 +104,7 @@ class Closure:
     def _loads(self) -> t.Iterator[tuple[Load, str]]:
         """Yield each relevant load and, for an optional plug-in, the reason why it is optional.
 
-        Each named file is a load of its own. A file in a directory that another file there loads is judged as part of
+        Each named file is a separate load. A file in a directory that another file there loads is judged as part of
         that load, because it inherits the RPATH, as the libraries next to libtorch.so do.
         """
         named: list[str] = []

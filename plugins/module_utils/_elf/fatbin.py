@@ -223,7 +223,7 @@ def _of_cubin(window: _Window, version: int, flags: int) -> str:
     """Return the architecture of a bare cubin: the number is in its header, the suffix in the notes by ptxas.
 
     The number is in the lowest byte of the flags, or in the next byte from ABI version 8 on (LLVM,
-    ``BinaryFormat/ELF.h``). ptxas 13.0 uses the latter for every architecture.
+    ``BinaryFormat/ELF.h``). ptxas 13.0 uses the next byte for every architecture.
     """
     number = flags >> 8 & 0xFF if version >= 8 or flags & 0xFF < _OLDEST else flags & 0xFF
     notes = window.piece(0, min(window.size, _NOTES_LIMIT), "the cubin")

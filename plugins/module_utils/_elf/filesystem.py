@@ -109,7 +109,7 @@ class FileSystem:
         return known
 
     def identity(self, path: str) -> tuple[int, int] | None:
-        """Return device and inode of a regular file, or None."""
+        """Return the device and inode of a regular file, or None."""
         try:
             status = os.stat(self.outside(path))
         except (OSError, ValueError, LinkLoopError):

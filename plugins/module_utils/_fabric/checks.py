@@ -266,7 +266,7 @@ class FabricCheck:
 def _judge(code: int, output: str, floor: float, link: Row, part: Row) -> tuple[t.Any, ...]:
     """Return the measurement of one side, with cause and remedy if it is too low."""
     if code == 0 and part["role"] == "server":
-        # The client has the figure; here it only matters that the client connected.
+        # The client has the figure; the server only checks that the client connected.
         return ("served",)
     value = bandwidth_of(output)
     if code != 0 or value is None:

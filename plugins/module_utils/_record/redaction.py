@@ -30,7 +30,7 @@ WORDS = frozenset(
         "restricted multiverse contrib non free default deb archive ports keyring trusted snapshot ppa esm apps "
         "infra pro aarch64 arm64 armhf amd64 sbsa 64 64k generic hwe lts edge image headers modules tools extra "
         "unsigned ubuntu2404 ubuntu24 debian12 debian13 meta release org com net http https "
-        # the vendor's: DGX OS, its sources, packages and pins
+        # the vendor: DGX OS, its sources, packages and pins
         "nvidia dgx spark gb10 baseos repo repos compute cuda hpc sdk nvhpc canonical vulkan packages nv workbench "
         "ai doca latest lowpri lowpri2 keys download developer docker ce cli containerd stable o l n a c pin oem "
         "fs open driver drivers pinning kernel dkms utils persistenced fabricmanager imex nsight systems container "

@@ -51,7 +51,7 @@ def base_environment(attempt: Attempt) -> dict[str, str]:
 
 
 def network_environment(attempt: Attempt) -> dict[str, str]:
-    """Return proxies, certificates and pip's index. The file may hold a password, so only the account can read it."""
+    """Return the variables for proxies, certificates and pip's index, from a file only the account can read."""
     try:
         with open(attempt.paths.inside("network.json"), encoding="utf-8") as stream:
             return dict(json.load(stream))

@@ -119,7 +119,7 @@ class Engine:
         return commit, {"commit": commit}
 
     def _depend(self, unit: model.Unit, depend: model.Depend) -> dict[str, t.Any]:
-        """Return fingerprint, prefix and wheels of a unit that this unit depends on."""
+        """Return the fingerprint, prefix and wheels of a unit that this unit depends on."""
         for receipt in sealing.receipts_of(self.root, depend.name)[0]:
             if depend.fingerprint in (None, receipt["fingerprint"]):
                 directory = os.path.join(

@@ -83,7 +83,7 @@ def _describe(paths: model.Paths, state: t.Mapping[str, t.Any]) -> dict[str, t.A
 
 
 def find_receipt(paths: model.Paths, warnings: list[str]) -> sealing.Receipt | None:
-    """Return the receipt if it is valid and its outputs exist: root's own, or else the copy next to the artefact.
+    """Return the receipt if it is valid and its outputs exist: root's own copy, or else the one next to the artefact.
 
     The build account writes the copy. It counts only if the log exists, because root creates the log when it starts a
     build.

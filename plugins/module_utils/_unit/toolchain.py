@@ -105,7 +105,7 @@ def observe(
 def check_minimum(tool: Tool, minimum: str, remedy: str | None = None) -> None:
     """Refuse a tool that is older than ``minimum``; versions are compared number by number, so 3.9 is older than 3.28.
 
-    :param remedy: the remedy for the error, if the tool is not the host's.
+    :param remedy: the remedy for the error, if the tool does not come from the host.
     :raises SparkforgeError: if the tool is older, or if ``minimum`` is not a version.
     """
     if not re.fullmatch(r"\d+(\.\d+)*", minimum):

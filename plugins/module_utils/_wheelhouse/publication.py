@@ -11,7 +11,8 @@
     <root>/wheelhouse/<platform>/simple/<project>/index.html         the same for pip and uv (PEP 503)
 
 A manifest lists everything that a host needs to install another host's wheels: names, versions and hashes. The
-transport of manifest and wheels need not be trusted, as long as the manifest itself comes from a trusted source.
+transport of the manifest and the wheels need not be trusted, as long as the manifest itself comes from a trusted
+source.
 """
 
 from __future__ import annotations

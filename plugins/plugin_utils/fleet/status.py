@@ -18,7 +18,7 @@ FORMAT = 3
 #: The states of a host, best first: matches the stack, needs changes, cannot be provisioned as it is, was not read.
 AS_WANTED, CHANGES, STOPS, FAILED, UNREACHABLE = "as wanted", "changes", "stops", "failed", "unreachable"
 STANDINGS = (AS_WANTED, CHANGES, STOPS, FAILED, UNREACHABLE)
-#: The number of a role's changes, or of a host's drift entries, that are listed; the rest is only counted.
+#: The number of a role's changes, or of a host's drift entries, that are listed; the rest are only counted.
 LISTED = 12
 
 #: Descriptions of python_env's actions.
@@ -317,7 +317,7 @@ def _summary(counts: Facts) -> str:
 
 
 def age(seconds: int | None) -> str:
-    """Return an age in words."""
+    """Return an age as text, such as ``3 days ago``."""
     if seconds is None:
         return "at an unknown time"
     for size, noun in ((86400, "day"), (3600, "hour"), (60, "minute")):

@@ -26,7 +26,7 @@ class Plan:
     """The plan of a role: its tasks act on it, and status.yml prints it.
 
     :ivar steps: the input of each task, by step name; a task without a step does not run.
-    :ivar reasons: the steps in words: ``install cmake``.
+    :ivar reasons: descriptions of the steps: ``install cmake``.
     :ivar refusals: the reasons against any change, each with ``cause`` and ``remedy``.
     :ivar notes: further facts that a user may want to know.
     """

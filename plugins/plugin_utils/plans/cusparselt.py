@@ -97,7 +97,7 @@ def choose(
     installed_version = installed.get(runtime, "").rpartition("-")[0]
     # 0.8.1 is packaged as 0.8.1.1-1.
     newer = compare_versions(installed_version, version) > 0 and not installed_version.startswith(f"{version}.")
-    # Headers to install beside a newer package with the stack's SONAME must match that package's version.
+    # Headers to install alongside a newer package with the stack's SONAME must match that package's version.
     asked = installed_version if newer and not exact else version
     packages = [f"{name}={asked}[.-]*" for name in (runtime, f"{library}-dev-cuda-{cuda_major}")]
     in_use = any(name.endswith(f"-{version}") for name in local_repos)

@@ -226,9 +226,9 @@ def environment(rails: t.Sequence[t.Mapping[str, t.Any]]) -> dict[str, str]:
 def rounds(links: t.Sequence[Link]) -> list[list[dict[str, t.Any]]]:
     """Return the pairs of hosts that measure with each other, in rounds in which each host takes part once.
 
-    Both ports of a Spark share two PCIe links, so two simultaneous measurements on one host would halve each other.
-    At a switch each host measures with the next. Each pair measures both ways, since a port can be slow in only one
-    direction (dgx-spark-playbooks pull request 108).
+    Both ports of a Spark share two PCIe links, so two simultaneous measurements on one host would halve each other's
+    result. On a switch, each host measures with the next one. Each pair measures both ways, since a port can be slow in
+    only one direction (dgx-spark-playbooks pull request 108).
     """
     pairs: list[tuple[str, str, str]] = []
     for link in links:

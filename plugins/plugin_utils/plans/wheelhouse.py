@@ -128,7 +128,7 @@ def _address_problems(root: str, listen: t.Any, addresses: t.Sequence[str], port
 
 
 def _pem(paths: t.Sequence[str]) -> tuple[str, list[Fault]]:
-    """Return certificate and key in one text, which is replaced on a host in one step; '' for plain HTTP."""
+    """Return the certificate and key in one text, which is replaced on a host in one step; '' for plain HTTP."""
     both = "wheelhouse_tls_certificate and wheelhouse_tls_key"
     if bool(paths[0]) != bool(paths[1]):
         has = "certificate but no key" if paths[0] else "key but no certificate"

@@ -6,7 +6,7 @@
 
 """Ansible, ssh and sudo
 
-Messages from a controller that cannot reach a host, or that does not find something in a play.
+Messages from a controller that cannot reach a host, or cannot find something that a play uses.
 """
 
 RULES = r"""

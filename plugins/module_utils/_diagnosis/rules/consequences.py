@@ -6,7 +6,7 @@
 
 """Consequences
 
-Messages that follow the failure itself: reported only if a log has nothing better.
+Messages that follow the failure itself; they are reported only if a log has nothing better.
 """
 
 RULES = r"""

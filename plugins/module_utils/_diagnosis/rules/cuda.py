@@ -6,7 +6,7 @@
 
 """CUDA architectures
 
-Code for another GPU than the present one, or a tool that does not support it.
+Code for a different GPU, or a tool that does not support the present one.
 """
 
 RULES = r"""

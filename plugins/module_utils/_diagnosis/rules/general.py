@@ -6,7 +6,7 @@
 
 """Any tool
 
-Messages that any tool may print, even a tool whose failure does not matter: tried last.
+Messages that any tool may print, even a tool whose failure does not matter; these rules are tried last.
 """
 
 RULES = r"""

@@ -6,7 +6,7 @@
 
 """Network
 
-These rules come before their consequences: without a network, pip finds no package.
+These rules come before their consequences, because without a network, pip finds no package.
 """
 
 RULES = r"""

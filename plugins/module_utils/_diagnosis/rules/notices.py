@@ -6,7 +6,7 @@
 
 """Notices
 
-These are not failures on their own: they are reported beside one.
+These are not failures by themselves; they are reported in addition to a failure.
 """
 
 RULES = r"""

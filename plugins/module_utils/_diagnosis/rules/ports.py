@@ -6,7 +6,7 @@
 
 """Sources for another version
 
-Code that was written for another CUDA, PyTorch, standard or processor than the present one.
+Code that was written for a different version of CUDA, PyTorch or a standard, or for a different processor.
 """
 
 RULES = r"""

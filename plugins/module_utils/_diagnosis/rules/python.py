@@ -6,7 +6,7 @@
 
 """Python packages
 
-Messages from setuptools, NumPy and packages that do not fit each other.
+Messages from setuptools, NumPy and packages that are incompatible with each other.
 """
 
 RULES = r"""

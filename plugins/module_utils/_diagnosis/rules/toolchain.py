@@ -6,7 +6,7 @@
 
 """Compilers and driver
 
-nvcc, its host compiler, the C library and the driver, which must fit each other.
+nvcc, its host compiler, the C library and the driver, which must match each other.
 """
 
 RULES = r"""

@@ -6,7 +6,7 @@
 
 """Node and notebooks
 
-Messages from npm, Node and Jupyter, with which web interfaces are built and run.
+Messages from npm, Node and Jupyter, which build and run web interfaces.
 """
 
 RULES = r"""
