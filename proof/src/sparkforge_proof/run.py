@@ -136,9 +136,11 @@ class Proof:
                     result.measured += f", not this time {', '.join(missing[:NAMED])}"
                     result.measured += f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
             if result.coverage:
-                rows = [row for report in reports for row in report.get("checks") or [] if row["name"] == result.name]
+                earlier_results = [
+                    row for report in reports for row in report.get("checks") or [] if row["name"] == result.name
+                ]
                 self.notices.append(
-                    coverage.sentence(result.name, result.coverage, [row.get("coverage") for row in rows])
+                    coverage.sentence(result.name, result.coverage, [row.get("coverage") for row in earlier_results])
                 )
 
     def changed_host(self) -> list[str]:

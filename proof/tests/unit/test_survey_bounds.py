@@ -64,7 +64,7 @@ def test_note_keeps_the_most_misfits() -> None:
     for error in (3.0, Misfits(1, 9), Misfits(4, 9, 7.0), Misfits(2, 9), 8.0):
         outcome.note("erf", (error, 0.0))
     worst = outcome.units["erf"][0]
-    assert isinstance(worst, Misfits) and (worst.count, worst.compared, worst.rest) == (4, 9, 7.0)
+    assert isinstance(worst, Misfits) and (worst.count, worst.compared, worst.other_error) == (4, 9, 7.0)
     assert worst > 1e300 and not worst > Misfits(5, 9)
 
 

@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Training, end to end: small networks over many steps, the optimisers and the scaling of losses, against float64.
+"""Check training end to end against float64: small networks over many steps, optimisers and loss scaling.
 
-Each step carries on the rounding errors of the steps before, so no formula bounds the result. Instead, the float64 run
-on the CPU is repeated with every layer's result, every gradient and every weight perturbed at random by up to the unit
-roundoff of the format. The distance of these runs from the exact one is what rounding explains, and :data:`MARGIN`
-times as much is allowed for each step's loss and for the norm of each weight. A gradient that is one per cent too large
+Each step inherits the rounding errors of earlier steps, so no formula bounds the result. Instead, the float64 run on
+the CPU is repeated with every layer's result, every gradient and every weight perturbed at random by up to the unit
+roundoff of the format. Rounding explains the distance of these runs from the exact one; :data:`MARGIN` times this
+distance is allowed for each step's loss and for the norm of each weight. A gradient that is one per cent too large
 moves a float32 run thousands of times as far.
 """
 
@@ -28,15 +28,15 @@ from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, one_thread, torch
 if t.TYPE_CHECKING:
     Batch = tuple[torch.Tensor, torch.Tensor]
 
-#: The allowed multiple of the distance of the perturbed runs, and their number.
+#: The allowed multiple of the perturbed runs' distance, and the number of these runs.
 MARGIN, PERTURBED_RUNS = 8.0, 2
 STEPS, BATCHES = {"cuda": 100, "cpu": 30}, 4
-#: The steps of a recipe that differs from another one only in the optimiser's kernel or in memory.
+#: The number of steps for a recipe that differs from another only in the optimiser's kernel or in its use of memory.
 SHORT = 40
-#: 16-bit formats for autocast; the weights stay in float32.
+#: The 16-bit formats for autocast; weights remain in float32.
 MIXED = ("bfloat16", "float16")
 
-#: The messages of torch and oneDNN for unsupported operations.
+#: The messages of torch and oneDNN about unsupported operations.
 _NOT_OFFERED = re.compile("not (implemented|supported)|could not create a primitive")
 
 REMEDY = (
@@ -89,7 +89,7 @@ def _convolutional() -> torch.nn.Module:
     from torch import nn
 
     class Convolutional(nn.Module):
-        # No bias before batch normalisation: its gradient would consist of rounding errors.
+        # There is no bias before batch normalisation, because its gradient would consist of rounding errors.
         def __init__(self) -> None:
             super().__init__()
             self.parts = nn.ModuleList(
@@ -138,9 +138,9 @@ NETWORKS: dict[str, t.Callable[[], t.Any]] = {
 
 
 def _draw(context: Context, name: str, rows: int = 0) -> tuple[t.Any, list[Batch]]:
-    """Return a network in float64, with weights representable in float32, and the batch of each step.
+    """Return a network in float64, with weights that float32 can represent, and the batch for each step.
 
-    :param rows: the number of pictures or texts in a batch, by default 16 or 8.
+    :param rows: the number of pictures or texts in a batch; by default 16 or 8.
     """
     generator = context.generator(f"training {name}")
     with torch.random.fork_rng(devices=[]):
@@ -148,7 +148,7 @@ def _draw(context: Context, name: str, rows: int = 0) -> tuple[t.Any, list[Batch
     with torch.no_grad():
         for weight in network.parameters():
             values = torch.randn(weight.shape, generator=generator)
-            # Like torch's own initialisation: 1 and 0 for a normalisation, else scaled by the number of inputs.
+            # Initialise like torch: 1 and 0 for a normalisation, otherwise scaled by the number of inputs.
             ones = weight.dim() == 1 and bool((weight == 1).all())
             spread = 0.02 if weight.dim() == 1 else 1 / math.sqrt(weight[0].numel())
             weight.copy_(values * spread + float(ones))
@@ -168,12 +168,12 @@ def _draw(context: Context, name: str, rows: int = 0) -> tuple[t.Any, list[Batch
 
 
 class Recipe(t.NamedTuple):
-    """How a network is trained.
+    """A way to train a network.
 
-    :ivar form: ``float32``, or the format of autocast.
+    :ivar form: ``float32``, or the format for autocast.
     :ivar optimizer: its name in torch.optim, one of ``_OPTIONS``.
     :ivar options: options of the optimiser: ``fused``, ``foreach``.
-    :ivar checkpoints: whether each part is computed again in the backward pass.
+    :ivar checkpoints: whether each part is recomputed in the backward pass.
     :ivar short: whether to stop after ``SHORT`` steps, because another recipe continues in the same format.
     """
 
@@ -186,9 +186,9 @@ class Recipe(t.NamedTuple):
 
 
 class Curve(t.NamedTuple):
-    """The loss of each step, and the weights as float64 on the CPU.
+    """The loss at each step, and the weights as float64 on the CPU.
 
-    :ivar weights: the weights by name after ``SHORT`` and after all steps, by the number of steps.
+    :ivar weights: by number of steps, the weights by name, after ``SHORT`` steps and after all steps.
     """
 
     losses: list[float]
@@ -196,7 +196,7 @@ class Curve(t.NamedTuple):
 
 
 def recipes() -> list[Recipe]:
-    """Return the ways in which each network is trained."""
+    """Return the recipes by which each network is trained."""
     return [
         Recipe("float32", options={"foreach": False}),
         Recipe("float32, one optimiser kernel for all weights", options={"foreach": True}, short=True),
@@ -211,11 +211,11 @@ def recipes() -> list[Recipe]:
     ]
 
 
-#: The recipe of ``training.compiled``.
+#: The recipe for ``training.compiled``.
 COMPILED = Recipe("float32, compiled", options={"foreach": True})
 
 
-#: The epsilon exceeds gradients that consist of rounding errors, which Adam would turn into full steps.
+#: The epsilon is larger than gradients that consist of rounding errors, which Adam would turn into full steps.
 _OPTIONS: dict[str, dict[str, t.Any]] = {
     "AdamW": {"lr": 3e-3, "eps": 1e-3, "weight_decay": 0.1},
     "SGD": {"lr": 0.05, "momentum": 0.9, "weight_decay": 1e-3, "nesterov": True},
@@ -230,10 +230,10 @@ def _optimizer(recipe: Recipe, parameters: t.Iterable[torch.Tensor], exact: bool
 
 
 class ByDefinition:
-    """An optimiser as its paper defines it, the reference for torch's own.
+    """An optimiser as defined in its paper, which is the reference for torch's own.
 
     Adam: Kingma and Ba, 2015, algorithm 1; AdamW: Loshchilov and Hutter, 2019, algorithm 2; AMSGrad: Reddi et al.,
-    2018; SGD: Sutskever et al., 2013, in the form of torch's documentation, as RMSprop and Adagrad.
+    2018; SGD: Sutskever et al., 2013, in the form given in torch's documentation, like RMSprop and Adagrad.
 
     :cvar KNOWN: the supported optimisers, by their names in torch.optim.
     """
@@ -307,11 +307,11 @@ def _train(
     perturbation: _Perturbation | None = None,
     wrap: t.Callable[[t.Any], t.Any] = lambda network: network,
 ) -> Curve:
-    """Train a copy of the network and return its losses and weights.
+    """Train a copy of a network and return its losses and weights.
 
     :param device: ``exact`` for the float64 run on the CPU.
-    :param perturbation: perturbs the float64 run.
-    :param wrap: returns the module to call, such as a compiled one.
+    :param perturbation: the perturbation of the float64 run, if any.
+    :param wrap: a function that returns the module to call, such as a compiled one.
     """
     exact = device == "exact"
     target, dtype = ("cpu", torch.float64) if exact else (device, torch.float32)
@@ -344,14 +344,14 @@ def _train(
         optimizer.zero_grad()
         losses.append(loss.detach())
         if number in (SHORT, len(batches)):
-            # Copied, because the next step changes them.
+            # Copy the weights, because the next step changes them.
             copies = [weight.detach().to("cpu", torch.float64, copy=True) for weight in network.parameters()]
             weights[number] = dict(zip(names, copies))
     return Curve([float(loss) for loss in losses], weights)
 
 
 def _enable_checkpoints(network: t.Any) -> None:
-    """Have each part of a network computed again in the backward pass."""
+    """Make each part of a network be recomputed in the backward pass."""
     from torch.utils.checkpoint import checkpoint
 
     for part in network.parts:
@@ -375,7 +375,7 @@ class _Perturbation:
         return value * noise
 
     def follow(self, network: t.Any) -> None:
-        """Perturb the result of every layer, and the gradient that it receives."""
+        """Perturb every layer's result, and the gradient that it receives."""
 
         def perturb(_module: t.Any, _inputs: t.Any, result: t.Any) -> t.Any:
             first = result[0] if isinstance(result, tuple) else result
@@ -390,7 +390,7 @@ class _Perturbation:
 
     @contextlib.contextmanager
     def weights(self, network: t.Any) -> t.Iterator[None]:
-        """Perturb the weights for one step, and restore them afterwards up to a rounding error of float32."""
+        """Perturb the weights for one step, and restore them afterwards to within a rounding error of float32."""
         before = [weight.detach().clone() for weight in network.parameters()]
         with torch.no_grad():
             for weight in network.parameters():
@@ -402,7 +402,7 @@ class _Perturbation:
 
 
 class Bounds(t.NamedTuple):
-    """A float64 run and the allowed distance of a run in another format."""
+    """A float64 run, and the allowed distance of a run in another format."""
 
     exact: Curve
     losses: list[float]
@@ -425,7 +425,7 @@ def _bounds(
             )
             runs.append(_train(network, batches, recipe, "exact", noise))
     unit = UNIT_ROUNDOFF["float32"]
-    # The error of the loss fluctuates, so the largest one up to each step counts.
+    # The error of the loss fluctuates, so use the largest error up to each step.
     distances = itertools.accumulate(
         (max(abs(run.losses[step] - loss) for run in runs) for step, loss in enumerate(exact.losses)), max
     )
@@ -456,9 +456,9 @@ def _compare(cases: Cases, recipe: Recipe, curve: Curve, allowed: Bounds) -> Non
 
 
 def _compare_training(context: Context, name: str) -> Measured:
-    """Train a network by every recipe.
+    """Train a network by every recipe and compare the runs.
 
-    :raises Failed: a loss or a weight exceeds its bound, or a repeated run has other losses.
+    :raises Failed: if a loss or a weight exceeds its bound, or a repeated run has other losses.
     """
     cases = Cases(f"training the {name} network", REMEDY)
     network, batches = _draw(context, name)
@@ -505,24 +505,24 @@ def _deterministic() -> t.Iterator[None]:
 
 @check("training.transformer", devices=("cuda", "cpu"), seconds=300, measured=SEEN)
 def transformer(context: Context) -> Measured:
-    """Train a transformer of two blocks for a hundred steps."""
+    """Train a transformer with two blocks for a hundred steps."""
     return _compare_training(context, "transformer")
 
 
 @check("training.convolutional", devices=("cuda", "cpu"), seconds=300, measured=SEEN)
 def convolutional(context: Context) -> Measured:
-    """Train convolutions with batch and group normalisation for a hundred steps."""
+    """Train a convolutional network with batch and group normalisation for a hundred steps."""
     return _compare_training(context, "convolutional")
 
 
 @check("training.recurrent", devices=("cuda", "cpu"), seconds=300, measured=SEEN)
 def recurrent(context: Context) -> Measured:
-    """Train an LSTM of two layers and a GRU for a hundred steps."""
+    """Train a two-layer LSTM and a GRU for a hundred steps."""
     return _compare_training(context, "recurrent")
 
 
 def _compare_compiled(context: Context, name: str) -> Measured:
-    """Train a network with torch.compile, which leaves recurrences uncompiled."""
+    """Train a network with torch.compile, which does not compile recurrences."""
     cases = Cases(f"training the compiled {name} network", REMEDY)
     with _deterministic():
         network, batches = _draw(context, name)
@@ -540,13 +540,13 @@ def compiled(context: Context) -> Measured:
 
 @check("training.compiled_convolutional", devices=("cuda",), seconds=300, measured=SEEN)
 def compiled_convolutional(context: Context) -> Measured:
-    """Train the compiled network of convolutions for a hundred steps."""
+    """Train the compiled convolutional network for a hundred steps."""
     return _compare_compiled(context, "convolutional")
 
 
 # -- optimisers
 
-#: The steps of an optimiser, with fixed gradients, so that errors do not feed back.
+#: The number of steps for an optimiser; gradients are fixed, so that errors do not feed back.
 OPTIMIZER_STEPS = 12
 #: The options to test for each optimiser in torch.optim, besides its defaults.
 OPTIMIZERS: dict[str, list[dict[str, t.Any]]] = {
@@ -563,13 +563,13 @@ OPTIMIZERS: dict[str, list[dict[str, t.Any]]] = {
     "Rprop": [{}],
     "SGD": [{}, {"momentum": 0.9, "dampening": 0.1}, {"momentum": 0.9, "nesterov": True, "weight_decay": 0.1}],
 }
-#: The allowed error for each step in units of float32, relative to the size of the step's numbers.
+#: The allowed error per step in units of float32, relative to the size of the step's numbers.
 OPTIMIZER_UNITS = 2.0
 
 
 @check("training.optimizers", devices=("cuda", "cpu"), measured=SEEN)
 def optimizers(context: Context) -> Measured:
-    """Every optimiser of torch, for one weight at a time, for all together and fused, with fixed gradients."""
+    """Check each of torch's optimisers with fixed gradients, for one weight at a time, for all weights, and fused."""
     cases = Cases("an optimiser", REMEDY)
     generator = context.generator("optimizers")
     shapes = [(7,), (33, 5), (2, 3, 4), (1,), (1025,)]
@@ -608,7 +608,7 @@ def stepped(
     device: str,
     dtype: torch.dtype,
 ) -> tuple[list[torch.Tensor], list[float]]:
-    """Return the weights after all steps, and the largest magnitude of each in any step."""
+    """Return the weights after all steps, and the largest magnitude that each weight has at any step."""
 
     stepped_weights = [weight.to(device, dtype, copy=True).requires_grad_() for weight in weights]
     optimizer = kind(stepped_weights, **options)
@@ -625,7 +625,7 @@ def stepped(
 
 @check("training.loss_scaling", devices=("cuda", "cpu"), measured=SEEN)
 def loss_scaling(context: Context) -> Measured:
-    """Scaled losses: gradients are unscaled, an infinite one skips its step, and the scale grows and falls."""
+    """Check loss scaling: gradients are unscaled, an infinite one skips the step, and the scale rises and falls."""
     cases = Cases("the scaling of losses", REMEDY)
     for options in ({"foreach": True}, {"fused": True}):
         weight = torch.tensor([1.0, -2.0, 4.0], device=context.device).requires_grad_()
@@ -646,7 +646,7 @@ def loss_scaling(context: Context) -> Measured:
                 expected = expected - 0.5 * torch.tensor(gradient)
             else:
                 scale /= 2
-            # Two finite steps in a row double the scale.
+            # Two consecutive finite steps double the scale.
             if number in (1, 6):
                 scale *= 2
             cases.exactly(f"{implementation}, weights behind step {number}", weight, expected)

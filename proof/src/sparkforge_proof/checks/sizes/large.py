@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Sizes at which kernels change: 32-bit indices, a grid of 65,535, vocabularies, sums that exceed their format.
+"""Check sizes at which kernels change: 32-bit indices, a grid of 65,535, vocabularies, sums that exceed their format.
 
 Nearly all inputs are small integers whose sums, means, roots and quotients are exact in the tested format. A result is
-therefore right or wrong, regardless of the order of its sums, and no bound can hide a missing row.
+therefore either right or wrong, regardless of the order of its sums, and no bound can hide a missing row.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ...check import SEEN, Context, Measured, Skipped, check
 from ..bounds import Cases, functional as f, gradients, one_thread, torch
 from ..data import tensors
 
-#: The entries of a row; models of 2025 have vocabularies of up to 262,144.
+#: The number of entries in a row; models released in 2025 have vocabularies of up to 262,144.
 VOCABULARY = 262_147
 #: A number above 2^31 that is not a multiple of any block size.
 ELEMENTS = 2**31 + 4_099
@@ -31,14 +31,14 @@ REMEDY = (
 
 
 def integers(context: Context, stream: str, shape: t.Sequence[int], low: int = -2, high: int = 3) -> torch.Tensor:
-    """Return integers from ``low`` to below ``high``, as float64."""
+    """Return random integers from ``low`` to below ``high`` as float64."""
     return torch.randint(low, high, tuple(shape), generator=context.generator(f"sizes {stream}")).double()
 
 
 def require(context: Context, needed: int, subject: str) -> None:
     """Skip a test that needs more than the allowed share of memory.
 
-    :raises Skipped: naming the missing memory.
+    :raises Skipped: if memory is missing; the message tells how much.
     """
     available = torch.cuda.mem_get_info()[0] if context.device == "cuda" else tensors._meminfo()
     share = float(context.limits["memory_share"])
@@ -52,10 +52,10 @@ def require(context: Context, needed: int, subject: str) -> None:
 
 @check("sizes.elements", devices=("cuda", "cpu"), seconds=300, measured=SEEN)
 def elements(context: Context) -> Measured:
-    """More than 2^31 elements: a value written beyond arrives there, and nowhere else."""
+    """Check tensors with more than 2^31 elements: a value written beyond 2^31 arrives there, and nowhere else."""
     cases = Cases(f"a tensor of {ELEMENTS:,} elements", REMEDY)
     require(context, int(2.2 * ELEMENTS), "A tensor of that size, twice,")
-    # The ends, and the elements that an overflowing index of 31 or 32 bits would hit.
+    # Test both ends, and the elements that an overflowing index of 31 or 32 bits would hit.
     positions = [0, 5, 4_098, 2**30, 2**31 - 1, 2**31, 2**31 + 5, ELEMENTS - 1]
     marks = torch.tensor([11, 12, 13, 14, 15, 16, 17, 18], dtype=torch.int8)
     index = torch.tensor(positions, device=context.device)
@@ -68,7 +68,7 @@ def elements(context: Context) -> Measured:
     copied = values.clone()
     cases.exactly("copy", copied[index], marks)
     if context.device == "cpu":
-        # Each further pass takes seconds on a CPU, and uses the same loops.
+        # Each additional pass takes seconds on a CPU, and uses the same loops.
         return cases.result()
     cases.exactly("sum", values.sum(dtype=torch.int64), marks.sum(dtype=torch.int64))
     cases.exactly("index of the largest", values.argmax(), torch.tensor(ELEMENTS - 1))
@@ -108,11 +108,11 @@ def _compare_large_product(cases: Cases, context: Context) -> None:
 
 @check("sizes.vocabulary", devices=("cuda", "cpu"), seconds=300, measured=SEEN)
 def vocabulary(context: Context) -> Measured:
-    """Rows of 262,147 entries: softmax, the loss and its gradient, the largest, sums and tables."""
+    """Check rows of 262,147 entries: softmax, the loss and its gradient, the largest entry, sums and tables."""
     cases = Cases(f"a row of {VOCABULARY:,}", REMEDY)
     for form in FORMATS:
         dtype = getattr(torch, form)
-        # A power of two of the logits, spread over the row, is zero; the others are minus infinity.
+        # In each row a power of two of the logits, spread over the row, are zero; the others are minus infinity.
         counts = [2**power for power in (0, 3, 10, 16, 17)]
         logits = torch.full((len(counts), VOCABULARY), -math.inf)
         for row, count in enumerate(counts):
@@ -123,7 +123,7 @@ def vocabulary(context: Context) -> Measured:
         size = torch.tensor(counts).double().log()
         # The logarithm may be off by a few units in the last place.
         unit = torch.finfo(dtype).eps * 4
-        # torch sums float16 in float16, up to 65,504, in logsumexp and, on a CPU, in log_softmax.
+        # In logsumexp and, on a CPU, in log_softmax, torch sums float16 in float16, which ends at 65,504.
         rows = sum(count < 2**16 for count in counts) if form == "float16" else len(counts)
         cases.compare(
             f"logsumexp, {form}", logits_on_device[:rows].logsumexp(-1), size[:rows], unit * (size[:rows] + 1)
@@ -136,7 +136,7 @@ def vocabulary(context: Context) -> Measured:
         (gradient,) = gradients(loss, (logits_on_device,), torch.ones_like(loss))
         expected = share.clone()
         expected[:, 0] -= 1
-        # exp() of a logarithm that is rounded to the format is off by the logarithm's magnitude.
+        # The exponential of a logarithm that is rounded to the format has an error proportional to the logarithm.
         cases.compare(
             f"gradient of cross entropy, {form}", gradient, expected, 16 * unit * share + unit * expected.abs() + 1e-30
         )
@@ -145,7 +145,7 @@ def vocabulary(context: Context) -> Measured:
 
 
 def _compare_row(cases: Cases, context: Context, form: str, dtype: torch.dtype) -> None:
-    """Compare operators on a complete row, or on a table of as many rows."""
+    """Compare operators on a complete row, or on a table with as many rows."""
     row = integers(context, "row", (2, VOCABULARY), -1, 2)
     positions = torch.tensor([[VOCABULARY - 2, 65_536, 7], [131_072, VOCABULARY - 1, 65_535]])
     for rank, value in enumerate((5.0, 4.0, 3.0)):
@@ -175,8 +175,8 @@ def _compare_row(cases: Cases, context: Context, form: str, dtype: torch.dtype) 
 
 @check("sizes.sums", devices=("cuda", "cpu"), measured=SEEN)
 def sums(context: Context) -> Measured:
-    """Sums that temporarily exceed the format, so that they need a wider one, and a product of many factors."""
-    # On the CPU torch keeps each thread's partial sum in the format, so that two threads exceed it (2.13).
+    """Check sums that temporarily exceed the format, so that they need a wider one, and a product of many factors."""
+    # On the CPU, torch keeps each thread's partial sum in the format, so with two threads it overflows (2.13).
     with one_thread() if context.device == "cpu" else contextlib.nullcontext():
         return _compare_sums(context)
 
@@ -212,7 +212,7 @@ def _compare_sums(context: Context) -> Measured:
         variance = torch.tensor(2.0**14, dtype=torch.float64)
         actual = move(torch.tensor([128.0, -128.0] * 500)).var(correction=0)
         cases.compare(f"variance, {form}", actual, variance, 2 * torch.finfo(dtype).eps * variance)
-    # Most products of the survey's inputs are zero or infinite.
+    # The products of the survey's inputs are mostly zero or infinite.
     factors = 1 + torch.rand(64, generator=context.generator("product")) / 64
     product = factors.double().prod()
     cases.compare("product", factors.to(context.device).prod(), product, 64 * 2.0**-24 * product)

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Operators that compute each row separately, over many equal rows and beyond 2 GiB: all results must be the same.
+"""Check operators that compute each row separately, on many equal rows and beyond 2 GiB: all results must be the same.
 
-Such operators are not listed. They are recognised by their results for few equal rows, in different numbers.
+There is no list of such operators. They are recognised by their results for different small numbers of equal rows.
 """
 
 from __future__ import annotations
@@ -23,32 +23,34 @@ from .large import REMEDY, require
 if t.TYPE_CHECKING:
     Call = t.Callable[[t.Sequence[torch.Tensor]], list[torch.Tensor]]
 
-#: Rows and columns: more than 2^20 elements on a CPU, 2^16 for slow functions, and more than 2^24 on a GPU. Unless the
-#: operator is element-wise, each row is aligned to vectors.
+#: The numbers of rows and columns, which give more than 2^20 elements on a CPU, 2^16 for slow functions, and more than
+#: 2^24 on a GPU. Unless the operator is element-wise, each row is aligned to vectors.
 ROWS, FEWER_ROWS, ROWS_ON_GPU, COLUMNS, WHOLE_COLUMNS = 1_026, 65, 16_450, 1_023, 1_024
-#: The columns of the few rows that classify an operator, and the matrix that is tested as a row in a full proof.
+#: The number of columns in the few rows that classify an operator, and the shape of a row that is a matrix in a full
+#: proof.
 NARROW, MATRIX = 128, (32, 32)
-#: The bytes that a tensor exceeds, its elements in a full proof, and the rows beyond them.
+#: The number of bytes that a tensor exceeds, its number of elements in a full proof, and the number of rows beyond
+#: them.
 BEYOND, ELEMENTS, BEHIND = 2**31, 2**30, 7
-#: The units of the format by which two kernels of one function may differ, and the share of such elements: a compiler
-#: may fuse other products. On an H200 none did. A matrix product has sums of 32.
+#: The units of the format by which two kernels of one function may differ, and the share of elements that may: a
+#: compiler may fuse other products. On an H200 no elements differed. A matrix product has sums of 32 terms.
 FUSED, FEW, SUMMED = 4.0, 1 / 16, 16.0
 #: The classes in torch's list whose operators are element-wise, and the names of those with two operands.
 ELEMENTWISE = ("UnaryUfuncInfo", "BinaryUfuncInfo", "ForeachFuncInfo")
 BINARY = "add sub mul div minimum maximum pow copy".split()
-#: The number of tensors that other operators are tested with, the number of torch's sample inputs whose further
-#: arguments are tried, the largest number of results, and their largest size relative to the input.
+#: The number of tensors with which other operators are tested, the number of torch's sample inputs whose other
+#: arguments are tried, the maximum number of results, and their maximum size relative to the input.
 MOST_TENSORS, INPUTS, MOST_RESULTS, LARGER = 3, 12, 8, 4
-#: Operators that take the square of the number of rows, or more, although each row has its own result.
+#: Operators whose cost grows with at least the square of the number of rows, although each row has its own result.
 TOO_MUCH = re.compile("linalg|pinv|lstsq|.*attention|norm.nuc")
 
 
 @check("sizes.many", devices=("cuda", "cpu"), seconds=300, measured=LAST)
 def many(context: Context) -> Measured:
-    """Each operator that computes rows separately, over more than 2^20 or 2^24 elements.
+    """Check each operator that computes rows separately, on more than 2^20 or 2^24 elements.
 
-    These include element-wise functions, also of lists of tensors. Of the operators that are slow, to compute on a CPU
-    or to compile on a GPU, a third is tested each day; on a CPU, the rest is tested with fewer rows.
+    These include element-wise functions, also those of lists of tensors. A third of the operators that are slow to
+    compute on a CPU, or to compile on a GPU, is tested each day; on a CPU, the others are tested with fewer rows.
     """
     rows = ROWS_ON_GPU if context.device == "cuda" else ROWS
     cases = Cases(f"a function of {rows * COLUMNS:,} elements", REMEDY)
@@ -66,9 +68,9 @@ def many(context: Context) -> Measured:
 
 @check("sizes.functions", seconds=300, steps=True, measured=LAST)
 def functions(context: Context) -> Measured:
-    """Element-wise functions over more than 2 GiB.
+    """Check element-wise functions on more than 2 GiB.
 
-    A full proof tests all operators of ``many`` over 2^30 elements, and operators on separate matrices.
+    A full proof tests all operators of ``many`` on 2^30 elements, and operators on separate matrices.
     """
     cases, full = Cases("a function of more than 2 GiB", REMEDY), context.full
     require(context, (28 if full else 11) * 2**30, "Tensors of more than 2 GiB, their function and its comparison")
@@ -78,7 +80,7 @@ def functions(context: Context) -> Measured:
             if name in context.passed_over or not (full or _takes_turns(operator, name)):
                 continue
             context.step(name)
-            # One format a day, because each passes gigabytes.
+            # Test one format a day, because each one moves gigabytes.
             forms = (torch.float32, torch.bfloat16) if _is_of_elements(operator) else (torch.float32,)
             for dtype in forms if full else forms[number % 2 : number % 2 + 1]:
                 size = torch.empty(0, dtype=dtype).element_size()
@@ -88,7 +90,7 @@ def functions(context: Context) -> Measured:
                     is_compared = _compare_rows(cases, context, operator, name, dtype, count, MATRIX)
                 compared += is_compared
             if full:
-                # The next operator takes other sizes, and other processes use the memory too.
+                # The next operator needs other sizes, and other processes use the memory too.
                 torch.cuda.empty_cache()
     measured = cases.result()
     measured.measured += f"; {compared} operators"
@@ -104,14 +106,14 @@ def _is_of_elements(operator: t.Any) -> bool:
 
 
 def _takes_turns(operator: t.Any, name: str) -> bool:
-    """Tell whether an operator is tested beyond 2 GiB by default; compiled ones take seconds each."""
+    """Tell whether an operator is tested beyond 2 GiB by default; operators that torch compiles take seconds each."""
     return type(operator).__name__ in ELEMENTWISE[:2] and not operator_bounds.compiled(name)
 
 
 def _takes_matrices(operator: t.Any, name: str) -> bool:
     """Tell whether an operator may compute matrices separately, such as a triangle or a two-dimensional transform.
 
-    Decompositions are excluded, because a library may have another algorithm for many matrices.
+    Decompositions are excluded, because a library may use another algorithm for many matrices.
     """
     decomposes = variants.LIBRARIES.match(name) and not name.startswith("fft.")
     return not (_is_of_elements(operator) or decomposes)
@@ -125,7 +127,7 @@ def _surveying(context: Context) -> t.Iterator[None]:
 
 
 def _listed(context: Context) -> t.Iterator[tuple[int, str, t.Any]]:
-    """Return the operators of torch's list, each with a number that changes every day."""
+    """Yield the operators in torch's list with their names, each with a number that changes every day."""
     for number, operator in enumerate(all_operators.catalogue(), context.seed):
         name = comparison.name_of(operator)
         if not (operator_bounds.left_out(name) or TOO_MUCH.match(name)):
@@ -141,7 +143,7 @@ def _compare_rows(
     count: int,
     matrix: tuple[int, int] | None = None,
 ) -> bool:
-    """Compare the results for many equal rows with those for few; tell whether anything was compared.
+    """Compare the results for many equal rows with those for a few; tell whether anything was compared.
 
     :param matrix: the shape of a row, if it is a matrix.
     """
@@ -153,14 +155,14 @@ def _compare_rows(
         rows = [
             row.reshape(matrix or (columns,)) for row in _draw_rows(context, operator, name, number, columns, dtype)
         ]
-        # On the CPU, because a GPU's kernel crashes the process for unsupported inputs.
+        # Classify it on the CPU, because a GPU kernel crashes the process on unsupported inputs.
         if not elements and not _is_by_rows(call, [row.cpu() for row in rows]):
             continue
-        # With the fewest rows, so that their number cannot cause an error.
+        # Use the fewest rows, so that their number cannot cause an error.
         fewest = 1 if elements else 2
         few_results = _row_results(call, [row.expand(fewest, *row.shape).contiguous() for row in rows])
         if elements and any(float(result.isnan().float().mean()) > FEW for result in few_results):
-            # A wrong value would not show in functions that are undefined for negative numbers.
+            # Functions that are undefined for negative numbers would not show a wrong value.
             rows = [row / 2 + 1.6 for row in rows]
             few_results = _row_results(call, [row.expand(fewest, *row.shape).contiguous() for row in rows])
         if not few_results or (elements and any(result.shape[:2] != (1, columns) for result in few_results)):
@@ -180,7 +182,7 @@ def _compare_rows(
 
 
 def _calls(operator: t.Any, name: str, dtype: torch.dtype, device: str) -> t.Iterator[tuple[int, Call]]:
-    """Yield the calls of an operator with tensors of equal shapes: their number, and the function to call."""
+    """Yield ways to call an operator with tensors of equal shapes: the number of tensors, and the function to call."""
     kind = type(operator).__name__
     if kind == "ForeachFuncInfo":
         yield (
@@ -197,7 +199,7 @@ def _calls(operator: t.Any, name: str, dtype: torch.dtype, device: str) -> t.Ite
         try:
             options = operator.sample_kwargs(device, dtype, torch.ones(2, dtype=dtype, device=device))[0]
         except RuntimeError:
-            # The arguments of prelu need numpy, which may be missing.
+            # The arguments for prelu need numpy, which may be missing.
             return
     for number in counts:
         yield number, lambda inputs: rounding.tensors(operator(*inputs, **options))
@@ -218,14 +220,14 @@ def _calls(operator: t.Any, name: str, dtype: torch.dtype, device: str) -> t.Ite
 def _draw_rows(
     context: Context, operator: t.Any, name: str, number: int, columns: int, dtype: torch.dtype
 ) -> list[torch.Tensor]:
-    """Return a row for each tensor, with values from the domain that all differ in float32.
+    """Return a row for each tensor, with values from the operator's domain that all differ in float32.
 
-    Other operators than element-wise ones have no documented domain: some take only probabilities, and crash the
-    process.
+    Only element-wise operators have a documented domain. Some of the others accept only probabilities, and crash the
+    process otherwise.
     """
     generator = context.generator(f"sizes many {name}")
     low, high = getattr(operator, "domain", None) or (None, None)
-    # Unary functions get negative numbers too.
+    # Unary functions also get negative numbers.
     least = -3.0 if type(operator).__name__ == "UnaryUfuncInfo" else 0.5
     low, high = (least if low is None else max(low + 0.01, least)), (3.0 if high is None else min(high - 0.01, 3.0))
     if not _is_of_elements(operator):
@@ -239,7 +241,7 @@ def _draw_rows(
 
 
 def _results(call: Call, inputs: t.Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """Return the results of a call, as real numbers; none if it does not support its inputs."""
+    """Return the results of a call as real numbers, or [] if it does not support its inputs."""
     try:
         return [_real(result) for result in call(inputs)]
     except (RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError) as error:
@@ -249,7 +251,7 @@ def _results(call: Call, inputs: t.Sequence[torch.Tensor]) -> list[torch.Tensor]
 
 
 def _row_results(call: Call, inputs: t.Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """Return the results for few rows if there are as many rows and they are not too large; else none."""
+    """Return the results for a few rows if they have as many rows and are not too large, or []."""
     results = _results(call, inputs)
     is_by_rows = all(result.layout is torch.strided and result.shape[:1] == inputs[0].shape[:1] for result in results)
     is_small = sum(result.numel() for result in results) <= LARGER * inputs[0].numel()
@@ -257,7 +259,7 @@ def _row_results(call: Call, inputs: t.Sequence[torch.Tensor]) -> list[torch.Ten
 
 
 def _is_by_rows(call: Call, rows: t.Sequence[torch.Tensor]) -> bool:
-    """Tell whether a row has the same result in first and last place, whatever the other rows and their number."""
+    """Tell whether the first and the last row have the same result, regardless of the other rows and their number."""
 
     def among(*turns: int) -> list[torch.Tensor]:
         return _row_results(call, [torch.stack([row[:NARROW].roll(turn) for turn in (0, *turns, 0)]) for row in rows])
@@ -279,11 +281,11 @@ def _compare(
 ) -> None:
     """Compare each row with the expected one.
 
-    :param elements: whether the function is element-wise, so that few elements may differ at all.
+    :param elements: whether the function is element-wise, so that only a few elements may differ at all.
     :param units: the allowed difference of an element in units of the format.
     """
     equal = rows == expected
-    # NaN differs from itself; only look for NaN, in two more passes, if rows differ.
+    # NaN differs from itself, so look for NaN, in two more passes, but only if rows differ.
     if not (is_equal := bool(equal.all())):
         equal |= rows.isnan() & expected.isnan()
         is_equal = bool(equal.all())

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Irregular shapes: empty and uneven groups, views at any offset, unusual head sizes, long texts."""
+"""Check irregular shapes: empty and uneven groups, views at any offset, unusual head sizes, long texts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..kernels import attention
 from .large import FORMATS, REMEDY, integers
 
 TOKENS = {"cuda": 131_072, "cpu": 4_096}
-#: Head sizes of models, and how many of them a run tests.
+#: Head sizes that models have, and how many of them a run tests.
 HEAD_SIZES, HEADS_TRIED = tuple(range(40, 257, 8)), 5
 
 
 @check("sizes.groups", devices=("cuda", "cpu"), measured=SEEN)
 def groups(context: Context) -> Measured:
-    """Groups of any size, including empty ones: products, bags, segments, sums by index."""
+    """Check groups of any size, including empty ones, in products, bags, segments and sums by index."""
     cases = Cases("uneven groups", REMEDY)
     sizes = [0, 3, 0, 17, 64, 0, 1, 128, 0]
     total, ends = sum(sizes), torch.tensor(sizes).cumsum(0)
@@ -64,7 +64,7 @@ def _compare_grouped(
     ends: torch.Tensor,
     expected: torch.Tensor,
 ) -> None:
-    """Compare torch's own grouped product of bfloat16, if torch and the device support it."""
+    """Compare torch's own grouped product in bfloat16, if torch and the device support it."""
     function = getattr(torch.nn.functional, "grouped_mm", getattr(torch, "_grouped_mm", None))
     if form != "bfloat16" or function is None:
         return
@@ -83,10 +83,10 @@ def _compare_grouped(
 
 @check("sizes.heads", devices=("cuda", "cpu"), measured=SEEN)
 def heads(context: Context) -> Measured:
-    """Head sizes from 40 to 256 between those of the family attention, some of them, drawn by the seed or the date."""
+    """Check some head sizes from 40 to 256 that the family attention leaves out, drawn by the seed or the date."""
     cases = Cases("attention with the kernel that torch chooses", REMEDY)
     seed = str(context.seed)
-    sizes = sorted(random.Random(seed).sample(HEAD_SIZES, HEADS_TRIED))  # noqa: S311 - which are tried is no secret
+    sizes = sorted(random.Random(seed).sample(HEAD_SIZES, HEADS_TRIED))  # noqa: S311 - the choice need not be secret
     for form in ("float32", "bfloat16"):
         for number, size in enumerate(sizes):
             tokens = 40 if context.device == "cpu" else 136
@@ -103,10 +103,10 @@ def heads(context: Context) -> Measured:
 
 @check("sizes.tokens", devices=("cuda", "cpu"), seconds=300, measured=SEEN)
 def tokens(context: Context) -> Measured:
-    """Attention over 131,072 tokens (4,096 on a CPU), compared for some rows and everything that depends on them.
+    """Check attention over 131,072 tokens (4,096 on a CPU), for some rows and everything that depends on them.
 
-    Only those rows have a gradient. The gradients of keys and values are then sums over few rows, which the reference
-    computes at once on the CPU, and those of other rows are zero.
+    Only those rows have a gradient. The gradients of keys and values are then sums over a few rows, which the reference
+    computes at once on the CPU; the gradients of other rows are zero.
     """
     length, size, form = TOKENS[context.device], 64, "bfloat16"
     cases = Cases(f"attention over {length:,} tokens", REMEDY)
@@ -120,7 +120,7 @@ def tokens(context: Context) -> Measured:
         mask = torch.arange(length) <= rows.view(-1, 1) if causal else torch.ones(len(rows), length, dtype=torch.bool)
         subset = attention.Inputs(inputs.query[:, :, rows], inputs.key, inputs.value, inputs.gradient[:, :, rows], mask)
         cpu = context.device == "cpu"
-        # On the CPU each of the rows may be in another block, after which sums of gradients are rounded.
+        # On the CPU, each of the rows may be in a different block, and sums of gradients are rounded after each block.
         with setting(attention, "_CPU_BLOCKS", (1, 512)), one_thread():
             bounds = attention.reference(subset, False, True, cpu, cpu and attention.rounds_scores(form))
         results = list(attention._attend(case._replace(mask="causal" if causal else "none"), arguments))

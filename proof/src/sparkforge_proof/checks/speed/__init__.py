@@ -2,4 +2,4 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The speed of the device, its clocks and its power, without regard to computed numbers."""
+"""Checks of the device's speed, clocks and power, which do not look at computed results."""

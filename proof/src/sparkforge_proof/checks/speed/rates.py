@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Compare the speed of the device with the profile's floors, which are shares of the nominal rates of its kind.
+"""Compare the speed of the device with the profile's floors, which are shares of the nominal rates for its kind.
 
 Each floor has a source. A rate below a floor that was measured on such a device fails the check; a rate below a floor
-from a data sheet or without evidence is a warning. After the first proof of a host, the rates of that run become
-floors of its own: a share of them must be reached again.
+that comes from a data sheet or lacks evidence is a warning. After the first proof of a host, that run's rates become
+the host's own floors: later runs must reach a share of them.
 
-The checks measure only an otherwise idle device, and report if it is in use.
+The checks measure only a device that is otherwise idle, and report it if the device is in use.
 """
 
 from __future__ import annotations
@@ -27,31 +27,32 @@ from ...check import SEEN, SLOW, Context, Measured, Skipped, Unanswered, check
 if t.TYPE_CHECKING:
     import torch
 
-#: Seconds of load for a rate, of which the best window counts, and for the clocks.
+#: Seconds of load for measuring a rate, of which the best window counts, and for measuring the clocks.
 LOAD, WINDOW = 1.0, 0.25
 CLOCK_LOAD = 2.5
-#: Seconds from the start of a load until clocks have settled, and nvidia-smi's power, a mean over one second.
+#: Seconds from the start of a load until the clocks have settled, and nvidia-smi's power, which is a mean over a
+#: second.
 SETTLED = 1.2
-#: The utilization in per cent of a busy device, if nvidia-smi lists no process: a desktop causes less.
+#: The utilization in per cent from which a device is busy if nvidia-smi lists no process; a desktop causes less.
 BUSY = 25.0
 
-#: The symptoms of the faults in owners' reports: W, and MHz.
+#: The symptoms of the faults in owners' reports, in W and MHz.
 POWER_FAULT_W = 35.0
 CLOCK_FAULT_MHZ = (480.0, 870.0)
 
-#: The only remedy that helped owners (developer forum 361294, 366590, 376039, 379003).
+#: The only remedy that helped owners (NVIDIA's developer forum, threads 361294, 366590, 376039 and 379003).
 UNPLUG = "unplug the power supply from the wall and the device for 60 seconds (a reboot is not enough), then plug it in"
 
-#: Reasons in ``sampler.REASONS``: heat, and an owner's cap (``nvidia-smi --lock-gpu-clocks``, or applications' clocks).
+#: Reasons in ``sampler.REASONS``: heat, and the owner's cap (``nvidia-smi --lock-gpu-clocks``, or application clocks).
 HEAT = {sampler.REASONS[bit] for bit in (0x20, 0x40)}
 CAPPED = sampler.REASONS[0x2]
 
 DEFAULT_RATIO = 0.6
-#: The share of the host's own rates: they vary by a tenth between runs, and more with the room's temperature.
+#: The share of the host's own rates to reach: they vary by a tenth between runs, and more with the room's temperature.
 OWN_RATIO = 0.75
-#: The share of the device's greatest clock according to itself, which none reaches under full load.
+#: The share of the maximum clock that the device reports, which no device reaches under full load.
 CLOCK_RATIO = 0.5
-#: For each floor, the check that measures it and the rate's name there.
+#: For each floor, the check that measures it, and the rate's name in that check.
 RATES = {
     "matmul_bfloat16_tflops": ("speed.matmul_bfloat16", "tflops"),
     "matmul_float16_tflops": ("speed.matmul_float16", "tflops"),
@@ -62,8 +63,8 @@ RATES = {
 }
 
 
-#: The only measured kind of device without a profile: an H200 reached 769 to 798 TFLOP/s, another under a power cap 664
-#: to 696, and 4245 to 4300 GB/s.
+#: The only kind of device that was measured without a profile: an H200 reached 769 to 798 TFLOP/s and 4245 to 4300
+#: GB/s, and one with a power cap reached 664 to 696 TFLOP/s.
 H200_NOMINAL = {"matmul_bfloat16_tflops": 989.0, "matmul_float16_tflops": 989.0, "copy_gb_per_s": 4800.0}
 H200_SOURCE = "in the data sheet of the H200"
 H200_EVIDENCE = "measured on NVIDIA H200, 2026-11-21, docs/evidence/proof-gpu-host.md"
@@ -74,7 +75,7 @@ H200_EVIDENCE = "measured on NVIDIA H200, 2026-11-21, docs/evidence/proof-gpu-ho
 
 @dataclasses.dataclass(frozen=True)
 class Floor:
-    """The least sufficient rate: ``ratio`` of ``nominal``."""
+    """The lowest sufficient rate: ``ratio`` times ``nominal``."""
 
     nominal: float
     ratio: float
@@ -96,10 +97,10 @@ class Floor:
 
 
 def floor_of(name: str, profile: t.Mapping[str, t.Any], device: str) -> Floor | None:
-    """Return the profile's floor, else the known floor of the device, else None.
+    """Return the profile's floor, else the known floor for the device, else None.
 
     :param name: the name of the floor, with its unit: ``copy_gb_per_s``.
-    :param profile: a profile with checked floors, see :mod:`..settings`.
+    :param profile: a profile with checked floors; see :mod:`..settings`.
     :param device: the device's name.
     """
     entry = (profile.get("floors") or {}).get(name)
@@ -112,13 +113,13 @@ def floor_of(name: str, profile: t.Mapping[str, t.Any], device: str) -> Floor | 
 
 
 def own_floor(name: str, profile: t.Mapping[str, t.Any]) -> Floor | None:
-    """Return the floor that the host set in its first proof."""
+    """Return the floor that comes from the host's first proof."""
     entry = (profile.get("own_floors") or {}).get(name)
     return Floor(entry["nominal"], OWN_RATIO, f"that this host reached on {entry['since']}") if entry else None
 
 
 def short_of(value: float, floors: t.Iterable[Floor | None]) -> Floor | None:
-    """Return a floor that the rate misses, preferably one that blocks."""
+    """Return a floor that the rate does not reach, preferably one that blocks."""
     short = [floor for floor in floors if floor is not None and value < floor.least]
     return next((floor for floor in short if floor.blocks), short[0] if short else None)
 
@@ -144,9 +145,9 @@ def judged(
 
 
 def busy(users: t.Sequence[sampler.Process], utilization: t.Sequence[float | None]) -> str | None:
-    """Return why speed cannot be measured now, None if it can.
+    """Return the reason why speed cannot be measured now, or None if it can.
 
-    :param users: other processes on the device than the proof's.
+    :param users: processes on the device that do not belong to the proof.
     :param utilization: samples of the utilization in per cent while the proof was idle.
     """
     if users:
@@ -167,7 +168,7 @@ def clock_fault(
     own: Floor | None = None,
     caps: sampler.Caps | None = None,
 ) -> tuple[float, float | None, Unanswered | None]:
-    """Return the sustained SM clock in MHz, the power in W, and the failure, if any.
+    """Return the sustained SM clock in MHz, the power in W, and the failure, if there is one.
 
     :param samples: samples with a clock, taken under full load after the clocks had settled.
     :param caps: the limits that the owner set.
@@ -175,12 +176,12 @@ def clock_fault(
     clock = statistics.median(sample.sm_clock_mhz for sample in samples if sample.sm_clock_mhz is not None)
     powers = [sample.power_w for sample in samples if sample.power_w is not None]
     power = max(powers) if powers else None
-    # A reason that slows the device in only a few samples is no fault.
+    # If a reason slows the device in only a few samples, that is not a fault.
     counts = collections.Counter(reason for sample in samples for reason in sample.reasons)
     reasons = {reason for reason, count in counts.items() if 2 * count >= len(samples)}
     missed = short_of(clock, (own, floor))
     is_held = missed is not None and CLOCK_FAULT_MHZ[0] <= clock <= CLOCK_FAULT_MHZ[1]
-    # A cap lowers the power as well: at 1400 MHz a sound Spark draws 31 W (owners' measurements of 2026).
+    # A cap lowers the power as well: at 1400 MHz a sound Spark draws 31 W (owners' measurements from 2026).
     starved = "GB10" in device and power is not None and power <= POWER_FAULT_W and clock <= CLOCK_FAULT_MHZ[1]
     # Owners set caps because full load turns some machines off. A GB10 reports no reason for --lock-gpu-clocks.
     capped = CAPPED in reasons and not starved
@@ -219,12 +220,12 @@ def clock_fault(
 
 # -- measuring
 
-#: The samples taken under bfloat16 products, so that the check of the clocks needs no second load.
+#: The samples taken during bfloat16 products, so that the check of the clocks does not need a second load.
 _SAMPLES: list[sampler.Sample] = []
 
 
 def _index() -> str:
-    """Return the name of torch's current device in nvidia-smi, also if CUDA_VISIBLE_DEVICES hides others."""
+    """Return nvidia-smi's name for torch's current device, also if CUDA_VISIBLE_DEVICES hides other devices."""
     import torch
 
     identity = str(getattr(torch.cuda.get_device_properties(torch.cuda.current_device()), "uuid", ""))
@@ -236,7 +237,7 @@ def _index() -> str:
 def _wait_until_idle(index: str) -> None:
     """Wait for the device to become idle.
 
-    :raises Skipped: another process uses it.
+    :raises Skipped: if another process uses it.
     """
     import torch
 
@@ -266,7 +267,7 @@ def _allowed_bytes(context: Context) -> float:
 
 
 def _seconds_of(work: t.Callable[[], object], count: int) -> float:
-    """Return the seconds of ``count`` calls of ``work`` by the device's clock."""
+    """Return the seconds that ``count`` calls of ``work`` take by the device's clock."""
     import torch
 
     start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
@@ -279,13 +280,13 @@ def _seconds_of(work: t.Callable[[], object], count: int) -> float:
 
 
 def _seconds_of_one(work: t.Callable[[], object]) -> float:
-    """Return the approximate seconds of one call of ``work``."""
+    """Return the approximate seconds that a call of ``work`` takes."""
     _seconds_of(work, 2)
     return _seconds_of(work, 3) / 3
 
 
 def _rate(work: t.Callable[[], object], seconds: float = LOAD) -> float:
-    """Return the calls of ``work`` per second, in the best window of a load of some seconds."""
+    """Return the number of calls of ``work`` per second, in the best window of a load that lasts ``seconds``."""
     count = max(1, round(WINDOW / _seconds_of_one(work)))
     best = 0.0
     deadline = time.monotonic() + seconds
@@ -299,7 +300,7 @@ def _floors(name: str, profile: t.Mapping[str, t.Any], device: str) -> tuple[Flo
 
 
 def _with_warning(measured: Measured, *problems: Unanswered | None) -> Measured:
-    """Return a measurement with the worst of its problems as warning."""
+    """Return a measurement with the worst of its problems as a warning."""
     known = [problem for problem in problems if problem is not None]
     known.sort(key=lambda problem: not problem.blocks)
     return dataclasses.replace(measured, warning=known[0]) if known else measured
@@ -316,7 +317,7 @@ def _product(context: Context, dtype: torch.dtype) -> tuple[int, t.Callable[[], 
 
     size = 2048
     while size < 8192:
-        # Twice the size takes eight times as long.
+        # Doubling the size takes eight times as long.
         if 8 * _seconds_of_one(factors(size)) > 0.06 or 3 * (2 * size) ** 2 * 2 > _allowed_bytes(context):
             break
         size *= 2
@@ -346,21 +347,21 @@ def _matmul(context: Context, name: str) -> Measured:
 
 @check("speed.matmul_bfloat16", numeric=False, seconds=60, measured=SEEN)
 def matmul_bfloat16(context: Context) -> Measured:
-    """The rate of large bfloat16 matrix products of random numbers, in the best quarter of a second."""
+    """Measure the rate of large bfloat16 matrix products of random numbers, in the best quarter of a second."""
     return _matmul(context, "bfloat16")
 
 
 @check("speed.matmul_float16", numeric=False, seconds=60, measured=SEEN)
 def matmul_float16(context: Context) -> Measured:
-    """The rate of large float16 matrix products."""
+    """Measure the rate of large float16 matrix products."""
     return _matmul(context, "float16")
 
 
 @check("speed.copy", numeric=False, seconds=60, measured=SEEN)
 def copy(context: Context) -> Measured:
-    """The bandwidth within the device's memory, counting reads and writes, and from and to pinned host memory.
+    """Measure the bandwidth within device memory, counting reads and writes, and from and to pinned host memory.
 
-    On a GB10 all three are the same memory.
+    On a GB10 these are all the same memory.
     """
     import torch
 
@@ -384,7 +385,7 @@ def copy(context: Context) -> Measured:
     for direction, rate, (floor, own) in zip(directions, rates.values(), floors):
         bound, problem = judged(f"the copy {direction}", rate, "GB/s", floor, device, own)
         problems.append(problem)
-        # No kind of device has a floor of its own for the two copies over the bus.
+        # There are no known floors for the two copies over the bus on any kind of device.
         if floor or own or not bounds:
             bounds.append(bound)
     measured = (
@@ -397,8 +398,8 @@ def copy(context: Context) -> Measured:
 def _under_load(index: str, work: t.Callable[[], object]) -> tuple[list[sampler.Sample], float]:
     """Load the device while a thread samples it.
 
-    :returns: the samples after the clocks had settled, and the calls of ``work`` per second in the best window.
-    :raises sampler.NoSampler: the device cannot be sampled.
+    :returns: the samples taken after the clocks had settled, and the calls of ``work`` per second in the best window.
+    :raises sampler.NoSampler: if the device cannot be sampled.
     """
     samples: list[tuple[float, sampler.Sample]] = []
     problems: list[sampler.NoSampler] = []
@@ -420,7 +421,7 @@ def _under_load(index: str, work: t.Callable[[], object]) -> tuple[list[sampler.
     best = 0.0
     try:
         count = max(1, round(WINDOW / _seconds_of_one(work)))
-        # The load lasts longer if nvidia-smi takes a second for each answer.
+        # The load has to last longer if nvidia-smi takes a second for each answer.
         while not problems and time.monotonic() - start < 15:
             best = max(best, count / _seconds_of(work, count))
             settled = [sample for began, sample in list(samples) if began > SETTLED]
@@ -437,7 +438,7 @@ def _under_load(index: str, work: t.Callable[[], object]) -> tuple[list[sampler.
 
 
 def _is_capped(work: t.Callable[[], object]) -> bool:
-    """Tell whether somebody capped the device's clocks."""
+    """Tell whether the device's clocks are capped."""
     try:
         return any(CAPPED in sample.reasons for sample in _SAMPLES or _under_load(_index(), work)[0])
     except sampler.NoSampler:
@@ -446,10 +447,10 @@ def _is_capped(work: t.Callable[[], object]) -> bool:
 
 @check("speed.clocks", numeric=False, seconds=90, measured=SEEN)
 def clocks(context: Context) -> Measured:
-    """The SM clock and the power that the device sustains under matrix products, according to nvidia-smi.
+    """Measure the SM clock and the power that the device sustains during matrix products, according to nvidia-smi.
 
-    The profile's floor is sm_clock_mhz. Without one it is a share of the known clock of the device's kind, or of the
-    greatest clock that the device reports.
+    The profile's floor is sm_clock_mhz. Without a floor in the profile, it is a share of the known clock for the
+    device's kind, or of the maximum clock that the device reports.
     """
     import torch
 

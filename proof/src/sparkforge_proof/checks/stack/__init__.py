@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The installed packages, libraries, binaries and tools, and whether torch reaches the GPU.
+"""Checks of the installed packages, libraries, binaries and tools, and whether torch can use the GPU.
 
-A check belongs here if it examines the source of a file, its target architecture, or whether it loads. The checks of
-torchvision's and torchaudio's own kernels are here too.
+A check belongs here if it examines where a file comes from, its target architecture, or whether it can be loaded. The
+checks of torchvision's and torchaudio's own kernels are here too.
 """

@@ -20,15 +20,16 @@ from ...check import X86, Context, Failed, Measured, Skipped, check
 Facts = t.Mapping[str, t.Any]
 Code = dict[str, fatbin.Embedded]
 
-#: The distribution of each module with GPU code. Triton is not among them: it compiles for the device that it finds.
+#: The distribution of each module with GPU code. Triton is not included, because it compiles for the device that it
+#: finds.
 MODULES = {"torch": "torch", "torchvision": "torchvision", "torchaudio": "torchaudio", "flash_attn": "flash-attn"}
 #: The first release whose memory-efficient attention supports 12.1 (docs/evidence/engine-pytorch-patches.md).
 GUARD_LIFTED = (2, 12)
 #: The capability for which earlier releases compile empty kernels.
 TRAPPED = "12.1"
-#: The directory of the guarded kernels, and the name of the edit that guards them in the role pytorch.
+#: The directory of the guarded kernels, and the name of the edit in the role pytorch that guards them.
 GUARDED, GUARD = "mem_eff_attention/kernels/", "attention_guard"
-#: The local version of a build by this collection, whose role builds for 12.1 only with the guard.
+#: The local version of a build made by this collection, whose role builds for 12.1 only with the guard.
 _OURS = re.compile(r"(?:^|\.)sf[0-9a-f]{8}(?:\.|$)")
 
 
@@ -36,7 +37,7 @@ _OURS = re.compile(r"(?:^|\.)sf[0-9a-f]{8}(?:\.|$)")
 
 
 def libraries(module: str, installed: t.Mapping[str, packages.Distribution]) -> list[str]:
-    """Return the shared libraries in a module's directory, and those that its wheel installed beside it."""
+    """Return the shared libraries in a module's directory, and those that its wheel installed next to it."""
     paths: dict[str, str] = {}
     spec = importlib.util.find_spec(module)
     for directory in (spec.submodule_search_locations if spec else None) or []:
@@ -55,9 +56,9 @@ def libraries(module: str, installed: t.Mapping[str, packages.Distribution]) -> 
 
 
 def read(paths: t.Iterable[str]) -> Code:
-    """Return the GPU code of each file that has some.
+    """Return the GPU code of each file that contains any.
 
-    :raises Failed: a file is damaged or cannot be read.
+    :raises Failed: if a file is damaged or cannot be read.
     """
     code: Code = {}
     for path in paths:
@@ -73,9 +74,9 @@ def read(paths: t.Iterable[str]) -> Code:
 
 
 def code_of(torch: t.Any) -> Code:
-    """Return the GPU code of the installed modules.
+    """Return the GPU code in the installed modules.
 
-    :raises Skipped: torch is a CPU build.
+    :raises Skipped: if torch is a CPU build.
     """
     if not torch.version.cuda:
         raise Skipped(f"torch {torch.__version__} is a CPU build, which has no GPU code.")
@@ -84,7 +85,7 @@ def code_of(torch: t.Any) -> Code:
 
 
 def capabilities(context: Context) -> list[str]:
-    """Return the compute capabilities of the devices, else that of the profile, else none."""
+    """Return the compute capabilities of the devices, else that of the profile, else []."""
     reported = [str(capability) for capability in context.reference.get("capabilities") or []]
     profiled = context.profile.get("compute_capability")
     return reported or ([str(profiled)] if profiled else [])
@@ -100,10 +101,11 @@ def relative(path: str) -> str:
 
 @check("architectures.embedded", devices=("none",), numeric=False, measured=(X86,), factor=1)
 def embedded(context: Context) -> Measured:
-    """Each library with GPU code has code that the device runs.
+    """Check that each library with GPU code has code that the device can run.
 
-    A cubin runs on GPUs of its major version with an equal or higher minor; with the suffix ``a`` on exactly that
-    capability, with ``f`` in its family. The driver compiles PTX, unless the driver is older than the PTX's CUDA.
+    A cubin runs on GPUs with the same major version and an equal or higher minor version; with the suffix ``a``, only
+    on exactly that capability, and with ``f``, within its family. The driver compiles PTX, unless the driver is older
+    than the CUDA version that the PTX comes from.
     """
     torch = importlib.import_module("torch")
     code = code_of(torch)
@@ -153,7 +155,7 @@ def embedded(context: Context) -> Measured:
 
 
 def coverage(code: Code, devices: t.Sequence[str]) -> tuple[list[tuple[str, str]], list[tuple[str, str]], list[str]]:
-    """Return the pairs of library and device that cannot run, those that run PTX only, and the specialised libraries.
+    """Return the pairs of library and device that cannot run, the pairs that only run PTX, and specialised libraries.
 
     A specialised library has kernels for certain GPUs only (``a``, ``f``), and its callers check the device first.
     """
@@ -174,13 +176,13 @@ def coverage(code: Code, devices: t.Sequence[str]) -> tuple[list[tuple[str, str]
 
 
 def list_for(device: str) -> str:
-    """Return TORCH_CUDA_ARCH_LIST for a device; 12.1 runs code for 12.0, which is right in every release."""
+    """Return TORCH_CUDA_ARCH_LIST for a device; 12.1 runs code for 12.0, which is correct in every release."""
     return "12.0" if device == TRAPPED else device
 
 
 @check("architectures.compute_20", devices=("none",), numeric=False, measured=(X86,), factor=1)
 def compute_20(context: Context) -> Measured:
-    """No GPU code is for Fermi: without a list, PyTorch's detection turns 12.1 into ``compute_20``."""
+    """Check that no GPU code targets Fermi: without a list, PyTorch's detection turns 12.1 into ``compute_20``."""
     code = code_of(importlib.import_module("torch"))
     old = sorted(
         (path, name)
@@ -203,10 +205,10 @@ def compute_20(context: Context) -> Measured:
 
 @check("architectures.attention_guard", devices=("none",), numeric=False, measured=(X86,), factor=1)
 def attention_guard(context: Context) -> Measured:
-    """Memory-efficient attention is not compiled for 12.1 by a torch in which its kernels are empty there.
+    """Check that memory-efficient attention is not compiled for 12.1 by a torch whose kernels are empty there.
 
-    Up to torch 2.11 its kernels support at most 12.0; for newer targets they print FATAL or do nothing. A 12.1 device
-    prefers code for 12.1 to code for 12.0. Code for 12.1a alone is harmless: official wheels have it for the row-wise
+    Up to torch 2.11, the kernels support at most 12.0; for newer targets they print FATAL or do nothing. A 12.1 device
+    prefers code for 12.1 to code for 12.0. Code for only 12.1a is harmless: official wheels have it for the row-wise
     FP8 product.
     """
     torch = importlib.import_module("torch")
@@ -245,8 +247,8 @@ def attention_guard(context: Context) -> Measured:
 def trapped(embedded_code: fatbin.Embedded, flags: t.Sequence[str]) -> list[str]:
     """Return the names of the code for 12.1 that a 12.1 device would select for the attention kernels.
 
-    :param flags: the targets of torch's own list: ``sm_120``, ``sm_121a``. Targets of single kernels are not among
-        them.
+    :param flags: the targets in torch's own list: ``sm_120``, ``sm_121a``. It does not include the targets of single
+        kernels.
     """
     number = TRAPPED.replace(".", "")
     names = sorted(name for name in embedded_code.cubins if name in (TRAPPED, f"{TRAPPED}f"))
@@ -254,14 +256,14 @@ def trapped(embedded_code: fatbin.Embedded, flags: t.Sequence[str]) -> list[str]
     without_accelerated = fatbin.Embedded(cubins=embedded_code.cubins - {accelerated})
     if accelerated in embedded_code.cubins and (f"sm_{number}a" in flags or not without_accelerated.runs_on(TRAPPED)):
         names.append(accelerated)
-    # A driver compiles PTX only if no cubin fits.
+    # The driver compiles PTX only if no cubin fits.
     if not names and not fatbin.Embedded(cubins=embedded_code.cubins).runs_on(TRAPPED):
         names = sorted(f"PTX of {name}" for name in embedded_code.ptx if name.rstrip("af") == TRAPPED)
     return names
 
 
 def is_guarded(unit: Facts | None) -> bool:
-    """Tell whether the unit's receipt is intact, belongs to this torch and lists an edit of the guarded kernels."""
+    """Tell whether the unit's receipt is intact, belongs to this torch, and lists the edit that guards the kernels."""
     if not unit or not unit.get("installed") or not unit.get("intact"):
         return False
     return any(

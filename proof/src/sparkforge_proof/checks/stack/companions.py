@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Compare one operator each of torchvision and torchaudio with plain loops and float64.
+"""Compare one of torchvision's operators and two of torchaudio's with plain loops and float64.
 
 Triton, the third companion, has its own family.
 """
@@ -18,15 +18,15 @@ from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, gamma, torch
 from . import identity
 
 _UNIT = UNIT_ROUNDOFF["float32"]
-#: The defaults of torchaudio's filter: zero crossings on each side, and the edge of its pass band.
+#: The defaults for torchaudio's filter: zero crossings on each side, and the edge of its pass band.
 _CROSSINGS, _ROLLOFF = 6, 0.99
 
 
 def _companion(context: Context, module: str) -> t.Any:
     """Import a companion of torch.
 
-    :raises Skipped: it is not installed.
-    :raises Unanswered: it cannot be imported, or its compiled code was built for another torch.
+    :raises Skipped: if it is not installed.
+    :raises Unanswered: if it cannot be imported, or its compiled code was built for another torch.
     """
     if not identity.is_installed(module):
         raise Skipped(f"The package {module} is not installed in this environment.")
@@ -45,7 +45,7 @@ def _rebuild(module: str) -> str:
 
 
 def overlaps(boxes: t.Sequence[t.Sequence[int]]) -> list[list[float]]:
-    """Return the intersection over union of each two boxes."""
+    """Return the intersection over union for each pair of boxes."""
 
     def area(left: float, top: float, right: float, bottom: float) -> float:
         return max(0.0, right - left) * max(0.0, bottom - top)
@@ -75,9 +75,9 @@ def widest_gap(values: t.Iterable[float], low: float, high: float) -> float:
 
 @check("companions.torchvision", devices=("cuda", "cpu"), measured=(H100_LAST, X86_LAST))
 def torchvision(context: Context) -> Measured:
-    """torchvision's non-maximum suppression keeps the same boxes as a plain loop.
+    """Check that torchvision's non-maximum suppression keeps the same boxes as a plain loop.
 
-    Its compiled code is then this torch's. Boxes have integer coordinates and no two overlap by nearly the threshold,
+    Then its compiled code fits this torch. Boxes have integer coordinates, and no two overlap by nearly the threshold,
     so there is exactly one right answer.
     """
     module = _companion(context, "torchvision")
@@ -101,11 +101,11 @@ def torchvision(context: Context) -> Measured:
 
 
 def resampled(wave: torch.Tensor, old: int, new: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return a wave at another rate in float64, and the allowed error of float32.
+    """Return a wave resampled in float64, and the allowed error in float32.
 
-    Each new sample is the sum of the old ones times a sinc under a squared cosine, as torchaudio documents it.
-    For a tap, t = (k / old - n / new) base is a sum of a few terms below 8, and sinc and cosine are each accurate to a
-    few units: 32 u of the tap's largest value covers them. The sum of L taps adds gamma(L) of their magnitudes.
+    Each new sample is the sum of the old samples times a sinc under a squared cosine, as torchaudio documents it. For a
+    tap, t = (k / old - n / new) base is a sum of a few terms below 8, and sinc and cosine are each accurate to a few
+    units, so 32 u of the tap's largest value covers them. The sum of L taps adds gamma(L) of their magnitudes.
     """
     base = min(old, new) * _ROLLOFF
     length = math.ceil(new * wave.shape[-1] / old)
@@ -122,10 +122,11 @@ def resampled(wave: torch.Tensor, old: int, new: int) -> tuple[torch.Tensor, tor
 
 
 def spectrum(wave: torch.Tensor, window: torch.Tensor, hop: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the power of each frequency in each frame in float64, and the allowed error of float32.
+    """Return the power of each frequency in each frame in float64, and the allowed error in float32.
 
-    A fast Fourier transform of n numbers is off by at most 8 u log2(n) of its result's norm (Higham, section 24.1),
-    which is sqrt(n) times that of the frame; the window adds 2 u of it. Squaring doubles the relative error.
+    A fast Fourier transform of n numbers is off by at most 8 u log2(n) of the norm of its result (Higham, section
+    24.1), which is sqrt(n) times that of the frame; the window adds 2 u of that norm. Squaring doubles the relative
+    error.
     """
     size = len(window)
     frames = wave.unfold(0, size, hop) * window
@@ -138,7 +139,7 @@ def spectrum(wave: torch.Tensor, window: torch.Tensor, hop: int) -> tuple[torch.
 
 @check("companions.torchaudio", devices=("cuda", "cpu"), measured=(H200_FIRST, X86_FIRST, H100_LAST, X86_LAST))
 def torchaudio(context: Context) -> Measured:
-    """torchaudio's resampling and spectrogram equal float64 within the error that rounding explains."""
+    """Check that torchaudio's resampling and spectrogram equal float64 within the error that rounding explains."""
     module = _companion(context, "torchaudio")
     cases = Cases("torchaudio", _rebuild("torchaudio"))
     wave = torch.randn(600, generator=context.generator("torchaudio"))

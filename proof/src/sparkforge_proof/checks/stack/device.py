@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Check that torch reaches the GPU. If this check fails, the runner skips every other check of the GPU."""
+"""Check that torch can use the GPU. If this check fails, the runner skips every other check on the GPU."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from ... import sampler
 from ...check import BUSY, CPU_BUILD_REMEDY, MEMORY, SEEN, Context, Failed, Measured, Result, Unanswered, check
 
 NAME = "device.cuda"
-#: The messages of torch, CUDA and their libraries when memory runs out. Source: c10/cuda/CUDACachingAllocator.cpp, the
-#: names of the errors in driver_types.h, cublas_api.h, cudnn.h and cusolver_common.h.
+#: The messages of torch, CUDA and their libraries when memory runs out. Sources: c10/cuda/CUDACachingAllocator.cpp, and
+#: the error names in driver_types.h, cublas_api.h, cudnn.h and cusolver_common.h.
 OUT_OF_MEMORY = re.compile(
     r"out of memory|OutOfMemory|MemoryAllocation|(CUBLAS|CUDNN|CUSOLVER|CUSPARSE|CUFFT)_(STATUS_)?ALLOC_FAILED"
     r"|DefaultCPUAllocator: (can't|not enough)",
     re.IGNORECASE,
 )
-#: The messages of a CUDA that starts in no process: its errors 3, 46, 100 and 999. Owners of a GB10 report error 100
-#: for a second process while another has the GPU, and for 20 to 60 s after its exit (NVIDIA's forum, thread 379266);
-#: we have not observed it on one. Source: the texts in driver_types.h and c10/cuda/CUDAFunctions.cpp.
+#: The messages when CUDA cannot be initialized in any process: its errors 3, 46, 100 and 999. Owners of a GB10 report
+#: error 100 for a second process while another has the GPU, and for 20 to 60 s after its exit (NVIDIA's forum, thread
+#: 379266); we have not observed it on one. Sources: the texts in driver_types.h and c10/cuda/CUDAFunctions.cpp.
 NO_CONTEXT = re.compile(
     r"No CUDA GPUs are available|no CUDA-capable device is detected|busy or unavailable"
     r"|CUDA driver initialization failed|CUDA unknown error|CUDA error: unknown error|Error (46|100|999):"
 )
-#: How long a refused check is retried, in seconds: while another program uses the GPU, while others hold its memory,
-#: and since the last process was seen on it.
+#: How many seconds to retry a refused check: while another program uses the GPU, while others hold its memory, and
+#: after a process was last seen on it.
 WHILE_USED, WHILE_FULL, SINCE_UNUSED = 120.0, 30.0, 75.0
-#: The interval of the retries in seconds.
+#: The interval between retries in seconds.
 PAUSE = 5.0
 
 
 class Refused(t.NamedTuple):
-    """A GPU on which CUDA does not start, or has no memory left beside other programs; times in seconds.
+    """A GPU on which CUDA cannot be initialized, or to which other programs leave no memory; times are in seconds.
 
     :ivar began: the time of the first refusal.
-    :ivar used: when a process was last seen on the GPU; ``began`` if none was.
-    :ivar users: the other programs that were last seen on it.
+    :ivar used: the time at which a process was last seen on the GPU; ``began`` if none was seen.
+    :ivar users: the other programs that were last seen on the GPU.
     """
 
     began: float
@@ -52,7 +52,7 @@ def after_refusal(
 ) -> tuple[Refused, bool]:
     """Return the state of a GPU that refused a check, and whether to try again.
 
-    Another process of the proof is waited for as long as it has the GPU, because it has its own time limit.
+    Wait for another process of the proof for as long as it has the GPU, because it has its own time limit.
 
     :param reason: why the check is unanswered.
     """
@@ -66,13 +66,13 @@ def after_refusal(
 
 
 def is_refused(result: Result, users: t.Sequence[sampler.Process]) -> bool:
-    """Tell whether a check is unanswered because CUDA did not start, or because others hold the GPU's memory."""
+    """Tell whether a check is unanswered because CUDA could not be initialized, or others hold the GPU's memory."""
     others = any(not process.own for process in users)
     return bool(NO_CONTEXT.search(result.cause)) or (result.reason == MEMORY and others)
 
 
 def given_up(result: Result, refused: Refused, now: float) -> Result:
-    """Return the row of a check that was refused until the end; its reason depends on who has the GPU."""
+    """Return the row for a check that was refused until the end; the reason depends on which program has the GPU."""
     result.cause += f" It was tried for {now - refused.began:.0f} seconds."
     if refused.users:
         result.reason = BUSY
@@ -83,7 +83,7 @@ def given_up(result: Result, refused: Refused, now: float) -> Result:
 
 @check("device.cuda", numeric=False, measured=SEEN, factor=1)
 def cuda(context: Context) -> Measured:
-    """CUDA starts in torch, and its first device is the one that nvidia-smi reports."""
+    """Check that torch can initialize CUDA, and that its first device is the one that nvidia-smi reports."""
     import torch
 
     if torch.version.cuda is None:

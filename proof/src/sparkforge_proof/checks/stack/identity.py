@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Check that the environment and its libraries are those of the stack and of the receipts."""
+"""Check that the environment and its libraries match the stack and the receipts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from . import origins
 
 Facts = t.Mapping[str, t.Any]
 
-#: The possible names of each module's distribution.
+#: The possible names for each module's distribution.
 MODULES: dict[str, tuple[str, ...]] = {
     "torch": ("torch",),
     "triton": ("triton", "pytorch-triton"),
@@ -50,9 +50,9 @@ MODULES: dict[str, tuple[str, ...]] = {
     "torchaudio": ("torchaudio",),
     "flash_attn": ("flash-attn",),
 }
-#: The module that records the commit of each unit.
+#: The module that records each unit's commit.
 COMMITS = {"pytorch": "torch", "torchvision": "torchvision", "torchaudio": "torchaudio"}
-#: The distributions of torch, of its companions and of CUDA's libraries.
+#: The distributions of torch, its companions and CUDA's libraries.
 STACK = re.compile(r"torch|torchvision|torchaudio|triton|pytorch-triton|flash-attn|nvidia-.*|cuda-.*")
 
 #: The number of files or problems that a message lists.
@@ -65,7 +65,7 @@ _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 
 
 def software() -> dict[str, t.Any]:
-    """Return the versions of the stack's packages, for the report."""
+    """Return the versions of the stack's packages for the report."""
     torch = importlib.import_module("torch")
     return {
         **{name: package.version for name, package in packages.distributions().items() if STACK.fullmatch(name)},
@@ -80,7 +80,7 @@ def software() -> dict[str, t.Any]:
 
 @check("identity.import", devices=("none",), numeric=False, seconds=300, measured=(X86_LAST,))
 def imports(context: Context) -> Measured:
-    """Torch and each companion that is installed or in the receipt can be imported, with their compiled code."""
+    """Check that torch and each companion that is installed or in the receipt can be imported with compiled code."""
     problems: list[tuple[str, str]] = []
     imported: list[str] = []
     recorded = {normalised(str(name)) for name in (receipt_of(context.reference) or {}).get("packages") or {}}
@@ -103,11 +103,11 @@ def imports(context: Context) -> Measured:
 
 
 def is_installed(module: str) -> bool:
-    """Tell whether a module can be found, without importing it; a directory of that name does not count."""
+    """Tell whether a module can be found, without importing it; a mere directory with that name does not count."""
     try:
         spec = importlib.util.find_spec(module)
     except ValueError:
-        # The module is loaded and has no __spec__.
+        # The module is already loaded and has no __spec__.
         return True
     return spec is not None and spec.origin is not None
 
@@ -118,7 +118,7 @@ def import_error(module: str) -> str | None:
         loaded = importlib.import_module(module)
         has_code = getattr(sys.modules.get(f"{module}.extension"), "_has_ops", None)
         if has_code is not None and not has_code():
-            # torchvision imports even without its compiled code.
+            # torchvision can be imported even without its compiled code.
             return extension_error(os.path.dirname(str(loaded.__file__))) or "its compiled code was not loaded"
     except Exception as error:
         message = f"{type(error).__name__}: {error}"
@@ -132,7 +132,7 @@ def import_error(module: str) -> str | None:
 
 
 def extension_error(directory: str) -> str | None:
-    """Return the loader's message about the first library of a package that it cannot load."""
+    """Return the loader's message about the first library in a package that it cannot load."""
     for path in sorted(glob.glob(os.path.join(directory, "*.so")) + glob.glob(os.path.join(directory, "lib", "*.so"))):
         try:
             ctypes.CDLL(path)
@@ -142,7 +142,7 @@ def extension_error(directory: str) -> str | None:
 
 
 def explain(module: str, error: str, cuda_version: str | None = None) -> tuple[str, str]:
-    """Return cause and remedy of a failed import."""
+    """Return the cause of a failed import and its remedy."""
     error = " ".join(error.split())[:400].rstrip(".")
     cause = f"import {module} fails: {error}."
     library = _NO_LIBRARY.search(error)
@@ -172,7 +172,7 @@ def explain(module: str, error: str, cuda_version: str | None = None) -> tuple[s
 
 
 def provide(soname: str, cuda_version: str | None = None) -> str:
-    """Return a sentence that tells how to provide a library."""
+    """Return a sentence that explains how to provide a library."""
     return providers.provider(soname, platform.machine(), cuda_version).remedy
 
 
@@ -181,7 +181,7 @@ def provide(soname: str, cuda_version: str | None = None) -> str:
 
 @check("identity.versions", devices=("none",), numeric=False, seconds=120, measured=(X86_LAST,))
 def versions(context: Context) -> Measured:
-    """The versions match the stack and the receipt, satisfy each other, and were built with one CUDA."""
+    """Check that the versions match the stack and the receipt, meet each other's requirements, and share one CUDA."""
     installed = {name: package for name, package in packages.distributions().items() if STACK.fullmatch(name)}
     torch = importlib.import_module("torch")
     problems = [
@@ -210,7 +210,7 @@ def versions(context: Context) -> Measured:
 
 
 def unsatisfied(installed: t.Mapping[str, packages.Distribution], override: t.Iterable[t.Any]) -> list[str]:
-    """Return the unmet requirements of the distributions, except for those that the stack overrides."""
+    """Return the distributions' unmet requirements, except those that the stack overrides."""
     names = [normalised(str(name)) for name in override]
     checked = {name: package for name, package in installed.items() if name not in names}
     return [problem for package in installed.values() for problem in packages.unsatisfied(package, checked)]
@@ -222,7 +222,7 @@ def distribution(module: str, installed: t.Mapping[str, packages.Distribution]) 
 
 
 def version_problems(installed: t.Mapping[str, packages.Distribution], reference: Facts) -> list[str]:
-    """Compare the installed versions with those of the stack and of the environment's receipt."""
+    """Compare the installed versions with those in the stack and in the environment's receipt."""
     problems = []
     for module, expected in (reference.get("versions") or {}).items():
         package = distribution(str(module), installed)
@@ -242,7 +242,7 @@ def version_problems(installed: t.Mapping[str, packages.Distribution], reference
 
 
 def shadowing_problems(imported: t.Mapping[str, str], installed: t.Mapping[str, packages.Distribution]) -> list[str]:
-    """Compare each module's own version with the installed one: another copy may come first on the path."""
+    """Compare each module's own version with the installed version: another copy may come first on the path."""
     problems = []
     for module, version in imported.items():
         package = distribution(module, installed)
@@ -254,7 +254,7 @@ def shadowing_problems(imported: t.Mapping[str, str], installed: t.Mapping[str, 
 
 
 def cuda_of(module: str) -> str | None:
-    """Return the CUDA version that a module was built with, ``cpu`` for a CPU build, None if unknown."""
+    """Return the CUDA version that a module was built with, ``cpu`` for a CPU build, or None if unknown."""
     with contextlib.suppress(Exception):
         torch = importlib.import_module("torch")
         importlib.import_module(module)
@@ -262,13 +262,13 @@ def cuda_of(module: str) -> str | None:
             number = torch.ops.torchvision._cuda_version()
         else:
             number = torch.ops._torchaudio.cuda_version()
-        # 13020 for 13.2, and -1 or None for a CPU build.
+        # The number is 13020 for CUDA 13.2, and -1 or None for a CPU build.
         return f"{number // 1000}.{number % 1000 // 10}" if number and number > 0 else "cpu"
     return None
 
 
 def cuda_problems(cuda: str | None, builds: t.Mapping[str, str | None], gpu_required: bool) -> list[str]:
-    """Compare CUDA's major versions; its libraries are compatible within a major version."""
+    """Compare the major versions of CUDA, whose libraries are compatible within a major version."""
     problems = []
     for module, version in builds.items():
         if version is None:
@@ -285,7 +285,7 @@ def cuda_problems(cuda: str | None, builds: t.Mapping[str, str | None], gpu_requ
 
 @check("identity.build", devices=("none",), numeric=False, measured=(X86,))
 def build(context: Context) -> Measured:
-    """Torch is a CUDA build if a GPU is required, according to its version and to its compiled code."""
+    """Check that torch is a CUDA build if a GPU is required, according to its version and its compiled code."""
     torch = importlib.import_module("torch")
     cuda = getattr(torch.version, "cuda", None)
     required = bool(context.reference.get("gpu_required"))
@@ -311,15 +311,15 @@ def build(context: Context) -> Measured:
 
 @check("identity.onednn", devices=("none",), numeric=False, measured=(X86,))
 def onednn(context: Context) -> Measured:
-    """Torch has oneDNN, on aarch64 with Arm's Compute Library; it is slow on the CPU without them.
+    """Check that torch has oneDNN, and on aarch64 Arm's Compute Library; without them it is slow on the CPU.
 
-    CMake silently omits a library that it does not find. A library that the unit pytorch requested must be present;
-    in any other torch its absence is a warning, because results are right without it.
+    CMake silently omits a library that it does not find. A library that the unit pytorch requested must be present. In
+    any other torch, its absence is only a warning, because results are right without it.
     """
     torch = importlib.import_module("torch")
     has = {"oneDNN": bool(torch.backends.mkldnn.is_available())}
     if platform.machine() == "aarch64":
-        # torch before about 2.8 does not report it.
+        # torch before about 2.8 does not report this.
         has["Arm's Compute Library"] = bool(getattr(torch._C, "_has_mkldnn_acl", has["oneDNN"]))
     unit = (context.reference.get("units") or {}).get("pytorch") or {}
     requested = (unit.get("inputs") or {}).get("environment") or {} if unit.get("installed") else {}
@@ -337,7 +337,7 @@ def onednn_problem(has: t.Mapping[str, bool], requested: Facts, version: str) ->
     """Return the warning about missing parts of oneDNN; it blocks if the unit requested them.
 
     :param has: whether each library is present, by name.
-    :param requested: the environment variables of the build of the unit pytorch, empty if no unit built torch.
+    :param requested: the environment variables with which the unit pytorch was built, empty if no unit built torch.
     """
     missing = [name for name, is_present in has.items() if not is_present]
     if not missing:
@@ -363,7 +363,7 @@ def onednn_problem(has: t.Mapping[str, bool], requested: Facts, version: str) ->
 
 @check("identity.commit", devices=("none",), numeric=False, measured=(X86_BUILT,))
 def commit(context: Context) -> Measured:
-    """The commits of torch and its companions are those of the receipts."""
+    """Check that the commits of torch and its companions are those in the receipts."""
     torch = importlib.import_module("torch")
     commits: dict[str, str] = {"torch": str(getattr(torch.version, "git_version", None) or "")}
     for module in COMMITS.values():
@@ -383,7 +383,7 @@ def commit(context: Context) -> Measured:
 
 
 def commit_of(module: str) -> str:
-    """Return the commit in a module's ``version.py``, which is read without running it."""
+    """Return the commit from a module's ``version.py``, which is not executed."""
     spec = importlib.util.find_spec(module)
     for directory in (spec.submodule_search_locations if spec else None) or []:
         with contextlib.suppress(OSError):
@@ -423,7 +423,7 @@ def commit_problems(commits: t.Mapping[str, str], reference: Facts) -> tuple[lis
 
 @check("identity.wheels", devices=("none",), numeric=False, seconds=180, measured=(X86_BUILT,))
 def wheels(context: Context) -> Measured:
-    """The wheels of the environment that are still on this host have the sha256 of the receipts."""
+    """Check that the environment's wheels that are still on this host have the sha256 from the receipts."""
     reference = context.reference
     receipt = receipt_of(reference)
     if not receipt:
@@ -447,7 +447,7 @@ def wheels(context: Context) -> Measured:
 
 
 def receipt_of(reference: Facts, prefix: str | None = None) -> Facts | None:
-    """Return the environment's receipt; None if there is none or if it belongs to another interpreter."""
+    """Return the environment's receipt, or None if there is none or it belongs to another interpreter."""
     receipt: Facts | None = reference.get("receipt")
     if not receipt:
         return None
@@ -462,12 +462,12 @@ def receipt_of(reference: Facts, prefix: str | None = None) -> Facts | None:
 
 
 def receipt_problems(receipt: Facts, prefix: str) -> list[str]:
-    """Compare the receipt's fingerprint with its contents, and the receipt with the environment's copy of it."""
+    """Compare the receipt's fingerprint with its contents, and the receipt with the copy in the environment."""
     problems = []
     python = (receipt.get("python") or {}).get("version") or ""
     numbers = re.fullmatch(r"(\d+)\.(\d+)", str(python))
     if numbers and receipt.get("fingerprint"):
-        # A wheel sent to the host under a requirement's hash does not change the fingerprint.
+        # A wheel that was sent to the host for a requirement with a hash does not change the fingerprint.
         named = packages.pins({"requirements": receipt.get("requirements")})
         fingerprint = environment.fingerprint(
             (int(numbers[1]), int(numbers[2])),
@@ -491,20 +491,20 @@ def receipt_problems(receipt: Facts, prefix: str) -> list[str]:
                 f"the environment's receipt and the copy in {os.path.realpath(prefix)} differ in {key}:"
                 f" {_short(receipt.get(key))} and {_short(copy[key])}"
             )
-            # A receipt of another environment would differ in every key.
+            # The receipt of another environment would differ in every key.
             break
     return problems
 
 
 def unit_problems(receipt: Facts, units: Facts, method: str) -> list[str]:
-    """Compare the pins of the environment's receipt with the wheels that the units of this host built."""
+    """Compare the pins in the environment's receipt with the wheels that this host's units built."""
     problems = []
     pins = packages.pins(receipt)
     versions_of = {normalised(str(name)): version for name, version in (receipt.get("packages") or {}).items()}
     for name, unit in units.items():
         if not unit.get("intact", True):
             problems.append(f"the receipt of the unit {name} was changed after it was written")
-        # An official wheel may have the same name and version as a wheel that another stack built here.
+        # An official wheel may have the same name and version as one that another stack built here.
         if unit.get("installed") or method != "build":
             continue
         for output in unit.get("outputs") or []:
@@ -519,7 +519,7 @@ def unit_problems(receipt: Facts, units: Facts, method: str) -> list[str]:
 
 
 def available_wheels(receipt: Facts, units: Facts, root: str) -> list[Wheel]:
-    """Return the wheels from the controller and from the units that are still on this host."""
+    """Return those wheels from the controller and from the units that are still on this host."""
     wheels = installed_wheels(receipt, os.path.join(root, "wheels"))
     pins = packages.pins(receipt)
     for unit in units.values():
@@ -532,7 +532,7 @@ def available_wheels(receipt: Facts, units: Facts, root: str) -> list[Wheel]:
 
 
 def artefact_problems(artefact: Wheel, installed: t.Mapping[str, packages.Distribution]) -> list[str]:
-    """Compare a wheel with its sha256, and the installed files with the wheel's own list."""
+    """Compare a wheel with its sha256, and the installed files with the list in the wheel."""
     try:
         digest = packages.sha256_of(artefact.path)
         if digest != artefact.sha256:
@@ -552,12 +552,12 @@ def artefact_problems(artefact: Wheel, installed: t.Mapping[str, packages.Distri
 
 @check("identity.files", devices=("none",), numeric=False, seconds=300, measured=(X86_LAST,))
 def files(context: Context) -> Measured:
-    """Every file of torch, its companions and NVIDIA's wheels matches its RECORD, and there are no other files."""
+    """Check that every file of torch, its companions and NVIDIA's wheels matches RECORD, and that no file was added."""
     everything = packages.distributions()
     chosen = [package for package in everything.values() if STACK.fullmatch(package.name)]
     if not any(package.name == "torch" for package in chosen):
         raise Skipped("torch was not installed from a wheel, so no RECORD lists its files.")
-    # python_env links the tools that the activation's variables name into Triton's package if its wheel lacks them.
+    # If Triton's wheel lacks the tools that the activation's variables name, python_env links them into the package.
     variables = (receipt_of(context.reference) or {}).get("environment") or {}
     comparison = packages.compare(chosen, everything.values(), [str(value) for value in variables.values() if value])
     problems = [
@@ -587,10 +587,10 @@ def files(context: Context) -> Measured:
 
 @check("closure.runtime", family="identity", devices=("none",), numeric=False, seconds=120, measured=(X86,))
 def runtime(context: Context) -> Measured:
-    """The libraries that torch and its libraries open by name at run time exist, and NVRTC finds its built-ins.
+    """Check that libraries that torch and its libraries open by name at run time exist, and NVRTC finds its built-ins.
 
     No library lists cuDNN's engines, torch's linear algebra, NVRTC or nvJitLink as needed, so the loader does not look
-    for them when a program starts.
+    for them at program start.
     """
     torch = importlib.import_module("torch")
     if not torch.version.cuda:
@@ -641,7 +641,7 @@ def runtime(context: Context) -> Measured:
 class Unopened:
     """A library that cannot be opened by its name.
 
-    :ivar missing: the soname that the loader does not find, possibly that of another library.
+    :ivar missing: the soname that the loader does not find, which may be that of another library.
     """
 
     opening: origins.Opening
@@ -658,13 +658,14 @@ class Unopened:
         return f"{self.opening.soname}, which {opener} opens by name, does not open: {self.error.rstrip('.')}."
 
     def remedy(self, cuda_version: str | None) -> str:
-        # An official torch finds CUDA's libraries in NVIDIA's wheels; a torch built here finds them on the host.
+        # An official torch finds CUDA's libraries in NVIDIA's wheels; a torch that was built here finds them on the
+        # host.
         from_wheels = any(name.startswith("nvidia-") for name in packages.distributions())
         return reinstall() if from_wheels and not self.is_driver else provide(self.missing, cuda_version)
 
 
 def open_all(openings: t.Sequence[origins.Opening]) -> tuple[list[str], list[Unopened]]:
-    """Open each library; return the names of those that open, and the others."""
+    """Open each library; return the names of those that could be opened, and the others."""
     opened: list[str] = []
     problems: list[Unopened] = []
     for opening in openings:
@@ -678,7 +679,7 @@ def open_all(openings: t.Sequence[origins.Opening]) -> tuple[list[str], list[Uno
 
 
 def nvrtc_error(soname: str) -> str | None:
-    """Compile an empty kernel, which needs no GPU; return NVRTC's error, if any."""
+    """Compile an empty kernel, for which no GPU is needed; return NVRTC's error, if any."""
     library = ctypes.CDLL(soname)
     library.nvrtcGetErrorString.restype = ctypes.c_char_p
     program = ctypes.c_void_p()
@@ -691,10 +692,9 @@ def nvrtc_error(soname: str) -> str | None:
 
 @check("closure.origins", family="identity", devices=("none",), numeric=False, seconds=180, measured=(X86_LAST,))
 def origin(context: Context) -> Measured:
-    """Every library loaded with torch or opened by name comes from the environment, the stack or the system.
+    """Check that every library loaded with torch or opened by name is from the environment, the stack or the system.
 
-    A stray copy that comes first on the loader's path would compute without any error, but with the bugs of its
-    version.
+    A stray copy that comes first on the loader's path would raise no error, but have the bugs of its version.
     """
     torch = importlib.import_module("torch")
     for module in MODULES:
@@ -722,7 +722,7 @@ def origin(context: Context) -> Measured:
 
 
 def unopened_of_the_stack(reference: Facts) -> list[tuple[str, str]]:
-    """Open the stack's libraries; return cause and remedy for each that cannot be opened."""
+    """Open the stack's libraries; return the cause and remedy for each one that cannot be opened."""
     problems = []
     for soname in map(str, reference.get("sonames") or []):
         try:
@@ -731,7 +731,7 @@ def unopened_of_the_stack(reference: Facts) -> list[tuple[str, str]]:
         except OSError as error:
             library = _NO_LIBRARY.search(str(error))
             missing = library[1] if library else soname
-            # A host without a GPU needs no driver.
+            # A host without a GPU does not need the driver.
             if reference.get("gpu_required") or not providers.is_driver(missing):
                 cause = f"dlopen does not open {soname}: {str(error).rstrip('.')}."
                 problems.append((cause, provide(missing, reference.get("cuda_version"))))
@@ -742,7 +742,7 @@ def unopened_of_the_stack(reference: Facts) -> list[tuple[str, str]]:
 
 
 def reinstall() -> str:
-    """Return the command that reinstalls this environment; the play leaves a complete environment as it is."""
+    """Return the command that reinstalls this environment; the play does not change a complete environment."""
     prefix = os.path.realpath(sys.prefix)
     is_environment = os.path.isfile(os.path.join(prefix, "pyvenv.cfg"))
     first = f"Remove {prefix} and run" if is_environment else "Run"

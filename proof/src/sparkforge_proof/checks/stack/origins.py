@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Find the shared libraries of a process, the source of each, and those that come from outside the stack.
+"""Find a process's shared libraries, where each comes from, and those from outside the stack.
 
 The kernel lists mapped files by their real paths, so no link can hide a file.
 """
@@ -22,25 +22,26 @@ import typing as t
 from ..._shared.module_utils._core.errors import SparkforgeError
 from ..._shared.module_utils._elf import filesystem, providers, reader
 
-#: Directories that the distribution's packages own.
+#: The directories that the distribution's packages own.
 SYSTEM = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/lib", "/lib64")
-#: Prefixes that are shared, so that files in them need not belong to this environment.
+#: Shared prefixes: files in them need not belong to this environment.
 SHARED = ("/", "/usr", "/usr/local")
 #: dpkg's lists of the files that its packages own.
 DPKG = "/var/lib/dpkg/info"
-#: cuDNN's small libraries contain the names of the libraries that they open. The larger ones hold kernels.
+#: The maximum size of cuDNN's small libraries, which contain the names of libraries that they open. Larger ones contain
+#: kernels.
 _SMALL = 256 << 20
 _NAMED = re.compile(rb"libcudnn_[a-z_]+\.so(?=[\0.])")
-#: The parts of every cuDNN 9 release, taken from the wheels 9.12 to 9.28. A release may name parts that it does not
-#: ship: 9.20.0.48 names libcudnn_engines_tensor_ir, which came with 9.21.
+#: The parts that every cuDNN 9 release has, according to the wheels from 9.12 to 9.28. A release may name parts that it
+#: does not ship: 9.20.0.48 names libcudnn_engines_tensor_ir, which was added in 9.21.
 _PARTS = re.compile(r"libcudnn(_(adv|cnn|engines_precompiled|engines_runtime_compiled|graph|heuristic|ops))?\.so\.")
 
 
 @dataclasses.dataclass(frozen=True)
 class Library:
-    """A mapped file.
+    """A mapped library file.
 
-    :ivar soname: the file's DT_SONAME; None for an extension module and for a file that is not ELF.
+    :ivar soname: the file's DT_SONAME, or None if it has none, such as an extension module, or is not ELF.
     """
 
     path: str
@@ -86,14 +87,14 @@ class Opening:
 
     @property
     def is_optional(self) -> bool:
-        """Whether the opener works without this library: a part that not every release of cuDNN has."""
+        """Whether the opener works without this library: it is a part that not every release of cuDNN has."""
         return self.soname.startswith("libcudnn") and not _PARTS.match(self.soname)
 
 
 def mixed(libraries: t.Sequence[Library]) -> list[Library]:
-    """Return the parts of cuDNN from another directory than the first part's, hence from another release.
+    """Return the parts of cuDNN that come from another directory than the first part, hence from another release.
 
-    The loader takes what a wheel lacks from the host. cuDNN then refuses every convolution with
+    The loader takes parts that a wheel lacks from the host. cuDNN then refuses every convolution with
     CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH (pytorch#187824).
     """
     parts = [library for library in libraries if re.match(r"libcudnn[a-z_]*\.so\.", library.name)]
@@ -142,7 +143,7 @@ def openings(libraries: t.Sequence[Library], torch_lib: str, cuda: str) -> list[
 
 
 def named_in(path: str) -> list[str]:
-    """Return the names, without versions, of the cuDNN libraries that a file mentions."""
+    """Return the names of the cuDNN libraries that a file mentions, without versions."""
     try:
         if os.path.getsize(path) > _SMALL:
             return []
@@ -153,9 +154,9 @@ def named_in(path: str) -> list[str]:
 
 
 def find(soname: str, opener: Library) -> str | None:
-    """Return the file in the search path that the loader takes when ``opener`` opens a name; None for its defaults.
+    """Return the file in the search path that the loader takes if ``opener`` opens a name, or None for its defaults.
 
-    The order is that of ld.so(8): RPATH if there is no RUNPATH, LD_LIBRARY_PATH, RUNPATH.
+    The order is that in ld.so(8): RPATH if there is no RUNPATH, LD_LIBRARY_PATH, RUNPATH.
     """
     directories = []
     if opener.file is not None:
@@ -173,7 +174,7 @@ def find(soname: str, opener: Library) -> str | None:
 def open_named(opening: Opening) -> str | None:
     """Open a library as its opener would; return the loader's message if that fails.
 
-    A bare name would not be searched for in the opener's search path.
+    The loader would not look for a bare name in the opener's search path.
     """
     if any(library.name == opening.soname for library in mapped()):
         return None
@@ -201,12 +202,12 @@ def _expanded(text: str | None, path: str) -> list[str]:
 
 @dataclasses.dataclass(frozen=True)
 class AllowedPaths:
-    """The real paths that libraries may come from.
+    """The resolved paths that libraries may come from.
 
-    :ivar environment: the environment's own directories, allowed without a receipt, and its interpreter's.
+    :ivar environment: the directories of the environment, allowed without a receipt, and of its interpreter.
     :ivar named: the versioned directories from the environment's receipt, in order.
-    :ivar other: the CUDA toolkit of the stack, the current archives, and the caches of code that the proof compiles.
-    :ivar system: the directories of packages, recorded in dpkg's ``database``.
+    :ivar other: the stack's CUDA toolkit, the current archives, and the caches of code that the proof compiles.
+    :ivar system: the directories of packages, which dpkg's ``database`` lists.
     """
 
     environment: tuple[str, ...]
@@ -222,7 +223,7 @@ def allowed_paths(reference: t.Mapping[str, t.Any], cuda: str | None) -> Allowed
     :param reference: ``receipt``, ``paths``, ``cuda_version``.
     :param cuda: ``torch.version.cuda``, used if the stack names no toolkit.
     """
-    # A .pth file and --system-site-packages add directories outside of the environment's prefix.
+    # .pth files and --system-site-packages add directories outside the environment's prefix.
     packages = [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]
     environment = [os.path.realpath(path) for path in (*site.getsitepackages(), *packages) if os.path.isdir(path)]
     for prefix in (os.path.realpath(sys.prefix), os.path.realpath(sys.base_prefix)):
@@ -238,7 +239,7 @@ def allowed_paths(reference: t.Mapping[str, t.Any], cuda: str | None) -> Allowed
     named = [os.path.realpath(path) for path in receipt.get("library_paths") or []]
     version = reference.get("cuda_version") or cuda
     toolkits = [os.path.realpath(f"/usr/local/cuda-{version}")] if version else []
-    # Code compiled during the proof, such as Triton's launcher, is in these directories.
+    # Code that is compiled during the proof, such as Triton's launcher, is in these directories.
     caches = [os.environ.get(name) for name in ("TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR")]
     archives = [os.path.realpath(match) for path in reference.get("paths") or [] for match in glob.glob(path)]
     return AllowedPaths(
@@ -265,7 +266,7 @@ class Stray:
 
 
 def strays(libraries: t.Sequence[Library], allowed: AllowedPaths) -> list[Stray]:
-    """Return the libraries from outside the stack, and those that are loaded twice."""
+    """Return the libraries that come from outside the stack or are loaded twice."""
     outside: list[Stray] = []
     suspects: list[Library] = []
     for library in libraries:
@@ -290,7 +291,7 @@ def strays(libraries: t.Sequence[Library], allowed: AllowedPaths) -> list[Stray]
 
 
 def _is_from_driver(library: Library) -> bool:
-    """Tell whether a library is the driver's, in any directory; the toolkit's stubs do not count."""
+    """Tell whether a library, in any directory, belongs to the driver; the toolkit's stubs do not count."""
     if not providers.is_driver(library.name) or "stubs" in library.path.split("/"):
         return False
     try:
@@ -300,12 +301,12 @@ def _is_from_driver(library: Library) -> bool:
 
 
 def is_known(name: str) -> bool:
-    """Tell whether the collection knows a provider for a library of that name, so that it is one of the stack's."""
+    """Tell whether the collection knows a provider for a library with that name, so that it belongs to the stack."""
     return providers.provider(name).role is not None
 
 
 def unowned(libraries: t.Sequence[Library], database: str) -> list[Library]:
-    """Return the libraries that no dpkg package owns; none if there is no dpkg."""
+    """Return the libraries that no dpkg package owns, or [] if there is no dpkg."""
     unclaimed = {_without_usr(library.path): library for library in libraries}
     if not unclaimed or not os.path.isdir(database):
         return []
@@ -331,7 +332,7 @@ def _without_usr(path: str) -> str:
 def _loaded_twice(libraries: t.Sequence[Library]) -> list[Stray]:
     by_name: dict[str, list[Library]] = {}
     for copy in libraries:
-        # A wheel's private copy has its own name (libz.7dbeb23c.so.1), under which no other library gets it.
+        # A wheel's private copy has a name of its own (libz.7dbeb23c.so.1), so no other library gets it.
         if copy.soname and copy.soname.startswith("lib") and os.path.basename(copy.path).startswith(copy.soname):
             others = by_name.setdefault(copy.soname, [])
             if not any(_same(copy.path, other.path) for other in others):
@@ -359,7 +360,7 @@ def _stray(library: Library, libraries: t.Sequence[Library], reason: str) -> Str
 
 
 def brought_by(library: Library, libraries: t.Sequence[Library]) -> tuple[str, str]:
-    """Return a phrase for what made the loader take a file, empty if unknown, and the remedy."""
+    """Return a phrase for the setting that made the loader take a file, '' if unknown, and the remedy."""
     if _preloaded(library.path):
         return "LD_PRELOAD or /etc/ld.so.preload", f"Remove {library.path} from LD_PRELOAD and /etc/ld.so.preload."
     needing = [other for other in libraries if other.file is not None and library.name in other.file.needed]
@@ -393,7 +394,7 @@ def brought_by(library: Library, libraries: t.Sequence[Library]) -> tuple[str, s
 
 
 def configured(start: str = "/etc/ld.so.conf") -> list[tuple[str, str]]:
-    """Return each directory that the loader's configuration names, with the file that names it."""
+    """Return each directory in the loader's configuration, with the file that names it."""
     files = filesystem.FileSystem()
     known = filesystem.configured_directories(files, start)
     directories = []

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Check the tools for a Triton kernel's first launch: a C compiler with Python's and CUDA's headers, and ptxas."""
+"""Check the tools that a Triton kernel's first launch needs: a C compiler, Python's and CUDA's headers, and ptxas."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import typing as t
 
 from ...check import X86, Context, Failed, Measured, Skipped, check
 
-#: A module like those that Triton compiles for each kernel; its answer proves that it was loaded and ran.
+#: A module like those that Triton compiles for each kernel. Its answer proves that it was loaded and ran.
 MODULE = """\
 #include <Python.h>
 static PyObject *answer(PyObject *self, PyObject *arguments) {
@@ -36,17 +36,17 @@ PyMODINIT_FUNC PyInit_sparkforge_proof(void) { return PyModule_Create(&definitio
 #: The header that Triton's driver module includes before Python.h.
 HEADER = '#include "cuda.h"\nint sparkforge_proof_header(void) { return CUDA_VERSION; }\n'
 
-#: The time limit of one compiler run in seconds. On slow hosts the runner's limit decides.
+#: The time limit for one compiler run in seconds. On slow hosts, the runner's limit applies.
 LIMIT = 240
 
 
 def find_compiler(environment: t.Mapping[str, str], which: t.Callable[[str], str | None]) -> str | None:
-    """Return the C compiler as triton/runtime/build.py finds it: CC verbatim, else gcc, else clang."""
+    """Return the C compiler that triton/runtime/build.py finds: CC verbatim, else gcc, else clang."""
     return environment.get("CC") or which("gcc") or which("clang")
 
 
 def include_directory() -> str:
-    """Return the directory in which Triton looks for Python.h; Debian's own scheme names one that does not exist."""
+    """Return the directory in which Triton looks for Python.h; the one in Debian's own scheme does not exist."""
     scheme = getattr(sysconfig, "get_default_scheme", lambda: "posix_prefix")()
     if scheme == "posix_local":
         scheme = "posix_prefix"
@@ -54,7 +54,7 @@ def include_directory() -> str:
 
 
 def compiler_failure(output: str, compiler: str, include: str, python: str) -> Failed:
-    """Return the failure for a compiler's output.
+    """Return the failure that a compiler's output shows.
 
     :param output: the compiler's output.
     :param include: the directory that should hold Python.h.
@@ -113,9 +113,9 @@ def _compile(compiler: str, folder: str, name: str, source: str, suffix: str, in
 
 @check("toolchain.python_headers", devices=("none",), numeric=False, measured=(X86,))
 def python_headers(context: Context) -> Measured:
-    """A module with Python.h compiles with the compiler that Triton finds, loads and answers.
+    """Check that a module with Python.h compiles with the compiler that Triton finds, can be loaded, and answers.
 
-    If Triton is installed, CUDA's header, which its driver module includes, compiles as well.
+    If Triton is installed, CUDA's header, which its driver module includes, must compile as well.
     """
     triton = importlib.util.find_spec("triton")
     compiler = find_compiler(os.environ, shutil.which)
@@ -167,14 +167,14 @@ def python_headers(context: Context) -> Measured:
 
 
 def capabilities(profile: t.Mapping[str, t.Any], reference: t.Mapping[str, t.Any]) -> list[str]:
-    """Return the compute capabilities to assemble kernels for: the profile's, else those of the devices."""
+    """Return the compute capabilities for which to assemble kernels: the profile's, else those of the devices."""
     profiled = profile.get("compute_capability")
     selected = [profiled] if profiled else list(reference.get("capabilities") or [])
     return [str(capability) for capability in dict.fromkeys(selected)]
 
 
 def number_of(capability: str) -> int:
-    """Return 121 for ``12.1``, as Triton writes capabilities."""
+    """Return 121 for ``12.1``, in the form that Triton uses for capabilities."""
     major, _unused, minor = capability.partition(".")
     return int(major) * 10 + int(minor or 0)
 
@@ -203,7 +203,7 @@ def assembly(version: int, target: str) -> str:
 
 
 def ptxas_failure(output: str, status: int, path: str, release: str, target: str, variable: str) -> Failed:
-    """Return the failure for the output of ptxas.
+    """Return the failure that the output of ptxas shows.
 
     :param release: the CUDA release of this ptxas: ``12.8``.
     :param variable: the variable that makes Triton use another ptxas.
@@ -234,7 +234,7 @@ def ptxas_failure(output: str, status: int, path: str, release: str, target: str
 def _ptxas_of(compiler: t.Any, knobs: t.Any, number: int) -> tuple[t.Any, str]:
     """Return the ptxas that Triton itself selects for a capability, and the variable that overrides it.
 
-    Triton 3.5 has one ptxas, 3.6 another for 100 and above, 3.9 another for 90 and above.
+    Triton 3.5 has a single ptxas, 3.6 has another for 100 and above, and 3.9 another for 90 and above.
     """
     variable = "TRITON_PTXAS_PATH"
     try:
@@ -260,7 +260,7 @@ def _ptxas_of(compiler: t.Any, knobs: t.Any, number: int) -> tuple[t.Any, str]:
 
 @check("toolchain.ptxas", devices=("none",), numeric=False, measured=(X86,))
 def ptxas(context: Context) -> Measured:
-    """The ptxas that the installed Triton selects assembles a kernel for the device with Triton's options."""
+    """Check that the ptxas selected by the installed Triton assembles a kernel for the device with Triton's options."""
     required = capabilities(context.profile, context.reference)
     if importlib.util.find_spec("triton") is None:
         raise Skipped("Triton is not installed.")

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Compiles in threads, during the survey of other operators, the kernels that torch compiles at their first use.
+"""Compiles kernels that torch compiles on first use in threads, while the survey computes other operators.
 
-On an H200 these compilations took about 55 of the 82 s of the survey in float32 (docs/evidence/survey.md). They hold
-neither Python's lock nor one that two kernels share.
+On an H200 these compilations took about 55 of the 82 s of the survey in float32 (docs/evidence/survey.md). They do not
+hold Python's lock, nor a lock that two kernels share.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from .rounding import seed_of
 if t.TYPE_CHECKING:
     import torch
 
-#: Cores for each compiling thread.
+#: The number of cores per compiling thread.
 CORES = 4
 
 
 def compiled(operator: t.Any, name: str, dtype: torch.dtype) -> bool:
-    """Tell whether torch compiles an operator's kernels at their first use, as for nearly all complex functions."""
+    """Tell whether torch compiles an operator's kernels on first use, as it does for nearly all complex functions."""
     is_complex_function = dtype.is_complex and type(operator).__name__ in variants.TAKE_ANY
     return is_complex_function or operator_bounds.compiled(name)
 
 
 @contextlib.contextmanager
 def compile_ahead(operators: t.Mapping[str, t.Any], dtype: torch.dtype, device: str) -> t.Iterator[None]:
-    """Compile kernels in the background, in this order; drop those that were not begun at the end.
+    """Compile kernels in the background, in this order; at the end, drop those that were not begun.
 
     :param operators: the operators to compile, by name.
     """
@@ -42,7 +42,7 @@ def compile_ahead(operators: t.Mapping[str, t.Any], dtype: torch.dtype, device: 
     samples = []
     for name, operator in operators.items():
         torch.manual_seed(seed_of(name))
-        with contextlib.suppress(Exception):  # the survey says why it has no inputs
+        with contextlib.suppress(Exception):  # the survey reports why there are no inputs
             samples.append((operator, next(iter(operator.sample_inputs(device, dtype)))))
     pool = ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)) // CORES))
     try:
@@ -54,7 +54,7 @@ def compile_ahead(operators: t.Mapping[str, t.Any], dtype: torch.dtype, device: 
 
 
 def _call_once(operator: t.Any, sample: t.Any) -> None:
-    """Call an operator with dense inputs and with strided ones, which have their own kernels."""
+    """Call an operator with dense inputs and with strided inputs, which have their own kernels."""
     import torch
 
     with torch.no_grad():

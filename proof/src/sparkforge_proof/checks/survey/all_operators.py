@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Compares every operator of torch's own catalogue with the CPU, forward and backward, for the catalogue's inputs.
+"""Compares every operator in torch's own catalogue with the CPU, forward and backward, on the catalogue's inputs.
 
 ``torch.testing._internal`` lists about 700 operators with sample inputs for each format (OpInfo). ``comparison``
 compares one of them on the device with float64 on the CPU, and ``rounding`` measures the errors. ``operator_bounds``
-has the bound of each operator, calibrated on sound stacks.
+contains the bound for each operator, calibrated on sound stacks.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ from .comparison import NotOffered, Survey, name_of
 from .conditions import is_differentiable
 from .rounding import Misfits, one_line
 
-#: Formats in which a run takes every operator, and the factor on the limit ``survey`` for them; in other formats a run
-#: takes one of so many parts of the operators, another each day, with its own factor.
+#: The formats in which a run covers every operator, and the factor for them on the limit ``survey``. In other formats,
+#: a run covers one of PARTS parts of the operators, a different one each day, with its own factor.
 BROAD, LONGER, PARTS, PART_LONGER = ("float32", "bfloat16"), 4.0, 3, 2.0
 #: The number of wrong operators that a failure names.
 NAMED = 5
-#: The attributes of an operator that the survey reads.
+#: The attributes of an operator that the survey uses.
 INTERFACE = (
     *"name variant_test_name supports_autograd supports_out inplace_variant sample_inputs supported_dtypes".split(),
     "supported_backward_dtypes",
@@ -67,13 +67,13 @@ KNOWN_REMEDY = "Do not compute what is named on this host, or use a torch in whi
 def catalogue() -> list[t.Any]:
     """Return the operators that torch lists.
 
-    :raises Skipped: this torch has no such list.
+    :raises Skipped: if this torch has no such list.
     """
     try:
         with warnings.catch_warnings(), _stand_ins():
             warnings.simplefilter("ignore")
             listed = importlib.import_module("torch.testing._internal.common_methods_invocations")
-        # The operators of optimisers, on many tensors at once, have their own lists.
+        # Operators that optimisers use, on many tensors at once, have their own lists.
         groups = [listed.op_db, *(getattr(listed, name) for name in sorted(dir(listed)) if _OF_OPTIMIZERS.match(name))]
         operators = [operator for group in groups for operator in group]
         for operator, attribute in itertools.product(operators, INTERFACE):
@@ -93,10 +93,10 @@ def catalogue() -> list[t.Any]:
 
 @contextlib.contextmanager
 def _stand_ins() -> t.Iterator[None]:
-    """Import torch's list without packages that it imports but hardly uses.
+    """Let torch's list be imported without packages that it imports but hardly uses.
 
-    From expecttest it uses a base class of test cases, and from numpy functions to compare with. The survey calls
-    neither, except that numpy makes the input of one operator (prelu, 2.13).
+    From expecttest it uses a base class for test cases, and from numpy functions for comparisons. The survey calls
+    neither, except that numpy makes the input for one operator (prelu, 2.13).
     """
     if "expecttest" not in sys.modules:
         sys.modules["expecttest"] = types.ModuleType("expecttest")
@@ -105,7 +105,7 @@ def _stand_ins() -> t.Iterator[None]:
     try:
         importlib.import_module("numpy")
     except ImportError:
-        # The compiler looks for numpy at its import and must not see the stand-in.
+        # The compiler looks for numpy when it is imported, and must not see the stand-in.
         importlib.import_module("torch._dynamo")
         numpy = mock.MagicMock(name="numpy", __version__="2", prod=math.prod, inf=math.inf, nan=math.nan, pi=math.pi)
         numpy.__spec__, numpy.lib.NumpyVersion = importlib.machinery.ModuleSpec("numpy", None), str
@@ -129,14 +129,14 @@ def survey(
     only: t.Collection[str] | None = None,
     compare: t.Callable[..., None] = comparison.compare,
 ) -> Survey:
-    """Compute each operator in one format on the device and in float64 on the CPU, in an order drawn by the seed.
+    """Compute each operator in one format on the device and in float64 on the CPU, in an order drawn from the seed.
 
-    On a GPU the operators that are compiled at their first use, which takes seconds each, come last.
+    On a GPU, operators that are compiled on first use, which takes seconds each, come last.
 
     :param form: the format: ``float32``.
-    :param factor: the factor on the limit ``survey``, after which no further operator begins.
-    :param only: names of the operators to compute; by default all.
-    :param compare: compares one operator.
+    :param factor: the factor on the limit ``survey``, after which no further operator is started.
+    :param only: the names of the operators to compute; by default all.
+    :param compare: the function that compares one operator.
     """
     import torch
 
@@ -144,7 +144,7 @@ def survey(
     outcome, dtype, operators = Survey(), getattr(torch, form), catalogue()
     outcome.listed = len(operators)
     outcome.differentiable = sum(is_differentiable(operator, dtype, device) for operator in operators)
-    random.Random(f"{seed} {form}").shuffle(operators)  # noqa: S311 - which come first is no secret
+    random.Random(f"{seed} {form}").shuffle(operators)  # noqa: S311 - the order need not be secret
     chosen = {}
     for operator in operators:
         name = name_of(operator)
@@ -163,7 +163,7 @@ def survey(
     began = time.monotonic()
     with warnings.catch_warnings(), survey_settings(device), contextlib.ExitStack() as stack:
         warnings.simplefilter("ignore")
-        # After a crash only one operator may run at a time, so that the next crash can be attributed.
+        # After a crash, only one operator may run at a time, so that the next crash can be attributed to it.
         if late and not context.passed_over:
             stack.enter_context(ahead.compile_ahead(late, dtype, device))
         for name, operator in chosen.items():
@@ -176,7 +176,7 @@ def survey(
             except NotOffered as error:
                 outcome.drop(name, str(error))
             except torch.OutOfMemoryError:
-                # Other processes may hold the memory.
+                # Other processes may have allocated the memory.
                 outcome.forget(name)
                 torch.cuda.empty_cache()
     return outcome
@@ -186,8 +186,9 @@ def survey(
 def survey_settings(device: str) -> t.Iterator[None]:
     """Compute without TensorFloat-32, and let ``torch.manual_seed`` seed only the CPU and the device.
 
-    For each other kind of device torch queues the call with a stack trace. The catalogue seeds for each input, so that
-    this took half of a survey's time (2.13). It also searches the stack for a test that asked for its inputs.
+    For every other kind of device, torch queues the call with a stack trace. The catalogue seeds the generators for
+    each input, so this took half of a survey's time (2.13). It also searches the stack for a test that requested its
+    inputs.
     """
     import torch
 
@@ -199,17 +200,17 @@ def survey_settings(device: str) -> t.Iterator[None]:
         if hasattr(tests, "extract_test_fn"):
             stack.enter_context(mock.patch.object(tests, "extract_test_fn", lambda: None))
         stack.enter_context(allow_tf32(torch.backends.cuda.matmul, False))
-        # After the catalogue's import only this context can change cuDNN's flags.
+        # After the catalogue has been imported, only this context can change cuDNN's flags.
         stack.enter_context(torch.backends.cudnn.flags(allow_tf32=False))
         yield
 
 
 def _survey_format(context: Context, form: str) -> Measured:
-    """Compare every operator in one format.
+    """Compare the operators in one format.
 
-    :raises Failed: an operator exceeds its bound.
+    :raises Failed: if an operator exceeds its bound.
     """
-    # If a GPU is proven, the GPU's survey gets the time.
+    # If a GPU is required, its survey gets the time.
     broad = form in (BROAD[:1] if context.device == "cpu" and context.reference.get("gpu_required") else BROAD)
     only = None if broad or context.full else _operators_of_today(context.seed)
     outcome = survey(context, form, LONGER if broad else PART_LONGER, only)
@@ -225,9 +226,9 @@ def _operators_of_today(seed: int) -> set[str]:
 def judge(context: Context, outcome: Survey, allowed: t.Mapping[str, tuple[float, float]], form: str) -> Measured:
     """Compare the errors of a run with their bounds.
 
-    :param allowed: by name, the bounds of the results and of the gradients, in units; infinity: not compared.
-    :raises Failed: an operator exceeds its bound.
-    :raises Unanswered: an operator raised an error or killed its process, or nothing was computed.
+    :param allowed: by name, the bounds for results and gradients, in units; infinite if they are not compared.
+    :raises Failed: if an operator exceeds its bound.
+    :raises Unanswered: if an operator raised an error or killed its process, or nothing was computed.
     """
     off: dict[str, tuple[bool, float, str]] = {}
     known: dict[str, str] = {}
@@ -246,7 +247,7 @@ def judge(context: Context, outcome: Survey, allowed: t.Mapping[str, tuple[float
                 plain = name.partition(",")[0]
                 wrong.append(ratio)
                 entry = (plain == name, ratio, _describe(f"{name}{direction}", value, most))
-                # The plain call is named if it is wrong too, rather than another way to call the operator.
+                # If the plain call is wrong too, name it rather than another way to call the operator.
                 off[f"{plain}{direction}"] = max(entry, off.get(f"{plain}{direction}", entry))
     bound = "four times the error of known good stacks"
     measured = (
@@ -262,7 +263,7 @@ def judge(context: Context, outcome: Survey, allowed: t.Mapping[str, tuple[float
         more = f"; and {len(off) - NAMED} more" if len(off) > NAMED else ""
         cause = f"Off in {form}: {listed}{more}.{endings}"
         misfits = max((entry for entry in wrong if isinstance(entry, Misfits)), default=Misfits(0, 0))
-        worst = max(entry.rest if isinstance(entry, Misfits) else entry for entry in wrong)
+        worst = max(entry.other_error if isinstance(entry, Misfits) else entry for entry in wrong)
         exact = any(operator_bounds.is_elementary(name.partition(",")[0]) for name in off)
         raise Failed(cause, REMEDY, measured, bound, worst, misfits.count, misfits.compared, exact)
     if ended:
@@ -288,29 +289,29 @@ def _describe(name: str, value: float, most: float) -> str:
 
 @check("survey.float64", devices=("cuda",), seconds=120, steps=True, measured=SURVEYED)
 def float64(context: Context) -> Measured:
-    """Each operator in float64: another algorithm than the CPU's, the same numbers."""
+    """Compare each operator in float64, where the device's algorithms must give the same results as the CPU's."""
     return _survey_format(context, "float64")
 
 
 @check("survey.float32", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SURVEYED)
 def float32(context: Context) -> Measured:
-    """Each operator in float32, without TensorFloat-32."""
+    """Compare each operator in float32, without TensorFloat-32."""
     return _survey_format(context, "float32")
 
 
 @check("survey.bfloat16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SURVEYED)
 def bfloat16(context: Context) -> Measured:
-    """Each operator in bfloat16."""
+    """Compare each operator in bfloat16."""
     return _survey_format(context, "bfloat16")
 
 
 @check("survey.float16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SURVEYED)
 def float16(context: Context) -> Measured:
-    """Each operator in float16."""
+    """Compare each operator in float16."""
     return _survey_format(context, "float16")
 
 
 @check("survey.complex64", devices=("cuda", "cpu"), seconds=120, steps=True, measured=LAST)
 def complex64(context: Context) -> Measured:
-    """Each operator in complex64, forward and backward."""
+    """Compare each operator in complex64, forward and backward."""
     return _survey_format(context, "complex64")

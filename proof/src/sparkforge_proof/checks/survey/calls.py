@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Calls an operator under the conditions of a row and compares it with float64 on the CPU in plain layout."""
+"""Calls an operator under a row's conditions, and compares the results with float64 on the CPU in plain layout."""
 
 from __future__ import annotations
 
@@ -35,18 +35,19 @@ from .table import AXES
 if t.TYPE_CHECKING:
     import torch
 
-#: Factor on the bound of subnormal results, and factor on the inputs that shows whether results are proportional.
+#: The factor on the bound for subnormal results, and the factor on the inputs that shows whether results are
+#: proportional.
 FLUSHED, GROWN = 16.0, 2.0**20
-#: Axes whose values do not appear in the label of a call.
+#: The axes whose values do not appear in the label of a call.
 UNLABELED = ("format", "option", "direction")
-#: Errors by which a library or a device refuses inputs.
+#: The errors with which a library or a device refuses inputs.
 REFUSALS = (RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError)
 
 
 def call(operator: Operator, sample: t.Any, row: t.Mapping[str, str]) -> tuple[Computed | None, bool]:
-    """Return the results of an operator, called as a row says, and whether it left the gaps of ``out=`` untouched.
+    """Call an operator as a row specifies; return the results, and whether it left the gaps in ``out=`` untouched.
 
-    The results are None if the operator cannot be called like that.
+    The results are None if the operator cannot be called that way.
     """
     import torch
 
@@ -74,7 +75,7 @@ def _forward_only(results: list[torch.Tensor] | None) -> Computed | None:
 
 @contextlib.contextmanager
 def _threads(device: str, count: str) -> t.Iterator[None]:
-    """Compute with so many threads; on a GPU "1" means another stream, and "3" a CUDA graph (see :func:`call`)."""
+    """Compute with this many threads; on a GPU, "1" means another stream, and "3" a CUDA graph (see :func:`call`)."""
     import torch
 
     if device == "cuda":
@@ -96,13 +97,13 @@ def _autocast(device: str, mode: str) -> t.ContextManager[t.Any]:
 
 
 def _gap_untouched(written: torch.Tensor) -> bool:
-    """Tell whether the elements between the written ones are unchanged; see :func:`variants.with_out`."""
+    """Tell whether the elements between those written are unchanged; see :func:`variants.with_out`."""
     gap = written._base[..., 1]
     return bool((gap.isnan() if variants.is_float(written) else gap == 1).all())
 
 
 def _in_place(operator: Operator, sample: t.Any) -> list[torch.Tensor] | None:
-    """Return the first input after the operator's in-place variant, or None if it has none for this sample."""
+    """Return the first input after the in-place variant of the operator, or None if it has none for this sample."""
     targets, function = tensors([sample.input]), operator.entry.inplace_variant
     if function is None or sample.broadcasts_input:
         return None
@@ -123,17 +124,17 @@ def _reference(operator: Operator, sample: t.Any, step: float = 0.0) -> Computed
 
 
 def without_gradients(sample: t.Any) -> t.Any:
-    """Return the sample with tensors that need no gradient."""
+    """Return the sample with tensors that do not require gradients."""
     import torch
 
     return sample.transform(lambda value: value.detach() if isinstance(value, torch.Tensor) else value)
 
 
 def reference(operator: Operator, sample: t.Any, key: t.Any = None) -> Exact:
-    """Return a sample, the results of an operator for it in float64 on the CPU, and the shifted reference.
+    """Return a sample, the operator's float64 results for it on the CPU, and the shifted reference.
 
-    The lists of ``_foreach`` operators may be empty, or of truth values or scalars. Such a sample comes back without
-    gradients.
+    The lists for ``_foreach`` operators may be empty, or contain truth values or scalars. Such a sample is returned
+    without gradients.
 
     :param key: the key under which the answer is cached.
     """
@@ -158,7 +159,7 @@ def reference(operator: Operator, sample: t.Any, key: t.Any = None) -> Exact:
 def compare_row(
     outcome: t.Any, operator: Operator, row: dict[str, str], chance: random.Random
 ) -> dict[str, str] | None:
-    """Compare a row of several conditions, less those that the operator does not take; see :func:`compare`."""
+    """Compare a row of several conditions, without those that the operator does not support; see :func:`compare`."""
     sample = operator.samples[AXES["option"].index(row["option"]) % len(operator.samples)]
     row = {axis: value if operator.takes(axis, value, sample) else PLAIN[axis] for axis, value in row.items()}
     others = resized_samples(operator, row, chance) if row["size"] != PLAIN["size"] else ()
@@ -175,13 +176,14 @@ def compare(
     others: t.Iterable[t.Any] = (),
     form: str = "",
 ) -> dict[str, str] | None:
-    """Compare an operator's results under the conditions of a row with the reference, and note the errors.
+    """Compare an operator's results under a row's conditions with the reference, and record the errors.
 
-    Return the conditions that were computed, or None if the operator refuses the input or has no single right answer.
+    Return the conditions that were computed, or None if the operator refuses the input or does not have a single right
+    answer.
 
     :param outcome: the :class:`comparison.Survey` that collects the errors.
-    :param others: resized samples; the first that the operator takes is used, or else the sample itself.
-    :param form: the format, which ends the label of the call.
+    :param others: resized samples; the first one that the operator accepts is used, or else the sample itself.
+    :param form: the format, which is appended to the label of the call.
     """
     import torch
 
@@ -195,7 +197,7 @@ def compare(
             key = (id(base), positive["values"], address, row["direction"]) if is_listed else None
             if row["direction"] == "forward" and key not in operator.exact:
                 numbers = without_gradients(numbers)
-            changed_sample, exact, shifted = reference(operator, numbers, key)
+            variant_sample, exact, shifted = reference(operator, numbers, key)
             break
         except REFUSALS:
             continue
@@ -204,14 +206,14 @@ def compare(
     label = _label(operator, row, form)
     try:
         if positive != row:
-            changed_sample = numbers_of(operator, base, row, -1.0)
+            variant_sample = numbers_of(operator, base, row, -1.0)
         if row["mode"] == "in place":
-            changed_sample = variants.map_tensors(changed_sample, lambda value: value.detach().clone())
-        laid = variants.with_layout(changed_sample, row["layout"])
+            variant_sample = variants.map_tensors(variant_sample, lambda value: value.detach().clone())
+        laid = variants.with_layout(variant_sample, row["layout"])
         if laid is None:
             if not form:
                 return None
-            row["layout"], laid = PLAIN["layout"], changed_sample
+            row["layout"], laid = PLAIN["layout"], variant_sample
             label = _label(operator, row, form)
         made, is_clean = call(operator, laid, row)
     except torch.OutOfMemoryError:
@@ -235,13 +237,13 @@ def _errors(
 ) -> t.Sequence[float] | None:
     """Return the errors of results and gradients, or None if there is no single right answer.
 
-    :param base: the sample before it got the numbers of the row.
+    :param base: the sample before its numbers were replaced by those of the row.
     """
     import torch
 
     values, dtype = row["values"], operator.dtype
     if row["size"] != PLAIN["size"] and RETURNS_INDICES.match(operator.name):
-        # A resized input has equal values, and the index of any of them is right.
+        # A resized input has equal values, and the index of any one of them is right.
         is_pair = made.sample is not None and "pool" not in operator.name
         if is_pair and not variants.select(made.sample.input, made.results):
             return math.inf, 0.0
@@ -278,7 +280,7 @@ def _errors(
 
 
 def _vanishes(exact: Computed, sample: t.Any) -> bool:
-    """Tell whether the terms of a result cancel, as in the variance of equal numbers or 1 less the cosine of two."""
+    """Tell whether the terms of a result cancel, as in the variance of equal numbers, or 1 minus the cosine of two."""
     return _largest(exact.results, math.inf) <= VANISHING * _largest(tensors(sample.input), 0.0)
 
 
@@ -287,7 +289,7 @@ def _subnormal_errors(
 ) -> list[float] | None:
     """Return the errors of results that are all subnormal and proportional to the inputs, or None for other results.
 
-    :param grown: computes the reference for inputs ``GROWN`` times as large.
+    :param grown: a function that computes the reference for inputs ``GROWN`` times as large.
     """
     import torch
 
@@ -306,7 +308,7 @@ def _subnormal_errors(
     if not all(torch.allclose(exact.results[index] * GROWN, larger[index], 1e-6, 0.0) for index in indices):
         return None
     made, exact = Computed([made.results[index] for index in indices], [], 0.0), Computed(small, [], 0.0)
-    # A result flushed to zero is off by tens of thousands of units; in 16 bits by about fifty.
+    # A result flushed to zero is off by tens of thousands of units, and in 16-bit formats by about fifty.
     part = FLUSHED if dtype is torch.float32 else 1.0
     return [error / part for error in worst_errors(made, exact, lambda: exact, dtype)]
 
@@ -328,7 +330,7 @@ def _label(operator: Operator, row: t.Mapping[str, str], form: str) -> str:
 
 @contextlib.contextmanager
 def on_a_stream(is_side: bool) -> t.Iterator[None]:
-    """Compute on a stream of its own; the current stream waits for it afterwards."""
+    """Compute on a separate stream; the current stream waits for it afterwards."""
     import torch
 
     if not is_side:

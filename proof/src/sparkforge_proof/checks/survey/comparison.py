@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Compares one operator of torch's catalogue in one format: plain calls, other calls, other numbers, and repeats."""
+"""Compares one operator from torch's catalogue in one format: plain calls, other calls, other numbers, and repeats."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .table import AXES
 if t.TYPE_CHECKING:
     import torch
 
-#: Further calls of an operator with the same input.
+#: The number of further calls of an operator with the same input.
 REPEATS = 4
-#: Endings of the names of losses.
+#: The endings of the names of losses.
 LOSSES = ("loss", "entropy")
 
 
@@ -31,12 +31,12 @@ LOSSES = ("loss", "entropy")
 class Survey:
     """The outcome of a run over the catalogue in one format.
 
-    :ivar units: by operator, the worst error of the results and of the gradients, in units; other ways to call the
-        operator have keys like ``name, strided``.
-    :ivar refused: by operator, the message with which the device refused it in this format or this way.
+    :ivar units: by operator, the worst errors of results and gradients, in units; other ways to call the operator have
+        keys like ``name, strided``.
+    :ivar refused: by operator, the message with which the device refused it in this format or called this way.
     :ivar ended: by operator, the error that it raised although the CPU computes it in float64.
-    :ivar left_out: operators that are not compared; see ``operator_bounds.LEFT_OUT``.
-    :ivar waiting: the number of operators that the time limit left for another day.
+    :ivar left_out: the operators that are not compared; see ``operator_bounds.LEFT_OUT``.
+    :ivar waiting: the number of operators that were left for another day because time ran out.
     :ivar listed: the number of operators in the catalogue.
     :ivar differentiable: the number of operators with gradients in this format.
     :ivar backward: the operators whose gradients were compared.
@@ -53,11 +53,11 @@ class Survey:
     backward: set[str] = dataclasses.field(default_factory=set)
 
     def note(self, name: str, errors: t.Sequence[float]) -> None:
-        """Keep the larger of these errors and of those noted before."""
+        """Keep the larger of these errors and those recorded before."""
         self.units[name] = [max(pair) for pair in zip(errors, self.units.get(name, (0.0, 0.0)))]
 
     def drop(self, name: str, why: str) -> None:
-        """Note that an operator is not offered, and forget its errors."""
+        """Record that an operator is not offered, and forget its errors."""
         self.units.pop(name, None)
         self.backward.discard(name)
         self.refused[name] = why
@@ -95,7 +95,7 @@ class NotOffered(Exception):
 
 
 def draw(samples: t.Iterable[t.Any], count: int, seed: str, each: bool = False) -> list[t.Any]:
-    """Return some of the samples: the first, which is the plainest, and others drawn by the seed, kind by kind in turn.
+    """Return some samples: the first, which is the plainest, and others drawn by the seed from each kind in turn.
 
     Samples of one kind have arguments of the same types, which select the same overload of an operator.
 
@@ -104,12 +104,12 @@ def draw(samples: t.Iterable[t.Any], count: int, seed: str, each: bool = False) 
     listed = []
     for sample in samples:
         listed.append(sample)
-        # Some operators bring thousands of samples, which take longer to make than to compute.
+        # Some operators have thousands of samples, which take longer to make than to compute.
         if len(listed) >= 20 * count:
             break
     if len(listed) <= count:
         return listed
-    others = random.Random(seed).sample(listed[1:], len(listed) - 1)  # noqa: S311 - which inputs are tried is no secret
+    others = random.Random(seed).sample(listed[1:], len(listed) - 1)  # noqa: S311 - the choice need not be secret
     seen = collections.Counter([_kind(listed[0])])
     turns = []
     for number, sample in enumerate(others):
@@ -121,7 +121,7 @@ def draw(samples: t.Iterable[t.Any], count: int, seed: str, each: bool = False) 
 
 
 def _kind(sample: t.Any) -> str:
-    """Return the types of a sample's arguments and their strings, which may each select another kernel."""
+    """Return the types of a sample's arguments, and its strings, since each of them may select another kernel."""
 
     def of(value: t.Any) -> str:
         if isinstance(value, (list, tuple)):
@@ -148,7 +148,7 @@ def in_format(entry: t.Any, dtype: torch.dtype, device: str, samples: int, seed:
         listed = draw(entry.sample_inputs(device, dtype, requires_grad=gradients), samples, seed, each)
     except (RuntimeError, TypeError, ValueError) as error:
         raise NotOffered(f"its inputs cannot be created: {one_line(error)}") from error
-    # Two devices drop different numbers.
+    # Two devices would drop different numbers.
     listed = [sample for sample in listed if not (sample.kwargs.get("dropout_p") or sample.kwargs.get("dropout"))]
     return Operator(entry, name_of(entry), device, dtype, seed, listed)
 
@@ -158,7 +158,7 @@ def compare(outcome: Survey, operator: t.Any, dtype: torch.dtype, device: str, s
     import torch
 
     name = name_of(operator)
-    # Each kind of list calls another overload.
+    # Each kind of list calls a different overload.
     of_lists = name.startswith("_foreach")
     subject = in_format(operator, dtype, device, samples, seed, of_lists)
     inputs, subject.full = subject.samples, is_full(samples)
@@ -174,7 +174,7 @@ def compare(outcome: Survey, operator: t.Any, dtype: torch.dtype, device: str, s
             if len(refused) == len(inputs):
                 raise NotOffered(f"the CPU in float64: {one_line(error)}") from error
             continue
-        # The other ways to call it with this sample have the same reference.
+        # Other ways to call the operator with this sample have the same reference.
         inputs[number] = sample
         for direction in AXES["direction"]:
             subject.exact[id(sample), PLAIN["values"], "", direction] = sample, exact, shifted
@@ -194,7 +194,8 @@ def compare(outcome: Survey, operator: t.Any, dtype: torch.dtype, device: str, s
         if any(gradient is not None for gradient in plain.gradients):
             outcome.backward.add(name)
         compared.append((sample, plain.results))
-    # Other ways to call it take the largest input, since small ones have no layout to vary; a full run takes every one.
+    # Other ways to call it get the largest input, since small inputs have no layout to vary; in a full run, every
+    # input.
     largest = max(compared, key=lambda pair: (_count(pair[0].input), _count(pair[1])), default=None)
     for number, pair in enumerate(compared):
         rows: list[dict[str, str]] = []
@@ -202,7 +203,7 @@ def compare(outcome: Survey, operator: t.Any, dtype: torch.dtype, device: str, s
             _compare_repeats(outcome, subject, pair[0])
             rows = conditions.single_condition_rows(subject)
         elif (device == "cpu" and of_lists) or (not number and name.endswith(LOSSES)):
-            # The first sample of a loss has another kind of target than its largest.
+            # The first sample for a loss has another kind of target than the largest sample.
             rows = conditions.single_value_rows(subject)
         for row in rows:
             if all(subject.takes(axis, value, pair[0]) for axis, value in row.items()):
@@ -215,7 +216,7 @@ def _count(value: t.Any) -> int:
 
 
 def _compare_repeats(outcome: Survey, operator: Operator, sample: t.Any) -> None:
-    """Repeat a call: a kernel that keeps a workspace or a plan between calls may be wrong in some calls only."""
+    """Repeat a call: a kernel that keeps a workspace or a plan between calls may be wrong in only some of them."""
     import torch
 
     name, (_sample, exact, shifted) = operator.name, operator.exact[id(sample), PLAIN["values"], "", PLAIN["direction"]]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The conditions of the grid: which of them an operator takes, and how its inputs look under them.
+"""The conditions of the grid: which of them an operator supports, and what its inputs are under them.
 
 ``table`` lists the axes and their values.
 """
@@ -22,50 +22,51 @@ from .table import AXES
 if t.TYPE_CHECKING:
     import torch
 
-#: The row of a plain call.
+#: The row for a plain call.
 PLAIN = {axis: values[0] for axis, values in AXES.items()}
-#: Smallest and largest size of a dimension; the drawn size has any remainder by the widths of vectors and tiles.
+#: The smallest and largest size of a dimension; the drawn size need not be a multiple of vector or tile widths.
 SIZES = {"empty": (0, 0), "one": (1, 1), "broadcast": (1, 1), "tail": (2, 67), "wide": (8_193, 8_260),
          "long": (65_537, 65_604), "batch": (65_537, 65_604)}  # fmt: skip
 #: The number of terms in sums for which the calibrated bounds hold; see :func:`summing_factor`.
 SUMMED = 64
-#: Most elements of all inputs, of the inputs of slow functions and of products; and most tensors of a result.
+#: The maximum number of elements in all inputs, in those of slow functions, and in those of products; and the maximum
+#: number of tensors in a result.
 MOST, MOST_OF_SLOW, MOST_OF_PRODUCTS, MOST_RESULTS = 2**18, 2**15, 2**23, 8
-#: Value for which the numbers of the first two inputs are subnormal.
+#: The value under which the numbers in the first two inputs are subnormal.
 BOTH_SUBNORMAL = f"{variants.SUBNORMAL} twice"
-#: Factor of the value ``large``.
+#: The factor for the value ``large``.
 LARGER = 64.0
-#: Operators that read or write memory without a check of its size, or that write in their own format to indices that
-#: may be equal. ``_batch_norm_with_update`` and ``max_pool2d_with_indices_backward`` corrupt the heap (torch 2.13).
+#: Operators that access memory without checking its size, or write in their own format to indices that may be equal.
+#: ``_batch_norm_with_update`` and ``max_pool2d_with_indices_backward`` corrupt the heap (torch 2.13).
 _UNSAFE = re.compile(
     r"unsafe|as_strided|segment_reduce|resize|set_|_(?!foreach|_r)|native_|torch\.ops|.*batch_norm|.*put$|.*scatter|index_(add|copy|reduce)|.*ctc|hist"
     r"|max_pool2d_with_indices_backward"
 )
-#: Operators without a single result for a resized input: of two writes to an index either may come last, a search needs
-#: sorted numbers, bags need ascending offsets, any of equally frequent numbers is the most frequent, a product of many
-#: numbers overflows on the way, a position in a long row is computed in the format, and a negative padding may leave
-#: nothing, for which CUDA starts no kernel (2.11).
+#: Operators without a single result for a resized input: either of two writes to an index may come last; a search needs
+#: sorted numbers, and bags need ascending offsets; any of several equally frequent numbers is the most frequent; a
+#: product of many numbers overflows on the way; a position in a long row is computed in the format; and a negative
+#: padding may leave an empty tensor, for which CUDA starts no kernel (2.11).
 _ILL_POSED = re.compile(
     r".*max_unpool|searchsorted|bucketize|.*embedding_bag|mode|.*prod$|.*(interpolate|upsample|grid_sample)"
     r"|.*pad\.\w*negative"
 )
-#: Operators that divide by an epsilon if a row is empty, which float16 cannot represent.
+#: Operators that, for an empty row, divide by an epsilon that float16 cannot represent.
 _EPSILON = re.compile(r"nn\.functional\.(.*norm|cosine|.*distance)")
 #: Operators that return the index of a value or pass a gradient back to it; a resized input has equal values.
 RETURNS_INDICES = re.compile(r"(nan)?median|kthvalue|.*sort|topk|(max|min)\.reduction_with_dim|.*max_pool")
-#: Operators whose gradient adds as many terms as an index repeats, in its own format.
+#: Operators whose gradient sums, in its own format, as many terms as an index has repetitions.
 _GATHERS = re.compile(r"take|gather|index_select|nn\.functional\.embedding")
-#: Operators whose cost is at least the square of a row's length, or whose numbers must fit together.
+#: Operators whose cost grows with at least the square of a row's length, or whose numbers must fit together.
 _NOT_LONG = re.compile(
     "linalg|pinv|lstsq|norm.nuc|.*attention|[cp]dist|.*outer|ger|.*conv|block_diag|kron|combinations|cov|corrcoef|.*multilabel"
 )
 #: Operators that subtract the largest number, divide by it, or clamp.
 _NEVER_OVERFLOWS = re.compile("softmax|softmin|logsumexp|(layer|group|instance)_norm|cross_entropy|relu|clamp|hardtanh")
-#: Operators for which the order of a sum decides whether an infinity becomes NaN.
+#: Operators in which the order of a sum decides whether an infinity becomes NaN.
 _SUMS_INFINITIES = re.compile(r"fft\.|.*norm")
 #: CUDA sorts a negative NaN as the smallest number (torch 2.11).
 _SORTS = re.compile(r".*sort|unique|topk|kthvalue|(nan)?median")
-#: Operators whose result depends on the sign of a NaN or of a zero.
+#: Operators whose result depends on the sign of a NaN or a zero.
 _SIGNS = re.compile("signbit|copysign|sgn|sign|atan2|angle|nextafter|view|float_power")
 
 #: A sample, its reference, and the shifted reference.
@@ -73,7 +74,7 @@ Exact = tuple[t.Any, Computed, Shifted]
 
 
 def is_differentiable(entry: t.Any, dtype: torch.dtype, device: str) -> bool:
-    """Tell whether the catalogue has gradients of an operator in a format."""
+    """Tell whether the catalogue has gradients for an operator in a format."""
     return bool(entry.supports_autograd) and dtype in entry.supported_backward_dtypes(device)
 
 
@@ -83,8 +84,8 @@ class Operator:
 
     :ivar samples: the catalogue's inputs, the largest first.
     :ivar full: whether this is a full run.
-    :ivar exact: the references of samples; see :func:`calls.reference`.
-    :ivar record: called with each row that was computed and a function that computes it again.
+    :ivar exact: the references for samples; see :func:`calls.reference`.
+    :ivar record: a function that is called with each row that was computed and a function that computes it again.
     """
 
     entry: t.Any
@@ -99,7 +100,7 @@ class Operator:
 
     @property
     def any_number(self) -> bool:
-        """Whether it takes any numbers, as an operator does that only moves them."""
+        """Whether it accepts any numbers, like an operator that only moves them."""
         return self.moves or type(self.entry).__name__ in variants.TAKE_ANY
 
     @property
@@ -114,7 +115,7 @@ class Operator:
 
     @property
     def is_solver(self) -> bool:
-        """Whether it is of linear algebra; its conditioning multiplies the error of products, which autocast rounds."""
+        """Whether it is linear algebra, where conditioning multiplies the error of products that autocast rounds."""
         return bool(variants.LIBRARIES.match(self.name)) and not self.name.startswith("fft.")
 
     @property
@@ -122,7 +123,7 @@ class Operator:
         return self.device == "cuda"
 
     def takes(self, axis: str, value: str, sample: t.Any) -> bool:
-        """Tell whether the operator is known to take a value of an axis; the reference may still refuse a size."""
+        """Tell whether the operator is known to support a value of an axis; the reference may still refuse a size."""
         if value == PLAIN[axis] or axis in ("format", "option", "threads"):
             return True
         if operator_bounds.left_out(f"{self.name}, {value}"):
@@ -158,7 +159,7 @@ class Operator:
         if values == "large":
             return _NEVER_OVERFLOWS.search(self.name) is not None
         if values == "zero":
-            # The complex logarithm of zero has no angle. An epsilon is zero if its format cannot represent it.
+            # The complex logarithm of zero has no angle. An epsilon is zero in a format that cannot represent it.
             if self.dtype.is_complex and "log" in self.name:
                 return False
             return self.any_number or (self.name.startswith(variants.TAKE_NAN) and "normalize" not in self.name)
@@ -176,13 +177,13 @@ class Operator:
 
 
 def summing_factor(shapes: t.Iterable[t.Sequence[int]], are_equal: bool) -> float:
-    """Return the factor on the bounds of sums that are computed term by term in float32.
+    """Return the factor on the bounds for sums that are computed term by term in float32.
 
-    A sum has at most as many terms as the ratio of the largest and the smallest tensor, or as the largest dimension.
-    Each addition rounds by up to half a unit of the sum so far. The roundings of distinct terms cancel in part and grow
-    with the root of their count; the roundings of equal terms do not, and grow with their count.
+    A sum has at most as many terms as the ratio of the largest to the smallest tensor, or as the largest dimension.
+    Each addition rounds by up to half a unit of the sum so far. Rounding errors of distinct terms cancel in part and
+    grow with the square root of their number; those of equal terms do not cancel, and grow with their number.
 
-    :param shapes: the shapes of the inputs and of the results.
+    :param shapes: the shapes of the inputs and the results.
     """
     shapes = list(shapes)
     counts = [math.prod(shape) for shape in shapes if 0 not in shape] or [1]
@@ -191,7 +192,7 @@ def summing_factor(shapes: t.Iterable[t.Sequence[int]], are_equal: bool) -> floa
 
 
 def single_condition_rows(operator: Operator) -> list[dict[str, str]]:
-    """Return the rows in which one condition is not plain."""
+    """Return the rows in which exactly one condition is not plain."""
     has_gradients = is_differentiable(operator.entry, operator.dtype, operator.device)
     plain = {**PLAIN, "direction": "backward" if has_gradients else "forward"}
     rows = [{**plain, "layout": layout} for layout in (variants.STRIDED, variants.TRANSPOSED)]
@@ -200,7 +201,7 @@ def single_condition_rows(operator: Operator) -> list[dict[str, str]]:
 
 
 def single_value_rows(operator: Operator) -> list[dict[str, str]]:
-    """Return the rows of one condition in which only the numbers change."""
+    """Return the rows with one condition in which only the numbers change."""
     values = [variants.SUBNORMAL, *([BOTH_SUBNORMAL] if operator.full else []), variants.WITH_NAN]
     return [{**PLAIN, "layout": variants.EXPANDED}, *({**PLAIN, "values": each} for each in values)]
 
@@ -208,7 +209,7 @@ def single_value_rows(operator: Operator) -> list[dict[str, str]]:
 def numbers_of(
     operator: Operator, sample: t.Any, row: t.Mapping[str, str], sign: float = 1.0, larger: float = 1.0
 ) -> t.Any:
-    """Return a sample with the numbers that a row asks for.
+    """Return a sample with the numbers that a row requires.
 
     :param sign: the sign of a NaN.
     :param larger: the factor on subnormal numbers.
@@ -220,7 +221,7 @@ def numbers_of(
     elif values == "infinite":
         sample = variants.with_nan(sample, False, True, math.inf)
     elif values.startswith(variants.SUBNORMAL):
-        # A sum is subnormal only if both terms are.
+        # A sum is subnormal only if both of its terms are.
         count = None if variants.CHOOSES.match(operator.name) else 1 if values == variants.SUBNORMAL else 2
         sample = variants.make_subnormal(sample, larger, count)
     elif values in ("zero", "large"):
@@ -233,7 +234,7 @@ def numbers_of(
 
 
 def _multiply(sample: t.Any, factor: float) -> t.Any:
-    """Return the sample with the numbers of its first input multiplied by a factor."""
+    """Return the sample with the numbers in its first input multiplied by a factor."""
     first = {id(tensor) for tensor in tensors([sample.input])}
 
     def change(value: torch.Tensor) -> torch.Tensor:
@@ -247,7 +248,7 @@ def _multiply(sample: t.Any, factor: float) -> t.Any:
 def resized_samples(operator: Operator, row: t.Mapping[str, str], chance: random.Random) -> t.Iterator[t.Any]:
     """Yield candidates for a resized sample: one size changes, at one end of the shape or in every dimension.
 
-    The entries are drawn from the sample's, so that the numbers stay in the operator's domain.
+    The entries are drawn from those of the sample, so that the numbers remain in the operator's domain.
     """
     new_size, end = row["size"], {"wide": -1, "long": -1, "batch": 0}.get(row["size"])
     at = slice(None) if end is None else slice(end, (end + 1) or None)
@@ -268,7 +269,7 @@ def resized_samples(operator: Operator, row: t.Mapping[str, str], chance: random
 
 
 def _is_small(operator: Operator, sample: t.Any) -> bool:
-    """Tell whether the results are small enough: some have the square of a row's length."""
+    """Tell whether the results are small enough: the size of some is the square of a row's length."""
     import torch
 
     plain = sample.transform(lambda value: value.detach().to("meta") if isinstance(value, torch.Tensor) else value)
@@ -286,7 +287,8 @@ def _resize(
 ) -> t.Any:
     """Return the sample with one size replaced, or None if it would be too large.
 
-    :param sizes: the old size, the new size, and the dimension to change (None: each that has the old size).
+    :param sizes: the old size, the new size, and the dimension to change, or None for every dimension with the old
+        size.
     :param others: whether only the other inputs change, which are then broadcast to the first.
     """
     import torch
@@ -294,8 +296,8 @@ def _resize(
     before, after, only = sizes
     unchanged = {id(tensor) for tensor in tensors([sample.input])} if others else set()
     generator = torch.Generator().manual_seed(chance.getrandbits(32))
-    slow = operator_bounds.compiled(operator.name)
-    most = MOST_OF_SLOW if slow else MOST_OF_PRODUCTS if variants.PRODUCTS.search(operator.name) else MOST
+    is_compiled = operator_bounds.compiled(operator.name)
+    most = MOST_OF_SLOW if is_compiled else MOST_OF_PRODUCTS if variants.PRODUCTS.search(operator.name) else MOST
     elements = 0
 
     def change(value: torch.Tensor) -> torch.Tensor:
@@ -330,9 +332,9 @@ def _resize(
 
 
 def _with_distinct_numbers(value: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Return a float32 tensor with each number a little nearer to zero, except integers, which may be labels.
+    """Return a float32 tensor with each number moved slightly towards zero, except integers, which may be labels.
 
-    If a sum has only a few distinct terms, their roundings do not cancel, and the error grows with the count of terms.
+    If a sum has only a few distinct terms, their rounding errors do not cancel, and the error grows with their number.
     """
     import torch
 

@@ -5,9 +5,10 @@
 """Compares operators under two conditions at once: format, layout, size, option, mode, values, direction, threads.
 
 ``table`` lists the values of these axes, and rows that together contain every allowed pair of values of two axes
-(``lab/grid.py`` writes it). A run takes ``A_DAY`` rows of each operator, which depend on the seed and the operator, so
-that each operator meets every row in ``DAYS`` days. The plain value replaces one that an operator does not take, and
-only computed pairs count. The reference is float64 on the CPU with the same numbers in plain layout.
+(``lab/grid.py`` writes it). A run computes ``A_DAY`` rows for each operator, which depend on the seed and the operator,
+so that each operator is called with every row within ``DAYS`` days. If an operator does not support a value, the plain
+value replaces it, and only pairs that were computed count. The reference is float64 on the CPU with the same numbers in
+plain layout.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ DAYS = len(ROWS) // A_DAY
 
 
 def pairs(row: t.Mapping[str, str]) -> int:
-    """Return the pairs of values of a row as a bit set."""
+    """Return the pairs of values in a row as a bit set."""
     return sum(1 << _BITS[pair] for pair in _pairs(row))
 
 
@@ -48,9 +49,9 @@ _BITS = {pair: number for number, pair in enumerate(dict.fromkeys(pair for row i
 
 
 class Day:
-    """The rows of a run, and its coverage so far.
+    """The rows for a run, and its coverage so far.
 
-    :ivar pairs: by operator, the bit set of the pairs of values that were computed.
+    :ivar pairs: by operator, the pairs of values that were computed, as a bit set.
     :ivar overloads: the overloads that were called: ``aten.add.Tensor``.
     """
 
@@ -60,13 +61,13 @@ class Day:
         self.overloads: set[str] = set()
 
     def compare(self, outcome: Survey, entry: t.Any, _dtype: torch.dtype, device: str, samples: int, seed: str) -> None:
-        """Compare an operator in its rows of the day."""
+        """Compare an operator in its rows for the day."""
         import torch
 
         name = name_of(entry)
         outcome.note(name, (0.0, 0.0))
         operators: dict[torch.dtype, Operator] = {}
-        chance = random.Random(seed)  # noqa: S311 - which sizes are tried is no secret
+        chance = random.Random(seed)  # noqa: S311 - the choice need not be secret
         record = functools.partial(self._record, set())
         for row in rows_of(name, self.context.seed, self.context.full):
             dtype = getattr(torch, row["format"])
@@ -83,7 +84,7 @@ class Day:
                 self.pairs[name] = self.pairs.get(name, 0) | pairs(computed_row)
 
     def _record(self, recorded: set[tuple[str, str]], row: t.Mapping[str, str], call: t.Callable[[], t.Any]) -> None:
-        """Note the overloads that a call reaches, once for each mode and direction."""
+        """Record the overloads that a call reaches, once for each mode and direction."""
         from torch.utils._python_dispatch import TorchDispatchMode
 
         overloads = self.overloads
@@ -123,14 +124,14 @@ class Day:
 
 
 def rows_of(name: str, seed: int, full: bool) -> list[dict[str, str]]:
-    """Return the rows of an operator: all of them in a full run, or those of the day."""
+    """Return the rows for an operator: all of them in a full run, or those for the day."""
     day = 0 if full else (seed + zlib.crc32(name.encode())) % DAYS
     return ROWS if full else ROWS[day * A_DAY :][:A_DAY]
 
 
 @check("survey.pairs", devices=("cuda", "cpu"), seconds=120, steps=True)
 def all_pairs(context: Context) -> Measured:
-    """Each operator under two conditions at once: some rows of a covering array, and other rows the next day."""
+    """Compare each operator under two conditions at once: in some rows of a covering array, different ones each day."""
     day = Day(context)
     outcome = all_operators.survey(context, "float32", all_operators.LONGER, compare=day.compare)
     allowed = {call: bounds(call) for call in outcome.units}
@@ -140,7 +141,7 @@ def all_pairs(context: Context) -> Measured:
 
 
 def bounds(call: str) -> tuple[float, float]:
-    """Return the bounds of the results and of the gradients of a call, in units."""
+    """Return the bounds for the results and the gradients of a call, in units."""
     name, *conditions = call.split(", ")
     form = conditions[-1] if conditions else "float32"
     if "autocast" not in conditions:

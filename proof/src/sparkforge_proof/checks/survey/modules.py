@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Compares the modules and the optimisers of torch's own catalogue with the CPU, as the survey does the operators."""
+"""Compares the modules and optimisers in torch's own catalogue with the CPU, as the survey does with operators."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from . import all_operators, comparison, operator_bounds, rounding
 if t.TYPE_CHECKING:
     import torch
 
-#: The smallest magnitude that an error is relative to, since terms cancel in a result such as a loss near zero.
+#: The smallest magnitude to which an error is relative, since terms cancel in results such as a loss near zero.
 NEAR_ZERO = 1 / 16
-#: Formats in which modules are computed.
+#: The formats in which modules are computed.
 FORMATS = ("float32", "bfloat16")
 
 
 def _listed(name: str, attribute: str) -> list[t.Any]:
-    """Return a list of torch.testing._internal.
+    """Return a list from torch.testing._internal.
 
-    :raises Skipped: this torch has no such list.
+    :raises Skipped: if this torch has no such list.
     """
-    # The import of the list of operators reports what is missing.
+    # Importing the list of operators reports missing modules.
     all_operators.catalogue()
     try:
         module = __import__(f"torch.testing._internal.{name}", fromlist=[attribute])
@@ -43,9 +43,9 @@ def _listed(name: str, attribute: str) -> list[t.Any]:
 
 
 class _Called:
-    """A module that stands in for an operator of the catalogue.
+    """A module that stands in for an operator from the catalogue.
 
-    :ivar first: the keyword of the first input, or empty if it is positional.
+    :ivar first: the keyword for the first input, or '' if it is positional.
     """
 
     def __init__(self, module: t.Any, first: str) -> None:
@@ -56,7 +56,7 @@ class _Called:
 
 
 def modules(outcome: comparison.Survey, form: str, context: Context) -> None:
-    """Compute each module of the catalogue in one format on the device and in float64 on the CPU."""
+    """Compute each module in the catalogue in one format on the device and in float64 on the CPU."""
     import torch
 
     device, dtype, samples = context.device, getattr(torch, form), int(context.limits["samples"])
@@ -87,7 +87,7 @@ def _module(
     samples: int,
     seed: str,
 ) -> None:
-    """Compare results and gradients of one module for some of its inputs."""
+    """Compare the results and gradients of one module for some of its inputs."""
     import torch
     from torch.testing._internal.opinfo.core import SampleInput
 
@@ -133,7 +133,7 @@ def _module(
 def _reference(
     module: t.Any, word: str, dtype: torch.dtype, seed: str, sample: t.Any, step: float = 0.0
 ) -> rounding.Computed:
-    """Compute a copy of a module in float64 on the CPU, inputs and weights shifted by a step."""
+    """Compute a copy of a module in float64 on the CPU, with inputs and weights shifted by a step."""
     import torch
 
     inputs, leaves = rounding.in_float64(sample, step)
@@ -142,7 +142,7 @@ def _reference(
 
 
 def _without_dropout(module: t.Any) -> t.Any:
-    """Switch dropout off, since two devices draw different numbers."""
+    """Disable dropout, since two devices draw different numbers."""
     import torch
 
     for layer in module.modules():
@@ -166,7 +166,7 @@ def _shift_weights(module: t.Any, step: float) -> t.Any:
 
 @check("survey.modules", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SURVEYED)
 def all_modules(context: Context) -> Measured:
-    """Each module of torch's list, trained and used, with its weights' gradients."""
+    """Compare each module in torch's list, in training and in evaluation mode, with the gradients of its weights."""
     outcome = comparison.Survey()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -178,7 +178,7 @@ def all_modules(context: Context) -> Measured:
 
 # -- optimisers
 
-#: Optimisers that are not compared, and why.
+#: The optimisers that are not compared, with the reasons.
 OPTIMIZERS_LEFT_OUT = {
     "LBFGS": "it searches its step by losses, and rounding changes the search",
     "Muon": "it orthogonalises its step in bfloat16, whatever the weights' format",
@@ -186,14 +186,14 @@ OPTIMIZERS_LEFT_OUT = {
 }
 
 
-#: Factor on the bound of a weight if the device computes terms of the step's number: RAdam subtracts float32 numbers
-#: that are 400 times as large as their difference.
+#: The factor on a weight's bound if the device computes terms that depend on the step's number: RAdam subtracts float32
+#: numbers that are 400 times as large as their difference.
 ON_THE_DEVICE = 4.0
 
 
 @check("survey.optimizers", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SURVEYED)
 def all_optimizers(context: Context) -> Measured:
-    """Each optimiser of torch's list with the options that the list brings, in each of torch's implementations."""
+    """Compare each optimiser in torch's list, with the options in the list, in each of torch's implementations."""
     import torch
 
     cases = Cases("an optimiser", all_operators.REMEDY)

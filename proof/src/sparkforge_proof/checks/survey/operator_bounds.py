@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The bounds of the survey's operators, in units, and the operators that it does not compare."""
+"""The bounds for the survey's operators, in units, and the operators that it does not compare."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import re
 
 from . import variants
 
-#: Bounds of results and of gradients of operators that are not in the table.
+#: The bound for results and gradients of operators that are not in the table.
 DEFAULT = {"complex64": 32.0, "float64": 64.0, "float32": 32.0, "bfloat16": 6.0, "float16": 6.0}
 
-#: Reasons why operators are not compared, by name or by name without the variant.
+#: The reasons why operators are not compared, by name or by name without the variant.
 LEFT_OUT: dict[str, str] = {
     **dict.fromkeys(
         "bernoulli cauchy exponential geometric log_normal multinomial normal uniform rand_like randn"
@@ -65,12 +65,12 @@ LEFT_OUT: dict[str, str] = {
     "linalg.eigh, out=": "the sign of a vector is arbitrary, and only the plain call normalises it",
 }
 
-#: Operators, format, and the bounds of results and of gradients: four times the largest error on sound stacks.
-#: inf: not compared in that format, since the rounding of an input decides the value (an index, a truncation, a cell of
-#: a grid), since it overflows, or since libraries follow different rules, such as which pivot of complex numbers is the
-#: largest (``algebra.dense`` multiplies the factors instead). Sound stacks: torch 2.13.0 (CPU, x86_64) and torch
-#: 2.11.0+cu130 (NVIDIA H100 and H200, and their hosts), up to 85 seeds of a format, 2026-11-24; see
-#: docs/evidence/survey.md.
+#: Operators, format, and the bounds for results and gradients: four times the largest error on sound stacks. A result
+#: with the bound inf is not compared in that format, because the rounding of an input decides its value (an index, a
+#: truncation, a cell of a grid), because it overflows, or because libraries follow different rules, such as which
+#: complex pivot is the largest (``algebra.dense`` multiplies the factors instead). The sound stacks were torch 2.13.0
+#: (CPU, x86_64) and torch 2.11.0+cu130 (NVIDIA H100 and H200, and their hosts), with up to 85 seeds per format, on
+#: 2026-11-24; see docs/evidence/survey.md.
 _TABLE = """
 __rpow__ _foreach_clamp_max _foreach_clamp_min _foreach_maximum _foreach_minimum _foreach_pow bfloat16 6 inf
 _batch_norm_with_update addcdiv nn.functional.batch_norm bfloat16 6 24
@@ -142,9 +142,9 @@ nn.functional.scaled_dot_product_attention float64 64 150
 pinverse float64 64 93
 """
 
-#: Bounds of modules, which are a few operators in sequence.
+#: The bounds for modules, which consist of a few operators in sequence.
 DEFAULT_OF_MODULES = {"float32": 64.0, "bfloat16": 12.0}
-#: Reasons why modules are not compared.
+#: The reasons why modules are not compared.
 MODULES_LEFT_OUT: dict[str, str] = {
     **dict.fromkeys(
         "nn.Dropout nn.Dropout1d nn.Dropout2d nn.Dropout3d nn.AlphaDropout nn.FeatureAlphaDropout nn.RReLU"
@@ -169,8 +169,8 @@ def _parse(table: str) -> dict[tuple[str, str], tuple[float, float]]:
 
 CALIBRATED = _parse(_TABLE)
 
-#: The same table for modules. RNN, RNNCell and the transformers have about a hundred units, since a rounding to
-#: bfloat16 decides the sign of a ReLU's input, and with it the gradient.
+#: The same table for modules. RNN, RNNCell and the transformers have bounds of about a hundred units, since rounding to
+#: bfloat16 may change the sign of a ReLU's input, and with it the gradient.
 _MODULES = """
 nn.BatchNorm1d bfloat16 12 31
 nn.CTCLoss float32 64 1700
@@ -195,7 +195,7 @@ nn.TransformerEncoderLayer bfloat16 12 72
 CALIBRATED_MODULES = _parse(_MODULES)
 
 
-#: Operators that round at most once, and their forms for lists, which every device can compute exactly.
+#: Operators that round at most once, and their variants for lists, which every device can compute exactly.
 _ROUNDED_ONCE = re.compile(
     r"(_foreach_|__r|special\.)?(abs|add|sub|rsub|mul|div(\.no_rounding_mode)?|true_divide|neg|positive|sign|sqrt|reciprocal|square"
     r"|floor|ceil|trunc|frac|round|eq|ne|lt|le|gt|ge|isnan|isinf|isfinite|logical_\w+|bitwise_\w+|maximum|minimum|fmax|fmin"
@@ -210,14 +210,14 @@ def is_elementary(name: str) -> bool:
 
 
 def bounds(name: str, form: str) -> tuple[float, float]:
-    """Return the bounds of the results and of the gradients of an operator in a format, in units.
+    """Return the bounds for an operator's results and gradients in a format, in units.
 
     :param name: ``sort``, or ``sort, strided``.
     """
     return CALIBRATED.get((name.partition(",")[0], form), (DEFAULT[form], DEFAULT[form]))
 
 
-#: Known defects of torch itself, which only warn, by device and call.
+#: Known defects in torch itself, by device and call; they only cause warnings.
 KNOWN_DEFECTS = {
     ("cuda", r"nn\.functional\.avg_pool[12]d, transposed(, .*)?, backward"): (
         "of inputs whose channels are last, with padding, until pytorch#188345 (2026-07)"
@@ -229,7 +229,7 @@ KNOWN_DEFECTS = {
 
 
 def known_defect(name: str, device: str) -> str:
-    """Return the known defect of torch in a call of an operator, or an empty string.
+    """Return torch's known defect in a call of an operator, or ''.
 
     :param name: the call: ``nn.functional.avg_pool2d, transposed, backward``.
     """
@@ -238,7 +238,7 @@ def known_defect(name: str, device: str) -> str:
     )
 
 
-#: Prefixes of the operators whose kernels torch compiles at their first use on a GPU.
+#: The prefixes of the operators whose kernels torch compiles on first use on a GPU.
 COMPILED = (
     *"special. polygamma mvlgamma masked.prod prod nanprod i0 erf lgamma sinc exp2 digamma gcd lcm".split(),
     *"_foreach_erf _foreach_lgamma signal.windows.kaiser".split(),
@@ -246,12 +246,12 @@ COMPILED = (
 
 
 def compiled(name: str) -> bool:
-    """Tell whether an operator takes seconds to compile at its first use."""
+    """Tell whether an operator takes seconds to compile on first use."""
     return name.startswith(COMPILED)
 
 
 def of_module(name: str) -> tuple[float, float]:
-    """Return the bounds of the results and of the gradients of a module, in units.
+    """Return the bounds for a module's results and gradients, in units.
 
     :param name: ``nn.Linear trained (float32)``.
     """
@@ -261,6 +261,6 @@ def of_module(name: str) -> tuple[float, float]:
 
 
 def left_out(name: str) -> str:
-    """Return the reason why an operator or its variant is not compared, or an empty string if it is."""
+    """Return the reason why an operator or its variant is not compared, or '' if it is compared."""
     parts = name.split(".")
     return next((why for count in range(len(parts), 0, -1) if (why := LEFT_OUT.get(".".join(parts[:count])))), "")

@@ -34,29 +34,29 @@ class Misfits(float):
     """An infinite error: some elements have the wrong NaN, infinity or integer. More such elements are a larger error.
 
     :ivar count: the number of such elements among the ``compared``.
-    :ivar rest: the error of the other elements.
+    :ivar other_error: the error of the other elements.
     """
 
     count: int
     compared: int
-    rest: float
+    other_error: float
 
-    def __new__(cls, count: int, compared: int, rest: float = 0.0) -> Misfits:
+    def __new__(cls, count: int, compared: int, other_error: float = 0.0) -> Misfits:
         made = super().__new__(cls, math.inf)
-        made.count, made.compared, made.rest = count, compared, rest
+        made.count, made.compared, made.other_error = count, compared, other_error
         return made
 
     def __gt__(self, other: float) -> bool:
         return self.count > other.count if isinstance(other, Misfits) else super().__gt__(other)
 
     def __truediv__(self, bound: float) -> Misfits:
-        return Misfits(self.count, self.compared, self.rest / bound)
+        return Misfits(self.count, self.compared, self.other_error / bound)
 
 
-def misfits(wrong: torch.Tensor, rest: float = 0.0) -> float:
-    """Return an infinite error if any element is wrong, or else the error ``rest``."""
+def misfits(wrong: torch.Tensor, other_error: float = 0.0) -> float:
+    """Return an infinite error if any element is wrong, or else ``other_error``."""
     count = int(wrong.sum())
-    return Misfits(count, wrong.numel(), rest) if count else rest
+    return Misfits(count, wrong.numel(), other_error) if count else other_error
 
 
 @dataclasses.dataclass
