@@ -69,8 +69,8 @@ class Play:
 
 @dataclass
 class Outcome:
-    """The outcome of a play: Ansible's exit status, its message for each unreachable or failed host, and, by inventory
-    name, the hosts' own names."""
+    """The outcome of a play: Ansible's exit status, its message for each unreachable or failed host, and the hosts' own
+    names by inventory name."""
 
     code: int = 0
     unable: dict[str, str] = field(default_factory=dict)

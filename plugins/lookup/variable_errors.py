@@ -62,7 +62,7 @@ class LookupModule(LookupBase):
     """The lookup; see RETURN."""
 
     def run(self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any) -> list[str]:
-        """Return the errors of the variables, each templated as a role would see it."""
+        """Return the errors in the variables, each templated as a role would see it."""
         accepted, known = options(*terms), variables or {}
         errors = list(misspelt(known, accepted))
         gone = OF_PLAYBOOKS.get(terms[0], {}) if terms else GONE

@@ -267,8 +267,8 @@ def read_pin(text: str, path: str, where: str) -> Pinned:
 class Sources:
     """Resolves the sources of a stack, beginning with those whose trees pin others.
 
-    :param ask: returns the commit of a tag or branch: ``ask_remote``.
-    :param read: returns path and content of a file at a commit: ``ask_file``.
+    :param ask: a function that returns the commit of a tag or branch: ``ask_remote``.
+    :param read: a function that returns the path and content of a file at a commit: ``ask_file``.
     """
 
     def __init__(

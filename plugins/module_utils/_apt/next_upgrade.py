@@ -42,7 +42,7 @@ _SIZE = re.compile(r"([\d.,]+) ([kMGT]?)B")
 _UNIT = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 #: fwupd's states, in the order of their numbers in its JSON output (libfwupd, FwupdUpdateState).
 STATES = ("unknown", "pending", "success", "failed", "needs-reboot", "failed-transient")
-#: Matches the driver's module in modules.dep, compressed or not.
+#: A pattern for the driver's module in modules.dep, compressed or not.
 _DRIVER = re.compile(r"(^|/)nvidia\.ko(\.\w+)?:", re.M)
 
 

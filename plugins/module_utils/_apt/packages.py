@@ -24,7 +24,7 @@ from .request import missing, parse_request
 
 
 def present_versions(packages: Packages) -> dict[str, str]:
-    """Return name -> version of all packages on the disk, including half-configured ones."""
+    """Return the versions of all packages on the disk by name, including half-configured ones."""
     return {**{row["name"]: "" for row in packages.broken}, **packages.versions}
 
 

@@ -16,7 +16,7 @@ import typing as t
 
 from .apt_get import ENVIRONMENT
 
-# Also the size limit for each file that the tool writes.
+# This is also the size limit for each file that the tool writes.
 OUTPUT_LIMIT = 16 * 1024 * 1024
 TIMED_OUT = 124
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Copy this project's code to a directory where it outlives the call that brought it.
+"""Copy this project's code to a directory where it outlives the call that sent it.
 
 Ansible sends a module as an archive that is deleted when the call returns and that other accounts may be unable to
 read. A detached build and the proof's interpreter need their own copy of the entry module and all of its imports.

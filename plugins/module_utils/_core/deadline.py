@@ -30,7 +30,7 @@ class Deadline:
         self._end = time.monotonic() + seconds
 
     def check(self) -> None:
-        """Raise an error if the deadline has passed; cheap enough to call for each file and each name."""
+        """Raise an error if the deadline has passed; this is cheap enough to do for each file and each name."""
         if time.monotonic() > self._end:
             raise TooSlowError(
                 f"{self.subject} could not be read within {self.seconds:g} s.",

@@ -116,7 +116,7 @@ def start(
 def await_start(begun: t.Callable[[], bool], marker: str, account: Account) -> None:
     """Return once the started work has ``begun``, or all of its processes are gone.
 
-    On a busy or emulated host an interpreter takes time to start; a process that has died never will.
+    An interpreter may take a while to start on a busy or emulated host, but a dead process never will.
     """
     patience = time.monotonic() + 2
     while not begun():

@@ -39,7 +39,7 @@ def of_data(data: t.Any) -> str:
 
 
 def text_of(data: t.Any) -> str:
-    """Return the content of a receipt's or manifest's file, always the same for the same data."""
+    """Return the text of a receipt or manifest, which is always the same for the same data."""
     return json.dumps(data, indent=2, sort_keys=True) + "\n"
 
 

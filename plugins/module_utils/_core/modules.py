@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The exit of every module in this collection: with its result, or with one cause and one remedy."""
+"""Exit a module of this collection with its result, or with one cause and one remedy."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if t.TYPE_CHECKING:
     from ansible.module_utils.basic import AnsibleModule
 
 
-#: Points to the file with the proxies. Ansible shows a task's environment with -vvv and ``ps`` shows it on the host, so
-#: it must not contain a proxy's password.
+#: The variable with the path of the file with proxies. Ansible shows a task's environment with -vvv and ``ps`` shows it
+#: on the host, so it must not contain a proxy's password.
 PROXIES_VARIABLE = "SPARKFORGE_PROXIES"
 
 

@@ -44,7 +44,7 @@ def kill_account(uid: int, other: int) -> None:
     tasks. The account itself checks for survivors, because hidepid= or a missing CAP_SYS_PTRACE hides processes of
     other accounts.
 
-    :param other: see :func:`acting`.
+    :param other: see :func:`run_as`.
     :raises SparkforgeError: if this process cannot become that account, or one of its processes does not exit.
     """
 
@@ -66,7 +66,7 @@ def runs_in_container(uid: int, other: int) -> bool:
     Processes started by a package's code can only get their own process namespace inside their own user namespace. If
     root cannot see the processes of other accounts, the account itself looks for them.
 
-    :param other: see :func:`acting`.
+    :param other: see :func:`run_as`.
     """
 
     def namespaces(directory: str) -> list[str]:

@@ -25,7 +25,7 @@ def redact(text: str) -> str:
     return _TOKENS.sub(r"\1…", _CREDENTIALS.sub(r"\1", text))
 
 
-#: The length from which a user name without a password counts as a token; ``git`` does not.
+#: The length from which a user name without a password counts as a token; ``git`` is too short.
 _TOKEN_LENGTH = 16
 
 

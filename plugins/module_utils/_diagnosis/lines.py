@@ -247,7 +247,7 @@ def error_class(raw: str, below: t.Callable[[], str]) -> tuple[int, str]:
     The classes: 4 reports an error; 3 may report one; 2 reports the consequence of another error; 1 reports an error
     only at the end of a log; 0 reports none.
 
-    :param below: returns the line and the lines after it.
+    :param below: a function that returns the line and the lines after it.
     """
     line = parse(raw)
     if line.level in _QUIET or _HARMLESS.search(line.text):

@@ -191,7 +191,7 @@ def blocks(stream: t.BinaryIO, start: int = 0) -> t.Iterator[bytes]:
 
 
 # ---------------------------------------------------------------------------------------------------------------
-# Reading a log once.
+# Read a log once.
 
 # The class of a line that reports an error, and the number of lines that count as the end of a log.
 _STRONG = 4

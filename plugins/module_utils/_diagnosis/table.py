@@ -103,7 +103,7 @@ def explain(text: str, rules: t.Iterable[Rule], **values: str) -> Known | None:
 
     It is meant for the output of one failed tool; for logs use ``scan.diagnose``.
 
-    :param values: replace the groups with the same names.
+    :param values: values that replace the groups with the same names.
     """
     rules = list(rules)
     matches = {rule.name: match for rule in rules if (match := _first_match(rule, text))}
@@ -205,7 +205,7 @@ def _compile(pattern: str) -> t.Pattern[str]:
 
 
 # ---------------------------------------------------------------------------------------------------------------
-# Filling in.
+# Fill in the values.
 
 
 def _first(match: t.Match[str]) -> str:

@@ -145,7 +145,7 @@ class FileSystem:
         """Yield the same as os.walk, sorted by name, without following links and without recursion.
 
         :param top: a directory as this process reaches it; the yielded paths are of the same kind.
-        :param refused: called with the error for each unreadable directory.
+        :param refused: a function to call with the error for each unreadable directory.
         :raises SparkforgeError: if directories are nested too deeply, or a directory has too many names.
         """
         waiting = [(top, 0)]

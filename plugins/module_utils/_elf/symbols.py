@@ -64,7 +64,7 @@ def family(name: bytes) -> str:
 def read(at: At, corrupt: t.Callable[[str], Exception], values: t.Mapping[int, int]) -> Symbols:
     """Read the symbols referenced by a dynamic section.
 
-    :param at: returns a number of bytes from an address, or raises an error if they are not in the file.
+    :param at: a function that returns a number of bytes from an address, or raises an error if the file lacks them.
     :param values: the entries of the dynamic section by tag.
     """
     if not {DT_SYMTAB, DT_STRTAB, DT_STRSZ} <= values.keys():

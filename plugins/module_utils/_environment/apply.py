@@ -77,7 +77,7 @@ class Apply:
         """Execute the plan while holding the lock, and return the plan that was carried out.
 
         :param plan: the plan made before the lock was held.
-        :param make: makes the plan again, because another run may have done the work while this one waited.
+        :param make: a function that makes the plan again, because another run may have done the work meanwhile.
         :raises SparkforgeError: with the host unchanged, except for downloads that a network failure interrupted.
         """
         paths = self.paths

@@ -22,7 +22,7 @@ from . import access, observation, render, tree
 from .identity import Identity, identify
 from .model import Options, Run
 
-#: Compares the host's packages with a receipt and returns (misfits, newer packages), see ``apt_compat``.
+#: A function that compares the host's packages with a receipt: (misfits, newer packages), see ``apt_compat``.
 Misfit = t.Callable[[t.Mapping[str, str]], tuple[list[str], list[str]]]
 
 
@@ -63,8 +63,8 @@ class Plan:
 def plan(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
     """Compare the requested environment with the host.
 
-    :param run: starts an interpreter if its file name does not contain its version; it runs nothing else.
-    :param misfit: compares the host's packages; None skips that.
+    :param run: a function to run an interpreter whose file name does not contain its version, and nothing else.
+    :param misfit: a function that compares the host's packages, or None to skip that.
     :raises SparkforgeError: if the request cannot be fulfilled.
     :raises UndeterminedError: in check mode, if the plan depends on an earlier step that has not run.
     """

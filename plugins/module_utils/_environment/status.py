@@ -34,7 +34,7 @@ class StackStatus:
     """One reading of a host's state.
 
     :param options: the module's options.
-    :param run_command: starts an interpreter if its file name does not contain its version; it runs nothing else.
+    :param run_command: a function to run an interpreter whose file name does not contain its version, and nothing else.
     """
 
     def __init__(self, options: t.Mapping[str, t.Any], run_command: model.Run) -> None:

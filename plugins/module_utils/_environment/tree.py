@@ -83,7 +83,7 @@ def site_packages(environment: str) -> str:
 
 
 def installed_packages(environment: str) -> dict[str, str]:
-    """Return name -> version of every distribution with a ``dist-info`` directory in the environment."""
+    """Return the version of every distribution with a ``dist-info`` directory in the environment, by name."""
     packages: dict[str, str] = {}
     directory = site_packages(environment)
     for entry in sorted(os.listdir(directory)):

@@ -286,7 +286,7 @@ class FabricNetplan:
             )
 
     def _forget(self, rows: Rails, kept: Rails) -> None:
-        """Remove addresses and MTU from interfaces: `netplan apply` ignores interfaces that no file mentions."""
+        """Remove addresses and MTU from interfaces, because `netplan apply` ignores unmentioned interfaces."""
         stay = {(row["interface"], row["address"]) for row in kept}
         ip = self.host.command("ip") or "ip"
         for row in rows:

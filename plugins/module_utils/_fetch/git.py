@@ -28,7 +28,7 @@ LOCK_SECONDS = 6 * 3600.0
 #: The maximum number of submodules of a source, including nested ones; PyTorch has about 70.
 SUBMODULES_LIMIT = 1000
 
-#: The refs of commits whose objects have all arrived: git writes a ref only then.
+#: The refs of commits whose objects have all arrived, because git writes a ref only then.
 _COMPLETE = "refs/sparkforge/commits/"
 COMMIT = re.compile(r"[0-9a-f]{40}")
 

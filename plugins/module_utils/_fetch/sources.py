@@ -6,8 +6,8 @@
 
 Downloads stay in a store that all builds on a host share: a bare repository for each URL, and each archive under its
 sha256. Nothing in the store is downloaded again, so a build whose commit is there needs no network. A git tree is a
-regular checkout in which each submodule has its own ``.git``: builds ask git for their version, and ``git submodule
-update`` in a ``setup.py`` finds nothing to do.
+regular checkout in which each submodule has its own ``.git``, because builds ask git for their version, and ``git
+submodule update`` in a ``setup.py`` finds nothing to do.
 """
 
 from __future__ import annotations

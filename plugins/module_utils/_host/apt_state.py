@@ -232,7 +232,7 @@ class AptState:
         return None
 
     def _holder_by_fcntl(self, file: str) -> int | None:
-        """Ask the kernel, without locking: the holder's process id, -1 if there is none, ``None`` if that fails."""
+        """Return the holder's process id from the kernel, without locking; -1 means none, ``None`` a failed query."""
         try:
             descriptor = os.open(self.host.path(file), os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:

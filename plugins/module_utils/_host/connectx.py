@@ -6,8 +6,8 @@
 
 A Spark's CPU gives a PCIe device at most four lanes, so each QSFP port uses two PCIe links. It appears as two
 interfaces and two RDMA devices, one in PCI domain 0000 and one in 0002, with the same PCI function. Each half carries
-about 100 Gb/s, both together the port's 200 Gb/s. roles/fabric/README.md lists the sources; geerlingguy/sbc-reviews
-issue 92 shows that both halves have the same system image GUID.
+about 100 Gb/s, and both together carry the port's 200 Gb/s. roles/fabric/README.md lists the sources;
+geerlingguy/sbc-reviews issue 92 shows that both halves have the same system image GUID.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _gids(host: Host, port: str) -> list[dict[str, t.Any]]:
         with contextlib.suppress(ValueError):
             mapped = ipaddress.IPv6Address(host.word(f"{port}/gids/{index}")).ipv4_mapped
             if mapped is not None:
-                # Unused table entries return EINVAL for their type, but their address is all zero.
+                # Unused table entries return EINVAL for their type, but their address is all zeros.
                 kind = host.word(f"{port}/gid_attrs/types/{index}")
                 rows.append({"index": index, "address": str(mapped), "type": kind})
     return rows

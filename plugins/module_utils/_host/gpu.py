@@ -149,7 +149,7 @@ class Gpu:
         }
 
     def _cuda_version(self) -> str | None:
-        # Since driver 610 it is printed for the user-mode driver (UMD), and the old field has no number.
+        # Since driver 610 the version is printed for the user-mode driver (UMD), and the old field has no number.
         match = re.search(r"CUDA(?: UMD)? version\s*:\s*(\d+\.\d+)", self._ask("--version"), re.IGNORECASE)
         return match.group(1) if match else None
 

@@ -132,11 +132,11 @@ def kernel_clock_synchronized() -> bool | None:
 class SparkInfo:
     """Observe one host.
 
-    :param host: gives access to the files, commands and system calls of the host.
+    :param host: the interface to the files, commands and system calls of the host.
     :param offers: package names whose available versions are requested; together they cost one subprocess.
     :param controller_epoch: the controller's seconds since 1970, for the difference between the clocks.
     :param root: the directory of all the collection's files.
-    :param synchronized: asks the kernel whether the clock is synchronized.
+    :param synchronized: a function that asks the kernel whether the clock is synchronized.
     """
 
     def __init__(

@@ -41,10 +41,10 @@ class Host:
     """Read-only access to a host.
 
     :param root: the directory that contains the host's ``/``; ``/`` itself for the live host.
-    :param run: runs an argument list; the default runs nothing, as required for a recorded host.
+    :param run: a function that runs an argument list; by default nothing is run, as a recorded host requires.
     :param statvfs: :func:`os.statvfs` or a replacement, called with the host's own path.
     :param uname: the kernel's release and the machine, or ``None`` for the live ones.
-    :param clock: returns seconds since 1970.
+    :param clock: a function that returns the seconds since 1970.
     """
 
     def __init__(

@@ -64,7 +64,7 @@ RELEASE = r'^(DGX_(?:NAME|PRETTY_NAME|SWBUILD_VERSION|OTA_VERSION|PLATFORM))="?(
 MEMORY = "MemTotal MemFree MemAvailable Cached SwapTotal SwapFree CmaTotal CmaFree HugePages_Total Committed_AS".split()
 
 Report = t.Mapping[str, t.Any]
-#: Last returns the host's last report; Prove proves the torch of an interpreter, in a directory, on some GPUs.
+#: Last returns the host's last report; Prove proves an interpreter's torch, in a directory and on some GPUs.
 Last = t.Callable[[Host], t.Optional[Report]]
 Prove = t.Callable[[str, str, t.Sequence[t.Mapping[str, t.Any]]], Report]
 
@@ -73,10 +73,10 @@ class Recorder:
     """Record one host.
 
     :param packages: the apt packages that a run requests, by method.
-    :param last: returns the report of a host's last proof.
+    :param last: a function that returns the report of a host's last proof.
     :param python: the interpreter for the GPU load and the proof; defaults to the first one with torch.
     :param system: the path of the host's ``/``.
-    :param command: runs an argument list within a number of seconds.
+    :param command: a function that runs an argument list within a number of seconds.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Recorder:
     def record(self, prove: Prove | None = None) -> dict[str, t.Any]:
         """Return the redacted record: an observation by ``spark_info``, and everything else under ``record``.
 
-        :param prove: proves the host's torch and replaces the report of its last proof.
+        :param prove: a function that proves the host's torch; its report replaces that of the last proof.
         """
         began = time.monotonic()
         observation = SparkInfo(self.host).observe()

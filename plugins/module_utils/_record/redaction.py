@@ -73,7 +73,7 @@ _OF_A_NAME = re.compile(r"(?<![\d.])(\d\.\d{1,2}\.\d-\d{1,4}|\d{3}\.\d{2,3}(\.\d
 _DAY = r"20\d\d-[01]\d-[0-3]\d(?![-_ ]?\d)"
 _GROUPS = re.compile(rf"(?<!\d)(?!{_DAY})\d+(?:[-_ ]\d+){{2,}}(?![\dA-Za-z])")
 _FEW_DIGITS = 6
-# Library versions such as 10.4.0.35-1. Only CUDA's libraries have four numbers without a revision, the first small.
+# Library versions such as 10.4.0.35-1. Only CUDA's libraries have four numbers without a revision, the first one small.
 _QUAD = re.compile(r"(?<![\d.])(\d{1,3})(?:\.\d{1,3}){3}(?![\d.])(?!-\d)")
 _HIGHEST_QUAD = 15
 _REDACTED = re.compile(r"redacted-\d{1,4}(\.invalid)?")
@@ -361,7 +361,7 @@ RULES = _table(
 
 
 def redacted(record: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    """Return a record, or just an observation by ``spark_info``, without anything that identifies host or owner.
+    """Return a record, or just a ``spark_info`` observation, without anything that identifies the host or its owner.
 
     Redacting a redacted record again changes nothing.
     """

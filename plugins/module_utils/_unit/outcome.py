@@ -19,7 +19,7 @@ from .._core.errors import SparkforgeError
 from .._wheel.wheel import wheels_in
 from . import model, receipt as sealing, state_file
 
-#: A file system with fewer free bytes than this is full: a file of a few blocks does not fit.
+#: A file system with fewer free bytes than this counts as full, because a file of a few blocks does not fit.
 _NO_ROOM = 64 << 10
 _STATES = {"succeeded": "built", "failed": "failed", "stopped": "stopped"}
 

@@ -5,7 +5,7 @@
 """The host's compilers and build tools, and the facts about them that identify a build.
 
 A fingerprint includes only the part of a version that changes the artefact: the major version of a C compiler, the
-minor version of nvcc, CMake and Ninja, the ABI of Python. The rest is reported; a rebuild can be requested.
+minor version of nvcc, CMake and Ninja, and the ABI of Python. The rest is reported; a rebuild can be requested.
 """
 
 # This is independent of AnsibleModule, so that its caller can be tested without one.

@@ -76,7 +76,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
 
 
 def keep(patterns: t.Sequence[str]) -> str:
-    """Return apt's configuration that keeps autoremove away from the vendor's packages."""
+    """Return the apt configuration that keeps autoremove away from the vendor's packages."""
     lines = "".join(f'  "{pattern}";\n' for pattern in patterns)
     return (
         "// Written by sparkforge.dgx_spark: autoremove leaves the vendor's packages alone.\n"

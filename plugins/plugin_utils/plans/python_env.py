@@ -92,7 +92,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
 
 
 def replaces_newer(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> dict[str, str] | None:
-    """Return why the default stack must not replace an environment's newer PyTorch; None if it may.
+    """Return why the default stack must not replace an environment's newer PyTorch, or None if it may.
 
     A stack that the user chose for the host may do so. ``python_env_requirements`` do not come from the stack.
     """

@@ -14,7 +14,7 @@ from ...module_utils._diagnosis import scan
 from ...module_utils._serving.weights import NAME
 from . import Plan
 
-#: A path that may stand within quotes in a unit file: a bind mount's path has no escapes (systemd.exec(5)).
+#: A path that may occur within quotes in a unit file: a bind mount's path has no escapes (systemd.exec(5)).
 _PATH = re.compile(r'/[^\x00-\x1f\x7f"\\]*')
 _DEVICE = re.compile(r"(char-|block-|/dev/)[\w*?./-]+", re.ASCII)
 _MEMORY = re.compile(r"[0-9]+[KMGT%]?|infinity")

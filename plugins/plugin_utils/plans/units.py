@@ -57,7 +57,7 @@ def units(
     """Return the options of every named unit; an option that no layer sets is empty, or None if empty has a meaning.
 
     :param layers: mappings from unit names to options; the name ``*`` stands for every unit.
-    :param platform: selects among ``requirements`` that are listed by platform: ``cp312-linux-aarch64``.
+    :param platform: the platform for ``requirements`` that are listed by platform: ``cp312-linux-aarch64``.
     :param built: previously built units, by name, each with its ``fingerprint``; units that depend on one of them get
         that fingerprint, so that check mode can follow a chain that is not built yet.
     :raises SparkforgeError: for a unit that no layer mentions, that has no source, with an unknown key, or with an

@@ -49,7 +49,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     }  # fmt: skip
     site["content"] = _render("site.conf.j2", variables)
     missing = packages(["nginx", *(["openssl"] if password else [])], observation)
-    # The salt is the same each time, so that a password gives the same line; it differs between hosts.
+    # The salt is the same each time, so that a password always gives the same line, but it differs between hosts.
     salt = hashlib.sha256(f"{settings['inventory_hostname']}{username}".encode()).hexdigest()[:16]
     tls, htpasswd = f"{directory}/tls.pem", f"{directory}/htpasswd"
     observed = (settings.get("__wheelhouse_observed") or {}).get("stdout")

@@ -111,8 +111,8 @@ def find_manifest(
 ) -> Found:
     """Look for a manifest in each place in order, and report the answers.
 
-    :param ask_builder: returns the content of a file in the builder's wheelhouse, or None if it does not exist;
-        raises OSError with a message if the builder cannot be queried.
+    :param ask_builder: a function that returns the content of a file in the builder's wheelhouse, or None if it does
+        not exist; it raises OSError with a message if the builder cannot be queried.
     :param allow_older: whether to accept a manifest that is older than the cached one.
     :raises SparkforgeError: if a place has a file that is not a manifest, or a manifest that is for another stack or
         too old.

@@ -18,7 +18,7 @@ from ....module_utils._core.verdict import FAIL, FORMAT, NO_REPORT, PROVEN, UNPR
 from . import REQUIREMENTS, Report, count_words
 from .form import report_problems
 
-#: Names of the merged files and of the forecast (``update/forecast.py``), which are not allowed for a host's files.
+#: Names of the merged files and of the forecast (``tools/forecast``), which are not allowed for a host's files.
 FLEET, INDEX, FORECAST = "fleet", "index", "forecast"
 #: The suffix before the extension of every file that a run with --check writes.
 CHECKED = ".check"
@@ -158,7 +158,7 @@ def unmet(row: t.Mapping[str, t.Any], require: str) -> str:
     if require not in REQUIREMENTS:
         raise ValueError(require)
     verdict = row["verdict"]
-    # The run did not finish its work, whatever the verdict of the proof.
+    # The run did not finish its work, regardless of the proof's verdict.
     if row["stopped"]:
         return sanitize.text(f"{row['host']} {row['stopped']}.")
     if require == "none" or verdict == PROVEN or (verdict == UNPROVEN and require == UNPROVEN):
