@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A campaign: faults that proof/tests/drawn draws by a seed, and the share of them that the proof detects.
+"""A campaign: faults that proof/tests/drawn draws from a seed, and the share of them that the proof detects.
 
-`python -m benchmarks.proof --mutate N` runs it; benchmarks/mutation.py describes how a fault is judged. Each result
-is a line of JSON in a file, from which a second run continues.
+`python -m benchmarks.proof --mutate N` runs it; benchmarks/mutation.py describes how a fault is judged. Each result is
+a line of JSON in a file, from which a later run continues.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pathlib import Path
 from sparkforge_proof import catalogue, settings, verdict
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-#: Checks that do not run for a mutant by default, because they take minutes or do not test an operator's numbers. A
+#: Checks that by default do not run on a mutant, because they take minutes or do not test an operator's results. A
 #: fault that only these checks would detect counts as missed.
 NOT_RUN = (
     "*compilation.*",
@@ -41,11 +41,11 @@ NOT_RUN = (
     "*sizes.elements",
     "movement.large",
 )
-#: Families whose checks are each traced in a separate process, and first.
+#: Families whose checks are each traced in a separate process, before all others.
 LONG = ("survey", "training", "movement")
-#: One in this many runs is without a fault.
+#: One in this many runs has no fault.
 SOUND_EVERY = 20
-#: The quantile for a confidence interval of 95 per cent.
+#: The quantile for a 95 % confidence interval.
 Z = 1.959964
 
 Row = t.Mapping[str, t.Any]
@@ -53,7 +53,7 @@ Row = t.Mapping[str, t.Any]
 
 @dataclasses.dataclass(frozen=True)
 class Share:
-    """A number of caught faults out of a total, with Wilson's interval."""
+    """The number of caught faults out of a total, with Wilson's interval."""
 
     caught: int
     total: int
@@ -80,11 +80,11 @@ class Campaign:
 
     :ivar python: an environment's interpreter.
     :ivar device: ``cpu`` or ``cuda``.
-    :ivar out: the results file, a line of JSON per mutant.
+    :ivar checks: patterns of the checks to run; if empty, all except ``NOT_RUN``.
     :ivar checks: patterns of the checks to run; if empty, all but ``NOT_RUN``.
     :ivar seconds: the time after which no further mutant is started.
-    :ivar survey: seconds for each format of the survey.
-    :ivar gpus: the number of GPUs, which the workers share.
+    :ivar gpus: the number of GPUs shared by the workers.
+    :ivar kinds: the kinds of device for which to judge, see :func:`verdict.judge`; if empty, each failure counts.
     :ivar kinds: the kinds of device to judge for, see :func:`verdict.judge`; if empty, each failure counts.
     """
 
@@ -101,7 +101,7 @@ class Campaign:
     kinds: tuple[str, ...] = ()
 
     def names(self) -> list[str]:
-        """Return the checks to run."""
+        """Return the names of the checks to run."""
         return [
             name
             for name, entry in catalogue.CHECKS.items()
@@ -112,7 +112,7 @@ class Campaign:
 
 
 def run(campaign: Campaign, say: t.Callable[[str], None]) -> list[dict[str, t.Any]]:
-    """Plant the mutants that are not in the results file yet; return the rows of all."""
+    """Plant the mutants that are not yet in the results file; return the rows of all."""
     with tempfile.TemporaryDirectory(prefix="campaign-") as directory:
         known = _traced(campaign, Path(directory), say)
         done = {row["number"] for row in rows_of(campaign.out) if row["seed"] == campaign.seed}
@@ -126,7 +126,8 @@ def run(campaign: Campaign, say: t.Callable[[str], None]) -> list[dict[str, t.An
 
 
 def _traced(campaign: Campaign, directory: Path, say: t.Callable[[str], None]) -> Path:
-    """Return the file with the operators that each check calls; create it with runs without faults if missing."""
+    """Return the file with the operators that each check calls; if it is missing, create it from runs without
+    faults."""
     path = campaign.out.with_suffix(".calls.json")
     if path.exists():
         return path
@@ -147,7 +148,8 @@ def _traced(campaign: Campaign, directory: Path, say: t.Callable[[str], None]) -
         traces["off"] += part_traces.get("off", [])
         traces.update({key: part_traces[key] for key in ("operators", "others")})
     for name in traces["failed"]:
-        # Its failure with a mutant proves nothing. In a survey only the operator fails, and it is left out already.
+        # A check that fails without a fault proves nothing when it fails on a mutant. In a survey only the operator
+        # fails, and that has already been left out.
         if isinstance(traces["calls"].get(name), list):
             del traces["calls"][name]
     path.write_text(json.dumps(traces))
@@ -157,7 +159,7 @@ def _traced(campaign: Campaign, directory: Path, say: t.Callable[[str], None]) -
 
 
 def _work(campaign: Campaign, directory: Path, jobs: t.Sequence[t.Mapping[str, t.Any]]) -> None:
-    """Run a worker for each job, at most as many in parallel as the campaign has workers, and wait for them."""
+    """Run a worker for each job, with at most the campaign's number of workers in parallel, and wait for them."""
     running: list[subprocess.Popen[bytes]] = []
 
     def work(number: int) -> int:
@@ -223,7 +225,7 @@ def rows_of(path: Path) -> list[dict[str, t.Any]]:
 
 
 def report(rows: t.Sequence[Row]) -> str:
-    """Return the figures as text: shares with their intervals of 95 per cent, by class, defect and condition."""
+    """Return the figures as text: shares with their 95 % confidence intervals, by class, defect and condition."""
     sound = [row for row in rows if not row["defect"]]
     planted = [row for row in rows if row["defect"]]
     lost = [row for row in planted if "error" in row]
@@ -275,7 +277,7 @@ def _share(rows: t.Sequence[Row]) -> Share:
 
 
 def _by_full(rows: t.Sequence[Row]) -> Share | str:
-    """Return the share that ``--full`` catches; it runs for the faults that a default run missed."""
+    """Return the share that ``--full`` catches of the faults that a default run missed."""
     if any(not row["caught"] and "full" not in row for row in rows):
         return "not asked of each"
     return Share(sum(bool(row["caught"] or row["full"]["caught"]) for row in rows), len(rows))

@@ -2,15 +2,15 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The cost of the engine compared with the plain build:
-`python -m benchmarks.engine [--runs N] [--parts PART] [--json FILE]`.
+"""The cost of the engine compared with a plain build: `python -m benchmarks.engine [--runs N] [--parts PART] [--json
+FILE]`.
 
-A tree with PyTorch's shape is built by hand and by source_build, with enough code to take some minutes. After that come
-a run with the same inputs, a flag that affects one file with a warm ccache, and a build that is killed half-way and
-resumed.
+A tree structured like PyTorch is built by hand and with source_build, with enough code to take some minutes. Then come
+a run with the same inputs, a build with a flag that affects one file and a warm ccache, and a build that is killed
+halfway and resumed.
 
-The exit status is nonzero only if a run failed or the same inputs changed something; a figure that misses its goal is
-printed as such and is not a failure, since it depends on the machine.
+The exit status is nonzero only if a run failed or if the same inputs led to a change. A figure that misses its goal is
+printed as such but is not a failure, because it depends on the machine.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ from benchmarks.noop import BenchmarkError, ansible_core, changed_tasks
 from tests import upstream
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-#: The maximum of additional wall time compared with building by hand.
+#: The maximum additional wall time compared with building by hand.
 OVERHEAD_GOAL = 0.03
-#: The maximum number of remote module calls, and of compilations, if nothing changed.
+#: The maximum number of remote module calls, and of compilations, if nothing has changed.
 CALLS_BOUND, TOOLS_BOUND = 1, 0
-#: The maximum share of a cold build's time for a flag that affects one file, with a warm ccache.
+#: The maximum share of a cold build's time for a build with a flag that affects one file and a warm ccache.
 WARM_GOAL = 0.15
 #: The maximum CPU work relative to an uninterrupted build.
 WORK_GOAL = 1.05
-#: The maximum share of one core while a build is followed.
+#: The maximum share of a core used while a build is followed.
 HOST_GOAL, CONTROLLER_GOAL = 0.02, 0.02
 
-#: The interpreter for the modules and the unit; it needs headers (python3-dev).
+#: The interpreter for the modules and the unit; it needs its headers (python3-dev).
 PYTHON = "/usr/bin/python3"
 TAG = "v2.9.1"
 REQUIREMENTS = ["setuptools==79.0.1", "packaging==26.3", "pyyaml==6.0.3", "typing-extensions==4.16.0"]
@@ -68,7 +68,7 @@ FLAG = {"USE_FLASH_ATTENTION": "0"}
 _SHORT_RUNS = 3
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 
-#: The commands that a person would run instead of source_build.
+#: The commands that a user would run instead of source_build.
 BY_HAND = """set -euo pipefail
 mark() { echo "$1 $EPOCHREALTIME" >> marks; }
 mark fetch
@@ -88,7 +88,7 @@ _TOOL = """#!/bin/sh
 case " $* " in *" -c "*) echo compile;; *) echo other;; esac >> {record}
 exec {real} "$@"
 """
-# The interpreter of Ansible's modules. It uses bash, whose `times` has milliseconds.
+# The interpreter for Ansible's modules. It uses bash, whose `times` has a resolution of milliseconds.
 _INTERPRETER = """#!/bin/bash
 export LC_ALL=C
 {python} "$@"
@@ -101,7 +101,7 @@ _TIMES = re.compile(r"(\d+)m([\d.]+)s (\d+)m([\d.]+)s")
 
 @dataclasses.dataclass(frozen=True)
 class Following:
-    """CPU time, as a share of one core, while the compilers run."""
+    """CPU time while the compilers run, as a share of one core."""
 
     seconds: float
     controller: float
@@ -116,7 +116,8 @@ class Following:
 
 @dataclasses.dataclass(frozen=True)
 class Cold:
-    """A cold build each way. Wall times and CPU work are in seconds; ``None`` if not measurable here."""
+    """A cold build each way. Wall times and CPU work are in seconds, or ``None`` if they cannot be measured on this
+    machine."""
 
     hand: float
     ours: float
@@ -140,7 +141,7 @@ class Later:
     again_changed: int
     again_calls: int
     again_tools: int
-    #: A cold build that fills ccache, the build after it, and the number of compilers that the second one started.
+    #: The cold build that fills ccache, the build after it, and the number of compilers that the second one started.
     filled: float | None
     warm: float | None
     warm_compilations: int | None
@@ -154,7 +155,7 @@ class Result:
     """All rounds, with the machine and the build settings."""
 
     colds: tuple[Cold, ...]
-    #: Empty if only cold builds were requested.
+    #: It is empty if only cold builds were requested.
     laters: tuple[Later, ...]
     ansible_core: str
     jobs: int
@@ -167,7 +168,7 @@ class Result:
         return statistics.median(map(value, self.colds))
 
     def later(self, value: Callable[[Later], float | tuple[float, ...] | None]) -> float | None:
-        """Return the median of all samples of a figure over the rounds that have it."""
+        """Return the median of a figure's samples over all rounds that have it."""
         samples: list[float] = []
         for figure in map(value, self.laters):
             samples += figure if isinstance(figure, tuple) else [] if figure is None else [figure]
@@ -183,7 +184,8 @@ class Result:
 
     @property
     def warm_ratio(self) -> float | None:
-        """Return a warm build's time relative to a cold one without ccache, which is faster than one that fills it."""
+        """Return a warm build's time relative to a cold build without ccache, which is faster than one that fills
+        it."""
         return _ratio(self.later(lambda figures: figures.warm), self.cold(lambda figures: figures.ours))
 
     @property
@@ -191,15 +193,15 @@ class Result:
         return _ratio(self.later(lambda figures: figures.resumed_work), self.cold(lambda figures: figures.our_work))
 
     def phases(self, *names: str) -> float:
-        """Return the total seconds of our phases with these names."""
+        """Return the total seconds of the engine's phases with these names."""
         return self.cold(lambda build: sum(build.our_phases[name] for name in names))
 
     def step_by_hand(self, name: str) -> float:
-        """Return the seconds of a step of the script."""
+        """Return the seconds taken by one step of the script."""
         return self.cold(lambda build: build.hand_phases[name])
 
     def followed(self, value: Callable[[Following], float]) -> float | None:
-        """Return the median share of a core while a build was followed; None if the build was too short."""
+        """Return the median share of a core used while a build was followed, or None if the build was too short."""
         samples = [value(build.followed) for build in self.colds if build.followed]
         return statistics.median(samples) if samples else None
 
@@ -208,7 +210,7 @@ class Result:
         return self.later(lambda run: value(run.unfollowed) if run.unfollowed else None)
 
     def goals(self) -> dict[str, tuple[float | None, float]]:
-        """Return each figure that has a goal, with the goal, which it must not exceed."""
+        """Return each figure that has a goal, with that goal, which is an upper limit."""
         return {
             "overhead": (self.overhead, OVERHEAD_GOAL),
             "again_calls": (max((run.again_calls for run in self.laters), default=None), CALLS_BOUND),
@@ -228,7 +230,7 @@ def _ratio(figure: float | None, beside: float | None) -> float | None:
 
 
 def judged(figure: float | None, goal: float) -> str:
-    """Return in words whether a figure meets its goal."""
+    """Return a sentence on whether a figure meets its goal."""
     return "not measured" if figure is None else "met" if figure <= goal else "missed"
 
 
@@ -342,7 +344,7 @@ def as_json(result: Result) -> dict[str, t.Any]:
 
 @dataclasses.dataclass(frozen=True)
 class Sample:
-    """The CPU seconds used up to a moment, without the compilers'."""
+    """The CPU seconds used up to a given moment, excluding the compilers'."""
 
     at: float
     controller: float
@@ -351,7 +353,7 @@ class Sample:
 
 
 def following(samples: t.Sequence[Sample]) -> Following | None:
-    """Return the CPU time between the first and the last sample, or None with fewer than two samples."""
+    """Return the CPU time between the first and the last sample, or None if there are fewer than two."""
     if len(samples) < 2:
         return None
     first, last = samples[0], samples[-1]
@@ -365,7 +367,7 @@ def following(samples: t.Sequence[Sample]) -> Following | None:
 
 
 def read_calls(text: str) -> dict[int, float]:
-    """Return the CPU seconds of each finished module call, by process id, from the interpreter's record."""
+    """Return the CPU seconds of each completed module call, by process id, from the interpreter's record."""
     calls: dict[int, float] = {}
     for part in text.split("call ")[1:]:
         pid, _newline, rest = part.partition("\n")
@@ -377,18 +379,18 @@ def read_calls(text: str) -> dict[int, float]:
 
 
 def phases_by_hand(text: str) -> dict[str, float]:
-    """Return the seconds of each step of the script, from the times at which the steps began."""
+    """Return the seconds of each step of the script, computed from the times at which the steps began."""
     marks = [(name, float(at)) for name, at in (line.split() for line in text.splitlines())]
     return {name: later - at for (name, at), (_next, later) in zip(marks, marks[1:], strict=False)}
 
 
 class Watch:
-    """Observes a running build: keeps a sample per second of the phase build, and decides when to kill it.
+    """Observes a running build: takes a sample per second during the phase build, and decides when to kill it.
 
     :param root: the build's root.
     :param interpreter: the interpreter that Ansible starts on the host.
     :param calls: the file in which the interpreter records its calls.
-    :param kill_at: the share of ninja's steps after which everything is killed; None for an undisturbed build.
+    :param kill_at: the share of ninja's steps after which everything is killed, or None for an undisturbed build.
     """
 
     def __init__(self, root: Path, interpreter: Path, calls: Path, kill_at: float | None = None) -> None:
@@ -431,7 +433,7 @@ class Watch:
             arguments = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
         except OSError:
             return False
-        # The command line is bash, followed by the script that it runs.
+        # The command line starts with bash, followed by the script that it runs.
         return self._interpreter in arguments[:2]
 
 
@@ -445,7 +447,7 @@ def newest_state(root: Path) -> dict[str, t.Any]:
 
 
 class Bench:
-    """A directory with all inputs, and both ways to build them."""
+    """A directory with all inputs, and the two ways to build them."""
 
     def __init__(self, folder: Path, jobs: int, weight: int) -> None:
         self.folder = folder
@@ -463,7 +465,7 @@ class Bench:
         self._number = 0
 
     def prepare(self) -> None:
-        """Fetch the build's requirements, so that no network is timed, and install the wrappers.
+        """Fetch the build's requirements, so that the timing excludes the network, and install the wrappers.
 
         :raises BenchmarkError: if a tool or a requirement is missing.
         """
@@ -485,7 +487,7 @@ class Bench:
         (self.folder / "inventory").write_text(f"localhost ansible_python_interpreter={self.interpreter}\n")
 
     def by_hand(self, folder: Path, weight: int | None = None) -> process.Ended:
-        """Build in ``folder`` by hand."""
+        """Build by hand in ``folder``."""
         folder.mkdir(parents=True)
         environment = {
             **OPTIONS,
@@ -569,7 +571,7 @@ class Bench:
         return Watch(folder / "root", self.interpreter, self.calls, kill_at)
 
     def started(self) -> list[str]:
-        """Return the name of each compiler and build tool that was started since the last call."""
+        """Return the names of the compilers and build tools started since the last call."""
         tools = self.record.read_text().split() if self.record.exists() else []
         self.record.unlink(missing_ok=True)
         return tools
@@ -607,7 +609,7 @@ class Bench:
 
 
 def measure(bench: Bench, runs: int, later: bool = True) -> tuple[tuple[Cold, ...], tuple[Later, ...]]:
-    """Build each way, ``runs`` times.
+    """Build each way ``runs`` times.
 
     :param later: also measure the runs after a cold build.
     :raises BenchmarkError: if a build fails.
@@ -622,7 +624,7 @@ def measure(bench: Bench, runs: int, later: bool = True) -> tuple[tuple[Cold, ..
         folder = bench.folder / f"round-{number}"
         _say(f"round {number} of {runs}")
         figures: dict[str, t.Any] = {}
-        # The sides alternate, because a machine's speed drifts.
+        # Alternate between the two ways, because a machine's speed drifts.
         for side in ("hand", "ours") if number % 2 else ("ours", "hand"):
             figures.update(_cold_by_hand(bench, folder / "hand") if side == "hand" else _cold(bench, folder / "ours"))
         colds.append(Cold(**figures))
@@ -763,7 +765,8 @@ def _say(text: str) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Measure in a temporary directory, print, and in any case kill all processes and remove all files of this run."""
+    """Measure in a temporary directory and print the result; in any case, kill all of this run's processes and remove
+    its files."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.engine",
         description="What the engine costs beside the build, each figure beside its comparison.",

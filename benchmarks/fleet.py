@@ -2,15 +2,15 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The cost of a fleet for its controller: `python -m benchmarks.fleet [--sizes …] [--parts …] [--json FILE]`.
+"""The cost of a fleet to its controller: `python -m benchmarks.fleet [--sizes …] [--parts …] [--json FILE]`.
 
-cost: one host is provisioned by site.yml, another one by baseline/site.yml; copies of them are converged again, 1 to 64
-of ours and 16 of the baseline's, and the controller's CPU time is read from the kernel.
+cost: site.yml provisions one host, and baseline/site.yml another; then copies of them are converged again, 1 to 64 of
+the first and 16 of the second, and the controller's CPU time is read from the kernel.
 
-rollout: 16 hosts get a stack with one new unit. The compiling hosts and the traffic through the controller are
-recorded; then all hosts go back to the previous stack.
+rollout: 16 hosts get a stack with one new unit. The benchmark records which hosts compile and how much data goes
+through the controller; then all hosts are rolled back to the previous stack.
 
-The exit status is nonzero only if a run failed or a converged run changed something: a missed goal is only printed.
+The exit status is nonzero only if a run failed or a converged run changed something; a missed goal is only printed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ SIZES = (1, 2, 4, 8, 16, 32, 64)
 #: The number of hosts at which both sides are compared.
 HOSTS = 16
 BASELINE_GOAL = 4.0
-#: The largest exponent that counts as linear growth (1) with noise.
+#: The maximum exponent that still counts as linear growth (1), allowing for noise.
 GROWTH_GOAL = 1.05
 ROLLBACK_GOAL = 2.0
 #: The fleet sizes in the last table.
@@ -55,7 +55,7 @@ PLANNED = (10, 100, 1000)
 PARTS = ("cost", "rollout")
 #: The number of containers to start at a time, as in lab/bench.py.
 STARTERS = 4
-#: Connections stay open until the benchmark closes them, because their traffic is counted at the end.
+#: Connections remain open until the benchmark closes them, because their traffic is counted at the end.
 SSH = "-o ControlMaster=auto -o ControlPersist=3600s -o ServerAliveInterval=30"
 
 _RECAP = re.compile(r"^(\S+)\s+: ok=(\d+)\s+changed=(\d+)\s+unreachable=(\d+)\s+failed=(\d+)", re.MULTILINE)
@@ -63,7 +63,7 @@ _RECAP = re.compile(r"^(\S+)\s+: ok=(\d+)\s+changed=(\d+)\s+unreachable=(\d+)\s+
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """A converged run. Times in seconds; ``cpu`` is the controller's: Ansible, its workers, ssh."""
+    """A converged run. Times are in seconds; ``cpu`` is the controller's: Ansible, its workers, and ssh."""
 
     hosts: int
     forks: int
@@ -86,13 +86,13 @@ class Rollout:
     seconds: float
     #: Unit -> the number of hosts that compiled it.
     compiles: dict[str, int]
-    #: The size in bytes of the stack's wheels that each host has installed.
+    #: The size in bytes of the stack's wheels that each host installed.
     wheel_bytes: int
-    #: The size in bytes of the controller's wheel cache afterwards.
+    #: The size in bytes of the controller's wheel cache after the rollout.
     cached_bytes: int
-    #: The bytes that ssh sent to the hosts, including modules.
+    #: The number of bytes that ssh sent to the hosts, including modules.
     ssh_bytes: int
-    #: Host -> seconds of the call that switched it back.
+    #: Host -> seconds taken by the call that switched it back.
     rollback: dict[str, float] = dataclasses.field(default_factory=dict)
 
 
@@ -109,18 +109,18 @@ class Result:
     rollout: Rollout | None = None
 
     def at(self, hosts: int) -> Run | None:
-        """Return our run with this number of hosts."""
+        """Return the collection's run with this number of hosts."""
         return next((run for run in self.ours if run.hosts == hosts), None)
 
     @property
     def ratio(self) -> float | None:
-        """Return the baseline's controller CPU time relative to ours, for the same number of hosts."""
+        """Return the baseline's controller CPU time relative to the collection's, for the same number of hosts."""
         same = self.at(self.baseline.hosts) if self.baseline else None
         return self.baseline.cpu / same.cpu if self.baseline and same else None
 
 
 def line(points: t.Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Return intercept and slope of the best-fitting line (least squares)."""
+    """Return the intercept and slope of the least-squares line."""
     if len(points) < 2:
         return (0.0, points[0][1] / points[0][0]) if points else (0.0, 0.0)
     x_mean = sum(x for x, _y in points) / len(points)
@@ -131,15 +131,16 @@ def line(points: t.Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 def exponent(points: t.Sequence[tuple[float, float]]) -> float | None:
-    """Return the power of x with which y grows: 1 if twice the hosts cost twice as much. None with fewer than two x."""
+    """Return the power of x with which y grows: 1 if twice the hosts cost twice as much, or None for fewer than two
+    values of x."""
     logs = [(math.log(x), math.log(y)) for x, y in points if x > 0 and y > 0]
     return line(logs)[1] if len({x for x, _y in logs}) > 1 else None
 
 
 def changed_tasks(output: str, hosts: int) -> int:
-    """Return the number of changed tasks, from the recap of a run.
+    """Return the number of changed tasks from a run's recap.
 
-    :raises BenchmarkError: if a host failed, was unreachable or is not in the recap.
+    :raises BenchmarkError: if a host failed, was unreachable, or is missing from the recap.
     """
     rows = _RECAP.findall(output)
     bad = [row[0] for row in rows if int(row[3]) or int(row[4])]
@@ -149,7 +150,7 @@ def changed_tasks(output: str, hosts: int) -> int:
 
 
 def markdown(rows: t.Sequence[t.Sequence[object]]) -> str:
-    """Return a table in Markdown; the first row is its head."""
+    """Return a table in Markdown; the first row is the header."""
     cells = [[str(cell) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
     lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in cells]
@@ -190,7 +191,7 @@ def report(result: Result) -> str:
 
 
 def _goals(result: Result) -> t.Iterator[t.Sequence[object]]:
-    """Yield name, figure, goal and whether it was met."""
+    """Yield each figure's name, value and goal, and whether the goal was met."""
 
     def judged(good: bool) -> str:
         return "met" if good else "missed"
@@ -198,7 +199,7 @@ def _goals(result: Result) -> t.Iterator[t.Sequence[object]]:
     if result.baseline and (ratio := result.ratio):
         name = f"controller CPU, baseline / ours, {result.baseline.hosts} hosts"
         yield name, f"{ratio:.1f}", f"{BASELINE_GOAL:g} at least", judged(ratio >= BASELINE_GOAL)
-    # Below 4 hosts, Ansible's own start dominates.
+    # Below 4 hosts, Ansible's own start-up time dominates.
     for name, points in (
         ("growth of controller CPU: hosts to the power of", [(run.hosts, run.cpu) for run in result.ours]),
         ("growth of wall time: hosts to the power of", [(run.hosts, run.wall) for run in result.ours]),
@@ -213,7 +214,7 @@ def _goals(result: Result) -> t.Iterator[t.Sequence[object]]:
             f"wheels through the controller ({rollout.wheel_bytes / 1e6:.0f} MB for each of {rollout.hosts} hosts)",
             f"{rollout.cached_bytes} bytes", "0", judged(rollout.cached_bytes == 0),
         )  # fmt: skip
-        # If it included a wheel per host, it would exceed the size of all other data.
+        # If the traffic included a wheel for each host, it would exceed all other data.
         carried = rollout.ssh_bytes / rollout.hosts
         yield (
             "all that ssh carried to a host, modules included", f"{carried / 1e6:.1f} MB", "less than a wheel",
@@ -231,10 +232,11 @@ def _duration(seconds: float) -> str:
 
 
 class Controller:
-    """Runs Ansible as a person does, and measures the controller's cost."""
+    """Runs Ansible as a user would, and measures the controller's cost."""
 
     def __init__(self, inventory: Path, sockets: Path, folder: Path) -> None:
-        """:param inventory: the file. :param sockets: of the connections. :param folder: for reports and output."""
+        """:param inventory: the file. :param sockets: the directory for the connections' sockets. :param folder: the
+        directory for reports and output."""
         self.inventory = inventory
         self._sockets = sockets
         self._folder = folder
@@ -248,7 +250,7 @@ class Controller:
         }
 
     def play(self, playbook: str | Path, hosts: t.Sequence[str], *arguments: str, **variables: object) -> Run:
-        """Run a playbook against hosts.
+        """Run a playbook on hosts.
 
         :raises BenchmarkError: if it fails on any of them.
         """
@@ -259,11 +261,12 @@ class Controller:
         return dataclasses.replace(run, hosts=len(hosts), changed=changed_tasks(output, len(hosts)))
 
     def ping(self, hosts: t.Sequence[str]) -> None:
-        """Open the connections, unless they are open."""
+        """Open the connections that are not open yet."""
         self._run("ansible", ",".join(hosts), "-m", "ansible.builtin.ping")
 
     def carried(self) -> int:
-        """Return the bytes that the open connections have written: to the hosts and, a little, to their clients."""
+        """Return the bytes that the open connections have written, most of them to the hosts and a few to their
+        clients."""
         return sum(_written(pid) for pid in self._masters())
 
     def close_connections(self) -> None:
@@ -300,7 +303,7 @@ class Controller:
                 command, cwd=CHECKOUT, env=self._environment, stdin=subprocess.DEVNULL, stdout=stream,
                 stderr=subprocess.STDOUT,
             )  # fmt: skip
-        # The usage of the child and of all processes that it waited for, which Popen does not report.
+        # Measure the usage of the child and of all processes that it waited for, which Popen does not report.
         _pid, status, usage = os.wait4(child.pid, 0)
         wall = time.monotonic() - started
         code = child.returncode = os.waitstatus_to_exitcode(status)
@@ -317,7 +320,8 @@ class Controller:
         return int(match[1]) if match else 5
 
     def _connections(self) -> float:
-        """Return the CPU time of the ssh processes that keep the connections open, for which no process waits."""
+        """Return the CPU time of the ssh processes that keep the connections open, because no process waits for
+        them."""
         return sum(master.own for pid in self._masters() if (master := process.look_at(pid)))
 
     def _masters(self) -> t.Iterator[int]:
@@ -337,13 +341,15 @@ def _written(pid: int) -> int:
 
 
 class Copies:
-    """Containers whose root file system is a provisioned container's, each with its own changes and address."""
+    """Containers whose root file systems are based on a provisioned container's, each with its own changes and
+    address."""
 
     def __init__(self, bench: benches.Bench) -> None:
         self._bench = bench
 
     def start(self, like: str, hosts: t.Sequence[str]) -> dict[str, str]:
-        """Start them and return host -> address. ``like`` is stopped, because its file system must not change."""
+        """Start the containers and return host -> address. ``like`` is stopped, because its file system must not
+        change."""
         source = self._bench.containers[like]
         image.podman("stop", "-t", "0", source)
         root = image.podman("mount", source).stdout.strip()
@@ -351,8 +357,8 @@ class Copies:
             with concurrent.futures.ThreadPoolExecutor(STARTERS) as pool:
                 return dict(zip(hosts, pool.map(lambda host: self._start(host, root), hosts)))
         finally:
-            # In the order of names, ours… and plain… precede spark…: copies are stopped before the container under
-            # them.
+            # Sorted by name, ours… and plain… come before spark…, so copies are stopped before the container they are
+            # based on.
             self._bench.containers = dict(sorted(self._bench.containers.items()))
             self._bench.save()
 
@@ -361,13 +367,13 @@ class Copies:
         options += ["--add-host", f"{benches.MIRROR_NAME}:{benches.bridge_address()}"]
         command = ["--rootfs", f"{root}:O", *benches.INIT_COMMANDS["sshd"]]
         known = image.podman("run", "-d", *options, *command).stdout.strip()
-        # The bench stops the containers that it has recorded.
+        # The bench stops the containers it has recorded.
         self._bench.containers[host] = known
         return image.podman("inspect", known, "--format", benches.ADDRESS_FORMAT).stdout.strip()
 
     @staticmethod
     def describe(inventory: Path, copies: t.Mapping[str, t.Mapping[str, str]]) -> None:
-        """Write the inventory of the copies, which have the host key of their original."""
+        """Write the inventory of the copies, which share the host key of their original."""
         hosts = {
             host: {
                 "ansible_host": address,
@@ -380,7 +386,7 @@ class Copies:
 
 
 def measure_cost(folder: Path, sizes: t.Sequence[int], baseline_hosts: int) -> tuple[list[Run], Run]:
-    """Provision one host for each side, make copies of both, and converge them.
+    """Provision one host for each side, copy both, and converge the copies.
 
     :raises BenchmarkError: if a run fails.
     """
@@ -401,7 +407,7 @@ def measure_cost(folder: Path, sizes: t.Sequence[int], baseline_hosts: int) -> t
         copies = Copies(bench)
         addresses = {OURS: copies.start(OURS, ours), BASELINE: copies.start(BASELINE, plain)}
         copies.describe(inventory / "lab.yml", addresses)
-        # The baseline writes a report on the controller; a report with a new name would be a change.
+        # The baseline writes a report to the controller; a report with a new name would count as a change.
         written = json.loads((folder / "reports" / f"{BASELINE}.json").read_text())
         for host in plain:
             text = json.dumps({**written, "host": host}, indent=4, sort_keys=True)
@@ -420,7 +426,7 @@ def measure_cost(folder: Path, sizes: t.Sequence[int], baseline_hosts: int) -> t
 
 
 def measure_rollout(folder: Path, count: int) -> Rollout:
-    """Bring a fleet up, roll out a stack in which one unit is new, and roll back.
+    """Start a fleet, roll out a stack with one new unit, and roll back.
 
     :raises BenchmarkError: if a run fails.
     """
@@ -442,7 +448,7 @@ def measure_rollout(folder: Path, count: int) -> Rollout:
         fleet.add_stack(bench, inventory, stack)
         url = {"sparkforge_wheelhouse_url": f"http://{bench.addresses[first]}:8629"}
         cache = bench.folder / "wheelhouse"
-        # While nothing was served, the second host's wheels came through the controller.
+        # Until the wheelhouse was served, the second host's wheels came through the controller.
         built, carried, cached = _built(bench, hosts), controller.carried(), _cached(cache)
         _say(f"rollout: {stack} to {count} hosts in waves (some minutes)")
         run = controller.play("site.yml", hosts, stack_name=stack, **url)
@@ -454,12 +460,12 @@ def measure_rollout(folder: Path, count: int) -> Rollout:
             cached_bytes=_cached(cache) - cached,
             ssh_bytes=controller.carried() - carried,
         )
-        # A rollback needs no network, so stop both the mirror and the wheelhouse.
+        # A rollback needs no network, so stop the mirror and the wheelhouse.
         if bench.server:
             os.kill(bench.server, signal.SIGTERM)
         image.podman("exec", bench.containers[first], "sh", "-c", "nginx -s stop || true", quiet=True)
         _say(f"rollout: {count} hosts back to the stack before, with the mirror and the wheelhouse gone")
-        # As many at once as there are cores: the hosts share them here, and would wait for one another.
+        # Run as many at once as there are cores: the hosts share them here, and would otherwise wait for one another.
         events = controller.events(
             "playbooks/rollback.yml", hosts, forks=process.cores(), verify_report_directory=str(folder / "reports")
         )
@@ -501,7 +507,7 @@ def _wheels(cache: Path, stack: str) -> list[dict[str, t.Any]]:
 
 
 def switches(events: t.Iterable[t.Mapping[str, t.Any]]) -> dict[str, float]:
-    """Return host -> seconds of its python_env call, from the events of a rollback."""
+    """Return host -> seconds of its python_env call, from a rollback's events."""
     seconds: dict[str, float] = {}
     for event in events:
         data = event.get("event_data", {})
@@ -515,7 +521,7 @@ def _say(text: str) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Measure, print, and in any case stop the benches."""
+    """Measure and print; in any case, stop the benches."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.fleet", description="What a fleet costs its controller, beside plain tasks."
     )

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Results of attacks and faults: findings, mutants, chaos, fuzz, secrets, files: ``python -m benchmarks.fortress``.
+"""The results of attacks and faults: findings, mutants, chaos, fuzz, secrets, files: ``python -m benchmarks.fortress``.
 
-Nothing is attacked here. Each figure is counted from the rows of the page that its run wrote, and is shown with the
-command that produces it again; figures that need no run are counted from the tree.
+This program does not attack anything. Each figure is counted from the rows of the page that its run wrote, and is shown
+with the command that reproduces it; figures that need no run are counted from the tree.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ STATES = ("fixed", "held", "accepted", "gone", "open")
 class Figure(t.NamedTuple):
     """A figure.
 
-    :ivar goal: its intended value.
+    :ivar goal: its target.
     :ivar page: the page in ``docs`` from which it was counted.
-    :ivar anew: the command that produces it again.
+    :ivar anew: the command that reproduces it.
     :ivar missed: whether it misses its goal.
     """
 
@@ -45,7 +45,7 @@ class Figure(t.NamedTuple):
 
 
 def rows(text: str, columns: int) -> list[list[str]]:
-    """Return the rows, without heads, of all tables on a page that have this number of columns."""
+    """Return the rows, without headers, of all tables on a page that have this number of columns."""
     lines = text.splitlines()
     table_rows: list[list[str]] = []
     for line, following in zip(lines, [*lines[1:], ""]):

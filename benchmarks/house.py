@@ -4,8 +4,8 @@
 
 """The size of the code, its dependencies, and the code that a module sends to a host: `python -m benchmarks.house`.
 
-Each figure is shown with its value at commit 37448370 and its bound. Nothing is run, so the figures are the same
-everywhere. Two measures need a run: the minutes of `make test` (bound 17), and the cost of a converged site
+Each figure is shown with its value at commit 37448370 and its bound. The program runs nothing, so the figures are the
+same everywhere. Two measures need a run: the minutes of `make test` (bound 17), and the cost of a converged site
 (`python -m benchmarks.noop`: 3 remote calls, 5 times a ping).
 """
 
@@ -24,21 +24,21 @@ sys.path[:0] = [str(CHECKOUT / ".collections"), str(CHECKOUT)]
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import bundle
 
 PLUGINS, TOOLS, PROOF = CHECKOUT / "plugins", CHECKOUT / "tools", CHECKOUT / "proof/src/sparkforge_proof"
-#: The directories of the product, and those of its tests.
+#: The product's directories, and those of its tests.
 PRODUCT = ("plugins", "proof/src", "guard/src", "cli", "tools", "roles", "playbooks")
 TESTS = ("tests", "proof/tests", "guard/tests")
 #: Data files, whose length depends on their content.
 TABLES = ("_diagnosis/rules/", "_elf/providers.py")
-#: Data files that are Python only by the quotes around them, because Ansible sends only .py files to a host. A rule in
-#: the table of diagnoses does not count as product code, just as a line in a stack's YAML does not.
+#: Data files that are Python only in that they have quotes around the data, because Ansible sends only .py files to
+#: hosts. A rule in the table of diagnoses no more counts as product code than a line in a stack's YAML does.
 DATA = "_diagnosis/rules/"
-#: Each package depends only on those before it. Other packages of module_utils are above all of these, and above them
-#: is ABOVE, in that order; action plugins and similar plugins may import all.
+#: Each package depends only on those before it. Other packages in module_utils are above all of these, and those in
+#: ABOVE are above them, in that order; action plugins and similar plugins may import all.
 FLOORS = (
     "_core", "_elf", "_fetch", "_wheel", "_host", "_diagnosis", "_apt", "_unit", "_environment", "_wheelhouse",
 )  # fmt: skip
 ABOVE = ("modules", "plugin_utils", "tools")
-#: For each tested recipe in CONTRIBUTING.md, the number of files it took at commit 37448370, and the bound.
+#: For each tested recipe in CONTRIBUTING.md, the number of files that it touched at commit 37448370, and the bound.
 RECIPES = {"check": (7, 3), "stack": (8, 2)}
 
 _PREFIX = "ansible_collections.sparkforge.dgx_spark."
@@ -58,7 +58,7 @@ class Row(t.NamedTuple):
 
 
 def lines(*paths: Path) -> int:
-    """Return the total number of lines in the files, without data."""
+    """Return the total number of lines in the files, excluding data."""
     counted = [path for path in paths if DATA not in path.as_posix() or path.stem == "__init__"]
     return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in counted)
 
@@ -68,7 +68,7 @@ def code(directory: Path = PLUGINS) -> list[Path]:
 
 
 def tracked(*directories: str) -> list[Path]:
-    """Return the Python files in the directories that git tracks."""
+    """Return the Python files in these directories that git tracks."""
     listed = subprocess.run(
         ["git", "-C", CHECKOUT, "ls-files", "--", *directories], capture_output=True, text=True, check=True
     )
@@ -81,7 +81,7 @@ def is_table(path: Path) -> bool:
 
 
 def longest_function(paths: t.Iterable[Path]) -> int:
-    """Return the number of lines of the longest function in ``paths``."""
+    """Return the length in lines of the longest function in ``paths``."""
     trees = (ast.parse(path.read_text(encoding="utf-8")) for path in paths)
     functions = (node for tree in trees for node in ast.walk(tree)
                  if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))  # fmt: skip
@@ -90,7 +90,8 @@ def longest_function(paths: t.Iterable[Path]) -> int:
 
 @functools.cache
 def imports(path: Path, root: Path) -> tuple[tuple[Path, bool], ...]:
-    """Return each file of this collection that a file in ``root`` imports, and whether by a relative name."""
+    """Return each of this collection's files that a file in ``root`` imports, and whether it is imported by a relative
+    name."""
     imported = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if not isinstance(node, ast.ImportFrom):
@@ -113,7 +114,7 @@ def imports(path: Path, root: Path) -> tuple[tuple[Path, bool], ...]:
 
 
 def reached(starts: t.Iterable[Path], root: Path) -> set[Path]:
-    """Return the files that ``starts`` import, directly and indirectly; imports within functions count too."""
+    """Return the files that ``starts`` import directly or indirectly, including imports within functions."""
     seen: set[Path] = set()
     waiting = [file for path in starts for file, _relative in imports(path, root)]
     while waiting:
@@ -130,14 +131,14 @@ def below_the_proof() -> list[Path]:
 
 
 def circles(paths: t.Sequence[Path], root: Path) -> int:
-    """Return the number of groups of files that import each other."""
+    """Return the number of groups of files that import each other in a circle."""
     within = {path: reached([path], root) for path in paths}
     return len({frozenset(other for other in within[path] if path in within.get(other, ())) for path in paths
                 if path in within[path]})  # fmt: skip
 
 
 def arrows_up(paths: t.Iterable[Path], root: Path) -> set[tuple[str, str]]:
-    """Return the pairs of packages in which the first imports a second one above it."""
+    """Return the pairs of packages of which the first imports the second, although the second is above it."""
     floor = {name: number for number, name in enumerate(FLOORS)}
 
     def floor_of(path: Path) -> tuple[int, str]:
@@ -157,7 +158,7 @@ def arrows_up(paths: t.Iterable[Path], root: Path) -> set[tuple[str, str]]:
 
 
 def sent(module: str) -> int:
-    """Return the number of our lines that a call of ``module`` sends to a host."""
+    """Return how many of the collection's lines a call of ``module`` sends to a host."""
     path = PLUGINS / "modules" / f"{module}.py"
     roots = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

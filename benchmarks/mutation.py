@@ -5,10 +5,11 @@
 """Plants the faults that proof/tests/drawn draws, and judges them; runs in an environment's interpreter.
 
 `python -m benchmarks.mutation JOB`, where JOB is a JSON file written by benchmarks/campaign.py. torch is imported once;
-each fault is planted in a fork of that process, where a small user program first shows whether it changes anything.
+each fault is planted in a fork of that process, where a small user program first shows whether the fault changes
+anything.
 
-Before that, each check runs once under torch's profiler, which names the operators that it calls: a check that never
-calls the wrapped operator cannot detect the fault, and is left out for that mutant. This makes a campaign cheap.
+Before that, each check runs once under torch's profiler, which names the operators that it calls. A check that never
+calls the wrapped operator cannot detect the fault, so it is left out for that mutant, which makes a campaign cheap.
 """
 
 from __future__ import annotations
@@ -45,12 +46,12 @@ survey, survey_operator, survey_bounds = (
     for name in ("all_operators", "comparison", "operator_bounds")
 )
 
-#: The number of operators in the survey's catalogue that are tried first: the operator with the faulty kernel, then
-#: operators that call it.
+#: The numbers of operators in the survey's catalogue that are tried first: the operator with the faulty kernel, then
+#: others that call it.
 OWN, FIRST = 1, 40
 #: The multiple of its bound from which a fault counts as large.
 LARGE = 10.0
-#: The share of a GPU's memory for the checks that examine again the faults that a default run missed.
+#: The share of a GPU's memory for checks that re-examine the faults missed by a default run.
 FULL_SHARE = 0.25
 #: The time limit in seconds for all checks of a mutant.
 PATIENCE = 900
@@ -60,7 +61,7 @@ PATIENCE = 900
 
 
 def candidates(device: str) -> tuple[list[str], dict[str, int]]:
-    """Return the operators in which a fault can be planted, and the number of others by reason.
+    """Return the operators in which a fault can be planted, and the number of other operators by reason.
 
     :param device: ``cpu`` or ``cuda``.
     """
@@ -85,11 +86,11 @@ def candidates(device: str) -> tuple[list[str], dict[str, int]]:
     return operators, dict(others)
 
 
-# -- calls by check
+# -- calls made by each check
 
 
 def traced(function: t.Callable[..., t.Any], path: str, watched: t.Mapping[str, Counts]) -> t.Callable[..., t.Any]:
-    """Return a version of the function that writes the names of the operators and entries that it calls to a file.
+    """Return a version of the function that writes the names of the operators and entries it calls to a file.
 
     :param watched: counts the calls of each entry.
     """
@@ -110,7 +111,7 @@ def traced(function: t.Callable[..., t.Any], path: str, watched: t.Mapping[str, 
 
 
 class Called:
-    """Collects the names of the operators that are called in its context."""
+    """Collects the names of operators called within its context."""
 
     def __init__(self, names: set[str]) -> None:
         self.names = names
@@ -130,7 +131,7 @@ class Called:
 
 
 def trace(job: dict[str, t.Any]) -> dict[str, t.Any]:
-    """Run each check once without a fault; return its calls (for a survey, by operator) and its seconds.
+    """Run each check once without a fault; return its calls (grouped by operator for a survey) and its seconds.
 
     ``off`` lists the survey's operators that fail without a fault and are therefore left out.
     """
@@ -167,7 +168,7 @@ def _surveys(name: str) -> bool:
 
 
 def _traced_survey(function: t.Callable[..., t.Any], path: str) -> t.Callable[..., t.Any]:
-    """Do the same as :func:`traced`, by operator."""
+    """Do the same as :func:`traced`, but for each operator."""
 
     @functools.wraps(function)
     def run(context: t.Any) -> t.Any:
@@ -188,7 +189,7 @@ def _traced_survey(function: t.Callable[..., t.Any], path: str) -> t.Callable[..
                 by_operator[name] = sorted(called)
 
         try:
-            # All operators, not a third: a fault is judged once for days on which its operator is due, and once for
+            # Use all operators, not just a third: a fault is judged both for days on which its operator is due and for
             # other days.
             with (
                 mock.patch.object(survey_operator, "compare", compare),
@@ -203,7 +204,7 @@ def _traced_survey(function: t.Callable[..., t.Any], path: str) -> t.Callable[..
 
 
 def _is_off(way: str, worst: t.Sequence[float], form: str, device: str) -> bool:
-    """Tell whether an operator fails without a fault, so that its failure with a mutant proves nothing."""
+    """Tell whether an operator fails without a fault, so that a failure with a mutant would prove nothing."""
     both = zip(worst, survey_bounds.bounds(way, form), ("", ", backward"))
     return any(
         value > most and not survey_bounds.known_defect(f"{way}{suffix}", device) for value, most, suffix in both
@@ -214,7 +215,7 @@ def _is_off(way: str, worst: t.Sequence[float], form: str, device: str) -> bool:
 
 
 def proven(job: t.Mapping[str, t.Any], checks: t.Sequence[str]) -> list[dict[str, t.Any]]:
-    """Run checks in forks of this process, family by family, and return their rows.
+    """Run checks in forks of this process, one family after another, and return their rows.
 
     If the job has ``kinds``, the rows are judged as on a host of these kinds; otherwise every failure counts.
     """
@@ -237,7 +238,7 @@ def proven(job: t.Mapping[str, t.Any], checks: t.Sequence[str]) -> list[dict[str
 
 
 def shown(job: t.Mapping[str, t.Any], drawn: Drawn) -> dict[str, t.Any]:
-    """Plant a fault in this process and return by how many times its bound it changes a user program's result."""
+    """Plant a fault in this process and return the change of a user program's result as a multiple of its bound."""
     device, seen = job["device"], Counts()
     seen.active = False
     known = entries.available(device)
@@ -268,7 +269,8 @@ def shown(job: t.Mapping[str, t.Any], drawn: Drawn) -> dict[str, t.Any]:
 
 
 def judge(job: t.Mapping[str, t.Any], known: t.Mapping[str, t.Any], drawn: Drawn) -> dict[str, t.Any]:
-    """Plant a fault in this process and return the checks' results; they stop after the family that detects it."""
+    """Plant a fault in this process and return the checks' results; checking stops after the family that detects the
+    fault."""
     began, seen, device = time.monotonic(), Counts(), job["device"]
     public = entries.available(device)
     kept = None
@@ -279,11 +281,11 @@ def judge(job: t.Mapping[str, t.Any], known: t.Mapping[str, t.Any], drawn: Drawn
     reached = {
         name: calls
         for name, calls in known["calls"].items()
-        # The CPU's kernels are sound.
+        # The fault is not in the CPU's kernels.
         if drawn.target in _all_of(calls) and (drawn.target in public or runner.CHECKS[name].device == device)
     }
     if job.get("full") and drawn.operator:
-        # A full run tests more of the operators in rows than the traced default run called.
+        # A full run tests more row operators than the traced default run called.
         reached.update({name: [] for name in BY_ROWS if name in runner.CHECKS and runner.CHECKS[name].device == device})
     failed: dict[str, str] = {}
     ran: list[str] = []
@@ -295,7 +297,7 @@ def judge(job: t.Mapping[str, t.Any], known: t.Mapping[str, t.Any], drawn: Drawn
     others = sorted((name for name in reached if not _surveys(name)), key=lambda name: known["seconds"].get(name, 0))
     order = dict.fromkeys(runner.CHECKS[name].family for name in others)
     if drawn.target in public:
-        # The families for the fault's kind come first.
+        # The families that concern this kind of fault come first.
         order = dict.fromkeys(
             [*(family for family in CONCERNED.get(public[drawn.target].kind, ()) if family in order), *order]
         )
@@ -311,7 +313,7 @@ def judge(job: t.Mapping[str, t.Any], known: t.Mapping[str, t.Any], drawn: Drawn
         if most:
             chosen: dict[str, list[str]] = {}
             for name in names:
-                # A default run covers every operator in float32 and bfloat16, and a third of them in the other formats.
+                # A default run covers all operators in float32 and bfloat16, and a third of them in the other formats.
                 is_complete = name.endswith(survey.BROAD) or job.get("full")
                 due = [operator for operator in which[name] if is_complete or operator in turn]
                 some = [operator for operator in due if operator == drawn.operator] if most == OWN else due
@@ -337,7 +339,7 @@ def judge(job: t.Mapping[str, t.Any], known: t.Mapping[str, t.Any], drawn: Drawn
     }
 
 
-#: The families of checks that run first for a public entry, by its kind. The other families follow.
+#: For each kind of public entry, the families of checks that run first. All other families follow.
 CONCERNED: dict[str, tuple[str, ...]] = {
     "streams and events": ("streams",),
     "CUDA graphs": ("streams",),
@@ -345,7 +347,7 @@ CONCERNED: dict[str, tuple[str, ...]] = {
     "nested tensors": ("layouts",),
     "sparse and nested": ("layouts", "linalg"),
 }
-#: Checks that test torch's list with many rows.
+#: Checks that run torch's list of operators on many rows.
 BY_ROWS = ("sizes.many", "sizes.functions", "cpu.sizes.many")
 _ORIGINAL_SURVEY, _ORIGINAL_CATALOGUE = survey.survey, survey.catalogue
 
@@ -363,7 +365,8 @@ def _survey_some(
 
 
 def _only(name: str) -> list[t.Any]:
-    """Return the operator in torch's list with this name; not before a fork, because reading the list starts CUDA."""
+    """Return the operator with this name in torch's list. Do not call it before a fork, because reading the list starts
+    CUDA."""
     return [operator for operator in _ORIGINAL_CATALOGUE() if survey_operator.name_of(operator) == name]
 
 
@@ -372,7 +375,7 @@ def _all_of(calls: t.Any) -> set[str]:
 
 
 def in_a_fork(work: t.Callable[[], dict[str, t.Any]], lost: dict[str, t.Any]) -> dict[str, t.Any]:
-    """Return the result of a function that runs in a fork, or ``lost`` and the error if it returns nothing."""
+    """Return the result of a function run in a fork, or ``lost`` and the error if it returns nothing."""
     reading, writing = os.pipe()
     process = os.fork()
     if process == 0:
@@ -408,7 +411,8 @@ def main(path: str) -> None:
     torch.set_num_threads(1)
     operators, others = candidates(device)
     if device == "cpu":
-        # Read the list once, not in each fork. On a GPU this would start CUDA, which a fork could then not use.
+        # Read the list once rather than in each fork. On a GPU this would start CUDA, which a fork could not use
+        # afterwards.
         survey.catalogue()
     if "numbers" not in job:
         known = in_a_fork(lambda: trace(job), {"calls": {}, "seconds": {}, "failed": {}})
@@ -436,11 +440,11 @@ def main(path: str) -> None:
             row.update({"calls": 0, "faults": 0, "ran": [], "caught": {}})
             if not sound:
                 row.update(in_a_fork(functools.partial(shown, job, drawn), {}))
-            # A mutant that does not change any program's result is not a fault.
+            # A mutant that changes no program's result is not a fault.
             if sound or row["size"] > 1:
                 row.update(in_a_fork(functools.partial(judge, job, known, drawn), {}))
             if row["large"] and not row["caught"] and "error" not in row:
-                # `--full` runs more of the same checks. Few workers do it at the same time, so each may take more
+                # `--full` runs more of the same checks. Few workers do so at the same time, so each may use more
                 # memory.
                 share = max(FULL_SHARE, job["limits"]["memory_share"])
                 limits = {**job["limits"], **check.FULL, "memory_share": share}
@@ -460,14 +464,14 @@ def drawable(known: t.Mapping[str, t.Any], operators: t.Collection[str]) -> tupl
         if _surveys(name):
             for operator, called in calls.items():
                 reachable.setdefault(operator, set()).update(name for name in called if name in operators)
-    # The survey does not compare operators that draw random numbers, so add them by name.
+    # The survey does not compare operators that draw random numbers, so they are added by name.
     for operator, names in RANDOM.items():
         those = [name for name in operators if name.partition("::")[2].partition(".")[0] in names and "out" not in name]
         reachable.setdefault(operator, set()).update(those)
     often = collections.Counter(name for those in reachable.values() for name in those)
 
     def its_own(operator: str, name: str) -> bool:
-        # An entry that nearly all operators call compares or creates inputs, unless it is named after the operator.
+        # An entry called by almost all operators compares or creates inputs, unless it is named after the operator.
         base, _unused, variant = name.partition("::")[2].partition(".")
         if "out" in variant or (base.endswith("_") and operator not in RANDOM):
             return False
@@ -477,7 +481,7 @@ def drawable(known: t.Mapping[str, t.Any], operators: t.Collection[str]) -> tupl
     return {name: those for name, those in kept.items() if those}, set(RANDOM)
 
 
-#: An entry that more than this share of all operators call belongs to none of them.
+#: An entry called by more than this share of all operators is not attributed to any of them.
 COMMON = 0.02
 #: The operators in torch's list that draw random numbers, and their entries.
 RANDOM = {

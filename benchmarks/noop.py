@@ -4,11 +4,11 @@
 
 """The cost of a converged site run: `python -m benchmarks.noop [--runs N] [--json FILE]`.
 
-Two native containers: spark01 is provisioned by the collection's site.yml, spark02 by baseline/site.yml (the same work
-as plain tasks). Then each is run again, alternating with `ansible -m ping`, over warm ssh connections.
+There are two native containers: the collection's site.yml provisions spark01, and baseline/site.yml (the same work as
+plain tasks) provisions spark02. Then each is run again, alternating with `ansible -m ping`, over warm ssh connections.
 
-The exit status is nonzero only if a run failed or a converged run changed something; a figure that misses its goal
-is printed as such and is not a failure, since it depends on the machine.
+The exit status is nonzero only if a run failed or a converged run changed something. A figure that misses its goal is
+printed as such but is not a failure, because it depends on the machine.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from lab.host import LabError, fail
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 OURS, BASELINE = "spark01", "spark02"
-#: The maximum number of remote module calls in our converged run.
+#: The maximum number of remote module calls in a converged run of the collection.
 CALLS_BOUND = 3
 #: The maximum wall time relative to `ansible -m ping`.
 PING_GOAL = 6.0
@@ -41,8 +41,8 @@ BASELINE_GOAL = 4.0
 
 _RECAP = re.compile(r"^(\S+)\s+: ok=(\d+)\s+changed=(\d+)\s+unreachable=(\d+)\s+failed=(\d+)", re.MULTILINE)
 _EXECUTED = re.compile(r"^<[^>]*> SSH: EXEC (.*)$", re.MULTILINE)
-# With pipelining, the interpreter reads the module from its standard input and has no argument; otherwise the argument
-# is the module's file. Ansible ends every remote command with `sleep 0`.
+# With pipelining, the interpreter has no argument and reads the module from standard input; otherwise its argument is
+# the module's file. Ansible ends every remote command with `sleep 0`.
 _RUNS_MODULE = re.compile(r"[\s/]python[\d.]*( \S*AnsiballZ_\w+\.py)? && sleep 0")
 
 
@@ -52,7 +52,8 @@ class BenchmarkError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Calls:
-    """A play's calls to a host. ``modules`` are part of the ``round_trips``, each of which is one command over ssh."""
+    """A play's calls to a host. ``modules`` counts those of the ``round_trips`` that are module calls; each round trip
+    is one command over ssh."""
 
     modules: int
     round_trips: int
@@ -87,26 +88,26 @@ class Result:
 
     @property
     def ping_ratio(self) -> float:
-        """Return the wall time of our converged run relative to a ping."""
+        """Return the wall time of the collection's converged run relative to a ping."""
         return self.ours.median / self.ping.median
 
     @property
     def baseline_ratio(self) -> float:
-        """Return the wall time of the plain tasks relative to ours."""
+        """Return the wall time of the plain tasks relative to that of the collection."""
         return self.baseline.median / self.ours.median
 
 
 def count_calls(output: str) -> Calls:
     """Count the commands over ssh in the output of a run with -vvv."""
-    # Each shell level quotes the level inside it; without quotes all levels look the same.
+    # Each shell quotes the command inside it again; without the quotes, all levels look the same.
     commands = [re.sub(r"""['"\\]""", "", line) for line in _EXECUTED.findall(output)]
     return Calls(sum(1 for command in commands if _RUNS_MODULE.search(command)), len(commands))
 
 
 def changed_tasks(output: str, host: str) -> int:
-    """Return the number of tasks that changed ``host``, from the recap of a run.
+    """Return the number of tasks that changed ``host``, from a run's recap.
 
-    :raises BenchmarkError: if the host failed, was unreachable or is not in the recap.
+    :raises BenchmarkError: if the host failed, was unreachable, or is missing from the recap.
     """
     rows = {name: counts for name, *counts in _RECAP.findall(output)}
     if host not in rows:
@@ -168,10 +169,10 @@ def as_json(result: Result) -> dict[str, t.Any]:
 
 
 class Site:
-    """The two hosts of a bench and the compared commands, each run as a person would run it."""
+    """The two hosts of a bench and the commands to compare, run as a user would run them."""
 
     def __init__(self, folder: Path, sockets: Path) -> None:
-        """:param folder: of this run. :param sockets: where the bench keeps its ssh connections."""
+        """:param folder: this run's directory. :param sockets: the directory of the bench's ssh connections."""
         self.inventory = folder / "inventory"
         self._reports = folder / "reports"
         self._sockets = sockets
@@ -222,7 +223,7 @@ class Site:
 
 
 def measure(site: Site, runs: int) -> Result:
-    """Provision both hosts, then time ping, ours and the baseline in turn, ``runs`` times.
+    """Provision both hosts, then time a ping, the collection and the baseline in turn, ``runs`` times.
 
     :raises BenchmarkError: if a run fails.
     """
@@ -236,7 +237,8 @@ def measure(site: Site, runs: int) -> Result:
     times: dict[str, list[float]] = {"ping": [], OURS: [], BASELINE: []}
     changed = {OURS: 0, BASELINE: 0}
     for run in range(1, runs + 1):
-        # An untimed ping before each timed command makes sure that the connection is open, so that all start warm.
+        # An untimed ping before each timed command ensures that the connection is open, so that all commands start
+        # warm.
         site.ping(OURS)
         times["ping"].append(site.ping(OURS))
         for host in (OURS, BASELINE):
@@ -274,7 +276,7 @@ def _say(text: str) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Bring the bench up, measure, print, and in any case stop the bench."""
+    """Start the bench, measure and print; in any case, stop the bench."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.noop",
         description="What a converged site run costs, beside ping and plain tasks.",

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs a command together with the processes that it leaves behind, and measures the cost of both.
+"""Runs a command along with the processes that it leaves behind, and measures the cost of both.
 
 A build is detached: it is not a child of the command that requested it, so that command's resource usage does not
 include it. Here this process acts as init for the build, so that the kernel reports the usage of each of its
@@ -22,7 +22,7 @@ from pathlib import Path
 
 _PR_SET_CHILD_SUBREAPER = 36
 _TICKS = os.sysconf("SC_CLK_TCK")
-#: Seconds between two checks whether the command has exited, which limits the precision of its wall time.
+#: The seconds between checks of whether the command has exited, which limit the precision of its wall time.
 _POLL = 0.02
 #: Seconds between two calls of the observer.
 _LOOK = 1.0
@@ -30,20 +30,21 @@ _LOOK = 1.0
 
 @dataclasses.dataclass(frozen=True)
 class Ended:
-    """A command's result. Seconds; ``cpu`` is user and system time of the command and all processes it waited for."""
+    """A command's result. Times are in seconds; ``cpu`` is the user and system time of the command and of all processes
+    it waited for."""
 
     code: int
     wall: float
-    #: The time until the last process left behind had exited too.
+    #: The time until the last of the processes left behind had exited as well.
     whole: float
     cpu: float
-    #: CPU time of the processes left behind: for a build, the worker and all its descendants.
+    #: The CPU time of the processes left behind: for a build, the worker and all of its descendants.
     detached: float
 
 
 @dataclasses.dataclass(frozen=True)
 class Process:
-    """A row of /proc. Seconds of CPU time; ``children`` is the time of exited children that were waited for."""
+    """A row of /proc. CPU times are in seconds; ``children`` is the time of exited children that were waited for."""
 
     pid: int
     own: float
@@ -72,10 +73,11 @@ def run(
     output: Path,
     look: Callable[[int], bool] | None = None,
 ) -> Ended:
-    """Run a command, wait for it and for all processes that it leaves behind; call ``adopt_orphans`` first.
+    """Run a command, and wait for it and for all processes that it leaves behind; call ``adopt_orphans`` first.
 
     :param output: the file for the command's output.
-    :param look: called every second with the command's process id; if it returns true, everything is killed.
+    :param look: a function called every second with the command's process id; if it returns true, all processes are
+    killed.
     """
     with output.open("wb") as stream:
         started = time.monotonic()
@@ -107,14 +109,14 @@ def run(
 
 
 def kill_all() -> None:
-    """Kill every descendant of this process, and the processes that they leave behind, until none is left."""
+    """Kill all descendants of this process, and the processes they leave behind, until none is left."""
     for pid, _status, _used in _reaped():
         if not pid:
             _signal_all()
 
 
 def below(pid: int) -> Iterator[Process]:
-    """Yield ``pid`` and every descendant that is alive, or has exited and was not waited for."""
+    """Yield ``pid`` and all of its descendants that are alive, or have exited but have not been waited for."""
     process = look_at(pid)
     if process is None:
         return
@@ -134,7 +136,7 @@ def look_at(pid: int) -> Process | None:
 
 
 def _reaped() -> Iterator[tuple[int, int, float]]:
-    """Yield process id, status and CPU seconds of each child that exited; three zeros while none does."""
+    """Yield the process id, status and CPU seconds of each child that has exited; yield three zeros while none has."""
     while True:
         try:
             pid, status, usage = os.wait4(-1, os.WNOHANG)

@@ -4,12 +4,12 @@
 
 """Findings and cost of the proof: `python -m benchmarks.proof [--runs N] [--python PATH] [--json FILE]`.
 
-With --mutate N, it draws N faults by a seed and plants those instead, see benchmarks/campaign.py.
+With --mutate N, it instead draws N faults from a seed and plants those; see benchmarks/campaign.py.
 
 Every fault in proof/tests that needs no GPU is planted in a copy of an environment with torch, and proven; a sound copy
-is proven N times. Each is compared with the check that people run today. With --python, the interpreter of an
-environment that computes on this host's GPU, the faults that a GPU computes and that environment are used instead, and
-rates are printed too.
+is proven N times. Each result is compared with the check that is common today. With --python, the interpreter of an
+environment that computes on this host's GPU, the faults for a GPU and that environment are used instead, and rates are
+printed too.
 
 The exit status is nonzero if a fault was missed or a sound environment failed.
 """
@@ -39,7 +39,8 @@ from proof.tests.faults import FAULTS, Report
 #: The maximum number of seconds for the complete proof on a GPU host.
 SECONDS_GOAL = 75.0
 
-#: 4 times the products of queries and keys, and of probabilities and values, forward.
+#: Below, 4 stands for two products (queries with keys, probabilities with values) of two operations per term, forward
+#: only.
 _ATTENTION = """
 import json, torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -75,11 +76,12 @@ class Run:
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """All figures. ``lacking`` are the faults that could not be planted, each with the program missing on this machine.
+    """All figures. ``lacking`` lists the faults that could not be planted, each with the program missing on this
+    machine.
 
-    :ivar device: the GPU; empty without one.
-    :ivar rates: by check and name, from the last run.
-    :ivar attention: TFLOP/s by kernel; None for a kernel that is not available.
+    :ivar device: the GPU, or '' without one.
+    :ivar rates: the last run's rates, by check and name.
+    :ivar attention: TFLOP/s for each kernel, or None for a kernel that is not available.
     """
 
     faults: list[outcome.Outcome]
@@ -102,14 +104,14 @@ class Result:
         return sum(bool(run.failed) for run in self.runs)
 
     def seconds(self) -> dict[str, float]:
-        """Return the median seconds of each check that ran, slowest first."""
+        """Return the median seconds of each check that ran, the slowest first."""
         names = self.runs[0].checks if self.runs else {}
         medians = {name: statistics.median(run.checks.get(name, 0.0) for run in self.runs) for name in names}
         return dict(sorted(medians.items(), key=lambda item: -item[1]))
 
 
 def plant_all(healthy: environment.Environment, work: Path) -> tuple[list[outcome.Outcome], dict[str, str]]:
-    """Plant each fault in a separate copy; return the outcomes, and the missing program of each fault left out."""
+    """Plant each fault in a separate copy; return the outcomes, and the missing program for each fault left out."""
     outcomes, lacking = [], {}
     for number, fault in enumerate(FAULTS, 1):
         missing_programs = [program for program in fault.needs if shutil.which(program) is None]
@@ -127,7 +129,7 @@ def plant_all(healthy: environment.Environment, work: Path) -> tuple[list[outcom
 
 
 def run_sound(sound: environment.Environment, count: int, **options: t.Any) -> tuple[list[Run], Report]:
-    """Prove a sound environment ``count`` times, as a user does; return the runs and the last report."""
+    """Prove a sound environment ``count`` times as a user would; return the runs and the last report."""
     runs: list[Run] = []
     report: Report = {}
     for number in range(1, count + 1):
@@ -153,7 +155,7 @@ def on_cpu(work: Path, count: int) -> Result:
 def on_this_gpu(python: Path, work: Path, count: int) -> Result:
     """Measure with an environment that computes on this host's GPU."""
     environment_folder = python.absolute().parent.parent
-    # The first import reads gigabytes.
+    # The first import reads several gigabytes.
     subprocess.run([str(python), "-c", "import torch; torch.ones(1, device='cuda')"], check=True)
     runs, report = run_sound(environment.Environment(environment_folder, work / "root"), count, gpu_required=True)
     done = subprocess.run([str(python), "-c", _ATTENTION], check=True, capture_output=True, text=True)
@@ -203,7 +205,8 @@ def _say(text: str) -> None:
 
 
 def mutate(arguments: argparse.Namespace) -> int:
-    """Run a campaign of mutants; return 0 if at least nine in ten large faults and no sound runs were caught."""
+    """Run a campaign of mutants; return 0 if the proof caught at least nine in ten large faults and failed no sound
+    run."""
     python = arguments.python or environment.make().python
     rows = campaign.run(
         campaign.Campaign(

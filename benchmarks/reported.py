@@ -2,11 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which public reports the proof's checks see: `python -m benchmarks.reported [--checks PATTERN ...] [--seed N]`.
+"""Shows which public reports the proof's checks catch: `python -m benchmarks.reported [--checks PATTERN ...] [--seed
+N]`.
 
-Each model of proof/tests/planted_reports.yml is planted in a process of its own, shown by its probe, and proven by the
-checks; those of the survey take the operators that the model names. Printed is what caught it. --sources PATH takes
-another checkout's proof/src, for a comparison.
+Each model in proof/tests/planted_reports.yml is planted in a separate process, shown by its probe, and proven by the
+checks; survey checks run on the operators that the model names. The program prints the checks that caught it. --sources
+PATH uses another checkout's proof/src, for comparison.
 """
 
 from __future__ import annotations

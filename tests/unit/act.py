@@ -1,4 +1,5 @@
-"""Calls an action plugin as a task does, in this process; tests/playbooks has the tests in which Ansible calls them."""
+"""Calls an action plugin in this process, as a task would; in the tests of tests/playbooks, Ansible itself calls
+them."""
 
 import os
 import typing as t
@@ -31,10 +32,11 @@ def act(
     fetch: t.Callable[[str, str], None] | None = None,
     **variables: t.Any,
 ) -> dict[str, t.Any]:
-    """Return the result of one task; ``shown`` has the displayed lines.
+    """Return the result of one task; ``shown`` contains the displayed lines.
 
-    :param answer: stands in for the host: called with a module's name and arguments. Without it no module may run.
-    :param fetch: stands in for the connection: called with a path on the host and the path for the copy.
+    :param answer: stands in for the host: it is called with a module's name and arguments. If it is None, no module may
+    run.
+    :param fetch: stands in for the connection: it is called with a path on the host and the path for the copy.
     :param variables: the host's variables.
     """
     called = construct(plugin, arguments, check_mode=check_mode)
@@ -60,7 +62,7 @@ def act(
     try:
         result = called.run(task_vars={"inventory_hostname": host, **variables})
     except AnsibleActionFail as error:
-        # The executor of a task does the same.
+        # Ansible's task executor does the same.
         result = {"failed": True, "msg": str(error)}
     shown = "\n".join(str(call.args[0]) for call in called._display.display.call_args_list)
     return {**t.cast("dict[str, t.Any]", result), "shown": shown}

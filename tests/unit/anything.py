@@ -1,4 +1,4 @@
-"""Input for parsers: mutated valid data and random bytes."""
+"""Input for parsers: mutations of valid data, and random bytes."""
 
 import copy
 import json
@@ -7,7 +7,7 @@ import typing as t
 
 from tests.unit.parser import Parser
 
-#: Separators, terminators, numbers and nesting that parsers react to.
+#: Separators, terminators, numbers and nesting to which parsers react.
 PIECES = [b"", b"\0", b"\n", b"\n\n", b" ", b":", b",", b"-" * 3, b"[" * 3000, b'{"a":' * 2000, b"9" * 5000, b"1e999"]
 PIECES += ["²".encode(), b"\xff\xfe", b"\xed\xa0\x80", b"../" * 50, b"/etc/passwd", b"null", b"{}", b"-1", b"\x1b[31m"]
 #: JSON values that replace others.
@@ -56,7 +56,7 @@ class Anything:
         return data
 
     def _restructured(self) -> bytes:
-        """Return a JSON document with some values replaced, doubled, removed or nested."""
+        """Return a JSON document with some values replaced, duplicated, removed or nested."""
         document: t.Any = json.loads(self.random.choice(self.documents))
         for _edit in range(self.random.randint(1, 3)):
             inner, parents = document, []

@@ -1,6 +1,6 @@
 """A small system in a directory, used with this machine's apt and dpkg, and a repository for it.
 
-Its packages have no scripts, so dpkg needs no chroot and no container.
+Its packages have no scripts, so dpkg needs neither a chroot nor a container.
 """
 
 import gzip
@@ -34,7 +34,7 @@ Acquire::Languages "none";
 
 
 class Tree:
-    """The system at ``path``, whose only source is the repository beside it."""
+    """The system at ``path``, whose only source is the repository next to it."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.repository = path / "tree", path / "repository"
@@ -51,7 +51,7 @@ class Tree:
         self.ran: list[list[str]] = []
 
     def offer(self, name: str, version: str, fields: str = "", files: t.Sequence[str] = (), **relations: t.Any) -> None:
-        """Add a package to the repository; ``fields`` are additional lines of the index."""
+        """Add a package to the repository; ``fields`` are additional lines for the index."""
         entries = [Entry(path, Content(f"{name} {version}\n")) for path in (f"usr/share/{name}", *files)]
         kinds = {kind.replace("_", "-"): list(names) for kind, names in relations.items()}
         package = Package(name, version, ARCHITECTURE, name, relations=kinds, entries=entries)

@@ -1,4 +1,5 @@
-"""A certificate of a CA that signed nothing, made with ``openssl req -x509 -newkey ec -nodes``; its key is deleted."""
+"""The certificate of a CA that has signed nothing, created with ``openssl req -x509 -newkey ec -nodes``; its key is
+deleted."""
 
 PEM = """\
 -----BEGIN CERTIFICATE-----

@@ -1,4 +1,4 @@
-"""The observation of the composed Spark in data/hosts, with every library installed."""
+"""The observation of the composed Spark in data/hosts, with all libraries installed."""
 
 import json
 import typing as t
@@ -9,9 +9,9 @@ REDIST = "/opt/sparkforge/redist"
 
 
 def spark(machine: str = "aarch64") -> dict[str, t.Any]:
-    """Return a Spark with every library: cuSPARSELt from a package, cuDSS and NVPL from archives.
+    """Return a Spark with all libraries: cuSPARSELt from a package, cuDSS and NVPL from archives.
 
-    :param machine: the machine type of a host with the same packages.
+    :param machine: the machine type; the packages are the same for each.
     """
     host: dict[str, t.Any] = json.loads(RECORDED.read_text().replace("aarch64", machine))
     host["apt"]["packages"].update(

@@ -27,8 +27,8 @@ esac
 exec {real} "$@"
 """
 
-#: A stand-in if ccache is not installed. Like ccache(1), it runs the next program of its own name on PATH when it is
-#: called by a compiler's name; otherwise its first argument is the compiler.
+#: A stand-in, used if ccache is not installed. Like ccache(1), if it is called under a compiler's name, it runs the
+#: next program with that name on PATH; otherwise its first argument is the compiler.
 CCACHE = """#!/bin/sh
 self=$(readlink -f "$0")
 echo "through ccache: $0 $*" >&2
@@ -60,10 +60,10 @@ install(TARGETS tiny LIBRARY DESTINATION lib)
 
 
 class EngineHost:
-    """A root for builds on this machine, the compiler's record, and the projects."""
+    """A root directory for builds on this machine, the compiler's record, and the projects."""
 
     def __init__(self, directory: Path, user: str = "") -> None:
-        """:param user: the account that builds; by default the one that runs the tests."""
+        """:param user: the build account; by default, the account that runs the tests."""
         self.base = directory
         self.root = directory / "root"
         self.logs = directory / "log"
@@ -75,15 +75,15 @@ class EngineHost:
         self.compiler.write_text(COMPILER.format(real=real, record=self.record, gate=self.gate))
         self.compiler.chmod(0o755)
         self.user = user or pwd.getpwuid(os.geteuid()).pw_name
-        # The tests' own interpreter may be in root's home.
+        # The interpreter that runs the tests may be in root's home.
         self.python = interpreter.PYTHON if user else sys.executable
 
     def record_privileges(self) -> None:
-        """Make the compiler append its identity and capabilities to ``privileges``, one JSON line a call."""
+        """Make the compiler append its identity and capabilities to ``privileges``, a JSON line for each call."""
         (self.base / "privileges").touch()
         (self.base / "privileges").chmod(0o666)
         lines = self.compiler.read_text().splitlines()
-        # The worker is the topmost ancestor of the same account; it also starts processes that need the network.
+        # The worker is the topmost ancestor with the same account; it also starts processes that need the network.
         code = """import json, os
 def status(pid):
     rows = (line.split(':') for line in open(f'/proc/{pid}/status'))
@@ -140,7 +140,7 @@ print(json.dumps({**ancestors[0], 'worker': worker, 'built': 'SPARKFORGE_BUILD' 
         }
 
     def build(self, source: dict[str, t.Any], check_mode: bool = False, **options: t.Any) -> dict[str, t.Any]:
-        """Run the module; with ``follow`` run it again until the build is no longer running."""
+        """Run the module; with ``follow``, repeat this until the build is no longer running."""
         merged = {**self.options(source), **options}
         result = run_module("source_build", check_mode=check_mode, interpreter=self.python, **merged)
         if merged["follow"]:
@@ -151,20 +151,20 @@ print(json.dumps({**ancestors[0], 'worker': worker, 'built': 'SPARKFORGE_BUILD' 
         return result
 
     def must_build(self, source: dict[str, t.Any], **options: t.Any) -> dict[str, t.Any]:
-        """Build to the end and return the result, which must not be a failure."""
+        """Build to completion and return the result, which must be a success."""
         result = self.build(source, follow=True, **options)
         assert not result.get("failed"), json.dumps(result, indent=1) + self.log(result)
         return result
 
     def must_fail(self, source: dict[str, t.Any], **options: t.Any) -> dict[str, t.Any]:
-        """Build to the end and return the result, which must be a failure with cause and remedy."""
+        """Build to completion and return the result, which must be a failure with cause and remedy."""
         result = self.build(source, follow=True, **options)
         assert result.get("failed"), json.dumps(result, indent=1)
         assert result["cause"] and result["remedy"]
         return result
 
     def ccache(self) -> str:
-        """Return the path of the host's ccache or else of the stand-in."""
+        """Return the path of the host's ccache or, if it has none, of the stand-in."""
         installed = shutil.which("ccache", path="/usr/local/bin:/usr/bin")
         if installed:
             return installed

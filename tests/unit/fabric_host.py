@@ -1,6 +1,6 @@
 """The files of a Spark that describe its fabric, written to a directory.
 
-Names, PCI addresses, GUIDs and sizes are those that users of two Sparks published: ``ibdev2netdev`` in
+Names, PCI addresses, GUIDs and sizes are those published by users of two Sparks: ``ibdev2netdev`` in
 NVIDIA/dgx-spark-playbooks nvidia/nccl/README.md, ``ibstat`` in geerlingguy/sbc-reviews issue 92, the kernel's reserve
 in NVIDIA/NV-Kernels pull request 591. No such tree was copied from a Spark.
 """
@@ -22,12 +22,12 @@ CARD = "fc4c:ea03:00f9:4230"
 
 
 class Spark:
-    """A Spark with four halves of ports; the ports ``cabled`` have a link."""
+    """A Spark with four halves of ports, of which those in ``cabled`` have a link."""
 
     def __init__(self, root: Path, cabled: t.Sequence[int] = (0,)) -> None:
         self.root = root
         self.addresses: dict[str, list[str]] = {"enP7s7": ["10.0.0.11/24"]}
-        #: The result of a command by its first two words.
+        #: The results of commands, by their first two words.
         self.commands: dict[str, tuple[int, str, str]] = {}
         self.ran: list[list[str]] = []
         for interface, pci, rdma in HALVES:

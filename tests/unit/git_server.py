@@ -33,7 +33,7 @@ def git(*arguments: str, cwd: str | Path) -> str:
 
 
 class Repository:
-    """A repository that takes commits and whose git directory ``<directory>/<name>.git`` is served."""
+    """A repository that accepts commits, and whose git directory ``<directory>/<name>.git`` is served."""
 
     def __init__(self, directory: Path, name: str) -> None:
         self.bare = directory / f"{name}.git"
@@ -41,7 +41,7 @@ class Repository:
         self.tree.mkdir(parents=True)
         self.bare.parent.mkdir(parents=True, exist_ok=True)
         git("init", "--quiet", "--initial-branch=main", f"--separate-git-dir={self.bare}", ".", cwd=self.tree)
-        # The large hosts of repositories allow filters.
+        # The large git hosts allow filters.
         git("config", "uploadpack.allowFilter", "true", cwd=self.tree)
 
     def commit(
@@ -52,8 +52,8 @@ class Repository:
     ) -> str:
         """Commit ``files`` and return the commit.
 
-        :param submodules: path -> URL in ``.gitmodules``, and commit.
-        :param modules: a different content for ``.gitmodules``.
+        :param submodules: path -> the URL for ``.gitmodules``, and the commit.
+        :param modules: different content for ``.gitmodules``.
         """
         for path, content in files.items():
             file = self.tree / path
@@ -72,9 +72,9 @@ class Repository:
 class Server:
     """Serves the repositories in ``root``.
 
-    ``statuses``: HTTP statuses of the next answers; ``cuts``: bytes of pack after which the next answers break off
-    (0 for a complete one); ``stall``: bytes after which every answer hangs until the server is stopped;
-    ``redirects``: beginning of a path -> URL; ``authorization``: the value that this header must have; ``old``: the
+    ``statuses``: HTTP statuses of the next answers; ``cuts``: the numbers of pack bytes after which the next answers
+    break off (0 for a complete one); ``stall``: the number of bytes after which every answer hangs until the server is
+    stopped; ``redirects``: start of a path -> URL; ``authorization``: the required value of this header; ``old``: the
     server speaks version 0 of the protocol, which cannot fetch a single commit; ``dumb``: it serves only files. It
     speaks TLS with ``certificate``, a PEM file with certificate and key.
     """

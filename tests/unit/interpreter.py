@@ -1,6 +1,6 @@
-"""The interpreter for environments in tests, and directories that the account nobody may enter.
+"""The interpreter for environments in tests, and directories that the account nobody can access.
 
-Root runs an environment's interpreter as nobody, who may enter neither root's home nor pytest's directories.
+Root runs an environment's interpreter as nobody, who cannot enter root's home or pytest's directories.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ def version() -> tuple[int, int]:
 
 @contextlib.contextmanager
 def open_directory() -> Iterator[Path]:
-    """Yield a directory that every account may enter, as it may /opt/sparkforge; those of pytest are private."""
+    """Yield a directory that all accounts can enter, as they can /opt/sparkforge; pytest's directories are private."""
     with tempfile.TemporaryDirectory(prefix="sparkforge-test-") as directory:
         os.chmod(directory, 0o755)
         yield Path(directory)

@@ -135,7 +135,7 @@ def _chunked_answer(body: str) -> bytes:
 
 
 def _processes(data: bytes, directory: Path) -> object:
-    """Write pieces of the data to the /proc files of a process, of memory and of pressure, and read them."""
+    """Write pieces of the data to the /proc files for a process, for memory and for pressure, and read them."""
     machine = Machine(directory / "proc")
     machine.start(900, "model", 2, uid=1000)
     names = ("900/stat", "900/status", "900/cgroup", "meminfo", "pressure/memory")
@@ -148,7 +148,7 @@ def _processes(data: bytes, directory: Path) -> object:
             assert sanitize.line(process.name) == process.name and sanitize.line(process.path) == process.path
         return guarded.memory(), guarded.unmapped(processes), processes
     finally:
-        # A Host keeps its files open, because a guard uses it as long as it runs.
+        # A Host keeps its files open, because a guard uses it for as long as it runs.
         for descriptor in (guarded._meminfo, guarded._pressure, machine.host._meminfo, machine.host._pressure):
             if descriptor >= 0:
                 os.close(descriptor)
@@ -173,7 +173,7 @@ def _command(text: str) -> object:
 
 _TODAY = datetime.date(2026, 11, 28)
 _RULES = ledger.load()
-#: The hosts that trigger each rule of the ledger, from its examples.
+#: The hosts that trigger each rule of the ledger, taken from its examples.
 _TRIGGERS = [rule["examples"]["triggers"] for rule in _RULES.rules]
 _RECORDS = [
     {**json.loads((HOSTS / "dgx-spark.json").read_text()), **example.get("observation", {}),
@@ -198,7 +198,7 @@ def _ledger(data: bytes, directory: Path) -> object:
 
 
 def _host(data: bytes, directory: Path) -> object:
-    """Record a host on which each command's output and almost every file is the data."""
+    """Record a host on which the data is the output of each command and the content of almost every file."""
     text, root = data.decode("utf-8", "surrogateescape"), Path(tempfile.mkdtemp(dir=directory))
     spark_recorder = recorder(root, Commands(dict.fromkeys(ANSWERS, (0, text, ""))))
     for path in FILES:
@@ -223,7 +223,7 @@ _DNS: t.Any = zeroconf
 
 
 class _Network:
-    """A network in which one packet was received; it stands in for zeroconf's."""
+    """A network, standing in for zeroconf's, in which one packet has been received."""
 
     def __init__(self, data: bytes) -> None:
         self.records = _DNS.DNSIncoming(data).answers()

@@ -26,7 +26,7 @@ SECONDS = 120.0
 
 @functools.cache
 def _start_server() -> str:
-    """Start the server of this process, which exits with it, and return the path of its socket."""
+    """Start this process's server, which exits along with it, and return its socket's path."""
     directory = tempfile.mkdtemp(prefix="sparkforge-modules-")
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
     path = os.path.join(directory, "socket")
@@ -101,7 +101,7 @@ def _run(request: dict[str, t.Any], descriptors: list[int]) -> None:
 
 
 def _serve(path: str) -> None:
-    """Fork for each request until stdin is closed, which is when the process that started this server exits."""
+    """Fork for each request until stdin is closed, which happens when the process that started this server exits."""
     import ansible.module_utils.basic  # noqa: F401
 
     del sys.path[0]  # this file's directory

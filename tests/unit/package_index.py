@@ -1,4 +1,4 @@
-"""A package index on 127.0.0.1 that has the metadata and hashes of wheels (PEP 503, 658), but no wheels."""
+"""A package index on 127.0.0.1 with the metadata and hashes of wheels (PEP 503, 658), but without the wheels."""
 
 import hashlib
 import json
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.unit.web_server import Server
 
-# An index's metadata of these platforms' wheels on 2026-11-20: name, version, sha256, Requires-Dist.
+# The index's metadata for these platforms' wheels on 2026-11-20: name, version, sha256, Requires-Dist.
 RECORDED = json.loads((Path(__file__).parent / "plugins/plugin_utils/recorded/wheels.json").read_text())
 
 
@@ -31,7 +31,8 @@ class PackageIndex(Server):
         tag: str = "py3-none-any",
         python: str = "",
     ) -> None:
-        """Add a wheel; ``tag`` may begin with a build tag: ``2-py3-none-any``. The page omits an empty sha256."""
+        """Add a wheel; ``tag`` may start with a build tag: ``2-py3-none-any``. If the sha256 is empty, the page omits
+        it."""
         sha256 = sha256_of(name, version) if sha256 is None else sha256
         file = f"/files/{name.replace('-', '_')}-{version}-{tag}.whl"
         lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}"]
@@ -45,6 +46,6 @@ class PackageIndex(Server):
         self.files[page] = self.files.get(page, b"<!DOCTYPE html>\n") + link.encode()
 
     def record(self, platform: str) -> None:
-        """Add the recorded wheels of a platform."""
+        """Add a platform's recorded wheels."""
         for item in RECORDED[platform]:
             self.add(item["name"], item["version"], *item["requires"], sha256=item["sha256"])

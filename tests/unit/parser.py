@@ -1,4 +1,4 @@
-"""A parser of external input with examples of its input, for the tests and the fuzzer."""
+"""A parser of external input, with examples of its input, for the tests and the fuzzer."""
 
 import dataclasses
 import typing as t
@@ -10,9 +10,9 @@ class Parser:
     """A function that parses external input, and examples of that input.
 
     :ivar seeds: valid inputs, which the tests mutate.
-    :ivar read: takes the bytes and a directory of its own.
-    :ivar raises: exceptions that its callers handle, besides SparkforgeError.
-    :ivar refused: refused inputs, which the tests mutate as well.
+    :ivar read: a function of the bytes and a private directory.
+    :ivar raises: exceptions that its callers handle, in addition to SparkforgeError.
+    :ivar refused: inputs that are refused, which the tests also mutate.
     """
 
     seeds: t.Sequence[bytes]

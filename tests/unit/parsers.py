@@ -1,4 +1,4 @@
-"""Every parser of external input, with valid input: archives, manifests, receipts, output of programs."""
+"""All parsers of external input, with valid input: archives, manifests, receipts, output of programs."""
 
 import io
 import json
@@ -112,7 +112,7 @@ _UNIT = {
 
 
 def _read_sealed(data: bytes, directory: Path) -> object:
-    """Seal every JSON object, because an account that can write a receipt can seal it."""
+    """Seal all JSON objects, because an account that can write a receipt can also seal it."""
     try:
         document = json.loads(data)
     except (ValueError, RecursionError):
@@ -141,7 +141,7 @@ def _metadata(path: str) -> object:
 
 
 def _image(data: bytes, directory: Path) -> object:
-    """Write the data to each file that the inspection of an image reads, and inspect that image."""
+    """Write the data to all files that the inspection of an image reads, and inspect that image."""
     site, etc = directory / "site", directory / "etc"
     for info in (site / "a-1.dist-info", site / "b-1.dist-info", etc):
         info.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,8 @@
-"""A Spark to record: its files, written to a directory, and the output of its commands.
+"""A Spark to record: its files, written to a directory, and its commands' output.
 
 Their formats come from public sources: ``/etc/dgx-release`` from owners of a GX10 (October 2026), the recipe of
-``nvidia-spark-ota-check`` from "Updating a fleet of GB10 systems" (2026-09-05), ``fwupdmgr get-devices --json`` from
-the tests of a diagnosis tool by owners. No such tree was copied from a Spark.
+``nvidia-spark-ota-check`` from "Updating a fleet of GB10 systems" (2026-09-05), and ``fwupdmgr get-devices --json``
+from the tests of a diagnostic tool written by owners. No such tree was copied from a Spark.
 """
 
 import json
@@ -107,7 +107,8 @@ ANSWERS: dict[str, tuple[int, str, str]] = {
 
 
 class Commands:
-    """Answers a command by the first key that is part of one of its arguments, and records it with its time limit."""
+    """Answers a command with the value of the first key that is part of one of its arguments, and records the command
+    with its time limit."""
 
     def __init__(self, answers: t.Mapping[str, tuple[int, str, str]] = {}) -> None:
         self.answers = {**answers, **{part: answer for part, answer in ANSWERS.items() if part not in answers}}

@@ -59,7 +59,7 @@ def archive(
 
 
 class Tree:
-    """The files of a redist tree, path -> bytes, to be served."""
+    """The files of a redist tree to serve, path -> bytes."""
 
     def __init__(self, files: dict[str, bytes]) -> None:
         self.files = files
@@ -75,7 +75,7 @@ class Tree:
         variant: str = "cuda13",
         platform: str = "linux-sbsa",
     ) -> str:
-        """Add one archive to a release and return its sha256."""
+        """Add an archive to a release and return its sha256."""
         suffix = f"_{variant}" if variant else ""
         relative = f"{component}/{platform}/{component}-{platform}-{version}{suffix}-archive.tar.xz"
         entry: dict[str, t.Any] = {

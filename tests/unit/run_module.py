@@ -1,4 +1,4 @@
-"""Runs a module as Ansible does: arguments on stdin, one JSON object on stdout."""
+"""Runs a module as Ansible does: arguments on stdin, a JSON object on stdout."""
 
 import atexit
 import functools
@@ -39,7 +39,7 @@ def run_module(
 ) -> dict[str, t.Any]:
     """Return the module's result; a traceback fails the test.
 
-    :param interpreter: if it is not that of the tests, it imports their ansible.
+    :param interpreter: if it is not the tests' own, it imports the tests' ansible.
     """
     if module in WITH_PROGRAM:
         arguments.setdefault("program", program(module))
@@ -62,7 +62,7 @@ def run_module(
 
 
 def tree(directory: Path) -> dict[str, str]:
-    """Return the hash of the content and the mode of each file in a directory; for a symlink its target."""
+    """Return the content hash and mode of each file in a directory; for a symlink, its target."""
     entries = {}
     for path in sorted(directory.rglob("*")):
         if path.is_symlink():

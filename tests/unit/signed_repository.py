@@ -1,4 +1,4 @@
-"""Keys and small signed apt repositories, made with gpg, apt-ftparchive and dpkg-deb in a test's directory."""
+"""Keys and small signed apt repositories, created with gpg, apt-ftparchive and dpkg-deb in a test's directory."""
 
 import os
 import shutil
@@ -10,17 +10,17 @@ import pytest
 
 
 def require(*tools: str) -> None:
-    """Skip the tests of a module if a tool is not installed."""
+    """Skip a module's tests if a tool is not installed."""
     for tool in tools:
         if shutil.which(tool) is None:
             pytest.skip(f"{tool} is not installed on this machine", allow_module_level=True)
 
 
 class Keys:
-    """Keys in a gpg home."""
+    """Keys in a gpg home directory."""
 
     def __init__(self, home: Path) -> None:
-        # gpg-agent's socket path may have at most 107 characters, and pytest's directories are long.
+        # gpg-agent's socket path may have at most 107 characters, and the paths of pytest's directories are longer.
         home.mkdir(mode=0o700, parents=True)
         self.environment = {**os.environ, "GNUPGHOME": str(home), "LC_ALL": "C.UTF-8"}
 
@@ -53,7 +53,7 @@ def build_deb(tree: Path, folder: Path, compression: str = "xz", **fields: str) 
 
 
 def with_control(deb: Path, text: str) -> Path:
-    """Replace a .deb's control file with ``text``, which dpkg-deb may refuse to pack."""
+    """Replace a .deb's control file with ``text``, which dpkg-deb might refuse to pack."""
     control = deb.with_suffix(".control")
     control.write_text(text)
     folder = deb.with_suffix(".members")

@@ -16,7 +16,7 @@ from tests.integration.ownership import Entry, Row
 
 CHECKOUT = Path(__file__).parents[2]
 SECURITY = CHECKOUT / "docs/security.md"
-#: `module_utils/_core/test_disk.py`, with or without a test; `::test_x` is in the file named before it.
+#: `module_utils/_core/test_disk.py`, with or without a test; `::test_x` is in the last file that was named.
 NAMED = re.compile(r"`([\w./]+\.py)?(?:::(test_\w+)(?:\[[^\]`]*\])?)?`")
 HOSTS = {"site", "build", "served", "wheels", "proxies", "scheduled", "fabric"}
 
@@ -28,7 +28,8 @@ def functions_in(path: Path) -> set[str]:
 
 
 def missing_tests(text: str) -> list[str]:
-    """Return the tests that a text names but that do not exist; paths start at the checkout or tests/unit/plugins."""
+    """Return the tests that a text names but that do not exist; paths are relative to the checkout or
+    tests/unit/plugins."""
     absent, latest = [], None
     for file, test in NAMED.findall(text):
         if not file and not test:
@@ -127,7 +128,7 @@ OURS = """
     bridge builder canary closure fabric fingerprint fleet lab lane lock manifest meanwhile mirror preflight profile
     proof proven receipt rollout stack staged survey switch unit unproven verdict verify wave wheelhouse
 """.split()
-#: The words of OURS on the first page, each with the text there that explains it.
+#: The words in OURS on the first page, each with the text that explains it there.
 EXPLAINED = {
     "lab": "`make lab-down` stops the simulated Spark",
     "proof": "compares a Spark's results with a float64 calculation on the CPU (the proof)",
@@ -143,9 +144,9 @@ def test_readme_explains_each_special_word_that_it_uses() -> None:
 
 
 ROLE = CHECKOUT / "roles/stack"
-#: The name of a stack, but not of a wheel or a wheel's directory.
+#: The name of a stack, as opposed to that of a wheel or a wheel's directory.
 STACK = re.compile(r"\b(?:torch|vllm|sglang)-\d+(?:\.\d+){2}\b(?![+-]|\.\w)")
-#: Texts that a person reads or copies. Evidence and the changelog describe the past.
+#: Texts that users read or copy. Evidence and the changelog describe the past.
 PAGES = ("*.md", "docs/*.md", "roles/*/README.md", "lab/*.md", "inventory/*.yml", "playbooks/*.yml", "awx/*.yml",
          "cli/**/*.py", "plugins/modules/*.py", "plugins/action/*.py")  # fmt: skip
 
@@ -167,7 +168,7 @@ def test_every_stack_that_a_page_names_is_shipped() -> None:
 
 
 def test_every_page_names_the_default_stack_of_the_role() -> None:
-    """The role `stack` alone decides the default version."""
+    """Only the role `stack` determines the default version."""
     default = default_stack()
     spec = yaml.safe_load((ROLE / "meta/argument_specs.yml").read_text())["argument_specs"]["main"]["options"]
     assert spec["stack_default"]["default"] == default

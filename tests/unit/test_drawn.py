@@ -1,4 +1,4 @@
-"""The random choice of mutants, and the judge of their outcomes."""
+"""The random choice of mutants, and how their outcomes are judged."""
 
 import contextlib
 import dataclasses

@@ -1,4 +1,4 @@
-"""Each mutant of ``make mutants`` can still be made, although the code that it changes moves."""
+"""All mutants of ``make mutants`` can still be made, although the code that they change moves."""
 
 from collections import Counter
 

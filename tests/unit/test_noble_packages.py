@@ -1,4 +1,4 @@
-"""The packages that the toolchain installs on Ubuntu 24.04 are in a recorded list; they are not installed here."""
+"""The packages that the toolchain installs on Ubuntu 24.04 are in a recorded list; the test does not install them."""
 
 import json
 from pathlib import Path
@@ -35,6 +35,6 @@ def test_noble_has_each_package_that_a_shipped_stack_needs(path: Path):
 @pytest.mark.parametrize("path", STACKS, ids=lambda path: path.stem)
 def test_only_used_llvm_packages_that_exclude_no_other_major_are_required(path: Path):
     # Every libomp-<major>-dev provides libomp-x.y-dev and conflicts with it, so apt would have to remove Ubuntu's
-    # libomp-dev, which the recipe of 2025 installs.
+    # libomp-dev, which the recipe from 2025 installs.
     names = required_packages(yaml.safe_load(path.read_text())["stack_definition"])
     assert [name for name in names if "20" in name] == ["llvm-20", "clang-20", "lld-20"]

@@ -11,7 +11,7 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar, trust_as_template
 
 CHECKOUT = Path(__file__).parents[2]
-#: Every page except evidence and the changelog, which describe the past.
+#: All pages except evidence and the changelog, which describe the past.
 PAGES = {
     str(path.relative_to(CHECKOUT)): path.read_text()
     for pattern in ("*.md", "docs/*.md", "roles/*/README.md", "lab/*.md", "guard/README.md", "proof/README.md")
@@ -27,7 +27,7 @@ def load(name: str) -> Any:
 
 
 def commands(text: str) -> list[str]:
-    """Return the commands in the blocks of a page."""
+    """Return the commands in a page's code blocks."""
     blocks = "\n".join(BLOCK.findall(text)).replace("\\\n", " ")
     return [line.partition(" #")[0].strip() for line in blocks.splitlines()]
 
@@ -111,7 +111,7 @@ def test_reference_lists_every_module() -> None:
 
 
 README = PAGES["README.md"]
-#: A terminal of 40 lines and 120 columns.
+#: A terminal with 40 lines and 120 columns.
 SCREEN, COLUMNS = 40, 120
 #: An outside reader's questions, and the text in README that answers each.
 QUESTIONS = {
@@ -129,7 +129,7 @@ QUESTIONS = {
 
 
 def screen_lines(text: str) -> list[str]:
-    """Return the lines that a terminal shows."""
+    """Return the lines that a terminal would show."""
     return [row for line in text.splitlines() for row in textwrap.wrap(line, COLUMNS) or [""]]
 
 
@@ -139,7 +139,7 @@ def single_line(text: str) -> str:
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_readme_answers_a_question_within_one_screen(question: str) -> None:
-    """Each answer is in a part of at most one screen, whose heading a reader can jump to."""
+    """Each answer is in a section of at most one screen, with a heading to which a reader can jump."""
     parts = re.split(r"^(?=## )", README, flags=re.M)
     answers = [part for part in parts if single_line(QUESTIONS[question]) in single_line(part)]
     if question == "where to ask" and not answers:

@@ -1,4 +1,4 @@
-"""Every parser of external input returns or raises an error with cause and remedy. `make fuzz` tries more inputs."""
+"""Each parser of external input returns or raises an error with cause and remedy. `make fuzz` tries more inputs."""
 
 import os
 import random
@@ -23,7 +23,7 @@ def test_anything_is_read_or_refused(name: str) -> None:
 
 
 def parse(parser: Parser, data: bytes) -> None:
-    """Parse data in a directory of its own; check the error, and that no file is written outside that directory."""
+    """Parse data in a separate directory; check the error, and that no file is written outside that directory."""
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as outer:
         directory = Path(outer, "directory")
         (directory / "receipts").mkdir(parents=True)
@@ -31,7 +31,7 @@ def parse(parser: Parser, data: bytes) -> None:
             parser.read(data, directory)
         except SparkforgeError as error:
             assert error.cause and error.remedy
-            # A person has to read the message.
+            # Users have to be able to read the message.
             assert len(error.cause) + len(error.remedy) < 5000
         except parser.raises:
             pass

@@ -1,4 +1,4 @@
-"""The search for planted secrets finds every form of them, and nothing else."""
+"""The search for planted secrets finds them in every form, and finds nothing else."""
 
 import base64
 import gzip
@@ -69,5 +69,5 @@ def test_a_file_is_accepted_only_with_its_owner_and_mode() -> None:
     assert not proxies.covers(Hit("/etc/sparkforge-proxies.json", "root", "0640"))
     assert not proxies.covers(Hit("/etc/sparkforge-proxies.json", "spark", "0600"))
     assert not proxies.covers(Hit("/etc/sparkforge-proxies.json.old", "root", "0600"))
-    # Only its owner may read an accepted file.
+    # Only the owner may be able to read an accepted file.
     assert all(row.mode == "0600" and row.why for row in rows)

@@ -1,4 +1,4 @@
-"""Every host in tests/unit/data/hosts is redacted, has the module's form, and fits every plan."""
+"""All hosts in tests/unit/data/hosts are redacted, have the module's format, and fit every plan."""
 
 import functools
 import json
@@ -23,7 +23,7 @@ from tests.unit.plugins.plugin_utils.plans.test_preflight import SETTINGS, STACK
 from tests.unit.plugins.plugin_utils.plans.test_pytorch import plan as pytorch_plan, stack as pytorch_stack
 
 HOSTS = sorted((Path(__file__).parent / "data/hosts").glob("*.json"))
-# This host has the form that the module's own tests check, and at least one row in every list.
+# This host has the format that the module's own tests check, and at least one row in every list.
 FORM = json.loads((Path(__file__).parent / "data/hosts/dgx-spark.json").read_text())
 VERSION = re.compile(r"\d+(\.\d+)+")
 
@@ -78,7 +78,7 @@ def test_every_filter_accepts_the_host(host: dict[str, t.Any]) -> None:
     }
     problems = preflight.problems(host, fits, {**SETTINGS, "gpu_required": host["gpu"]["present"]})
     assert all(row["cause"] and row["remedy"] and row["severity"] in ("error", "warning") for row in problems)
-    # A passing state, such as a full disk or a held lock, may be an error; a property of the host must not.
+    # A temporary state, such as a full disk or a held lock, may be an error; a property of the host must not.
     properties = {"architecture", "operating system", "gpu", "driver", "python", "apt sources"}
     assert [row for row in problems if row["severity"] == "error" and row["check"] in properties] == []
 
@@ -122,13 +122,13 @@ def test_a_spark_is_recognized_and_pytorch_can_be_planned_for_it(host: dict[str,
 METHODS = ("build", "wheel")
 DEFAULT = yaml.safe_load((Path(load.SHIPPED) / "defaults/main.yml").read_text())["stack_default"]
 BUILT = {"llvm", "triton", "pytorch", "torch_extensions"}
-#: Allowed refusals: passing states of a recorded host, things that other roles install first, and a fabric, which only
-#: an inventory of several hosts has.
+#: Allowed reasons for refusal: temporary states of a recorded host, things that other roles install first, and a
+#: fabric, which requires an inventory of several hosts.
 PASSING_STATES = re.compile(
     r"The file system \S+ has|[\d.]+ GiB of memory are available|dpkg left packages|.* holds /var/|.* are not built for"
     r"|This host lacks|A fabric needs at least two"
 )
-#: Allowed refusals for a host that is not a Spark.
+#: Reasons for refusal that are allowed on a host that is not a Spark.
 OTHER_MACHINES = re.compile(
     r"The host runs \w+ [\d.]+, but stack|The host has no NVIDIA GPU, but one is required|Stack \S+ needs Python"
     r"|The package gpg is not installed|No CUDA architecture is known|The profile generic lists no architectures"

@@ -1,4 +1,4 @@
-"""Every role has a README, and its defaults and argument_specs agree."""
+"""Each role has a README, and its defaults and argument_specs agree."""
 
 import ast
 import json
@@ -45,7 +45,7 @@ def stays_text(option: dict) -> bool:
 @each_role
 def test_defaults_match_their_documentation(role: Path):
     documented = {name: option["default"] for name, option in options(role).items() if "default" in option}
-    # argument_specs has no default for null, which stands for a value that the role determines, nor for an expression
+    # argument_specs has no default for null, which stands for a value that the role determines, or for an expression
     # that yields a dict, a bool or a number, which antsibull-docs refuses; the description states those.
     set_values = {
         name: value
@@ -102,7 +102,7 @@ COMMENT = re.compile(r"^\s*#.*$", re.MULTILINE)
 
 
 def code_strings(source: str) -> str:
-    """Return the string constants of Python code, one a line, without docstrings and the documentation of plugins."""
+    """Return the string constants in Python code, one per line, except docstrings and plugin documentation."""
     tree = ast.parse(source)
     documentation = {statement.value for statement in ast.walk(tree) if isinstance(statement, ast.Expr)} | {
         statement.value
@@ -119,7 +119,7 @@ def code_strings(source: str) -> str:
 
 
 def unread_options(role: Path, texts: dict[Path, str]) -> list[str]:
-    """Return the role's options whose names are in no text except the line that sets the default."""
+    """Return the role's options whose names occur only in the line that sets the default."""
     unread = []
     for name in options(role):
         default = re.compile(rf"^{name}:", re.MULTILINE)

@@ -11,7 +11,8 @@ from pathlib import Path
 
 
 def make_certificate(folder: Path) -> tuple[str, str]:
-    """Make a certificate of an unknown CA; return a PEM file with certificate and key, and one with only the former."""
+    """Create a certificate signed by an unknown CA; return a PEM file with the certificate and key, and one with only
+    the certificate."""
     with_key, certificate = folder / "both.pem", folder / "certificate.pem"
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
@@ -23,9 +24,9 @@ def make_certificate(folder: Path) -> tuple[str, str]:
 
 
 class Server:
-    """Serves ``files`` (path -> bytes). ``cuts``: bytes after which an answer to a path breaks off, one entry an
+    """Serves ``files`` (path -> bytes). ``cuts``: the numbers of bytes after which answers to a path break off, one per
     answer; ``statuses``: HTTP statuses of the first answers to a path; ``authorization``: the header without which
-    every request gets 401. A path that ends in a slash is HTML. The server speaks TLS with ``certificate``, a PEM file
+    every request gets 401. Paths that end in a slash are HTML. The server speaks TLS with ``certificate``, a PEM file
     with certificate and key."""
 
     def __init__(self, certificate: str | None = None) -> None:
@@ -33,7 +34,7 @@ class Server:
         self.cuts: dict[str, list[int]] = {}
         self.statuses: dict[str, list[int]] = {}
         self.redirects: dict[str, str] = {}
-        #: The Location header of answers of ``statuses``.
+        #: The Location header of answers in ``statuses``.
         self.location = ""
         self.etags = True
         self.etag = '"one"'
@@ -43,7 +44,7 @@ class Server:
         self.misplaced = 0
         #: Whether answers have a Content-Length.
         self.lengths = True
-        #: "head" or "body": the server sends that part byte by byte for about five seconds, then closes.
+        #: "head" or "body": the server sends that part byte by byte for about five seconds, then closes the connection.
         self.drips = ""
         self.authorization: str | None = None
         self.requests: list[tuple[str, str | None]] = []

@@ -1,4 +1,4 @@
-"""A wheelhouse with small installable wheels and their receipts, as builds leave it."""
+"""A wheelhouse with small, installable wheels and their receipts, as builds leave it."""
 
 import base64
 import hashlib
@@ -20,7 +20,7 @@ def wheel(
     scripts: t.Mapping[str, str] | None = None,
     requires: t.Sequence[str] = (),
 ) -> bytes:
-    """Return a wheel with one module and scripts, for every Python."""
+    """Return a wheel for any Python, with one module and scripts."""
     head = [f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"]
     head += [f"Requires-Dist: {requirement}\n" for requirement in requires]
     dist_info = f"{name}-{version}.dist-info"
@@ -50,7 +50,7 @@ def file_name(name: str, version: str) -> str:
 
 
 def fingerprint(unit: str, number: int) -> str:
-    """Return the fingerprint of the ``number``-th build of a unit."""
+    """Return the fingerprint of a unit's ``number``-th build."""
     return hashlib.sha256(f"{unit} {number}".encode()).hexdigest()[:16]
 
 
@@ -73,9 +73,9 @@ class WheelTree:
     def built(
         self, unit: str, number: int, *, wheels: t.Sequence[str] | None = None, **depends: str
     ) -> dict[str, dict[str, t.Any]]:
-        """Write the files of a finished build, and return its row of the fact ``sparkforge_built``.
+        """Write the files of a finished build, and return its row in the fact ``sparkforge_built``.
 
-        :param number: the number of the build, which is also its version and the day when it finished.
+        :param number: the number of the build, which is also its version and the day on which it finished.
         :param wheels: names of distributions; None stands for the unit's own.
         """
         mark = fingerprint(unit, number)
@@ -120,7 +120,7 @@ class WheelTree:
         return {unit: {"fingerprint": mark, "status": "built", "prefix": None, "wheels": rows}}
 
     def stack(self, number: int, *, llvm: int | None = None) -> dict[str, dict[str, t.Any]]:
-        """Write the files of builds of llvm, triton (which depends on it) and pytorch."""
+        """Write the files from builds of llvm, triton (which depends on it) and pytorch."""
         if llvm is None:
             units = self.built("llvm", number, wheels=[])
         else:

@@ -21,7 +21,7 @@ def test_an_empty_total_has_no_share() -> None:
     assert (str(Share(0, 0)), Share(0, 0).interval) == ("none", (0.0, 1.0))
 
 
-#: A mutant whose fault a program showed to be large.
+#: A mutant with a fault that a program showed to be large.
 DONE = {"calls": 3, "faults": 3, "size": 50.0, "large": True, "ran": ["survey.float32"], "caught": {}, "seed": 7}
 
 

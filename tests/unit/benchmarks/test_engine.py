@@ -1,4 +1,4 @@
-"""The table that benchmarks/engine.py makes of its measurements."""
+"""The table that benchmarks/engine.py prints for its measurements."""
 
 from pathlib import Path
 

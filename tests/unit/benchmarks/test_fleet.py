@@ -1,4 +1,4 @@
-"""The report of benchmarks/fleet.py for invented runs."""
+"""The report of benchmarks/fleet.py for made-up runs."""
 
 import pytest
 

@@ -33,7 +33,7 @@ def test_imports_make_no_circle_and_no_arrow_up() -> None:
 
 def test_the_proof_imports_few_packages_of_the_collection() -> None:
     below = house.below_the_proof()
-    # The single file contains the readers of logs and symbols, for hosts without the collection.
+    # The single file includes the readers of logs and symbols, for hosts without the collection.
     assert house.lines(*below) <= 6750
     packages = {path.relative_to(house.PLUGINS).parts[1] for path in below}
     assert packages == {"_core", "_elf", "_wheel", "_host", "_diagnosis"}

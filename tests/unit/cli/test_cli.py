@@ -1,4 +1,4 @@
-"""The commands of sparkforge, the lines that they run, and the output that a person sees."""
+"""The sparkforge commands, the command lines that they run, and the output that users see."""
 
 import argparse
 import io
@@ -323,7 +323,7 @@ def events() -> list[dict[str, Any]]:
 
 
 def output(terminal: bool, verbose: bool = False) -> str:
-    """Return the output for those events."""
+    """Return the output for these events."""
     console = Console(file=io.StringIO(), force_terminal=terminal, width=40, markup=False, highlight=False)
     with play.Screen(console, verbose) as screen:
         for event in events():
@@ -381,7 +381,7 @@ def test_a_terminal_shows_messages_of_debug_tasks(action: str, is_shown: bool) -
 
 
 def test_a_second_password_prompt_shows_the_errors_of_ssh_and_sudo(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The password may be right and the cause another one, such as a socket path of ssh that is too long."""
+    """The password may be right, and the cause something else, such as a path for ssh's socket that is too long."""
     console = Console(file=io.StringIO(), width=200)
     answers = questions.Answers([], "ada", "wheels", "secret")
     ssh = {"spark-1": "Permission denied (publickey,password).", "spark-2": "path is too long for a socket"}

@@ -87,7 +87,7 @@ ECDSA = (
 
 
 def distinct_machines(known: Path, *sparks: Spark) -> tuple[list[Spark], list[str]]:
-    """Return every machine once, as setup does, and the sentences about merged names."""
+    """Return each machine once, as setup does, and the sentences about merged names."""
     find.reach(sparks, known)
     names = find.discovery.names_by_key(known.read_text()) if known.is_file() else {}
     machines, sentences = find.discovery.distinct(sparks, names)
@@ -143,7 +143,7 @@ def test_a_host_without_its_known_key_is_refused(
     keys(monkeypatch, tmp_path, a1=offered)
     stranger = reach(known=known)
     assert (stranger.known, stranger.changed) == (False, f"{known} has {find.fingerprint(KEY)} for {name}")
-    # If the known key is offered too, only that one is used, because an offered key proves no ownership.
+    # If the known key is among those offered, only that one is used, because offering a key does not prove ownership.
     keys(monkeypatch, tmp_path, a1=f"{offered}\n{KEY}")
     known_spark = reach(known=known)
     assert (known_spark.known, known_spark.changed, known_spark.key) == (True, "", KEY)
@@ -165,7 +165,7 @@ def test_a_host_with_a_revoked_key_is_refused(
     refused = reach(known=own_keys)
     assert (refused.key, refused.known, refused.is_reachable) == ("", False, False)
     assert refused.revoked == f"{path} says that its key {find.fingerprint(KEY)} is revoked"
-    # A host with another key is not revoked.
+    # A host that has another key is not affected by the revocation.
     keys(monkeypatch, tmp_path, a1=OTHER)
     assert (reach(known=own_keys).known, reach(known=own_keys).revoked) == (True, "")
 
@@ -175,7 +175,7 @@ def test_a_host_with_a_certificate_authority_is_not_new(monkeypatch: pytest.Monk
     known.write_text(f"@cert-authority * {OTHER} ca\n")
     keys(monkeypatch, tmp_path, a1=KEY)
     assert "has an authority for spark-1, whose certificates" in reach(known=known).changed
-    # A key that the user accepted counts.
+    # A key that the user has accepted counts.
     known.write_text(f"@cert-authority * {OTHER} ca\nspark-1 {KEY}\n")
     assert (reach(known=known).known, reach(known=known).changed) == (True, "")
 
@@ -197,7 +197,7 @@ def test_keys_known_to_ssh_match_by_name_address_and_port(monkeypatch: pytest.Mo
     assert "for [a1]:2200" in reach(known=own_keys, port=2200).changed
     personal.write_text(f"a1 {KEY}\n")
     assert "for a1" in reach(known=own_keys).changed
-    # The key that setup wrote for the name decides; another machine had the address before.
+    # The key that setup wrote for the name decides, even though another machine had the address before.
     own_keys.write_text(f"spark-1 {OTHER}\n")
     assert reach(known=own_keys).known
 
@@ -239,10 +239,10 @@ def test_the_name_is_kept_if_it_resolves(monkeypatch: pytest.MonkeyPatch) -> Non
         assert find.address_to_keep(spark("spark-1", "192.0.2.1")) == kept
 
 
-#: The server stalls before its version, or within the first packet, whose length it gives as 32 KiB.
+#: The server stalls either before its version or within the first packet, whose length it announces as 32 KiB.
 @pytest.mark.parametrize("start", [b"", b"SSH-2.0-\xff\r\n\0\0\x7f\xfc"])
 def test_sshd_that_sends_single_bytes_has_no_key(monkeypatch: pytest.MonkeyPatch, start: bytes) -> None:
-    """ssh-keyscan itself gives up 5 s after the last byte, which never comes."""
+    """ssh-keyscan itself gives up 5 s after the last byte, but here the last byte never comes."""
     stopped = threading.Event()
 
     def trickle(listening: socket.socket) -> None:

@@ -1,4 +1,4 @@
-"""Text from outside and typed text reach Ansible as data and a terminal as text."""
+"""External text and typed text reach Ansible only as data, and a terminal only as text."""
 
 import argparse
 import io
@@ -16,7 +16,7 @@ from sparkforge.find import Spark
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGRnt4vLtUNZ7dEuiqoOqMY6+AZ3XUJVbPf5ANL5aOQl"
 TEMPLATES = ["{{ 6 * 7 }}", "{% set a = 1 %}", "{# a #}", "#jinja2: a", "'\"\\{{ 1 }}", "é{{ 1 }}😀"]
 CONTROL = ["a\nb", "\x1b]52;c;aGk=\x07", "\x1b[2J", "\x1b]0;title\x07", "\x9b2J", "\u202e", "\udcff"]
-#: Each option and argument of a command that accepts any text; the tests replace TEXT and FILE.
+#: All options and arguments that accept any text, by command; the tests replace TEXT and FILE.
 COMMANDS_BY_GROUP = {
     "inspect": [["inspect", "TEXT"]],
     "record": [["record", "--python", "TEXT"]],
@@ -33,12 +33,12 @@ COMMANDS = [command for group in COMMANDS_BY_GROUP.values() for command in group
 
 
 def load_trusted(text: str) -> Any:
-    """Return the data that Ansible loads from a text of a command line or inventory, whose templates it trusts."""
+    """Return the data that Ansible loads from a command line or inventory, whose templates it trusts."""
     return DataLoader().load(trust_as_template(text))
 
 
 def dry_run(command: list[str], text: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
-    """Run a command with --dry-run; the inventory and FILE are in a directory named by the text."""
+    """Run a command with --dry-run; the inventory and FILE are in a directory whose name is the text."""
     directory = folder / text
     directory.mkdir()
     (directory / "hosts.yml").write_text("all: {children: {sparks: {hosts: {spark-1: {}}}}}\n")
@@ -93,7 +93,7 @@ def test_answers_in_the_inventory_are_no_templates_but_the_user_s_additions_are(
         for value in (sparks["hosts"]["spark-1"]["ansible_ssh_private_key_file"], sparks["vars"]["ansible_user"]):
             assert value == text == Templar(DataLoader()).template(value)
         assert "\n    mine: '{{ 1 + 1 }}'\n" in written
-        # A second reading and writing keeps it data.
+        # It is still data after being read and written again.
         written = unsafe_text.dump(unsafe_text.load(written)) + "\n"
 
 
@@ -136,7 +136,7 @@ def test_output_of_hosts_contains_no_terminal_sequences(text: str) -> None:
         hostile = output(*events(text, result), force_terminal=at_terminal)
         assert control(hostile) == set()
         assert "]52;" not in hostile.replace("\ufffd]", "") and "\x1b[2J" not in hostile and "\x1b]" not in hostile
-    # The last output was not to a terminal; it loses no line.
+    # The previous output did not go to a terminal, so no line of it was lost.
     assert output(*events("x", calm), force_terminal=False).count("\n") <= hostile.count("\n")
 
 
@@ -156,7 +156,7 @@ def test_text_of_network_and_files_contains_no_terminal_sequences(
     monkeypatch.setattr("builtins.input", lambda *_: next(answers))
     with pytest.raises(Refusal) as refused:
         questions.ask(setup_arguments(host=None, user=None), console, [spark])
-    # Enter accepted the user of NVIDIA Sync.
+    # Pressing Enter accepted the user name from NVIDIA Sync.
     assert "is not a valid user name" in refused.value.cause
     shown = console_text(console)
     assert "Not in the list" in shown and "source" in shown

@@ -49,7 +49,7 @@ def test_the_proxy_is_stored_in_the_variable_of_the_roles() -> None:
     text = inventory.render({}, behind)
     proxies = unsafe_text.load(text)["all"]["children"]["sparks"]["vars"]["sparkforge_proxies"]
     assert proxies == dict.fromkeys(("http", "https"), behind.proxy) and text.count("!unsafe") == 2
-    # Another setup without the option keeps the proxy.
+    # The proxy is kept if setup is run again without the option.
     again = unsafe_text.load(inventory.render(unsafe_text.load(text), answers()))
     assert again["all"]["children"]["sparks"]["vars"]["sparkforge_proxies"] == proxies
     assert "sparkforge_proxies" not in inventory.render({}, answers())

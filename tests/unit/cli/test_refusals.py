@@ -1,4 +1,4 @@
-"""Refusals of the command line: cause and remedy, one line each, an exit status, and no file written."""
+"""Refusals on the command line: a line each for cause and remedy, an exit status, and no file written."""
 
 import argparse
 import io
@@ -19,7 +19,7 @@ KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGRnt4vLtUNZ7dEuiqoOqMY6+AZ3XUJVbPf5A
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A user's home, in which no file may be written."""
+    """A user's home directory, in which no file may be written."""
     directory = tmp_path / "home"
     directory.mkdir()
     monkeypatch.setenv("HOME", str(directory))
@@ -31,7 +31,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def open_umask() -> Iterator[None]:
-    """A umask with which new files are writable by every account unless their mode is set."""
+    """A umask with which new files are writable by all accounts unless their mode is set."""
     before = os.umask(0)
     yield
     os.umask(before)
@@ -143,7 +143,7 @@ def test_removed_commands_name_their_replacement_in_one_line(
 
 
 def candidates(monkeypatch: pytest.MonkeyPatch, sparks: list[Spark], *arguments: str) -> list[Spark]:
-    """Return the machines that the user can choose from; one without a key does not answer."""
+    """Return the machines from which the user can choose; one without a key does not answer."""
     monkeypatch.setattr(find, "by_mdns", lambda *_: sparks)
     monkeypatch.setattr(find, "by_sync", list)
     monkeypatch.setattr(find, "by_name", lambda *_: sparks)

@@ -1,4 +1,4 @@
-"""The output of `sparkforge top`, also for hostile hosts."""
+"""The output of `sparkforge top`, including that for hostile hosts."""
 
 import io
 import json
@@ -17,13 +17,13 @@ from guard.tests.machine import GIB, Machine
 
 @pytest.fixture(autouse=True)
 def _starts_programs() -> None:
-    """Start a program here, since `make fast` skips tests that start one but does not notice it in a thread."""
+    """Start a program here, because `make fast` skips tests that start one but cannot detect this in a thread."""
     subprocess.run(["true"], check=True)
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """The root of a host whose memory and GPU are files."""
+    """The root directory of a host whose memory and GPU are files."""
     machine = Machine(tmp_path / "proc")
     machine.start(900, "model", 1, 50, unit="vllm.service")
     device = {"power": 81.2, "limit": 100, "clock": 400, "clock_max": 3000, "temperature": 61, "reasons": 0, "busy": 99}

@@ -1,4 +1,4 @@
-"""Benches and the resources of the machine that they share; tests/integration/test_ordinary_user.py has containers."""
+"""Benches and the machine resources that they share; tests/integration/test_ordinary_user.py uses containers."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from lab.bench import Bench
 from lab.host import LabError
 
 CHECKOUT = Path(__file__).parents[3]
-# Stand-ins for apt-get and dpkg-query; like apt-get, the former fails while another one runs.
+# Stand-ins for apt-get and dpkg-query; like the real one, this apt-get fails while another one runs.
 APT = """#!/bin/sh
 mkdir "$STATE/lists" || exit 100
 echo "$1" >> "$STATE/called"
@@ -67,7 +67,7 @@ def test_stopping_a_bench_keeps_the_variables_of_another(tmp_path: Path) -> None
 
 
 def test_only_the_rate_of_a_container_s_link_is_changed(monkeypatch: pytest.MonkeyPatch):
-    """Once the machine's own interface was mistaken for the container's."""
+    """In the past, the machine's own interface was once mistaken for the container's."""
     commands: list[tuple[str, ...]] = []
 
     class Done:
@@ -110,7 +110,7 @@ def test_the_emulator_stays_registered_while_another_user_s_bench_needs_it(
 
     monkeypatch.setenv("SPARKFORGE_CACHE", str(tmp_path / "alice"))
     emulator.register("demo")
-    # Another user stops a bench; `make lab-down` releases the entry for native benches too.
+    # Another user stops a bench; `make lab-down` also releases the entry for native benches.
     monkeypatch.setenv("SPARKFORGE_CACHE", str(tmp_path / "bob"))
     emulator.release("fleet")
     assert entry.read_text() == "enabled\n"

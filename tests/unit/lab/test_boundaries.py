@@ -1,4 +1,4 @@
-"""The table of inputs from outside: each has a bound, a test, and a row that names the files that read it."""
+"""The table of external inputs: each has a bound, a test, and a row that names the files that read it."""
 
 import ast
 from pathlib import Path
@@ -16,12 +16,12 @@ FULL_NAMES = {
     "pickle.load", "pickle.loads", "struct.iter_unpack", "struct.unpack", "struct.unpack_from", "tarfile.open",
     "tomllib.load", "tomllib.loads", "yaml.load", "yaml.safe_load", "yaml_load", "zipfile.ZipFile",
 }  # fmt: skip
-#: Last parts of names of such calls.
+#: The last parts of the names of such calls.
 LAST_NAMES = {
     "fetch_bytes", "fetch_page", "get_service_info", "getresponse", "makefile", "open_regular", "read1", "recv",
     "recvfrom", "recvmsg", "urlopen",
 }  # fmt: skip
-#: Checks run in the environment that they prove and read only their own files.
+#: Checks run in the environment that they prove, and read only their own files.
 CHECKS = "/checks/"
 FOLDERS = ("plugins", "proof/src", "guard/src", "cli", "tools", "roles")
 
@@ -32,7 +32,7 @@ def calls_of_readers(source: str) -> set[str]:
 
 
 def unlisted_readers(root: Path, listed: set[str]) -> list[str]:
-    """Return a message for each file of the product that reads external input and that no row names."""
+    """Return a message for each product file that reads external input but is not named in any row."""
     messages = []
     for path in sorted(path for folder in FOLDERS for path in (root / folder).rglob("*.py")):
         name = str(path.relative_to(root))

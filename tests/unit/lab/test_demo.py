@@ -60,7 +60,7 @@ def test_on_a_mac_the_lab_names_an_alternative(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "need Linux, and this is Darwin" in done.stderr and "limactl start" in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["uname"], "nothing is made"
-    # The check comes before `make demo` creates .venv, for which a Mac's own Python is too old.
+    # This check comes before `make demo` creates .venv, for which a Mac's own Python is too old.
     (tmp_path / "lab").mkdir()
     shutil.copy(AS_ROOT, tmp_path / "lab")
     shutil.copy(AS_ROOT.parents[1] / "Makefile", tmp_path)

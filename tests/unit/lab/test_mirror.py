@@ -1,4 +1,4 @@
-"""The lab's mirror: reuse and cleanup of built trees, and its pins. The integration tests cover the rest."""
+"""The lab's mirror: reuse and cleanup of built trees, and its pins. Integration tests cover the rest."""
 
 import fcntl
 import hashlib
@@ -30,7 +30,7 @@ class Built(t.NamedTuple):
 
 
 def build(output: Path, cache: Path, platform_name: str = NATIVE, **changes: t.Any) -> dict[str, t.Any]:
-    # Build wheels would be downloaded.
+    # Leave out the wheels for builds, which would be downloaded.
     inputs = {**mirror.load_inputs(), "build_wheels": [], **changes}
     return mirror.Mirror(inputs, "native", mirror.PLATFORMS[platform_name], output, cache).build()
 
@@ -104,7 +104,7 @@ def tiny_wheel(folder: Path) -> Path:
 
 @pytest.fixture
 def local_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A pip configuration with a folder of wheels and no index."""
+    """A pip configuration with a directory of wheels and no index."""
     folder = tmp_path / "index"
     tiny_wheel(folder)
     configuration = tmp_path / "pip.conf"

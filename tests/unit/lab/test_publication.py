@@ -1,4 +1,4 @@
-"""The repository's URL in galaxy.yml, and the pages that follow from it."""
+"""The repository's URL in galaxy.yml, and the pages that depend on it."""
 
 import re
 import shutil

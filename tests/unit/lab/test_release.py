@@ -1,4 +1,4 @@
-"""A release and its signature, checked by the commands in docs/developer.md."""
+"""A release and its signature, verified with the commands in docs/developer.md."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Git repositories made from trees, the mirror's server for them, and the trees of tests/upstream."""
+"""Git repositories created from trees, the mirror's server for them, and the trees of tests/upstream."""
 
 import ssl
 import typing as t

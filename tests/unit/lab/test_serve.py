@@ -1,4 +1,4 @@
-"""The mirror's server: paths that it never serves, and its certificate. The integration tests cover the rest."""
+"""The mirror's server: paths that it never serves, and its certificate. Integration tests cover the rest."""
 
 import http.client
 from collections.abc import Iterator

@@ -15,7 +15,8 @@ NAMED = ["--host", "spark-ab12.local"]
 
 
 class Programs:
-    """Stands in for the programs of `make spark`: `sparkforge setup` exits with ``code``, the simulation with 0."""
+    """Stands in for the programs that `make spark` runs: `sparkforge setup` exits with ``code``, the simulation with
+    0."""
 
     def __init__(self, code: int) -> None:
         self.code = code
@@ -66,7 +67,7 @@ def test_without_linux_no_simulation_is_offered(monkeypatch: pytest.MonkeyPatch)
 
 
 def make(folder: Path, *arguments: str, **pythons: str) -> subprocess.CompletedProcess[str]:
-    """Run make with only these Pythons on PATH, each with its version."""
+    """Run make with only these Pythons on PATH, each reporting its version."""
     tools = folder / "tools"
     tools.mkdir()
     for name, version in pythons.items():
@@ -99,7 +100,7 @@ def test_a_newer_python_is_preferred_to_an_old_one(tmp_path: Path) -> None:
 
 
 def test_a_missing_package_index_is_reported_and_the_next_run_continues(tmp_path: Path) -> None:
-    """Without a network, or with its login page, pip only reports that it found no version."""
+    """Without a network, or behind a login page, pip only reports that it found no version."""
     pip = tmp_path / ".venv/bin/pip"
     pip.parent.mkdir(parents=True)
     pip.write_text("#!/bin/sh\necho 'ERROR: Could not find a version (from versions: none)' >&2; exit 1\n")

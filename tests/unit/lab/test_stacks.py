@@ -1,4 +1,4 @@
-"""The lists of shipped stacks are generated from the stacks' files."""
+"""The lists of shipped stacks, which are generated from the stacks' files."""
 
 from lab import stacks
 

@@ -1,8 +1,8 @@
 """The edits that the role `pytorch` makes to PyTorch's source, and their effect.
 
-The files here were written for these tests and share only the edited lines with PyTorch's. The trial on PyTorch's own
-files is recorded in docs/evidence/engine-pytorch-patches.md, and repeated by the last test if SPARKFORGE_PYTORCH_TREE
-names a directory with the source of a release.
+The files here were written for these tests and share only the edited lines with PyTorch's.
+docs/evidence/engine-pytorch-patches.md records a trial on PyTorch's own files, which the last test repeats if
+SPARKFORGE_PYTORCH_TREE names a directory with a release's source.
 """
 
 import os
@@ -52,7 +52,7 @@ def edits_of(name: str) -> list[dict[str, t.Any]]:
 
 
 def apply_fix(tree: Path, name: str, *contents: str) -> list[str]:
-    """Write the files of a fix, apply the fix, and return their new contents."""
+    """Write a fix's files, apply the fix, and return their new contents."""
     files = [tree / path for path in dict.fromkeys(edit["path"] for edit in edits_of(name))]
     for file, content in zip(files, contents, strict=True):
         file.parent.mkdir(parents=True)
@@ -116,7 +116,7 @@ def test_only_an_exact_2_1_is_fermi(tmp_path: Path, capabilities: str, before: s
 
 
 def kernels(tree: Path) -> list[Path]:
-    """Write the files of the attention guard, each with the number of guards in the edits."""
+    """Write the files with the attention guard, each with as many guards as the edits expect."""
     for edit in edits_of("attention_guard"):
         file = tree / edit["path"]
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -170,7 +170,7 @@ def test_a_fix_holds_on_the_real_files(tmp_path: Path, name: str) -> None:
     applied = patching.apply(str(tmp_path), [], edits, print)
     assert len(applied) == len(edits)
     if name == "attention_guard":
-        # The edits cover every guarded file.
+        # The edits cover all guarded files.
         folder = tree / FIXES[name]["edits"][0]["directory"]
         guarded = {path.name for path in folder.iterdir() if "__CUDA_ARCH__ <= 1200" in path.read_text()}
         assert guarded == set(FIXES[name]["edits"][0]["files"])

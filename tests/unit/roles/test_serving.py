@@ -1,4 +1,4 @@
-"""The programs of the `serving` role's unit: number of compilers, key of the server, reason for a stop."""
+"""The programs in the `serving` role's unit: the number of compilers, the server's key, the reason for a stop."""
 
 import asyncio
 import importlib.util
@@ -86,7 +86,7 @@ def test_compilers_get_the_memory_that_the_engine_leaves(total: int, available: 
 
 
 def run(tmp_path: Path, *arguments: str, **variables: str) -> tuple[dict[str, t.Any], str]:
-    """Run the launcher with a stand-in for an engine; return the engine's arguments and key, and the output."""
+    """Run the launcher with a stand-in for an engine; return the engine's arguments, its key, and the output."""
     packages = {"vllm/entrypoints/cli/main.py": VLLM, "sglang/cli/main.py": SGLANG, "sglang/srt/server_args.py": ENGINE}
     for name, text in packages.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -108,7 +108,7 @@ def test_vllm_gets_compiler_limits_and_a_guard_but_no_key(tmp_path: Path) -> Non
     expected = ["vllm", "serve", "/m", "--port", "1", "--middleware", "sparkforge_launch.Guard"]
     assert received["argv"] == expected
     bounds = {name: received["environment"].get(name) for name in launch.COMPILERS}
-    # A share of 99 % leaves no memory for compilers; a variable of the inventory wins.
+    # A share of 99 % leaves no memory for compilers; a variable in the inventory takes precedence.
     assert bounds == {**dict.fromkeys(launch.COMPILERS, "1"), "MAX_JOBS": "7"}
     assert KEY not in output
 

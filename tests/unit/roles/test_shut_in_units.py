@@ -1,4 +1,4 @@
-"""Restrictions of the units of the proof's timer, nginx and a model server; tests/integration has running units."""
+"""Restrictions on the units of the proof's timer, nginx and a model server; tests/integration covers running units."""
 
 import functools
 import json
@@ -13,7 +13,7 @@ import pytest
 ROLES = Path(__file__).parents[3] / "roles"
 UNITS = ["sparkforge-proof.service.j2", "sparkforge-proof-changed.service.j2"]
 RIGHTS = "CAP_CHOWN CAP_KILL CAP_SETGID CAP_SETUID"
-#: Restrictions of the units of the proof and nginx.
+#: Restrictions on the units of the proof and nginx.
 BOTH = {
     "ProtectSystem": "strict", "ProtectHome": "yes", "PrivateTmp": "yes", "PrivateMounts": "yes",
     "ProtectProc": "invisible", "ProtectClock": "yes", "ProtectControlGroups": "yes", "ProtectHostname": "yes",
@@ -21,7 +21,7 @@ BOTH = {
     "KeyringMode": "private", "LockPersonality": "yes", "RestrictNamespaces": "yes", "RestrictRealtime": "yes",
     "RestrictSUIDSGID": "yes", "SystemCallArchitectures": "native", "SystemCallErrorNumber": "EPERM",
 }  # fmt: skip
-#: Restrictions of the model server, which the network reaches and which reads untrusted models.
+#: Restrictions on the model server, which is reachable over the network and reads untrusted models.
 SERVER = {
     "ProtectSystem": ["strict"], "ProtectHome": ["tmpfs"], "PrivateTmp": ["true"], "ProtectProc": ["invisible"],
     "ProtectClock": ["true"], "ProtectControlGroups": ["true"], "ProtectHostname": ["true"],
@@ -35,7 +35,7 @@ SERVER = {
     "LoadCredential": ["api_key:{{ __serving_key }}"], "LimitMEMLOCK": ["infinity"], "MemorySwapMax": ["0"],
     "MemoryMax": ["{{ serving_memory_max }}"], "StartLimitBurst": ["{{ serving_start_attempts }}"],
 }  # fmt: skip
-#: Restrictions of the unit that records why the server stopped; it reads a log and writes one file.
+#: Restrictions on the unit that records why the server stopped; it reads a log and writes one file.
 STOPPED = {
     "ProtectSystem": ["strict"], "ProtectHome": ["true"], "PrivateTmp": ["true"], "PrivateNetwork": ["true"],
     "NoNewPrivileges": ["true"],

@@ -1,4 +1,4 @@
-"""Every unit that the collection installs or starts has a limit to its start."""
+"""All units that the collection installs or starts have a start timeout."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ UNITS = sorted(
     for ending in ("service", "mount")
     for path in [*(ROOT / folder).rglob(f"*.{ending}"), *(ROOT / folder).rglob(f"*.{ending}.j2")]
 )
-#: systemd.service(5): these types have no start limit by default, or their process decides when the start is over.
+#: systemd.service(5): by default these types have no start limit, or their process decides when the start is complete.
 WAITED_FOR = re.compile(r"^Type=(oneshot|notify|notify-reload|forking|dbus)$", re.M)
 
 
@@ -39,7 +39,7 @@ def test_units_without_a_finite_limit_are_detected(line: str) -> None:
 
 
 def test_code_contains_no_units_that_are_waited_for() -> None:
-    """The tests above read only templates, and not units that a program writes."""
+    """The tests above read only templates, not units that a program writes."""
     sources = [path for folder in ("plugins", "guard/src", "proof/src", "roles") for path in (ROOT / folder).rglob("*")]
     texts = {path: path.read_text() for path in sources if path.suffix in (".py", ".yml")}
     assert [path for path, text in texts.items() if WAITED_FOR.search(text)] == []

@@ -1,4 +1,4 @@
-"""Sparks announced by mDNS: their names, addresses and ports, and bounds of the search."""
+"""Sparks announced through mDNS: their names, addresses and ports, and limits on the search."""
 
 import sys
 import time
@@ -74,7 +74,7 @@ def test_a_machine_with_the_name_of_a_group_is_left_out(name: str) -> None:
 
 @pytest.mark.parametrize("addresses", [("192.0.2.2", "192.0.2.10"), ()])
 def test_two_machines_with_one_name_are_left_out_with_their_addresses(addresses: tuple[str, ...]) -> None:
-    # zeroconf gives each announcement the addresses of both machines, because they share the name.
+    # zeroconf lists both machines' addresses for each announcement, because the machines share the name.
     servers = {"spark-1.local.": "192.0.2.10", "SPARK-1.local.": "192.0.2.2"}
     answers = [ssh(server, *(addresses or (address,))) for server, address in servers.items()]
     listed, (sentence,) = discovery.sparks([*answers, ssh("spark-2.local.")])
@@ -99,7 +99,7 @@ def test_an_interface_that_is_not_an_address_is_refused() -> None:
 
 
 class SlowNetwork:
-    """Resolves names with "announced" at once; the resolution of any other name times out."""
+    """Resolves names that contain "announced" at once; for any other name, the request times out."""
 
     def get_service_info(self, kind: str, name: str, timeout: int) -> str | None:
         if "announced" in name:

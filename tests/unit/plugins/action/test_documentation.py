@@ -1,4 +1,4 @@
-"""The actions on the controller take their arguments from their documentation; ansible-test checks modules."""
+"""The controller's actions take their arguments from their documentation; ansible-test checks modules."""
 
 import importlib
 import pathlib
@@ -21,6 +21,6 @@ def test_options_of_controller_actions_come_from_their_documentation() -> None:
     assert specs["stack_lock"]["name"] == {"type": "str", "required": True}
     assert specs["stack_mirror"]["nvidia_url"]["default"] == "https://developer.download.nvidia.com"
     assert not [name for name, spec in specs.items() for option in spec.values() if "type" not in option]
-    # no_log is not part of the documentation, and the action itself refuses a wrong choice.
+    # no_log is not in the documentation, and invalid choices are refused by the action itself.
     assert specs["wheelhouse_manifest"]["password"]["no_log"]
     assert "choices" not in specs["stack_facts"]["method"]

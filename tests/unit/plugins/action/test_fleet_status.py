@@ -1,4 +1,4 @@
-"""fleet_status and stack_status, as playbooks/status.yml calls them; this machine is the only host."""
+"""fleet_status and stack_status, called as in playbooks/status.yml; this machine is the only host."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The action plugin inspect_info resolves requirements and inspects their wheels, or returns one message."""
+"""The action plugin inspect_info resolves requirements and inspects their wheels, or returns a single message."""
 
 import os
 import typing as t
@@ -23,7 +23,7 @@ def uv_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def inspect(wheels: Path, target: str, **more: t.Any) -> dict[str, t.Any]:
-    """Inspect a target with the wheels in a directory, which also gets the cache."""
+    """Inspect a target with the wheels in a directory, which also receives the cache."""
     options = {"index_url": "none", "find_links": [str(wheels)], "cache": str(wheels / "cache"), **more}
     return act(inspect_info.ActionModule, {"target": target, **options})
 
@@ -68,7 +68,7 @@ def test_a_package_without_a_usable_wheel_is_a_no(tmp_path: Path) -> None:
         index.files["/simple/source/"] = (
             f'{page}<a href="/files/source-1.0.tar.gz#sha256={"a" * 64}">source-1.0.tar.gz</a>'.encode()
         )
-        # The dependencies of a package for another machine are not resolved.
+        # The dependencies of packages for other machines are not resolved.
         index.add("other", "1.0", "nowhere", tag="cp312-cp312-manylinux_2_28_x86_64")
         index.add("apart", "1.0", "other")
         results = {name: inspect(tmp_path, name, index_url=index.simple) for name in ("source", "other", "apart")}

@@ -1,4 +1,5 @@
-"""The filter for a host's answers: they set no variable, contain no terminal sequences and have valid observations."""
+"""The filter for a host's answers: they set no variables, contain no terminal sequences, and have valid
+observations."""
 
 import copy
 import importlib
@@ -28,7 +29,7 @@ def filtered_answer(
     interpreter: str = "",
     module: str = "sparkforge.dgx_spark.spark_info",
 ) -> dict[str, t.Any]:
-    """Return the filtered answer of a module on the host."""
+    """Return a module's answer after it has been filtered on the host."""
     monkeypatch.setattr(ActionBase, "_execute_module", lambda *_arguments, **_options: copy.deepcopy(answer))
     called = construct(plugin, {})
     called._task.action = module
@@ -41,7 +42,8 @@ def test_no_answer_sets_a_fact(monkeypatch: pytest.MonkeyPatch) -> None:
     facts = {"status_file": "/root/.profile", "spark_info": {}, "discovered_interpreter_python": "/bin/false"}
     answer = {"changed": True, "ansible_facts": facts, "rc": 0}
     assert filtered_answer(cuda_proof.ActionModule, answer, monkeypatch) == {"changed": True, "rc": 0}
-    # The interpreter that Ansible itself discovered stays a fact, or Ansible would search for it in every task.
+    # The interpreter that Ansible itself discovered remains a fact, because otherwise Ansible would search for it in
+    # every task.
     result = filtered_answer(cuda_proof.ActionModule, answer, monkeypatch, "/usr/bin/python3")
     assert result["ansible_facts"] == {"discovered_interpreter_python": "/usr/bin/python3"}
     for nonsense in (None, [], "x", 5):
@@ -81,7 +83,7 @@ def test_every_host_module_is_run_by_an_action_of_the_collection() -> None:
     routed = {name: entry for name, entry in routed.items() if "tombstone" not in entry}
     assert set(routed) | actions >= modules
     assert {entry["action_plugin"].rpartition(".")[2] for entry in routed.values()} == {"spark_info", "cuda_proof"}
-    # Ansible prefers a module's redirection to an action of the same name.
+    # Ansible prefers a module's redirection to an action with the same name.
     assert not set(routed) & actions
     for name in actions - {"__init__"}:
         plugin = importlib.import_module(f"{spark_info.__package__}.{name}").ActionModule
@@ -101,7 +103,7 @@ def test_observations_of_recorded_hosts_are_accepted_unchanged(
     answer = {"changed": False, "spark_info": observation, "ansible_facts": {"spark_info": "another", "x": 1}}
     result = filtered_answer(spark_info.ActionModule, answer, monkeypatch)
     assert result["spark_info"] == observation
-    # The fact is the checked observation, not the one in the answer's facts.
+    # The fact is the checked observation, not the one among the answer's facts.
     assert result["ansible_facts"] == {"spark_info": observation}
 
 

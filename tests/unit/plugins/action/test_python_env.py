@@ -15,7 +15,7 @@ from tests.unit.act import construct
 
 
 class Action:
-    """The action plugin with a list of module results."""
+    """The action plugin, with a list of results for the module."""
 
     def __init__(
         self,

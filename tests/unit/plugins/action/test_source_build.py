@@ -26,7 +26,7 @@ def running_state(**state: t.Any) -> dict[str, t.Any]:
 
 
 class Host:
-    """The action plugin with a list of module results; an exception in it is raised."""
+    """The action plugin, with a list of results for the module; an exception in the list is raised."""
 
     def __init__(self, answers: list[t.Any], check_mode: bool = False, **arguments: t.Any) -> None:
         arguments = {"name": "tiny", "user": "sparkforge", "patches": ["--- a\n+++ b\n"], **arguments}

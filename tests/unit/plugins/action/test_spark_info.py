@@ -1,4 +1,4 @@
-"""Messages for hosts that ssh or sudo refuses; tests/playbooks/test_first_words.py gets the errors from Ansible."""
+"""Messages for hosts that ssh or sudo refuses; in tests/playbooks/test_first_words.py the errors come from Ansible."""
 
 import typing as t
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.unit.act import act
 
 SHIPPED = Path(__file__).parents[4] / "inventory/hosts.yml"
 HOST = {"ansible_host": "spark01.local", "ansible_user": "nvidia", "inventory_file": str(SHIPPED)}
-# The prefixes of ansible-core 2.19, with and without pipelining.
+# The prefixes that ansible-core 2.19 uses with and without pipelining.
 SENT = 'Data could not be sent to remote host "spark01.local". Make sure this host can be reached over ssh: '
 VIA = "Failed to connect to the host via ssh: "
 
@@ -45,7 +45,7 @@ def observe(error: AnsibleError, **variables: str) -> dict[str, t.Any]:
     ],
 )
 def test_an_unreachable_host_names_the_line_to_edit(error: str, cause: str, remedy: str) -> None:
-    # The host stays unreachable for Ansible and for the exit status of the command.
+    # The host remains unreachable for Ansible, and in the command's exit status.
     with pytest.raises(AnsibleConnectionFailure) as caught:
         observe(AnsibleConnectionFailure(error), **HOST)
     assert str(caught.value).startswith(f"spark01 cannot be reached over ssh: {cause} ")

@@ -1,4 +1,4 @@
-"""The action plugin stack_facts returns the facts of a stack, or one message."""
+"""The action plugin stack_facts returns a stack's facts, or a single message."""
 
 import shutil
 import typing as t

@@ -1,4 +1,4 @@
-"""The action plugin stack_mirror lists what is missing, or returns one message."""
+"""The action plugin stack_mirror lists the missing files, or returns a single message."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The action plugin wheelhouse_manifest with this machine as builder, or an unreachable one."""
+"""The action plugin wheelhouse_manifest with this machine as the builder, or with an unreachable builder."""
 
 import base64
 import hashlib
@@ -79,7 +79,7 @@ def test_the_builder_s_manifest_and_wheels_are_cached(site: Site) -> None:
     (wheel,) = result["wheels"]
     assert Path(wheel["path"]).read_bytes() == b"a wheel"
     assert Path(wheel["path"]).is_relative_to(site.cache)
-    # Now the cache suffices.
+    # The cache now suffices.
     again = site.find(host="gone", wheels=True)
     assert (again["where"], again["saved"], again["wheels"]) == ("cache", False, [wheel])
 
@@ -160,7 +160,7 @@ def test_a_manifest_not_signed_by_a_pinned_key_is_refused(
 
 
 def manifest_of(site: Site, at: str, **changed: t.Any) -> Manifest:
-    """Return the manifest with another time."""
+    """Return the manifest with a different time."""
     manifest: dict[str, t.Any] = {**site.manifest, "written": at, **changed}
     return t.cast(Manifest, {**manifest, "seal": publication.seal(manifest)})
 
@@ -195,7 +195,7 @@ def test_an_older_signed_manifest_is_refused_unless_allowed(
         assert cached.read_bytes() == before
         accepted = site.find(**options, allow_older=True)
         assert (accepted["manifest"]["written"], accepted["saved"]) == ("2026-11-21T10:00:00Z", True)
-        # The older manifest is now the cached one, with which the next is compared.
+        # The older manifest is now in the cache, and the next one is compared with it.
         assert site.find(**options)["where"] == source
         publish(newest)
         assert site.find(**options)["manifest"]["written"] == "2026-11-22T10:00:00Z"

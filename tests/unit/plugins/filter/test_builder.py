@@ -9,7 +9,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.filter.fleet import Filter
 builder = FilterModule().filters()["builder"]
 SPARK = "ubuntu24.04-aarch64"
 OTHER = "ubuntu24.04-x86_64"
-#: The platform of each host, in the order of the inventory.
+#: Each host's platform, in the order of the inventory.
 PLATFORMS = {"gpu01": OTHER, "spark01": SPARK, "spark02": SPARK, "spark03": SPARK, "gpu02": OTHER}
 PUBLISHED = {"host": "spark01", "stack": "torch-2.9.1", "written": "2026-11-21T10:00:00Z"}
 
@@ -21,7 +21,8 @@ def elect(
     lost: t.Collection[str] = (),
     published: dict[str, str] | None = None,
 ) -> dict[str, t.Any]:
-    """Return the filter's result in a play of these hosts; hosts outside it and lost ones were not observed."""
+    """Return the filter's result for a play with these hosts; lost hosts and those outside the play were not
+    observed."""
     playing = list(PLATFORMS) if play is None else play
     reached = [name for name in playing if name not in lost]
     platforms = {name: kind for name, kind in PLATFORMS.items() if name in reached}
@@ -76,7 +77,7 @@ def test_a_build_published_by_a_host_outside_the_play_is_not_repeated() -> None:
 
 def test_the_builder_in_the_play_builds_despite_a_published_build() -> None:
     assert elect("spark01", builders=["spark01"], published={**PUBLISHED, "host": "spark03"})["here"] is True
-    # A published build of another host does not change that.
+    # A published build on another host does not change that.
     assert elect("spark01", play=["spark01", "spark02"], published=PUBLISHED)["here"] is True
 
 
@@ -107,7 +108,7 @@ def test_builders_without_the_platform_are_refused() -> None:
     for host in ("spark01", "gpu01"):
         with pytest.raises(AnsibleFilterError, match=r"builders has gpu01 \(ubuntu24.04-x86_64\).*none of its hosts"):
             elect(host, play=["gpu01", "spark01", "spark02"], builders=["gpu01"])
-    # If the play has only this builder, it builds for itself.
+    # If the play contains only this builder, it builds for itself.
     assert elect("gpu01", play=["gpu01"], builders=["gpu01"])["here"] is True
-    # An unobserved host of the group may have the right platform.
+    # A host in the group that was not observed may have the right platform.
     assert elect("spark02", play=["gpu01", "spark02"], builders=["gpu01", "spark01"])["outside"] == ["spark01"]

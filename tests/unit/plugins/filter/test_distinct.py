@@ -1,4 +1,4 @@
-"""Two names for one machine in an inventory."""
+"""Two names for the same machine in an inventory."""
 
 import typing as t
 

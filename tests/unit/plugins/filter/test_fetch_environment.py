@@ -1,4 +1,4 @@
-"""Proxies and a corporate CA: the environment of a download, the files on a host, and refused settings."""
+"""Proxies and a corporate CA: a download's environment, the files on a host, and refused settings."""
 
 import base64
 import hashlib
@@ -31,7 +31,7 @@ def pem(der: bytes) -> str:
 
 @pytest.fixture
 def certificate(tmp_path: t.Any) -> str:
-    """A file with two certificates and their names in comments."""
+    """A file with two certificates, each with its name in a comment."""
     path = tmp_path / "ca.pem"
     path.write_text(f"# Büro\n{PEM}\n# Außenstelle\n{PEM}")
     return str(path)

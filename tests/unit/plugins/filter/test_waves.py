@@ -1,4 +1,4 @@
-"""The waves of a rollout, its stop after failures, and the reasons for hosts that were stopped."""
+"""The waves of a rollout, its stop after failures, and the reasons given for hosts that were stopped."""
 
 import typing as t
 
@@ -68,7 +68,7 @@ def test_inconsistent_waves_are_refused_with_the_variable(definition: t.Any, cau
 
 
 def reason_to_stop(*allowed: t.Any, **hosts: tuple[int, str] | None) -> str:
-    """Return the filter's reason to stop; a host has its wave and outcome, or None if its wave is later."""
+    """Return the filter's reason to stop; a host has a wave and an outcome, or None if its wave comes later."""
     variables: dict[str, t.Any] = {host: {} for host in hosts}
     for host, outcome in hosts.items():
         if outcome:
@@ -91,7 +91,7 @@ def reason_to_stop(*allowed: t.Any, **hosts: tuple[int, str] | None) -> str:
         ({"a": (1, "lost"), "b": None}, "wave 1 ended the rollout: a failed (1 of 1 host, 0 % may)."),
         # Wave 0 installs the bridge and is not part of the rollout.
         ({"a": (0, "lost"), "b": (0, "done")}, ""),
-        # The first reason stays.
+        # The first reason is kept.
         (
             {"a": (1, "failed"), "b": (2, "not begun"), "c": None},
             "wave 1 ended the rollout: a failed (1 of 1 host, 0 % may).",
@@ -157,7 +157,7 @@ def test_a_host_that_keeps_wheels_after_a_failed_build_names_both() -> None:
     assert reason.startswith(f"{outcome}; until its stack is built, it is usable with the official wheels of torch-2.1")
     assert "(. /opt/sparkforge/bin/activate-torch)" in reason and "stack_method: wheel" in reason
     assert "usable with the official wheels" in reason_of_host(False, wheels())
-    # The host was not stopped, or its stack consists of wheels.
+    # Either the host was not stopped, or its stack consists of wheels.
     assert reason_of_host(True, wheels()) == ""
     failed = wheels(sparkforge_outcome="failed", stack={"method": "wheel"})
     assert "usable with the official wheels" not in reason_of_host(True, failed)

@@ -1,4 +1,4 @@
-"""The lookup variable_errors finds wrong, misspelt and obsolete variables."""
+"""The lookup variable_errors finds invalid, misspelt and obsolete variables."""
 
 import re
 import typing as t
@@ -73,7 +73,7 @@ def test_a_misspelt_variable_is_an_error() -> None:
 def test_no_variable_of_playbooks_and_roles_counts_as_misspelt() -> None:
     paths = [*PLAYBOOKS.glob("**/*.yml"), *ROLES.glob("*/tasks/*.yml"), *ROLES.glob("*/vars/*.yml")]
     names = {name for path in paths for name in re.findall(r"\b[a-z]+_[a-z0-9_]+\b", path.read_text())}
-    # stack_profiles is a key of a data file and no variable; sparkforge_wave is set after the validation.
+    # stack_profiles is a key in a data file, not a variable; sparkforge_wave is set after the validation.
     assert list(misspelt(dict.fromkeys(names - {"stack_profiles", "sparkforge_wave"}), options())) == []
 
 

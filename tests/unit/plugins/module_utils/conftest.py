@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture
 def umask() -> Iterator[t.Callable[[int], int]]:
-    """Provide os.umask, and restore the umask after the test."""
+    """os.umask; the umask is restored after the test."""
     before = os.umask(0o022)
     os.umask(before)
     yield os.umask
@@ -18,7 +18,7 @@ def umask() -> Iterator[t.Callable[[int], int]]:
 
 @pytest.fixture
 def synced_before(monkeypatch: pytest.MonkeyPatch) -> t.Callable[[t.Any, str], list[set[int]]]:
-    """Provide a function that records, for each call of another function, the inodes synced before the call."""
+    """A function that records, for each call of another function, the inodes that were synced before the call."""
 
     def watch(module: t.Any, name: str) -> list[set[int]]:
         synced: set[int] = set()

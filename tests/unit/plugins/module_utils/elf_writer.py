@@ -5,7 +5,7 @@ import struct
 import typing as t
 
 X86_64, AARCH64, I386, ARM, PPC64 = 62, 183, 3, 40, 21
-# The address of every file in memory, so that a reader that confuses addresses with file offsets fails.
+# The address of every file in memory, so that readers fail if they confuse addresses with file offsets.
 BASE = 0x400000
 
 
@@ -27,10 +27,10 @@ def elf_bytes(
     versions: t.Mapping[str, t.Sequence[str]] | None = None,
     message: bytes = b"",
 ) -> bytes:
-    """Return an ELF file with program headers, a dynamic section, its strings and ``padding`` bytes at the end.
+    """Return an ELF file with program headers, a dynamic section, its strings, and ``padding`` bytes at the end.
 
-    :param undefined: required symbols, ``name`` or ``name@VERSION`` with one of ``versions``.
-    :param versions: SONAME -> required versions of its symbols.
+    :param undefined: required symbols, given as ``name`` or as ``name@VERSION`` with one of ``versions``.
+    :param versions: SONAME -> the versions that its symbols must have.
     :param message: text before the padding.
     """
     order = "<" if little_endian else ">"
@@ -120,7 +120,7 @@ class _Symbols:
 
 
 def cubin(architecture: str, abi: int = 8) -> bytes:
-    """Return a cubin like those of ptxas, with the architecture's number in the header and its letter in a note."""
+    """Return a cubin like ptxas's, with the architecture's number in the header and its letter in a note."""
     number = int(architecture.rstrip("af").replace(".", ""))
     letter = architecture.lstrip("0123456789.")
     flags = number << 8 | 0x6000002 if abi == 8 else number << 16 | 0x500 | number
@@ -130,7 +130,7 @@ def cubin(architecture: str, abi: int = 8) -> bytes:
 
 
 def write_elf(path: pathlib.Path, **description: t.Any) -> pathlib.Path:
-    """Write :func:`elf_bytes` to ``path``, and create its directories."""
+    """Write :func:`elf_bytes` to ``path``, creating its directories."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(elf_bytes(**description))
     return path

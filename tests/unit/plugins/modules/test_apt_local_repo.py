@@ -1,4 +1,4 @@
-"""apt_local_repo: verification and installation of a .deb. The tests leave this machine unchanged."""
+"""apt_local_repo: verifying and installing a .deb. The tests leave this machine unchanged."""
 
 import hashlib
 import shutil
@@ -40,7 +40,7 @@ def maker(tmp_path_factory) -> t.Iterator[Maker]:
 
 
 def repository(tmp_path: Path, maker: Maker) -> Path:
-    """Return the tree of a local repository with one package in it."""
+    """Return the tree of a local repository that contains one package."""
     tree = tmp_path / "tree"
     folder = tree / "var" / PACKAGE
     folder.mkdir(parents=True)
@@ -197,7 +197,7 @@ def test_a_source_with_option_trusted_is_rewritten(apt, tmp_path, maker, monkeyp
     assert repository._is_configured(PACKAGE)
     source.write_text(f"deb [signed-by={keyring} {option}] file:///var/{PACKAGE} /\n")
     assert not repository._is_configured(PACKAGE)
-    # The keyring is no longer the repository's.
+    # The keyring no longer belongs to the repository.
     source.write_text(sound)
     keyring.write_bytes(maker.keys.gpg("--export", maker.other))
     assert not repository._is_configured(PACKAGE)
@@ -211,7 +211,7 @@ def test_a_source_with_option_trusted_is_rewritten(apt, tmp_path, maker, monkeyp
     "more", ["Version: 0.8.1-1\n \tConflicts: openssh-server", "Architecture: all\n \tReplaces: openssh-server"]
 )
 def test_a_control_field_with_a_second_field_is_refused(apt, tmp_path, maker, no_configure, more):
-    """dpkg would remove openssh-server because of such a field."""
+    """Such a field would make dpkg remove openssh-server."""
     deb = with_control(
         pack(repository(tmp_path, maker), tmp_path),
         f"Package: {PACKAGE}\nMaintainer: a\nDescription: b\nVersion: 0.8.1-1\nArchitecture: all\n{more}\n",

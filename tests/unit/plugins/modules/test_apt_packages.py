@@ -1,4 +1,4 @@
-"""apt_packages as a module: input that it refuses before it runs apt. Nothing is installed here."""
+"""apt_packages as a module: input that it refuses before it runs apt. The tests install nothing."""
 
 from pathlib import Path
 

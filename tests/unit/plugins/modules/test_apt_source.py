@@ -1,4 +1,4 @@
-"""apt_source: recognition of sources, keys and removal. The tests leave this machine unchanged."""
+"""apt_source: recognising sources, keys and removal. The tests leave this machine unchanged."""
 
 import typing as t
 from pathlib import Path
@@ -35,7 +35,7 @@ class State(AptState):
 
 
 class FakeApt:
-    """apt on a host in a directory; an update raises ``complaint`` if it is set."""
+    """apt on a host in a directory; if ``complaint`` is set, an update raises it."""
 
     def __init__(self, root: Path) -> None:
         self.state = State(Host(root=str(root)))
@@ -81,7 +81,7 @@ def test_the_source_names_its_keyring_and_only_its_lists_are_fetched(apt, key):
     assert f"URIs: {URL}\nSuites: /\nSigned-By: {result['keyring']}\n" in text
     assert "trusted" not in text.lower()
     assert Path(result["keyring"]).stat().st_mode & 0o777 == 0o644
-    # The key file is armored, the keyring is not.
+    # The key file is armoured, the keyring is not.
     assert Path(result["keyring"]).read_bytes() == openpgp.require_fingerprint(key[1].read_bytes(), key[0], "")
 
 

@@ -11,7 +11,7 @@ from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils im
 COLLECTION = pathlib.Path(__file__).resolve().parents[4]
 MODULE = "ansible_collections.sparkforge.dgx_spark.plugins.modules.elf_closure_info"
 
-#: Prints to stderr at exit how many bytes it has read.
+#: On exit, prints to stderr how many bytes it has read.
 PROGRAM = f"""import runpy, sys
 try:
     runpy.run_module({MODULE!r}, run_name="__main__")
@@ -22,7 +22,7 @@ finally:
 
 
 def run(**arguments: t.Any) -> dict[str, t.Any]:
-    """Run the module in a process of its own, as Ansible does."""
+    """Run the module in a separate process, as Ansible does."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         input=json.dumps({"ANSIBLE_MODULE_ARGS": arguments}),
@@ -89,7 +89,7 @@ def test_a_program_of_this_host_lacks_no_library() -> None:
 
 
 def test_large_libraries_are_not_read_completely(tmp_path: pathlib.Path) -> None:
-    """There are forty sparse libraries of one GiB each."""
+    """There are forty sparse libraries, each 1 GiB in size."""
     names = [f"libbig{number}.so" for number in range(40)]
     for name in names:
         path = elf_writer.write_elf(

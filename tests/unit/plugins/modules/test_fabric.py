@@ -1,4 +1,4 @@
-"""The two modules of the fabric as Ansible starts them, on a host without a fabric."""
+"""The two fabric modules as Ansible starts them, on a host without a fabric."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A model is downloaded completely and verified, or not at all: the hub's client with the lab's hub."""
+"""A model is either downloaded completely and verified, or not at all: the hub's client with the lab's hub."""
 
 import contextlib
 import getpass
@@ -19,7 +19,7 @@ from tests.unit.run_module import run_module
 
 TOKEN = "hf_s3cretOfTheTests"
 NAME = "Org/Tiny"
-#: More than two of the client's chunks of 10 MB.
+#: More than two of the client's 10 MB chunks.
 WEIGHTS = bytes(range(250)) * 100_000
 FILES = {
     "config.json": b"{}",
@@ -51,7 +51,7 @@ class Host:
         return result
 
     def refusal(self, **options: t.Any) -> str:
-        """Return the message of the module, which must fail and leave neither a receipt nor a token on the host."""
+        """Return the module's message; the module must fail and leave neither a receipt nor a token on the host."""
         result = self.call(**options)
         assert result.get("failed"), result
         assert result["cause"] and result["remedy"]
@@ -62,7 +62,7 @@ class Host:
 
 
 def command_lines() -> list[bytes]:
-    """Return the command line of every process."""
+    """Return the command lines of all processes."""
     lines = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
@@ -86,7 +86,7 @@ def test_a_model_is_downloaded_once_despite_interruptions(host: Host) -> None:
     assert not result.get("failed"), result
     commit = host.hub.models[NAME].commit
     assert (result["changed"], result["revision"], result["license"]) == (True, commit, "apache-2.0")
-    # No byte that was written is fetched twice.
+    # No byte that has been written is downloaded again.
     assert host.hub.ranges("model.safetensors") == ["", "bytes=10485760-", "bytes=20971520-"]
     model = Path(result["directory"])
     assert (model / "model.safetensors").read_bytes() == WEIGHTS
@@ -119,7 +119,7 @@ def test_a_gated_model_needs_the_token_of_an_account_with_access(host: Host) -> 
     assert any(b"hf\0download\0" in line for line in commands)
     assert not any(TOKEN.encode() in line for line in commands)
     assert result["changed"] is True
-    # The server with the content is not the hub itself and gets no token.
+    # The server that has the content is not the hub itself and receives no token.
     tokens = {"/resolve/" in path or path.startswith("/api/"): token for _m, path, _r, token in host.hub.requests}
     assert tokens == {True: f"Bearer {TOKEN}", False: ""}
 
@@ -157,7 +157,7 @@ def test_a_model_that_is_larger_than_the_disk_is_refused(host: Host, monkeypatch
     with pytest.raises(SparkforgeError, match=r"Org/Tiny needs 0\.0 GB more, and .* has 0\.0 GB"):
         hub.Model(options).get()
     assert not list(host.models.rglob("blobs"))
-    # Part of the weights is already there.
+    # Part of the weights has already been downloaded.
     begun = host.models / "models--Org--Tiny/blobs/0123.incomplete"
     begun.parent.mkdir()
     begun.write_bytes(bytes(2_000_000))
@@ -165,10 +165,10 @@ def test_a_model_that_is_larger_than_the_disk_is_refused(host: Host, monkeypatch
 
 
 def test_an_incomplete_download_is_not_recorded(host: Host) -> None:
-    # The model has only one file, because a request for another file could get the answer for the weights.
+    # The model has only one file, because a request for another file might receive the weights' answer.
     host.hub.models["Org/Alone"] = Model("Org/Alone", {"model.safetensors": WEIGHTS})
     host.hub.cuts["model.safetensors"] = [11_000_000]
-    # The client tries again immediately, gets no answer, and returns the part that it has.
+    # The client retries immediately, gets no answer, and returns the part that it has.
     host.hub.before["model.safetensors"] = lambda: setattr(host.hub, "down", 1)
     assert "Files of Org/Alone are missing. Run it again" in host.refusal(name="Org/Alone")
     host.hub.before.clear()

@@ -1,4 +1,4 @@
-"""The module model_info: the location of a model, and the result if it is missing."""
+"""The module model_info: a model's location, and the result if it is missing."""
 
 from pathlib import Path
 

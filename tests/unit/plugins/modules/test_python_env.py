@@ -1,4 +1,4 @@
-"""The module, run as Ansible runs it, with real virtual environments and wheels that these tests write."""
+"""The module as Ansible runs it, with real virtual environments and with wheels that these tests write."""
 
 import base64
 import csv
@@ -40,7 +40,7 @@ def write_wheel(
     script: bool = True,
     files: t.Mapping[str, str] | None = None,
 ) -> pathlib.Path:
-    """Write a wheel with one module ``name`` and a console script of that name that prints its version."""
+    """Write a wheel with one module ``name`` and a console script of the same name that prints its version."""
     code = code if code is not None else f"__version__ = {version!r}\ndef main():\n    print({name!r}, __version__)\n"
     entry_points = {f"{name}-{version}.dist-info/entry_points.txt": f"[console_scripts]\n{name} = {name}:main\n"}
     members = {**(files or {f"{name}.py": code}), **(entry_points if script else {})}
@@ -57,7 +57,7 @@ def pin(path: pathlib.Path) -> str:
 
 
 def sent_wheel(path: pathlib.Path, digest: str) -> dict[str, t.Any]:
-    """Return a wheel's options as the action plugin sets them once it has sent the file."""
+    """Return a wheel's options as the action plugin sets them after sending the file."""
     return {"wheels": [{"file": path.name, "sha256": digest}], "transferred": {digest: str(path)}}
 
 
@@ -71,7 +71,7 @@ class Host:
         self.links = directory / "links"
         self.links.mkdir()
         self.extra: dict[str, str] = {}
-        #: The command that runs the module's command, such as prlimit.
+        #: A command through which the module is run, such as prlimit.
         self.limit: list[str] = []
 
     def arguments(self, **options: t.Any) -> dict[str, t.Any]:
@@ -84,7 +84,7 @@ class Host:
                 "index_url": "none",
                 "find_links": [str(self.links)],
                 "kernel_dir": str(self.kernels),
-                # Compiling takes as long as everything else; the tests of it set this option.
+                # Compiling takes as long as everything else, so only its own tests set this option.
                 "compile": False,
                 "_ansible_check_mode": check,
                 "_ansible_diff": True,
@@ -204,7 +204,7 @@ def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
     assert receipt["previous"] is None
     assert json.loads((environment / "receipt.json").read_text())["fingerprint"] == receipt["fingerprint"]
 
-    # No file names the partial directory in which pip installed it, and its console script runs.
+    # No file mentions the partial directory in which pip installed it, and its console script runs.
     for path in [environment / "pyvenv.cfg", *(environment / "bin").iterdir()]:
         if not path.is_symlink():
             assert b".partial" not in path.read_bytes(), path
@@ -214,10 +214,10 @@ def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
     with (packages / "tiny-1.0.dist-info" / "RECORD").open() as stream:
         row = next(row for row in csv.reader(stream) if row[0].endswith("bin/tiny"))
     assert row[1] == record_hash((environment / "bin" / "tiny").read_bytes())
-    # Other accounts can read it although the umask was 077.
+    # Other accounts can read it, although the umask was 077.
     assert (packages / "tiny.py").stat().st_mode & 0o777 == 0o644
     assert list((packages / "__pycache__").glob("tiny.*.pyc"))
-    # Users expect pip in an environment that venv made.
+    # Users expect pip in an environment created by venv.
     assert subprocess.run([environment / "bin" / "pip", "--version"], capture_output=True, check=True).stdout
 
     code = "import os, sys; print(sys.prefix, os.environ['GREETING'], os.environ['LD_LIBRARY_PATH'])"
@@ -277,7 +277,7 @@ def test_an_upgrade_keeps_the_previous_environment_and_a_rollback_needs_only_its
     assert not host.succeed(environment_id=first)["changed"]
     assert "There is no environment nowhere" in host.fail(environment_id="nowhere")["cause"]
 
-    # A running job keeps the environment that would be removed next.
+    # An environment that would be removed next is kept while a job uses it.
     job = subprocess.Popen(
         [host.environments / second / "bin" / "python", "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE
     )
@@ -353,7 +353,7 @@ def test_a_failed_stage_leaves_no_link_and_absent_removes_a_staged_environment(h
     assert host.succeed(state="absent", check=True)["diff"]["before"]["staged"] == staged["environment_id"]
     assert host.succeed(state="absent")["changed"]
     assert not host.root.exists()
-    # Removing the environment removes all that staging made, also after the switch.
+    # Removing the environment removes everything that staging created, even after the switch.
     host.succeed(requirements=[pin(tiny)], imports=["tiny"], switch=False)
     host.succeed(requirements=[pin(tiny)], imports=["tiny"])
     assert not host.succeed(requirements=[pin(tiny)], imports=["tiny"])["changed"]
@@ -383,7 +383,7 @@ def test_damage_is_detected_and_repaired(host: Host) -> None:
 
 
 class TwoEnvironments:
-    """A host with two environments; the second is current."""
+    """A host with two environments, of which the second is current."""
 
     def __init__(self, host: Host, **options: t.Any) -> None:
         self.host = host
@@ -425,7 +425,7 @@ def test_rollback_needs_no_index_starts_nothing_and_removes_nothing(host: Host) 
     assert first in kernel.read_text()
     assert (host.receipt()["environment_id"], host.receipt()["environment"]) == (first, {"GREETING": "hello"})
     assert (host.environments / "spare").is_dir()
-    # A second run that names the environment changes nothing; one that does not goes forward again.
+    # If a second run names the environment, it changes nothing; if not, it goes forward again.
     assert not host.succeed(state="previous", environment_id=first)["changed"]
     assert not host.succeed(state="previous", environment_id=first, check=True)["changed"]
     assert host.succeed(state="previous")["environment_id"] == second
@@ -433,7 +433,7 @@ def test_rollback_needs_no_index_starts_nothing_and_removes_nothing(host: Host) 
     assert not kernel.exists()
     (host.environments / "spare").rmdir()
     assert tree(host.directory).keys() == before.keys() - {"opt/sparkforge/envs/torch/spare"}
-    # As a run leaves it that is killed between writing the two links on the way back to the first.
+    # Simulate a run that was killed between writing the two links on the way back to the first environment.
     (host.environments / "previous").unlink()
     (host.environments / "previous").symlink_to(second)
     assert host.succeed(state="previous")["environment_id"] == first
@@ -581,7 +581,7 @@ def failing_installations() -> list[t.Any]:
 def test_a_failed_installation_leaves_the_current_environment_as_it_was(
     host: Host, prepare: t.Callable[[Host], dict[str, t.Any]], cause: str
 ) -> None:
-    # This stands in for an installed environment and saves the seconds of an installation.
+    # This stands in for an installed environment, and saves the seconds that an installation takes.
     (host.environments / "old").mkdir(parents=True)
     (host.environments / "old" / "receipt.json").write_text("{}")
     (host.environments / "current").symlink_to("old")
@@ -596,7 +596,7 @@ PASSWORD = 'p "a\\ss# x'
 
 
 class Index:
-    """A web server that can misbehave, with an index of one wheel."""
+    """A web server that can misbehave, with an index that has one wheel."""
 
     def __init__(self, host: Host, certificate: str | None = None) -> None:
         self.server = web_server.Server(certificate)
@@ -641,7 +641,7 @@ def test_credentials_reach_their_server_and_nothing_else(host: Host, index: Inde
 
 
 def test_invocation_in_the_result_has_no_password_of_a_url(host: Host) -> None:
-    """With -vvv Ansible shows a result's invocation, which has the options."""
+    """With -vvv Ansible shows a result's invocation, which contains the options."""
     result = host.run(
         check=True,
         requirements=[pin(write_wheel(host.links, "tiny"))],
@@ -662,7 +662,8 @@ def big_wheel(directory: pathlib.Path, size: int) -> pathlib.Path:
 
 
 def test_an_interrupted_download_resumes_in_the_next_run(host: Host, index: Index) -> None:
-    """Over TLS with the host's CA; the first run gives up after four answers, the second bears three that break off."""
+    """The downloads use TLS with the host's CA; the first run gives up after four answers, and the second tolerates
+    three that break off."""
     key_and_certificate, certificate = web_server.make_certificate(host.directory)
     host.extra["SSL_CERT_FILE"] = certificate
     index = Index(host, key_and_certificate)
@@ -688,7 +689,7 @@ def test_an_interrupted_download_resumes_in_the_next_run(host: Host, index: Inde
 
 
 def test_a_disk_that_fills_up_during_a_download_leaves_the_host_unchanged(host: Host, index: Index) -> None:
-    # The kernel's error for a file above this limit takes the same path as that for a full disk.
+    # The kernel's error for a file above this limit is handled like that for a full disk.
     big = big_wheel(host.directory / "index", 6 << 20)
     index.server.files |= {"/simple/big/": f'<a href="/files/{big.name}">'.encode()}
     index.server.files[f"/files/{big.name}"] = big.read_bytes()
@@ -751,7 +752,7 @@ def test_an_environment_id_stands_for_one_set_of_inputs(host: Host) -> None:
 
 
 def test_triton_finds_its_tools_without_the_activation(host: Host) -> None:
-    """Triton's knobs.py (3.5 to 3.9) reads the variable and falls back to ``bin`` of its own package."""
+    """Triton's knobs.py (3.5 to 3.9) reads the variable, and otherwise looks in its own package's ``bin``."""
     knobs = (
         "import os\ndef tool(name):\n    return os.path.join(os.path.dirname(__file__), 'backends', 'nvidia', name)\n"
     )
@@ -777,7 +778,7 @@ def test_triton_finds_its_tools_without_the_activation(host: Host) -> None:
     host.succeed(**options)
     assert contents_of_tools() == "bin/ptxas of the toolkit|include/cuda.h of the toolkit|its own"
     assert not host.succeed(**options)["changed"]
-    # An environment that an older release made lacks the link; the toolkit is replaced after that.
+    # An environment created by an older release lacks the link; the toolkit is replaced after that.
     ptxas = next(host.environments.glob("*/lib/python*/site-packages/triton/backends/nvidia/bin/ptxas"))
     ptxas.unlink()
     (toolkit / "bin/ptxas-next").write_text("the next")
@@ -809,7 +810,7 @@ def test_users_that_cannot_join_the_group_are_refused_before_any_change(host: Ho
     assert f"The group {group.gr_name} (id {group.gr_gid}) is a system group" in failure["cause"]
     assert "The host has no account nobody-else" in host.fail(users=["nobody-else"], **options)["cause"]
     assert not host.root.exists()
-    # An unsuitable SUDO_USER that the options do not name is no reason to refuse, and root needs no membership.
+    # Accept an invalid SUDO_USER if the options do not use it. Root does not need to be a group member.
     host.extra = {"SUDO_USER": "nobody"}
     host.succeed(users=["root"], **options)
     assert grp.getgrnam(group.gr_name).gr_mem == []
@@ -858,7 +859,7 @@ def test_a_stored_wheel_that_lost_its_content_is_requested_again(host: Host) -> 
 
 @pytest.fixture
 def log(host: Host) -> pathlib.Path:
-    """A file that every account may write to; the code of a wheel writes there."""
+    """A file that any account may write to; the code in a wheel writes to it."""
     path = host.directory / "log"
     path.touch()
     path.chmod(0o666)
@@ -884,7 +885,7 @@ def test_code_of_a_wheel_sees_no_variable_of_the_module(host: Host, log: pathlib
 
 
 def test_a_daemon_of_a_wheel_does_not_outlive_the_task(host: Host, log: pathlib.Path) -> None:
-    """module_utils/_core/test_unprivileged.py has the case of a wheel that fails."""
+    """module_utils/_core/test_unprivileged.py covers a wheel that fails."""
     code = "import os, subprocess\nfound = subprocess.Popen(['sleep', '600'], start_new_session=True)\n"
     code += f"open({str(log)!r}, 'a').write('%d\\n' % found.pid)\n"
     wheel = write_wheel(host.links, "evil", code=code, script=False)
@@ -895,7 +896,7 @@ def test_a_daemon_of_a_wheel_does_not_outlive_the_task(host: Host, log: pathlib.
 
 
 def test_a_forged_line_of_the_import_probe_is_refused(host: Host) -> None:
-    """module_utils/_environment/test_apply.py has every refused form of such lines."""
+    """module_utils/_environment/test_apply.py covers all refused forms of such lines."""
     line = '{"module": "evil", "state": "imported", "found": {"version": [1]}}'
     wheel = write_wheel(host.links, "evil", code=f"print({'@sparkforge ' + line!r}, flush=True)", script=False)
     failed = host.run(requirements=[pin(wheel)], imports=["evil"])
@@ -905,7 +906,7 @@ def test_a_forged_line_of_the_import_probe_is_refused(host: Host) -> None:
 
 @pytest.mark.parametrize("with_pin", [True, False])
 def test_a_wheel_replaced_after_hashing_is_not_installed(host: Host, with_pin: bool) -> None:
-    """Another account can write to the wheel's directory and replaces the wheel after it was hashed."""
+    """Another account can write to the wheel's directory, and replaces the wheel after it has been hashed."""
     wheel = write_wheel(host.directory / "house", "tiny", script=False)
     forged = write_wheel(host.directory / "forged", "tiny", code="FORGED = 1", script=False)
     options = sent_wheel(wheel, sha256(wheel))

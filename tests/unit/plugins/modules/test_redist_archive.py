@@ -1,4 +1,4 @@
-"""The module redist_archive with a server that has a small redist tree."""
+"""The module redist_archive, with a server that has a small redist tree."""
 
 import concurrent.futures
 import os
@@ -46,7 +46,7 @@ class Host:
         return self.tree.publish("cudss", release, "libcudss", version, content)
 
     def publish_content(self, content: bytes) -> dict[str, str]:
-        """Replace cuDSS 0.8.0's archive and return an entry that pins the new content."""
+        """Replace the archive of cuDSS 0.8.0 and return an entry that pins the new content."""
         return {**self.cudss, "sha256": self.tree.publish("cudss", "0.8.0", "libcudss", "0.8.0.10", content)}
 
     def arguments(self, **options: t.Any) -> dict[str, t.Any]:

@@ -1,4 +1,4 @@
-"""The engine on this machine, with real compilers and kills. The compiler itself counts what it compiles."""
+"""The engine on this machine, with real compilers and kills. The compiler itself counts its compilations."""
 
 import base64
 import contextlib
@@ -33,7 +33,7 @@ def host(tmp_path: Path) -> Iterator[EngineHost]:
 
 
 def start_held_build(host: EngineHost, source: dict[str, t.Any], **options: t.Any) -> dict[str, t.Any]:
-    """Start a build and return while its first compilers wait for the gate file to disappear."""
+    """Start a build, and return while its first compilers wait for the gate file to disappear."""
     host.gate.touch()
     started = host.build(source, **options)
     assert started["status"] == "running", started
@@ -42,7 +42,7 @@ def start_held_build(host: EngineHost, source: dict[str, t.Any], **options: t.An
 
 
 def lose_power(host: EngineHost, started: dict[str, t.Any], *patterns: str) -> None:
-    """Kill all processes of a build, and fill the files that match the patterns with zeros."""
+    """Kill all of a build's processes, and overwrite the files that match the patterns with zeros."""
     kill_worker(host, started)
     directory = host.directory(started)
     subprocess.run(["pkill", "-KILL", "-f", str(directory)], check=False)
@@ -77,7 +77,7 @@ def test_a_build_publishes_and_the_same_inputs_do_nothing(host: EngineHost) -> N
 
 
 def test_ccache_runs_the_compiler_in_the_receipt(host: EngineHost) -> None:
-    # /usr/bin is on PATH because of cmake, and its gcc comes before the compiler of the receipt.
+    # /usr/bin is on PATH because of cmake, and its gcc comes before the receipt's compiler.
     assert os.access("/usr/bin/gcc", os.X_OK)
     options = host.options(host.project(UNITS))
     toolchain = {**options["toolchain"], "ccache": host.ccache()}
@@ -88,7 +88,7 @@ def test_ccache_runs_the_compiler_in_the_receipt(host: EngineHost) -> None:
 
 @pytest.fixture
 def tool_options(host: EngineHost, tmp_path: Path) -> dict[str, t.Any]:
-    """Return options of a unit whose requirements install cmake and ninja of versions that no host has."""
+    """Return the options of a unit whose requirements install versions of cmake and ninja that no host has."""
     for name, version, output in (("cmake", "3.99.1", "cmake version 3.99.1"), ("ninja", "1.99.2", "1.99.2")):
         script = (
             f'#!/bin/sh\ncase "$*" in --version) echo {output}; exit;; esac\n'
@@ -151,7 +151,7 @@ def test_a_unit_is_fetched_from_mirrors_and_readable_files_have_no_password(
     receipt = json.loads(Path(done["receipt"]).read_text())
     assert receipt["url"] == source["repo"]
     assert receipt["source"]["submodules"] == {"part": commit}
-    # The mirror and the index are no inputs of the fingerprint.
+    # The mirror and the index are not inputs of the fingerprint.
     assert host.build(source, **options)["status"] == "unchanged"
     assert "s3cret" not in json.dumps(done)
     for path in [*host.root.rglob("*"), *host.logs.rglob("*")]:
@@ -199,7 +199,7 @@ def test_orphaned_compilers_do_not_write_into_the_next_attempt(host: EngineHost)
     source = host.project(UNITS)
     started = start_held_build(host, source)
     kill_worker(host, started)
-    # ninja and the compilers of the killed engine are still waiting.
+    # ninja and the compilers started by the killed engine are still waiting.
     again = host.build(source)
     assert again["status"] == "running"
     host.wait_until(lambda: host.state(started).get("attempts") == 2)
@@ -240,7 +240,7 @@ def test_an_edit_after_a_failure_builds_in_another_directory(host: EngineHost) -
     assert len(host.compilations()) == UNITS
     edit = {"path": f"unit_{UNITS - 1}.c", "match": '#include "no_such_header.h"', "replace": "int fixed(void);"}
     finished = host.must_build(source, edits=[edit])
-    # Without ccache, every object is compiled again.
+    # Without ccache, all objects are compiled again.
     assert len(host.compilations()) == 2 * UNITS
     assert finished["fingerprint"] != failed["fingerprint"]
     assert not host.directory(failed).exists()
@@ -315,7 +315,7 @@ def test_an_edited_receipt_is_not_trusted(host: EngineHost) -> None:
     assert healed["status"] == "unchanged"
     assert "was modified" in json.dumps(healed["warnings"])
     assert receipt.read_text() == text
-    # If the copy beside the artefact is edited too, the unit is built again.
+    # If the copy next to the artefact is edited too, the unit is built again.
     for path in (receipt, Path(healed["artefact"]) / "receipt.json"):
         path.write_text(text.replace('"attempts": 1', '"attempts": 2'))
     assert host.must_build(source)["status"] == "built"
@@ -363,11 +363,11 @@ def test_a_silently_dropped_option_fails_and_the_next_run_succeeds(host: EngineH
     fancy.mkdir()
     subprocess.run(["gcc", "-shared", "-o", str(fancy / "libfancy.so"), "-x", "c", "/dev/null"], check=True)
     assert host.must_build(source, **options)["status"] == "built"
-    # CMake searched again, but compiled nothing a second time.
+    # CMake searched again, but nothing was compiled a second time.
     assert len(host.compilations()) == UNITS
 
 
-#: A download by CMake, as FetchContent does it, and one by a program that CMake runs.
+#: A download by CMake, using FetchContent, and one by a program that CMake runs.
 FETCHES = {
     "cmake": 'file(DOWNLOAD "{url}" "${{CMAKE_BINARY_DIR}}/it" STATUS status)\n'
     "list(GET status 1 text)\nlist(GET status 0 code)\n"

@@ -1,4 +1,4 @@
-"""Builds under another account than root: that account's rights, and root's handling of its files."""
+"""Builds under an account other than root: that account's privileges, and how root handles its files."""
 
 import json
 import os
@@ -24,7 +24,7 @@ from tests.unit.run_module import run_module
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root builds under another account; CI runs as root")
 
-#: An account that owns nothing and exists on every host, so the tests create none.
+#: An account that owns nothing and exists on every host, so that the tests need not create one.
 BUILDER = "nobody"
 
 
@@ -46,7 +46,7 @@ def test_build_processes_have_only_the_rights_of_the_account(host: EngineHost) -
     entry = pwd.getpwnam(BUILDER)
     groups = os.getgrouplist(BUILDER, entry.pw_gid)
     calls = [json.loads(line) for line in (host.base / "privileges").read_text().splitlines()]
-    # The other calls ask for the compiler's version.
+    # The other calls query the compiler's version.
     built = [(status["NoNewPrivs"], status["worker"]) for status in calls if status["built"]]
     assert len(built) >= len(host.compilations()) == 2 and built == [([1], [1])] * len(built)
     for status in calls:
@@ -54,7 +54,7 @@ def test_build_processes_have_only_the_rights_of_the_account(host: EngineHost) -
         assert sorted(status["Groups"]) == sorted(groups)
         assert status["CapEff"] == status["CapPrm"] == [0]
     assert owners(host.root / "builds") == owners(Path(done["artefact"])) == {BUILDER}
-    # Hosts trust these, so only root may write them.
+    # Hosts trust these, so only root may be able to write to them.
     assert owners(host.root / "receipts") == {"root"}
     assert (host.root / "wheelhouse").owner() == Path(done["artefact"]).parents[1].owner() == "root"
 
@@ -75,7 +75,7 @@ def test_the_account_may_write_the_log_but_not_replace_it(host: EngineHost) -> N
 
 
 def as_builder(program: str, *arguments: str) -> int:
-    """Run Python code as the account that builds; return the exit status."""
+    """Run Python code as the build account, and return the exit status."""
     command = ["setpriv", f"--reuid={BUILDER}", "--clear-groups", interpreter.PYTHON, "-c", program, *arguments]
     return subprocess.run(command, check=False, stderr=subprocess.DEVNULL).returncode
 
@@ -103,7 +103,7 @@ def test_a_later_build_cannot_change_the_receipt_of_an_earlier_one(host: EngineH
 
 
 def test_a_planted_artefact_is_not_used(host: EngineHost) -> None:
-    """The account writes an artefact before root starts the build of it."""
+    """The account writes an artefact before root starts its build."""
     done = host.must_build(host.project(2))
     source = host.project(3)
     predicted = host.build(source, check_mode=True)
@@ -149,7 +149,7 @@ def test_no_link_is_followed_with_root_s_rights(host: EngineHost, planted: str) 
     assert victim.is_dir() or victim.read_text() == "root's"
 
 
-#: Code with which the account replaces a file of its build, ``path``; ``sys.argv[2]`` is a file of root's.
+#: Code with which the account replaces one of its build's files, ``path``; ``sys.argv[2]`` is one of root's files.
 PLANTS = {
     "link": "os.symlink(sys.argv[2], path)",
     "pipe": "os.mkfifo(path)",
@@ -167,9 +167,9 @@ def test_files_planted_by_the_account_in_its_build_reach_no_file_of_root(host: E
     victim.write_text("root's")
     victim.chmod(0o600)
     for kind, code in PLANTS.items():
-        # The path is relative because that of a socket may have at most 107 characters.
+        # The path is relative, because a socket's path may have at most 107 characters.
         plant = f"import os, socket, sys; os.chdir(os.path.dirname(sys.argv[1])); path = {planted!r}; {code}"
-        # On a slow machine the worker of the previous call may still create the file again.
+        # On a slow machine, the previous call's worker may still create the file again.
         for _attempt in range(100):
             disk.remove(str(path))
             if as_builder(plant, str(path), str(victim)) == 0:
@@ -180,14 +180,14 @@ def test_files_planted_by_the_account_in_its_build_reach_no_file_of_root(host: E
         info = run_module("build_info", interpreter=host.python, root=str(host.root))
         assert (info.get("failed"), info.get("running")) == (None, []), (kind, info)
         again = host.build(source, keep=1, rebuild=True, follow=True)
-        # The account may break its own build, but the module neither hangs nor raises.
+        # The account may break its own build, but the module neither hangs nor raises an exception.
         assert again.get("status") == "built" or (again["cause"] and again["remedy"]), (kind, again)
     removal = host.absent()
     assert removal["changed"] and not (host.root / "builds").exists()
     assert victim.read_text() == "root's" and stat.S_IMODE(victim.stat().st_mode) == 0o600 and victim.owner() == "root"
 
 
-#: A state written by the account in which every value is invalid.
+#: A state written by the account in which all values are invalid.
 INVALID_STATE: dict[str, t.Any] = {
     "format": 1, "status": "running", "phase": {"a": 1}, "attempts": "many", "done": "x", "total": [1], "elapsed": {},
     "remaining": 1e308, "jobs": {"a": 1}, "available_mib": "x", "notes": [{"a": 1}], "name": ["x"],
@@ -220,7 +220,7 @@ def test_an_invalid_state_is_reported_in_one_message(host: EngineHost, status: s
 
 
 def test_a_process_id_written_by_the_account_is_not_killed(host: EngineHost) -> None:
-    """The process has the build's marker in its environment, as if its id had once been that of the worker."""
+    """The process has the build's marker in its environment, as if the worker once had the same id."""
     source = host.project(2)
     done = host.must_build(source, keep=1)
     marker = model.Paths(str(host.root), str(host.logs), "tiny", done["fingerprint"], "").marker
@@ -230,7 +230,7 @@ def test_a_process_id_written_by_the_account_is_not_killed(host: EngineHost) -> 
             state = {**host.state(done), "status": "running", "pid": root_s.pid, "boot_id": detached.boot_id()}
             directory = host.directory(done)
             assert as_builder(WRITE, str(directory / "state.json"), json.dumps(state)) == 0
-            # This file looks as if that process were still writing to it.
+            # According to this file, that process is still writing to it.
             assert as_builder(WRITE, str(directory / f".request.json.{root_s.pid}-01234567"), "x") == 0
             assert host.build(source, keep=1, rebuild=True, follow=True)["status"] == "built"
             assert host.absent()["changed"]

@@ -11,7 +11,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import schema
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.plans import units
 
 UNIT = schema.document("stack")["definitions"]["unit"]["properties"]
-#: Keys of a stack's unit that are not options.
+#: Keys of a unit in a stack that are not options.
 STACK_KEYS = {"optional", "requires"}
 JSON = {"str": "string", "int": "integer", "bool": "boolean", "list": "array", "dict": "object"}
 

@@ -1,4 +1,4 @@
-"""The module as Ansible calls it; module_utils/_wheelhouse tests its decisions."""
+"""The module as Ansible calls it; the tests in module_utils/_wheelhouse cover its decisions."""
 
 import json
 import shutil
@@ -15,7 +15,7 @@ from tests.unit.wheel_tree import PLATFORM, WheelTree
 
 
 def options_for(tree: WheelTree, **options: str) -> dict[str, t.Any]:
-    """Return the options that publish the stack of a tree."""
+    """Return the options that publish a tree's stack."""
     return {
         "root": str(tree.root),
         "platform": PLATFORM,

@@ -1,4 +1,4 @@
-"""The proof and the guard as installed packages and as single files for hosts: complete, and without Ansible."""
+"""The proof and the guard, as installed packages and as single files for hosts: complete, and without Ansible."""
 
 import hashlib
 import json

@@ -1,4 +1,5 @@
-"""The schemas are valid, found by editors, and strict enough for lock ids. test_stack.py tests their messages."""
+"""The schemas are valid, can be found by editors, and are strict enough for lock ids. test_stack.py tests their
+messages."""
 
 import re
 import typing as t
@@ -19,7 +20,7 @@ def test_a_schema_is_valid_and_its_examples_match_their_patterns(path: Path) -> 
     jsonschema.Draft7Validator.check_schema(content)
     for part in parts(content):
         if "pattern" in part:
-            # Patterns are anchored because an editor searches for them, while the collection uses fullmatch.
+            # Patterns are anchored because editors search for them, while the collection uses fullmatch.
             assert part["pattern"].startswith("^") and part["pattern"].endswith("$")
             assert all(re.fullmatch(part["pattern"], example) for example in part.get("examples", ())), part
         if "properties" in part:

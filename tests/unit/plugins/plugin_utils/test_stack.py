@@ -1,4 +1,4 @@
-"""The facts of a stack: its files, refused definitions and locks, and the inputs of the lock id."""
+"""A stack's facts: its files, refused definitions and locks, and the inputs of the lock id."""
 
 import copy
 import fnmatch
@@ -58,7 +58,7 @@ LOCK: dict[str, t.Any] = {
 
 
 class Site:
-    """An inventory with one stack and its lock, which tests change."""
+    """An inventory with a single stack and its lock, which tests change."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -119,7 +119,7 @@ def test_a_stack_may_have_only_a_version_of_torch(site: Site) -> None:
     lock_id = site.facts()["lock"]["id"]
     site.stack["versions"] = expected
     assert site.facts()["lock"]["id"] == lock_id, "an omitted version equals one that is null"
-    # A stack that builds only PyTorch needs no version of other units.
+    # A stack that builds only PyTorch does not need the versions of other units.
     site.stack["versions"] = {"torch": "2.13.0"}
     site.stack["sources"] = {"pytorch": {"url": "https://x.example/p.git", "ref": "c" * 40}}
     site.stack["units"] = {"pytorch": {}}
@@ -198,7 +198,7 @@ def test_an_unknown_method_names_the_nearest(site: Site) -> None:
             "linux-aarch64 is not a valid name",
         ),
         ({"archives": [{**SITE["archives"][0], "sha256": {"linux-sbsa": "abc"}}]}, "64 hexadecimal digits"),
-        # The recipe of 2025 builds torchvision v0.9.2, of 2021.
+        # The recipe from 2025 builds torchvision v0.9.2, released in 2021.
         (
             {"versions": {**SITE["versions"], "torch": "2.9.1", "torchvision": "0.9.2"}},
             "torchvision 0.9.2 does not fit torch 2.9.1, which needs 0.24",
@@ -506,7 +506,7 @@ HOME = "/usr/local/cuda-13.0"
     ("version", "built_here", "expected"),
     [
         (None, True, {}),
-        # The ptxas of Triton 3.5 does not know sm_121a, in a wheel or built here.
+        # The ptxas in Triton 3.5 does not know sm_121a, whether from a wheel or built here.
         ("3.5.1", False, {"TRITON_PTXAS_PATH": f"{HOME}/bin/ptxas"}),
         ("3.6.0", False, {}),
         ("3.10.0", False, {}),
@@ -547,7 +547,7 @@ def test_the_shipped_lock_of_the_newest_release_has_its_wheels_for_every_machine
     assert facts.locked_version(lines, "triton") == "3.9.0"
     assert facts.locked_version(lines, "nvidia-cudnn-cu13") == "9.26.0.51"
     assert facts.locked_version(lines, "torchaudio") is None
-    # The sha256 is that of the wheel on the index.
+    # The sha256 is that of the wheel in the index.
     assert "torch==2.15.0 --hash=sha256:9e51cf9460c5441dcd2a4f31ece207e35ea7c3d2535be0f929cca4944e2eeb18" in lines
 
 
@@ -571,7 +571,7 @@ def test_libraries_come_from_wheels_or_for_a_build_from_the_host(
     stack = built_site.facts(method=method, libraries=libraries)
     assert stack["libraries"] == expected
     assert bool(stack["archives"]) == (expected == "all")
-    # The contents of an environment are the same.
+    # The environment's contents are the same.
     assert stack["lock"]["id"] == lock_id
 
 
@@ -589,7 +589,7 @@ def test_the_default_stack_has_official_wheels_of_one_cuda_on_every_machine() ->
     assert (default["stack_name"], default["stack_method"]) == ("", "build")
     stack = facts.facts(default["stack_default"], "wheel", "gb10", SHIPPED_PATHS)["stack"]
     assert sorted(stack["lock"]["wheels"]) == MACHINES
-    # The wheels' CUDA equals the host's, because torchaudio compares the two when it is imported.
+    # The wheels' CUDA version equals the host's, because torchaudio compares the two on import.
     assert (stack["wheel"]["cuda"], stack["wheel"]["without"]) == (stack["cuda"]["version"], {})
     assert all(stack["versions"].values())
     for lines in stack["lock"]["wheels"].values():
@@ -608,7 +608,7 @@ def test_the_default_stack_has_official_wheels_of_one_cuda_on_every_machine() ->
             "torch-2.9.1",
             {"llvm": "7d5de3033187c8a3bb4d2e322f5462cdaf49808f", "triton": "bfeb066872bc1e8b2d2bc0a3b295b99dd77206e7"},
         ),
-        # PyTorch's commit is git_version of the wheels; the stack's file has the sources of the others.
+        # PyTorch's commit is the wheels' git_version; the stack's file has the sources of the others.
         (
             "torch-2.14.1",
             {
@@ -626,7 +626,7 @@ def test_a_complete_lock_suffices_to_build_a_release(name: str, commits: dict[st
     assert list(stack["units"]) == [*units, "torchvision", "torchaudio", "flash_attention"]
     assert stack["extensions"] == ["torchvision", "torchaudio"]
     for unit_name, unit in stack["units"].items():
-        # Optional units need a commit too: flash-attention's was missing once, and a request for it was refused.
+        # Optional units need a commit too: flash-attention's was once missing, so a request for it was refused.
         assert len(unit["source"]["version"]) == 40, unit_name
         no_python = unit["optional"] or unit_name in ("llvm", "compute_library")
         assert no_python or sorted(unit["requirements"]) == MACHINES

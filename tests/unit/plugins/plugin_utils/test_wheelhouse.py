@@ -1,4 +1,4 @@
-"""The search for a manifest, with a web server that serves it or a login page, or requires a password."""
+"""The search for a manifest, using a web server that serves it, serves a login page, or requires a password."""
 
 import base64
 import copy
@@ -48,7 +48,7 @@ def manifest(content: bytes = WHEEL, **changes: t.Any) -> dict[str, t.Any]:
 
 
 class Server(web_server.Server):
-    """Serves the manifests of a wheelhouse."""
+    """Serves a wheelhouse's manifests."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ def empty_builder(_name: str) -> bytes | None:
 
 @pytest.fixture(scope="module")
 def signer(tmp_path_factory: pytest.TempPathFactory) -> signature.Signer:
-    """The key of the builder."""
+    """The builder's key."""
     key = signature.Signer(str(tmp_path_factory.mktemp("builder")))
     assert key.make(check_mode=False)
     return key
@@ -203,13 +203,13 @@ def test_a_manifest_with_a_broken_seal_is_refused(
 def edited_manifest(change: t.Callable[[dict[str, t.Any]], object]) -> dict[str, t.Any]:
     content = copy.deepcopy(manifest())
     change(content)
-    # Whoever serves a manifest can also seal it.
+    # An attacker who serves a manifest can also seal it.
     content["seal"] = publication.seal(content)
     return content
 
 
 def rename(content: dict[str, t.Any], file: str) -> None:
-    """Change the file name of a wheel, because that name decides what a host installs."""
+    """Change a wheel's file name, because that name decides what a host installs."""
     content["units"][1]["wheels"][0].update(file=file, path=f"pytorch/4b5c1f0e9a37d286/{file}")
 
 
@@ -269,7 +269,7 @@ def test_a_url_is_queried_only_with_pinned_signers(server: Server, cache: Cache)
     result = find(QUERY, cache, Served(server.url))
     assert result.manifest is None
     assert "sparkforge_wheelhouse_signers names no key" in result.tried[0]["said"]
-    # The URL is not queried either if the cache has the same manifest.
+    # If the cache has the same manifest, the URL is not queried either.
     cache.save(QUERY, unsigned)
     assert find(QUERY, cache, Served(server.url)).where == "cache"
 

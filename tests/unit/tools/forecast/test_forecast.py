@@ -1,4 +1,4 @@
-"""The forecast: with this machine's apt and packages of the vendor's names, for recorded Sparks, and for a fleet."""
+"""The forecast: with this machine's apt and packages named like the vendor's, for recorded Sparks, and for a fleet."""
 
 import datetime
 import hashlib
@@ -194,7 +194,7 @@ REAL = ("asus-gx10-ota2604", "dgx-spark-ota2607")
 
 
 def upgrade_to(name: str, versions: dict[str, str], **update: t.Any) -> forecast.Forecast:
-    """Return the forecast of a real Spark whose apt would install these versions."""
+    """Return the forecast for a real Spark on which apt would install these versions."""
     observation, recorded = forecast.of_record(json.loads((HOSTS / f"{name}.json").read_text()))
     before = observation["apt"]["packages"]
     install = [{"name": name, "previous": before.get(name), "version": version} for name, version in versions.items()]
@@ -205,7 +205,7 @@ def upgrade_to(name: str, versions: dict[str, str], **update: t.Any) -> forecast
 @pytest.mark.parametrize("name", REAL)
 def test_a_real_spark_without_upgrades_has_nothing_to_do(name: str) -> None:
     row = upgrade_to(name, {})
-    # The installed nvidia-settings of branch 610 is not a driver.
+    # The installed nvidia-settings from branch 610 is not a driver.
     assert row["driver"] == {"before": "580.173.02", "after": "580.173.02"}
     assert row["kernel"]["after"] == "6.17.0-1029-nvidia" and rules(row) == set()
     assert (row["answer"], row["steps"]) == (forecast.GO, ["There is nothing to upgrade."])

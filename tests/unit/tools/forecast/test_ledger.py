@@ -1,4 +1,4 @@
-"""The ledger: rules with sources, which trigger on one example and not on the other, and refused ledgers."""
+"""The ledger: rules with sources, each of which matches one of its two examples, and refused ledgers."""
 
 import copy
 import datetime
@@ -25,7 +25,7 @@ def merge(base: t.Any, change: t.Any) -> t.Any:
 
 
 def observation_of(example: t.Mapping[str, t.Any]) -> tuple[dict[str, t.Any], dict[str, t.Any]]:
-    """Return spark_info and update_info of a rule's example."""
+    """Return spark_info and update_info for a rule's example."""
     installed = dict(example.get("installed") or {})
     rows = [[*row, ""][:4] for row in example.get("install") or []]
     install = [dict(zip(("name", "previous", "version", "origin"), row, strict=True)) for row in rows]
@@ -99,7 +99,7 @@ def copy_of_a_rule() -> dict[str, t.Any]:
 
 
 def refusal_of(rule: dict[str, t.Any], directory: Path) -> str:
-    """Return the refusal of a ledger with this rule."""
+    """Return the refusal of a ledger that contains this rule."""
     (directory / "ledger.yml").write_bytes((ledger.SHIPPED / "ledger.yml").read_bytes())
     (directory / "lists-old.yml").write_text(json.dumps(rule))
     return refusal(directory)

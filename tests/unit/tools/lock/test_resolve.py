@@ -1,4 +1,4 @@
-"""The wheels of a lock, which uv chooses for a target from an index on 127.0.0.1."""
+"""The wheels in a lock, which uv chooses for a target from an index on 127.0.0.1."""
 
 import hashlib
 import socket
@@ -28,7 +28,7 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PackageIn
 
 
 def chosen_versions(index: PackageIndex, *requirements: str, target: Target = AARCH64) -> dict[str, str]:
-    """Return the chosen version of each project."""
+    """Return the version chosen for each project."""
     lines = resolve.resolve(requirements, target, Index(index.simple))
     return {name: line.partition(" ")[0].partition("==")[2] for name, line in lines.items()}
 
@@ -113,7 +113,7 @@ def test_the_lock_has_the_wheel_that_installers_choose(index: PackageIndex) -> N
             "2-cp312-cp312-manylinux_2_28_aarch64.manylinux_2_17_aarch64",
             "cp312-cp312-manylinux_2_28_x86_64",
             "cp313-cp313-manylinux_2_28_aarch64",
-            # This glibc is newer than that of Ubuntu 24.04.
+            # This glibc is newer than Ubuntu 24.04's.
             "cp312-cp312-manylinux_2_41_aarch64",
         ]
     ):

@@ -123,7 +123,7 @@ SOURCES: dict[str, dict[str, t.Any]] = {
 
 
 class Upstream:
-    """Answers for repositories, and records the requests."""
+    """Answers on behalf of repositories, and records the requests."""
 
     def __init__(self, **files: str) -> None:
         self.files = {TRITON_PIN: f"{COMMITS['triton']}\n", "cmake/llvm-hash.txt": f"{COMMITS['llvm']}\n", **files}
@@ -181,7 +181,7 @@ def test_a_source_with_a_commit_in_the_stack_is_not_resolved() -> None:
     sources: dict[str, dict[str, t.Any]] = {**SOURCES, "triton": {"url": SOURCES["triton"]["url"], "ref": commit}}
     locked = repositories.resolve(sources)
     assert locked["triton"] == {"url": SOURCES["triton"]["url"], "ref": commit, "commit": commit}
-    # Its files are read at that commit, and a commit is not a ref to fetch.
+    # Its files are read at that commit, and a commit is not a ref that can be fetched.
     assert ("https://example.com/triton.git", commit, "") in repositories.requests
     assert len(repositories.requests) == 2
 
@@ -242,7 +242,7 @@ def git(directory: Path, *arguments: str) -> str:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A repository whose tag v1 is not its newest commit, with a file that is not needed."""
+    """A repository whose tag v1 is not its newest commit, and which contains a file that is not needed."""
     path = tmp_path / "upstream"
     (path / "cmake").mkdir(parents=True)
     git(path, "init", "-q", "-b", "main", ".")
@@ -285,7 +285,8 @@ def test_no_other_file_is_fetched_from_a_server_with_filters(
 
 @pytest.fixture
 def plain_server(repository: Path) -> Iterator[str]:
-    """The repository behind a server of plain files, which can fetch neither a single commit nor a shallow clone."""
+    """The repository behind a plain file server, from which neither a single commit nor a shallow clone can be
+    fetched."""
     bare = repository.parent / "bare.git"
     git(repository.parent, "clone", "-q", "--bare", str(repository), str(bare))
     git(bare, "update-server-info")

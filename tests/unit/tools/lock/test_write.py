@@ -1,4 +1,4 @@
-"""The file of a lock, and the difference between two locks."""
+"""The file of a lock, and the differences between two locks."""
 
 import copy
 

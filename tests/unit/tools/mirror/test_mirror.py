@@ -1,4 +1,4 @@
-"""The contents of a mirror, from locks, indexes and manifests. The tests fetch only from this machine."""
+"""A mirror's contents, from locks, indexes and manifests. The tests download only from this machine."""
 
 import contextlib
 import hashlib
@@ -312,7 +312,7 @@ def test_every_file_without_a_hash_is_tried(tmp_path: Path) -> None:
     empty_mirror = Directory(str(tmp_path / "other"), check=False, say=lambda _line: None)
     with pytest.raises(SparkforgeError):
         collect._fetch_one(empty_mirror, parse_pin("six", "1.0", digest), [missing, links[1]])
-    # The error is that of the last wrong file.
+    # The error names the last wrong file.
     with pytest.raises(SparkforgeError, match="sha256"):
         collect._fetch_one(empty_mirror, parse_pin("six", "1.0", digest), links[:1])
 

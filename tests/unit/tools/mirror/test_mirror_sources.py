@@ -13,7 +13,7 @@ from ansible_collections.sparkforge.dgx_spark.tools.mirror.directory import Dire
 
 from tests.unit.git_server import Repository, Server
 
-#: The submodule's URL starts with this one, which nothing serves.
+#: The submodule's URL starts with this one, which no server answers.
 ELSEWHERE = "https://git.example.com/"
 
 

@@ -1,4 +1,4 @@
-"""Reading .deb files with dpkg-deb; hostile and damaged ones are refused with a cause and stay unchanged."""
+"""Reading .deb files with dpkg-deb; hostile and damaged files are refused with a cause and remain unchanged."""
 
 import gzip
 import os
@@ -96,7 +96,7 @@ def test_missing_control_field_is_refused(name: str, monkeypatch: pytest.MonkeyP
 
 
 def test_continuation_line_is_not_a_field():
-    """deb822(5): a continuation line begins with a blank, and only a newline ends a line."""
+    """deb822(5): a continuation line starts with a blank, and only a newline ends a line."""
     text = "Package: a\n \tEssential: yes\nTag: b\x0cEssential: yes\x85Essential: yes\n .\n"
     (fields,) = apt_state.paragraphs(text)
     assert fields == {"package": "a\n Essential: yes", "tag": "b\x0cEssential: yes\x85Essential: yes\n ."}
@@ -105,7 +105,7 @@ def test_continuation_line_is_not_a_field():
 
 
 def with_data(deb: Path, data: bytes, name: str = "data.tar") -> str:
-    """Return a copy of a .deb with another data member, which dpkg-deb would not pack."""
+    """Return a copy of a .deb with a different data member that dpkg-deb would not pack."""
     folder = deb.parent / "members"
     folder.mkdir()
     subprocess.run(["ar", "x", deb], cwd=folder, check=True)

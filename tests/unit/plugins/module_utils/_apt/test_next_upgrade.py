@@ -1,4 +1,4 @@
-"""The observation of the next upgrade, from files of a host and recorded output of apt and fwupd."""
+"""The observation of the next upgrade, from a host's files and recorded output of apt and fwupd."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt.next_upg
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 from ansible_collections.sparkforge.dgx_spark.tools.forecast.facts import State
 
-# Output of apt 2.8 of Ubuntu 24.04 with LC_ALL=C.UTF-8.
+# Output of apt 2.8 on Ubuntu 24.04 with LC_ALL=C.UTF-8.
 SIMULATED = """\
 Reading package lists...
 Building dependency tree...
@@ -51,7 +51,7 @@ Unattended-Upgrade::Package-Blacklist:: "linux-";
 
 
 class Machine:
-    """A host's root directory with recorded answers, selected by an argument of the command."""
+    """A host's root directory with recorded answers, each selected by an argument of the command."""
 
     def __init__(self, root: Path, **answers: tuple[int, str, str]) -> None:
         self.root, self.executed = root, []  # type: tuple[Path, list[list[str]]]
@@ -181,8 +181,9 @@ def test_failed_firmware_update_is_read_from_history(tmp_path: Path) -> None:
 
 
 def test_founders_edition_firmware_has_no_pending_update(tmp_path: Path) -> None:
-    # fwupd 2.0.20 on a Spark and a GX10 (anakronox/spark-fleet-updates, 69129d40): the flag needs-reboot only says that
-    # an update would need a reboot, a vendor certificate has an UpdateError, and one part of the ConnectX-7 a version.
+    # fwupd 2.0.20 on a Spark and a GX10 (anakronox/spark-fleet-updates, 69129d40): the flag needs-reboot only means
+    # that an update would need a reboot; one vendor certificate has an UpdateError, and one part of the ConnectX-7 has
+    # a version.
     flags = {"Flags": ["internal", "updatable", "require-ac", "supported", "needs-reboot"]}
     certificate = {"Name": "ASUS KEK Certificate", "DeviceId": "bac0", "Version": "2020"}
     rows = [

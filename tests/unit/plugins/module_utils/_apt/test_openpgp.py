@@ -36,7 +36,7 @@ def other_key(keys: Keys) -> tuple[str, bytes, bytes]:
 @pytest.fixture(autouse=True)
 def isolated_gnupg(monkeypatch: pytest.MonkeyPatch):
     """Keep tests away from the user's keys, and fail a test that leaves a file."""
-    # The path of gpg's socket is limited to 107 characters, and pytest's directories are longer.
+    # The path of gpg's socket is limited to 107 characters, and pytest's directories have longer paths.
     with tempfile.TemporaryDirectory(prefix="keys-") as directory:
         monkeypatch.setenv("GNUPGHOME", f"{directory}/mine")
         monkeypatch.setattr(openpgp.tempfile, "tempdir", directory)
@@ -60,7 +60,7 @@ def test_second_key_in_the_file_is_refused(key, other_key, form: int):
 
 
 def test_key_without_user_id_is_refused(key, other_key):
-    # gpg would not import a key's first packet by itself (RFC 9580, 4.2.2).
+    # gpg would not import a key's first packet on its own (RFC 9580, 4.2.2).
     bare = other_key[1][: 3 + int.from_bytes(other_key[1][1:3], "big")]
     with pytest.raises(SparkforgeError, match=f"has the fingerprint {other_key[0]}"):
         openpgp.require_fingerprint(key[1] + bare, key[0], "key.pub")

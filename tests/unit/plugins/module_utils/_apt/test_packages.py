@@ -125,7 +125,7 @@ VERSIONS = (
 def test_versions_are_ordered_as_by_dpkg():
     if shutil.which("dpkg") is None:
         pytest.skip("dpkg is not installed on this machine")
-    # Both relations of each pair would take 462 processes, so dpkg is only asked whether `left lt right`.
+    # Checking both relations of each pair would take 462 processes, so dpkg is asked only whether `left lt right`.
     for left, right in itertools.combinations(VERSIONS, 2):
         less = subprocess.run(["dpkg", "--compare-versions", left, "lt", right], check=False).returncode == 0
         assert (_deb_version.compare_versions(left, right) < 0) is less, (left, right)
@@ -427,7 +427,7 @@ def test_lock_is_waited_for_until_the_timeout(monkeypatch: pytest.MonkeyPatch):
 
 
 class FakeApt(_apt_get.Apt):
-    """A host with the state files of dpkg and apt, on which install and purge edit dpkg's status file."""
+    """A host with the state files of dpkg and apt, where install and purge edit dpkg's status file."""
 
     def __init__(self, root: Path) -> None:
         self.calls: list[list[str]] = []
@@ -557,7 +557,7 @@ def test_receipt_is_written_before_the_installation(apt: FakeApt, tmp_path: Path
     assert not (tmp_path / "root/receipts").exists(), "nothing was installed, so nothing is recorded"
     monkeypatch.undo()
     package_set(apt, tmp_path, "dev", "third").present()
-    # A run killed during the installation leaves the same receipt as a complete run.
+    # A run that is killed during the installation leaves the same receipt as a complete run.
     assert before == [receipt(tmp_path)]
 
 
@@ -639,7 +639,7 @@ def test_invalid_expression_is_refused(apt: FakeApt, tmp_path: Path):
 def test_apt_get_must_not_remove_packages(apt: FakeApt, tmp_path: Path):
     package_set(apt, tmp_path, "dev").present()
     [install] = [call for call in apt.calls if "install" in call and "--simulate" not in call]
-    # apt must not remove unused packages either, which may be the vendor's.
+    # apt must not remove unused packages either, because they may be the vendor's.
     assert {"--no-remove", "APT::Get::AutomaticRemove=0", "--no-install-recommends"} <= set(install)
 
 

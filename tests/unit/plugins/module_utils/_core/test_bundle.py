@@ -1,4 +1,4 @@
-"""Files of a code bundle; the tests of the modules that send bundles run them."""
+"""The files of a code bundle; the tests of the modules that send bundles run them."""
 
 import importlib
 import json

@@ -1,4 +1,4 @@
-"""Start, lock and end of detached work; modules/test_source_build.py shows that it continues."""
+"""Starting, locking and stopping detached work; modules/test_source_build.py shows that it continues."""
 
 import os
 import pwd
@@ -97,7 +97,7 @@ def test_interpreter_in_closed_directory_is_refused(tmp_path: Path, monkeypatch:
     (closed / "bin").mkdir(parents=True)
     python = closed / "bin/python"
     python.touch(0o755)
-    # root may enter any directory, so root's build runs under another account.
+    # root can enter any directory, so root's build runs under another account.
     root = os.geteuid() == 0
     account = build_account.BuildAccount("nobody" if root else current_user())
     account.check_interpreter("/usr/bin/python3")
@@ -134,7 +134,7 @@ def test_lock_is_released_with_its_holder(tmp_path: Path) -> None:
 def test_orphans_are_killed_by_their_marker() -> None:
     marker = f"test_unit/{os.getpid():016x}"
     environment = {"PATH": os.environ["PATH"], processes.MARKER: marker}
-    # A grandchild whose parent is killed, like a compiler that ninja started.
+    # A grandchild whose parent is killed, like a compiler started by ninja.
     command = ["/bin/sh", "-c", "sleep 600 & echo $!; wait"]
     parent = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None

@@ -1,4 +1,4 @@
-"""Removal, durable writing and safe opening of files."""
+"""Removing, durably writing and safely opening files."""
 
 import os
 import socket
@@ -12,7 +12,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import 
 
 
 def make_deep_tree(path: Path, depth: int) -> None:
-    """Make nested directories deeper than the longest path and Python's recursion limit."""
+    """Create directories nested more deeply than the longest path and Python's recursion limit."""
     path.mkdir()
     parent = os.open(path, os.O_RDONLY)
     for _level in range(depth):
@@ -107,7 +107,7 @@ def test_open_regular_follows_link_on_request(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has files of two accounts; CI runs as root")
 def test_only_own_files_of_killed_writers_are_removed(tmp_path: Path) -> None:
-    """Otherwise an account with write access to the directory could have root remove another account's files."""
+    """Otherwise, an account with write access to the directory could make root remove another account's files."""
     dead_pid = subprocess.run(["sh", "-c", "echo $$"], check=True, capture_output=True, text=True).stdout.strip()
     mine, other = (tmp_path / f".x.{dead_pid}-{number:08x}" for number in range(2))
     for path in (mine, other):
@@ -122,7 +122,7 @@ def test_only_own_files_of_killed_writers_are_removed(tmp_path: Path) -> None:
 def test_files_of_running_writer_stay_after_clock_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hidden: bool
 ) -> None:
-    """If the clock was changed meanwhile, the file's time may be long ago or in the future."""
+    """If the clock was changed in the meantime, the file's time may be far in the past or in the future."""
     with subprocess.Popen(["sleep", "60"]) as writer:
         starts = (disk._start_of(writer.pid), "ffffffff")
         names = [f".x.{writer.pid}-{start}{number:08x}" for start in starts for number in range(2)]
@@ -203,7 +203,7 @@ def test_files_of_killed_writer_are_removed_by_next_writer(tmp_path: Path) -> No
     ended.wait()
     stale = tmp_path / f".receipt.json.{ended.pid}-0123abcd"
     other = tmp_path / f".receipt.json.old.{ended.pid}-0123abcd"
-    # Its process ran before a reboot and had the number of a process that runs now.
+    # Its process ran before a reboot and had the pid of a process that runs now.
     earlier = tmp_path / f".receipt.json.{os.getpid()}-0123abcd"
     writing = tmp_path / f".receipt.json.{os.getppid()}-{disk._start_of(os.getppid())}0123abcd"
     for path in (stale, other, earlier, writing):

@@ -1,4 +1,4 @@
-"""The common start of all modules: umask, hidden passwords, and proxies from a private file."""
+"""The start-up code that all modules share: umask, hidden passwords, and proxies from a private file."""
 
 import typing as t
 from pathlib import Path

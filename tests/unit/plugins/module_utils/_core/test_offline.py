@@ -6,7 +6,7 @@ import sys
 
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import offline
 
-#: Tries every address family that Python knows, and io_uring, which opens sockets without socket(2).
+#: Tries all address families that Python knows, and io_uring, which opens sockets without socket(2).
 PROBE = """
 import ctypes, errno, json, socket
 def tried(family):

@@ -1,4 +1,4 @@
-"""The collection's programs on a host: sent once and compared with their sha256 before each use."""
+"""The collection's programs on a host: sent once, and compared with their sha256 before each use."""
 
 import hashlib
 import os
@@ -121,7 +121,7 @@ def test_failing_program_is_reported(tmp_path: Path) -> None:
 
 
 def test_program_exchanged_during_call_does_not_run(tmp_path: Path) -> None:
-    """During each call another account repeatedly renames its own file over the pushed program."""
+    """During each call, another account repeatedly renames its own file over the program that was sent."""
     genuine, other, pushed = (tmp_path / name for name in ("genuine.pyz", "other.pyz", "pushed.pyz"))
     shutil.copy(real()["path"], genuine)
     marker = tmp_path / "ran"

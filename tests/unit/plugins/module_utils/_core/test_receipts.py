@@ -86,7 +86,7 @@ def test_lock_timeout_names_the_holder(tmp_path: Path) -> None:
 
 
 def test_lock_holds_the_file_at_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The previous holder removes the file, and the next process would lock a new one."""
+    """The previous holder removes the file, so the next process would lock a new one."""
     path, flock = tmp_path / ".test.lock", fcntl.flock
 
     def flock_and_replace(descriptor: int, operation: int) -> None:

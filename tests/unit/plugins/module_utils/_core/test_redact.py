@@ -1,4 +1,4 @@
-"""Passwords of URLs are never shown."""
+"""Passwords in URLs are never shown."""
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.redact import passwords, redact

@@ -9,7 +9,7 @@ import pytest
 from tests.unit import interpreter
 
 CHECKOUT = Path(__file__).parents[5]
-#: Accesses of root to a home directory: the pushed program, a model, and a file to write.
+#: Root's accesses to a home directory: the program that was sent, a model, and a file to write.
 ACCESSES = {
     "program": "_core.program.read_pushed(home + '/.ansible/tmp/x/sparkforge-proof.pyz', '0' * 64)",
     "model": "_serving.weights.find(home + '/models/tiny', '/nonexistent')",

@@ -1,4 +1,4 @@
-"""One function removes control characters from foreign text before it is printed."""
+"""A single function removes control characters from untrusted text before it is printed."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ EVIL = [
     "\x1b]0;evil\a", "\r\x1b[2KYour password has expired", "\x9b31m", "\x7f", "\u202egnp.exe", "\u2066a", "a\u200bb",
     "\ufeff", "\u2028", "\U000e0041", "\udc1b", "\xad", "\u061c",
 ]  # fmt: skip
-#: Programs that run on a host by themselves, and checks that refuse unprintable text.
+#: Programs that run on a host on their own, and checks that refuse unprintable text.
 OWN_CHECKS = {
     "roles/serving/files/sparkforge_unit.py",
     "plugins/module_utils/_record/redaction.py",

@@ -1,4 +1,4 @@
-"""Installation of units with a systemd that only records commands; integration/test_proof_timer.py runs a real one."""
+"""Installing units with a systemd that only records commands; integration/test_proof_timer.py runs a real one."""
 
 import grp
 import json
@@ -15,7 +15,7 @@ from tests.unit.run_module import run_module
 
 
 class Systemd:
-    """A systemd that records its commands; the units in ``broken`` do not start."""
+    """A fake systemd that records the commands it is given; units in ``broken`` fail to start."""
 
     def __init__(self) -> None:
         self.commands: list[list[str]] = []
@@ -50,7 +50,7 @@ def systemd(monkeypatch: pytest.MonkeyPatch) -> Systemd:
 
 
 def install(directory: Path, started: t.Sequence[str] = (), check_mode: bool = False, **texts: str) -> dict[str, t.Any]:
-    """Install units over the directory's present files; ``a_service`` is the text of ``a.service``."""
+    """Install units over those in the directory; ``a_service`` is the text of ``a.service``."""
     files = {str(directory / name.replace("_", ".")): (text.encode(), 0o644) for name, text in texts.items()}
     return units.Units(files, map(str, directory.iterdir()), started).run(check_mode)
 

@@ -1,4 +1,5 @@
-"""The account under which root runs an environment's interpreter, its lack of rights, and the directories it enters."""
+"""The account under which root runs an environment's interpreter, its limited privileges, and the directories it
+enters."""
 
 import errno
 import json
@@ -22,7 +23,7 @@ import json
 rows = (line.split(":", 1) for line in open("/proc/self/status"))
 print(json.dumps({key: value.split() for key, value in rows}))
 """
-#: Starts a daemon, which prints its process id and user id.
+#: Starts a daemon that prints its pid and user id.
 DAEMON = """
 import os, time
 if os.fork():
@@ -86,7 +87,7 @@ def test_daemon_is_killed_after_success_and_failure(then: str) -> None:
 @as_root
 @pytest.mark.parametrize("action", ["if os.fork(): os._exit(0)", "os.kill(-1, 9)"])
 def test_daemon_that_hides_and_resists_is_killed(action: str) -> None:
-    """The daemon has removed its marker variable, and forks forever or kills every process that it can."""
+    """The daemon has removed its marker variable, and either forks forever or kills every process it can."""
     loop = f"while True:\n    try:\n        {action}\n    except OSError: pass"
     code = f"import os\nprint(0, os.getuid(), flush=True)\n{loop}"
     drops = f"os.execve({interpreter.PYTHON!r}, ['python', '-I', '-c', {code!r}], {{}})"

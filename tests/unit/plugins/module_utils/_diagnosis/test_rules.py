@@ -21,7 +21,7 @@ EXAMPLES = [(rule, text) for topic in TOPICS for rule, own in troubleshooting.ex
 
 
 def matching_rules(text: str) -> set[str]:
-    """Return the rules that match a text, after a check that their messages have no unfilled placeholder."""
+    """Return the rules that match a text, after checking that their messages have no unfilled placeholders."""
     diagnosis = diagnose(text)
     assert len(diagnosis.lines) <= scan.LINES
     notices = [f"{notice.cause} {notice.remedy}" for notice in diagnosis.notices]
@@ -30,7 +30,7 @@ def matching_rules(text: str) -> set[str]:
     return {diagnosis.rule} if diagnosis.rule else {notice.rule for notice in diagnosis.notices}
 
 
-# A single test checks all examples and names those that fail; parametrized, they would be a thousand tests.
+# A single test checks all examples and names those that fail; as parameters, they would be a thousand tests.
 def test_examples_match_their_rule() -> None:
     matches = [(rule, text, matching_rules(text + "\n")) for rule, text in EXAMPLES]
     assert not [(rule, text, rules) for rule, text, rules in matches if rule not in rules]
@@ -74,7 +74,7 @@ def test_rule_files_are_loaded_and_contain_only_rules() -> None:
         assert re.fullmatch(shape, path.read_text(encoding="utf-8")), path.name
 
 
-# -- messages of the rules
+# -- the rules' messages
 
 
 def test_sound_logs_get_no_advice() -> None:
@@ -91,12 +91,12 @@ def test_rules_name_public_sources() -> None:
 
 
 def messages(rule: Rule) -> str:
-    """Return all text that a rule may print."""
+    """Return all texts that a rule may print."""
     return " ".join([rule.cause, rule.remedy, *(text for _name, _group, _pattern, text in rule.values)])
 
 
 def package_lists(role: str) -> str:
-    """Return the files that list a role's packages, with CUDA 13.0 in place of the stack's variables."""
+    """Return the files that list a role's packages, with the stack's variables replaced by those of CUDA 13.0."""
     files = [*(ROOT / "roles" / role).rglob("*.yml"), *(ROOT / "plugins/plugin_utils/plans").glob(f"{role}.*")]
     text = "\n".join(path.read_text(encoding="utf-8") for path in files)
     return re.sub(r"\{\{ stack\.cuda\.major \}\}|\{major\}", "13", text.replace("{{ stack.cuda.suffix }}", "13-0"))
@@ -188,7 +188,7 @@ def test_import_error_outweighs_server_message(inner: str, rule: str | None, oth
 
 
 def worst_lines(rule: Rule, size: int) -> list[str]:
-    """Return lines that may make a rule's pattern backtrack: its keys and its examples, with long runs added."""
+    """Return lines that may make a rule's pattern backtrack: its keys and examples, with long runs added."""
     texts = [text for name, text in EXAMPLES if name == rule.name]
     stretched = [re.sub(r"[\w./]+", lambda match: match[0] * 3, text) for text in texts]
     fills = [(repeated * size)[:size] for repeated in ("a", "a ", "'", "a:", "/a", "0.", "[")]
@@ -196,10 +196,10 @@ def worst_lines(rule: Rule, size: int) -> list[str]:
 
 
 def test_patterns_take_linear_time() -> None:
-    # A log is searched in pieces of LINE characters and windows of WINDOW, so the total time is linear in its size.
-    # Each rule's time for one window is compared with the time of a linear pattern on a text of the same length.
+    # A log is searched in pieces of LINE characters and windows of WINDOW, so the total time grows linearly with its
+    # size. Each rule's time for one window is compared with a linear pattern's time on a text of the same length.
     def seconds(search: t.Callable[[str], object], text: str) -> float:
-        # thread_time leaves out the time of other programs on a busy machine.
+        # thread_time excludes the time of other programs on a busy machine.
         return min(timeit.repeat(lambda: search(text), timer=time.thread_time, number=1, repeat=3))
 
     linear = re.compile(r"(?:.|\n)*\r")

@@ -22,7 +22,7 @@ def names(log: str) -> set[str | None]:
     return {diagnosis.rule} if diagnosis.rule else {notice.rule for notice in diagnosis.notices}
 
 
-# -- values in the messages
+# -- values in messages
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_dropped_cmake_options_are_noticed_once() -> None:
     assert [re.sub(r".*not find (\w+),.*", r"\1", cause) for cause in dropped] == ["cuDNN", "cuSPARSELt", "CUDSS"]
 
 
-# -- failures that the table does not know
+# -- failures that are not in the table
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_dropped_cmake_options_are_noticed_once() -> None:
             "CMake Error at cmake/Dependencies.cmake:212 (message): Preferred BLAS (OpenBLAS) cannot be had.",
         ),
         ("checking for mkl.h: not found\nmake: *** [all] Error 1\n", "checking for mkl.h: not found"),
-        # The first of chained exceptions counts, even if its name does not end in Error.
+        # Of chained exceptions, the first counts, even if its name does not end in Error.
         (
             'Traceback (most recent call last):\n  File "a.py", line 1\nacme.QuotaGone: none left\n\n'
             "The above exception was the direct cause of the following exception:\n\n"
@@ -145,7 +145,7 @@ def test_dropped_cmake_options_are_noticed_once() -> None:
             "(API pid=3) RuntimeError: Engine core initialization failed. See root cause above.\n",
             "acme.Broken: the thing broke",
         ),
-        # The error of the innermost tool counts.
+        # The innermost tool's error counts.
         (
             "error[E0433]: failed to resolve: use of `bar`\n --> src/lib.rs:3:5\nerror: could not compile `foo` (lib)\n"
             "maturin failed\n  Caused by: Failed to build a native library through cargo\n",
@@ -158,7 +158,7 @@ def test_dropped_cmake_options_are_noticed_once() -> None:
             "      acme.NoWidget: there is none\n",
             "acme.NoWidget: there is none",
         ),
-        # Prefixes before the message are recognized by their form.
+        # Prefixes before the message are recognised by their form.
         (
             '[rank0]: Traceback (most recent call last):\n[rank0]:   File "x"\n[rank0]: acme.Odd: what\n',
             "acme.Odd: what",
@@ -172,7 +172,7 @@ def test_dropped_cmake_options_are_noticed_once() -> None:
             "load: error loading model: no widget",
         ),
         ('{"log":"RuntimeError: no widget\\n","stream":"stderr"}\n', "RuntimeError: no widget"),
-        # A line with an error field counts at any log level.
+        # A line with an error field counts whatever its log level.
         (
             'Nov 20 10:00:00 spark x[3]: time=2026-11-20T10:00:00Z level=INFO msg="load failed" id=7 '
             'error="the \\"widget\\" is gone"\ntime=2026-11-20T10:00:01Z level=INFO msg=going on\n' + "GET / 200\n" * 9,
@@ -184,7 +184,7 @@ def test_dropped_cmake_options_are_noticed_once() -> None:
         ('time=1 level=INFO msg="starting" error=<nil> err="" error=null\n', None),
         ('time=1 level=INFO msg="skip loading plugin aufs" error="aufs is not supported: skip plugin"\n', None),
         ('time=1 level=DEBUG msg="no such cgroup" error="not found"\n', None),
-        # The innermost of chained exceptions with a useful message counts, otherwise the last one.
+        # Of chained exceptions, the innermost one with a useful message counts, or else the last one.
         (
             "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'qwen9'\n\n"
             "During handling of the above exception, another exception occurred:\n\n"
@@ -209,7 +209,7 @@ def test_dropped_cmake_options_are_noticed_once() -> None:
             "Traceback (most recent call last):\n  File \"b.py\", line 2\nKeyError: 'b'\n",
             "KeyError: 'b'",
         ),
-        # Pydantic prints the reason in the lines that follow.
+        # Pydantic prints the reason in the following lines.
         (
             'Traceback (most recent call last):\n  File "a.py", line 1\n'
             "pydantic_core.ValidationError: 1 validation error for ModelConfig\n"
@@ -231,7 +231,7 @@ def test_unknown_failure_shows_first_error(log: str, first: str | None) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        # Kernel messages that owners of GB10 machines published.
+        # Kernel messages published by owners of GB10 machines.
         "NVRM: Xid (PCI:000f:01:00): 119, pid=3849, name=KMS thread, Timeout after 45s of waiting for RPC response "
         "from GPU0 GSP!",
         "NVRM: Xid 119, Timeout after 6s waiting for GSP_INIT_DONE (function 4097)",
@@ -266,7 +266,7 @@ def test_match_is_shown_with_nonblank_context() -> None:
 
 @pytest.mark.parametrize("size", [1, 7, 100_000])
 def test_diagnosis_does_not_depend_on_chunk_size(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    # With this chunk size a log of a few kilobytes is searched in pieces, like a large one.
+    # With this chunk size, a log of a few kilobytes is searched in pieces, as a large one would be.
     monkeypatch.setattr(scan, "_CHUNK", 50)
     for name in ("compiler-killed.gcc", "option-dropped", "submodule-missing", "install-into-system.cmake"):
         data = ("fill\n" * 30 + fragment(name) + "fill\n" * 30).encode()
@@ -297,7 +297,7 @@ def test_line_is_seen_after_many_similar_lines() -> None:
 
 
 def test_anchors_cover_their_keys() -> None:
-    # A log is first searched for the anchors: words without digits that cannot be hexadecimal numbers.
+    # A log is searched for the anchors first: words without digits that cannot be hexadecimal numbers.
     for anchor, keys in scan._anchors().items():
         assert anchor.strip(scan._HEXADECIMAL) and not set(anchor) & set(scan._DIGITS)
         assert all(anchor in key for key, _without_digits in keys)

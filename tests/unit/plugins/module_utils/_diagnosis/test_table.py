@@ -1,4 +1,4 @@
-"""Tests of the reader of rule files, and of explain(), which finds the rule for a short text."""
+"""Tests for the reader of rule files, and for explain(), which finds the rule for a short text."""
 
 import types
 

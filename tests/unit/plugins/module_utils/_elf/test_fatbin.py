@@ -35,7 +35,7 @@ def embedded(cubins: str = "", ptx: str = "") -> fatbin.Embedded:
 
 @functools.cache
 def nvcc_fault() -> str:
-    """Return why this machine's nvcc cannot be used, or an empty string."""
+    """Return the reason why this machine's nvcc cannot be used, or ''."""
     if shutil.which("nvcc") is None:
         return "nvcc is not on PATH: only the recorded library is read"
     version = subprocess.run(["nvcc", "--version"], capture_output=True, text=True, check=False).stdout
@@ -63,7 +63,7 @@ def nvcc(directory: Path, *arguments: str, targets: str) -> None:
 
 
 def check_with_cuobjdump(path: Path) -> None:
-    """Compare with NVIDIA's own tool if it is installed; it prints the number without the letter."""
+    """Compare with NVIDIA's own tool, if it is installed; it prints the number without the letter."""
     tool = shutil.which("cuobjdump")
     if tool is None:
         print("cuobjdump is not on PATH: compared only with the targets passed to nvcc")
@@ -133,8 +133,8 @@ def device_code() -> bytes:
 def library(path: Path, sections: t.Mapping[str, bytes], *, at: int = 4096, bits: int = 2, hole: int = 0) -> Path:
     """Write a sparse ELF file with these sections.
 
-    :param at: offset of the first section; the bytes before it take no disk space.
-    :param hole: bytes by which every section is longer than its content.
+    :param at: the offset of the first section; the bytes before it take no disk space.
+    :param hole: the number of bytes by which each section is longer than its content.
     """
     names = b"\0" + b"".join(name.encode() + b"\0" for name in [*sections, ".shstrtab"])
     headers = [bytes(64)]
@@ -176,7 +176,7 @@ def test_bare_fatbin_is_read(tmp_path: Path) -> None:
 def test_gigabyte_file_is_read_sparsely(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = device_code()
     _magic, _version, _header, size = struct.unpack_from("<4sHHQ", code)
-    # Append the entry of an sm_90 cubin of 600 MB.
+    # Append the entry of a 600 MB cubin for sm_90.
     body = 600 << 20
     entry = struct.pack("<HHIQIIHHIIIQQQ", 2, 0x101, 64, body, 0, 0, 8, 1, 90, 0, 0, 0x11, 0, 0)
     container = struct.pack("<4sHHQ", b"\x50\xed\x55\xba", 1, 16, size + 64 + body) + code[16 : 16 + size] + entry
@@ -247,7 +247,7 @@ def test_unreadable_path_is_refused(tmp_path: Path) -> None:
 
 
 def library_with_false_containers(tmp_path: Path, number: int) -> Path:
-    """Write a library with GPU code and this number of magic numbers without a container."""
+    """Write a library with GPU code and this many magic numbers without a container."""
     return library(tmp_path / "slow.so", {".nv_fatbin": device_code(), ".text": fatbin.MAGIC * number})
 
 
@@ -341,7 +341,7 @@ def test_embedded_code_runs_on_capability(cubins: str, ptx: str, capability: str
         ("12.1", "8.0 9.0 12.0+PTX", True),
         ("12.1", "11.0", False),
         ("13.0", "12.0+PTX", True),
-        # The PTX of a family only runs on that family.
+        # A family's PTX only runs on that family.
         ("13.0", "12.0f+PTX", False),
         ("12.1", "12.0f+PTX", True),
         ("12.1", "", False),

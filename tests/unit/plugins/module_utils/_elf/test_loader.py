@@ -48,7 +48,7 @@ def sonames(entries: list[dict[str, t.Any]]) -> list[str]:
 
 
 def test_closure_names_all_missing_libraries_at_once(root: pathlib.Path) -> None:
-    """The loader itself stops at the first missing library: nvpl_lapack, then nvpl_blas, then cudss."""
+    """The loader itself stops at the first missing library: first nvpl_lapack, then nvpl_blas, then cudss."""
     torch = root / "usr/lib/python3/dist-packages/torch/lib"
     write_elf(torch / "libc10.so", soname="libc10.so", needed=["libc.so.6"])
     cpu = ["libc10.so", "libnvpl_lapack_lp64_gomp.so.0", "libnvpl_blas_lp64_gomp.so.0", "libgomp.so.1"]
@@ -277,7 +277,7 @@ def test_cache_of_this_host_matches_ldconfig() -> None:
 def by_the_real_loader(path: str, **environment: str) -> dict[str, str | None]:
     """Run this host's loader on a file, and return SONAME -> path, or None for a missing library.
 
-    ldd sets LD_TRACE_LOADED_OBJECTS too; unlike --list it goes on after the first missing library.
+    Like ldd, it sets LD_TRACE_LOADED_OBJECTS; unlike --list, this continues after the first missing library.
     """
     variables = {"LC_ALL": "C", "LD_TRACE_LOADED_OBJECTS": "1", **environment}
     output = subprocess.run([SYSTEM_LOADER, path], capture_output=True, text=True, env=variables).stdout

@@ -1,4 +1,4 @@
-"""Undefined and exported symbols of a library, and their versions."""
+"""A library's undefined and exported symbols, with their versions."""
 
 import shutil
 import struct

@@ -1,4 +1,4 @@
-"""Access to an environment's directory, and members of its group."""
+"""Access to an environment's directory, and its group's members."""
 
 import grp
 import os

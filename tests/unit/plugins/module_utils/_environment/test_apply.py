@@ -1,4 +1,4 @@
-"""Verified copies of wheels; modules/test_python_env.py makes complete environments."""
+"""Verified copies of wheels; modules/test_python_env.py creates complete environments."""
 
 import hashlib
 import json

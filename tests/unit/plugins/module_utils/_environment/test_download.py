@@ -1,4 +1,4 @@
-"""Tests of the wheel download: wheels are chosen by hash and fetched once, even over a bad network."""
+"""Downloading wheels: they are chosen by hash and fetched only once, even over a bad network."""
 
 import collections
 import contextlib
@@ -31,7 +31,7 @@ def pip(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 class Bench:
-    """An index on a server that can misbehave, and the host that fetches from it."""
+    """An index on a server that can misbehave, and the host that downloads from it."""
 
     def __init__(self, path: Path, server: web_server.Server, pip: str) -> None:
         self.server, self.pip = server, pip
@@ -73,7 +73,7 @@ def bench(tmp_path: Path, pip: str, monkeypatch: pytest.MonkeyPatch) -> t.Iterat
     for name in [name for name in os.environ if name.startswith("PIP_") or name.lower().endswith("_proxy")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
-    # Replace only this module's `time`, because other threads of this process must really sleep.
+    # Replace only this module's `time`, because other threads in this process must really sleep.
     monkeypatch.setattr(http, "time", types.SimpleNamespace(monotonic=time.monotonic, sleep=lambda _seconds: None))
     server = web_server.Server()
     yield Bench(tmp_path, server, pip)
@@ -113,7 +113,7 @@ def test_next_call_continues_with_next_wheel(bench: Bench, monkeypatch: pytest.M
     counts = [tuple(progress[key] for key in keys) for progress in reports]
     assert counts == [(1, 3, 1000, 6000), (2, 3, 3000, 6000), (3, 3, 6000, 6000)]
     assert [progress["next"] for progress in reports] == [[wheel_name("cc")], [wheel_name("aaa")], []]
-    # The index page of a wheel that has arrived is not fetched again.
+    # If a wheel has been downloaded, its index page is not requested again.
     requests = collections.Counter(bench.server.paths)
     assert [requests[f"/simple/{name}/"] for name in ("b", "cc", "aaa")] == [1, 2, 3]
     assert [requests[f"/files/{wheel_name(name)}"] for name in ("b", "cc", "aaa")] == [1, 1, 1]

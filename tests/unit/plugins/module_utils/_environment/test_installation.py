@@ -1,4 +1,4 @@
-"""Requirements and fingerprints of an environment, its activation scripts, and the diagnosis of pip's output."""
+"""An environment's requirements and fingerprints, its activation scripts, and the diagnosis of pip's output."""
 
 import contextlib
 import json
@@ -60,7 +60,7 @@ def test_requirement_without_pin_or_hash_is_refused(text: str, cause: str) -> No
     "url", ["https://user:secret@example.com/a-1-py3-none-any.whl", "https://b/a.whl?token=secret"]
 )
 def test_requirement_with_password_in_url_is_refused(url: str) -> None:
-    """The requirement's line appears in receipts and in --diff, which every user can read."""
+    """The requirement appears in receipts and in --diff, which every user can read."""
     with pytest.raises(SparkforgeError, match="password or a token") as caught:
         requirement.parse_requirement(f"a @ {url} --hash=sha256:{SHA_A}")
     assert "secret" not in json.dumps(caught.value.as_result())

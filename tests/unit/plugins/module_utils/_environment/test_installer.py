@@ -1,4 +1,4 @@
-"""Installation of an environment from wheels: by hash, without a network, and only compatible packages."""
+"""Installing an environment from wheels: by hash, without a network, and only compatible packages."""
 
 import contextlib
 import hashlib
@@ -20,7 +20,7 @@ from tests.unit import interpreter, web_server
 
 
 class Bench:
-    """A directory of wheels, and the commands that installed them into an environment."""
+    """A directory of wheels, and the commands that have installed them into an environment."""
 
     def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.path = path

@@ -1,4 +1,4 @@
-"""Plans of environments: the documented defaults of the options, and no code that fetches or installs."""
+"""Plans for environments: the options' documented defaults, and no code that downloads or installs."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""Refusals of an environment's options, interpreter and import test, without running a program."""
+"""Refused options, interpreters and import tests of environments, without running a program."""
 
 import json
 import types

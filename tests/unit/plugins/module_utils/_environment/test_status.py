@@ -1,4 +1,4 @@
-"""The status of a host's stack, read from directory trees written by these tests."""
+"""The status of a host's stack, read from directory trees that these tests write."""
 
 import fcntl
 import json
@@ -144,7 +144,7 @@ def test_environment_with_old_receipt_schema(tree: Tree) -> None:
     directory = tree.environment(NEW, stack=stack)
     tree.link(current=NEW)
     receipt = json.loads((directory / "receipt.json").read_text())
-    # Schema 1 named the environment's id lock_id.
+    # Schema 1 used the name lock_id for the environment's id.
     old = {**receipt, "schema": 1, "lock_id": receipt.pop("environment_id")}
     (directory / "receipt.json").write_text(json.dumps(old))
     (row,) = tree.observe()["environments"]

@@ -1,4 +1,4 @@
-"""Conclusions of the fabric checks; tests/integration/test_fabric.py sends real packets."""
+"""The conclusions of the fabric checks; tests/integration/test_fabric.py sends real packets."""
 
 import typing as t
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.unit.fabric_host import HALVES, Spark
 
 SUBNETS = [f"192.168.{number}.0/24" for number in range(200, 206)]
 
-# The client's output according to performance_benchmarking_guide.md of dgx-spark-playbooks.
+# The client's output as shown in performance_benchmarking_guide.md of dgx-spark-playbooks.
 OUTPUT = """
                     RDMA_Write BW Test
  Dual-port       : OFF            Device         : rocep1s0f0
@@ -30,7 +30,7 @@ OUTPUT = """
 
 @pytest.fixture
 def spark(tmp_path: Path) -> Spark:
-    """Provide a Spark at one end of a cable, configured by the role."""
+    """A Spark at one end of a cable, configured by the role."""
     spark = Spark(tmp_path)
     for name, address in (("enp1s0f0np0", "192.168.200.1/24"), ("enP2p1s0f0np0", "192.168.201.1/24")):
         spark.address(name, address)
@@ -112,7 +112,7 @@ def test_largest_frame(limit: int) -> None:
 
 
 def test_internet_checksum() -> None:
-    # The example of RFC 1071, section 3: the sum is ddf2.
+    # The example in RFC 1071, section 3: the sum is ddf2.
     assert checks.checksum(bytes.fromhex("0001f203f4f5f6f7")) == 0xFFFF ^ 0xDDF2
     assert checks.checksum(b"\x01") == 0xFEFF
 
@@ -155,7 +155,7 @@ def test_13_gigabits_on_200_gigabit_link_is_degraded(spark: Spark) -> None:
 
 
 def test_rate_of_real_hosts_is_parsed() -> None:
-    # ib_write_bw -q 4 -s 1048576 between two Sparks with one cable (an owner's blog, 2026-07-21).
+    # ib_write_bw -q 4 -s 1048576 between two Sparks with one cable (from an owner's blog, 2026-07-21).
     line = "1048576    70121            0.00               98.04             0.011687"
     assert checks.bandwidth_of(f" #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]\n {line}\n") == 98.04
 

@@ -16,7 +16,7 @@ SUBNETS = [f"192.168.{number}.0/24" for number in range(200, 206)]
 
 
 class Setup:
-    """A Spark whose netplan file and root are in one directory, with a simulated netplan."""
+    """A Spark whose netplan file and root directory are in one directory, with a simulated netplan."""
 
     def __init__(self, directory: Path, hosts: t.Sequence[str] = ("spark01", "spark02")) -> None:
         self.spark = Spark(directory / "host", cabled=(0, 1))
@@ -41,7 +41,7 @@ class Setup:
         return netplan.FabricNetplan(self.options(**options), host, check, self.warnings.append, session).run()
 
     def command(self, argv: list[str]) -> tuple[int, str, str]:
-        """Change the interfaces as netplan and ip do."""
+        """Change the interfaces as netplan and ip would."""
         result = self.spark.run(argv)
         if argv[0].endswith("netplan") and argv[1] == "apply" and result[0] == 0:
             self.apply_file()

@@ -1,4 +1,4 @@
-"""Archives whose headers claim much memory are refused before the memory is allocated."""
+"""Archives whose headers claim too much memory are refused before it is allocated."""
 
 import gzip
 import io
@@ -19,7 +19,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import
 
 from tests.unit.redist_tree import member, tar
 
-#: The size that the hostile headers claim, and the most memory that refusing them may take.
+#: The size that the hostile headers claim, and the maximum memory that refusing them may take.
 SIZE, MEMORY_LIMIT = 48 << 20, 8 << 20
 
 
@@ -69,7 +69,7 @@ BOMBS = (long_name, long_link, pax, global_pax, sparse, global_records)
 
 
 def refusal(path: Path, content: bytes, work: t.Callable[[str, str], t.Any]) -> tuple[str, int]:
-    """Return the cause of the refusal of an archive, and the memory that it took."""
+    """Return the cause for which an archive is refused, and the memory used."""
     (path / "archive").write_bytes(content)
     tracemalloc.start()
     try:

@@ -1,4 +1,4 @@
-"""Refused checkouts, and the end of retries on a network that stays down."""
+"""Refused checkouts, and the limit on retries while the network is down."""
 
 import contextlib
 import errno
@@ -19,7 +19,7 @@ CHECKOUT = urls.make_revision("https://example.com/x", "1" * 40, {}, "")
 
 
 class OtherHead(git_command.Commands):
-    """A git that checks out another commit."""
+    """A git that checks out a different commit."""
 
     def local(self, *arguments: str, **_options: object) -> bytes:
         return b"2" * 40 + b"\n" if "rev-parse" in arguments else b""

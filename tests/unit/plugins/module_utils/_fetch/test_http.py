@@ -28,7 +28,7 @@ def server() -> t.Iterator[Server]:
 @pytest.fixture(autouse=True)
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     recorded: list[float] = []
-    # Replace only this module's `time`, because a thread left by another test may sleep meanwhile.
+    # Replace only this module's `time`, because a thread left behind by another test may be sleeping.
     monkeypatch.setattr(http, "time", types.SimpleNamespace(sleep=recorded.append, monotonic=time.monotonic))
     for name in ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
@@ -113,7 +113,7 @@ def test_changed_etag_restarts_download(server: Server, tmp_path: Path, monkeypa
         server.files["/file"], server.etag = BODY[::-1], '"two"'
 
     monkeypatch.setattr(server, "answer", answer)
-    # Without a pin only the server's ETag shows that the file changed.
+    # Without a pin, only the server's ETag shows that the file has changed.
     path = http.fetch(f"{server.url}/file", str(tmp_path))
     assert Path(path).read_bytes() == BODY[::-1]
     assert server.conditions == [None, '"one"']
@@ -127,7 +127,7 @@ def test_changed_file_with_same_etag_is_fetched_again(
 
     def answer(handler: t.Any) -> None:
         old(handler)
-        server.files["/file"] = BODY[::-1]  # with the same ETag: a careless mirror
+        server.files["/file"] = BODY[::-1]  # with the same ETag, as on a careless mirror
 
     monkeypatch.setattr(server, "answer", answer)
     path = http.fetch(f"{server.url}/file", str(tmp_path), sha256=hashlib.sha256(BODY[::-1]).hexdigest())
@@ -213,7 +213,7 @@ def test_default_size_limit_applies(server: Server, tmp_path: Path, monkeypatch:
 def test_stalling_server_is_given_up(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: t.Any
 ) -> None:
-    # The first request imports modules, which takes time too.
+    # The first request imports modules, which also takes time.
     http.fetch_bytes(f"{server.url}/file")
     monkeypatch.setattr(http, "GRACE", 1.0)
     server.drips = part
@@ -291,7 +291,7 @@ def test_html_is_recognized_by_first_bytes(head: t.Any, expected: t.Any) -> None
 
 @pytest.fixture
 def secure(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[tuple[Server, str]]:
-    """Provide a TLS server with a certificate from an unknown CA, and the path of that CA's certificate."""
+    """A TLS server with a certificate from an unknown CA, and the path of that CA's certificate."""
     both, certificate = make_certificate(tmp_path_factory.mktemp("tls"))
     server = Server(both)
     server.files["/file"] = BODY

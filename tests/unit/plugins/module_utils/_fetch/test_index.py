@@ -1,4 +1,4 @@
-"""Links on index pages, and the credentials for each server."""
+"""Links on index pages, and each server's credentials."""
 
 import json
 import typing as t

@@ -13,7 +13,7 @@ from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._fetch import
 from tests.unit.redist_tree import Tree, archive
 
 PIN = "c5fe7e5796792e10c3c5971bbb169ab3040ba61fe6fc99bdcbc02cf0f1ed9409"
-# Reduced from NVIDIA's manifest of cuDSS 0.8.0.
+# Abridged from NVIDIA's manifest for cuDSS 0.8.0.
 MANIFEST: dict[str, t.Any] = {
     "release_date": "2026-06-01",
     "release_label": "0.8.0",
@@ -77,14 +77,14 @@ def test_installed_archive_differs_by_each_input() -> None:
 
 
 def directories(path: Path) -> dict[str, t.Any]:
-    """Return the options with the directories of the mirror and the host."""
+    """Return the options with the mirror's and the host's directories."""
     names = {"prefix": "prefix", "root": "root", "loader_directory": "loader"}
     options = {option: str(path / name) for option, name in names.items()}
     return {"base_url": (path / "mirror/compute").as_uri(), **options}
 
 
 class Bench:
-    """A mirror with archives, and the directories of a host."""
+    """A mirror with archives, and a host's directories."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -205,7 +205,7 @@ def test_disk_space_for_archive_and_content(
     bench.publish()
     [tarball] = (path for path in bench.path.rglob("*.tar.xz"))
     size = tarball.stat().st_size
-    # unpack keeps another reserve free.
+    # unpack keeps a different reserve free.
     monkeypatch.setattr(_redist.unpack, "RESERVE", 0)
     monkeypatch.setattr(os, "statvfs", lambda _path: types.SimpleNamespace(f_bavail=times * size, f_frsize=1))
     if is_enough:

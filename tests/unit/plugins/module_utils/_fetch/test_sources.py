@@ -34,7 +34,7 @@ ENVIRONMENT = {"PATH": os.environ["PATH"]}
 
 
 class Clock:
-    """A fake clock that only ``sleep`` advances; ``at`` maps moments to functions to call then."""
+    """A fake clock that only ``sleep`` advances; ``at`` maps moments to functions that are called then."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -52,7 +52,7 @@ class Clock:
 
 
 class Bench:
-    """A git server, a store and a destination for one fetch."""
+    """A git server, a store and a destination for a single fetch."""
 
     def __init__(self, tmp_path: Path) -> None:
         self.path = tmp_path
@@ -377,7 +377,7 @@ def test_credentials_reach_only_the_server(bench: Bench, tmp_path: Path) -> None
     commit = repository.commit({"file": "1"}, {"lib": ("../library", inner)})
     bench.server.authorization = "Basic " + base64.b64encode(b"user:se cret").decode()
     url = bench.url("one").replace("http://", "http://user:se%20cret@")
-    # This git records its arguments, which every user can read with `ps`.
+    # This git records its arguments, which any user can see with `ps`.
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/git").write_text(
         f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\nPATH="{os.environ["PATH"]}" exec git "$@"\n'
@@ -488,7 +488,7 @@ def test_tls_is_verified_with_ca_of_the_environment(bench: Bench, tmp_path: Path
         secure.stop()
 
 
-# Messages of git and ssh that no server of these tests can cause.
+# Messages of git and ssh that no server in these tests can cause.
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
@@ -553,7 +553,7 @@ def test_concurrent_fetches_share_one_download(bench: Bench) -> None:
         thread.start()
     assert waiting.wait(60)
     bench.server.stall = 0
-    process.kill()  # the kernel releases the lock of a killed process
+    process.kill()  # the kernel releases the locks of a killed process
     process.communicate()
     for thread in threads:
         thread.join()
@@ -565,7 +565,8 @@ def test_concurrent_fetches_share_one_download(bench: Bench) -> None:
 
 
 def pytorch_source(bench: Bench) -> tuple[sources.Git, dict[str, str]]:
-    """Return a source like PyTorch's: absolute and relative URLs, a repository used twice, nested submodules."""
+    """Return a source like PyTorch's, with absolute and relative URLs, a repository used twice, and nested
+    submodules."""
     asmjit, fbgemm, cutlass, top = (bench.repository(f"org/{name}") for name in ("asmjit", "fbgemm", "cutlass", "top"))
     commits = {"third_party/fbgemm/external/asmjit": asmjit.commit({"asm.c": "asm"})}
     old, new = cutlass.commit({"cutlass.h": "old"}), cutlass.commit({"cutlass.h": "new"})
@@ -599,7 +600,7 @@ def test_submodules_are_checked_out_recursively(bench: Bench) -> None:
     assert git("status", "--porcelain", cwd=bench.tree) == ""
     lines = git("submodule", "status", "--recursive", cwd=bench.tree).splitlines()
     assert {line.split()[1]: line.split()[0] for line in lines} == commits, "git would prefix a missing one with '-'"
-    # The setup.py of flash-attention runs this command.
+    # flash-attention's setup.py runs this command.
     bench.server.stop()
     git("submodule", "update", "--init", "--recursive", cwd=bench.tree)
     bench.server.start()
@@ -661,7 +662,7 @@ def test_submodule_is_not_written_through_symlink(bench: Bench, tmp_path: Path) 
     inner = library.commit({"code": "x"})
     (tmp_path / "outside").mkdir()
     commit = repository.commit({"file": "1"}, {"lib/inner": ("../library.git", inner)})
-    # git itself never makes a tree in which `lib` is both a symlink and a directory.
+    # git itself never creates a tree in which `lib` is both a symlink and a directory.
     entries = git("ls-tree", commit, cwd=repository.tree)
     command = ["git", "hash-object", "-w", "--stdin"]
     blob = subprocess.check_output(command, cwd=repository.tree, input=str(tmp_path / "outside"), text=True).strip()
@@ -737,7 +738,8 @@ def test_unknown_host(bench: Bench) -> None:
 
 def test_interrupted_fetch_resumes_in_pieces(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repositories, "PIECE", 10)
-    # First all at once, then the directories, then ten files a request; the third of these is cut off twice.
+    # It first requests everything at once, then the directories, then ten files per request; the third of these is cut
+    # off twice.
     bench.server.cuts = [60_000, 0, 0, 0, 2_000, 2_000]
     bench.fetch(bench.source(FILES))
     assert len(list(bench.tree.glob("data*"))) == 45
@@ -772,7 +774,7 @@ def test_server_without_filters_resends_everything(bench: Bench) -> None:
     assert git("status", "--porcelain", cwd=bench.tree) == ""
 
 
-# --- a bad disk, and a kill ---
+# --- a bad disk, and a killed process ---
 
 CHILD = """
 import sys
@@ -856,7 +858,7 @@ def rewrite(pack: Path) -> None:
             path.write_bytes(zlib.compress(b"blob 5\0evil\n"))
 
 
-#: Kind of damage -> the store's files that it changes, and how.
+#: Kind of damage -> the store's files that are changed, and the change.
 DAMAGE: dict[str, tuple[str, t.Callable[[Path], object]]] = {
     "truncate": ("objects/pack/*.pack", lambda pack: os.truncate(pack, pack.stat().st_size // 2)),
     "flip": ("objects/pack/*.pack", flip),
@@ -893,7 +895,7 @@ def test_hooks_in_the_store_do_not_run(bench: Bench) -> None:
     bench.fetch(sources.Git(bench.url("one"), second))
     assert (bench.tree / "file").read_text() == "second"
     assert not ran.exists(), ran.read_text()
-    # A plain git runs the hooks, so they are executable.
+    # The hooks are executable, because plain git runs them.
     subprocess.run(["git", "update-ref", "refs/heads/x", second], cwd=store, check=True)
     assert "reference-transaction" in ran.read_text()
 
@@ -1095,7 +1097,7 @@ def test_archive_keeps_inner_symlinks(bench: Bench) -> None:
         (packed_tar("xz")[:90], "is damaged"),
         (b"PK\x03\x04 and nothing more", "it is a zip archive"),
     ],
-    # gzip stores the time: in a test's name it would differ between the workers of pytest-xdist.
+    # gzip stores the time, which in a test's name would differ between pytest-xdist's workers.
     ids=["nothing", "a page", "half a gz", "half an xz", "a zip"],
 )
 def test_file_that_is_not_an_archive(bench: Bench, content: t.Any, cause: t.Any) -> None:

@@ -70,7 +70,7 @@ def test_sound_host_has_no_problems(tmp_path: Path) -> None:
 
 def test_kho_reserve_from_free_cma(tmp_path: Path) -> None:
     spark = Spark(tmp_path)
-    # The reserve shows as about 9.7 GiB in CmaFree although CmaTotal is 0.
+    # The reserve shows up as about 9.7 GiB in CmaFree, although CmaTotal is 0.
     spark.write("proc/meminfo", "MemTotal: 125541260 kB\nCmaTotal:       0 kB\nCmaFree:        10171187 kB\n")
     info = connectx.observe(spark.host)
     assert info["kernel"]["kho"]["reserved_mib"] == 9932

@@ -1,4 +1,4 @@
-"""Accounts that become members of the environments' group, and groups that are refused."""
+"""Accounts that are added to the environments' group, and groups that are refused."""
 
 import grp
 import pwd
@@ -24,13 +24,13 @@ def host(monkeypatch: pytest.MonkeyPatch) -> None:
         ("sparkforge", [], "spark", False, ["spark"]),
         ("sparkforge", ["ann", "spark"], "spark", False, ["spark"]),
         ("sparkforge", ["root"], "root", False, []),
-        # The connection may have an account that the host lacks, or not use sudo.
+        # The connecting account may not exist on the host, or may not use sudo.
         ("sparkforge", [], "elsewhere", False, []),
         ("sparkforge", [], None, False, []),
         # A site's group, which is also the primary group of an account.
         ("team", ["ann", "member"], "spark", False, ["ann", "spark"]),
         ("not-yet", ["ann"], "spark", False, ["ann", "spark"]),
-        # A system group, created by this collection or not.
+        # A system group, which this collection may or may not have created.
         ("docker", [], "spark", True, ["spark"]),
         ("docker", [], "spark", False, []),
         ("docker", ["ann"], "spark", False, []),

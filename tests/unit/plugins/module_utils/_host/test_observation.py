@@ -1,4 +1,4 @@
-"""The observation of a host, from files and command output recorded on real hosts."""
+"""The observation of a host, from files and command output that were recorded on real hosts."""
 
 import base64
 import hashlib
@@ -145,7 +145,7 @@ def dgx_spark_root(root: t.Any) -> str:
 
 
 class Commands:
-    """Answer commands with recorded output, and remember the commands."""
+    """Answers commands with recorded output, and remembers them."""
 
     def __init__(self, answers: t.Mapping[str, tuple[int, str, str]]) -> None:
         self.answers = answers
@@ -352,7 +352,7 @@ def test_interrupted_dpkg_is_broken(tmp_path: t.Any) -> None:
 
 
 def keyring_with_signatures(*hashes: int) -> bytes:
-    """Return a key with one signature for each hash algorithm (RFC 9580: 2 is SHA-1, 8 SHA-256, 10 SHA-512)."""
+    """Return a key with a signature for each hash algorithm (RFC 9580: 2 is SHA-1, 8 SHA-256, 10 SHA-512)."""
     signatures = [b"\x89\x00\x12\x04\x13\x01" + bytes([number]) + bytes(14) for number in hashes]
     return b"\x99\x00\x0d\x04" + bytes(12) + b"\xb4\x01a" + b"".join(signatures)
 
@@ -506,7 +506,7 @@ def test_damaged_loader_cache_is_reported(tmp_path: t.Any, content: bytes) -> No
 
 
 def test_kernel_files_are_read_in_small_pieces() -> None:
-    # On some kernels a single large read of /proc/sys fails with ENOMEM.
+    # On some kernels, a single large read from /proc/sys fails with ENOMEM.
     assert len((reader.Host().read("/proc/sys/kernel/random/boot_id") or "").strip()) == 36
 
 

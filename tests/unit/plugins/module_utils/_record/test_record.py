@@ -1,4 +1,4 @@
-"""The record of a Spark, and the limits on its commands."""
+"""The record of a Spark, and the limits on the commands it runs."""
 
 import json
 import os

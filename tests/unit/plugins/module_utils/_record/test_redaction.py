@@ -1,4 +1,4 @@
-"""A record of a host contains neither the host's name nor its owner's, in any field."""
+"""A host's record does not contain the host's name or its owner's in any field."""
 
 import copy
 import json
@@ -45,7 +45,7 @@ VERSIONS = {"packages", "offers", "software", "behind", "install", "versions", "
 
 @pytest.fixture(scope="module")
 def raw(tmp_path_factory: pytest.TempPathFactory) -> dict[str, t.Any]:
-    """Return a record before redaction."""
+    """A record before redaction."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(record, "redacted", copy.deepcopy)
         recorder = recorded_spark.recorder(tmp_path_factory.mktemp("spark"), recorded_spark.Commands())
@@ -63,7 +63,7 @@ def raw(tmp_path_factory: pytest.TempPathFactory) -> dict[str, t.Any]:
 
 
 def with_secret(value: t.Any, form: str, secret: t.Any, key: str = "") -> t.Any:
-    """Return a record with the secret in every value and in two keys of every mapping."""
+    """Return a record with the secret in all values and in two keys of each mapping."""
     if isinstance(value, dict):
         additions = {form.format(secret): next(iter(value.values()), ""), f"cuda-{secret}": "1.0"} if value else {}
         mapping = {
@@ -96,7 +96,7 @@ def test_secrets_are_redacted_in_every_field(raw: dict[str, t.Any], secret: str)
         assert_gone(raw, form, secret)
 
 
-# Common words may stay in a sentence, because they do not identify a host; these names are not words.
+# Common words may be kept in a sentence, because they do not identify a host; these names are not words.
 _names = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=3, max_size=12).map("zq{}".format)
 _groups = st.lists(st.from_regex(r"\A\d{4}\Z"), min_size=3, max_size=6)
 secrets = st.one_of(

@@ -1,4 +1,4 @@
-"""Refused names and directories of models, and refused output of the hub's client, without running the client."""
+"""Refused names and directories of models, and refused output from the hub's client, without running the client."""
 
 import json
 import types

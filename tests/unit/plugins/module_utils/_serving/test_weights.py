@@ -1,4 +1,4 @@
-"""Location and owner of a model's weights, and weights that no server may load."""
+"""The location and owner of a model's weights, and weights that no server may load."""
 
 import json
 import os
@@ -13,7 +13,7 @@ REVISION = "0123456789abcdef0123456789abcdef01234567"
 
 
 def make_model(directory: Path, *names: str) -> Path:
-    """Make a model's directory that every account can read."""
+    """Create a model's directory that all accounts can read."""
     directory.mkdir(parents=True)
     directory.chmod(0o755)
     for name in names or ("config.json", "model.safetensors"):
@@ -23,7 +23,7 @@ def make_model(directory: Path, *names: str) -> Path:
 
 
 def make_cached_model(home: Path) -> Path:
-    """Make a model's directory in the cache of the hub's client, with a snapshot of links to blobs."""
+    """Create a model's directory in the hub client's cache, with a snapshot of links to blobs."""
     directory = home / "hub/models--Org--Tiny"
     snapshot = directory / "snapshots" / REVISION
     make_model(directory / "blobs", "a", "b")
@@ -60,7 +60,7 @@ def test_model_in_hub_cache_is_bound_with_its_name(tmp_path: Path, below: str) -
     model = find(directory / below)
     assert model["directory"] == f"{directory}/snapshots/{REVISION}"
     assert (model["bind"], model["name"], model["bytes"]) == (str(directory), "Org/Tiny", 8 + 40)
-    # A renamed directory does not have the model's name.
+    # If a directory is renamed, it no longer gives the model's name.
     copy = directory.rename(f"{directory} (copy)")
     assert find(copy / below)["name"] == ""
 

@@ -25,7 +25,7 @@ def gpu_process(pid: int, name: str, mib: int | None) -> dict[str, t.Any]:
 
 
 def host(root: pathlib.Path, files: dict[str, str], **options: t.Any) -> Host:
-    """Return a recorded host with 119 GiB, 100 of them available, and 20 cores."""
+    """Return a recorded host with 20 cores and 119 GiB, of which 100 are available."""
     meminfo = f"MemTotal:  {TOTAL * 1024} kB\nMemFree:  1024 kB\nMemAvailable:  {100 * GIB * 1024} kB\n"
     cpuinfo = "".join(f"processor\t: {core}\nBogoMIPS\t: 2000.00\n\n" for core in range(CORES))
     for path, text in {"/proc/meminfo": meminfo, "/proc/cpuinfo": cpuinfo, **files}.items():
@@ -75,7 +75,7 @@ def test_host_without_memory_for_one_job_is_refused() -> None:
     assert error.value.details["available_mib"] == 20_000
 
 
-# -- beside GPU processes
+# -- next to GPU processes
 
 
 def test_small_gpu_process_does_not_matter() -> None:
@@ -129,7 +129,7 @@ def test_gpu_processes_count_with_shared_memory_only(tmp_path: pathlib.Path) -> 
     assert _jobs.gpu_memory_processes(host(tmp_path / "none", {})) == []
 
 
-# -- memory and cores of the host
+# -- the host's memory and cores
 
 
 def test_tightest_cgroup_v2_limit_applies(tmp_path: pathlib.Path) -> None:
@@ -151,7 +151,7 @@ def test_tightest_cgroup_v2_limit_applies(tmp_path: pathlib.Path) -> None:
     }
     spark = host(tmp_path, files)
     assert _jobs.memory(spark) == _jobs.Memory(64 * GIB, 48 * GIB, unit)
-    # The engine sets this unit's limit to the memory less the reserve, so the limit must not be reserved from again.
+    # The engine has already subtracted the reserve from this unit's limit, so it must not be subtracted again.
     assert _jobs.memory(spark, "sparkforge.service") == _jobs.Memory(TOTAL, 100 * GIB)
     assert _jobs.memory(spark, "another.service").limit == unit
     assert _jobs.cores(spark) == 5
@@ -195,7 +195,7 @@ def test_missing_memory_figures_are_an_error(tmp_path: pathlib.Path) -> None:
     assert _jobs.oom_kills(host(tmp_path, {})) is None
 
 
-# -- builds killed for memory
+# -- builds that were killed because of memory
 
 
 def log(name: str) -> str:

@@ -53,7 +53,7 @@ def test_requested_library_versions_are_inputs() -> None:
     assert model.fingerprint(inputs(requested)) == model.fingerprint(inputs(newer))
     other = unit(libraries={"cudnn": {"version": "9.20", "found": "9.28.0.42-1"}})
     assert model.changes(inputs(newer), inputs(other)) == ["libraries.cudnn: 9.13 -> 9.20"]
-    # A unit without libraries keeps the fingerprint that it had before this option existed.
+    # A unit without libraries keeps the fingerprint it had before this option existed.
     assert "libraries" not in inputs(unit())
     assert model.Unit.from_options(dataclasses.asdict(requested)) == requested
     with pytest.raises(SparkforgeError, match="which cudnn"):

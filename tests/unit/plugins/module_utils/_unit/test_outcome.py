@@ -1,4 +1,4 @@
-"""Receipts that an account wrote: accepted ones, refused ones, and the rights with which they are read."""
+"""Receipts written by the build account: which are accepted or refused, and the privileges with which they are read."""
 
 import os
 import pwd
@@ -13,7 +13,7 @@ WHEEL = {"path": "tiny-1.0-py3-none-any.whl", "name": "tiny", "version": "1.0", 
 
 
 class Built:
-    """A finished build, for which root has no receipt yet."""
+    """A finished build for which root has no receipt yet."""
 
     def __init__(self, directory: Path) -> None:
         roots = str(directory / "root"), str(directory / "log")

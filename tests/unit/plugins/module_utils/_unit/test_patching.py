@@ -30,7 +30,7 @@ class Sources:
         file.chmod(mode)
 
     def diff(self, change: t.Callable[[Path], None], *options: str) -> str:
-        """Return a change of the tree as a patch of ``git diff``."""
+        """Return a change to the tree as a ``git diff`` patch."""
         shutil.rmtree(self.copy, ignore_errors=True)
         shutil.copytree(self.tree, self.copy, symlinks=True)
         git("init", "--quiet", cwd=self.copy)

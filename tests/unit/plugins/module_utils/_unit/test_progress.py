@@ -90,7 +90,7 @@ def test_real_build_that_fails_and_resumes(tmp_path: pathlib.Path) -> None:
 
 
 def end_times(seconds: list[float], jobs: int) -> list[float]:
-    """Return the end of each step when ``jobs`` steps run at a time."""
+    """Return the time at which each step ends when ``jobs`` steps run in parallel."""
     running: list[float] = []
     ends: list[float] = []
     for duration in seconds:
@@ -103,12 +103,12 @@ def end_times(seconds: list[float], jobs: int) -> list[float]:
 
 
 def around(count: int, middle: float, spread: float) -> list[float]:
-    """Return log-normally distributed durations, the same ones each time."""
+    """Return log-normally distributed durations, always the same ones."""
     generator = random.Random(7)
     return [middle * generator.lognormvariate(0, spread) for _step in range(count)]
 
 
-#: Kind of build -> the seconds of its steps, and the number of jobs.
+#: Kind of build -> the seconds taken by its steps, and the number of jobs.
 BUILDS: dict[str, tuple[list[float], int]] = {
     "even": ([10.0] * 6000, 9),
     "spread": (around(6000, 10, 1.0), 9),

@@ -1,4 +1,4 @@
-"""Observation of a running build, which returns when the state has changed."""
+"""Observing a running build, which returns as soon as the state has changed."""
 
 import json
 import os
@@ -26,7 +26,7 @@ class Build:
         self.write(**STATE)
 
     def write(self, **values: t.Any) -> None:
-        """Write the state as the worker does."""
+        """Write the state as the worker would."""
         temporary = self.directory / "state.json.new"
         temporary.write_text(json.dumps({"format": 1, **values}))
         temporary.replace(self.directory / "state.json")
@@ -44,7 +44,7 @@ def build(tmp_path: Path) -> Iterator[Build]:
 
 @pytest.mark.parametrize("kind", ["pipe", "link", "nested", "directory"])
 def test_special_file_as_state_is_ignored(tmp_path: Path, kind: str) -> None:
-    """Opening a pipe would wait forever; a link would be followed with the observer's rights."""
+    """Opening a pipe would wait forever; a link would be followed with the observer's privileges."""
     path = tmp_path / "state.json"
     if kind == "pipe":
         os.mkfifo(path)

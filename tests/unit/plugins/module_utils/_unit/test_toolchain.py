@@ -25,7 +25,7 @@ class Tools:
         path = self.bin / name
         redirection = " >&2" if to == "stderr" else ""
         lines = ["#!/bin/sh", f"cat <<'EOF'{redirection}", output.rstrip("\n"), "EOF"]
-        # Replace the file by a rename, as package managers do, so that it gets another inode.
+        # Replace the file by renaming another over it, as package managers do, so that its inode changes.
         fresh = path.with_name("." + name)
         fresh.write_text("\n".join([*lines, f"exit {status}\n"]))
         fresh.chmod(0o755)

@@ -1,4 +1,4 @@
-"""The build worker: environment of its commands and publication. Complete builds: modules/test_source_build.py."""
+"""The build worker: its commands' environment, and publication. modules/test_source_build.py runs complete builds."""
 
 import dataclasses
 import errno
@@ -25,7 +25,7 @@ from tests.unit.engine_host import CCACHE
 
 
 def program(path: Path) -> str:
-    """Write a program that prints its own path, and return the path."""
+    """Write a program that prints its own path, and return that path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("#!/bin/sh\necho $0\n")
     path.chmod(0o755)
@@ -34,7 +34,7 @@ def program(path: Path) -> str:
 
 @pytest.fixture(params=["ccache", "none"])
 def worker(request: pytest.FixtureRequest, tmp_path: Path) -> Attempt:
-    """Provide a worker on a host with a second clang, nvcc and ninja earlier on PATH."""
+    """A worker on a host with a second clang, nvcc and ninja earlier on PATH."""
     first, own = tmp_path / "usr/bin", tmp_path / "lib/llvm-20/bin"
     for name in ("clang", "clang++", "cc", "c++", "ninja", "nvcc"):
         program(first / name)
@@ -60,7 +60,7 @@ def worker(request: pytest.FixtureRequest, tmp_path: Path) -> Attempt:
     [
         ("$CC", "cc"), ("$CXX", "cxx"), ("cc", "cc"), ("c++", "cxx"), ("clang", "cc"), ("clang++", "cxx"),
         ("cmake", "cmake"), ("ninja", "ninja"), ("nvcc", "nvcc"), ("$CUDACXX", "nvcc"),
-        # Builds that start nvcc without CMake or PyTorch's helpers name no host compiler.
+        # Builds that start nvcc without CMake or PyTorch's helpers do not name a host compiler.
         ("$CUDAHOSTCXX", "cxx"), ("$NVCC_CCBIN", "cxx"), ("${PYTORCH_NVCC:-nvcc}", "nvcc"),
     ],
 )  # fmt: skip
@@ -73,7 +73,7 @@ def test_build_starts_the_tools_of_its_receipt(worker: Attempt, started: str, to
 
 
 def test_fingerprints_share_the_ccache(worker: Attempt) -> None:
-    """ccache rewrites paths in its base directory, so the environments may differ only by that directory."""
+    """ccache rewrites paths in its base directory, so the environments may differ only in that directory."""
     other_paths = {**worker.request["paths"], "fingerprint": "1" * 16}
     other = Attempt({**worker.request, "paths": other_paths})
     Path(other.paths.build_directory).mkdir(parents=True)
@@ -88,7 +88,7 @@ def test_fingerprints_share_the_ccache(worker: Attempt) -> None:
 
 
 def test_launcher_has_modification_time_of_compiler(worker: Attempt) -> None:
-    """A user's ccache identifies the compiler by modification time and size."""
+    """A user's ccache identifies the compiler by its modification time and size."""
     os.utime(worker.tools["cxx"], (1e9, 1e9))
     commands.build_environment(worker, 1)
     assert os.stat(worker.paths.inside("launchers", "clang++")).st_mtime == 1e9
@@ -126,12 +126,12 @@ def test_unreadable_pip_configuration_is_refused(
     monkeypatch.setattr(os, "access", lambda path, mode: path != str(file) and access(path, mode))
     with pytest.raises(SparkforgeError, match=r"pip\.conf, which sets the package index"):
         run_prepare(worker, monkeypatch)
-    # With an index_url the configuration is not needed.
+    # With an index_url, pip's configuration is not needed.
     run_prepare(worker, monkeypatch, index_url="https://pypi.example.com/simple")
 
 
 def packaged_wheel(tmp_path: Path) -> Attempt:
-    """Return the worker of a wheel that is built but not published."""
+    """Return the worker of a wheel that has been built but not published."""
     inputs = {"name": "tiny"}
     paths = {"root": str(tmp_path), "log_root": str(tmp_path), "name": "tiny", "fingerprint": "a" * 16, "platform": "p"}
     source = {"archive": "/tiny.tar.gz", "sha256": "a" * 64}

@@ -172,7 +172,7 @@ set(NVPL_DIR "/opt/nvpl/lib/cmake" CACHE PATH "")
 
 @pytest.fixture(scope="module")
 def configure(tmp_path_factory: pytest.TempPathFactory) -> t.Callable[..., str]:
-    """Provide a function that configures the project and returns the path of its cache."""
+    """Return a function that configures the project and returns the path of its cache."""
     if shutil.which("cmake") is None:
         pytest.skip("cmake is not on PATH")
     source = tmp_path_factory.mktemp("source")
@@ -245,7 +245,7 @@ def test_missing_cmake_cache_is_reported() -> None:
         cmake_problems("/nowhere/CMakeCache.txt", USE_CUDNN="ON")
 
 
-# --- content of the files ------------------------------------------------------------------------------------------
+# --- the files' content --------------------------------------------------------------------------------------------
 
 
 def test_unlinked_library_is_named(tmp_path: Path) -> None:
@@ -304,7 +304,7 @@ def test_missing_architecture_is_named_with_existing_ones(tmp_path: Path) -> Non
 
 
 def gpu_code(*keep: int) -> bytes:
-    """Return the recorded library, in which only the numbered entries can run.
+    """Return the recorded library, changed so that only the numbered entries can run.
 
     The entries are 0: 9.0a, 1: 10.0f, 2: PTX of 12.0, 3: 12.0, 4: 12.1a.
     """
@@ -325,7 +325,7 @@ def test_every_file_must_have_requested_architectures(tmp_path: Path) -> None:
         {"a/main.so": gpu_code(2, 3), "a/old.so": gpu_code(1), "a/jit.so": gpu_code(2), "a/hopper.so": gpu_code(0)},
     )
     expect = {"architectures": ["12.0"]}
-    # A file with only 10.0f or 9.0a passes because its caller selects it by the GPU; PTX runs on 12.0.
+    # A file with only 10.0f or 9.0a passes because its caller selects it by GPU; PTX runs on 12.0.
     assert artefact.check(expect, wheels=wheels(path)) == []
     other = write_wheel(tmp_path, {"a/main.so": gpu_code(2, 3, 4), "a/tail.so": gpu_code(3)}, name="other")
     assert artefact.check({"architectures": ["12.0+PTX", "12.1a"]}, wheels=wheels(other)) == [

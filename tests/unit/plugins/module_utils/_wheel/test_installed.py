@@ -20,7 +20,7 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Provide three wheels, and a site-packages in which two of them share a directory."""
+    """Three wheels, and a site-packages directory in which two of them share a directory."""
     directory = tmp_path_factory.mktemp("pristine")
     torch = write_wheel(directory, "torch", "2.15.0", FILES, ["triton~=3.9.0; platform_system == 'Linux'"])
     cublas = write_wheel(directory, "nvidia_cublas", "13.1.0", {"nvidia/cu13/lib/libcublas.so.13": b"cublas"})

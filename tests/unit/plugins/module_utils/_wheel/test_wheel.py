@@ -1,4 +1,4 @@
-"""The record of a wheel, read from the rows of receipts, also of older versions."""
+"""The record of a wheel, read from the rows of receipts, including those of older versions."""
 
 import dataclasses
 import typing as t
@@ -21,7 +21,7 @@ def test_wheels_of_unit_receipt() -> None:
     row = TORCH.as_output()
     assert row == {"path": FILE, "name": "torch", "version": "2.9.1+sf.1", "sha256": SHA, "size": 7}
     assert wheels_in(receipt(row, PREFIX), "/house/pytorch/1") == [TORCH]
-    # Receipts of older versions also have the wheel's requirements.
+    # Older versions' receipts also contain the wheel's requirements.
     assert wheels_in(receipt({**row, "requires": ["sympy"]})) == [dataclasses.replace(TORCH, path="")]
 
 

@@ -114,7 +114,7 @@ def test_kind_of_other_document_is_named(content: bytes, message: str) -> None:
 
 
 class Links(html.parser.HTMLParser):
-    """Reads the links of a page as pip does."""
+    """Reads the links on a page as pip does."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -141,7 +141,7 @@ def test_index_links_files_with_sha256() -> None:
     page = "http://spark01:8629/ubuntu24.04-aarch64/simple/torch/"
     url = urllib.parse.urlsplit(urllib.parse.urljoin(page, target))
     assert urllib.parse.unquote(url.path) == f"/ubuntu24.04-aarch64/pytorch/4b5c1f0e9a37d286/{FILE}"
-    # Some servers read a plus sign as a space.
+    # Some servers interpret a plus sign as a space.
     assert "%2Bsf" in url.path
     assert url.fragment == "sha256=" + "a" * 64
 

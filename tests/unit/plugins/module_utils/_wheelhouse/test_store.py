@@ -130,7 +130,7 @@ def test_bad_options_are_refused(tree: WheelTree, options: dict[str, t.Any], mes
     assert not (tree.house / "manifests").exists()
 
 
-# --- which builds stay ---
+# --- which builds are kept ---
 
 
 def publish_generations(tree: WheelTree, *numbers: int) -> list[dict[str, t.Any]]:
@@ -150,7 +150,7 @@ def test_builds_of_latest_manifests_stay(tree: WheelTree) -> None:
     assert pruned == {(unit, fingerprint(unit, 2)) for unit in ("llvm", "triton", "pytorch")}
     page = (tree.house / "simple/torch/index.html").read_text()
     assert fingerprint("pytorch", 3) in page and fingerprint("pytorch", 2) not in page
-    # The logs and build trees of pruned builds are removed too.
+    # The logs and build trees of pruned builds are removed, too.
     logs = {path.stem for path in tree.logs.iterdir()}
     assert logs == {f"{unit}-{fingerprint(unit, number)}" for unit, number in tree.there()}
     trees = {(path.parent.name, path.name) for path in (tree.root / "builds").glob("*/*")}
@@ -169,7 +169,7 @@ def test_rebuild_of_lock_replaces_manifest_and_keeps_builds(tree: WheelTree) -> 
 
 
 def test_manifest_times_only_increase(tree: WheelTree, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Readers refuse a manifest older than the last one, even after a clock change or a return to old content."""
+    """Readers refuse a manifest older than the last one, even after a clock change or a return to earlier content."""
 
     class Clock(datetime.datetime):
         at = "2026-11-25T12:00:00"
@@ -209,7 +209,7 @@ def test_builds_used_by_environment_stay_with_dependencies(tree: WheelTree) -> N
     reasons = {row["name"]: row["reason"] for row in result["kept"]}
     assert reasons["triton"] == "the environment of envs/torch/lock1/receipt.json uses it"
     assert reasons["llvm"] == f"triton {fingerprint('triton', 1)} depends on it"
-    # Without the environment nothing keeps its builds.
+    # Without the environment, its builds are not kept.
     shutil.rmtree(tree.root / "envs")
     publish_generations(tree, 4)
     assert {number for _unit, number in tree.there()} == {3, 4}
@@ -222,7 +222,7 @@ def test_builds_named_by_environment_receipt_stay(tree: WheelTree) -> None:
     shutil.rmtree(tree.root / "envs")
     publish_generations(tree, 2, 3)
     assert {row for row in tree.there() if row[1] == 1} == {("llvm", 1), ("triton", 1), ("pytorch", 1)}
-    # All builds of its manifest are kept, so the manifest stays installable.
+    # All builds in its manifest are kept, so that the manifest remains installable.
     assert "torch-2.9.1-000000000001.json" in names(tree, "manifests")
 
 
@@ -262,14 +262,14 @@ def test_request_that_is_not_a_regular_file_is_ignored(tmp_path: Path, kind: str
 
 
 def test_unpublished_build_stays_until_superseded(tree: WheelTree) -> None:
-    # A second stack, of which only some units are built so far.
+    # A second stack, of which only some units have been built so far.
     tree.built("triton", 1)
     tree.built("torchvision", 1)
     publish_generations(tree, 2)
     assert ("triton", 1) in tree.there()
     publish_generations(tree, 3)
     assert ("triton", 1) not in tree.there()
-    # No manifest has torchvision, so nothing supersedes it.
+    # torchvision is in no manifest, so it is not superseded.
     assert ("torchvision", 1) in tree.there()
 
 
@@ -338,7 +338,7 @@ def test_absent_removes_manifests_and_index_only(tree: WheelTree) -> None:
     assert not absent()
 
 
-# --- rights and order of writes ---
+# --- privileges and order of writes ---
 
 
 def test_wheel_that_is_a_link_is_not_published(tree: WheelTree) -> None:

@@ -1,4 +1,4 @@
-"""Reports: their format, their files, the merged report of a fleet, and the pages."""
+"""Reports: their format, their files, a fleet's merged report, and the pages."""
 
 import base64
 import hashlib
@@ -49,7 +49,7 @@ def test_the_schema_is_valid_strict_and_describes_each_key() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     for part in (SCHEMA, SCHEMA["$defs"]["check"], SCHEMA["properties"]["summary"], SCHEMA["properties"]["drift"]):
         assert part["additionalProperties"] is False
-        # Reports of earlier versions lack reasons, firmware and the survey's numbers, and most checks have no other
+        # Reports from earlier versions lack reasons, firmware and the survey's numbers, and most checks lack the other
         # numbers.
         optional = {"reason", "accepted", "covered", "firmware", "mismatched", "compared", "coverage"}
         assert set(part["required"]) == set(part["properties"]) - optional
@@ -332,7 +332,8 @@ def test_links_of_a_page_have_a_target_and_ids_are_unique(page: str) -> None:
 def test_a_page_of_attacks_shows_them_as_text() -> None:
     parsed = Page(_page.host_page(examples.hostile()))
     attack = examples.HOSTILE.replace("\x1b", "\ufffd").replace("\u202e", "\ufffd")
-    # It is in host, stack, lock, profile, driver, kernel, device, software, packages, notices, drift and checks.
+    # The attack is in host, stack, lock, profile, driver, kernel, device, software, packages, notices, drift and
+    # checks.
     assert parsed.text.count(attack) > 30
     assert sum(tag == "script" for tag, _attributes in parsed.tags) == 1
 
@@ -347,7 +348,7 @@ def test_a_page_shows_every_value_of_the_report(report: dict[str, t.Any]) -> Non
 
     for check in report["checks"]:
         assert is_shown(check["name"])
-        # The page shows a skip's reason once for all checks that share it.
+        # The page shows the reason for a skip once for all checks that share it.
         for key in ("measured", "bound", "cause", "remedy"):
             assert is_shown(check[key]), (check["name"], key)
         for value in check["rates"].values():

@@ -40,7 +40,7 @@ NOTHING: dict[str, list[str]] = {"cuda_libraries": [], "cusparselt": []}
 
 
 def look(**changed: t.Any) -> dict[str, t.Any]:
-    """Return the result of stack_status for a healthy host."""
+    """Return stack_status's result for a healthy host."""
     return {
         # 2026-11-21T12:05:00Z
         "now": 1795262700,
@@ -126,7 +126,7 @@ def test_actions_of_roles_and_python_env_are_the_changes() -> None:
             "remove environment 0cc175b9c0f1",
         ],
     }
-    # The stack is that of the current environment's receipt.
+    # The stack is taken from the current environment's receipt.
     assert result["stack"] == "torch-2.9.1"
     output = text(result)
     assert "cuda_libraries 2, python_env 4\n" in output

@@ -1,4 +1,4 @@
-"""The archives of the stack that a host needs."""
+"""The stack's archives that a host needs."""
 
 import copy
 import hashlib
@@ -34,7 +34,7 @@ ARCHIVES: list[dict[str, t.Any]] = [
 
 
 def observation(machine: str = "aarch64") -> dict[str, t.Any]:
-    """Return the observation of a host with all archives of its platform."""
+    """Return the observation of a host with all archives for its platform."""
     host: dict[str, t.Any] = {"kernel": {"machine": machine}, "managed_files": {}, "loader": {"libraries": {}}}
     platform = platforms.redist(machine)
     for archive in ARCHIVES:

@@ -1,4 +1,4 @@
-"""The choice of the source of cuSPARSELt."""
+"""The choice of a source for cuSPARSELt."""
 
 import hashlib
 import re
@@ -26,7 +26,7 @@ LOADER = "/etc/ld.so.conf.d/sparkforge-cusparselt.conf"
 
 
 def choose(backends: list[str], offers: t.Any = None, version: str = "0.8.1", **more: t.Any) -> plans.Plan:
-    """Return the plan for the stack's version, or with ``exact`` for one that the user requests."""
+    """Return the plan for the stack's version or, with ``exact``, for one requested by the user."""
     observation = {
         "kernel": {"machine": more.pop("machine", "aarch64")},
         "apt": {"packages": more.pop("packages", {}), "offers": offers or {}, "architecture": "arm64"},
@@ -53,7 +53,7 @@ def choose(backends: list[str], offers: t.Any = None, version: str = "0.8.1", **
 
 
 def backend(plan: plans.Plan) -> str:
-    """Return the backend in the plan's note."""
+    """Return the backend named in the plan's note."""
     match = re.match(r"cuSPARSELt \S+ from (\w+): ", plan.notes[0])
     assert match
     return match[1]
@@ -102,7 +102,7 @@ def test_packages_of_a_local_repository_in_use_stay_with_it():
 
 
 def test_an_interrupted_local_repository_is_continued():
-    # apt then offers the packages of that repository, which the backend apt would remove.
+    # apt then offers the packages from that repository, which the backend apt would remove.
     repository = {"cusparselt-local-repo-ubuntu2404-0.8.1": "0.8.1-1"}
     assert backend(choose(ALL, OFFERED, packages=repository, sha256="ab" * 32)) == "local_repo"
     assert "ask" not in choose(ALL, packages=repository, sha256="ab" * 32).steps
@@ -120,7 +120,7 @@ def test_a_version_older_than_the_installed_one_is_refused():
 
 
 def test_a_newer_version_with_the_same_soname_stays() -> None:
-    # The vendor upgraded the library; no apt source has the stack's version any longer.
+    # The vendor upgraded the library, and no apt source has the stack's version any longer.
     upgraded = dict.fromkeys(INSTALLED, "0.10.0.3-1")
     for offers in (None, {key: ["0.10.0.3-1"] for key in NAMES}, NOTHING):
         plan = choose(ALL, offers, packages=upgraded)
@@ -128,7 +128,7 @@ def test_a_newer_version_with_the_same_soname_stays() -> None:
         assert list(plan.notes) == [
             "cuSPARSELt 0.8.1 from apt: 0.10.0.3 is already installed as a package, with the SONAME libcusparseLt.so.0."
         ]
-    # 0.8.10 is newer than 0.8.1 too.
+    # 0.8.10 is newer than 0.8.1, too.
     assert choose(ALL, packages=dict.fromkeys(INSTALLED, "0.8.10.1-1")).steps == {}
 
 

@@ -1,4 +1,4 @@
-"""The addresses of the halves of ports, and the pairs that measure in each round."""
+"""The addresses of the ports' halves, and the pairs that measure in each round."""
 
 import typing as t
 from pathlib import Path
@@ -87,7 +87,7 @@ def test_each_pair_measures_both_ways_and_no_host_twice_in_a_round(hosts: list[s
     assert len(set(pairs)) == len(pairs)
     assert {(client, server) for server, client in pairs} == set(pairs)
     assert {host for pair in pairs for host in pair} == set(hosts)
-    # Rounds take time, so at a switch their number does not grow with that of the hosts.
+    # Rounds take time, so on a switch their number does not grow with the number of hosts.
     assert len(rounds) <= 6
 
 

@@ -1,4 +1,4 @@
-"""The plan of each role for an observed host, which is empty if nothing is missing."""
+"""Each role's plan for an observed host; it is empty if nothing is missing."""
 
 import copy
 import hashlib
@@ -119,7 +119,7 @@ def test_cuda_code_needs_known_architectures() -> None:
 
 
 def test_every_variable_for_the_toolkit_names_the_stack_s() -> None:
-    # PyTorch's FindCUDA reads CUDA_PATH and not CUDA_HOME, as tests/integration/test_pytorch_cmake.py shows.
+    # PyTorch's FindCUDA reads CUDA_PATH, not CUDA_HOME, as tests/integration/test_pytorch_cmake.py shows.
     for name in ("torchvision", "torchaudio", "flash_attention"):
         unit = extensions_plan(torch_extensions=[{"name": name, "source": SOURCE}]).steps["units"][0]
         assert [unit["environment"][key] for key in ("CUDA_HOME", "CUDA_PATH")] == ["/usr/local/cuda-13.0"] * 2
@@ -171,7 +171,7 @@ def triton_arguments(version: str, **unit: str) -> str:
 
 
 def test_triton_3_8_compiles_its_sanitizer_with_the_stack_s_clang() -> None:
-    """The LLVM that is built for Triton has no clang, and CMake searches only there."""
+    """The LLVM built for Triton has no clang, and CMake searches only there."""
     assert "GSAN" not in triton_arguments("3.7.1")
     for version in ("3.8.0", "3.10.0"):
         assert triton_arguments(version).endswith(" -DTRITON_GSAN_CLANGXX=/usr/lib/llvm-20/bin/clang++")
@@ -192,7 +192,7 @@ NCCL = {"nccl": {"packages": ["libnccl2", "libnccl-dev"], "suffix": "+cuda13.*"}
 
 
 def nccl_requests(*offered: str, installed: str = "") -> dict[str, str | None]:
-    """Return the apt arguments of a build with NCCL 2.30.7 if the sources offer these versions."""
+    """Return the arguments for apt for a build with NCCL 2.30.7 if the sources offer these versions."""
     packages = {"libnccl2": installed} if installed else {}
     stack = {"cuda": {"major": 13, "suffix": "13-0"}, "method": "build", "nccl": {"version": "2.30.7"}}
     plan = cuda_plan(host(apt={"packages": packages}), __cuda_libraries_of_stack=NCCL, stack=stack)
@@ -214,7 +214,8 @@ def test_a_build_takes_nccl_of_the_stack_s_minor_or_else_the_newest() -> None:
 def test_nccl_headers_match_a_newer_installed_library() -> None:
     offered = ("2.32.3-1+cuda13.3", "2.31.1-1+cuda13.2", "2.30.9-1+cuda13.2")
     assert nccl_requests(*offered, installed="2.31.1-1+cuda13.2") == {"libnccl-dev": "libnccl-dev=2.31.1-1+cuda13.2"}
-    # The sources no longer have its version, and the stack's minor would be a downgrade, which the role refuses.
+    # The sources no longer have its version, and the stack's minor version would be a downgrade, which the role
+    # refuses.
     assert nccl_requests(*offered, installed="2.31.0-1+cuda13.2") == {"libnccl-dev": "libnccl-dev=2.32.3-1+cuda13.3"}
     for other in ("2.28.3-1+cuda13.0", "2.32.3-1+cuda12.9"):
         assert set(nccl_requests(*offered, installed=other).values()) == {

@@ -1,4 +1,4 @@
-"""Preflight: every problem at once, each with cause and remedy."""
+"""Preflight reports all problems at once, each with cause and remedy."""
 
 import copy
 import json
@@ -90,7 +90,7 @@ def test_a_host_without_a_gpu_is_refused_if_one_is_required() -> None:
 
 
 def test_a_recorded_h200_host_with_the_generic_profile_has_only_warnings() -> None:
-    # The record has only the packages that mattered when it was made.
+    # The record has only the packages that were relevant when it was made.
     problems = judge(
         {"apt": {"packages": {"gpg": "2.4.4"}}},
         stack={"profile": {"name": "generic", "architectures": "9.0", "compute_capability": None}},
@@ -115,7 +115,7 @@ def test_less_memory_than_the_profile_s_is_a_warning() -> None:
     assert [(row["check"], row["severity"]) for row in problems] == [("memory", "warning")]
     assert "The host has 62.5 GiB of memory, but profile gb10 needs 110.0 GiB or more." in problems[0]["cause"]
     assert "stack_profile" in problems[0]["remedy"]
-    # A host without a GPU is not the profile's machine; another check reports that if a GPU is required.
+    # A host without a GPU is not the profile's machine; if a GPU is required, another check reports that.
     without_gpu = {"gpu": {"devices": []}, "memory": {"total_mib": 64000}}
     assert judge(without_gpu, profile, {"gpu_required": False}) == []
 
@@ -380,7 +380,7 @@ def test_a_plan_refuses_errors_and_notes_warnings() -> None:
             "preflight_memory_minimum_gib": "2",
             "preflight_packages": [],
             "preflight_rdma": "no",
-            # The clock is that of the first observation, before any wait.
+            # The clock is read at the first observation, before any wait.
             "__preflight_observation": {"spark_info": {"clock": early}},
         },
         observed,

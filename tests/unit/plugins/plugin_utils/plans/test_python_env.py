@@ -1,4 +1,4 @@
-"""The wheels of an environment, their sources, and refusals for missing wheels."""
+"""An environment's wheels, their sources, and refusals because of missing wheels."""
 
 import typing as t
 from pathlib import Path
@@ -50,7 +50,7 @@ def unit(name: str, project: str, version: str, path: str) -> dict[str, t.Any]:
 UNITS = [
     {"name": "llvm", "wheels": []},
     unit("pytorch", "torch", "2.9.1+cu130.sf0", "pytorch/1/t.whl"),
-    # An index normalizes this name.
+    # An index normalises this name.
     unit("torchvision", "Torch_Vision", "1", "torchvision/3/v.whl"),
     unit("triton", "triton", "3.5.1", "triton/2/tr.whl"),
 ]
@@ -108,7 +108,7 @@ def test_built_wheels_are_pinned_and_their_requirements_come_from_the_lock() -> 
         f"torch==2.9.1+cu130.sf0 --hash=sha256:{SHA}",
         f"Torch_Vision==1 --hash=sha256:{SHA}",
         f"triton==3.5.1 --hash=sha256:{SHA}",
-        # The requirements of flash-attention are absent because it was not built.
+        # flash-attention's requirements are absent because it was not built.
         "filelock==1 --hash=x",
         "sympy==1 --hash=x",
         "pillow==1 --hash=x",
@@ -168,7 +168,7 @@ def test_check_mode_reports_pending_builds() -> None:
     result = plan(sparkforge_manifest={"pending": ["pytorch"]}, ansible_check_mode=True)
     assert result == plans.Plan(reasons=["create the environment once pytorch is built"])
     assert result.as_result()["settled"]
-    # The reason is also there without check mode, for status.yml.
+    # The reason is present even without check mode, for status.yml.
     assert list(plan(sparkforge_manifest={"pending": ["pytorch"]}).reasons) == list(result.reasons)
 
 
@@ -187,7 +187,7 @@ def test_the_wheels_of_another_host_go_through_the_controller() -> None:
     assert steps["push"] == "spark02"
     assert [wheel["file"] for wheel in steps["environment"]["wheels"]] == ["t.whl", "v.whl", "tr.whl"]
     assert steps["environment"]["find_links"] == []
-    # The cache replaces a builder that is no longer in the inventory.
+    # The cache stands in for a builder that is no longer in the inventory.
     assert plan_elsewhere(groups={"all": ["spark01"]}).steps["push"] == "spark01"
 
 
@@ -200,7 +200,7 @@ def test_wheels_of_another_host_are_pulled_from_the_url() -> None:
     account = {"sparkforge_wheelhouse_username": "lab", "sparkforge_wheelhouse_password": "word"}
     steps = plan_elsewhere(sparkforge_wheelhouse_url=URL, **account).steps
     assert steps["credentials"] == [{"url": URL, "username": "lab", "password": "word"}]
-    # status.yml passes the environment on, so it must contain no password.
+    # status.yml passes the environment on, so it must not contain a password.
     assert "word" not in str(steps["environment"])
 
 
@@ -229,7 +229,7 @@ def test_the_default_stack_does_not_replace_a_newer_pytorch() -> None:
     ("environments", "changed"),
     [
         ({"torch": NEWER}, {"stack": {**DEFAULT, "named": True}}),
-        # Wheels of the same version are replaced by the build.
+        # The build replaces wheels of the same version.
         ({"torch": {**NEWER, "torch": "2.14.1+cu130"}}, {"stack": DEFAULT}),
         ({"torch": {**NEWER, "torch": "2.9.1"}}, {"stack": DEFAULT}),
         ({"torch": {**NEWER, "torch": None}}, {"stack": DEFAULT}),
@@ -252,7 +252,7 @@ def test_a_unit_that_did_not_compile_is_replaced_by_its_official_wheel() -> None
     assert line in requirements and "pillow==1 --hash=x" in requirements
     assert not any(requirement.startswith("Torch_Vision") for requirement in requirements)
     assert "torchvision" in result.steps["environment"]["imports"]
-    # Without an official wheel of that version, or for PyTorch itself, the plan is refused.
+    # The plan is refused if there is no official wheel of that version, and for PyTorch itself.
     assert "torchvision of the stack torch-2.9.1 is not built" in str(plan(units=built).as_result()["refused"])
     alone = plan(units=[unit for unit in built if unit["name"] != "pytorch"], stack={**STACK, "lock": lock})
     assert "pytorch of the stack torch-2.9.1 is not built" in str(alone.as_result()["refused"])

@@ -1,4 +1,4 @@
-"""The build of PyTorch on a host: paths of libraries, refused settings and expected results."""
+"""The build of PyTorch on a host: library paths, refused settings and expected results."""
 
 import copy
 import json
@@ -17,7 +17,7 @@ ROLE = yaml.safe_load((CHECKOUT / "roles/pytorch/vars/main.yml").read_text())
 DEFAULTS = yaml.safe_load((CHECKOUT / "roles/pytorch/defaults/main.yml").read_text())
 COMMIT = "5811a8d7da873dd699ff6687092c225caffcf1bb"
 
-# The build environment of seeds/003, unchanged.
+# The build environment from seeds/003, unchanged.
 SEED = {
     "USE_CUDNN": 1, "USE_CUBLAS": 1, "USE_CUSPARSELT": 1, "USE_CUFILE": 1, "USE_NCCL": 1, "USE_SYSTEM_NCCL": 1,
     "USE_DISTRIBUTED": 1, "USE_TENSORPIPE": 1, "USE_FBGEMM": 1, "USE_FBGEMM_GENAI": 1, "USE_FLASH_ATTENTION": 1,
@@ -57,7 +57,7 @@ def plan(
     unbuilt: dict[str, str] | None = None,
     **settings: t.Any,
 ) -> dict[str, t.Any]:
-    """Return the unit for source_build, with missing libraries and notes; check mode refuses no missing library.
+    """Return the unit for source_build, with missing libraries and notes; check mode does not refuse missing libraries.
 
     :raises Refused: if the plan has refusals.
     """
@@ -117,7 +117,7 @@ def test_environment_on_a_spark_has_the_real_path_of_every_library() -> None:
         "NVPL_LAPACK_ROOT": f"{REDIST}/nvpl_lapack/0.3.1.1",
         "CMAKE_PREFIX_PATH": f"{REDIST}/nvpl_blas/0.4.1.1;{REDIST}/nvpl_lapack/0.3.1.1",
         "USE_PRIORITIZED_TEXT_FOR_LD": "1",
-        # FBGEMM is for x86-64 only, although the seed sets it.
+        # FBGEMM is only for x86-64, although the seed sets it.
         "USE_FBGEMM": "0",
         "PYTORCH_BUILD_NUMBER": "1",
     }
@@ -136,7 +136,7 @@ def test_expected_results_follow_from_the_settings() -> None:
         "libcublas.so.13", "libnvpl_blas_lp64_gomp.so.0", "libnvpl_lapack_lp64_gomp.so.0",
     ]  # fmt: skip
     assert expect["cmake_cache"]["USE_CUDNN"] == "ON"
-    # USE_CUDSS proves nothing: 2.9.1 leaves it 1 in the cache even if it dropped cuDSS.
+    # USE_CUDSS proves nothing: 2.9.1 leaves it at 1 in the cache even if it has dropped cuDSS.
     assert "USE_CUDSS" not in expect["cmake_cache"]
     assert expect["cmake_cache"]["CUDSS_LIBRARY_PATH"] == f"{REDIST}/libcudss/0.7.0.20-cuda13/lib/libcudss.so"
     assert expect["architectures"] == ["12.0", "12.1a"]
@@ -164,7 +164,7 @@ def test_a_spark_compiles_with_10_jobs_and_the_plan_names_memory_and_disk() -> N
     assert costs == [
         "Compiling PyTorch takes hours, up to 2 GiB of memory for 1 job, and 1.5 GiB of disk below /opt/sparkforge."
     ]
-    # Little free memory is no refusal here, because the build itself checks it again.
+    # Too little free memory is not a reason for refusal here, because the build itself checks it again.
     busy = spark()
     busy["memory"]["available_mib"] = 20000
     assert plan(busy)["costs"] == [f"Compiling PyTorch takes hours, up to 9 GiB of memory for 1 job, and {disk}"]
@@ -197,7 +197,7 @@ def test_user_settings_override_those_of_the_stack() -> None:
 def test_the_build_fetches_no_library() -> None:
     assert plan()["environment"]["USE_SYSTEM_NCCL"] == "1"
     assert plan(libraries=[])["environment"]["USE_NCCL"] == "0"
-    # A release with NCCL as a submodule can use that copy.
+    # A release that has NCCL as a submodule can use that copy.
     older = plan(version="2.6.0", environment={"USE_SYSTEM_NCCL": "0"})
     assert older["environment"]["USE_SYSTEM_NCCL"] == "0" and "libnccl.so.*" not in older["expect"]["libraries"]
     assert plan(libraries=[], environment={"USE_SYSTEM_NCCL": "0"})["environment"]["USE_NCCL"] == "0"
@@ -223,7 +223,7 @@ def test_onednn_is_set_explicitly_and_checked_after_the_build() -> None:
     header = "torch/include/oneapi/dnnl/dnnl_version.h"
     assert header in result["expect"]["files"] and header not in without["expect"]["files"]
     assert result["notes"] == []
-    # The user's variable wins, and the build must honour it.
+    # The user's variable takes precedence, and the build must respect it.
     cache = plan(environment={"USE_MKLDNN": 1})["expect"]["cmake_cache"]
     assert cache["USE_MKLDNN"] == "ON" and "USE_MKLDNN_ACL" not in cache
 
@@ -273,7 +273,7 @@ def test_cudnn_and_nccl_of_the_stack_are_inputs_and_those_of_the_host_are_record
         "nccl": {"version": "2.27.7", "found": "2.27.7-1+cuda13.0"},
         "cusparselt": {"version": "0.8.1", "found": "0.8.1.1-1"},
     }
-    # A newer library with the same SONAME is used with a note and does not change the version; another pin does.
+    # A newer library with the same SONAME is used, with a note, and does not change the version; a different pin does.
     newer = spark()
     newer["apt"]["packages"].update({"libcudnn9-dev-cuda-13": "9.28.0.42-1", "libnccl-dev": "2.27.8-1+cuda13.0"})
     again = plan(newer)
@@ -283,11 +283,11 @@ def test_cudnn_and_nccl_of_the_stack_are_inputs_and_those_of_the_host_are_record
     facts = stack()
     facts["cudnn"] = {"version": "9.20"}
     assert plan(newer, facts)["version"] != result["version"]
-    # An older library is refused with the role that installs a newer one.
+    # An older library is refused, naming the role that installs a newer one.
     assert plan(spark(), facts)["missing"] == [
         "cuDNN 9.20 or newer, it has libcudnn9-dev-cuda-13 9.13.0.50-1 (role cuda_libraries)"
     ]
-    # A stack without a pin records the host's version.
+    # For a stack without a pin, the host's version is recorded.
     del facts["cudnn"], facts["nccl"]
     assert plan(spark(), facts)["unit"]["libraries"]["cudnn"] == {"found": "9.13.0.50-1"}
     assert "cudnn" not in plan(libraries=["nccl"])["unit"]["libraries"]

@@ -1,4 +1,4 @@
-"""Settings of a model server: other hosts need a key, and the unit contains no secret."""
+"""A model server's settings: other hosts need a key, and the unit contains no secret."""
 
 import typing as t
 

@@ -1,4 +1,4 @@
-"""The units of the shipped stacks whose failure does not stop a build."""
+"""The units in the shipped stacks whose failure does not stop a build."""
 
 import typing as t
 

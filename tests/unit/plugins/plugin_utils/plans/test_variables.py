@@ -1,4 +1,4 @@
-"""Faults in variables that every playbook checks."""
+"""Invalid variables, for which every playbook checks."""
 
 import typing as t
 
@@ -34,7 +34,7 @@ def test_valid_variables_have_no_fault() -> None:
     assert faults() == []
     settings = {"sparkforge_root": "/data/spark.forge_1/", "sparkforge_user": "ann-b", "verify_user": "_apt"}
     assert faults(method="build", **settings) == []
-    # Official wheels compile nothing, so root may own the environment.
+    # Official wheels do not compile anything, so root may own the environment.
     assert faults(sparkforge_user="root") == []
 
 

@@ -1,4 +1,4 @@
-"""The plan of the role verify: the settings of the proof and of its timer."""
+"""The plan of the role verify: the settings for the proof and its timer."""
 
 import typing as t
 from pathlib import Path
@@ -58,7 +58,7 @@ def test_a_timer_proves_with_every_option_of_the_module() -> None:
     texts = (cuda_proof.DOCUMENTATION, proof.ModuleDocFragment.DOCUMENTATION)
     options = {option for text in texts for option in yaml.safe_load(text)["options"]}
     planned = steps(verify_user="nobody", verify_limits={"seconds": 60}, verify_checks="cpu.*, matmul.*")
-    # The option require is for a switch, which a timer does not make.
+    # The option require concerns a switch, which a timer does not make.
     assert set(planned["scheduled"]) == options - {"require", "program"}
     expected = {"user": "nobody", "limits": {"seconds": 60}, "checks": ["cpu.*", "matmul.*"], "gpu_required": True}
     assert expected.items() <= planned["scheduled"].items()

@@ -110,7 +110,8 @@ TLS, HTPASSWD = (f"/etc/nginx/sparkforge-wheelhouse/{name}" for name in ("tls.pe
 
 
 def observation(steps: t.Mapping[str, t.Any], *lines: str, without: str = "") -> dict[str, t.Any]:
-    """Return the role's observation of a host that follows ``steps``, without the lines ``without`` and with others."""
+    """Return the role's observation of a host that follows ``steps``, leaving out the lines in ``without`` and adding
+    others."""
 
     def file(path: str, content: str, attributes: str) -> list[str]:
         return [f"{attributes} {path}", f"{hashlib.sha256(content.encode()).hexdigest()}  {path}"]
@@ -129,7 +130,7 @@ def test_missing_parts_are_reasons_and_a_served_wheelhouse_has_none() -> None:
     assert fresh.reasons == ["install nginx", "serve the wheelhouse at http://127.0.0.1:8629"]
     served = plan("nginx", **observation(steps))
     assert list(served.steps) == ["site"] and served.reasons == []
-    # Without an observation of nginx, the plan has no reason.
+    # If nginx was not observed, the plan lists no reasons.
     assert plan("nginx").reasons == []
 
 
