@@ -127,7 +127,7 @@ def test_dropped_cmake_options_are_noticed_once() -> None:
             "CMake Error at cmake/Dependencies.cmake:212 (message): Preferred BLAS (OpenBLAS) cannot be had.",
         ),
         ("checking for mkl.h: not found\nmake: *** [all] Error 1\n", "checking for mkl.h: not found"),
-        # Of chained exceptions, the first counts, even if its name does not end in Error.
+        # The first of chained exceptions counts, even if its name does not end in Error.
         (
             'Traceback (most recent call last):\n  File "a.py", line 1\nacme.QuotaGone: none left\n\n'
             "The above exception was the direct cause of the following exception:\n\n"
@@ -184,7 +184,7 @@ def test_dropped_cmake_options_are_noticed_once() -> None:
         ('time=1 level=INFO msg="starting" error=<nil> err="" error=null\n', None),
         ('time=1 level=INFO msg="skip loading plugin aufs" error="aufs is not supported: skip plugin"\n', None),
         ('time=1 level=DEBUG msg="no such cgroup" error="not found"\n', None),
-        # Of chained exceptions, the innermost one with a useful message counts, or else the last one.
+        # The innermost of chained exceptions with a useful message counts, or else the last one.
         (
             "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'qwen9'\n\n"
             "During handling of the above exception, another exception occurred:\n\n"
