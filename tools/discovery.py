@@ -107,7 +107,7 @@ def sparks(
             continue
         if any(fnmatch.fnmatchcase(label, name.lower()) for name in names):
             by_name.setdefault(label, []).append(answer)
-    taken, left_out = [], []
+    accepted, left_out = [], []
     for name, own_answers in sorted(by_name.items()):
         addresses = sorted({address for answer in own_answers for address in answer.addresses}, key=preference)
         # The port of another service is not sshd's port.
@@ -120,8 +120,8 @@ def sparks(
                 f"Rename one, or name the right one by its address."
             )
         else:
-            taken.append(Spark(name, tuple(addresses), ports[0] if ports else SSH_PORT))
-    return taken, left_out
+            accepted.append(Spark(name, tuple(addresses), ports[0] if ports else SSH_PORT))
+    return accepted, left_out
 
 
 def combined(mdns: t.Sequence[t.Any], sync: t.Sequence[t.Any]) -> list[t.Any]:
@@ -273,10 +273,10 @@ def browse(
         for (kind, _name), info in resolved(client, sorted(instances)).items():
             # A machine that has left the network since its announcement does not answer.
             if info and info.server and info.parsed_addresses():
-                heard = addresses.get(info.server.lower(), set()) | set(info.parsed_scoped_addresses())
+                known_addresses = addresses.get(info.server.lower(), set()) | set(info.parsed_scoped_addresses())
                 service = kind.removesuffix(".local.")
-                kept = tuple(sorted(heard)[:MOST_ADDRESSES])
-                answers.append(Answer(info.server, service, info.port or SSH_PORT, kept))
+                limited_addresses = tuple(sorted(known_addresses)[:MOST_ADDRESSES])
+                answers.append(Answer(info.server, service, info.port or SSH_PORT, limited_addresses))
         left_out = []
         if crowded:
             left_out.append(f"More than {MOST_NAMES} services are announced in this network; the others were left out.")

@@ -50,13 +50,13 @@ def top(arguments: argparse.Namespace, console: Console) -> int:
     hosts = {name: {**(known.get("vars") or {}), **(own or {})} for name, own in (known.get("hosts") or {}).items()}
     limit = arguments.limit.split(",") if arguments.limit else hosts
     selected = {name: variables for name, variables in hosts.items() if name in limit}
-    here = {} if hosts else {"here": {"ansible_connection": "local"}}
-    if not (selected or here):
+    this_machine = {} if hosts else {"here": {"ansible_connection": "local"}}
+    if not (selected or this_machine):
         raise Refusal(Exit.USAGE, f"{path} has no host {arguments.limit}.", "Name hosts of the inventory with -l.")
     folder = path.absolute().parent
     if arguments.dry_run:
-        for name, variables in (selected or here).items():
+        for name, variables in (selected or this_machine).items():
             console.print(f"+ {shlex.join(fleet_top.command(name, variables, folder))}", soft_wrap=True)
         console.print("Nothing was run or written.")
         return Exit.DONE
-    return fleet_top.show(selected or here, folder, console, arguments.once)
+    return fleet_top.show(selected or this_machine, folder, console, arguments.once)

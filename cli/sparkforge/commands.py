@@ -181,7 +181,7 @@ def candidates(arguments: argparse.Namespace, console: Console, keys: Path) -> l
 
 def connect(arguments: argparse.Namespace, console: Console, trial: Play, answers: Answers) -> None:
     """Log in and become root on every Spark; a wrong password may be corrected twice, as with sudo."""
-    for left in (2, 1, 0):
+    for remaining_attempts in (2, 1, 0):
         outcome = play.run(trial, answers.password, console, arguments.verbose, quiet=not arguments.verbose)
         if outcome.code == play.CANCELLED:
             raise KeyboardInterrupt
@@ -190,10 +190,10 @@ def connect(arguments: argparse.Namespace, console: Console, trial: Play, answer
                 spark.hostname = outcome.hostnames.get(spark.name, "")
             return
         failed = "".join(f"\n  {host}: {message}" for host, message in sorted(outcome.unable.items()))
-        way = "log in over ssh" if outcome.code == play.UNREACHABLE else "become root"
-        if not left or not answers.password:
+        attempt = "log in over ssh" if outcome.code == play.UNREACHABLE else "become root"
+        if not remaining_attempts or not answers.password:
             break
-        console.print(f"{answers.user} could not {way}.{failed}")
+        console.print(f"{answers.user} could not {attempt}.{failed}")
         answers.password = questions.ask_password(f"Password of {answers.user}, again")
     remedy = "Check the user name and the password with ssh, and with sudo -v there."
-    raise Refusal(Exit.REFUSED, f"{answers.user} could not {way}; nothing was written.{failed}", remedy)
+    raise Refusal(Exit.REFUSED, f"{answers.user} could not {attempt}; nothing was written.{failed}", remedy)

@@ -77,10 +77,10 @@ class Spark:
 def output_of(*command: str) -> str:
     """Run a program without input and return its output, or '' if it does not finish in time."""
     try:
-        done = subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=PATIENCE)
+        result = subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         return ""
-    return done.stdout.decode(errors="replace")
+    return result.stdout.decode(errors="replace")
 
 
 def by_mdns(names: Sequence[str] | None, interfaces: Sequence[str] | None, console: Console) -> list[Spark]:
@@ -132,13 +132,13 @@ def reach(sparks: Sequence[Spark], known_hosts: Path) -> None:
 
     :raises Refusal: if two machines have the same name.
     """
-    here = socket.gethostname().split(".")[0].lower()
+    own_hostname = socket.gethostname().split(".")[0].lower()
     pairs = [(spark, address) for spark in sparks for address in spark.addresses]
     with ThreadPoolExecutor(16) as pool:
         keys = list(pool.map(lambda pair: host_keys(pair[1], pair[0].port), pairs))
     for spark in sparks:
         answered = {address: key for (owner, address), key in zip(pairs, keys, strict=True) if owner is spark and key}
-        spark.local = spark.local or spark.name == here
+        spark.local = spark.local or spark.name == own_hostname
         if spark.local or not answered:
             continue
         first, *others = answered.values()

@@ -57,12 +57,12 @@ def render(known: dict[str, Any], answers: Answers) -> str:
         file = {"ansible_ssh_private_key_file": spark.key_file} if spark.key_file else {}
         hosts[spark.name] = {**(hosts.get(spark.name) or {}), **unsafe_text.as_data({**variables, **port, **file})}
     # The answer determines the stack; a stack set for a single host is kept.
-    kept = {name: value for name, value in (node.get("vars") or {}).items() if name != "stack_name"}
+    other_variables = {name: value for name, value in (node.get("vars") or {}).items() if name != "stack_name"}
     proxies = unsafe_text.as_data({"sparkforge_proxies": dict.fromkeys(("http", "https"), answers.proxy)})
     node["vars"] = {
         "ansible_python_interpreter": "/usr/bin/python3",
         "stack_profile": "gb10",
-        **kept,
+        **other_variables,
         "ansible_user": unsafe_text.as_data(answers.user),
         "ansible_ssh_common_args": SSH_ARGUMENTS,
         "sparkforge_accept_nvidia_license": True,

@@ -42,8 +42,8 @@ def ask(arguments: argparse.Namespace, console: Console, sparks: list[Spark]) ->
 
     :raises Refusal: if the licences are not accepted, the user name is invalid, or there is no terminal.
     """
-    told = arguments.host and arguments.user and arguments.accept_nvidia_license and arguments.method
-    if not told and not has_terminal():
+    is_answered = arguments.host and arguments.user and arguments.accept_nvidia_license and arguments.method
+    if not is_answered and not has_terminal():
         remedy = "Give --host, --user, --accept-nvidia-license and --method, or run it in a terminal."
         raise Refusal(Exit.USAGE, "There is no terminal for the questions.", remedy)
     if not (arguments.host and arguments.dry_run):

@@ -131,9 +131,9 @@ class ActionModule(AsksProgram, OnController):
                 resolve_alone([line], host)
                 continue
             name = requirement.split(line).name
-            there = resolve.versions(name, host, lines.index)
-            if there:
-                text = f"no version of it fits {line}: the index has {', '.join(there)}."
+            other_versions = resolve.versions(name, host, lines.index)
+            if other_versions:
+                text = f"no version of it fits {line}: the index has {', '.join(other_versions)}."
                 findings.append(_finding(name, "no", "version", text))
         if findings:
             return {}, findings

@@ -45,7 +45,7 @@ class ActionModule(Reconnecting, OnHost):
             return first
         latest, printed_at = first, 0.0
         printed = None
-        told: set[str] = set()
+        printed_notes: set[str] = set()
         while latest.get("status") == "running" and not latest.get("failed"):
             state = latest.get("state") or {}
             state = state_file.valid_entries(state) if isinstance(state, dict) else {}
@@ -57,8 +57,8 @@ class ActionModule(Reconnecting, OnHost):
                 printed, printed_at = phase, time.monotonic()
                 display.display(f"{host} | {sanitize.line(describe(state))}")
             for note in state.get("notes") or []:
-                if note not in told:
-                    told.add(note)
+                if note not in printed_notes:
+                    printed_notes.add(note)
                     display.display(f"{host} | {sanitize.line(note)}")
             latest = self._look(latest, arguments, task_vars)
         if latest.get("failed"):
@@ -70,11 +70,11 @@ class ActionModule(Reconnecting, OnHost):
         self, latest: dict[str, t.Any], arguments: dict[str, t.Any], task_vars: dict[str, t.Any] | None
     ) -> dict[str, t.Any]:
         """Poll the build, reconnecting if the connection is lost meanwhile."""
-        seen = state_file.watched_entries(latest.get("state") or {})
+        watched = state_file.watched_entries(latest.get("state") or {})
         # Send only the options that identify the build, because patches may be large.
         identifying = ("name", "root", "log_root", "user", "kind", "source")
         module_args = {key: arguments[key] for key in identifying if key in arguments}
-        module_args["attach"] = {"fingerprint": latest["fingerprint"], "platform": latest["platform"], "seen": seen}
+        module_args["attach"] = {"fingerprint": latest["fingerprint"], "platform": latest["platform"], "seen": watched}
 
         return self.retry(lambda: self._execute_module(module_args=module_args, task_vars=task_vars))
 

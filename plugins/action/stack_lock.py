@@ -87,8 +87,8 @@ class ActionModule(OnController):
         """Return the new lock, in which parts that were not selected keep their previous content, and notes."""
         parts, notes = arguments["parts"], []
         today = datetime.datetime.now(tz=datetime.timezone.utc).date().isoformat()
-        kept = {part: known.get(part) or {} for part in write.PARTS}
-        lock = t.cast("Lock", {"format": 1, "stack": name, "resolved": today, **kept})
+        known_parts = {part: known.get(part) or {} for part in write.PARTS}
+        lock = t.cast("Lock", {"format": 1, "stack": name, "resolved": today, **known_parts})
 
         def say(text: str) -> None:
             self._display.display(f"lock {name} | {sanitize.line(text)}")

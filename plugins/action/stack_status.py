@@ -26,12 +26,12 @@ class ActionModule(PythonEnv):
                 arguments["wanted"] = {**described, "wheels": self._resolved(described["wheels"])[0]}
         except SparkforgeError as error:
             return {**result, "failed": True, **error.as_result()}
-        done = dict(self._execute_module(module_args=arguments, task_vars=task_vars))
+        answer = dict(self._execute_module(module_args=arguments, task_vars=task_vars))
         observation = ((task_vars or {}).get("ansible_facts") or {}).get("spark_info") or {}
-        if "proof" not in done:
-            return done
-        changed = status.changed(done["proof"], observation)
-        return {**done, "changed_since_proof": changed, "firmware": observation.get("firmware") or {}}
+        if "proof" not in answer:
+            return answer
+        changed = status.changed(answer["proof"], observation)
+        return {**answer, "changed_since_proof": changed, "firmware": observation.get("firmware") or {}}
 
     def _is_cached(self, path: str, sha256: str) -> bool:
         """Accept every wheel with a sha256: nothing is sent, so the wheel need not be on the controller."""

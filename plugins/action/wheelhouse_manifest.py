@@ -143,9 +143,9 @@ class ActionModule(OnController):
 
 def not_found(query: Query, search: Found) -> SparkforgeError:
     """Return the error for a manifest that was not found anywhere."""
-    tried = "; ".join(f"{attempt['place']}: {attempt['said'].rstrip('.')}" for attempt in search.tried)
+    attempts = "; ".join(f"{attempt['place']}: {attempt['said'].rstrip('.')}" for attempt in search.tried)
     return SparkforgeError(
-        f"No build of {query.stack} (lock {query.lock_id}) for {query.platform} was found. Looked in {tried}.",
+        f"No build of {query.stack} (lock {query.lock_id}) for {query.platform} was found. Looked in {attempts}.",
         "Run playbooks/build.yml with the builder or a host of this platform, or set stack_method to wheel.",
         tried=search.tried,
     )
@@ -157,17 +157,17 @@ def _no_file_larger(size: int) -> t.Iterator[None]:
 
     On the builder, the wheel may be a link to an endless device.
     """
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_FSIZE)
     largest = max(size, _LEAST)
-    if hard != resource.RLIM_INFINITY:
-        largest = min(largest, hard)
+    if hard_limit != resource.RLIM_INFINITY:
+        largest = min(largest, hard_limit)
     # The signal must not kill this process, which may hold the connection.
     before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (largest, hard))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (largest, hard_limit))
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft_limit, hard_limit))
         signal.signal(signal.SIGXFSZ, before)
 
 

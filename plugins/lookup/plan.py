@@ -99,13 +99,13 @@ class LookupModule(LookupBase):
 
         Other tasks have other variables, and a loop changes its task's variables.
         """
-        of, values, made = self.LATEST.get(role, ({}, {}, {}))
-        same = of is variables and len(values) == len(variables)
+        plan_variables, values, made = self.LATEST.get(role, ({}, {}, {}))
+        same = plan_variables is variables and len(values) == len(variables)
         if not (same and all(variables.get(name, self) is value for name, value in values.items())):
             observation = (variables.get("ansible_facts") or {}).get("spark_info")
             # If a site changes a unit, preflight computes the plans of other roles in advance.
-            foreseen = role == "preflight" and not plans.CHANGED_BY.keys().isdisjoint(variables)
-            own = [self._own(name) for name in (role, *(reversed(plans.CHANGED_BY.values()) if foreseen else ()))]
+            has_others = role == "preflight" and not plans.CHANGED_BY.keys().isdisjoint(variables)
+            own = [self._own(name) for name in (role, *(reversed(plans.CHANGED_BY.values()) if has_others else ()))]
             made = _plan(role, Settings(collections.ChainMap(variables, *own), self._templar), observation)
             self.LATEST[role] = variables, dict(variables), made
         return made

@@ -65,8 +65,8 @@ class LookupModule(LookupBase):
         """Return the errors in the variables, each templated as a role would see it."""
         accepted, known = options(*terms), variables or {}
         errors = list(misspelt(known, accepted))
-        gone = OF_PLAYBOOKS.get(terms[0], {}) if terms else GONE
-        errors += [f"{name} is no longer a variable: {gone[name]}" for name in gone if name in known]
+        replacements = OF_PLAYBOOKS.get(terms[0], {}) if terms else GONE
+        errors += [f"{name} is no longer a variable: {replacements[name]}" for name in replacements if name in known]
         # A role may require a variable that another role sets, so only playbooks are checked for missing variables.
         missing = [name for name in accepted if terms and accepted[name].get("required") and name not in known]
         errors += [f"{name} is required: {unmarked(accepted[name]['description']).rstrip('.')}" for name in missing]
@@ -139,11 +139,11 @@ ROOT = Path(__file__).parents[2]
 def options(*playbooks: str) -> dict[str, dict[str, t.Any]]:
     """Return the options of these playbooks by name; without playbooks, those of all roles and of site.yml."""
     specs = _specs(ROOT / "playbooks/meta/argument_specs.yml")
-    taken = [specs[playbook]["options"] for playbook in playbooks or ("site",)]
+    option_specs = [specs[playbook]["options"] for playbook in playbooks or ("site",)]
     if not playbooks:
         roles = sorted((ROOT / "roles").glob("*/meta/argument_specs.yml"))
-        taken += [_specs(path)["main"]["options"] for path in roles]
-    return {name: option for options in taken for name, option in options.items()}
+        option_specs += [_specs(path)["main"]["options"] for path in roles]
+    return {name: option for options in option_specs for name, option in options.items()}
 
 
 def _specs(path: Path) -> dict[str, t.Any]:
@@ -167,5 +167,5 @@ def misspelt(variables: t.Mapping[str, t.Any], accepted: t.Collection[str]) -> t
     for name in variables:
         if name in accepted or name[:4] not in beginnings or name.startswith("ansible_"):
             continue
-        if alike := difflib.get_close_matches(name, accepted, 1, ALIKE):
-            yield f"{name} is no variable of this collection: {alike[0]} is"
+        if similar_names := difflib.get_close_matches(name, accepted, 1, ALIKE):
+            yield f"{name} is no variable of this collection: {similar_names[0]} is"

@@ -117,9 +117,9 @@ class AsksProgram(OnHost):
         except SparkforgeError as error:
             return {"failed": True, "changed": False, **error.as_result()}
         arguments["program"] = {"sha256": sha256}
-        done: dict[str, t.Any] = self._execute_module(module_args=arguments, task_vars=task_vars)
-        if not done.pop("needs_program", False):
-            return done
+        answer: dict[str, t.Any] = self._execute_module(module_args=arguments, task_vars=task_vars)
+        if not answer.pop("needs_program", False):
+            return answer
         directory = self._connection._shell.tmpdir or self._make_tmp_path()
         path = self._connection._shell.join_path(directory, program.file)
         self._transfer_data(path, content)

@@ -218,10 +218,10 @@ def files(proxies: t.Mapping[str, t.Any], ca_path: str) -> dict[str, dict[str, s
     _apt need not read the file. An ordinary user's apt skips it.
     """
     secret = has_password(proxies)
-    kept = json.dumps(proxy_environment(proxies), indent=1, sort_keys=True) + "\n" if secret else ""
+    proxies_text = json.dumps(proxy_environment(proxies), indent=1, sort_keys=True) + "\n" if secret else ""
     rows = {
         APT_FILE: (apt_text(proxies), "0600" if secret else "0644"),
-        PROXIES_FILE: (kept, "0600"),
+        PROXIES_FILE: (proxies_text, "0600"),
         CA_FILE: (certificate_text(ca_path) if ca_path else "", "0644"),
     }
     return {

@@ -118,9 +118,9 @@ def recorder(packages: t.Mapping[str, t.Sequence[str]]) -> bytes:
     from ..module_utils._record import record
 
     package = record.__package__.replace(".", "/")
-    asked = {f"{package}/{record.PACKAGES}": json.dumps(packages)}
+    data_files = {f"{package}/{record.PACKAGES}": json.dumps(packages)}
     main = {"__main__.py": _RECORDER.format(record.__name__)}
-    return bundle.archive({**PROOF.sources(), **bundle.files(record.__name__), **asked, **main})
+    return bundle.archive({**PROOF.sources(), **bundle.files(record.__name__), **data_files, **main})
 
 
 def _of_the_proof() -> dict[str, str]:

@@ -67,8 +67,8 @@ def _packages(kind: str, operand: Condition, state: State) -> list[str] | None:
     if kind in ("installs", "removes"):
         for step in state.installs if kind == "installs" else state.removes:
             old, new = step.get("previous"), step.get("version")
-            fits = within(new, operand.get("to")) and within(old, operand.get("from"))
-            if fits and patterns.matches(name, step["name"]):
+            is_in_range = within(new, operand.get("to")) and within(old, operand.get("from"))
+            if is_in_range and patterns.matches(name, step["name"]):
                 rows.append(f"{step['name']} {old} to {new}" if old and new else f"{step['name']} {new or old or ''}")
     else:
         packages = state.before if kind == "installed" else state.after

@@ -51,8 +51,8 @@ class State:
         self.plan: Facts = update.get("plan") or {}
         self.installs: list[Facts] = list(self.plan.get("install") or [])
         self.removes: list[Facts] = list(self.plan.get("remove") or [])
-        gone = {step["name"] for step in self.removes}
-        self.after = {name: version for name, version in self.before.items() if name not in gone}
+        removed_names = {step["name"] for step in self.removes}
+        self.after = {name: version for name, version in self.before.items() if name not in removed_names}
         self.after.update({step["name"]: step["version"] for step in self.installs})
         self.kernels: list[Facts] = list(update.get("kernels") or [])
         self.facts = self._facts()
@@ -115,16 +115,16 @@ class State:
 
     def new_kernels(self) -> list[str]:
         """Return the kernel releases that the upgrade adds, oldest first."""
-        there = {kernel["release"] for kernel in self.kernels if kernel.get("image")}
+        bootable = {kernel["release"] for kernel in self.kernels if kernel.get("image")}
         installed = {match[1] for step in self.installs if (match := _IMAGE.match(step["name"]))}
-        return sorted(installed - there, key=by_version)
+        return sorted(installed - bootable, key=by_version)
 
     def kernel_after(self) -> str | None:
         """Return the release that boots after the upgrade: the highest installed one."""
         gone = {match[1] for step in self.removes if (match := _IMAGE.match(step["name"]))}
-        there = [kernel["release"] for kernel in self.kernels if kernel.get("image") and kernel["release"] not in gone]
+        images = [kernel["release"] for kernel in self.kernels if kernel.get("image") and kernel["release"] not in gone]
         running = (self.observation.get("kernel") or {}).get("release")
-        known = [*there, *self.new_kernels()] or ([running] if running else [])
+        known = [*images, *self.new_kernels()] or ([running] if running else [])
         return max(known, key=by_version) if known else None
 
     def _has_gpu(self) -> bool:
@@ -135,8 +135,8 @@ class State:
         return sorted({*names, *(name for name in self.after if name.endswith("-dkms") or "-dkms-" in name)})
 
     def _headers(self, release: str) -> bool:
-        there = any(kernel["release"] == release and kernel.get("headers") for kernel in self.kernels)
-        return there or f"linux-headers-{release}" in self.after
+        has_headers = any(kernel["release"] == release and kernel.get("headers") for kernel in self.kernels)
+        return has_headers or f"linux-headers-{release}" in self.after
 
     def _kernels_without_driver(self) -> list[str]:
         if not self._has_gpu():

@@ -111,9 +111,9 @@ def next_steps(forecast: Forecast, state: State) -> list[str]:
 
 def unread(host: str, problem: str) -> Forecast:
     """Return the row of a host that could not be read, with the reason."""
-    nothing = {"install": [], "remove": [], "download_mib": 0, "growth_mib": 0}
+    empty_plan = {"install": [], "remove": [], "download_mib": 0, "growth_mib": 0}
     return {
-        "host": host, "answer": UNREAD, "blocked": ["not-read"], "hold": {}, "plan": nothing,
+        "host": host, "answer": UNREAD, "blocked": ["not-read"], "hold": {}, "plan": empty_plan,
         "findings": [], "steps": [], "firmware": [], "problem": " ".join(sanitize.text(problem).split()),
         "kernel": {"running": None, "after": None, "new": []}, "driver": {"before": None, "after": None},
     }  # fmt: skip
@@ -124,12 +124,12 @@ def _finding(rule: ledger.Rule, state: State, accept: t.Collection[str]) -> Find
     if evidence is None or is_over(rule, state):
         return None
     verdict = {"note": NOTE, "steps": STEPS, "hold": HOLD}[rule["verdict"]]
-    held = rule.get("hold") or []
+    hold_patterns = rule.get("hold") or []
     changed = [step["name"] for step in [*state.installs, *state.removes]]
     # A package that is not installed yet cannot be held, but the package that pulls it in can.
-    hold = sorted({name for name in changed if any(patterns.matches(pattern, name) for pattern in held)})
+    held_names = sorted({name for name in changed if any(patterns.matches(pattern, name) for pattern in hold_patterns)})
     accepted = rule["id"] in accept
-    blocks = (verdict == HOLD and not hold) or (verdict == STEPS and rule.get("order") == "before")
+    blocks = (verdict == HOLD and not held_names) or (verdict == STEPS and rule.get("order") == "before")
     return {
         "rule": rule["id"],
         "title": rule["title"],
@@ -139,7 +139,7 @@ def _finding(rule: ledger.Rule, state: State, accept: t.Collection[str]) -> Find
         "breaks": rule["breaks"],
         "remedy": rule["remedy"],
         "over": rule["over"]["test"],
-        "hold": hold,
+        "hold": held_names,
         "accepted": accepted,
         "blocks": blocks and not accepted,
         "source": [dict(source) for source in rule["source"]],

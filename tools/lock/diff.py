@@ -19,11 +19,11 @@ def moved(old: t.Mapping[str, t.Any], new: t.Mapping[str, t.Any]) -> list[str]:
     for key in sorted(set(before) | set(after)):
         if before.get(key) == after.get(key):
             continue
-        was, now = before.get(key, ("none", "")), after.get(key, ("none", ""))
-        if was[0] == now[0]:
-            lines.append(f"{key} {now[0]}: sha256 {was[1] or 'none'} -> {now[1] or 'none'}")
+        pin_before, pin_after = before.get(key, ("none", "")), after.get(key, ("none", ""))
+        if pin_before[0] == pin_after[0]:
+            lines.append(f"{key} {pin_after[0]}: sha256 {pin_before[1] or 'none'} -> {pin_after[1] or 'none'}")
         else:
-            lines.append(f"{key}: {was[0]} -> {now[0]}")
+            lines.append(f"{key}: {pin_before[0]} -> {pin_after[0]}")
     return lines
 
 

@@ -161,16 +161,16 @@ def packages(
         line += ["--generate-hashes", "--format", "pylock.toml", "--no-header", "--quiet"]
         # uv needs the interpreter only for builds, and must not read a project in the current directory.
         line += ["--python", sys.executable, "--no-python-downloads", "--project", directory]
-        done = _run(line, "\n".join(requirements))
-    if done.returncode != 0:
+        completed = _run(line, "\n".join(requirements))
+    if completed.returncode != 0:
         raise SparkforgeError(
-            f"uv could not resolve {', '.join(requirements)} for {target.platform}: {_format_error(done.stderr)}.",
+            f"uv could not resolve {', '.join(requirements)} for {target.platform}: {_format_error(completed.stderr)}.",
             "Choose compatible versions in the stack that have wheels for this platform. If no index answered, check "
             "stack_lock_index_url, sparkforge_proxies and sparkforge_ca_certificate.",
-            stderr=redact(done.stderr[-4000:]),
-            rc=done.returncode,
+            stderr=redact(completed.stderr[-4000:]),
+            rc=completed.returncode,
         )
-    return list(tomllib.loads(done.stdout).get("packages", []))
+    return list(tomllib.loads(completed.stdout).get("packages", []))
 
 
 def versions(name: str, target: Target, index: Index, count: int = 8) -> list[str]:
@@ -312,11 +312,11 @@ def run_requirements(definition: t.Mapping[str, t.Any], target: Target, index: I
 
     The units themselves are not requested, because they are built and no index has them.
     """
-    asked = {name: unit.get("requires") or [] for name, unit in definition["units"].items()}
-    asked[BESIDE] = _beside(definition)
-    together = resolve(list(dict.fromkeys(text for texts in asked.values() for text in texts)), target, index)
+    requirements = {name: unit.get("requires") or [] for name, unit in definition["units"].items()}
+    requirements[BESIDE] = _beside(definition)
+    together = resolve(list(dict.fromkeys(text for texts in requirements.values() for text in texts)), target, index)
     pins = [line.partition(" ")[0] for line in together.values()]
-    return {name: sorted(resolve(texts, target, index, pins).values()) for name, texts in sorted(asked.items())}
+    return {name: sorted(resolve(texts, target, index, pins).values()) for name, texts in sorted(requirements.items())}
 
 
 def _beside(definition: t.Mapping[str, t.Any]) -> list[str]:

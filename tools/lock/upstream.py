@@ -50,7 +50,7 @@ def manifest_pins(
 
     :raises SparkforgeError: if the manifest lists none of the platforms, or another version.
     """
-    pins, lacking = {}, SparkforgeError("The stack names no machine.", "Set its machines.")
+    pins, missing_error = {}, SparkforgeError("The stack names no machine.", "Set its machines.")
     keys = ("component", "product", "release", "version")
     query = redist_plan.Archive(**{key: archive[key] for key in keys}, variant=archive.get("variant") or "")
     for platform in map(platforms.redist, machines):
@@ -58,9 +58,9 @@ def manifest_pins(
             resolved = redist_plan.resolve(manifest, dataclasses.replace(query, platform=platform), redact(url))
             pins[platform] = resolved.sha256
         except SparkforgeError as error:
-            lacking = error
+            missing_error = error
     if not pins:
-        raise lacking
+        raise missing_error
     return pins
 
 
@@ -149,10 +149,10 @@ def ask_remote(url: str, ref: str) -> str:
     :raises SparkforgeError: if the remote cannot be read or has no such tag or branch.
     """
     line = ["ls-remote", "--", url, f"refs/tags/{ref}", f"refs/tags/{ref}^{{}}", f"refs/heads/{ref}"]
-    done = _git(line, url)
-    if done.returncode != 0:
-        raise SparkforgeError(f"git ls-remote {redact(url)} failed: {_format_error(done, url)}.", KEEP_SOURCES)
-    commit = remote_commit(done.stdout, ref)
+    completed = _git(line, url)
+    if completed.returncode != 0:
+        raise SparkforgeError(f"git ls-remote {redact(url)} failed: {_format_error(completed, url)}.", KEEP_SOURCES)
+    commit = remote_commit(completed.stdout, ref)
     if commit is None:
         raise SparkforgeError(f"{redact(url)} has no tag or branch {ref}.", "Correct the reference in the stack.")
     return commit
@@ -169,23 +169,23 @@ def ask_file(url: str, commit: str, paths: t.Sequence[str], ref: str | None = No
     :raises SparkforgeError: if the remote cannot be read, lacks the commit, or the commit lacks the files.
     """
     shallow = ["--depth=1", "--no-tags"]
-    ways = [
+    attempts = [
         [*shallow, "--filter=blob:none", "origin", commit],
         [*shallow, "origin", commit],
         *([[*shallow, "origin", ref]] if ref else []),
         ["origin", "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"],
     ]
-    for way in ways:
+    for attempt in attempts:
         # Use a separate repository for each attempt, because one with filtered objects fetches missing objects by
         # itself.
         with tempfile.TemporaryDirectory(prefix="sparkforge-lock-") as directory:
-            path, done = _fetch_file(way, url, commit, paths, directory)
+            path, completed = _fetch_file(attempt, url, commit, paths, directory)
         if path is not None:
-            return path, done.stdout
-        if _NO_ANSWER.search(done.stderr):
+            return path, completed.stdout
+        if _NO_ANSWER.search(completed.stderr):
             break
     raise SparkforgeError(
-        f"The commit {commit} could not be read from {redact(url)}: {_format_error(done, url)}.", KEEP_SOURCES
+        f"The commit {commit} could not be read from {redact(url)}: {_format_error(completed, url)}.", KEEP_SOURCES
     )
 
 
@@ -199,21 +199,21 @@ def _fetch_file(
 
     git("init", "--quiet", "--bare", ".")
     git("remote", "add", "origin", url)
-    done = git("fetch", "--quiet", *way)
-    if done.returncode == 0:
+    completed = git("fetch", "--quiet", *way)
+    if completed.returncode == 0:
         # The tag or branch may have moved away from the commit.
-        done = git("ls-tree", "--name-only", commit, "--", *paths)
-    if done.returncode != 0:
-        return None, done
-    present = [path for path in paths if path in done.stdout.splitlines()]
+        completed = git("ls-tree", "--name-only", commit, "--", *paths)
+    if completed.returncode != 0:
+        return None, completed
+    present = [path for path in paths if path in completed.stdout.splitlines()]
     if not present:
         raise SparkforgeError(
             f"{redact(url)} has no {' and no '.join(paths)} at {commit}.",
             "Set the commit (ref) or the file (pin) in the stack.",
         )
     # If the server supports filters, this fetches only the file.
-    done = git("show", f"{commit}:{present[0]}")
-    return (present[0] if done.returncode == 0 else None), done
+    completed = git("show", f"{commit}:{present[0]}")
+    return (present[0] if completed.returncode == 0 else None), completed
 
 
 # The LLVM repository for each pin file, if neither the file nor the stack names one; Triton's fork from 3.8 on.

@@ -89,14 +89,14 @@ class Wheels:
 
         :raises SparkforgeError: if there is none, or no index responds.
         """
-        asked = [*self.places, *(f"{url}/{wheel.name}/" for url in self.indexes)]
-        for page in asked:
+        locations = [*self.places, *(f"{url}/{wheel.name}/" for url in self.indexes)]
+        for page in locations:
             links = pages.choose(self.links(page), wheel)
             if links:
                 return links
         raise SparkforgeError(
             f"Nothing has {wheel.name} {wheel.version} with the sha256 {wheel.hashes[0]}; searched: "
-            f"{', '.join(map(redact, asked))}.",
+            f"{', '.join(map(redact, locations))}.",
             "Set the index that the lock was made from (python_env_index_url, mirror_find_links), or renew the lock "
             "with playbooks/lock.yml.",
         )

@@ -34,13 +34,13 @@ def read_manifest(text: str, path: str) -> dict[str, dict[str, str]]:
     try:
         content = json.loads(text)
         rows = {name: {"sha256": row["sha256"], "from": row["from"]} for name, row in content["files"].items()}
-        sound = content["format"] == FORMAT and all(
+        is_valid = content["format"] == FORMAT and all(
             inside(name) and isinstance(row["from"], str) and re.fullmatch(r"[0-9a-f]{64}", row["sha256"])
             for name, row in rows.items()
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        sound = False
-    if not sound:
+        is_valid = False
+    if not is_valid:
         raise SparkforgeError(
             f"{path} is not a mirror manifest of format {FORMAT}.",
             "Restore it, or move the directory away and run playbooks/mirror.yml again.",

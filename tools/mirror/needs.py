@@ -48,9 +48,9 @@ def needs_of(stack: t.Mapping[str, t.Any], machines: t.Sequence[str], extensions
     """
     unknown = [machine for machine in machines if machine not in stack["machines"]]
     if unknown or not machines:
-        of, others = ", ".join(stack["machines"]), ", ".join(unknown) or "nothing"
+        machines_text, others = ", ".join(stack["machines"]), ", ".join(unknown) or "nothing"
         raise SparkforgeError(
-            f"The stack {stack['name']} is for {of}, not for {others}.",
+            f"The stack {stack['name']} is for {machines_text}, not for {others}.",
             "Correct mirror_machines.",
         )
     built = stack["method"] == "build"
@@ -68,7 +68,7 @@ def needs_of(stack: t.Mapping[str, t.Any], machines: t.Sequence[str], extensions
         if built:
             lines += [line for unit in units.values() for line in unit["requirements"].get(platform) or []]
             lines += [
-                line for some in (stack["lock"]["run_requirements"].get(platform) or {}).values() for line in some
+                line for pins in (stack["lock"]["run_requirements"].get(platform) or {}).values() for line in pins
             ]
         else:
             lines += stack["lock"]["wheels"].get(platform) or []

@@ -153,5 +153,5 @@ class Apt:
         """Fetch the package lists for one source file without changing the others."""
         only = ("-o", f"Dir::Etc::sourcelist={file}", "-o", "Dir::Etc::sourceparts=/dev/null")
         # Without the second option, an unreachable repository is only a warning and apt exits with 0.
-        kept = ("-o", "APT::Get::List-Cleanup=0", "-o", "APT::Update::Error-Mode=any")
-        self.run(["apt-get", "update", "-q", *only, *kept], f"update its package lists from {file}")
+        options = ("-o", "APT::Get::List-Cleanup=0", "-o", "APT::Update::Error-Mode=any")
+        self.run(["apt-get", "update", "-q", *only, *options], f"update its package lists from {file}")

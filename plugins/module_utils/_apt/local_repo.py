@@ -191,11 +191,11 @@ class LocalRepository:
     # -- source and keyring ----------------------------------------------------------------------------------
 
     def _source_of(self, package: str) -> list[t.Mapping[str, t.Any]]:
-        here = sources.canonical(f"file:/var/{package}")
+        local_url = sources.canonical(f"file:/var/{package}")
         return [
             row
             for row in self._apt.state.sources()
-            if row["enabled"] and here in {sources.canonical(uri) for uri in row["uris"]}
+            if row["enabled"] and local_url in {sources.canonical(uri) for uri in row["uris"]}
         ]
 
     def _is_configured(self, package: str) -> bool:
@@ -267,7 +267,7 @@ class LocalRepository:
 
     def _result(self, changed: bool, package: str | None, gone: t.Sequence[LocalPackage]) -> dict[str, t.Any]:
         requested = f"{self._name}-local-repo {self._version}\n" if self._version else ""
-        had = f"{package}\n" if package and not changed else ""
+        before = f"{package}\n" if package and not changed else ""
         return {
             "changed": changed,
             "package": package,
@@ -275,8 +275,8 @@ class LocalRepository:
             "retired": sorted(repository.package for repository in gone),
             "diff": phrases.diff(
                 "local repositories",
-                had + "".join(f"{repository.package}\n" for repository in gone),
-                had or (requested if changed and self._version else ""),
+                before + "".join(f"{repository.package}\n" for repository in gone),
+                before or (requested if changed and self._version else ""),
             ),
         }
 

@@ -68,8 +68,8 @@ def parse_sizes(text: str) -> dict[str, int]:
 
     needed = next((line for line in text.splitlines() if line.startswith("Need to get")), "")
     after = next((line for line in text.splitlines() if line.startswith("After this operation")), "")
-    grown = -size(after) if "freed" in after else size(after)
-    return {"download_mib": -(-size(needed) // 2**20), "growth_mib": grown // 2**20}
+    growth_mib = -size(after) if "freed" in after else size(after)
+    return {"download_mib": -(-size(needed) // 2**20), "growth_mib": growth_mib // 2**20}
 
 
 def parse_config(text: str) -> dict[str, list[str]]:
@@ -126,8 +126,8 @@ class UpdateInfo:
             os.mkdir(f"{folder}/partial")
             # apt's own account cannot write here.
             lists = ("-o", f"Dir::State::lists={folder}", "-o", "APT::Sandbox::User=")
-            asked = ["apt-get", "update", "-q", "-o", "APT::Update::Error-Mode=any", *read_only(), *lists]
-            code, stdout, stderr = self.host.run(asked)
+            command = ["apt-get", "update", "-q", "-o", "APT::Update::Error-Mode=any", *read_only(), *lists]
+            code, stdout, stderr = self.host.run(command)
             if code:
                 error = diagnose("update its package lists", stdout, stderr)
                 return {"problem": {"cause": error.cause, "remedy": error.remedy}}
@@ -196,8 +196,8 @@ class UpdateInfo:
     def _secure_boot(self) -> dict[str, t.Any]:
         state = self.host.read_bytes(SECURE_BOOT)
         # Four bytes of attributes precede the value (UEFI specification, 3.3).
-        on = bool(state[4]) if state and len(state) > 4 else None
-        return {"on": on, "key": self.host.is_file("/var/lib/shim-signed/mok/MOK.der")}
+        is_enabled = bool(state[4]) if state and len(state) > 4 else None
+        return {"on": is_enabled, "key": self.host.is_file("/var/lib/shim-signed/mok/MOK.der")}
 
     def _masked(self, unit: str) -> bool:
         return self.host.real(f"/etc/systemd/system/{unit}") == "/dev/null"
@@ -275,7 +275,7 @@ def newest_release(host: Host, installed: t.Mapping[str, str]) -> dict[str, t.An
         "name": latest["metadata"].get("name"),
         "released": str(latest["metadata"].get("releaseDate"))[:10],
         "software": {row["name"]: row["version"] for row in latest.get("software") or []},
-        "behind": {name: [has, want] for name, has, want in rows if not has or compare_versions(has, want) < 0},
+        "behind": {name: [old, new] for name, old, new in rows if not old or compare_versions(old, new) < 0},
     }
 
 

@@ -57,12 +57,12 @@ class PackageSet:
     def present(self) -> dict[str, t.Any]:
         """Install missing packages, or report them in check mode."""
         before = self._apt.packages()
-        lacking = missing(self._wanted, before.versions)
-        if not lacking:
+        missing_requests = missing(self._wanted, before.versions)
+        if not missing_requests:
             return self._result(False, before.versions)
         if self._update_cache and not self._check_mode:
             self._update()
-        choices = self._choose(lacking)
+        choices = self._choose(missing_requests)
         unavailable = {text: choice.reason for text, choice in choices.items() if choice.argument is None}
         if unavailable and not self._check_mode:
             raise _unavailable(unavailable)
@@ -113,45 +113,45 @@ class PackageSet:
             raise
 
     def _install(self, arguments: t.Sequence[str], plan: Plan, before: Packages) -> None:
-        was = present_versions(before)
+        versions_before = present_versions(before)
         planned = {step.name: step.version or "" for step in plan.install}
         earlier = recorded.packages(self._root, self._receipt)
         # Write the receipt first, in case this run is killed after the installation; readers ignore missing packages.
-        self._record([name for name in planned if name not in was], {**was, **planned})
+        self._record([name for name in planned if name not in versions_before], {**versions_before, **planned})
         try:
             self._apt.apply("install", "--no-remove", *arguments)
         finally:
             # Do this after a failure too: packages installed before it can be removed only if they are recorded.
             now = present_versions(self._apt.packages())
-            arrived = [name for name in now if name not in was and name in planned]
+            arrived = [name for name in now if name not in versions_before and name in planned]
             if arrived or earlier is not None:
                 self._record(arrived, now)
             else:
                 receipts.remove(self._root, self._receipt)
-        lacking = missing(self._wanted, self._apt.packages().versions)
-        if lacking:
+        missing_requests = missing(self._wanted, self._apt.packages().versions)
+        if missing_requests:
             raise SparkforgeError(
-                f"apt-get succeeded, but {', '.join(lacking)} is not installed as requested.",
+                f"apt-get succeeded, but {', '.join(missing_requests)} is not installed as requested.",
                 "Check for another process that changes packages, then run again.",
             )
 
     def _record(self, new: t.Iterable[str], now: t.Mapping[str, str]) -> None:
         old = recorded.packages(self._root, self._receipt) or {}
         brought = sorted({name for name in [*old.get("brought", []), *new] if name in now})
-        asked = sorted(
+        requested_names = sorted(
             {request.name for text in self._wanted for request in parse_request(text) if request.name in now}
         )
         # apt marks packages requested by name as manually installed, so that mark alone does not prove that a user
         # wants to keep them.
-        explicit = sorted({*old.get("explicit", []), *asked} & set(brought))
+        explicit = sorted({*old.get("explicit", []), *requested_names} & set(brought))
         if brought or old:
             data = recorded.Packages(
                 kind="apt",
                 wanted=sorted(self._wanted),
-                asked=asked,
+                asked=requested_names,
                 brought=brought,
                 explicit=explicit,
-                versions={name: now[name] for name in sorted({*brought, *asked})},
+                versions={name: now[name] for name in sorted({*brought, *requested_names})},
             )
             receipts.write(self._root, self._receipt, data)
 
@@ -163,11 +163,11 @@ class PackageSet:
         before = self._apt.packages()
         if receipt is None:
             return self._result(False, before.versions)
-        leaving, kept, adopted = self._split(receipt, before)
+        removable_names, reasons, adopted = self._split(receipt, before)
         removed: list[Step] = []
-        if leaving:
-            plan = self._apt.simulate("purge", *sorted(leaving))
-            extra = [step for step in plan.remove if step.name not in leaving]
+        if removable_names:
+            plan = self._apt.simulate("purge", *sorted(removable_names))
+            extra = [step for step in plan.remove if step.name not in removable_names]
             if extra or plan.install:
                 raise SparkforgeError(
                     f"Removing what {self._receipt} installed would also change {names_of([*extra, *plan.install])}.",
@@ -176,7 +176,7 @@ class PackageSet:
                 )
             removed = plan.remove
             if not self._check_mode:
-                self._apt.apply("purge", *sorted(leaving))
+                self._apt.apply("purge", *sorted(removable_names))
         if not self._check_mode:
             for other, names in adopted.items():
                 data = recorded.packages(self._root, other) or {}
@@ -188,7 +188,7 @@ class PackageSet:
         result = self._result(True, before.versions if self._check_mode else self._apt.packages().versions)
         result.update(
             removed=[step.as_result() for step in removed],
-            kept=kept,
+            kept=reasons,
             diff=phrases.diff("packages", "".join(f"{s.name} {s.previous}\n" for s in removed), ""),
         )
         return result
@@ -202,30 +202,30 @@ class PackageSet:
         installed = parse_dependencies(host.read(f"{DPKG}/status") or "", before.architecture)
         brought = {name for name in receipt.get("brought", []) if name in installed}
         explicit = set(receipt.get("explicit", []))
-        kept: dict[str, str] = {}
+        reasons: dict[str, str] = {}
         adopted: dict[str, list[str]] = {}
         others = recorded.sets(self._root)
         others.pop(self._receipt, None)
         for other, data in others.items():
             for name in sorted(brought & set(data.get("asked", []))):
-                if name not in kept:
-                    kept[name] = f"{other} requires it"
+                if name not in reasons:
+                    reasons[name] = f"{other} requires it"
                     adopted.setdefault(other, []).append(name)
-        for name in brought - set(kept) - explicit:
+        for name in brought - set(reasons) - explicit:
             if name.split(":")[0] not in automatic:
-                kept[name] = "it has since been marked as manually installed (apt-mark manual)"
-        leaving = removable(brought - set(kept), installed)
-        needed = brought - set(kept) - leaving
-        remaining = {name: row for name, row in installed.items() if name not in leaving}
+                reasons[name] = "it has since been marked as manually installed (apt-mark manual)"
+        removable_names = removable(brought - set(reasons), installed)
+        needed = brought - set(reasons) - removable_names
+        remaining = {name: row for name, row in installed.items() if name not in removable_names}
         for other, data in others.items():
             # A package that another set's packages need is removed with that set, so that set's receipt must list it.
             theirs = sorted(needed & removable(needed | set(data.get("brought", [])), remaining))
             if theirs:
                 adopted.setdefault(other, []).extend(theirs)
                 needed -= set(theirs)
-                kept.update(dict.fromkeys(theirs, f"a dependency of {other} needs it"))
-        kept.update(dict.fromkeys(needed, "another installed package needs it"))
-        return leaving, [{"name": name, "reason": kept[name]} for name in sorted(kept)], adopted
+                reasons.update(dict.fromkeys(theirs, f"a dependency of {other} needs it"))
+        reasons.update(dict.fromkeys(needed, "another installed package needs it"))
+        return removable_names, [{"name": name, "reason": reasons[name]} for name in sorted(reasons)], adopted
 
     def _result(self, changed: bool, installed: t.Mapping[str, str]) -> dict[str, t.Any]:
         names = {request.name for text in self._wanted for request in parse_request(text)}

@@ -87,32 +87,32 @@ def check_plan(plan: Plan, allow: t.Iterable[str] = ()) -> None:
         )
     allowed = [re.compile(pattern) for pattern in allow]
     guarded = [re.compile(pattern) for pattern in PROTECTED]
-    touched = [
+    protected_steps = [
         step
         for step in plan.install
         if any(pattern.search(step.name) for pattern in guarded)
         and not any(pattern.search(step.name) for pattern in allowed)
     ]
-    if touched:
+    if protected_steps:
         raise SparkforgeError(
-            f"apt would install or upgrade {names_of(touched)}: the driver, the kernel and DGX packages are "
+            f"apt would install or upgrade {names_of(protected_steps)}: the driver, the kernel and DGX packages are "
             "the vendor's.",
             "First update the host with the vendor's own updater (apt full-upgrade, or DGX Dashboard), or request "
             "versions that fit the installed packages.",
-            protected=[step.as_result() for step in touched],
+            protected=[step.as_result() for step in protected_steps],
         )
-    down = [
+    downgrades = [
         step
         for step in plan.install
         if step.previous is not None and step.version is not None and compare_versions(step.previous, step.version) > 0
     ]
-    if down:
+    if downgrades:
         raise SparkforgeError(
             "apt would downgrade "
-            + ", ".join(f"{step.name} from {step.previous} to {step.version}" for step in down)
+            + ", ".join(f"{step.name} from {step.previous} to {step.version}" for step in downgrades)
             + ".",
             "Request the installed version, or remove the newer package manually first.",
-            would_downgrade=[step.as_result() for step in down],
+            would_downgrade=[step.as_result() for step in downgrades],
         )
 
 

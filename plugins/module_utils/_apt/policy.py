@@ -66,6 +66,6 @@ def choose(text: str, policies: t.Mapping[str, Policy], pins: t.Iterable[t.Mappi
             which = f"the pin of {pin['package']} to {pin['priority']} in {pin['file']}" if pin else None
             reasons.append(f"{request.name} is blocked by {which or 'a pin with a negative priority'}")
         else:
-            has = ", ".join(version for version, _priority in policy.versions[:4])
-            reasons.append(f"{request.name} has no version {request.asked}, only {has}")
+            offered_versions = ", ".join(version for version, _priority in policy.versions[:4])
+            reasons.append(f"{request.name} has no version {request.asked}, only {offered_versions}")
     return Choice(None, "; ".join(reasons))

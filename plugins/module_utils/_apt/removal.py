@@ -44,25 +44,25 @@ def _bare(relation: str) -> str:
 
 def removable(brought: t.Iterable[str], installed: t.Mapping[str, Installed]) -> set[str]:
     """Return the packages in ``brought`` that no other package depends on, directly or indirectly."""
-    leaving = {name for name in brought if name in installed}
+    removable_names = {name for name in brought if name in installed}
     while True:
-        staying = [name for name in installed if name not in leaving]
-        offered = {name.split(":")[0] for name in staying}
-        for name in staying:
+        remaining_names = [name for name in installed if name not in removable_names]
+        offered = {name.split(":")[0] for name in remaining_names}
+        for name in remaining_names:
             offered.update(installed[name].provides)
         needed: set[str] = set()
-        for name in staying:
+        for name in remaining_names:
             for alternatives in installed[name].depends:
                 if offered.isdisjoint(alternatives):
                     needed.update(
                         package
-                        for package in leaving
+                        for package in removable_names
                         if package.split(":")[0] in alternatives
                         or not set(installed[package].provides).isdisjoint(alternatives)
                     )
         if not needed:
-            return leaving
-        leaving -= needed
+            return removable_names
+        removable_names -= needed
 
 
 def parse_extended_states(text: str) -> set[str]:

@@ -184,14 +184,14 @@ class Source:
                 "Set key_url and key_fingerprint.",
             )
         content = render_source(self._url, self.keyring)
-        have, ring = disk.read(self.file), disk.read(self.keyring)
+        former, ring = disk.read(self.file), disk.read(self.keyring)
         # A run that was killed before it fetched the package lists left only the source.
         fetched = has_lists(self._url)
-        if have == content and ring is not None and self._is_pinned(ring) and fetched:
-            return self._result(False, self.file, have, content)
+        if former == content and ring is not None and self._is_pinned(ring) and fetched:
+            return self._result(False, self.file, former, content)
         if not self._check_mode:
             self._add(content)
-        return self._result(True, self.file, have if have is None or fetched else have + _NO_LISTS, content)
+        return self._result(True, self.file, former if former is None or fetched else former + _NO_LISTS, content)
 
     def _is_pinned(self, ring: bytes) -> bool:
         try:
@@ -201,12 +201,12 @@ class Source:
 
     def _leave_to(self, others: t.Sequence[str]) -> dict[str, t.Any]:
         """Use the existing source and remove ours, because both together would cause a Signed-By conflict."""
-        have = disk.read(self.file)
-        if have is not None and not self._check_mode:
+        former = disk.read(self.file)
+        if former is not None and not self._check_mode:
             disk.delete(self.file)
             disk.delete(self.keyring)
-        result = self._result(have is not None, others[0], have, None)
-        if have is None:
+        result = self._result(former is not None, others[0], former, None)
+        if former is None:
             result["diff"] = {"before": "", "after": ""}
         return result
 
@@ -227,15 +227,15 @@ class Source:
 
     def absent(self) -> dict[str, t.Any]:
         """Remove our source and keyring, but no other source."""
-        have, ring = disk.read(self.file), disk.read(self.keyring)
-        changed = have is not None or ring is not None
+        former, ring = disk.read(self.file), disk.read(self.keyring)
+        changed = former is not None or ring is not None
         if changed and not self._check_mode:
             urls = [uri for row in self._apt.state.sources() if row["file"] == self.file for uri in row["uris"]]
             disk.delete(self.file)
             disk.delete(self.keyring)
             for url in urls:
                 remove_lists(url)
-        return self._result(changed, self.file, have, None)
+        return self._result(changed, self.file, former, None)
 
     def _result(self, changed: bool, file: str, before: bytes | None, after: bytes | None) -> dict[str, t.Any]:
         texts = ((content or b"").decode("utf-8", "replace") for content in (before, after))

@@ -32,12 +32,12 @@ class BuildAccount(accounts.Account):
             command += ["--gid", self.name]
         except KeyError:
             command += ["--user-group"]
-        done = subprocess.run(
+        completed = subprocess.run(
             [*command, self.name], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
         )
-        if done.returncode != 0 and self.entry is None:
+        if completed.returncode != 0 and self.entry is None:
             raise SparkforgeError(
-                f"The account {self.name} cannot be created: {done.stderr.strip()}.",
+                f"The account {self.name} cannot be created: {completed.stderr.strip()}.",
                 "Create it, or set the option user.",
             )
         return True

@@ -54,12 +54,12 @@ def files(*roots: str, ansible: bool = False) -> dict[str, str]:
     """
     sources: dict[str, str] = {}
     waiting = list(roots)
-    seen = {""}
+    visited = {""}
     while waiting:
         name = waiting.pop()
-        if name in seen:
+        if name in visited:
             continue
-        seen.add(name)
+        visited.add(name)
         spec = importlib.util.find_spec(name)
         if spec is None or not hasattr(spec.loader, "get_source"):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)

@@ -93,7 +93,7 @@ def start(
         protection = [f"--property={setting}" for setting in (*_PROTECTION, f"ReadWritePaths={writable_paths}")]
         for properties in (protection, []):
             systemd("systemctl", "reset-failed", service)
-            done = systemd(
+            completed = systemd(
                 "systemd-run", "--quiet", "--collect", f"--unit={service}", f"--uid={account.name}",
                 f"--working-directory={directory}", f"--property=StandardOutput=append:{log}",
                 f"--property=StandardError=append:{log}", "--property=KillMode=control-group",
@@ -103,11 +103,11 @@ def start(
                 "--property=Type=exec", "--property=TimeoutStartSec=60",
                 f"--property=RuntimeMaxSec={LONGEST}", f"--setenv={processes.MARKER}={marker}", "--", *command,
             )  # fmt: skip
-            if done.returncode == 0:
+            if completed.returncode == 0:
                 _keep_awake(service, log)
                 return "systemd"
             if properties:
-                _say(log, f"systemd cannot sandbox the build here (as in a container): {done.stderr.strip()}")
+                _say(log, f"systemd cannot sandbox the build here (as in a container): {completed.stderr.strip()}")
     _say(log, "This host may suspend during the build: systemd did not start it.")
     _start_session(command, account, marker, log, directory)
     return "session"
@@ -140,8 +140,8 @@ def _keep_awake(service: str, log: str) -> None:
     active = ["systemctl", "is-active", "--quiet", service]
     # The first command only tests whether logind responds. A build that has already finished needs neither.
     for command in ([*hold, "true"], [*unit, "--", *hold, "sleep", "infinity"]):
-        done = systemd(*command)
-        failure = done.stderr.strip() if done.returncode else ""
+        completed = systemd(*command)
+        failure = completed.stderr.strip() if completed.returncode else ""
         if failure and systemd(*active).returncode == 0:
             _say(log, f"This host may suspend during the build: {failure}")
         if failure:
@@ -180,8 +180,8 @@ def _start_session(command: t.Sequence[str], account: Account, marker: str, log:
             os._exit(0)
         os.close(reading)
         output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        for number, descriptor in ((0, nothing), (1, output), (2, output)):
+        devnull = os.open(os.devnull, os.O_RDONLY)
+        for number, descriptor in ((0, devnull), (1, output), (2, output)):
             os.dup2(descriptor, number)
         # Close all inherited descriptors: an open end of the pipe to ssh would keep the connection open.
         os.dup2(writing, 3)

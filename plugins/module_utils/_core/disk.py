@@ -285,9 +285,9 @@ def _mark() -> str:
 
 def forget_killed(directory: str, prefix: str) -> None:
     """Remove temporary files with this prefix from writers that were killed, or whose host lost power."""
-    ours = re.compile(re.escape(prefix) + r"([0-9]{1,9})-([0-9a-f]{8})(?:[0-9a-f]{8})?")
+    temporary_name = re.compile(re.escape(prefix) + r"([0-9]{1,9})-([0-9a-f]{8})(?:[0-9a-f]{8})?")
     for other in names(directory):
-        match = ours.fullmatch(other)
+        match = temporary_name.fullmatch(other)
         path = os.path.join(directory, other)
         with contextlib.suppress(OSError):
             if match and os.lstat(path).st_uid == os.geteuid() and not _is_writing(int(match[1]), match[2]):

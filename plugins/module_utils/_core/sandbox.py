@@ -59,7 +59,7 @@ class Sandbox:
         """
         with unprivileged.account(self.directory) as uid:
             marker = f"{uid or os.getpid()}-{secrets.token_hex(8)}"
-            kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+            inherited = {name: os.environ[name] for name in _KEPT if name in os.environ}
             command = list(argv)
             if uid is not None:
                 command = unprivileged.without_privileges(
@@ -67,7 +67,7 @@ class Sandbox:
                 )
             process = subprocess.Popen(
                 command,
-                env={**kept, **_OWN, **environment, processes.MARKER: marker},
+                env={**inherited, **_OWN, **environment, processes.MARKER: marker},
                 cwd=cwd,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,

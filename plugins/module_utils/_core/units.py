@@ -62,8 +62,8 @@ class Units(Files):
             )
         for path, (content, _mode) in self.desired.items():
             for calendar in re.findall(r"^OnCalendar=(.*)$", content.decode("utf-8", "replace"), re.MULTILINE):
-                done = detached.systemd("systemd-analyze", "calendar", "--iterations=1", calendar)
-                if done.returncode:
+                completed = detached.systemd("systemd-analyze", "calendar", "--iterations=1", calendar)
+                if completed.returncode:
                     raise SparkforgeError(
                         f"systemd does not understand the calendar {calendar!r} of {os.path.basename(path)}.",
                         "Use an OnCalendar expression such as weekly or 'Sun 03:00' (systemd.time(7)).",

@@ -59,9 +59,9 @@ def account(directory: str) -> t.Iterator[int | None]:
         # All processes of the account will be killed, including those that a container started earlier.
         if _has_entry(uid) or _has_entry(uid + _BESIDE) or processes.runs_in_container(uid, uid + _BESIDE):
             continue
-        with contextlib.ExitStack() as held:
+        with contextlib.ExitStack() as locks:
             try:
-                held.enter_context(receipts.lock("/run", f"sparkforge-{uid}", 0))
+                locks.enter_context(receipts.lock("/run", f"sparkforge-{uid}", 0))
             except SparkforgeError as error:
                 if error.__cause__:  # pylint: disable=using-constant-test
                     raise

@@ -74,8 +74,8 @@ def remark(report: Report) -> str:
     if (names := wrong(report)) and is_right_on_the_gpu(report):
         # The environment wrote the cause, and it appears in the login message.
         cause = next(check["cause"] for check in rows if check["name"] == names[0])[:400].rstrip(".")
-        those = phrases.some([name[len("cpu.") :] for name in names], 8)
-        remarks.append(f"right on the GPU; on the CPU {those} {'is' if len(names) == 1 else 'are'} wrong: {cause}")
+        listed = phrases.some([name[len("cpu.") :] for name in names], 8)
+        remarks.append(f"right on the GPU; on the CPU {listed} {'is' if len(names) == 1 else 'are'} wrong: {cause}")
     for cause in (check["cause"] for check in rows if check.get("reason") == KNOWN):
         remarks.append(f"{cause[:1].lower()}{cause[1:400].rstrip('.')}")
     if unjudged := [check["name"] for check in rows if check.get("reason") == UNJUDGED]:

@@ -110,11 +110,11 @@ def parse(raw: str) -> Line:
     level = _LEVEL.search(prefix)
     name = begin["letter"] or begin["mark"] or begin["short"] or (level and (level[1] or level[0])) or ""
     process = re.search(r"\([^)]*(?:pid|rank|tid)[^)]*\)|\[\d+,\d+\]|(?i:rank|TP|PP|DP)[ =_:]?\d+|\w+\[\d+\]", prefix)
-    who = process[0] if process else prefix.split(" ")[0] if begin["host1"] else ""
+    process_name = process[0] if process else prefix.split(" ")[0] if begin["host1"] else ""
     if "|" in prefix and not process:
-        who = prefix.partition("|")[0].strip()
+        process_name = prefix.partition("|")[0].strip()
     host = begin["host1"] or begin["host2"] or ""
-    return Line(raw[end:], who, _NAMES.get(name.upper(), name.upper()), host)
+    return Line(raw[end:], process_name, _NAMES.get(name.upper(), name.upper()), host)
 
 
 def _of_fields(message: t.Match[str]) -> Line:

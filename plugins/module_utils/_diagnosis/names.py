@@ -15,12 +15,12 @@ from .table import Facts
 def _library(groups: dict[str, str]) -> dict[str, str]:
     soname = groups["found"]
     provider = providers.provider(soname)
-    ways = []
+    remedies = []
     if provider.role and provider.role != "driver":
-        ways.append(f"role {provider.role}")
+        remedies.append(f"role {provider.role}")
     if provider.package:
-        ways.append(f"package {provider.package}")
-    return {"hint": provider.hint, "ways": f" ({', '.join(ways)})" if ways else ""}
+        remedies.append(f"package {provider.package}")
+    return {"hint": provider.hint, "ways": f" ({', '.join(remedies)})" if remedies else ""}
 
 
 def _hashes(groups: dict[str, str]) -> dict[str, str]:

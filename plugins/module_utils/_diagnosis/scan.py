@@ -456,12 +456,12 @@ class _Scan:
             first = max(0, buffer.rfind(b"\n", 0, max(0, first - 1)) + 1)
         rows = buffer[first : start + _CONTEXT].rstrip().split(b"\n")
         number = self._line_at(first)
-        kept: list[tuple[int, str]] = []
+        numbered_lines: list[tuple[int, str]] = []
         for row in rows[: buffer.count(b"\n", first, start) + 1 + BEFORE]:
-            if kept:
+            if numbered_lines:
                 number += not row.startswith(b"\x1e")
-            kept.append((number, _shorten(lines.decode(row))))
-        return kept
+            numbered_lines.append((number, _shorten(lines.decode(row))))
+        return numbered_lines
 
     def _diagnosis(self) -> Diagnosis:
         last = [_shorten(line) for line in _lines(self._buffer)[-LINES:]]

@@ -123,8 +123,8 @@ def _first_match(rule: Rule, text: str) -> t.Match[str] | None:
             stop = text.find("\n", position)
             stop = min(len(text) if stop < 0 else stop, position + LINE)
             match = rule.regex.search(text[start : stop + (16 * WINDOW if rule.every else WINDOW)])
-            excepted = rule.exception and rule.exception.search(text[start:stop])
-            if match and match.start() <= stop - start and not excepted:
+            is_excluded = rule.exception and rule.exception.search(text[start:stop])
+            if match and match.start() <= stop - start and not is_excluded:
                 return match
             position = text.find(key, stop)
     return None

@@ -117,13 +117,13 @@ class Closure:
                     named.append(match)
         for path in named:
             yield self.loader.load(path), ""
-        seen = {self.files.identity(path) for path in named}
+        visited = {self.files.identity(path) for path in named}
         loads: list[Load] = []
         for path in walked:
             identity = self.files.identity(path)
-            if identity in seen:
+            if identity in visited:
                 continue
-            seen.add(identity)
+            visited.add(identity)
             load = self._load_walked(path)
             if load is not None:
                 loads.append(load)

@@ -90,12 +90,12 @@ class Embedded:
             for name in sorted(names, key=_order, reverse=True):
                 major, minor, suffix = _order(name)
                 if suffix == "a":
-                    fits = (major, minor) == device
+                    is_usable = (major, minor) == device
                 elif is_ptx and not suffix:
-                    fits = (major, minor) <= device
+                    is_usable = (major, minor) <= device
                 else:
-                    fits = major == device[0] and minor <= device[1]
-                if fits:
+                    is_usable = major == device[0] and minor <= device[1]
+                if is_usable:
                     return name
         return ""
 

@@ -67,9 +67,9 @@ class FileSystem:
             if part == "..":
                 del reached[-1:]
                 continue
-            here = os.path.join(self.root, *reached, part)
+            candidate = os.path.join(self.root, *reached, part)
             try:
-                target = os.readlink(here)
+                target = os.readlink(candidate)
             except (OSError, ValueError):  # ValueError: a name with a NUL byte
                 reached.append(part)
                 continue

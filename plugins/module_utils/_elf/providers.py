@@ -299,10 +299,10 @@ def provider(soname: str, machine: str = "aarch64", cuda_version: str | None = N
 def _cuda(entry: _Entry, version: str, cuda_version: str | None) -> tuple[str, str]:
     """Return the CUDA major and minor version, with ``*`` for an unknown part."""
     asked_major, _dot, asked_minor = (cuda_version or "").partition(".")
-    told = None
+    soname_major = None
     if entry.cuda is not None:
-        told = entry.cuda.get(version) or entry.cuda.get(version.partition(".")[0])
+        soname_major = entry.cuda.get(version) or entry.cuda.get(version.partition(".")[0])
     # The SONAME takes precedence: a package for another CUDA major version would not satisfy the dependency.
-    major = told or asked_major or "*"
-    minor = asked_minor if asked_minor and (told is None or told == asked_major) else "*"
+    major = soname_major or asked_major or "*"
+    minor = asked_minor if asked_minor and (soname_major is None or soname_major == asked_major) else "*"
     return major, minor.partition(".")[0]

@@ -132,7 +132,7 @@ def _versions(
     def text(begin: int) -> str:
         return _name(strings, begin, corrupt).decode("utf-8", "replace")
 
-    asked: dict[int, tuple[str, str]] = {}
+    required: dict[int, tuple[str, str]] = {}
     address, files = values.get(DT_VERNEED), values.get(DT_VERNEEDNUM, 0)
     rows = 0
     while address is not None and files:
@@ -142,10 +142,10 @@ def _versions(
             _hash, flags, number, name, step = struct.unpack("<IHHII", at(entry, 16, "a version of symbols"))
             # The loader only warns about a weak version.
             if not flags & 2:
-                asked[number & 0x7FFF] = (text(file), text(name))
+                required[number & 0x7FFF] = (text(file), text(name))
             entry, rows = entry + step, rows + 1
         files, rows = files - 1, rows + 1
         if rows > VERSIONS_LIMIT:
             raise corrupt(f"it asks for more than {VERSIONS_LIMIT} versions of symbols")
         address = address + following if following else None
-    return asked
+    return required

@@ -39,8 +39,8 @@ def missing_members(options: Options) -> list[str]:
     if not options.group:
         return []
     made = observation.created(options.paths)
-    ours = made["group_created"] and made["group"] == options.group
-    return members.missing(options.group, options.users, options.login, ours)
+    is_own_group = made["group_created"] and made["group"] == options.group
+    return members.missing(options.group, options.users, options.login, is_own_group)
 
 
 def group_that_may_enter(paths: Paths) -> str | None:

@@ -367,9 +367,9 @@ def _remove_leftover(path: str) -> None:
     if path.endswith(".partial"):
         # Under an emulator the program is not the first argument on its command line.
         pattern = re.escape(path)
-        ours = re.compile(rf"(^| ){pattern}/bin/\S+ |venv.* {pattern}$", re.DOTALL)
+        command_line = re.compile(rf"(^| ){pattern}/bin/\S+ |venv.* {pattern}$", re.DOTALL)
         for _attempt in range(50):
-            users = [pid for pid, command in tree.processes_using([path])[path].items() if ours.search(command)]
+            users = [pid for pid, command in tree.processes_using([path])[path].items() if command_line.search(command)]
             if not users:
                 break
             for pid in users:

@@ -119,10 +119,10 @@ class Download:
             os.mkdir(self.directory, 0o700)
         pins = [pinned for pinned in self.options.requirements if not any(sha256 in sent for sha256 in pinned.hashes)]
         paths_by_pin = {pinned.line: self._downloaded_path(pinned) for pinned in pins}
-        lacking = {pinned.line: pinned for pinned in pins if not paths_by_pin[pinned.line]}
-        links = self._links(list(lacking.values())) if lacking else {}
+        missing = {pinned.line: pinned for pinned in pins if not paths_by_pin[pinned.line]}
+        links = self._links(list(missing.values())) if missing else {}
         # Start with the smallest, so that the download rate is known before the large ones.
-        rows = sorted(((lacking[line], link) for line, link in links.items() if link), key=lambda row: row[1].size or 0)
+        rows = sorted(((missing[line], link) for line, link in links.items() if link), key=lambda row: row[1].size or 0)
         left = sum(max(0, (link.size or 0) - self._downloaded_bytes(link)) for _one, link in rows)
         disk.check_space(self.directory, left, f"The download of the environment {self.options.paths.name}")
         with concurrent.futures.ThreadPoolExecutor(DOWNLOADS) as pool:
@@ -132,14 +132,14 @@ class Download:
             raise self.errors[0]
         paths = list(dict.fromkeys(path for path in paths_by_pin.values() if path))
         waiting = [link for pinned, link in rows if not paths_by_pin[pinned.line]]
-        here, sizes = sum(map(os.path.getsize, paths)), [link.size for link in waiting]
+        present_bytes, sizes = sum(map(os.path.getsize, paths)), [link.size for link in waiting]
         progress = {
             "finished": self.finished,
             "files": len(paths),
             "of_files": len(paths) + len(waiting),
-            "bytes": here + sum(map(self._downloaded_bytes, waiting)),
+            "bytes": present_bytes + sum(map(self._downloaded_bytes, waiting)),
             # Not every index reports file sizes.
-            "of_bytes": None if None in sizes else here + sum(filter(None, sizes)),
+            "of_bytes": None if None in sizes else present_bytes + sum(filter(None, sizes)),
             "seconds": round(time.monotonic() - self.begun, 1),
             "next": [link.file for link in waiting][:DOWNLOADS],
         }
@@ -150,7 +150,7 @@ class Download:
     def _downloaded_path(self, pinned: Requirement) -> str | None:
         directories = [os.path.join(self.directory, sha256) for sha256 in pinned.hashes]
         return next(
-            (os.path.join(kept, name) for kept in directories for name in disk.names(kept) if name != PARTIAL), None
+            (os.path.join(base, name) for base in directories for name in disk.names(base) if name != PARTIAL), None
         )
 
     def _downloaded_bytes(self, link: Link) -> int:
@@ -172,10 +172,10 @@ class Download:
             if actual not in pinned.hashes:
                 disk.remove(path)
                 raise _another_sha256(pinned, actual, link)
-            kept = os.path.join(self.directory, actual, link.file)
-            os.makedirs(os.path.dirname(kept), exist_ok=True)
-            os.replace(path, kept)
-            disk.fsync(os.path.dirname(kept))
+            stored = os.path.join(self.directory, actual, link.file)
+            os.makedirs(os.path.dirname(stored), exist_ok=True)
+            os.replace(path, stored)
+            disk.fsync(os.path.dirname(stored))
         except SparkforgeError as error:
             other = error.details.get("actual")
             self.errors.append(_another_sha256(pinned, other, link) if other else error)
@@ -183,8 +183,8 @@ class Download:
         except OSError as error:
             self.errors.append(disk.io_error(f"{link.file} cannot be stored in {directory}", error))
             return None
-        self.finished.append({"file": link.file, "size": os.path.getsize(kept)})
-        return kept
+        self.finished.append({"file": link.file, "size": os.path.getsize(stored)})
+        return stored
 
     # -- locating the wheels
 
@@ -225,8 +225,8 @@ class Download:
         """Return the link for each line like ``_links``, but leave out lines without a matching wheel."""
         names = {pinned.name for pinned in pins}
         links = [link for link in listed if _name(link) in names]
-        asked = json.dumps([[pinned.pin for pinned in pins], [link.file for link in links]])
-        rc, out, err = self.run([self.python, "-I", "-c", _CHOOSE, self.pip], data=asked, environ_update=ENGLISH)
+        query = json.dumps([[pinned.pin for pinned in pins], [link.file for link in links]])
+        rc, out, err = self.run([self.python, "-I", "-c", _CHOOSE, self.pip], data=query, environ_update=ENGLISH)
         if rc != 0:
             message = (err.strip().splitlines() or ["no message"])[-1]
             raise SparkforgeError(

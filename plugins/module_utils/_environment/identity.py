@@ -49,19 +49,19 @@ def identify(options: Options, run: Run) -> Identity:
     :raises SparkforgeError: if that environment is missing, or the interpreter or a wheel is unusable.
     :raises UndeterminedError: in check mode.
     """
-    asked = options.environment_id
+    target = options.environment_id
     if not options.installs:
-        receipt = observation.own_receipt(options.paths, asked) if asked else None
-        if asked is None or receipt is None:
+        receipt = observation.own_receipt(options.paths, target) if target else None
+        if target is None or receipt is None:
             cause = "Neither requirements nor wheels are set, so there is nothing to install."
-            if asked:
-                cause = f"There is no environment {asked} of {options.paths.name} here, and nothing to create it from."
+            if target:
+                cause = f"There is no environment {target} of {options.paths.name} here, and nothing to create it from."
             raise SparkforgeError(
                 cause,
                 "Set the lock's requirements; installed here: "
                 f"{', '.join(observation.environments(options.paths)) or 'nothing'}.",
             )
-        return Identity(asked, receipt["fingerprint"], receipt["python"]["path"])
+        return Identity(target, receipt["fingerprint"], receipt["python"]["path"])
     python, version = _find_python(options, run)
     wheels = _read_wheels(options, version)
     pins = options.requirements
@@ -72,28 +72,28 @@ def identify(options: Options, run: Run) -> Identity:
         if not any(pin.name == wheel.name and wheel.sha256 in pin.hashes for pin in pins)
     )
     identity = fingerprint(version, options.machine, (pin.line for pin in pins), own)
-    return Identity(asked or identity[:12], identity, python, version, wheels)
+    return Identity(target or identity[:12], identity, python, version, wheels)
 
 
 def _find_python(options: Options, run: Run) -> tuple[str, tuple[int, int]]:
     """Find the interpreter and its version, taken from its file name if possible."""
-    asked = options.python
-    if "/" in asked:
-        path: str | None = asked if os.access(asked, os.X_OK) and os.path.isfile(asked) else None
+    option = options.python
+    if "/" in option:
+        path: str | None = option if os.access(option, os.X_OK) and os.path.isfile(option) else None
     else:
-        program = asked if asked.startswith("python") else f"python{asked}"
+        program = option if option.startswith("python") else f"python{option}"
         search = os.pathsep.join(["/usr/bin", "/usr/local/bin", os.environ.get("PATH", "")])
         path = shutil.which(program, path=search)
-    named = re.fullmatch(r"(?:python)?(\d+)\.(\d+)", os.path.basename(os.path.realpath(path) if path else asked))
+    named = re.fullmatch(r"(?:python)?(\d+)\.(\d+)", os.path.basename(os.path.realpath(path) if path else option))
     if path is None and options.check_mode and not named:
         raise UndeterminedError
     if path is None and not options.check_mode:
-        label = asked if "/" in asked or asked.startswith("python") else f"Python {asked}"
+        label = option if "/" in option or option.startswith("python") else f"Python {option}"
         package = f"python{named.group(1)}.{named.group(2)}-venv" if named else "the python3-venv of your system"
         raise SparkforgeError(
             f"The interpreter {label} is not on this host.", f"Run the role build_toolchain, or: apt install {package}"
         )
-    python = path or asked
+    python = path or option
     if named is None:
         code = "import sys; print('%d.%d' % sys.version_info[:2])"
         rc, out, err = run([python, "-I", "-c", code], environ_update=ENGLISH)

@@ -169,8 +169,8 @@ def _plan_files(
         plan.files[paths.activate] = (render.render_stable_activation(paths.name, paths.current), 0o644)
         plan.files[paths.launcher] = (render.render_launcher(paths.name, paths.current), 0o755)
     if options.jupyter:
-        asked = [package.name for package in options.requirements] + [package.name for package in plan.identity.wheels]
-        if render.has_ipykernel(own["packages"] if own else asked):
+        names = [package.name for package in options.requirements] + [package.name for package in plan.identity.wheels]
+        if render.has_ipykernel(own["packages"] if own else names):
             if not plan.stages:
                 kernel = render.render_kernel(environment, paths.name, plan.environment_id, libraries, values)
                 plan.files[paths.kernel] = (kernel, 0o644)
@@ -201,11 +201,11 @@ def _plan_removals(plan: Plan, options: Options, environments: list[str]) -> Non
     linked = (plan.environment_id, plan.current, plan.previous, plan.staged)
     others = [entry for entry in environments if entry not in linked]
     receipts = {entry: observation.own_receipt(paths, entry) for entry in others}
-    spare = {entry: receipt["installed"] or "" for entry, receipt in receipts.items() if receipt is not None}
-    kept = len({plan.current, plan.previous} - {None})
-    newest = sorted(spare, key=lambda entry: spare[entry], reverse=True)
-    debris = [entry for entry in others if entry not in spare]
-    candidates = debris + newest[max(0, options.keep - kept) :]
+    unused = {entry: receipt["installed"] or "" for entry, receipt in receipts.items() if receipt is not None}
+    kept_count = len({plan.current, plan.previous} - {None})
+    newest = sorted(unused, key=lambda entry: unused[entry], reverse=True)
+    debris = [entry for entry in others if entry not in unused]
+    candidates = debris + newest[max(0, options.keep - kept_count) :]
     users = tree.processes_using([paths.of(entry) for entry in candidates])
     for entry in candidates:
         pids = users[paths.of(entry)]
@@ -224,8 +224,8 @@ def _check_fit(options: Options, environment_id: str, own: Own, misfit: Misfit |
     :raises SparkforgeError: if a library does not fit; the error names each one.
     """
     recorded = own.get("host_packages") or {}
-    worse, newer = misfit(recorded) if recorded and misfit else ([], [])
-    wrong = [*(f"{path} is gone" for path in own["library_paths"] if not os.path.isdir(path)), *worse]
+    misfits, newer = misfit(recorded) if recorded and misfit else ([], [])
+    wrong = [*(f"{path} is gone" for path in own["library_paths"] if not os.path.isdir(path)), *misfits]
     if wrong:
         stack = (own.get("stack") or {}).get("name")
         named = f" (stack_name: {stack})" if stack else ""
@@ -262,9 +262,9 @@ def _receipt(plan: Plan, options: Options, libraries: list[str], values: dict[st
     """Return the future receipt of the current environment, except for facts that only an installation shows."""
     paths, made = options.paths, observation.created(options.paths)
     environment = paths.of(plan.environment_id)
-    kept = t.cast("Receipt", {key: value for key, value in plan.own.items() if key not in OWN_ALONE})
+    own_receipt = t.cast("Receipt", {key: value for key, value in plan.own.items() if key not in OWN_ALONE})
     return {
-        **kept,
+        **own_receipt,
         "name": paths.name,
         "previous": plan.previous,
         "library_paths": libraries,

@@ -135,16 +135,16 @@ class StackStatus:
 
     def _plan(self) -> Facts:
         parameters = {**(self.wanted or {}), "name": self.paths.name, "root": self.root}
-        nothing: Facts = {"environment_id": None, "actions": [], "removed": [], "cause": None, "remedy": None}
+        empty_plan: Facts = {"environment_id": None, "actions": [], "removed": [], "cause": None, "remedy": None}
         login = os.environ.get("SUDO_USER")
         try:
             options = model.read(parameters, check_mode=True, login=login)
             made = plan.plan(options, self.run_command)
         except UndeterminedError:
-            return {**nothing, "actions": ["install"]}
+            return {**empty_plan, "actions": ["install"]}
         except SparkforgeError as error:
-            return {**nothing, "cause": error.cause, "remedy": error.remedy}
-        return {**nothing, "environment_id": made.environment_id, "actions": made.actions, "removed": made.prune}
+            return {**empty_plan, "cause": error.cause, "remedy": error.remedy}
+        return {**empty_plan, "environment_id": made.environment_id, "actions": made.actions, "removed": made.prune}
 
 
 def _summarize(report: t.Mapping[str, t.Any]) -> Facts:

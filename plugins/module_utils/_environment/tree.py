@@ -55,7 +55,7 @@ def _correct_records(environment: str, rewritten: t.Mapping[str, bytes]) -> None
             continue
         with open(record, encoding="utf-8", newline="") as stream:
             rows = list(csv.reader(stream))
-        touched = False
+        is_changed = False
         for row in rows:
             if len(row) != 3 or "/bin/" not in row[0]:
                 continue
@@ -64,8 +64,8 @@ def _correct_records(environment: str, rewritten: t.Mapping[str, bytes]) -> None
                 continue
             digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
             row[1:] = [f"sha256={digest}", str(len(content))]
-            touched = True
-        if touched:
+            is_changed = True
+        if is_changed:
             text = io.StringIO(newline="")
             csv.writer(text, lineterminator="\n").writerows(rows)
             with open(record, "w", encoding="utf-8", newline="") as stream:
@@ -90,8 +90,8 @@ def installed_packages(environment: str) -> dict[str, str]:
         if not entry.endswith(".dist-info"):
             continue
         with disk.open_regular(os.path.join(directory, entry, "METADATA"), links=True) as stream:
-            about = metadata.read(stream.read(metadata.LIMIT))
-        packages[about.name or entry.split("-")[0]] = about.version
+            fields = metadata.read(stream.read(metadata.LIMIT))
+        packages[fields.name or entry.split("-")[0]] = fields.version
     return packages
 
 
@@ -109,18 +109,18 @@ def processes_using(paths: t.Iterable[str], proc: str = "/proc") -> dict[str, di
     for entry in os.listdir(proc):
         if not entry.isdigit() or int(entry) == os.getpid():
             continue
-        seen = []
+        mentions = []
         for name in ("exe", "cwd", "root"):
             with contextlib.suppress(OSError):
-                seen.append(os.fsencode(os.readlink(f"{proc}/{entry}/{name}")))
+                mentions.append(os.fsencode(os.readlink(f"{proc}/{entry}/{name}")))
         command = b""
         for name in ("cmdline", "environ", "maps"):
             with contextlib.suppress(OSError):
                 with open(f"{proc}/{entry}/{name}", "rb") as stream:
-                    seen.append(stream.read())
+                    mentions.append(stream.read())
                 if name == "cmdline":
-                    command = seen[-1]
-        text = b"\0".join(seen)
+                    command = mentions[-1]
+        text = b"\0".join(mentions)
         for path, pattern in patterns.items():
             if pattern.search(text):
                 users[path][int(entry)] = command.replace(b"\0", b" ").decode(errors="replace").strip()

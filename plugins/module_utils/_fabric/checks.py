@@ -144,22 +144,22 @@ class FabricCheck:
         half = f"half {rail['half']} of port {rail['port']}"
         if link is None:
             return f"{half.capitalize()} has no interface on this host.", f"Check {WHERE_THE_CARD_IS}"
-        who = f"{link['interface']} ({half})"
+        label = f"{link['interface']} ({half})"
         if not link["up"]:
-            return f"{who} is down.", "Run playbooks/fabric.yml, or check which other tool set it down."
+            return f"{label} is down.", "Run playbooks/fabric.yml, or check which other tool set it down."
         if not link["carrier"]:
             remedy = (
                 "Reseat the QSFP cable at both ends, in the port that the plan names, turn the other host on, and "
                 "check that a switch's port is enabled."
             )
-            return f"{who} has no link.", remedy
+            return f"{label} has no link.", remedy
         if rail["address"] not in link["addresses"]:
-            there = ", ".join(link["addresses"])
-            cause = f"{who} has {there} instead of {rail['address']}." if there else f"{who} has no address."
+            current = ", ".join(link["addresses"])
+            cause = f"{label} has {current} instead of {rail['address']}." if current else f"{label} has no address."
             remedy = "Run playbooks/fabric.yml on this host; if it stays, another netplan file or connection sets it."
             return cause, remedy
         if self.speed and link["speed_mbps"] is not None and link["speed_mbps"] < self.speed:
-            cause = f"{who} runs at {_speed(link)}, but {self.speed // 1000} Gb/s are required."
+            cause = f"{label} runs at {_speed(link)}, but {self.speed // 1000} Gb/s are required."
             remedy = "Use a QSFP112 cable from NVIDIA's list, and set a switch's port to 200 Gb/s; or set fabric_speed."
             return cause, remedy
         return ()
@@ -186,14 +186,14 @@ class FabricCheck:
     @staticmethod
     def _peer(rail: Row, link: Row, peer: Row) -> t.Iterator[Row]:
         interface, switch = link["interface"], rail["kind"] == "switch"
-        who, name = f"{peer['host']} ({peer['address']})", f"{rail['name']}.{peer['host']}"
+        peer_name, name = f"{peer['host']} ({peer['address']})", f"{rail['name']}.{peer['host']}"
 
         def ask(frame: int) -> str | None:
             return echo(interface, _address(rail), peer["address"], frame)
 
         wrong = ask(min(SMALLEST, link["mtu"]))
         if wrong:
-            cause = f"{who} does not answer on the rail {rail['name']}: {wrong}."
+            cause = f"{peer_name} does not answer on the rail {rail['name']}: {wrong}."
             vlan = "; on a switch all ports must be in one VLAN" if switch else ""
             remedy = (
                 f"See the checks of {peer['host']}: its half {rail['half']} of port {peer['port']} is down, has "
@@ -211,9 +211,9 @@ class FabricCheck:
             size = largest(lambda frame: ask(frame) is None, SMALLEST, rail["mtu"])
             between = "the other end or the switch between" if switch else "the other end"
             cause = (
-                f"Frames of {rail['mtu']} bytes do not reach {who}, but those of {size} do: this end, {interface}, has "
-                f"an MTU of {link['mtu']}, and {between} accepts {size} (most drivers accept 4 bytes more than their "
-                "MTU, for a VLAN tag)."
+                f"Frames of {rail['mtu']} bytes do not reach {peer_name}, but those of {size} do: this end, "
+                f"{interface}, has an MTU of {link['mtu']}, and {between} accepts {size} (most drivers accept 4 bytes "
+                "more than their MTU, for a VLAN tag)."
             )
             more = ", raise the MTU of the switch's ports, or lower fabric_switch_mtu." if switch else "."
             yield _row(f"jumbo.{name}", size, cause, f"Run playbooks/fabric.yml on {peer['host']}{more}")
@@ -225,8 +225,8 @@ class FabricCheck:
             bad = [rail for rail, own in rails if any(row["status"] == "fail" for row in own)]
             if bad and len(bad) < len(rails):
                 names = ", ".join(f"half {rail['half']} ({rail['interface'] or 'absent'})" for rail in bad)
-                does = f"Only one half of port {port} works; {names} does not."
-                cause = f"{does} NCCL would get about half of the port's 200 Gb/s."
+                explanation = f"Only one half of port {port} works; {names} does not."
+                cause = f"{explanation} NCCL would get about half of the port's 200 Gb/s."
                 yield _row(f"halves.port{port}", None, cause, "Fix the problem reported above for that half.")
 
     def measure(self, part: Row, seconds: int, floor: float) -> t.Iterator[Row]:

@@ -106,8 +106,8 @@ def assign(rails: Rails, info: Facts) -> list[dict[str, t.Any]]:
             missing.append(f"half {rail['half']} of port {rail['port']}{name}")
     if missing:
         ports = sorted((row["port"], ", ".join(row["halves"])) for row in info["ports"])
-        there = "; ".join(f"port {number}: {halves}" for number, halves in ports) or "no ConnectX-7"
-        cause = f"This host lacks {', '.join(missing)} of the fabric. It has {there}."
+        observed_ports = "; ".join(f"port {number}: {halves}" for number, halves in ports) or "no ConnectX-7"
+        cause = f"This host lacks {', '.join(missing)} of the fabric. It has {observed_ports}."
         raise SparkforgeError(cause, f"Check {WHERE_THE_CARD_IS}")
     return assigned
 
@@ -119,16 +119,16 @@ def conflicts(rails: Rails, info: Facts, own: str, session: str = "") -> list[st
     :param session: this host's address in the controller's connection, if known.
     """
     reasons = []
-    ours = {rail["interface"] for rail in rails}
+    own_interfaces = {rail["interface"] for rail in rails}
     management = info["management"]
-    if management and management["interface"] in ours:
+    if management and management["interface"] in own_interfaces:
         reasons.append(
             f"{management['interface']} has the default route: it is the management interface, which the role does not "
             "touch. Choose another port in fabric_links, or manage the host through another interface."
         )
     for row in info["addresses"]:
         address = ipaddress.IPv4Interface(row["address"])
-        if row["interface"] not in ours:
+        if row["interface"] not in own_interfaces:
             reasons += [
                 f"The subnet of {rail['address']} ({rail['name']}) overlaps with {row['address']} of "
                 f"{row['interface']}. Choose other fabric_subnets, the same on all hosts."
@@ -141,12 +141,12 @@ def conflicts(rails: Rails, info: Facts, own: str, session: str = "") -> list[st
                 "Connect through the management network."
             )
     for entry in info["netplan"]["files"]:
-        both = sorted(ours & set(entry["interfaces"]))
-        if both and entry["path"] != own:
+        shared = sorted(own_interfaces & set(entry["interfaces"]))
+        if shared and entry["path"] != own:
             # This is, for example, 40-cx7.yaml from NVIDIA's playbooks.
             reasons.append(
-                f"{entry['path']} also configures {', '.join(both)}, and netplan would merge both files. Move it away "
-                "and run `netplan apply`."
+                f"{entry['path']} also configures {', '.join(shared)}, and netplan would merge both files. Move it "
+                "away and run `netplan apply`."
             )
     return reasons
 
@@ -194,32 +194,32 @@ class FabricNetplan:
         values = environment(rails, self.options["socket_interface"] or management, self.options["environment"])
         lines = "".join(f"{name}={values[name]}\n" for name in sorted(values))
         texts = {self.file: render(rails, self.options["renderer"]), self.environment_file: ENVIRONMENT_HEADER + lines}
-        there = {path: disk.text(path) for path in texts}
+        current_texts = {path: disk.text(path) for path in texts}
         live = _deviations(rails, info) if self.options["apply"] else []
-        loose = there[self.file] is not None and os.stat(self.file).st_mode & 0o077
-        outdated = bool(there[self.file] != texts[self.file] or loose or live)
+        loose = current_texts[self.file] is not None and os.stat(self.file).st_mode & 0o077
+        outdated = bool(current_texts[self.file] != texts[self.file] or loose or live)
         problems = network.problems(info)
         self._warn(rails, info, problems)
         if outdated and not info["netplan"]["command"]:
             if not self.check_mode:
                 raise SparkforgeError(*NO_NETPLAN)
             self.warn(" ".join(NO_NETPLAN))
-        changed = outdated or there != texts
+        changed = outdated or current_texts != texts
         if changed and not self.check_mode:
             if outdated:
                 self._check_netplan(texts[self.file], info["netplan"]["command"])
                 self._switch(rails, info, before, texts[self.file])
             disk.write_file(self.environment_file, texts[self.environment_file].encode("utf-8"))
         result = {"rails": rails, "environment": values, "deviations": live, "problems": problems}
-        return {**result, "changed": changed, "diff": _diff(there, texts, live), "files": sorted(texts)}
+        return {**result, "changed": changed, "diff": _diff(current_texts, texts, live), "files": sorted(texts)}
 
     def _warn(self, rails: Rails, info: Facts, problems: t.Iterable[Facts]) -> None:
         for problem in problems:
             self.warn(f"{problem['cause']} {problem['remedy']}")
         bare = [rail["interface"] for rail in rails if not rail["rdma"]]
         if bare:
-            have = "has" if len(bare) == 1 else "have"
-            self.warn(f"{', '.join(bare)} {have} no RDMA device: NCCL would use sockets there.")
+            verb = "has" if len(bare) == 1 else "have"
+            self.warn(f"{', '.join(bare)} {verb} no RDMA device: NCCL would use sockets there.")
         if not info["management"] and not self.options["socket_interface"]:
             self.warn(
                 "This host has no default route: set fabric_socket_interface, or NCCL chooses its sockets' interface."
@@ -245,9 +245,9 @@ class FabricNetplan:
     def _switch(self, rails: Rails, info: Facts, before: Facts, text: str | None) -> None:
         """Write the file and apply it to the interfaces; restore everything if that fails."""
         old, former = disk.text(self.file), before.get("interfaces", [])
-        was = {link["interface"]: {"mtu_before": link["mtu"], "up_before": link["up"]} for link in info["links"]}
-        was.update((row["interface"], row) for row in former)
-        rows = [{**was[rail["interface"]], **{key: rail[key] for key in ("interface", "address")}} for rail in rails]
+        links = {link["interface"]: {"mtu_before": link["mtu"], "up_before": link["up"]} for link in info["links"]}
+        links.update((row["interface"], row) for row in former)
+        rows = [{**links[rail["interface"]], **{key: rail[key] for key in ("interface", "address")}} for rail in rails]
         if rows:
             # Write the receipt first, so that `state: absent` finds everything even after an interruption.
             after = {"file": self.file, "interfaces": rows, "environment": self.environment_file}
@@ -321,8 +321,8 @@ class FabricNetplan:
 
     def _absent(self, info: Facts, before: Facts) -> dict[str, t.Any]:
         self.file = before.get("file") or self.file
-        there = {name: disk.text(name) for name in (self.file, self.environment_file)}
-        changed = bool(before) or any(text is not None for text in there.values())
+        current_texts = {name: disk.text(name) for name in (self.file, self.environment_file)}
+        changed = bool(before) or any(text is not None for text in current_texts.values())
         if changed and not self.check_mode:
             self._switch([], info, before, None)
             disk.delete(self.environment_file)
@@ -330,7 +330,7 @@ class FabricNetplan:
                 os.rmdir(os.path.dirname(self.environment_file))
             receipts.remove(self.root, RECEIPT)
         result: dict[str, t.Any] = {"rails": [], "environment": {}, "files": [], "deviations": [], "problems": []}
-        return {**result, "changed": changed, "diff": _diff(there, dict.fromkeys(there, ""), [])}
+        return {**result, "changed": changed, "diff": _diff(current_texts, dict.fromkeys(current_texts, ""), [])}
 
 
 def session_address(environment_variables: t.Mapping[str, str]) -> str:

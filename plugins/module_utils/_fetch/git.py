@@ -171,12 +171,12 @@ class Repositories:
         ref = os.path.join(store, _COMPLETE, revision.commit)
         try:
             with open(ref, encoding="ascii") as stream:
-                sound = stream.read().strip() == revision.commit
+                is_complete = stream.read().strip() == revision.commit
         except FileNotFoundError:
             return False
         except ValueError:
-            sound = False
-        if not sound:
+            is_complete = False
+        if not is_complete:
             # A power loss may leave an empty file.
             os.unlink(ref)
             return False
@@ -237,8 +237,8 @@ class Repositories:
         total = len(missing)
         for start in range(0, total, PIECE):
             data = "".join(f"{name}\n" for name in missing[start : start + PIECE]).encode("ascii")
-            some = ["--filter=blob:none", "--stdin", "origin"]
-            self.retry(revision, functools.partial(self.fetch_once, revision, pieces, some, data))
+            fetch_options = ["--filter=blob:none", "--stdin", "origin"]
+            self.retry(revision, functools.partial(self.fetch_once, revision, pieces, fetch_options, data))
             self.say(f"{revision.label}: {min(start + PIECE, total)} of {total} missing files")
         local = dataclasses.replace(revision, remote=Remote(pieces, "file"))
         self.fetch_once(local, store, ["--depth=1", pieces, ref])

@@ -55,17 +55,17 @@ class Commands:
     """Run git in an environment in which only our settings count."""
 
     def __init__(self, environment: t.Mapping[str, str]) -> None:
-        kept = ("GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSH_COMMAND", "GIT_SSH", "GIT_PROXY_SSL_CAINFO")
+        inherited = ("GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSH_COMMAND", "GIT_SSH", "GIT_PROXY_SSL_CAINFO")
         self.environment = {
             key: value
             for key, value in environment.items()
-            if (not key.startswith("GIT_") or key in kept) and key not in ("SSH_ASKPASS", "LANGUAGE", "DISPLAY")
+            if (not key.startswith("GIT_") or key in inherited) and key not in ("SSH_ASKPASS", "LANGUAGE", "DISPLAY")
         }
         self.environment.setdefault("PATH", "/usr/local/bin:/usr/bin:/bin")
         # Unlike the curl command, libcurl reads neither of these.
-        for ours, gits in (("SSL_CERT_FILE", "GIT_SSL_CAINFO"), ("SSL_CERT_DIR", "GIT_SSL_CAPATH")):
-            if environment.get(ours):
-                self.environment.setdefault(gits, environment[ours])
+        for variable, git_variable in (("SSL_CERT_FILE", "GIT_SSL_CAINFO"), ("SSL_CERT_DIR", "GIT_SSL_CAPATH")):
+            if environment.get(variable):
+                self.environment.setdefault(git_variable, environment[variable])
         if "GIT_SSH" not in self.environment:
             self.environment.setdefault(
                 "GIT_SSH_COMMAND",
@@ -91,13 +91,13 @@ class Commands:
 
     def local(self, *arguments: str) -> bytes:
         """Run git without network access and return its output."""
-        done: subprocess.CompletedProcess[bytes] = subprocess.run(
+        completed: subprocess.CompletedProcess[bytes] = subprocess.run(
             [self.git, *arguments],
             env=self._with(_SETTINGS), stdin=subprocess.DEVNULL, capture_output=True, check=False, **_CALL,
         )  # fmt: skip
-        if done.returncode:
-            raise of_local(done.stderr.decode("utf-8", "replace"), done.returncode)
-        return done.stdout
+        if completed.returncode:
+            raise of_local(completed.stderr.decode("utf-8", "replace"), completed.returncode)
+        return completed.stdout
 
     def remote(
         self,

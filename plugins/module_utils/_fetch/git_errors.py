@@ -180,9 +180,9 @@ class GitError(Exception):
         """The most informative line, without the full stop."""
         lines = [line.strip() for line in re.split(r"[\r\n]+", self.output) if line.strip()]
         pattern = self.kind.pattern
-        telling = [line for line in lines if pattern and re.search(pattern, line, re.I)]
-        spoken = [line for line in lines if line.startswith(("fatal:", "error:", "ssh:", "remote:"))]
-        chosen = (telling or spoken or lines or ["no output from git"])[0]
+        matching_lines = [line for line in lines if pattern and re.search(pattern, line, re.I)]
+        error_lines = [line for line in lines if line.startswith(("fatal:", "error:", "ssh:", "remote:"))]
+        chosen = (matching_lines or error_lines or lines or ["no output from git"])[0]
         # Our own sentence already contains the URL.
         return re.sub(
             r"^(?:(?:fatal|error|ssh|remote|remote error): ?|unable to access '[^']*': )+", "", chosen

@@ -354,11 +354,11 @@ def _answer(url: str, headers: t.Mapping[str, str], timeout: float) -> tuple[str
     # This import accounts for a third of a module call's imports, and most calls download nothing.
     from ansible.module_utils.urls import open_url
 
-    asked = url
+    hop = url
     for _hop in range(HOPS):
         try:
-            return asked, open_url(
-                asked, headers=dict(headers), timeout=timeout, decompress=False, http_agent="sparkforge.dgx_spark",
+            return hop, open_url(
+                hop, headers=dict(headers), timeout=timeout, decompress=False, http_agent="sparkforge.dgx_spark",
                 # Send credentials at once, because the challenge handler is process-wide and downloads run in parallel.
                 follow_redirects="none", force_basic_auth=True,
             )  # fmt: skip
@@ -367,9 +367,9 @@ def _answer(url: str, headers: t.Mapping[str, str], timeout: float) -> tuple[str
             if error.code not in REDIRECTIONS or not target:
                 raise
             error.close()
-            asked = _redirect_target(url, asked, target)
+            hop = _redirect_target(url, hop, target)
     raise SparkforgeError(
-        f"{redact(url)} redirects {HOPS} times, last to {redact(asked)}.",
+        f"{redact(url)} redirects {HOPS} times, last to {redact(hop)}.",
         "Correct the mirror's redirection, or use the final URL.",
     )
 
@@ -399,10 +399,10 @@ def _parts(url: str) -> urllib.parse.SplitResult | None:
     """Return the parts of a URL, or None if it cannot be fetched."""
     try:
         parts = urllib.parse.urlsplit(url)
-        sound = parts.scheme == "file" or (parts.scheme in ("http", "https") and parts.hostname and parts.port != 0)
+        is_valid = parts.scheme == "file" or (parts.scheme in ("http", "https") and parts.hostname and parts.port != 0)
     except ValueError:  # an invalid address or port
         return None
-    return parts if sound and not re.search(r"[\x00-\x1f\x7f]", url) and " " not in parts.netloc else None
+    return parts if is_valid and not re.search(r"[\x00-\x1f\x7f]", url) and " " not in parts.netloc else None
 
 
 def _read_local(url: str, path: str, sink: _Sink) -> None:

@@ -63,10 +63,10 @@ def describe(steps: list[Step], prefix: str) -> dict[str, t.Any]:
         current = _plan.current_path(prefix, step.archive.component)
         row |= {"current": current, "action": step.action, "reason": step.reason}
         rows.append({**row, "previous_version": old.get("version") if step.reason else None})
-        was, will = _plan.label_of(old), _plan.label_of(row)
-        after.append(will)
+        old_label, new_label = _plan.label_of(old), _plan.label_of(row)
+        after.append(new_label)
         if old:
-            before.append(f"{was}: {step.reason}" if step.reason and was == will else was)
+            before.append(f"{old_label}: {step.reason}" if step.reason and old_label == new_label else old_label)
     return _result(prefix, any(step.reason for step in steps), rows, before, after)
 
 
@@ -154,8 +154,8 @@ class RedistArchives:
         return steps
 
     def _may_be_reused(self, row: t.Mapping[str, t.Any], archive: _plan.Archive) -> bool:
-        ours = _plan.is_version(str(row.get("path")), archive.component)
-        return ours and not (_plan.differs(row, archive, self.prefix) or _plan.damage(row))
+        is_own_path = _plan.is_version(str(row.get("path")), archive.component)
+        return is_own_path and not (_plan.differs(row, archive, self.prefix) or _plan.damage(row))
 
     def _reason(self, step: Step) -> str:
         component, receipt = step.archive.component, step.receipt

@@ -42,8 +42,8 @@ def current_path(prefix: str, component: str) -> str:
 def is_version(path: str, component: str) -> bool:
     """Tell whether ``path`` is a valid directory for a version of ``component``, under any prefix."""
     above, name = os.path.split(path)
-    sound = os.path.isabs(path) and os.path.normpath(path) == path and os.path.basename(above) == component
-    return sound and VERSION.fullmatch(name) is not None
+    is_plain = os.path.isabs(path) and os.path.normpath(path) == path and os.path.basename(above) == component
+    return is_plain and VERSION.fullmatch(name) is not None
 
 
 def loader_path(loader_directory: str, component: str) -> str:
@@ -110,10 +110,10 @@ def archives_from(options: t.Sequence[t.Mapping[str, t.Any]], platform: str, var
     for number, entry in enumerate(options):
         where = f"archives[{number}] ({entry.get('component') or 'no component'})"
         values = {"variant": variant, **{key: value for key, value in entry.items() if value is not None}}
-        lacking = [key for key in ("product", "release") if not values.get(key)]
-        if lacking and state == "present":
+        missing_keys = [key for key in ("product", "release") if not values.get(key)]
+        if missing_keys and state == "present":
             raise SparkforgeError(
-                f"{where} has no {lacking[0]}.",
+                f"{where} has no {missing_keys[0]}.",
                 "Set product, component and release for each archive, as in NVIDIA's tree.",
             )
         sha256 = values.pop("sha256", None)
@@ -161,9 +161,9 @@ def resolve(manifest: t.Mapping[str, t.Any], archive: Archive, url: str) -> Reso
         )
     variants = {"": files} if "relative_path" in files else {k: v for k, v in files.items() if isinstance(v, dict)}
     if archive.variant not in variants:
-        asked = f"variant {archive.variant}" if archive.variant else "build without a variant"
+        requested_build = f"variant {archive.variant}" if archive.variant else "build without a variant"
         raise SparkforgeError(
-            f"The manifest {url} has no {asked} of {archive.component} for {archive.platform}; "
+            f"The manifest {url} has no {requested_build} of {archive.component} for {archive.platform}; "
             f"it has {join_names(sorted(filter(None, variants)))}.",
             "Set variant to '' for this archive."
             if "" in variants
@@ -171,8 +171,8 @@ def resolve(manifest: t.Mapping[str, t.Any], archive: Archive, url: str) -> Reso
         )
     file = variants[archive.variant]
     version, path, sha256 = str(entry.get("version")), str(file.get("relative_path")), str(file.get("sha256")).lower()
-    sound = VERSION.fullmatch(version) and _SHA256.fullmatch(sha256) and re.fullmatch(r"[\w.+-]+(/[\w.+-]+)*", path)
-    if not sound or ".." in path.split("/") or not isinstance(entry["version"], str):
+    is_valid = VERSION.fullmatch(version) and _SHA256.fullmatch(sha256) and re.fullmatch(r"[\w.+-]+(/[\w.+-]+)*", path)
+    if not is_valid or ".." in path.split("/") or not isinstance(entry["version"], str):
         raise SparkforgeError(
             f"The manifest {url} gives {archive.component} the version {version!r}, the path {path!r} and "
             f"the sha256 {sha256!r}, which are not valid.",

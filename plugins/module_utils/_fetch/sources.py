@@ -121,21 +121,21 @@ def _archive_tree(
             f"The archive {label} has no sha256.",
             "Set source.sha256 (64 hexadecimal digits) from a source that you trust.",
         )
-    kept = os.path.join(store, sha256)
+    stored_path = os.path.join(store, sha256)
     with receipts.lock(store, sha256, wait=LOCK_SECONDS):
-        if os.path.isfile(kept) and digests.of_file(kept) != sha256:
-            say(f"{kept} is damaged; fetching {label} again")
-            disk.remove(kept)
-        if not os.path.isfile(kept):
+        if os.path.isfile(stored_path) and digests.of_file(stored_path) != sha256:
+            say(f"{stored_path} is damaged; fetching {label} again")
+            disk.remove(stored_path)
+        if not os.path.isfile(stored_path):
             say(f"fetching {label}")
             # Allow as many attempts as fit into that time, with the pauses of http.fetch (1, 2, 4, 8, 8 … s).
             retries = 3 + math.ceil(patience.seconds / 8)
             with _proxies(environment):
                 arrived = http.fetch(url, store, sha256=sha256, retries=retries, setting="source.archive")
             os.chmod(arrived, 0o644)
-            os.replace(arrived, kept)
+            os.replace(arrived, stored_path)
             disk.fsync(store)
-    unpack.unpack(kept, directory, label, unpack.SOURCES)
+    unpack.unpack(stored_path, directory, label, unpack.SOURCES)
     return {"sha256": sha256}
 
 
@@ -171,15 +171,15 @@ def resolve(
         return version.lower()
     if not version or version.startswith("-") or re.search(r"[\s\x00-\x1f\x7f~^:?*\[\\]|\.\.", version):
         raise SparkforgeError(f"{version!r} is not a version of {redact(repo)}.", "Use a tag, a branch or a commit.")
-    asked = make_revision(repo, version, rewrite or {})
+    target = make_revision(repo, version, rewrite or {})
     commands = Commands(environment)
     exact = version == "HEAD" or version.startswith("refs/")
-    arguments = [asked.remote.url, version, f"{version}^{{}}"] if exact else ["--tags", "--heads", asked.remote.url]
+    arguments = [target.remote.url, version, f"{version}^{{}}"] if exact else ["--tags", "--heads", target.remote.url]
     retry = Retry(patience or Patience(RESOLVE_SECONDS), lambda _line: None)
     try:
-        listing = retry(asked, lambda: commands.remote(asked.remote, ["ls-remote", *arguments]))
+        listing = retry(target, lambda: commands.remote(target.remote, ["ls-remote", *arguments]))
     except GitError as error:
-        raise user_error(asked, error) from error
+        raise user_error(target, error) from error
     refs: dict[str, str] = {}
     for line in listing.decode("utf-8", "surrogateescape").splitlines():
         commit, _tab, ref = line.partition("\t")
@@ -189,7 +189,7 @@ def resolve(
         commit = refs.get(f"{ref}^{{}}", refs.get(ref, ""))
         if COMMIT.fullmatch(commit):
             return commit
-    raise _no_such_version(asked, version, refs)
+    raise _no_such_version(target, version, refs)
 
 
 def build_backend(pyproject: str) -> str | None:
@@ -213,14 +213,14 @@ def check_tree(tree: str, subdirectory: str, kind: str, label: str, submodules: 
     needs = ("CMakeLists.txt",) if kind == "cmake" else ("pyproject.toml", "setup.py")
     project = os.path.join(tree, subdirectory)
     if not any(os.path.isfile(os.path.join(project, name)) for name in needs):
-        there = sorted(os.listdir(project)) if os.path.isdir(project) else []
-        within = [name for name in there if any(os.path.isfile(os.path.join(project, name, need)) for need in needs)]
+        names = sorted(os.listdir(project)) if os.path.isdir(project) else []
+        within = [name for name in names if any(os.path.isfile(os.path.join(project, name, need)) for need in needs)]
         below = ", ".join(os.path.join(subdirectory, name) for name in within[:5])
-        has = f"it has {', '.join(there[:5])}{', …' if len(there) > 5 else ''}" if there else "it is empty or missing"
+        state = f"it has {', '.join(names[:5])}{', …' if len(names) > 5 else ''}" if names else "it is empty or missing"
         raise SparkforgeError(
             f"{label} does not contain this unit's source: its "
             f"{f'folder {subdirectory}' if subdirectory else 'top folder'} has "
-            f"no {' and no '.join(needs)}; {has}.",
+            f"no {' and no '.join(needs)}; {state}.",
             f"Set the unit's subdirectory: {below} would work."
             if below
             else "Correct the source, or its subdirectory.",

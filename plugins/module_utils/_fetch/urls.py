@@ -121,10 +121,10 @@ def without_credentials(url: str) -> str:
 def read_remote(url: str, label: str) -> Remote:
     scheme = _SCHEME.match(url)
     # A git remote helper such as ext:: runs any command in the URL.
-    sound = not re.search(r"[\x00-\x1f\x7f]", url) and not url.startswith("-") and not re.match(r"[^/:]*::", url)
-    if sound and url.startswith("/"):
+    is_valid = not re.search(r"[\x00-\x1f\x7f]", url) and not url.startswith("-") and not re.match(r"[^/:]*::", url)
+    if is_valid and url.startswith("/"):
         return Remote(url, "file")
-    if sound and scheme:
+    if is_valid and scheme:
         protocol = scheme[1].lower()
         if protocol == "file":
             return Remote(url, "file")
@@ -147,7 +147,7 @@ def read_remote(url: str, label: str) -> Remote:
                     header = f"Authorization: Basic {token}"
                 # A transfer that begins with TLS stays on TLS, including redirections.
                 return Remote(without_credentials(url), "https" if protocol == "https" else "http:https", header)
-    elif sound and _SCP.fullmatch(url):
+    elif is_valid and _SCP.fullmatch(url):
         return Remote(url, "ssh")
     raise SparkforgeError(
         f"{label} has the URL {redact(url)!r}, which git may not use here.",

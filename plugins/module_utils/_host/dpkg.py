@@ -44,7 +44,7 @@ def parse_status(text: str, architecture: str | None = None) -> Packages:
         architecture = next((row.get("Architecture") for row in rows if row.get("Package") == "dpkg"), None)
     versions: dict[str, str] = {}
     broken: list[dict[str, str]] = []
-    held: list[str] = []
+    held_packages: list[str] = []
     for row in rows:
         fields = row.get("Status", "").split()
         if len(fields) != 3:
@@ -57,8 +57,8 @@ def parse_status(text: str, architecture: str | None = None) -> Packages:
         if state in BROKEN or flag == "reinstreq":
             broken.append({"name": name, "state": state if flag == "ok" else f"{state}, {flag}"})
         if want == "hold":
-            held.append(name)
-    return Packages(versions, broken, sorted(held), architecture)
+            held_packages.append(name)
+    return Packages(versions, broken, sorted(held_packages), architecture)
 
 
 def packages(host: Host) -> Packages:

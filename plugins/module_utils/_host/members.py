@@ -51,12 +51,12 @@ def missing(group: str, users: t.Sequence[str], login: str | None, made: bool) -
             absent.append(name)
     if entry is None or made or group == NAME or entry.gr_gid >= FIRST or not absent:
         return absent
-    asked = [name for name in absent if name in users]
-    if asked:
+    requested_users = [name for name in absent if name in users]
+    if requested_users:
         raise SparkforgeError(
             f"The group {group} (id {entry.gr_gid}) is a system group that this collection did not create, so "
-            f"{', '.join(asked)} is not added: its members may have other privileges.",
+            f"{', '.join(requested_users)} is not added: its members may have other privileges.",
             f"Set python_env_group to another group, such as {NAME}, or add them yourself:"
-            f" gpasswd -a {asked[0]} {group}",
+            f" gpasswd -a {requested_users[0]} {group}",
         )
     return []

@@ -127,20 +127,20 @@ class Redaction:
                 return self.keys(key, value) if rule == "keys" else None
             rows = ((self.value(rule[0], key, name), name, inner) for name, inner in value.items())
             # A package with an unknown name is the owner's own, and no test can need it.
-            kept = [(made, inner) for made, name, inner in rows if made == name or rule[0] == "path"]
-            return {made: self.value(rule[1], key, inner) for made, inner in kept}
+            kept_rows = [(made, inner) for made, name, inner in rows if made == name or rule[0] == "path"]
+            return {made: self.value(rule[1], key, inner) for made, inner in kept_rows}
         if isinstance(rule, frozenset):
             return next(iter(rule))
         if rule is bool or isinstance(rule, (int, float)):
-            fits = isinstance(value, bool) if rule is bool else type(value) in (int, float) and abs(value) <= rule
-            return value if fits else None
+            is_allowed = isinstance(value, bool) if rule is bool else type(value) in (int, float) and abs(value) <= rule
+            return value if is_allowed else None
         if not isinstance(value, str) or rule == "keys" or isinstance(rule, tuple):
             return None
         if _REDACTED.fullmatch(value):
             return value
         if isinstance(rule, re.Pattern):
-            fits = rule.fullmatch(value) and value.isascii() and not _looks_like_one_host(value)
-            return value if fits else self.placeholder(value)
+            is_allowed = rule.fullmatch(value) and value.isascii() and not _looks_like_one_host(value)
+            return value if is_allowed else self.placeholder(value)
         return getattr(self, rule)(value)
 
     def placeholder(self, text: str) -> str:
@@ -158,8 +158,8 @@ class Redaction:
         parts = []
         for part in text.split("/"):
             stem, dot, ending = part.rpartition(".")
-            kept = part if _REDACTED.fullmatch(stem if ending in ENDINGS else part) else self.name(part)
-            parts.append(f"{self.placeholder(stem)}{dot}{ending}" if kept != part and ending in ENDINGS else kept)
+            clean = part if _REDACTED.fullmatch(stem if ending in ENDINGS else part) else self.name(part)
+            parts.append(f"{self.placeholder(stem)}{dot}{ending}" if clean != part and ending in ENDINGS else clean)
         return "/".join(parts)
 
     def uri(self, text: str) -> str:

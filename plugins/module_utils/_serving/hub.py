@@ -201,16 +201,16 @@ class Model:
             command = ["systemd-run", "--quiet", "--wait", "--pipe", "--collect", *unit, "--", *command]
         elif self.account.is_root and entry:
             command = unprivileged.without_privileges(command, entry.pw_uid, {entry.pw_gid})
-        done = subprocess.run(
+        result = subprocess.run(
             command, input=f"umask 022\n{exports}{{\n{script}\n}} < /dev/null\n", cwd="/", text=True, errors="replace",
             env={"PATH": os.environ["PATH"]}, capture_output=True, check=False,
         )  # fmt: skip
-        if done.returncode == 0 and done.stdout:
-            return done.stdout
-        cause, remedy = next(texts for pattern, *texts in _FAILURES if re.search(pattern, done.stderr, re.MULTILINE))
+        if result.returncode == 0 and result.stdout:
+            return result.stdout
+        cause, remedy = next(texts for pattern, *texts in _FAILURES if re.search(pattern, result.stderr, re.MULTILINE))
         values = {
             "name": self.name, "hub": self.hub,
-            "last": re.sub(r"\w+://\S+", "…", done.stderr.strip().rpartition("\n")[2][:200]) or "it printed nothing",
+            "last": re.sub(r"\w+://\S+", "…", result.stderr.strip().rpartition("\n")[2][:200]) or "it printed nothing",
             "given": "the token that was given is not of an account that did" if self.token else "no token was given",
             "token": f"make a token that may read it ({self.hub}/settings/tokens), and give it with --token-file",
         }  # fmt: skip
@@ -241,8 +241,8 @@ class Model:
             if any(f"{path}/" in (disk.text(unit) or "") for path in paths):
                 cause = f"{self.name or 'A model'} is served by {os.path.basename(unit)}."
                 raise SparkforgeError(cause, "Serve another model first, or remove the server (serving_state: absent).")
-        gone = [*paths, *records]
-        if gone and not self.check_mode:
+        removed = [*paths, *records]
+        if removed and not self.check_mode:
             for path in paths:
                 detached.systemd("systemctl", "stop", _unit(path))
                 disk.remove(path)
@@ -251,7 +251,7 @@ class Model:
             disk.remove_empty(self.directory)
             if _ACCOUNT in records:
                 self.account.remove(self.account.name)
-        return {"changed": bool(gone), "diff": {"before": "".join(f"{line}\n" for line in gone), "after": ""}}
+        return {"changed": bool(removed), "diff": {"before": "".join(f"{line}\n" for line in removed), "after": ""}}
 
 
 def _unit(cache: str) -> str:

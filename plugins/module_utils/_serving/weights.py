@@ -146,9 +146,9 @@ def _entries(bound: str, model: str) -> t.Iterator[tuple[str, os.stat_result]]:
                 if count > MOST_ENTRIES or depth >= DEEPEST:
                     cause = f"{model} has more than {MOST_ENTRIES} files or {DEEPEST} levels of directories."
                     raise SparkforgeError(cause, "Set serving_model to the directory of one model.")
-                seen = entry.stat(follow_symlinks=False)
-                yield entry.path, seen
-                if stat.S_ISDIR(seen.st_mode):
+                entry_status = entry.stat(follow_symlinks=False)
+                yield entry.path, entry_status
+                if stat.S_ISDIR(entry_status.st_mode):
                     waiting.append((entry.path, depth + 1))
 
 

@@ -48,13 +48,13 @@ class Attempt:
     def checkpoint(self) -> None:
         """Sync the file system and record the time just before: files older than that survive a power loss."""
         moment = time.time()
-        done = subprocess.run(
+        completed = subprocess.run(
             ["sync", "--file-system", self.paths.build_directory],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
         )
-        if done.returncode != 0:
+        if completed.returncode != 0:
             os.sync()
         self.checkpointed = time.monotonic()
         self.state.update(checkpoint=moment)

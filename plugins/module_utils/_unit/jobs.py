@@ -81,12 +81,12 @@ def size(
     :param gpu: the result of :func:`gpu_memory_processes`.
     :raises SparkforgeError: if not even one job fits, or if GPU processes leave too little memory for the build.
     """
-    kept = reserve_mib or reserve(total_mib)
+    reserved_mib = reserve_mib or reserve(total_mib)
     desired = requested or max(1, cores)
-    fitting = (available_mib - kept) // memory_per_job_mib
+    fitting = (available_mib - reserved_mib) // memory_per_job_mib
     if gpu:
-        _check_gpu(gpu, desired, available_mib - kept, total_mib - kept, memory_per_job_mib)
-    memory = f"{_gib(available_mib)} are available, minus a reserve of {_gib(kept)}"
+        _check_gpu(gpu, desired, available_mib - reserved_mib, total_mib - reserved_mib, memory_per_job_mib)
+    memory = f"{_gib(available_mib)} are available, minus a reserve of {_gib(reserved_mib)}"
     if fitting < 1:
         raise SparkforgeError(
             f"Not even one job of {_gib(memory_per_job_mib)} fits into this host's memory: {memory}.",
@@ -94,8 +94,8 @@ def size(
             available_mib=available_mib,
         )
     count = min(desired, fitting)
-    asked = f"of {requested} requested" if requested else f"for {phrases.plural(cores, 'core')}"
-    jobs = f"{phrases.plural(count, 'job')} {asked}"
+    reason = f"of {requested} requested" if requested else f"for {phrases.plural(cores, 'core')}"
+    jobs = f"{phrases.plural(count, 'job')} {reason}"
     if fitting < desired:
         return Jobs(count, f"{jobs}: {memory}, at {_gib(memory_per_job_mib)} per job.")
     return Jobs(count, f"{jobs}: the memory would allow {fitting}.")
@@ -132,8 +132,8 @@ def _check_gpu(gpu: t.Sequence[GpuProcess], desired: int, free_mib: int, most_mi
     :param free_mib: the memory left for jobs.
     :param most_mib: the memory for jobs on an idle host; used if the driver does not report a process's memory.
     """
-    held = [process["used_mib"] for process in gpu]
-    without = most_mib if None in held else min(most_mib, free_mib + sum(mib or 0 for mib in held))
+    held_mib = [process["used_mib"] for process in gpu]
+    without = most_mib if None in held_mib else min(most_mib, free_mib + sum(mib or 0 for mib in held_mib))
     possible = min(desired, max(1, without // per_job_mib))
     fitting = max(0, free_mib // per_job_mib)
     if fitting >= max(1, math.ceil(possible * ENOUGH_SHARE)):

@@ -290,7 +290,7 @@ class Unit:
             "build_tag": "",
             "toolchain": dict(tools),
             # Use the requested version, not the installed one: a newer library with the same SONAME needs no rebuild.
-            **({"libraries": asked} if (asked := self._libraries("version")) else {}),
+            **({"libraries": requested_versions} if (requested_versions := self._libraries("version")) else {}),
             "platform": platform,
             "depends": dict(depends),
         }

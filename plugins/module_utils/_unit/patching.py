@@ -45,15 +45,15 @@ def apply(
     :raises SparkforgeError: for the first patch or edit that does not apply.
     """
     tree = os.path.realpath(tree)
-    done: list[dict[str, t.Any]] = []
+    applied: list[dict[str, t.Any]] = []
     try:
         for patch in patches:
             for file in _apply_patch(tree, patch["name"], patch["content"], say):
-                done.append({"patch": patch["name"], "file": file})
+                applied.append({"patch": patch["name"], "file": file})
         contents: dict[str, bytes] = {}
         for edit in [_Edit.of(edit) for edit in edits]:
-            done.append(edit.apply(tree, contents))
-            say(f"edit {edit.name}: {done[-1]['file']} ({done[-1]['matches']} replaced)")
+            applied.append(edit.apply(tree, contents))
+            say(f"edit {edit.name}: {applied[-1]['file']} ({applied[-1]['matches']} replaced)")
         for path, content in contents.items():
             file = os.path.join(tree, path)
             disk.write_file(file, content, stat.S_IMODE(os.stat(file).st_mode))
@@ -62,7 +62,7 @@ def apply(
             f"The sources in {tree} cannot be changed: {error.strerror or error}.",
             "Make sure that the build user can write there and that the file system has free space; run again.",
         ) from error
-    return done
+    return applied
 
 
 def contents_digest(

@@ -83,7 +83,7 @@ def receipts_of(root: str, name: str | None = None) -> tuple[list[Receipt], list
 def observe_all(root: str, name: str | None = None) -> dict[str, t.Any]:
     """Return the receipts, the running builds and the unfinished builds."""
     receipts, changed = receipts_of(root, name)
-    done = {(receipt["name"], receipt["fingerprint"]) for receipt in receipts}
+    finished_builds = {(receipt["name"], receipt["fingerprint"]) for receipt in receipts}
     running, unfinished = [], []
     pattern = os.path.join(glob.escape(root), "builds", glob.escape(name) if name else "*", "*")
     for directory in sorted(glob.glob(pattern)):
@@ -94,7 +94,7 @@ def observe_all(root: str, name: str | None = None) -> dict[str, t.Any]:
         known = {"name": unit, "fingerprint": fingerprint, "state": state}
         if state_file.is_running(directory):
             running.append(known)
-        elif (unit, fingerprint) not in done:
+        elif (unit, fingerprint) not in finished_builds:
             unfinished.append({**known, "error": state.get("error")})
     return {"receipts": receipts, "running": running, "unfinished": unfinished, "changed_receipts": changed}
 

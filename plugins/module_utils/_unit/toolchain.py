@@ -221,7 +221,7 @@ def _ask_python(program: str, path: str) -> Tool:
 def _output(name: str, argv: list[str], path: str) -> str:
     shown = " ".join(argv[:2]) if argv[1] == "--version" else argv[0]
     try:
-        done = subprocess.run(
+        run = subprocess.run(
             argv,
             env={"PATH": path, "LC_ALL": "C", "HOME": "/nonexistent"},
             stdin=subprocess.DEVNULL,
@@ -234,10 +234,10 @@ def _output(name: str, argv: list[str], path: str) -> str:
         raise _useless(name, shown, f"did not exit within {ANSWER_LIMIT:g} s", "") from error
     except OSError as error:
         raise _useless(name, shown, "cannot be started", error.strerror or str(error)) from error
-    output = done.stdout.decode("utf-8", "replace")
-    if done.returncode != 0:
-        ending = f"was killed by signal {-done.returncode}" if done.returncode < 0 else f"failed ({done.returncode})"
-        raise _useless(name, shown, ending, done.stderr.decode("utf-8", "replace") or output)
+    output = run.stdout.decode("utf-8", "replace")
+    if run.returncode != 0:
+        ending = f"was killed by signal {-run.returncode}" if run.returncode < 0 else f"failed ({run.returncode})"
+        raise _useless(name, shown, ending, run.stderr.decode("utf-8", "replace") or output)
     return output
 
 

@@ -171,11 +171,11 @@ def _check_architectures(requested: list[str], embedded: t.Mapping[str, fatbin.E
     if requested and not embedded:
         return [f"no file of {where} has GPU code, which was requested for {', '.join(requested)}"]
     problems = []
-    held = ", nor in ".join(f"{os.path.basename(name)}: it holds {code}" for name, code in sorted(embedded.items()))
+    contents = ", nor in ".join(f"{os.path.basename(name)}: it holds {code}" for name, code in sorted(embedded.items()))
     for item in requested:
         architecture = item.replace("+PTX", "")
         if not any(architecture in code.cubins for code in embedded.values()):
-            problems.append(f"no code for {architecture} in {held}")
+            problems.append(f"no code for {architecture} in {contents}")
         elif architecture[-1] not in "af":
             problems += [
                 f"no code that runs on {architecture} in {os.path.basename(name)}: it holds {code}"
@@ -222,16 +222,16 @@ def _check_caches(requested: t.Mapping[str, t.Any], paths: list[str]) -> list[st
     caches = [read_cache(path) for path in paths]
     problems = []
     for variable, value in requested.items():
-        asked = _text(value)
+        requested_value = _text(value)
         cache = next((cache for cache in caches if variable in cache), None)
         if cache is not None:
-            problem = _problem(variable, asked, cache)
+            problem = _problem(variable, requested_value, cache)
         elif caches:
             problem = "CMake has no such variable"
         else:
             problem = "there is no CMakeCache.txt that shows what CMake chose"
         if problem:
-            problems.append(f"{variable} was requested ({asked}), {problem}")
+            problems.append(f"{variable} was requested ({requested_value}), {problem}")
     return problems
 
 

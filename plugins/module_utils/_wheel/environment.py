@@ -131,6 +131,6 @@ def upgrade(data: dict[str, t.Any]) -> Receipt:
     """Return a receipt, converted to this version's schema if it is older."""
     if data.get("schema") == 1:
         # Schema 1 called the environment's id lock_id, like the id of the stack's lock.
-        kept = {key: value for key, value in data.items() if key != "lock_id"}
-        data = {**kept, "schema": SCHEMA, "environment_id": data.get("lock_id")}
+        upgraded = {key: value for key, value in data.items() if key != "lock_id"}
+        data = {**upgraded, "schema": SCHEMA, "environment_id": data.get("lock_id")}
     return t.cast("Receipt", data)

@@ -100,9 +100,9 @@ def distributions(path: t.Sequence[str] | None = None, files: FileSystem | None 
 def _distribution(directory: str, entry: str, files: FileSystem) -> Distribution:
     info = os.path.join(directory, entry)
     # An unreadable distribution gets an empty version, which no pin allows.
-    about = metadata.read(files.read_bytes(os.path.join(info, "METADATA"), metadata.LIMIT) or b"")
-    name = about.name or entry[: -len(".dist-info")].partition("-")[0]
-    return Distribution(normalised(name), about.version, directory, info, about.requires)
+    fields = metadata.read(files.read_bytes(os.path.join(info, "METADATA"), metadata.LIMIT) or b"")
+    name = fields.name or entry[: -len(".dist-info")].partition("-")[0]
+    return Distribution(normalised(name), fields.version, directory, info, fields.requires)
 
 
 def pins(receipt: t.Mapping[str, t.Any] | None) -> dict[str, set[str]]:
@@ -281,7 +281,7 @@ def differing(wheel: str, distribution: Distribution) -> list[str] | None:
     # Only the proof needs this, for locally built wheels, and every start compiles its imports.
     from .._core import zip_archive
 
-    ours = {row.path: (row.digest, row.size) for row in record(distribution) or []}
+    installed_rows = {row.path: (row.digest, row.size) for row in record(distribution) or []}
     try:
         with zip_archive.open_zip(wheel) as archive:
             names = [name for name in archive.namelist() if re.fullmatch(r"[^/]+\.dist-info/RECORD", name)]
@@ -297,5 +297,5 @@ def differing(wheel: str, distribution: Distribution) -> list[str] | None:
     return sorted(
         row.path
         for row in theirs
-        if not re.match(r"[^/]+\.data/", row.path) and ours.get(row.path) != (row.digest, row.size)
+        if not re.match(r"[^/]+\.data/", row.path) and installed_rows.get(row.path) != (row.digest, row.size)
     )

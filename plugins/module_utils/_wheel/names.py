@@ -59,10 +59,10 @@ def check_wheel_fits(wheel: WheelName, python: tuple[int, int], machine: str, gl
     :param glibc: the host's glibc version; without it only pip checks that.
     :raises SparkforgeError: if a tag does not fit; the error names it.
     """
-    ours = f"cp{python[0]}{python[1]}"
+    interpreter_tag = f"cp{python[0]}{python[1]}"
 
     def fits_python(tag: str) -> bool:
-        if tag in (f"py{python[0]}", ours):
+        if tag in (f"py{python[0]}", interpreter_tag):
             return True
         match = re.fullmatch(r"(cp|py)(\d)(\d+)", tag)
         if match is None or int(match.group(2)) != python[0] or int(match.group(3)) > python[1]:
@@ -76,9 +76,9 @@ def check_wheel_fits(wheel: WheelName, python: tuple[int, int], machine: str, gl
     ):
         reason = f"it is for {'.'.join(wheel.platforms)}, but this host is linux_{machine}"
     elif not any(fits_python(tag) for tag in wheel.pythons) or not any(
-        abi in ("none", "abi3", ours) for abi in wheel.abis
+        abi in ("none", "abi3", interpreter_tag) for abi in wheel.abis
     ):
-        reason = f"it is for {'.'.join(wheel.pythons)}-{'.'.join(wheel.abis)}, but the interpreter is {ours}"
+        reason = f"it is for {'.'.join(wheel.pythons)}-{'.'.join(wheel.abis)}, but the interpreter is {interpreter_tag}"
     newer = [re.match(r"manylinux_2_(\d{1,4})_", system) for system in wheel.platforms]
     if glibc and not reason and all(tag and int(tag[1]) > int(glibc.split(".")[1]) for tag in newer):
         reason = f"it is for {'.'.join(wheel.platforms)}, but this host has glibc {glibc}"

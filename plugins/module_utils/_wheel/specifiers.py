@@ -58,17 +58,17 @@ def _satisfies(version: str, operator: str, bound: str) -> bool:
     if bound.endswith(".*"):
         same = (version + ".").startswith(bound[:-1])
         return same if operator == "==" else not same
-    ours, theirs = _key(version), _key(bound)
-    if ours is None or theirs is None:
+    version_key, bound_key = _key(version), _key(bound)
+    if version_key is None or bound_key is None:
         return True
     if operator == "~=":
         prefix = public(bound).rpartition(".")[0]
-        return ours >= theirs and (version + ".").startswith(prefix + ".")
+        return version_key >= bound_key and (version + ".").startswith(prefix + ".")
     return {
-        "==": ours == theirs,
-        "!=": ours != theirs,
-        "<=": ours <= theirs,
-        ">=": ours >= theirs,
-        "<": ours < theirs,
-        ">": ours > theirs,
+        "==": version_key == bound_key,
+        "!=": version_key != bound_key,
+        "<=": version_key <= bound_key,
+        ">=": version_key >= bound_key,
+        "<": version_key < bound_key,
+        ">": version_key > bound_key,
     }[operator]

@@ -59,13 +59,13 @@ def keys_of(manifest: wheel.Manifest) -> frozenset[Key]:
 
 def latest_manifests(published: t.Sequence[wheel.Manifest], keep: int) -> list[wheel.Manifest]:
     """Return the first ``keep`` manifests for each stack name."""
-    seen: dict[str, int] = {}
-    kept = []
+    counts: dict[str, int] = {}
+    latest = []
     for manifest in published:
-        seen[manifest["stack"]] = seen.get(manifest["stack"], 0) + 1
-        if seen[manifest["stack"]] <= keep:
-            kept.append(manifest)
-    return kept
+        counts[manifest["stack"]] = counts.get(manifest["stack"], 0) + 1
+        if counts[manifest["stack"]] <= keep:
+            latest.append(manifest)
+    return latest
 
 
 def plan(
@@ -84,11 +84,11 @@ def plan(
     :param used: builds in use by environments, each with a description of the use.
     :param needed: the dependencies of unfinished builds.
     """
-    kept = latest_manifests(published, keep)
+    kept_manifests = latest_manifests(published, keep)
     known = {build.key: build for build in builds}
     stays: dict[Key, str] = dict.fromkeys(needed, "an unfinished build depends on it")
     stays.update(used)
-    current = frozenset().union(*(keys_of(manifest) for manifest in kept))
+    current = frozenset().union(*(keys_of(manifest) for manifest in kept_manifests))
     waiting = [*current, *stays]
     while waiting:
         key = waiting.pop()
@@ -96,18 +96,18 @@ def plan(
             if other not in stays and other not in current:
                 stays[other] = f"{key[0]} {key[1]} depends on it"
                 waiting.append(other)
-    dropped = frozenset().union(*(keys_of(manifest) for manifest in published if manifest not in kept))
+    dropped = frozenset().union(*(keys_of(manifest) for manifest in published if manifest not in kept_manifests))
 
     def is_superseded(build: Build) -> bool:
         newer = [
             manifest
-            for manifest in kept
+            for manifest in kept_manifests
             if manifest["written"] >= build.finished and build.name in {name for name, _mark in keys_of(manifest)}
         ]
         return len(newer) >= keep
 
-    spare = [build for build in builds if build.key not in current]
-    old = [build for build in spare if build.key in dropped or is_superseded(build)]
+    candidates = [build for build in builds if build.key not in current]
+    old = [build for build in candidates if build.key in dropped or is_superseded(build)]
     return Rule(
         [build for build in old if build.key not in stays],
         {build.key: stays[build.key] for build in old if build.key in stays},

@@ -75,8 +75,8 @@ def manifest(
                     f"{wheel.version!r:.80}. Nothing was published.",
                     "Find out who wrote it; then remove that receipt and run playbooks/build.yml, which builds anew.",
                 )
-        placed = [dataclasses.replace(wheel, place=f"{name}/{mark}") for wheel in unit["wheels"]]
-        wheels = [wheel.as_row() for wheel in sorted(placed, key=lambda wheel: wheel.file)]
+        placed_wheels = [dataclasses.replace(wheel, place=f"{name}/{mark}") for wheel in unit["wheels"]]
+        wheels = [wheel.as_row() for wheel in sorted(placed_wheels, key=lambda wheel: wheel.file)]
         rows.append({"name": name, "fingerprint": mark, "wheels": wheels})
     made: Manifest = {
         "format": FORMAT,

@@ -67,11 +67,11 @@ class Signer:
 
 
 def _run(command: t.Sequence[str], text: str = "") -> str:
-    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        lines = (done.stderr or done.stdout).strip().splitlines() or [f"exit status {done.returncode}"]
+    completed = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    if completed.returncode != 0:
+        lines = (completed.stderr or completed.stdout).strip().splitlines() or [f"exit status {completed.returncode}"]
         raise SparkforgeError(
             f"ssh-keygen cannot sign the manifest: {lines[-1].rstrip('.')}.",
             "Remove the directory keys below sparkforge_root and run again. Then pin the new key.",
         )
-    return done.stdout
+    return completed.stdout

@@ -113,10 +113,10 @@ class Store:
 
         used = keep.builds_in_use(self.root, builds)
         rule = keep.plan(list(builds.values()), published, self.options["keep"], used, unfinished)
-        gone = {build.key for build in rule.goes}
-        kept = keep.latest_manifests(published, self.options["keep"])
+        removed = {build.key for build in rule.goes}
+        newest = keep.latest_manifests(published, self.options["keep"])
         # An older manifest is kept as long as an environment needs all of its builds.
-        published = [item for item in published if item in kept or keep.keys_of(item) <= (set(builds) - gone)]
+        published = [item for item in published if item in newest or keep.keys_of(item) <= (set(builds) - removed)]
         pages = publication.index(wheel for item in published for wheel in of_units(item["units"]))
         desired = {os.path.join(files.SIMPLE, name): text.encode("ascii") for name, text in pages.items()}
         for item in reversed(published):
@@ -251,9 +251,9 @@ class Store:
         rule: keep.Rule,
     ) -> list[dict[str, str]]:
         name = publication.file_of(manifest["stack"], manifest["lock_id"])
-        gone = {build.key for build in rule.goes}
+        removed = {build.key for build in rule.goes}
         texts = [digests.text_of(version) if version else "" for version in (old, manifest)]
-        lists = ["".join(f"{unit} {mark}\n" for unit, mark in sorted(keys)) for keys in (builds, set(builds) - gone)]
+        lists = ["".join(f"{unit} {mark}\n" for unit, mark in sorted(keys)) for keys in (builds, set(builds) - removed)]
         return [phrases.diff(name, *texts), phrases.diff(self.directory, *lists)]
 
     # --- absent ------------------------------------------------------------------------------------------------

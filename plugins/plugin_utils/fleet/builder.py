@@ -39,12 +39,12 @@ def elect(
             "Run sparkforge.dgx_spark.spark_info on every host of the play first.",
         )
     inventory = list(groups.get("all") or play_hosts)
-    playing = set(play_hosts if reached is None else reached)
+    reachable_hosts = set(play_hosts if reached is None else reached)
     named = list(groups.get("builders") or [])
-    _check_builders(named, [item for item in inventory if item in playing], platforms)
-    name, why = _choose(platform, named, inventory, playing, platforms)
+    _check_builders(named, [item for item in inventory if item in reachable_hosts], platforms)
+    name, why = _choose(platform, named, inventory, reachable_hosts, platforms)
     # An unreachable host in the play cannot be queried; its platform may be known from an earlier run.
-    before = [item for item in _preceding(name, named, inventory) if item not in playing]
+    before = [item for item in _preceding(name, named, inventory) if item not in reachable_hosts]
     before = [item for item in before if platforms.get(item) in (None, platform)]
     outside = [item for item in before if item not in play_hosts][:ASKED]
     if found and before and found["host"] != name:

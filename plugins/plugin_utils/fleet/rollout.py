@@ -98,10 +98,10 @@ def stop(
     for host in hosts:
         variables = hostvars[host]
         if variables.get("sparkforge_wave"):
-            done = host in running and not variables.get("sparkforge_outcome")
-            waves.setdefault(int(variables["sparkforge_wave"]), []).append((host, done))
+            is_done = host in running and not variables.get("sparkforge_outcome")
+            waves.setdefault(int(variables["sparkforge_wave"]), []).append((host, is_done))
     for number, members in sorted(waves.items()):
-        failed = [host for host, done in members if not done]
+        failed = [host for host, is_done in members if not is_done]
         if 100 * len(failed) > allowed * len(members):
             noun = "host" if len(members) == 1 else "hosts"
             return (

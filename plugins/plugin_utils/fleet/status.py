@@ -61,8 +61,8 @@ def row(
     :param stops: the reasons why ``site.yml`` would change nothing, each with ``cause`` and ``remedy``.
     """
     plan = look.get("plan") or {}
-    would = {role: [str(item) for item in items] for role, items in changes.items() if items}
-    would.update(_environment_changes(look, plan))
+    pending_changes = {role: [str(item) for item in items] for role, items in changes.items() if items}
+    pending_changes.update(_environment_changes(look, plan))
     reasons = [{"cause": _unwrap(str(stop["cause"])), "remedy": str(stop.get("remedy") or "")} for stop in stops]
     if plan.get("cause"):
         reasons.append({"cause": plan["cause"], "remedy": plan["remedy"]})
@@ -71,7 +71,7 @@ def row(
     is_wanted = look.get("current") == plan.get("environment_id")
     return {
         "host": host,
-        "standing": STOPS if reasons else CHANGES if would else AS_WANTED,
+        "standing": STOPS if reasons else CHANGES if pending_changes else AS_WANTED,
         "problem": "",
         "wanted": {
             "stack": stack.get("name"),
@@ -89,7 +89,7 @@ def row(
         "firmware": dict(look.get("firmware") or {}),
         "changed": list(look.get("changed_since_proof") or []),
         "drift": _drift(look, current),
-        "changes": would,
+        "changes": pending_changes,
         "stops": reasons,
     }
 
@@ -288,9 +288,9 @@ def _group_by_verb(changes: t.Sequence[str]) -> list[str]:
     """Return a role's pending changes in a few lines: install a, b, c and 9 more."""
     groups: dict[str, list[str]] = {}
     for item in changes:
-        verb, _space, thing = item.partition(" ")
+        verb, _space, operand = item.partition(" ")
         if verb in _VERBS:
-            groups.setdefault(verb, []).append(thing)
+            groups.setdefault(verb, []).append(operand)
         else:
             groups[item] = []
     lines = []

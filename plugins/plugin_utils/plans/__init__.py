@@ -58,5 +58,5 @@ def is_written(path: str, content: str, observation: t.Mapping[str, t.Any]) -> b
 
 def packages(names: t.Sequence[str], observation: t.Mapping[str, t.Any]) -> Plan:
     """Return the plan that installs ``names`` if some of them are missing."""
-    lacking = missing(names, observation["apt"]["packages"])
-    return Plan({"packages": list(names)} if lacking else {}, [f"install {name}" for name in lacking])
+    missing_names = missing(names, observation["apt"]["packages"])
+    return Plan({"packages": list(names)} if missing_names else {}, [f"install {name}" for name in missing_names])

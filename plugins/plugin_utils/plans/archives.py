@@ -57,15 +57,15 @@ def select(
         else:
             row = {key: archive[key] for key in KEYS if archive.get(key) is not None}
             selected.append({**row, "variant": row.get("variant", ""), "sha256": pins[platform]})
-    lacking = [row for row in selected if not _is_installed(row, platform, observation, prefix)]
+    missing_archives = [row for row in selected if not _is_installed(row, platform, observation, prefix)]
     return {
         "platform": platform,
         "archives": selected,
         "components": [{"component": archive["component"]} for archive in archives],
         "unpinned": unpinned,
         "without_platform": without,
-        "lacking": lacking,
-        "installed": not lacking,
+        "lacking": missing_archives,
+        "installed": not missing_archives,
     }
 
 

@@ -35,8 +35,8 @@ def of_stack(settings: t.Mapping[str, t.Any], installed: t.Mapping[str, str]) ->
         version = (settings["stack"].get(library) or {}).get("version")
         if settings["stack"]["method"] == "build" and version:
             minor, minimum, first = ".".join(version.split(".")[:2]), f">={version}", row["packages"][0]
-            there = is_satisfied(f"{first}={versions[0]}{minimum}", installed)
-            versions.insert(0, installed[first] if there else f"{minor}.*{row['suffix']}")
+            is_available = is_satisfied(f"{first}={versions[0]}{minimum}", installed)
+            versions.insert(0, installed[first] if is_available else f"{minor}.*{row['suffix']}")
         requests += ["|".join(f"{name}={text}{minimum}" for text in versions) for name in row["packages"]]
     return requests
 

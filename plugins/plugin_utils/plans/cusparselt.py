@@ -98,8 +98,8 @@ def choose(
     # 0.8.1 is packaged as 0.8.1.1-1.
     newer = compare_versions(installed_version, version) > 0 and not installed_version.startswith(f"{version}.")
     # Headers to install alongside a newer package with the stack's SONAME must match that package's version.
-    asked = installed_version if newer and not exact else version
-    packages = [f"{name}={asked}[.-]*" for name in (runtime, f"{library}-dev-cuda-{cuda_major}")]
+    requested_version = installed_version if newer and not exact else version
+    packages = [f"{name}={requested_version}[.-]*" for name in (runtime, f"{library}-dev-cuda-{cuda_major}")]
     in_use = any(name.endswith(f"-{version}") for name in local_repos)
     by_package = [backend for backend in backends if backend != "redist"]
     if by_package and all(is_satisfied(text, installed) for text in packages):
@@ -108,7 +108,7 @@ def choose(
     path = str((observation.get("loader") or {}).get("libraries", {}).get(soname))
     if "redist" in backends and archive["archives"] and path.startswith(f"{settings['sparkforge_root']}/"):
         return "redist", f"the loader already finds the archive's {path}", []
-    lacking = [
+    missing_packages = [
         package.name
         for package in (parse_request(text)[0] for text in packages)
         if not any(map(package.accepts, offers.get(package.name, ())))
@@ -116,12 +116,12 @@ def choose(
     no_sha256 = not settings["cusparselt_local_repo_sha256"]
     no_archive = not archive["archives"]
     obstacles = {
-        "apt": lacking and f"no apt source offers {' and '.join(lacking)} {asked}",
+        "apt": missing_packages and f"no apt source offers {' and '.join(missing_packages)} {requested_version}",
         "local_repo": no_sha256 and "the sha256 of its .deb is not set (cusparselt_local_repo_sha256)",
         "redist": no_archive and f"the stack pins no sha256 of the archive {version} for {archive['platform']}",
     }
     reasons = {
-        "apt": f"an apt source of the host offers {asked}",
+        "apt": f"an apt source of the host offers {requested_version}",
         "local_repo": "the sha256 of the local repository is set",
         "redist": f"the stack pins the archive {version}",
     }

@@ -103,7 +103,7 @@ def _of_topology(hosts: t.Sequence[str], topology: str, port: int) -> list[dict[
 def _parsed(rows: t.Sequence[t.Any], hosts: t.Sequence[str], mtu: int, switch_mtu: int) -> list[Link]:
     faults: dict[str, str] = {}
     links: list[Link] = []
-    taken: dict[tuple[str, int], str] = {}
+    used_ports: dict[tuple[str, int], str] = {}
     for number, row in enumerate(rows, 1):
         where = f"fabric_links[{number - 1}]"
         if not isinstance(row, t.Mapping) or not isinstance(row.get("ends"), list):
@@ -123,11 +123,11 @@ def _parsed(rows: t.Sequence[t.Any], hosts: t.Sequence[str], mtu: int, switch_mt
                 )
                 continue
             end = (host, int(port))
-            if end in taken:
-                faults[f"Port {port} of {host} is used by {taken[end]} and by {name}."] = (
+            if end in used_ports:
+                faults[f"Port {port} of {host} is used by {used_ports[end]} and by {name}."] = (
                     "Correct fabric_links: a port takes one cable."
                 )
-            taken[end] = name
+            used_ports[end] = name
             ends.append(end)
         is_switch = bool(row.get("switch", len(row["ends"]) > 2))
         if not is_switch and len(row["ends"]) != 2:
@@ -236,7 +236,7 @@ def rounds(links: t.Sequence[Link]) -> list[list[dict[str, t.Any]]]:
         chosen = list(zip(names, [*names[1:], names[0]], strict=True)) if len(names) > 2 else [(names[0], names[1])]
         pairs += [(link.name, here, there) for here, there in chosen]
     result: list[list[dict[str, t.Any]]] = []
-    for link_name, here, there in [way for pair in pairs for way in (pair, (pair[0], pair[2], pair[1]))]:
+    for link_name, here, there in [direction for pair in pairs for direction in (pair, (pair[0], pair[2], pair[1]))]:
         for entries in result:
             if not any({here, there} & {entry["server"], entry["client"]} for entry in entries):
                 entries.append({"link": link_name, "server": here, "client": there})

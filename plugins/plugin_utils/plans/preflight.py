@@ -287,8 +287,8 @@ def _disk(case: Case) -> t.Iterator[Problem]:
             by_disk.setdefault(file_system(disk), disk)
             by_system.setdefault(file_system(disk), []).append(need)
     # On a host that was provisioned before, most of the counted data is already on the disk.
-    ours = [path for path in case.part("managed_files") if path.startswith(LOADER_ENTRY)]
-    severity = "warning" if ours else "error"
+    own_entries = [path for path in case.part("managed_files") if path.startswith(LOADER_ENTRY)]
+    severity = "warning" if own_entries else "error"
     for key, needs in by_system.items():
         disk, total = by_disk[key], sum(float(need["gib"]) for need in needs)
         available = disk.get("available_mib")
@@ -331,10 +331,10 @@ def _python(case: Case) -> t.Iterator[Problem]:
     if installable:
         return  # the `build_toolchain` role installs its missing parts (interpreter, headers, venv)
     if not rows:
-        there = ", ".join(row["version"] for row in case.observation.get("python") or []) or "none"
+        installed_versions = ", ".join(row["version"] for row in case.observation.get("python") or []) or "none"
         yield problem(
             "python",
-            f"Stack {case.name} needs Python {version}; the host has {there}, and its apt sources offer"
+            f"Stack {case.name} needs Python {version}; the host has {installed_versions}, and its apt sources offer"
             f" {'.'.join(map(str, own)) or 'none'}.",
             f"Install Python {version} with headers and venv as /usr/local/bin/python{version} or from an apt source, "
             f"or choose a stack for the installed Python.",

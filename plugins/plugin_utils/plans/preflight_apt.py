@@ -34,11 +34,11 @@ def state(case: Case) -> t.Iterator[Problem]:
             + (f" after a wait of {wait} s." if wait else "."),
             "Let it finish, stop unattended-upgrades during the play, or raise preflight_apt_wait.",
         )
-    held = sorted(set(apt.get("held") or []) & set(case.settings.get("packages") or []))
-    if held:
+    held_packages = sorted(set(apt.get("held") or []) & set(case.settings.get("packages") or []))
+    if held_packages:
         yield problem(
             "held packages",
-            f"Packages that stack {case.name} needs are on hold: {', '.join(held)}.",
+            f"Packages that stack {case.name} needs are on hold: {', '.join(held_packages)}.",
             "They keep their version. To change it, run `sudo apt-mark unhold` for them.",
             "warning",
         )

@@ -100,15 +100,15 @@ def replaces_newer(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, 
     if stack.get("named", True) or settings.get("python_env_requirements"):
         return None
     environment = (observation.get("environments") or {}).get(name) or {}
-    has, target = str(environment.get("torch") or ""), str(stack["versions"]["torch"])
-    if not has or not older(target, has):
+    current, target = str(environment.get("torch") or ""), str(stack["versions"]["torch"])
+    if not current or not older(target, current):
         return None
     recorded = environment.get("stack") or {}
     keep = f"stack_name: {recorded['name']}" if recorded.get("name") else "stack_name to a stack of that PyTorch"
     keep += f" and stack_method: {recorded['method']}" if recorded.get("method") and recorded.get("name") else ""
     return {
-        "cause": f"The environment {name} has PyTorch {has}, and the default stack {stack['name']} would replace it by"
-        f" the older {target}.",
+        "cause": f"The environment {name} has PyTorch {current}, and the default stack {stack['name']} would replace it"
+        f" by the older {target}.",
         "remedy": f"To keep the newer one, set {keep} for this host in the inventory. To go back to the older one, name"
         f" it there: stack_name: {stack['name']}.",
     }
@@ -122,12 +122,12 @@ def _unrequested(
     platform: str,
 ) -> dict[str, str] | None:
     """Return the refusal of a manifest that contains units or wheels that were not requested, or None."""
-    asked = {*stack["units"], *(unit["name"] for unit in settings.get("torch_extensions") or ())}
+    names = {*stack["units"], *(unit["name"] for unit in settings.get("torch_extensions") or ())}
     lines = (stack["lock"]["run_requirements"].get(platform) or {}).values()
     locked = {split(line).name for unit_lines in lines for line in unit_lines}
     built: set[str] = set()
     for unit in units:
-        extra = "" if unit["name"] in asked else f"the unit {unit['name']}, which is not in the stack {stack['name']}"
+        extra = "" if unit["name"] in names else f"the unit {unit['name']}, which is not in the stack {stack['name']}"
         for name in (normalised(wheel["name"]) for wheel in unit["wheels"]):
             if not extra and name in locked:
                 extra = f"a wheel of {name} in the unit {unit['name']}, and the lock has another one"
@@ -164,8 +164,8 @@ def _unbuilt(missing: t.Sequence[str], settings: t.Mapping[str, t.Any], system: 
     reasons = [f"create the environment once {listed} is built"]
     if settings["ansible_check_mode"]:
         return Plan(reasons=reasons)
-    tried = (settings.get("sparkforge_found") or {}).get("tried") or ()
-    searched = "; ".join(f"{attempt['place']}: {attempt['said'].removesuffix('.')}" for attempt in tried)
+    attempts = (settings.get("sparkforge_found") or {}).get("tried") or ()
+    searched = "; ".join(f"{attempt['place']}: {attempt['said'].removesuffix('.')}" for attempt in attempts)
     verb = "is" if len(missing) == 1 else "are"
     cause = f"{listed} of the stack {settings['stack']['name']} {verb} not built for {system}"
     cause += f" (searched: {searched})." if searched else "."

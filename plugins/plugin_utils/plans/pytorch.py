@@ -139,13 +139,13 @@ def _check_stack(build: Build) -> None:
 
 def _options(build: Build) -> None:
     """Set the options that are neither libraries nor architectures, so that CMake does not decide them by chance."""
-    arm = build.machine == "aarch64"
+    is_arm = build.machine == "aarch64"
     cuda = "1" if build.cuda else "0"
-    options = {**KNOWN["options"], **KNOWN["options_of_machine"]["aarch64" if arm else "x86_64"]}
+    options = {**KNOWN["options"], **KNOWN["options_of_machine"]["aarch64" if is_arm else "x86_64"]}
     build.environment.update({name: cuda if value == "cuda" else value for name, value in options.items()})
-    if arm and true(build.given.get("USE_FBGEMM") or "0"):
+    if is_arm and true(build.given.get("USE_FBGEMM") or "0"):
         build.notes.append("USE_FBGEMM=1 has no effect: PyTorch turns it off on aarch64, where FBGEMM does not run.")
-    _onednn(build, arm)
+    _onednn(build, is_arm)
 
 
 def _onednn(build: Build, arm: bool) -> None:
@@ -176,7 +176,7 @@ def _onednn(build: Build, arm: bool) -> None:
         for name in ("USE_MKLDNN", "USE_MKLDNN_ACL")
     }
     # CMake turns a switch off if its source is missing, and continues.
-    build.cache.update({name: "ON" for name, on in switches.items() if on})
+    build.cache.update({name: "ON" for name, is_enabled in switches.items() if is_enabled})
     if arm and not switches["USE_MKLDNN"]:
         build.notes.append(
             "oneDNN is off: on aarch64 it needs Arm's Compute Library, as a unit of the stack (compute_library) or in "
@@ -238,13 +238,13 @@ def _architectures(build: Build) -> list[str]:
 
 
 def _fixes(build: Build) -> None:
-    asked = {**dict.fromkeys(FIXES, True), "attention_guard": "auto", **(build.settings.get("fixes") or {})}
+    requested_fixes = {**dict.fromkeys(FIXES, True), "attention_guard": "auto", **(build.settings.get("fixes") or {})}
     known = build.settings.get("known_fixes") or {}
     risky = any(item.startswith("12.1") for item in build.architectures)
     needed = risky and build.release < GUARD_LIFTED and true(build.given.get("USE_MEM_EFF_ATTENTION") or "1")
     for name in FIXES:
         versions = (known.get(name) or {}).get("versions") or []
-        applies = needed if str(asked[name]).lower() == "auto" else true(asked[name])
+        applies = needed if str(requested_fixes[name]).lower() == "auto" else true(requested_fixes[name])
         if not applies or not build.cuda:
             continue
         if build.version in versions:

@@ -23,9 +23,9 @@ def libraries(build: Build) -> None:
     """Set up the requested CUDA libraries."""
     cuda = build.stack["cuda"]
     for name, row in KNOWN["libraries"].items():
-        on = asks_for(build, name)
-        build.environment[f"USE_{name.upper()}"] = "1" if on else "0"
-        if not on:
+        is_requested = asks_for(build, name)
+        build.environment[f"USE_{name.upper()}"] = "1" if is_requested else "0"
+        if not is_requested:
             continue
         package = row["package"].format(**cuda)
         if name == "nccl" and not true(build.given.get("USE_SYSTEM_NCCL") or "1"):
@@ -134,16 +134,16 @@ def _check_version(build: Build, name: t.Literal["cudnn", "nccl", "cusparselt"],
 
     The package names contain the SONAME, so a newer version works as well: it is compiled against and recorded.
     """
-    asked = str((build.stack.get(name) or {}).get("version") or "")
+    stack_version = str((build.stack.get(name) or {}).get("version") or "")
     installed = build.packages.get(package, "")
-    build.against[name] = {key: text for key, text in (("version", asked), ("found", installed)) if text}
-    if not asked or not installed:
+    build.against[name] = {key: text for key, text in (("version", stack_version), ("found", installed)) if text}
+    if not stack_version or not installed:
         return
-    if compare_versions(installed, asked) < 0:
-        build.missing.append(f"{title} {asked} or newer, it has {package} {installed} (role cuda_libraries)")
-    elif numbers(installed)[:2] != numbers(f"{asked}.0")[:2]:
+    if compare_versions(installed, stack_version) < 0:
+        build.missing.append(f"{title} {stack_version} or newer, it has {package} {installed} (role cuda_libraries)")
+    elif numbers(installed)[:2] != numbers(f"{stack_version}.0")[:2]:
         build.notes.append(
-            f"{title} {installed} is newer than the stack's {asked} with the same SONAME: the build uses it."
+            f"{title} {installed} is newer than the stack's {stack_version} with the same SONAME: the build uses it."
         )
 
 

@@ -31,8 +31,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     effects[COMPUTE_LIBRARY] = "PyTorch is built without oneDNN and is slower on the CPU"
     changed = {unit["name"] for unit in settings.get("torch_extensions") or ()}
     changed |= {name for name in effects if settings.get(f"{name}_unit")}
-    kept = {name: effect for name, effect in effects.items() if name in stack["units"] and name not in changed}
-    return Plan({"dispensable": kept})
+    dispensable = {name: effect for name, effect in effects.items() if name in stack["units"] and name not in changed}
+    return Plan({"dispensable": dispensable})
 
 
 def official(stack: Stack, platform: str) -> dict[str, str]:

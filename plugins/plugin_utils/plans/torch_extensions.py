@@ -51,8 +51,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
 def _architectures(settings: t.Mapping[str, t.Any], stack: Stack, observation: t.Mapping[str, t.Any]) -> str:
     devices = (observation.get("gpu") or {}).get("devices") or []
     capabilities = sorted({device["compute_capability"] for device in devices if device.get("compute_capability")})
-    asked = settings["torch_extensions_architectures"] or stack["profile"]["architectures"]
-    return str(asked or ";".join(capabilities))
+    requested = settings["torch_extensions_architectures"] or stack["profile"]["architectures"]
+    return str(requested or ";".join(capabilities))
 
 
 def _of_role(stack: Stack, cuda: bool, architectures: str) -> dict[str, dict[str, t.Any]]:

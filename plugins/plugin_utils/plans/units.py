@@ -167,9 +167,9 @@ def _merged(base: t.Mapping[str, t.Any], other: t.Mapping[str, t.Any]) -> dict[s
 
 def _added(base: t.Sequence[t.Any], other: t.Sequence[t.Any]) -> list[t.Any]:
     """Return both lists without duplicates; of two definitions of a CMake variable, keep the later one."""
-    again = {match[1] for match in map(_definition, other) if match}
-    kept = [item for item in base if not ((match := _definition(item)) and match[1] in again)]
-    return [*kept, *(item for item in other if item not in kept)]
+    redefined = {match[1] for match in map(_definition, other) if match}
+    base_items = [item for item in base if not ((match := _definition(item)) and match[1] in redefined)]
+    return [*base_items, *(item for item in other if item not in base_items)]
 
 
 def _definition(item: t.Any) -> re.Match[str] | None:

@@ -129,17 +129,17 @@ def _address_problems(root: str, listen: t.Any, addresses: t.Sequence[str], port
 
 def _pem(paths: t.Sequence[str]) -> tuple[str, list[Fault]]:
     """Return the certificate and key in one text, which is replaced on a host in one step; '' for plain HTTP."""
-    both = "wheelhouse_tls_certificate and wheelhouse_tls_key"
+    variable_names = "wheelhouse_tls_certificate and wheelhouse_tls_key"
     if bool(paths[0]) != bool(paths[1]):
-        has = "certificate but no key" if paths[0] else "key but no certificate"
-        return "", [(f"The wheelhouse has a {has}.", f"Set both {both}, or neither.")]
+        given_part = "certificate but no key" if paths[0] else "key but no certificate"
+        return "", [(f"The wheelhouse has a {given_part}.", f"Set both {variable_names}, or neither.")]
     texts, faults = [], []
     for path in filter(None, paths):
         try:
             texts.append(Path(path).expanduser().read_text(encoding="utf-8").rstrip())
         except (OSError, UnicodeDecodeError):
             cause = f"{path} is not a file on the controller that can be read as PEM."
-            faults.append((cause, f"Set {both} to the PEM files, or clear both for plain HTTP."))
+            faults.append((cause, f"Set {variable_names} to the PEM files, or clear both for plain HTTP."))
     if any("ENCRYPTED" in text for text in texts):
         cause = f"{paths[1]} has a passphrase."
         faults.append((cause, "Set wheelhouse_tls_key to a key without one: nginx starts unattended."))
@@ -148,8 +148,8 @@ def _pem(paths: t.Sequence[str]) -> tuple[str, list[Fault]]:
 
 def _account(username: str, password: str) -> t.Iterator[Fault]:
     if bool(username) != bool(password):
-        has = "user name but no password" if username else "password but no user name"
-        yield f"The wheelhouse has a {has}.", "Set both wheelhouse_username and wheelhouse_password, or neither."
+        given_part = "user name but no password" if username else "password but no user name"
+        yield f"The wheelhouse has a {given_part}.", "Set both wheelhouse_username and wheelhouse_password, or neither."
     # openssl passwd reads at most 256 bytes.
     if (
         re.search(r"[\x00-\x1f\x7f:]", username)

@@ -343,8 +343,8 @@ def _stale_requirements(name: str, unit: t.Mapping[str, t.Any], lock: Lock) -> l
         for pin in map(split, pins):
             locked, pinned = locked_version(lines[name], pin.name), pin.version
             if locked != pinned:
-                had = f"{pin.written} {locked or '(none)'}"
-                problems.append(f"it builds {name} with {had} on {platform}, the stack says {pinned}")
+                locked_line = f"{pin.written} {locked or '(none)'}"
+                problems.append(f"it builds {name} with {locked_line} on {platform}, the stack says {pinned}")
     return problems
 
 

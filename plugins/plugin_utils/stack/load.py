@@ -122,13 +122,13 @@ class _UniqueKeyLoader(yaml.SafeLoader):
     """YAML's safe subset, refusing duplicate keys: otherwise the second would silently win."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[t.Any, t.Any]:
-        seen = set()
+        known_keys = set()
         for key_node, _value in node.value:
             key = self.construct_object(key_node, deep=True)
-            if isinstance(key, str) and key in seen:
+            if isinstance(key, str) and key in known_keys:
                 raise yaml.constructor.ConstructorError(None, None, f"duplicate key {key!r}", key_node.start_mark)
             if isinstance(key, str):
-                seen.add(key)
+                known_keys.add(key)
         return super().construct_mapping(node, deep=deep)
 
 
@@ -156,9 +156,9 @@ def read_file(path: str, kind: str) -> dict[str, t.Any]:
             "Write a mapping with few levels, and quote strings that look like numbers or dates.",
         ) from error
     if not isinstance(content, dict) or list(content) != [key] or not isinstance(content[key], dict):
-        has = ", ".join(map(str, content)) if isinstance(content, dict) else type(content).__name__
+        description = ", ".join(map(str, content)) if isinstance(content, dict) else type(content).__name__
         raise SparkforgeError(
-            f"{path} must have a single top-level key {key} with a mapping; it has {has or 'nothing'}.",
+            f"{path} must have a single top-level key {key} with a mapping; it has {description or 'nothing'}.",
             f"Start the file with `{key}:`; {README} describes every key.",
         )
     check(kind, content[key], path)

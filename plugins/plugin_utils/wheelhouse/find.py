@@ -117,7 +117,7 @@ def find_manifest(
     :raises SparkforgeError: if a place has a file that is not a manifest, or a manifest that is for another stack or
         too old.
     """
-    tried: list[dict[str, str]] = []
+    attempts: list[dict[str, str]] = []
     for source in sources:
         if source == "url" and served is None:
             continue
@@ -142,9 +142,9 @@ def find_manifest(
             if source != "url" or not is_passed_over(error):
                 raise
             answer = error.cause
-        tried.append({"place": name, "said": answer or ("has it" if manifest else "does not have it")})
+        attempts.append({"place": name, "said": answer or ("has it" if manifest else "does not have it")})
         if manifest:
             if not allow_older:
                 cache.check_not_older(query, manifest, label)
-            return Found(manifest, source, tried)
-    return Found(None, None, tried)
+            return Found(manifest, source, attempts)
+    return Found(None, None, attempts)

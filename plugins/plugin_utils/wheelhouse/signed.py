@@ -44,13 +44,13 @@ def check(manifest: Manifest, signers: t.Sequence[str], where: str) -> None:
         command = ["ssh-keygen", "-q", "-Y", "verify", "-f", f"{folder}/keys", "-I", "wheelhouse", "-n", NAMESPACE]
         command += ["-s", f"{folder}/signature"]
         try:
-            done = subprocess.run(command, input=manifest["seal"], capture_output=True, text=True, check=False)
+            completed = subprocess.run(command, input=manifest["seal"], capture_output=True, text=True, check=False)
         except FileNotFoundError as error:
             raise SparkforgeError(
                 f"{SETTING} is set, but the controller has no ssh-keygen to verify signatures.",
                 "Install the OpenSSH client on the controller.",
             ) from error
-    if done.returncode != 0:
+    if completed.returncode != 0:
         fault = f"signed by none of {SETTING}" if manifest.get("signature") else "not signed"
         raise SparkforgeError(f"{where} is {fault}.", REMEDY)
 

@@ -87,11 +87,11 @@ def _command(attempt: Attempt, jobs: int) -> list[str]:
 def _ccache_counts(attempt: Attempt) -> dict[str, int]:
     if not attempt.has_ccache:
         return {}
-    done = subprocess.run(
+    completed = subprocess.run(
         [attempt.tools["ccache"], "--print-stats"], env=commands.build_environment(attempt, 1),
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    rows = (line.split() for line in done.stdout.splitlines())
+    rows = (line.split() for line in completed.stdout.splitlines())
     return {row[0]: int(row[1]) for row in rows if len(row) == 2 and row[1].isdigit()}
 
 

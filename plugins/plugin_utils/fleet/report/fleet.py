@@ -49,7 +49,7 @@ def load(path: str, host: str) -> Report:
     def refuse(constant: str) -> t.NoReturn:
         raise ValueError(f"{constant} is not a number of JSON")
 
-    again = f"Run playbooks/verify.yml -l {host}, which rewrites it."
+    remedy = f"Run playbooks/verify.yml -l {host}, which rewrites it."
     try:
         with open(path, encoding="utf-8") as stream:
             report = json.load(stream, parse_constant=refuse)
@@ -64,18 +64,18 @@ def load(path: str, host: str) -> Report:
             f"The report {path} cannot be read: {error.strerror}.", "Make it readable for yourself."
         ) from error
     except (ValueError, RecursionError) as error:
-        raise SparkforgeError(f"The report {path} is damaged: {error}.", again) from error
+        raise SparkforgeError(f"The report {path} is damaged: {error}.", remedy) from error
     version = report.get("format") if isinstance(report, dict) else None
     if version != FORMAT:
         kind = (
             f"has format {version!r:.80}" if version is not None else "has no format, so it is not from this collection"
         )
-        raise SparkforgeError(f"The report {path} {kind}; this version reads format {FORMAT}.", again)
+        raise SparkforgeError(f"The report {path} {kind}; this version reads format {FORMAT}.", remedy)
     wrong = report_problems(report)
     if wrong:
-        raise SparkforgeError(f"The report {path} is damaged: {phrases.some(wrong, 1)}.", again)
+        raise SparkforgeError(f"The report {path} is damaged: {phrases.some(wrong, 1)}.", remedy)
     if report["host"] != host:
-        raise SparkforgeError(f"The report {path} is that of {report['host']}.", again)
+        raise SparkforgeError(f"The report {path} is that of {report['host']}.", remedy)
     return t.cast(Report, report)
 
 
