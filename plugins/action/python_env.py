@@ -44,12 +44,12 @@ class ActionModule(OnHost):
             result = self._execute_module(module_args=arguments, task_vars=task_vars)
         label = f"{(task_vars or {}).get('inventory_hostname', '')} | {arguments.get('name', '')}"
         while result.pop("unfinished", False) and not result.get("failed"):
-            self._tell(label, result["download"])
+            self._print_progress(label, result["download"])
             result = self._execute_module(module_args=arguments, task_vars=task_vars)
-        self._tell(label, result.get("download") or {})
+        self._print_progress(label, result.get("download") or {})
         return result
 
-    def _tell(self, label: str, download: dict[str, t.Any]) -> None:
+    def _print_progress(self, label: str, download: dict[str, t.Any]) -> None:
         """Print each wheel that arrived, and name the next ones, because there may be no output for a while."""
         finished, waiting = download.get("finished") or [], download.get("next") or []
         for wheel in finished:

@@ -54,14 +54,14 @@ class ActionModule(OnHost, Normal):
             result: dict[str, t.Any] = super().run(tmp, task_vars)
             return result
         except AnsibleConnectionFailure as error:
-            raise AnsibleConnectionFailure(str(unreached(str(error), variables))) from None
+            raise AnsibleConnectionFailure(str(unreachable_error(str(error), variables))) from None
         except AnsibleError as error:
             if not (sudo := _SUDO.search(str(error))):
                 raise
             return {"failed": True, "changed": False, **_no_root(sudo[1], variables).as_result()}
 
 
-def unreached(output: str, variables: t.Mapping[str, t.Any]) -> SparkforgeError:
+def unreachable_error(output: str, variables: t.Mapping[str, t.Any]) -> SparkforgeError:
     """Return why ssh could not reach a host, and the remedy, from ssh's message and the host's variables."""
     host = str(variables.get("inventory_hostname"))
     message = " ".join(_WRAPPED.sub("", output).split()).rstrip(".")

@@ -129,7 +129,7 @@ class InventoryModule(BaseInventoryPlugin, Cacheable):
                 discovery.Answer(**{**row, "addresses": tuple(row["addresses"])}) for row in self._cache.get(key) or []
             ]
             # If no Spark answered last time, search again, because one may have been switched on since.
-            if sparks := self._taken(known):
+            if sparks := self._accepted_sparks(known):
                 return sparks
         wait = self.get_option("wait")
         answers, unheard = discovery.browse(self.get_option("services"), wait, self.get_option("interfaces"))
@@ -137,7 +137,7 @@ class InventoryModule(BaseInventoryPlugin, Cacheable):
             self.display.warning(sentence)
         if caching:
             self._cache[key] = [asdict(answer) for answer in answers]
-        sparks = self._taken(answers)
+        sparks = self._accepted_sparks(answers)
         if not sparks:
             self.display.warning(
                 f"No Spark answered within {wait:g} s; {len(answers)} other machines did. Check that the Sparks are on "
@@ -145,7 +145,7 @@ class InventoryModule(BaseInventoryPlugin, Cacheable):
             )
         return sparks
 
-    def _taken(self, answers: list[discovery.Answer]) -> list[discovery.Spark]:
+    def _accepted_sparks(self, answers: list[discovery.Answer]) -> list[discovery.Spark]:
         """Return the answers that count as Sparks, and warn about each machine that is left out."""
         groups = {*self.inventory.groups, self.get_option("group")}
         sparks: list[discovery.Spark]

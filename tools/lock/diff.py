@@ -14,7 +14,7 @@ from ...plugins.module_utils._wheel.requirement import split
 
 def moved(old: t.Mapping[str, t.Any], new: t.Mapping[str, t.Any]) -> list[str]:
     """Return a sentence for each pin that differs between two locks."""
-    before, after = _flat(old), _flat(new)
+    before, after = _flatten(old), _flatten(new)
     lines = []
     for key in sorted(set(before) | set(after)):
         if before.get(key) == after.get(key):
@@ -27,7 +27,7 @@ def moved(old: t.Mapping[str, t.Any], new: t.Mapping[str, t.Any]) -> list[str]:
     return lines
 
 
-def _flat(lock: t.Mapping[str, t.Any]) -> dict[str, tuple[str, str]]:
+def _flatten(lock: t.Mapping[str, t.Any]) -> dict[str, tuple[str, str]]:
     """Return ``{label: (version, sha256)}`` for every pin."""
     flat: dict[str, tuple[str, str]] = {}
     for component, archive in (lock.get("archives") or {}).items():

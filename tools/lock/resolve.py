@@ -296,7 +296,7 @@ def wheels(definition: t.Mapping[str, t.Any], target: Target, index: Index) -> l
     own = {name: versions[name] for name in ("torch", "torchvision", "torchaudio") if versions.get(name)}
     requirements = [f"{name}=={version}" for name, version in own.items() if name not in left_out]
     overrides = _pinned(definition["wheel"].get("override"))
-    return sorted(resolve([*requirements, *_beside(definition)], target, index, overrides=overrides).values())
+    return sorted(resolve([*requirements, *_companions(definition)], target, index, overrides=overrides).values())
 
 
 def build_requirements(definition: t.Mapping[str, t.Any], target: Target, index: Index) -> dict[str, list[str]]:
@@ -313,13 +313,13 @@ def run_requirements(definition: t.Mapping[str, t.Any], target: Target, index: I
     The units themselves are not requested, because they are built and no index has them.
     """
     requirements = {name: unit.get("requires") or [] for name, unit in definition["units"].items()}
-    requirements[BESIDE] = _beside(definition)
+    requirements[BESIDE] = _companions(definition)
     together = resolve(list(dict.fromkeys(text for texts in requirements.values() for text in texts)), target, index)
     pins = [line.partition(" ")[0] for line in together.values()]
     return {name: sorted(resolve(texts, target, index, pins).values()) for name, texts in sorted(requirements.items())}
 
 
-def _beside(definition: t.Mapping[str, t.Any]) -> list[str]:
+def _companions(definition: t.Mapping[str, t.Any]) -> list[str]:
     return _pinned(definition["wheel"].get("beside"))
 
 

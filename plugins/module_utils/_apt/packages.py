@@ -65,7 +65,7 @@ class PackageSet:
         choices = self._choose(missing_requests)
         unavailable = {text: choice.reason for text, choice in choices.items() if choice.argument is None}
         if unavailable and not self._check_mode:
-            raise _unavailable(unavailable)
+            raise _unavailable_error(unavailable)
         arguments = [choice.argument for choice in choices.values() if choice.argument is not None]
         # In check mode an earlier step might have added the source, so report this instead of failing.
         notes = [f"{text} would be installed; today {reason}." for text, reason in unavailable.items()]
@@ -163,7 +163,7 @@ class PackageSet:
         before = self._apt.packages()
         if receipt is None:
             return self._result(False, before.versions)
-        removable_names, reasons, adopted = self._split(receipt, before)
+        removable_names, reasons, adopted = self._split_recorded(receipt, before)
         removed: list[Step] = []
         if removable_names:
             plan = self._apt.simulate("purge", *sorted(removable_names))
@@ -193,7 +193,7 @@ class PackageSet:
         )
         return result
 
-    def _split(
+    def _split_recorded(
         self, receipt: recorded.Packages, before: Packages
     ) -> tuple[set[str], list[dict[str, str]], dict[str, list[str]]]:
         """Split the recorded packages into those to remove, those to keep and why, and those for other receipts."""
@@ -241,7 +241,7 @@ class PackageSet:
         }
 
 
-def _unavailable(reasons: t.Mapping[str, str]) -> SparkforgeError:
+def _unavailable_error(reasons: t.Mapping[str, str]) -> SparkforgeError:
     return SparkforgeError(
         f"{len(reasons)} package(s) cannot be installed: {'; '.join(reasons.values())}.",
         "Check the names and versions for this distribution, that their source is enabled and updated (update_cache), "

@@ -128,14 +128,14 @@ class Rollback:
         self._before: list[tuple[str, bytes | None, int]] = []
 
     def write(self, path: str, content: bytes) -> None:
-        self._remember(path)
+        self._save_original(path)
         disk.write_file(path, content)
 
     def unlink(self, path: str) -> None:
-        self._remember(path)
+        self._save_original(path)
         disk.delete(path)
 
-    def _remember(self, path: str) -> None:
+    def _save_original(self, path: str) -> None:
         content = disk.read(path)
         mode = 0o644 if content is None else stat.S_IMODE(os.stat(path).st_mode)
         self._before.append((path, content, mode))

@@ -54,11 +54,11 @@ class BuildAccount(accounts.Account):
                 parts = file.split("/")
                 for directory in ("/".join(parts[:end]) or "/" for end in range(1, len(parts))):
                     if not os.access(directory, os.X_OK):
-                        raise self._useless(python, f"may not enter {directory}")
+                        raise self._interpreter_error(python, f"may not enter {directory}")
                 if not os.access(file, os.R_OK if file == files[-1] else os.X_OK):
-                    raise self._useless(python, f"may not use {file}")
+                    raise self._interpreter_error(python, f"may not use {file}")
 
-    def _useless(self, python: str, fault: str) -> SparkforgeError:
+    def _interpreter_error(self, python: str, fault: str) -> SparkforgeError:
         return SparkforgeError(
             f"The account {self.name} cannot build with {python}, which runs this module: it {fault}.",
             "Set this host's ansible_python_interpreter to one that every account can run, such as /usr/bin/python3.",

@@ -267,7 +267,7 @@ def _empty(directory: int) -> list[str]:
 def temporary_directory(directory: str, prefix: str) -> str:
     """Create a private directory in a world-writable ``directory`` and return its path."""
     forget_killed(directory, prefix)
-    path = os.path.join(directory, f"{prefix}{_mark()}")
+    path = os.path.join(directory, f"{prefix}{_writer_mark()}")
     os.mkdir(path, 0o700)
     return path
 
@@ -276,10 +276,10 @@ def temporary_path(path: str) -> str:
     """Return a temporary name next to ``path``."""
     directory, name = os.path.split(path)
     forget_killed(directory, f".{name}.")
-    return os.path.join(directory, f".{name}.{_mark()}")
+    return os.path.join(directory, f".{name}.{_writer_mark()}")
 
 
-def _mark() -> str:
+def _writer_mark() -> str:
     return f"{os.getpid()}-{_start_of(os.getpid()):0>8}{os.urandom(4).hex()}"
 
 

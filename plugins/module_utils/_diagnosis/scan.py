@@ -258,15 +258,15 @@ class _Scan:
         self._pending.append(data)
         self._pending_size += len(data)
         if self._pending_size >= _CHUNK:
-            self._take()
+            self._append_pending()
             self._search(self._limit())
 
     def finish(self) -> Diagnosis:
-        self._take(last=True)
+        self._append_pending(last=True)
         self._search(len(self._buffer))
         return self._diagnosis()
 
-    def _take(self, last: bool = False) -> None:
+    def _append_pending(self, last: bool = False) -> None:
         data = b"".join(self._pending)
         self._pending, self._pending_size = [], 0
         if b"\0" in data:

@@ -205,7 +205,7 @@ class Closure:
     def _record(self, load: Load, optional: str) -> None:
         for need in load.needs:
             if need.path is not None:
-                self.resolved.setdefault(need.soname, self._tidy(need.path))
+                self.resolved.setdefault(need.soname, self._normalise_path(need.path))
                 continue
             key = (need.soname, load.file.architecture)
             library = self.missing_libraries.get(key)
@@ -215,18 +215,18 @@ class Closure:
                 )
             elif not optional:
                 library.optional = ""
-            needed_by = self._tidy(need.needed_by)
+            needed_by = self._normalise_path(need.needed_by)
             identity = self.files.identity(needed_by)
             # The same file may be found under different names in the stack and in the directories.
             if needed_by not in library.needed_by and identity not in map(self.files.identity, library.needed_by):
                 library.needed_by.append(needed_by)
             for rejected in need.rejected:
-                library.rejected[self._tidy(rejected.path)] = rejected.reason
+                library.rejected[self._normalise_path(rejected.path)] = rejected.reason
             library.directories.extend(
                 directory for directory in need.directories if directory not in library.directories
             )
 
-    def _tidy(self, path: str) -> str:
+    def _normalise_path(self, path: str) -> str:
         """Normalise a path such as ``lib/../lib`` if the result is still the same file."""
         tidy = os.path.normpath(path)
         return tidy if tidy == path or self.files.identity(tidy) == self.files.identity(path) else path

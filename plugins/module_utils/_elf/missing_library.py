@@ -39,7 +39,7 @@ def _nearby(library: MissingLibrary, loader: Loader) -> list[str]:
     return list(dict.fromkeys([*loader.configured, *matches, *library.directories]))
 
 
-def _fits(path: str, library: MissingLibrary, loader: Loader) -> reader.ElfFile | None:
+def _matching_file(path: str, library: MissingLibrary, loader: Loader) -> reader.ElfFile | None:
     try:
         file = loader.open(path)
     except SparkforgeError:
@@ -58,7 +58,7 @@ def off_path(library: MissingLibrary, loader: Loader) -> list[str]:
             path = os.path.join(directory, name)
             if path in library.rejected:
                 continue
-            file = _fits(path, library, loader)
+            file = _matching_file(path, library, loader)
             if file is not None and (file.soname or name) == library.soname:
                 paths.setdefault(loader.files.identity(path), path)
     return sorted(paths.values())
@@ -87,7 +87,7 @@ def other_versions(library: MissingLibrary, loader: Loader) -> list[dict[str, t.
         )
     versions: dict[str, dict[str, t.Any]] = {}
     for path in candidates:
-        file = _fits(path, library, loader)
+        file = _matching_file(path, library, loader)
         if file is None or file.soname in (None, library.soname) or file.soname in versions:
             continue
         versions[str(file.soname)] = {

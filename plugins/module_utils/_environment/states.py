@@ -95,7 +95,7 @@ def present(options: Options, run: Run) -> Facts:
     before = observation.summary(options.paths)
 
     def make() -> plan.Plan:
-        return plan.plan(options, run, _misfit)
+        return plan.plan(options, run, _compare_packages)
 
     try:
         planned = make()
@@ -132,7 +132,7 @@ def present(options: Options, run: Run) -> Facts:
     return {**_result(options.paths, planned, before), "missing_wheels": needs, "download": fetched}
 
 
-def _misfit(recorded: t.Mapping[str, str]) -> tuple[list[str], list[str]]:
+def _compare_packages(recorded: t.Mapping[str, str]) -> tuple[list[str], list[str]]:
     from . import apt_compat
 
     return apt_compat.misfit(recorded, apt_compat.installed())

@@ -248,9 +248,9 @@ class FabricCheck:
                 argv += [] if gid is None else ["-x", str(gid)]
                 if part["role"] == "client":
                     argv += [peer["address"] for peer in rail["peers"] if peer["host"] == part["peer"]]
-                yield _row(name, *_judge(*self._meet(argv, seconds), floor, link, part))
+                yield _row(name, *_judge(*self._measure_with_retries(argv, seconds), floor, link, part))
 
-    def _meet(self, argv: list[str], seconds: int) -> tuple[int, str]:
+    def _measure_with_retries(self, argv: list[str], seconds: int) -> tuple[int, str]:
         """Run one side; a client that starts before its server retries until both have met."""
         deadline = time.monotonic() + MEETING_SECONDS
         limit = self.host.command("timeout")

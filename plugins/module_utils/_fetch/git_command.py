@@ -93,7 +93,7 @@ class Commands:
         """Run git without network access and return its output."""
         completed: subprocess.CompletedProcess[bytes] = subprocess.run(
             [self.git, *arguments],
-            env=self._with(_SETTINGS), stdin=subprocess.DEVNULL, capture_output=True, check=False, **_CALL,
+            env=self._with_settings(_SETTINGS), stdin=subprocess.DEVNULL, capture_output=True, check=False, **_CALL,
         )  # fmt: skip
         if completed.returncode:
             raise of_local(completed.stderr.decode("utf-8", "replace"), completed.returncode)
@@ -119,7 +119,7 @@ class Commands:
             settings.append((f"http.{parts.scheme}://{parts.netloc}/.extraHeader", remote.header))
             # git would send the header to any host that it is redirected to.
             settings.append(("http.followRedirects", "false"))
-        environment = self._with(settings)
+        environment = self._with_settings(settings)
         environment["GIT_ALLOW_PROTOCOL"] = remote.protocols
         process = subprocess.Popen(
             [self.git, *arguments],
@@ -148,7 +148,7 @@ class Commands:
             raise of_remote(watcher.text, status)
         return output
 
-    def _with(self, settings: t.Sequence[tuple[str, str]]) -> dict[str, str]:
+    def _with_settings(self, settings: t.Sequence[tuple[str, str]]) -> dict[str, str]:
         environment = dict(self.environment)
         for number, (key, value) in enumerate(settings):
             environment[f"GIT_CONFIG_KEY_{number}"] = key

@@ -112,7 +112,7 @@ class Recorder:
         began = time.monotonic()
         observation = SparkInfo(self.host).observe()
         apt, gpu = observation["apt"], observation["gpu"] or {}
-        torches = self.host.part("torch", self._torches) or []
+        torches = self.host.part("torch", self._torch_packages) or []
         pressure = self.host.word("/proc/pressure/memory").partition("full")[0]
         parts: dict[str, t.Any] = {
             "format": FORMAT,
@@ -180,7 +180,7 @@ class Recorder:
             self.host.note(row["probe"], row["reason"])
         return upgrade
 
-    def _torches(self) -> list[dict[str, str]]:
+    def _torch_packages(self) -> list[dict[str, str]]:
         """Return each interpreter that has torch: its path, torch's version, and the package's directory."""
         own = [f"{os.environ[name]}/bin/python" for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if name in os.environ]
         made = [f"{ROOT}/envs/{name}/current/bin/python" for name in self.host.names(f"{ROOT}/envs")]

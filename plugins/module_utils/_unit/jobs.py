@@ -228,11 +228,11 @@ def _groups(host: Host, controller: str) -> list[_Group]:
         if version not in own or (version == 1 and controller not in options.rpartition(" ")[2].split(",")):
             continue
         root, mount = fields.split(" ")[3:5]
-        groups += _up(mount, root, own[version], version)
+        groups += _parent_groups(mount, root, own[version], version)
     return groups
 
 
-def _up(mount: str, root: str, path: str, version: int) -> list[_Group]:
+def _parent_groups(mount: str, root: str, path: str, version: int) -> list[_Group]:
     """Return the groups from ``path`` up to the mounted one; in a container ``path`` may be outside ``root``."""
     inner = posixpath.relpath(path, root) if path == root or path.startswith(root.rstrip("/") + "/") else "."
     parts = [] if inner == "." else inner.split("/")

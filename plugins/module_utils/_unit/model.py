@@ -316,7 +316,7 @@ def fingerprint(inputs: t.Mapping[str, t.Any]) -> str:
 
 def changes(old: t.Mapping[str, t.Any], new: t.Mapping[str, t.Any]) -> list[str]:
     """Return one line for each input that differs: ``environment.USE_CUFILE: 0 -> 1``."""
-    before, after = dict(_flat(old)), dict(_flat(new))
+    before, after = dict(_flatten(old)), dict(_flatten(new))
     lines = []
     for key in sorted({*before, *after}):
         old_value, other = before.get(key), after.get(key)
@@ -333,10 +333,10 @@ def expand(text: str, paths: t.Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(lambda match: paths.get(match[1], match[0]), text)
 
 
-def _flat(value: t.Any, path: str = "") -> t.Iterator[tuple[str, str]]:
+def _flatten(value: t.Any, path: str = "") -> t.Iterator[tuple[str, str]]:
     if isinstance(value, dict):
         for key, item in value.items():
-            yield from _flat(item, f"{path}.{key}" if path else str(key))
+            yield from _flatten(item, f"{path}.{key}" if path else str(key))
     elif isinstance(value, list):
         # Key list items by content, so that an added argument shows as one line instead of shifting all later ones.
         for item in value:

@@ -194,7 +194,7 @@ def _ask(name: str, program: str, path: str) -> Tool:
         number = _VERSION.search(re.sub(r"\([^()]*\)", " ", line))
         if number:
             return Tool(name, program, number[0], line.strip(), _tool_identity(name, number[0], output))
-    raise _useless(name, f"{program} --version", "printed no version", output)
+    raise _tool_error(name, f"{program} --version", "printed no version", output)
 
 
 def _tool_identity(name: str, version: str, output: str) -> str:
@@ -210,7 +210,7 @@ def _ask_python(program: str, path: str) -> Tool:
     output = _output("python", [program, "-I", "-S", "-c", _PROBE], path)
     fields = output.split()
     if len(fields) != 5:
-        raise _useless("python", program, "did not report its version", output)
+        raise _tool_error("python", program, "did not report its version", output)
     implementation, version, major, minor, free_threaded = fields
     # Use the format of wheel tags.
     begin = "cp" if implementation == "CPython" else implementation.lower()
@@ -231,17 +231,17 @@ def _output(name: str, argv: list[str], path: str) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise _useless(name, shown, f"did not exit within {ANSWER_LIMIT:g} s", "") from error
+        raise _tool_error(name, shown, f"did not exit within {ANSWER_LIMIT:g} s", "") from error
     except OSError as error:
-        raise _useless(name, shown, "cannot be started", error.strerror or str(error)) from error
+        raise _tool_error(name, shown, "cannot be started", error.strerror or str(error)) from error
     output = run.stdout.decode("utf-8", "replace")
     if run.returncode != 0:
         ending = f"was killed by signal {-run.returncode}" if run.returncode < 0 else f"failed ({run.returncode})"
-        raise _useless(name, shown, ending, run.stderr.decode("utf-8", "replace") or output)
+        raise _tool_error(name, shown, ending, run.stderr.decode("utf-8", "replace") or output)
     return output
 
 
-def _useless(name: str, shown: str, fault: str, output: str) -> SparkforgeError:
+def _tool_error(name: str, shown: str, fault: str, output: str) -> SparkforgeError:
     first = next((line.strip() for line in output.splitlines() if line.strip()), "")
     detail = f": {first[:200].rstrip('.')}" if first else ""
     return SparkforgeError(

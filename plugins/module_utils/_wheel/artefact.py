@@ -238,13 +238,13 @@ def _check_caches(requested: t.Mapping[str, t.Any], paths: list[str]) -> list[st
 def _problem(variable: str, asked: str, cache: t.Mapping[str, tuple[str, str]]) -> str:
     """Return why the cache does not have the requested value, or '' if it does."""
     kind, chosen = cache[variable]
-    requested, actual = _truth(asked), _truth(chosen)
+    requested, actual = _parse_boolean(asked), _parse_boolean(chosen)
     if requested is True and kind == "UNINITIALIZED":
         # The variable was set with -D, but no option() or set(... CACHE) declares it.
         return "but the project declares no such option"
     if requested is True and actual is True and kind == "INTERNAL":
         # cmake_dependent_option() hides the option like this: it keeps the given value, but continues with OFF.
-        return f"CMake ignored it: an option that it depends on is off{_off(cache)}"
+        return f"CMake ignored it: an option that it depends on is off{_cuda_remark(cache)}"
     if requested is not None and requested == actual:
         return ""
     if asked != chosen and ("*" in asked or "?" in asked) and not chosen.endswith("NOTFOUND") and chosen:
@@ -267,12 +267,12 @@ def _reason(variable: str, cache: t.Mapping[str, tuple[str, str]]) -> str:
     return f": {_NAMES.get(stem, stem)} was not found ({', '.join(missing)})"
 
 
-def _off(cache: t.Mapping[str, tuple[str, str]]) -> str:
-    off = _truth(cache.get("USE_CUDA", ("", "ON"))[1]) is False
+def _cuda_remark(cache: t.Mapping[str, tuple[str, str]]) -> str:
+    off = _parse_boolean(cache.get("USE_CUDA", ("", "ON"))[1]) is False
     return " (USE_CUDA is)" if off else ""
 
 
-def _truth(text: str) -> bool | None:
+def _parse_boolean(text: str) -> bool | None:
     """Parse a boolean like CMake's ``if()``; return None for anything else."""
     upper = text.upper()
     if upper in _TRUE:

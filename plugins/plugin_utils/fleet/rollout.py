@@ -132,11 +132,11 @@ def stopped(hosts: t.Sequence[str], alive: t.Collection[str], hostvars: t.Mappin
     for host in hosts:
         reason = _stop_reason(host in running, hostvars[host])
         if reason:
-            reasons[host] = " ".join(f"{reason.strip().rstrip('.')}{_meanwhile(hostvars[host])}".split())
+            reasons[host] = " ".join(f"{reason.strip().rstrip('.')}{_interim_state(hostvars[host])}".split())
     return reasons
 
 
-def _meanwhile(variables: t.Mapping[str, t.Any]) -> str:
+def _interim_state(variables: t.Mapping[str, t.Any]) -> str:
     """Return a host's usable state while its stack is not built yet, as a clause."""
     failed = str((variables.get("sparkforge_bridge") or {}).get("failed") or "")
     if failed:

@@ -38,7 +38,7 @@ def given_variables(build: Build) -> dict[str, str]:
 
 
 def _refusal(build: Build, key: str, value: str) -> str:
-    row = next((row for row in KNOWN["refused"] if _holds(row, build, key, value)), None)
+    row = next((row for row in KNOWN["refused"] if _applies(row, build, key, value)), None)
     if row:
         return str(row["because"])
     if key == "USE_CUDA" and true(value) != build.cuda:
@@ -51,7 +51,7 @@ def _refusal(build: Build, key: str, value: str) -> str:
     return ""
 
 
-def _holds(row: t.Mapping[str, t.Any], build: Build, key: str, value: str) -> bool:
+def _applies(row: t.Mapping[str, t.Any], build: Build, key: str, value: str) -> bool:
     """Tell whether a row of ``refused`` applies to this variable with this value in this release."""
     return (
         key in row.get("names", [key])

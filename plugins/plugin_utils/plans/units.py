@@ -97,7 +97,7 @@ def combined(
         )
     unit: dict[str, t.Any] = {"name": name, **REPLACED, **{key: {} for key in MERGED}, **{key: [] for key in ADDED}}
     for part in parts:
-        _take(unit, part)
+        _merge_layer(unit, part)
     source = unit["source"]
     if not source:
         raise SparkforgeError(
@@ -133,7 +133,7 @@ def _digest(unit: t.Mapping[str, t.Any]) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:8]
 
 
-def _take(unit: dict[str, t.Any], part: t.Mapping[str, t.Any]) -> None:
+def _merge_layer(unit: dict[str, t.Any], part: t.Mapping[str, t.Any]) -> None:
     for key, value in part.items():
         if key in OTHER:
             continue

@@ -66,7 +66,7 @@ class Served:
         except SparkforgeError as error:
             if error.details.get("status") in (404, 410):
                 return None
-            raise self._explained(error, url) from error
+            raise self._with_remedy(error, url) from error
         label = f"The manifest at {url}"
         return query.check(publication.read(content, label), label)
 
@@ -77,7 +77,7 @@ class Served:
         user, password = (urllib.parse.quote(text, safe="") for text in (self.username, self.password))
         return f"{scheme}://{user}:{password}@{rest}"
 
-    def _explained(self, error: SparkforgeError, url: str) -> SparkforgeError:
+    def _with_remedy(self, error: SparkforgeError, url: str) -> SparkforgeError:
         status = error.details.get("status")
         if status in (401, 403):
             refusal = "refused the user name and password" if self.username else "requires a user name and password"

@@ -103,7 +103,7 @@ def merge(
         except SparkforgeError as error:
             row.update(cause=error.cause, remedy=error.remedy)
         rows.append(row)
-    rows.sort(key=lambda row: (VERDICTS.index(row["verdict"]), _natural(row["host"])))
+    rows.sort(key=lambda row: (VERDICTS.index(row["verdict"]), _natural_key(row["host"])))
     counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in reversed(VERDICTS)}
     return {
         "format": FORMAT,
@@ -114,7 +114,7 @@ def merge(
     }
 
 
-def _natural(name: str) -> list[tuple[bool, int, str]]:
+def _natural_key(name: str) -> list[tuple[bool, int, str]]:
     """Return a sort key that puts spark2 before spark10."""
     return [(not part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in re.split(r"(\d+)", name)]
 
