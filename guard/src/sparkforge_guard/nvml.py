@@ -36,7 +36,7 @@ class _Process(ctypes.Structure):
 class Nvml:
     """The driver's library.
 
-    :raises OSError: if the library is missing or cannot be initialized.
+    :raises OSError: if the library is missing or cannot be initialised.
     """
 
     def __init__(self) -> None:

@@ -106,7 +106,7 @@ FEW_LANES = {"attention": ("attention.",)}
 def lanes(names: t.Sequence[str], cores: int | None = None) -> tuple[list[list[str]], list[str]]:
     """Return the checks in each parallel lane, and the checks that run alone afterwards.
 
-    Each lane on the GPU begins with the check that CUDA can be initialized.
+    Each lane on the GPU begins with the check that CUDA can be initialised.
 
     :param cores: the number of cores; by default, those that this process may use.
     """

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The command ``sparkforge-proof``, in any environment or container that has torch."""
+"""The command ``sparkforge-proof``, for any environment or container that has torch."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from ._shared.module_utils._host import gpu
 from ._shared.module_utils._host.reader import Host, run_command
 from .check import FAIL, FULL, SKIP, WARN
 
-#: The exit codes. 2 is a wrong command line, or an environment that cannot be inspected.
+#: The exit codes; 2 means a wrong command line, or an environment that cannot be inspected.
 PROVEN, WRONG, REFUSED, UNPROVEN, FAILED = range(5)
-#: The signals of Ctrl-C, kill and a closed terminal. As in a shell, the exit code is 128 plus the signal's number.
+#: The signals sent by Ctrl-C, kill and a closed terminal. As in a shell, the exit code is 128 plus the signal's number.
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STOPPED = 128
-#: How many of the checks that were skipped for the same reason are named.
+#: How many of the checks skipped for the same reason are named.
 NAMED = 4
 
 _EPILOG = """other commands: sparkforge-proof endpoint URL --model PATH (are a served model's numbers right?),
@@ -48,7 +48,7 @@ GONE = {
 
 
 def parser(profiles: t.Iterable[str]) -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
+    """Return the command line parser."""
     made = argparse.ArgumentParser(
         prog="sparkforge-proof",
         description="Prove that this interpreter's PyTorch computes right numbers: run every check that the collection"
@@ -84,9 +84,9 @@ def parser(profiles: t.Iterable[str]) -> argparse.ArgumentParser:
 
 
 def profiles() -> dict[str, dict[str, t.Any]]:
-    """Return the profiles that the build added to this package.
+    """Return the profiles that the build has added to this package.
 
-    :raises SparkforgeError: this is the source tree.
+    :raises SparkforgeError: if this is the source tree.
     """
     try:
         content = pkgutil.get_data(__package__ or "", "profiles.json")
@@ -100,7 +100,7 @@ def profiles() -> dict[str, dict[str, t.Any]]:
 
 
 def select_profile(known: t.Mapping[str, t.Mapping[str, t.Any]], name: str, capabilities: t.Sequence[str]) -> str:
-    """Return a profile's name; ``auto`` selects the first profile for one of the devices' compute capabilities."""
+    """Return the name of a profile; ``auto`` selects the first one for any of the devices' compute capabilities."""
     if name != "auto":
         return name
     matching = (key for key, profile in known.items() if profile.get("compute_capability") in capabilities)
@@ -108,9 +108,9 @@ def select_profile(known: t.Mapping[str, t.Mapping[str, t.Any]], name: str, capa
 
 
 def patterns(families: t.Sequence[str], names: t.Sequence[str]) -> list[str]:
-    """Return the patterns of the selected checks.
+    """Return the patterns that select the requested checks.
 
-    :raises SparkforgeError: a family does not exist.
+    :raises SparkforgeError: if a family does not exist.
     """
     known = list(dict.fromkeys(definition.family for definition in catalogue.CHECKS.values()))
     for family in families:
@@ -121,7 +121,7 @@ def patterns(families: t.Sequence[str], names: t.Sequence[str]) -> list[str]:
 
 
 def main(argv: t.Sequence[str] | None = None) -> int:
-    """Run a command, by default the checks, and return the exit code."""
+    """Run a command (by default, the checks) and return the exit code."""
     heard = [number for number in STOPS if signal.getsignal(number) is not signal.SIG_IGN]
     before = {number: signal.signal(number, _stop) for number in heard}
     try:
@@ -197,11 +197,11 @@ def checks(argv: t.Sequence[str]) -> int:
 
 
 def writers(arguments: argparse.Namespace) -> dict[str, t.Callable[[dict[str, t.Any]], str]]:
-    """Return for the path of each output file the function that formats a report.
+    """Return, for the path of each output file, the function that formats a report.
 
-    This is called before the checks, which take minutes, so that no report is lost to a wrong path.
+    This is called before the checks, which take minutes, so that a wrong path cannot cause a report to be lost.
 
-    :raises SparkforgeError: a file cannot be written, or jinja2 is missing for the page.
+    :raises SparkforgeError: if a file cannot be written, or jinja2, which the page needs, is missing.
     """
     files: dict[str, t.Callable[[dict[str, t.Any]], str]] = {}
     if arguments.json:
@@ -232,7 +232,7 @@ def status(report: t.Mapping[str, t.Any]) -> int:
 def prove(arguments: argparse.Namespace, known: t.Mapping[str, t.Mapping[str, t.Any]]) -> dict[str, t.Any]:
     """Run the checks in this interpreter's environment and return the report.
 
-    :raises SparkforgeError: torch is not installed, or a check does not exist.
+    :raises SparkforgeError: if torch is not installed, or a check does not exist.
     """
     torch = importlib.util.find_spec("torch")
     if torch is None or not torch.submodule_search_locations:
@@ -247,9 +247,9 @@ def prove(arguments: argparse.Namespace, known: t.Mapping[str, t.Mapping[str, t.
 
 
 def prove_other(python: str, folder: str, devices: t.Sequence[t.Mapping[str, t.Any]]) -> dict[str, t.Any]:
-    """Return the report on another interpreter, for the record of a host.
+    """Return a report on another interpreter, for the record of a host.
 
-    :param folder: the directory of its torch.
+    :param folder: the directory of that interpreter's torch.
     """
     known = profiles()
     prefix = os.path.dirname(os.path.dirname(os.path.abspath(python)))
@@ -291,7 +291,7 @@ def _run_proof(
 
 
 def of_the_role(prefix: str) -> dict[str, str]:
-    """Return root, name and id of an environment that the python_env role installed; empty for any other."""
+    """Return the root, name and id of an environment that the python_env role installed, or {} for any other."""
     root, _separator, relative = prefix.rpartition("/envs/")
     name, environment_id = os.path.split(relative)
     if not root or not os.path.isfile(os.path.join(root, "receipts", f"env-{name}.json")):
@@ -300,7 +300,7 @@ def of_the_role(prefix: str) -> dict[str, str]:
 
 
 def inspect(argv: t.Sequence[str]) -> int:
-    """Report whether wheels and environments will run on a GPU; the exit code is 1 if they cannot."""
+    """Report whether wheels and environments will run on a GPU; return 1 if they cannot."""
     from .files import judge
 
     made = argparse.ArgumentParser(

@@ -4,9 +4,9 @@
 
 """The survey's coverage of torch: operators, overloads, and pairs of conditions from the survey's grid.
 
-The ``coverage`` of a row holds the name of the grid's table (``table``) and its number of pairs (``of_pairs``); the
-operators grouped by the set of pairs that was computed for them, as bits of a hexadecimal number (``pairs``); the
-overloads that they called (``overloads``); and torch's totals (``of_operators``, ``of_overloads``).
+The ``coverage`` of a row holds the name of the grid's table (``table``) and its number of pairs (``of_pairs``), the
+operators grouped by the set of pairs computed for them, as bits of a hexadecimal number (``pairs``), the overloads that
+were called (``overloads``), and torch's totals (``of_operators``, ``of_overloads``).
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ LABELS = {
     "overloads": "overloads of torch's dispatcher",
     "pairs": "pairs of conditions of all operators, of which none takes each",
 }
-#: Most names, and most digits of a set of pairs: the proven environment may have written anything.
+#: The maximum number of names, and of digits in a set of pairs: the environment under test may have written anything.
 MOST_NAMES, MOST_DIGITS = 20_000, 1_000
 
 
 def is_sound(coverage: t.Any) -> bool:
-    """Return whether the coverage of a row is valid; it is empty for checks without a grid."""
+    """Tell whether the coverage of a row is valid; it is empty for checks without a grid."""
     if not isinstance(coverage, dict) or not coverage:
         return coverage == {}
     try:
@@ -53,10 +53,10 @@ def _counts(rows: t.Sequence[Row]) -> dict[str, int]:
 
 
 def sentence(check: str, row: Row, earlier: t.Sequence[t.Any]) -> str:
-    """Describe the coverage of a check in this run and over the last runs.
+    """Describe a check's coverage in this run and over the last runs.
 
     :param row: the coverage in this run.
-    :param earlier: the coverage in each earlier report.
+    :param earlier: the coverage from each earlier report.
     """
     same = [other for other in earlier if other and is_sound(other) and other["table"] == row["table"]]
     now, together = _counts([row]), _counts([row, *same])

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reword a report for users of the single-file program: its own options, and pip instead of playbooks."""
+"""Reword a report for users of the single-file program, with its own options, and pip instead of playbooks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import re
 import typing as t
 
 _AGAIN = "nstall the packages of this environment again"
-#: Patterns and replacements, in this order: remarks beside a remedy, remedies, and names of options.
+#: Patterns and replacements, in this order: remarks next to a remedy, remedies, and names of options.
 _REPLACEMENTS = [
     (r" \((?:playbooks/[\w.]+|role \w+|stack_method: \w+|verify_accept|sparkforge_gpu_required is false)\)", ""),
     (r"\(playbooks/[\w.]+, or ", "("),
@@ -44,7 +44,7 @@ _RULES = [(re.compile(pattern), text) for pattern, text in _REPLACEMENTS]
 
 
 def reword(value: t.Any) -> t.Any:
-    """Return a sentence, a row or a list of a report with these replacements."""
+    """Return a sentence, a row or a list from a report with these replacements made."""
     if isinstance(value, t.Mapping):
         return {key: reword(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Results for checks without a number: they crashed, hung, ran out of memory, or reported a failure."""
+"""Results for checks that computed nothing to judge: they crashed, hung, ran out of memory, or reported a failure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .checks.stack.device import OUT_OF_MEMORY
 
 
 class Fatal(t.NamedTuple):
-    """The pattern of a printed message after which a check's numbers are void, and the field of its remedy."""
+    """A pattern for a printed message after which a check's results are void, and the field with its remedy."""
 
     pattern: str
     cause: str
@@ -24,14 +24,14 @@ class Fatal(t.NamedTuple):
 
 
 FATAL = (
-    # PyTorch's generated CUTLASS kernels, if compiled for another GPU: the kernel computes nothing, and torch returns
-    # the earlier content of the memory.
+    # PyTorch's generated CUTLASS kernels print this if they were compiled for another GPU: they compute nothing, and
+    # torch returns the earlier content of the memory.
     Fatal(r"\bFATAL\b", "A kernel printed", "empty", WRONG),
     Fatal(r"Assertion `.*` failed", "A kernel was given an index or a value that it does not take", "assertion"),
-    # Messages of the C library.
+    # The C library prints these messages.
     Fatal("corrupted|double free", "The heap was damaged", "heap"),
 )
-#: Messages of torch and its libraries for operations that they do not support on this GPU.
+#: Messages from torch and its libraries about operations that they do not support on this GPU.
 _NOT_OFFERED = re.compile(
     r"no kernel image|not (yet |currently )?(supported|implemented|available)|unsupported|NOT_SUPPORTED|only support",
     re.IGNORECASE,
@@ -41,7 +41,7 @@ STICKY = re.compile(r"CUDA error|CUDA driver error|AcceleratorError|CUBLAS_STATU
 
 
 class Remedies(t.NamedTuple):
-    """The remedies for a check that failed with an error, printed one of ``FATAL``, hung, or ran out of memory."""
+    """The remedies for a check that raised an error, printed a message in ``FATAL``, hung, or ran out of memory."""
 
     crash: str
     empty: str
@@ -71,7 +71,7 @@ ON_CPU = Remedies(
     memory="Find programs that use memory (free -h) and stop them, then run the proof again.",
 )
 
-#: The remedy for a check that a busy machine slowed down.
+#: The remedy for a check that was slowed down by a busy machine.
 IDLE = "Run the proof again when nothing else uses the host, or give it more time with limits.factor."
 
 
@@ -81,7 +81,7 @@ def remedies(definition: Definition) -> Remedies:
 
 
 def failure(definition: Definition, error: Exception) -> Result:
-    """Return the row of a check that raised ``error``."""
+    """Return the row for a check that raised ``error``."""
     if isinstance(error, Failed):
         row = definition.result(FAIL, error.measured, error.bound, error.cause, error.remedy, ratio=error.ratio)
         row.reason = error.reason or (WRONG if definition.numeric else MISMATCH)
@@ -98,9 +98,9 @@ def failure(definition: Definition, error: Exception) -> Result:
 
 
 def exited(definition: Definition, code: int) -> Result:
-    """Return the row of a check whose process exited early.
+    """Return the row for a check whose process exited early.
 
-    Only the kernel sends SIGKILL to such a process: memory ran out.
+    SIGKILL means that memory ran out, because only the kernel sends it to such a process.
 
     :param code: in the form of ``Popen.returncode``.
     """
@@ -112,7 +112,7 @@ def exited(definition: Definition, code: int) -> Result:
 
 
 def fatal_line(printed: str) -> tuple[Fatal | None, str]:
-    """Return the first fatal message in a check's output and its line; without one, None and the first line."""
+    """Return the first fatal message in a check's output and its line, or None and the first line if there is none."""
     lines = [line for line in printed.splitlines() if line.strip()]
     matches = ((fatal, line) for fatal in FATAL for line in lines if re.search(fatal.pattern, line))
     fatal, line = next(matches, (None, lines[0] if lines else ""))
@@ -120,9 +120,9 @@ def fatal_line(printed: str) -> tuple[Fatal | None, str]:
 
 
 def timed_out(definition: Definition, seconds: float, hindrance: str = "") -> Result:
-    """Return the row of a check that exceeded its time limit.
+    """Return the row for a check that exceeded its time limit.
 
-    :param hindrance: a clause that says why the machine was slow, if it was.
+    :param hindrance: a clause that explains why the machine was slow, if it was.
     """
     cause = f"{definition.name} did not respond within {seconds:.0f} seconds and was stopped."
     reason, remedy = TIMEOUT, remedies(definition).hang

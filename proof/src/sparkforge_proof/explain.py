@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""``sparkforge explain FILE``: find the first real error of a log, its cause and its remedy."""
+"""``sparkforge explain FILE``: find the first real error in a log, its cause and its remedy."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from ._shared.module_utils._core.errors import SparkforgeError
 from ._shared.module_utils._core.redact import Anonymous
 from ._shared.module_utils._diagnosis import lines, scan
 
-#: The exit codes; 2 is a file that is not a log, or cannot be read.
+#: The exit codes; 2 means a file that is not a log, or cannot be read.
 EXPLAINED, REFUSED, UNKNOWN, NO_ERROR = 0, 2, 3, 4
 #: The page with a section for each rule.
 PAGE = "docs/troubleshooting.md"
-#: Most files that are read from a folder.
+#: The maximum number of files that are read from a folder.
 MOST_FILES = 1000
 
 _SAMPLE = 1 << 16
-# Control characters that are not expected in a log; a power loss, a terminal or another encoding leaves a few.
+# Control characters that a log should not contain; a power loss, a terminal or another encoding leaves a few.
 _CONTROL = bytes(set(range(32)) - set(b"\0\a\b\t\n\v\f\r\x1b")) + b"\x7f"
 _FEW = 0.02
-# Host names in Ansible's output and in a shell prompt.
+# Host names in Ansible's output and in shell prompts.
 _NAMES = re.compile(r"^(?:fatal|failed|ok|changed|unreachable): \[([\w.-]+)\]|\b[\w-]+@([\w.-]+):", re.MULTILINE)
 _HEADINGS = {
     EXPLAINED: "the failure is known",
@@ -48,7 +48,7 @@ class Answer(t.NamedTuple):
     diagnosis: scan.Diagnosis
 
     def as_json(self) -> dict[str, t.Any]:
-        """Return the explanation as a JSON-serializable dict, without names of the host."""
+        """Return the explanation as a JSON-serializable dict, without host names."""
         diagnosis, hidden = self.diagnosis, Anonymous(_hosts(self.diagnosis), scan.public_domains())
         rows = [{"number": number, "text": hidden.text(text)} for number, text in diagnosis.around]
         cause, remedy = scan.texts_of(diagnosis, hidden.value)
@@ -100,7 +100,7 @@ def main(argv: t.Sequence[str] | None = None, program: str = "sparkforge explain
 def explain_path(path: str) -> tuple[list[Answer], list[str]]:
     """Return the explanations of a log or of each log in a folder, and the files that were not read.
 
-    :raises SparkforgeError: no log can be read.
+    :raises SparkforgeError: if no log can be read.
     """
     if path == "-":
         return [_answer("-", sys.stdin.buffer)], []
@@ -140,9 +140,9 @@ def _answer(name: str, stream: t.BinaryIO) -> Answer:
 
 
 def _checked(name: str, blocks: t.Iterator[bytes]) -> t.Iterator[bytes]:
-    """Yield the blocks of a log.
+    """Yield the blocks of a log after checking them.
 
-    :raises SparkforgeError: the blocks are not text.
+    :raises SparkforgeError: if the blocks are not text.
     """
     sampled = controls = 0
     for block in blocks:
@@ -158,7 +158,7 @@ def _checked(name: str, blocks: t.Iterator[bytes]) -> t.Iterator[bytes]:
 
 
 def text_of(answer: t.Mapping[str, t.Any]) -> str:
-    """Return an answer as text."""
+    """Format an answer as text."""
     heading = _HEADINGS[answer["status"]]
     rows = [f"{answer['file']}, line {answer['line']}: {heading}" if answer["line"] else f"{answer['file']}: {heading}"]
     width = len(str(max((line["number"] for line in answer["lines"]), default=0)))
@@ -173,7 +173,7 @@ def text_of(answer: t.Mapping[str, t.Any]) -> str:
 
 
 def of_result(result: t.Mapping[str, t.Any] | None) -> list[str]:
-    """Explain a failed Ansible result that does not name its cause itself; return a line, or none if unknown."""
+    """Explain a failed Ansible result that does not name its own cause; return a line, or [] if it is unknown."""
     result = result or {}
     texts = [str(result[key]) for key in ("stderr", "module_stderr", "stdout", "msg") if result.get(key)]
     known = scan.diagnose("\n".join(texts)) if "cause" not in result else None

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The reports of earlier proofs of a host: ``/var/log/sparkforge/proof/<time>.json``, the newest ``KEPT`` of them."""
+"""The reports of a host's earlier proofs: the newest ``KEPT`` of ``/var/log/sparkforge/proof/<time>.json``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from . import verdict
 from ._shared.module_utils._core import disk, receipts
 
 DIRECTORY = "/var/log/sparkforge/proof"
-#: Number of reports to keep on the host.
+#: The number of reports to keep on the host.
 KEPT = 50
 
 
@@ -36,14 +36,14 @@ class History:
             return []
 
     def _read(self, name: str) -> dict[str, t.Any] | None:
-        """Return a report, None if it is damaged or has another format."""
+        """Return a report, or None if it is damaged or has another format."""
         report = receipts.load(os.path.join(self.directory, name)) or {}
         return report if report.get("format") == verdict.FORMAT else None
 
     def last(self, environment_id: str | None = None) -> dict[str, t.Any] | None:
-        """Return the last report, without those from the future, which a wrong clock leaves behind.
+        """Return the last report, ignoring those from the future, which a wrong clock leaves behind.
 
-        :param environment_id: only reports on this environment count; the id is the name of its directory.
+        :param environment_id: consider only reports on this environment; the id is the name of its directory.
         """
         now = _stamp(time.gmtime())
         past = (name for name in reversed(self._reports()) if name <= now or name == self._kept)
@@ -51,13 +51,13 @@ class History:
         return next((report for report in reports if environment_id in (None, report.get("environment_id"))), None)
 
     def of_environment(self, environment_id: str | None) -> list[dict[str, t.Any]]:
-        """Return the reports of an environment, the oldest first."""
+        """Return the reports on an environment, the oldest first."""
         reports = filter(None, map(self._read, self._reports()))
         return [report for report in reports if report.get("environment_id") == environment_id]
 
     @staticmethod
     def covered(reports: t.Iterable[t.Mapping[str, t.Any]]) -> dict[str, set[str]]:
-        """Return the operators that each survey computed in some reports."""
+        """Return the operators that each survey computed according to these reports."""
         operators: dict[str, set[str]] = {}
         for report in reports:
             for row in report.get("checks") or []:
@@ -66,7 +66,7 @@ class History:
         return operators
 
     def baseline(self, devices: t.Sequence[str]) -> dict[str, t.Any] | None:
-        """Return the first report that proved this host with these GPUs, and protect it from deletion."""
+        """Return the first report in which this host was proven with these GPUs, and protect it from deletion."""
         for name in self._reports():
             report = self._read(name)
             if report is not None and verdict.is_baseline(report, devices):
@@ -84,7 +84,7 @@ class History:
         path = os.path.join(self.directory, f"{report['started'].replace(':', '')}.{time.time_ns() % 10**9:09d}.json")
         disk.make_directories(self.directory)
         disk.write_file(path, (json.dumps(report, indent=2, sort_keys=True) + "\n").encode("utf-8"))
-        # The baseline stays: its rates are the host's speed floors.
+        # Keep the baseline: its rates are the host's speed floors.
         for name in [name for name in names if name != self._kept][: max(0, len(names) + 1 - KEPT)]:
             os.unlink(os.path.join(self.directory, name))
 

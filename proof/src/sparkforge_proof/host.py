@@ -2,9 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Check the host as root and without torch: GPU, driver, receipts and the closure of libraries.
+"""Check the host as root and without torch: the GPU, the driver, receipts and the closure of libraries.
 
-Standard library only, because Ansible's interpreter and a timer without Ansible run this. It changes nothing.
+This uses only the standard library, because Ansible's interpreter and a timer without Ansible run it. It changes
+nothing.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from .check import PASS, SKIP, Result, mismatch
 
 Facts = t.Mapping[str, t.Any]
 
-#: The roles that install libraries; in check mode, their libraries may be missing.
+#: The roles that install libraries. In check mode, their libraries may be missing.
 PROVISIONING_ROLES = ("cuda_libraries", "cusparselt", "math_libraries", "build_toolchain", "python_env")
-#: The supported format of unit receipts.
+#: The supported format for unit receipts.
 UNIT_FORMAT = 1
 NOT_PROVISIONED = "not provisioned yet"
 NO_GPU_REQUIRED = "no GPU is required on this host (sparkforge_gpu_required is false)"
@@ -39,9 +40,9 @@ class HostSide:
 
     :param reference: an option of the module ``cuda_proof``.
     :param profile: an option of the module.
-    :param check_mode: whether files may be missing that earlier steps would install.
-    :param root: the directory with the host's file system, only for the GPU and its driver.
-    :ivar resolved: the file that the loader finds for each SONAME of the closure.
+    :param check_mode: whether files that earlier steps would install may be missing.
+    :param root: the directory with the host's file system, used only for the GPU and its driver.
+    :ivar resolved: the file that the loader finds for each SONAME in the closure.
     """
 
     def __init__(
@@ -62,9 +63,9 @@ class HostSide:
         self._receipt: environments.Receipt | None = None
 
     def observe(self) -> dict[str, t.Any]:
-        """Observe the host anew and return the fields of the report about it.
+        """Observe the host again and return the report's fields about it.
 
-        :raises SparkforgeError: the environment's receipt exists and cannot be read.
+        :raises SparkforgeError: if the environment's receipt exists but cannot be read.
         """
         gpu = _gpu.Gpu(self.host)
         self._gpu = gpu.observe()
@@ -83,10 +84,10 @@ class HostSide:
         }
 
     def processor(self) -> str:
-        """Return the kind of the processor for :class:`check.Evidence`: the machine and, for Arm, the cores' parts.
+        """Return the processor's kind for :class:`check.Evidence`: the machine and, on Arm, its cores' part numbers.
 
-        Arm's libraries choose their kernels by these parts. ``emulated`` comes first if the kernel was built for
-        another machine (Linux 6.1 and newer report that, also under an emulator).
+        Arm's libraries choose their kernels by these part numbers. ``emulated`` comes first if the kernel was built for
+        another machine, which Linux 6.1 and newer report even under an emulator.
         """
         machine, built_for = self.host.machine, self.host.word("/proc/sys/kernel/arch")
         cpuinfo = self.host.word("/proc/cpuinfo") if machine == "aarch64" else ""
@@ -136,10 +137,11 @@ class HostSide:
 
 
 def units(root: str, receipt: Facts | None) -> dict[str, dict[str, t.Any]]:
-    """Return by name the receipts of units whose wheels belong to the environment, with three more fields.
+    """Return, by name, the receipts of units whose wheels belong to the environment, with three additional fields.
 
-    ``installed``: the environment has the wheel with that sha256; otherwise only its name and version are the same.
-    ``intact``: the receipt is unchanged since it was written. ``artefact``: the directory of the wheels.
+    ``installed`` tells whether the environment has the wheel with that sha256, and not just one with the same name and
+    version. ``intact`` tells whether the receipt is unchanged since it was written. ``artefact`` is the directory of
+    the wheels.
     """
     pins = packages.pins(receipt)
     versions = {
@@ -182,7 +184,7 @@ def skip_row(name: str, reason: str, measured: str = "", bound: str = "") -> Res
 
 
 def gpu_checks(gpu: Facts, driver: Facts, reference: Facts, profile: Facts, gpu_required: bool) -> list[Result]:
-    """Check that the host has a GPU with the profile's compute capability and a recent driver."""
+    """Check that the host has a GPU with the profile's compute capability, and a recent driver."""
     if not gpu_required:
         return [skip_row(name, NO_GPU_REQUIRED) for name in verdict.GPU_ROWS]
     devices = gpu.get("devices") or []
@@ -223,7 +225,7 @@ def _driver(version: str | None, reference: Facts) -> Result:
 
 
 def environment_checks(receipt: Facts | None, reference: Facts, check_mode: bool) -> list[Result]:
-    """Check that an environment of this collection has a receipt; other checks compare its content."""
+    """Check that an environment from this collection has a receipt; other checks compare its content."""
     name = reference.get("environment")
     if not name:
         return []
@@ -236,7 +238,7 @@ def environment_checks(receipt: Facts | None, reference: Facts, check_mode: bool
 
 
 def closure_checks(closure: Facts, check_mode: bool) -> list[Result]:
-    """Check that every path exists and that the loader finds every library that files under the paths need."""
+    """Check that every path exists, and that the loader finds every library needed by files under the paths."""
     error = closure.get("error")
     if error is not None:
         return [mismatch("closure", "not examined", "0 missing", error.cause, error.remedy)]
@@ -253,7 +255,7 @@ def closure_checks(closure: Facts, check_mode: bool) -> list[Result]:
     others = {entry["soname"]: entry for entry in closure.get("wrong_version") or []}
     for missing in closure["missing"]:
         row, role = _missing(missing, others.get(missing["soname"])), missing["provided_by"]["role"]
-        # The stack's archives include these libraries, even for machines without NVIDIA's packages.
+        # The stack's archives include these libraries, even on machines without NVIDIA's packages.
         role = "math_libraries" if closures.OF_THE_STACK in missing["needed_by"] and not role else role
         is_to_come = check_mode and role in PROVISIONING_ROLES
         rows.append(_later(row, f"{role} would install {missing['soname']}") if is_to_come else row)
@@ -276,9 +278,9 @@ def _later(row: Result, why: str) -> Result:
 
 
 def _missing(missing: Facts, other: Facts | None) -> Result:
-    """Return the row of a library that the loader does not find.
+    """Return the row for a library that the loader does not find.
 
-    :param other: a library with another version that the host has.
+    :param other: the library with another version that the host has, if any.
     """
     soname, needs, off_path = missing["soname"], missing["needed_by"], missing.get("off_path") or []
     cause = f"The loader does not find {soname}, which {needs[0]} needs"

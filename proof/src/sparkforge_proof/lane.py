@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Lanes: processes of the environment's interpreter that run in parallel, each with a sequence of checks."""
+"""Lanes: parallel processes of the environment's interpreter, each of which runs a sequence of checks."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from ._shared.module_utils._core.errors import SparkforgeError
 from .check import BUSY, CRASH, FAIL, PASS, SKIP, SLOW, TIMEOUT, Result, mismatch
 from .checks.stack.device import NO_CONTEXT
 
-#: Timeout for importing torch, in seconds: with a cold page cache it reads gigabytes from the disk.
+#: The timeout for importing torch in seconds; with a cold page cache, the import reads gigabytes from the disk.
 IMPORT_SECONDS = 300.0
-#: Seconds between two progress messages, and between two looks at the lanes.
+#: The seconds between two progress messages, and between two checks of the lanes' state.
 TELL_SECONDS, LOOK_SECONDS = 15.0, 1.0
-#: Most bytes of a line; the longest row of a check has a few thousand.
+#: The maximum number of bytes in a line; the longest row has a few thousand.
 _LONGEST = 1 << 20
-#: Most bytes that the processes of a run may print.
+#: The maximum number of bytes that a run's processes may print.
 PRINTED = 64 << 20
 #: The program that runs in the environment and imports the check modules of its lanes.
 PROGRAM = f"{__package__}.runner"
@@ -48,11 +48,11 @@ main(sys.argv[1], {families})
 
 
 class Progress:
-    """The progress of a proof: counts it, reports it on standard error, and can stop the proof.
+    """Tracks the progress of a proof, reports it on standard error, and can stop the proof.
 
-    :param verbose: also report the running checks; otherwise only what the run waits for.
-    :ivar left: by lane, the checks without a result, in their order.
-    :ivar killers: a function for each group of lanes that kills its processes.
+    :param verbose: whether to report the running checks too, and not only what the run waits for.
+    :ivar left: by lane, the checks that have no result yet, in order.
+    :ivar killers: for each group of lanes, a function that kills its processes.
     """
 
     def __init__(self, verbose: bool = False) -> None:
@@ -63,7 +63,7 @@ class Progress:
         self.stopped = False
 
     def tell(self, text: str) -> None:
-        """Print a message, at most one each ``TELL_SECONDS`` for all lanes together."""
+        """Print a message, but at most one per ``TELL_SECONDS`` for all lanes together."""
         if time.monotonic() >= self._printed_at + TELL_SECONDS:
             self._printed_at = time.monotonic()
             print(text, file=sys.stderr, flush=True)
@@ -75,18 +75,18 @@ class Progress:
         self._waiting |= {lane} if waits else set()
 
     def done(self, lane: int, name: str) -> None:
-        """Register that a check of a lane has its result."""
+        """Register that a check in a lane has its result."""
         self.left[lane].remove(name)
         self._waiting.discard(lane)
 
     def say(self, text: str = "") -> None:
-        """Print a message at once; without one, print from time to time which checks run and how many are done."""
+        """Print a message immediately; if it is empty, occasionally print the running checks and how many are done."""
         if self.verbose and text:
             print(text, file=sys.stderr, flush=True)
         elif self.verbose:
             lanes = dict(self.left)
             count = self.total - sum(map(len, lanes.values()))
-            # Another lane's thread may remove its last name meanwhile.
+            # In the meantime, another lane's thread may remove its last name.
             first = [next(iter(names), "") for lane, names in lanes.items() if lane not in self._waiting]
             running = ", ".join(filter(None, first))
             self.tell(f"{count} of {self.total} checks done; running {running or 'none'}")
@@ -103,7 +103,7 @@ class Progress:
 class Lanes:
     """The settings and state that the lanes of one run share.
 
-    :ivar user: the account that root runs the lanes as; "": a temporary account, None: the current account.
+    :ivar user: the account under which root runs the lanes; "" means a temporary account, and None the current one.
     :ivar parallel: how many lanes run in parallel.
     :ivar software: the versions that the environment reports.
     """
@@ -119,9 +119,9 @@ class Lanes:
 
 
 def run(lanes: Lanes, groups: t.Sequence[t.Sequence[str]], gate: int | None = None) -> list[Result]:
-    """Run groups of checks in parallel, and the checks of a group one after the other; torch is imported once.
+    """Run groups of checks in parallel, and the checks in a group one after the other; torch is imported once.
 
-    :param gate: the reading end of a pipe; the checks start after torch is imported and the other end is closed.
+    :param gate: the reading end of a pipe; the checks start once torch has been imported and the other end is closed.
     """
     names = [name for group in groups for name in group]
     if not os.access(lanes.python, os.X_OK):
@@ -139,10 +139,10 @@ def run(lanes: Lanes, groups: t.Sequence[t.Sequence[str]], gate: int | None = No
 
 
 def merge_rows(results: t.Iterable[Result]) -> list[Result]:
-    """Return the rows of all lanes, failures last: of several rows of one check the last counts.
+    """Return the rows from all lanes, failures last; if a check has several rows, the last one counts.
 
-    Each lane on the GPU has a row of the check that CUDA starts. If CUDA starts in only some processes, the stack is
-    not at fault.
+    Each lane on the GPU has a row for the check that CUDA can be initialised. If that fails in only some processes, the
+    stack is not at fault.
     """
     rows = sorted(results, key=lambda row: row.status != PASS)
     passed = {row.name for row in rows if row.status == PASS}
@@ -155,7 +155,7 @@ def merge_rows(results: t.Iterable[Result]) -> list[Result]:
 
 @contextlib.contextmanager
 def _directory() -> t.Iterator[str]:
-    """Make a temporary directory for a run."""
+    """Create a temporary directory for a run."""
     directory = disk.temporary_directory(tempfile.gettempdir(), "sparkforge-proof-")
     try:
         yield directory
@@ -165,7 +165,7 @@ def _directory() -> t.Iterator[str]:
 
 @contextlib.contextmanager
 def _account(lanes: Lanes) -> t.Iterator[int | None]:
-    """Allocate a temporary account for the checks if they need one; all its processes are killed at the end."""
+    """Allocate a temporary account for the checks if they need one, and kill all its processes at the end."""
     if lanes.user != "" or os.geteuid() != 0:
         yield None
         return
@@ -231,7 +231,7 @@ def _run_in(
             os.close(writing)
 
     def end() -> None:
-        """Kill all processes of the run. The leader stays unreaped, so that no other process gets its PID."""
+        """Kill all processes of the run. The leader is not reaped yet, so that no other process gets its PID."""
         for kill in (os.killpg, os.kill):
             with contextlib.suppress(OSError):
                 kill(process.pid, signal.SIGKILL)
@@ -241,7 +241,7 @@ def _run_in(
             unprivileged.kill_processes(own)
 
     def hindrance() -> str:
-        """Return the reason that slows the lanes down, seen as their account if root may not see its processes."""
+        """Return the reason why the lanes are slow; look as their account if root may not see its processes."""
 
         def look() -> str:
             return sampler.hindrance(process.pid)
@@ -251,7 +251,7 @@ def _run_in(
         uid = identity.get("user")
         return (processes.run_as(uid, uid, look) or "") if uid else look()
 
-    # The thread is a daemon because a process that escaped may hold the pipe open.
+    # The thread is a daemon, because a process that escaped may keep the pipe open.
     threading.Thread(target=_save_output, args=(printed, output, end), daemon=True).start()
     for lane_names, (reading, _writing) in zip(groups, pipes):
         lanes.progress.begin(reading, lane_names, gate is not None)
@@ -259,7 +259,7 @@ def _run_in(
     if lanes.progress.stopped:
         end()
     try:
-        # A gated lane waits for lanes that have the same time limit.
+        # A gated lane first waits for lanes with the same time limit.
         seconds = lanes.limits["seconds"] * (1 if gate is None else 2)
         with concurrent.futures.ThreadPoolExecutor(len(groups)) as pool:
             futures = [
@@ -281,7 +281,7 @@ def _run_in(
 
 
 def _save_output(reading: int, path: str, end: t.Callable[[], None]) -> None:
-    """Copy the output of a run from a pipe to a file; kill a run that prints more than ``PRINTED`` bytes."""
+    """Copy a run's output from a pipe to a file; kill a run that prints more than ``PRINTED`` bytes."""
     left = PRINTED
     with os.fdopen(reading, "rb", buffering=0) as stream, open(path, "wb", buffering=0) as log:
         while block := stream.read(1 << 16):
@@ -295,17 +295,17 @@ def _save_output(reading: int, path: str, end: t.Callable[[], None]) -> None:
 
 
 def _kill_daemons(uid: int | None, scratch: str) -> None:
-    """Kill processes that left the process group; ignore those that cannot be killed, to keep the report."""
+    """Kill processes that left the process group; keep the report by ignoring those that cannot be killed."""
     with contextlib.suppress(SparkforgeError):
         if uid:
-            # In a container, root may lack CAP_SYS_PTRACE, which reading another account's variables needs.
+            # In a container, root may lack CAP_SYS_PTRACE, which is needed for reading another account's variables.
             processes.run_as(uid, uid, lambda: processes.kill_marked(scratch))
         else:
             processes.kill_marked(scratch)
 
 
 def _identity(lanes: Lanes, directory: str, scratch: str, own: int | None) -> dict[str, t.Any]:
-    """Return the account of the checks as arguments for Popen, and give it the scratch directory."""
+    """Return the checks' account as arguments for Popen, and make it the owner of the scratch directory."""
     if own is not None:
         uid, gid, groups = own, own, {own}
     elif lanes.user and os.geteuid() == 0:
@@ -313,9 +313,9 @@ def _identity(lanes: Lanes, directory: str, scratch: str, own: int | None) -> di
         uid, gid, groups = entry.pw_uid, entry.pw_gid, set(os.getgrouplist(entry.pw_name, entry.pw_gid))
     else:
         return {}
-    os.chmod(directory, 0o755)  # noqa: S103  # the sources must be read by that account; they hold no secret
+    os.chmod(directory, 0o755)  # noqa: S103  # that account must be able to read the sources, which contain no secrets
     os.chown(scratch, uid, gid)
-    # The account also needs the groups of the GPU devices, such as video for a Jetson's /dev/nvmap.
+    # The account also needs the groups that own the GPU devices, such as video for a Jetson's /dev/nvmap.
     for device in ("/dev/nvmap", "/dev/nvidia0", "/dev/dri/renderD128", "/dev/infiniband/uverbs0"):
         if os.path.exists(device):
             groups.add(os.stat(device).st_gid)
@@ -324,7 +324,7 @@ def _identity(lanes: Lanes, directory: str, scratch: str, own: int | None) -> di
 
 
 def _variables(lanes: Lanes, scratch: str) -> dict[str, str]:
-    """Return the variables that activating the environment sets, and almost none of this process."""
+    """Return the variables that activating the environment sets, and hardly any from this process."""
     receipt = lanes.reference.get("receipt") or {}
     bin_directory = os.path.dirname(lanes.python)
     toolkit = lanes.reference.get("cuda_version")
@@ -345,7 +345,7 @@ def _variables(lanes: Lanes, scratch: str) -> dict[str, str]:
         "TORCHINDUCTOR_CACHE_DIR": os.path.join(scratch, "inductor"),
         "TORCHINDUCTOR_COMPILE_THREADS": "1",
         "CUDA_CACHE_PATH": os.path.join(scratch, "cuda"),
-        # Parallel lanes share the cores, so a waiting thread must not spin.
+        # Parallel lanes share the cores, so waiting threads must not spin.
         "OMP_WAIT_POLICY": "PASSIVE",
         "OMP_NUM_THREADS": str(max(1, len(os.sched_getaffinity(0)) // lanes.parallel)),
     }
@@ -368,7 +368,7 @@ def _collect(
     seconds: float,
     hindrance_now: t.Callable[[], str],
 ) -> list[Result]:
-    """Read the results of a lane until the runner exits or the time is up."""
+    """Read a lane's results until the runner exits or the time is up."""
     results: dict[str, Result] = {}
     end = time.monotonic() + seconds
     deadline = min(end, time.monotonic() + IMPORT_SECONDS * lanes.limits["factor"])
@@ -388,7 +388,7 @@ def _collect(
             if isinstance(event, str):
                 lanes.progress.tell(event)
             elif isinstance(event, Result):
-                # Ignore rows of other checks, and a second row of the same check.
+                # Ignore rows for other checks, and a second row for the same check.
                 if event.name in names and event.name not in results:
                     results[event.name] = event
                     lanes.progress.done(reading, event.name)
@@ -401,7 +401,7 @@ def _collect(
         return rows
     late = time.monotonic() >= deadline
     hindrance = hindrance_now() if late else ""
-    # The parent process stays alive while other lanes run, so it may have no status yet.
+    # The parent process lives as long as other lanes run, so it may not have a status yet.
     status = None if late else _exit_status(process, 10)
     # Read the output only now: Python prints its last traceback after the pipe is closed.
     printed = [line for line in disk.tail(output).splitlines() if line.strip()]
@@ -419,7 +419,7 @@ def _collect(
     )
     remedy = "If it ran out of time, raise limits.seconds; otherwise read its output, and run the proof again."
     if not late:
-        from ._shared.module_utils._diagnosis import scan  # slow to import, needed only for failures
+        from ._shared.module_utils._diagnosis import scan  # slow to import, and needed only for failures
 
         known = scan.diagnose("\n".join(printed))
         cause, remedy = (f"{cause} {known.cause}", known.remedy) if known.rule else (cause, remedy)
@@ -428,9 +428,9 @@ def _collect(
 
 
 def _parse_event(line: bytes) -> Result | dict[str, t.Any] | str | None:
-    """Return a line's event: the row of a check, the software versions, or a message that the lane waits.
+    """Return the event in a line: a check's row, the software versions, or a message that the lane is waiting.
 
-    The environment may write anything to that pipe. Return None for an invalid line; its row is then missing.
+    The environment may write anything to that pipe. Return None for an invalid line, whose row is then missing.
     """
     try:
         fields = json.loads(line)
@@ -447,9 +447,9 @@ def _parse_event(line: bytes) -> Result | dict[str, t.Any] | str | None:
 
 
 def _exit_status(process: subprocess.Popen[bytes], seconds: float) -> int | None:
-    """Return the exit status of a process in the form of ``Popen.returncode``, None if it still runs.
+    """Return the exit status of a process in the form of ``Popen.returncode``, or None if it is still running.
 
-    The process stays a zombie, so that no other process gets its PID before its group is killed.
+    The process remains a zombie, so that no other process gets its PID before its group is killed.
     """
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -461,7 +461,7 @@ def _exit_status(process: subprocess.Popen[bytes], seconds: float) -> int | None
 
 
 def _import_failure(python: str, last: str, how: str) -> Result:
-    """Return the failure of a torch that could not be imported."""
+    """Return the failure for a torch that could not be imported."""
     cause = f"torch cannot be imported by {python}: {last or how}".rstrip(".") + "."
     if "No module named 'torch'" in last:
         cause = f"The environment of {python} has no torch."

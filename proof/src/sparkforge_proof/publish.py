@@ -30,12 +30,12 @@ from .history import History
 MOTD = "/etc/update-motd.d/60-sparkforge"
 TEXTFILE = "sparkforge.prom"
 RECEIPT = "proof_published"
-#: The timer that looks for changes to the host after a boot or a dpkg run, and then publishes again.
+#: The timer that looks for changes to the host after a boot or a dpkg run, and then publishes the proof again.
 TIMER = "/etc/systemd/system/sparkforge-proof-changed.timer"
-#: The keys of a report that the script at login compares with the host.
+#: The keys in a report that the login script compares with the host.
 SEEN = ("driver", "kernel", "firmware", "packages")
 VERDICTS = (verdict.PROVEN, verdict.UNPROVEN, FAIL)
-#: The HELP text of each metric; all of them are gauges.
+#: The HELP text for each metric; all of them are gauges.
 METRICS = {
     "sparkforge_proof_verdict": "1 for the last proof's verdict: proven, unproven or fail",
     "sparkforge_proof_timestamp_seconds": "start of the last proof, in Unix time",
@@ -50,14 +50,14 @@ Report = t.Mapping[str, t.Any]
 
 
 def began(report: Report) -> int:
-    """Return the start time of a report's proof as Unix time."""
+    """Return the start of a report's proof as Unix time."""
     return calendar.timegm(time.strptime(str(report["started"]), "%Y-%m-%dT%H:%M:%SZ"))
 
 
 def metrics(report: Report, changed_since: bool | None = None) -> str:
-    """Return a report as metrics in Prometheus' text format.
+    """Return a report as metrics in Prometheus's text format.
 
-    :param changed_since: whether the host changed since then; None without a timer that keeps this up to date.
+    :param changed_since: whether the host has changed since then; None if no timer keeps this up to date.
     """
     rates = [
         ({"check": str(check["name"]), "rate": str(rate)}, value)
@@ -89,11 +89,11 @@ def _escaped(text: str) -> str:
 
 
 def motd(report: Report, activate: str, program_path: str, url: str = "") -> str:
-    """Return the script that prints at login the last verdict, its age, and changes to the host since.
+    """Return the script that at login prints the last verdict, its age, and later changes to the host.
 
     :param activate: the script that activates the environment.
     :param program_path: the single-file program, which compares the host with the report.
-    :param url: the URL of the host's page, or empty.
+    :param url: the URL of the host's page, or ''.
     """
     versions = report.get("software") or {}
     outcome = {
@@ -104,8 +104,8 @@ def motd(report: Report, activate: str, program_path: str, url: str = "") -> str
     torch = " ".join(["PyTorch", str(versions.get("torch") or "")]).strip()
     text = "; ".join(filter(None, [f"{torch} {outcome}", verdict.remark(report)]))
     end = f". Enter it: . {activate}" + (f"  Report: {url}" if url else "")
-    # Versions come from the proven environment and are not trusted. ASCII JSON has no line breaks, so that no text in a
-    # report can end the here-document.
+    # Versions come from the environment under test and are not trusted. ASCII JSON contains no line breaks, so text in
+    # a report cannot end the here-document.
     seen = json.dumps({key: report[key] for key in SEEN if key in report}, sort_keys=True)
     return (
         "#!/bin/sh\n"
@@ -119,10 +119,10 @@ def motd(report: Report, activate: str, program_path: str, url: str = "") -> str
 
 
 class Publisher:
-    """Publishes the last proof of a host.
+    """Publishes a host's last proof.
 
     :param options: the options of the module proof_publish.
-    :param motd_path: the path of the script for logins.
+    :param motd_path: the path of the login script.
     """
 
     def __init__(self, options: t.Mapping[str, t.Any], check_mode: bool = False, motd_path: str = MOTD) -> None:
@@ -132,16 +132,17 @@ class Publisher:
         self.history: str = options.get("history") or ""
         self.directory: str = options.get("textfile") or ""
         self.wants_motd, self.url = bool(options.get("motd")), str(options.get("report_url") or "")
-        # A module passes the path of the program; the timer runs the program itself.
+        # A module passes the program's path; the timer runs the program itself.
         self.program_path: str = options.get("program") or os.path.abspath(sys.argv[0])
         self.has_timer = os.path.exists(TIMER)
 
     def run(self) -> dict[str, t.Any]:
         """Write the files for the last report on the current environment, and remove stale files.
 
-        Only a new or a removed file is a change; new figures in an existing file are not, since each proof has some.
+        Only a new or removed file counts as a change; new figures in an existing file do not, since every proof has
+        some.
 
-        :raises SparkforgeError: no reports are kept, the directory does not exist, or a file cannot be written.
+        :raises SparkforgeError: if no reports are kept, the directory does not exist, or a file cannot be written.
         """
         contents = self._contents()
         recorded = (receipts.read(self.root, RECEIPT) or {}).get("paths")
@@ -186,7 +187,7 @@ class Publisher:
 
     def _apply(self, files: installed_files.Files, stale: t.Sequence[str], before: t.Sequence[str]) -> None:
         paths = sorted(files.desired)
-        # Write the receipt first, so that an interrupted run leaves no file without an entry.
+        # Write the receipt first, so that an interrupted run does not leave a file without an entry.
         if paths != sorted(before) and paths:
             receipts.write(self.root, RECEIPT, {"paths": sorted({*paths, *stale})})
         files.apply()
@@ -197,5 +198,5 @@ class Publisher:
 
 
 def is_published(root: str) -> bool:
-    """Return whether this host publishes its proof."""
+    """Tell whether this host publishes its proof."""
     return receipts.read(root, RECEIPT) is not None

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Prove an environment: observe the host, run the checks, judge their results and store the report.
+"""Prove an environment: observe the host, run the checks, judge their results, and store the report.
 
-This does not need Ansible, so that the timer of the ``verify`` role can run it from a copy on the host.
+This does not need Ansible, so the ``verify`` role's timer can run it from a copy on the host.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from ._shared.module_utils._wheel import environment
 from .check import FAIL, SKIP, Result, minor
 from .checks.speed import rates
 
-#: How many of the operators that only earlier runs computed a row names.
+#: How many operators a row names that only earlier runs computed.
 NAMED = 8
 
 
 class Proof:
-    """A run of the proof.
+    """One run of the proof.
 
     :param options: the module's options: ``python``, ``checks``, ``profile``, ``reference``, ``limits``,
         ``gpu_required``, ``user``, ``accept``, ``history``.
-    :param check_mode: compute and store nothing, and allow files to be missing that earlier roles would install.
-    :param progress: report the running checks on standard error.
-    :raises SparkforgeError: the options are invalid.
+    :param check_mode: compute and store nothing, and allow files that earlier roles would install to be missing.
+    :param progress: whether to report the running checks on standard error.
+    :raises SparkforgeError: if the options are invalid.
     """
 
     def __init__(self, options: t.Mapping[str, t.Any], check_mode: bool = False, progress: bool = False) -> None:
@@ -61,7 +61,7 @@ class Proof:
     def run(self) -> dict[str, t.Any]:
         """Run the proof and return the report.
 
-        :raises SparkforgeError: the report cannot be stored.
+        :raises SparkforgeError: if the report cannot be stored.
         """
         started, began = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), time.monotonic()
         self.progress.say("Reading the GPU, its driver and the libraries of this host.")
@@ -91,7 +91,7 @@ class Proof:
                 accepted=self.accepted,
             )
         self._add_coverage(results)
-        # Without a selection the verdict rests on all families, whatever the profile requires.
+        # If no checks were selected, the verdict is based on all families, regardless of the profile.
         rests_on = applicable if self.patterns == ["*"] else required
         families = verdict.families(name for name in rests_on if applicable[name].numeric)
         outcome = verdict.verdict(results, unselected, families)
@@ -123,7 +123,7 @@ class Proof:
         return report
 
     def _add_coverage(self, results: t.Sequence[Result]) -> None:
-        """Add the survey's coverage of torch, now and over the last runs, to its rows and the notices."""
+        """Add the survey's coverage of torch, in this run and over the last runs, to its rows and the notices."""
         reports = self.history.of_environment(self._environment_id())
         runs, before = len(reports), self.history.covered(reports)
         for result in results:
@@ -144,7 +144,7 @@ class Proof:
                 )
 
     def changed_host(self) -> list[str]:
-        """Describe the changes to the host since the last proof; a host without a proof has changed."""
+        """Describe the changes to the host since the last proof; a host without a proof counts as changed."""
         last = self.history.last()
         if last is None:
             return ["there is no proof yet"]
@@ -161,7 +161,7 @@ class Proof:
 
     @property
     def python(self) -> str:
-        """The option ``python``, or the environment's interpreter with a resolved path."""
+        """The option ``python``, or the resolved path of the environment's interpreter."""
         if self._python:
             return self._python
         return os.path.join(os.path.realpath(self._environment()), "bin", "python")
@@ -172,7 +172,7 @@ class Proof:
         return self.reference.get("root") or "/opt/sparkforge"
 
     def _environment(self, directory: str | None = None) -> str:
-        """Return the path of an environment, by default of the one that is proven."""
+        """Return the path of an environment; by default, of the one under test."""
         name = self.reference.get("environment") or "torch"
         return os.path.join(self.root, "envs", name, directory or self.reference.get("environment_id") or "current")
 
@@ -181,7 +181,7 @@ class Proof:
         return os.path.basename(path) if not self._python and os.path.isdir(path) else None
 
     def hindrance(self, report: t.Mapping[str, t.Any], require: str) -> str:
-        """Return the reason why the proven environment must not become the current one; empty if it may, or is."""
+        """Return the reason why the environment under test must not become the current one, or '' if it may, or is."""
         if self._python or self.check_mode or self.is_current():
             return ""
         current = os.path.realpath(self._environment("current"))
@@ -189,12 +189,12 @@ class Proof:
         return verdict.hindrance(report, before, not os.path.isdir(current), require)
 
     def is_current(self) -> bool:
-        """Return whether the proven environment is in use; a staged environment is not."""
+        """Tell whether the environment under test is in use; a staged environment is not."""
         named = bool(self.reference.get("environment_id")) and not self._python
         return not named or os.path.realpath(self._environment()) == os.path.realpath(self._environment("current"))
 
     def _compute(self) -> tuple[list[Result], dict[str, t.Any]]:
-        """Run the selected checks that apply, skip the others with a reason; also return the software versions."""
+        """Run the selected checks that apply, and skip the others with a reason; also return the software versions."""
         results: dict[str, Result] = {}
         gpu_fails = next((row for row in self.host.gpu_results() if row.status == FAIL), None)
         for name, definition in catalogue.CHECKS.items():
@@ -216,7 +216,7 @@ class Proof:
         by_itself = dataclasses.replace(lanes, parallel=1)
         gate, gate_end = os.pipe()
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            # This lane imports torch while the others run, and starts its checks after them.
+            # This lane imports torch while the others run, and starts its checks once they are done.
             last = pool.submit(lane.run, by_itself, [alone], gate) if alone else None
             try:
                 rows = lane.run(lanes, parallel) if parallel else []

@@ -2,17 +2,17 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run the checks in the environment's interpreter, in child processes: a crash or a hang fails only one check.
+"""Run the checks in the environment's interpreter, in child processes, so that a crash or a hang fails only one check.
 
 The runner imports torch once, which takes a few seconds, and forks a process for each lane; the lanes run in parallel.
 If ``job["gate"]`` is a file descriptor, the lane waits until its other end is closed. Before CUDA is initialised
-anywhere, a lane forks a child for each family, so that each has its own CUDA context, memory and flags. The child runs
-its checks one after the other and reports the start and the result of each. If a check crashes, hangs or leaves the
-device unusable, a new child runs the remaining checks. A check without an answer (see :data:`check.UNANSWERED`) is
+anywhere, a lane forks a child for each family, so that each family has its own CUDA context, memory and flags. The
+child runs its checks one after the other and reports the start and the result of each one. If a check crashes, hangs or
+leaves the device unusable, a new child runs the remaining checks. An unanswered check (see :data:`check.UNANSWERED`) is
 repeated after its family, in a separate process.
 
-Each lane writes JSON lines to the file descriptor ``results``: ``{"event": "ready"}`` once torch is imported, then for
-each check ``{"event": "result", …}`` with the fields of :class:`check.Result`.
+Each lane writes JSON lines to the file descriptor ``results``: ``{"event": "ready"}`` once torch has been imported,
+then for each check ``{"event": "result", …}`` with the fields of :class:`check.Result`.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from ._shared.module_utils._core import disk
 from .check import FAIL, MEMORY, MISMATCH, PASS, SKIP, SLOW, TIMEOUT, UNANSWERED, WARN, WRONG, Result
 from .checks.stack import device, identity
 
-#: The checks of the imported modules, by name.
+#: The checks in the modules imported so far, by name.
 CHECKS = check.REGISTERED
 
-#: Seconds to wait for a killed child to exit: a child blocked in the GPU's driver cannot be killed.
+#: How many seconds to wait for a killed child to exit: a child that is blocked in the GPU driver cannot be killed.
 REAP = 10.0
-#: Seconds between two looks at whether a silent child has exited.
+#: The interval in seconds at which to test whether a silent child has exited.
 LOOK = 0.5
 #: How many parts of a check may crash or hang before the check fails.
 MOST_PASSED_OVER = 10
-#: Checks of the longest lanes; all other lanes get the niceness ``NICENESS``.
+#: Checks in the longest lanes; all other lanes get the niceness ``NICENESS``.
 LONGEST = {
     *("survey.float32", "survey.float64", "survey.bfloat16"),
     *("training.transformer", "training.convolutional", "sizes.many"),
@@ -53,13 +53,13 @@ NICENESS = 5
 
 
 def main(path: str, families: t.Sequence[str] = ()) -> None:
-    """Import the modules of the checks, which import torch, and run the lanes of the job file."""
+    """Import the check modules, which import torch, and run the lanes in the job file."""
     with open(path, encoding="utf-8") as stream:
         job = json.load(stream)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     faulthandler.enable()
     _keep_byte_code("torch", os.path.abspath("byte-code"))
-    # The parent process limits the time of this import and reports its error.
+    # The parent process limits the time for this import, and reports its error.
     torch = importlib.import_module("torch")
     for family in families:
         importlib.import_module(family)
@@ -67,16 +67,16 @@ def main(path: str, families: t.Sequence[str] = ()) -> None:
     initialised = getattr(getattr(torch, "cuda", None), "is_initialized", lambda: False)()
     processes = [_fork_lane(job, number, software, initialised) for number in range(len(job["lanes"]))]
     for lane in job["lanes"]:
-        # Only the lane may hold its pipe open, so that the pipe closes when the lane exits.
+        # Only the lane may keep its pipe open, so that the pipe closes when the lane exits.
         os.close(lane["results"])
     for process in processes:
         os.waitpid(process, 0)
 
 
 def _keep_byte_code(package: str, directory: str) -> None:
-    """Cache byte code in a directory of the run if the environment has none.
+    """Cache byte code in the run's directory if the environment has none.
 
-    uv installs packages without byte code, and each of some sixty processes would compile torch's modules again.
+    uv installs packages without byte code, and each of about sixty processes would compile torch's modules again.
     """
     spec = importlib.util.find_spec(package)
     if spec and spec.cached and not os.path.exists(spec.cached):
@@ -120,18 +120,18 @@ def fork(work: t.Callable[[], None]) -> int:
 
 
 def run(job: t.Mapping[str, t.Any], results: t.TextIO, initialised: bool) -> None:
-    """Run the checks of a lane.
+    """Run the checks in a lane.
 
-    :param job: the content of the job file, with ``checks`` and ``directory`` of this lane.
+    :param job: the content of the job file, with this lane's ``checks`` and ``directory``.
     :param initialised: whether importing torch has initialised CUDA.
     """
     if job.get("gate") is not None:
-        # Returns when the other end is closed.
+        # This call returns once the other end is closed.
         os.read(job["gate"], 1)
     elif not LONGEST.intersection(job["checks"]):
         os.nice(NICENESS)
     blocked, refused = False, None
-    # A gated lane has the device to itself, so one child runs all its families and CUDA starts once.
+    # A gated lane has the device to itself, so a single child runs all its families, and CUDA is initialised once.
     for names in [list(job["checks"])] if job.get("gate") is not None else by_process(job["checks"]):
         if initialised:
             # CUDA cannot be used in a forked process if it was initialised before the fork.
@@ -155,7 +155,7 @@ def run(job: t.Mapping[str, t.Any], results: t.TextIO, initialised: bool) -> Non
             if child.refusal is None:
                 refused = None
             else:
-                # A process in which CUDA did not start cannot start it later, so another one retries.
+                # A process that could not initialise CUDA cannot do so later, so another process retries.
                 now, reason, factor = time.monotonic(), child.refusal.reason, float(job["limits"]["factor"])
                 users = sampler.computing() or sampler.holders()
                 refused, tries_again = device.after_refusal(refused, now, users, reason, factor)
@@ -169,14 +169,14 @@ def run(job: t.Mapping[str, t.Any], results: t.TextIO, initialised: bool) -> Non
             blocked = blocked or device.NAME in child.failed
             if left:
                 queue.insert(0, (left, None))
-            # Repeat each in a separate process, unaffected by earlier checks.
+            # Repeat each of these checks in a separate process, unaffected by earlier checks.
             queue += [([result.name], result) for result in child.unanswered]
 
 
 def by_process(names: t.Sequence[str]) -> list[list[str]]:
-    """Return the checks grouped by process: one process for each family.
+    """Group the checks by process, with one process for each family.
 
-    The check that CUDA starts shares the process of the next family, because starting CUDA takes seconds.
+    The check that CUDA can be initialised shares a process with the next family, because initialisation takes seconds.
     """
     families: dict[str, list[str]] = {}
     for name in names:
@@ -194,19 +194,21 @@ def write_event(stream: t.TextIO, **fields: t.Any) -> None:
 
 
 def write_result(stream: t.TextIO, result: Result) -> None:
-    """Write the result of a check as an event."""
+    """Write a check's result as an event."""
     write_event(stream, event="result", **result.as_row())
 
 
 class Child:
-    """A process that runs checks of one family.
+    """A process that runs the checks in one family.
 
     :param results: the stream for the results.
-    :param passed_over: by check, the parts that crashed or hung, and how; the check is restarted without them.
+    :param passed_over: by check, the parts that crashed or hung, and what happened to them; the check is restarted
+        without them.
     :param first: the earlier result if this process repeats a single check.
     :ivar unanswered: the results of checks that are to be repeated.
     :ivar failed: the checks that failed.
-    :ivar refusal: the row of a check for which CUDA did not start, perhaps because another program uses the GPU.
+    :ivar refusal: the row of a check for which CUDA could not be initialised, perhaps because another program uses the
+        GPU.
     """
 
     def __init__(
@@ -236,7 +238,7 @@ class Child:
 
         process = fork(work)
         os.close(writing)
-        with contextlib.suppress(OSError):  # the child does the same, and may have exited already
+        with contextlib.suppress(OSError):  # the child does the same, and may already have exited
             os.setpgid(process, process)
         try:
             return self._follow(process, reading)
@@ -263,7 +265,7 @@ class Child:
                 return
 
     def _run_check(self, definition: check.Definition, pipe: t.TextIO) -> tuple[Result, bool]:
-        """Run a check; return its result, and whether the process can run further checks."""
+        """Run a check; return its result, and whether the process can run more checks."""
         name = definition.name
         context = check.Context(
             device="cpu" if definition.device == "none" else definition.device,
@@ -296,7 +298,7 @@ class Child:
 
     @staticmethod
     def _usable(definition: check.Definition) -> bool:
-        """Return whether the device still works: after an illegal access, the CUDA context fails every call."""
+        """Tell whether the device still works: after an illegal access, every call in the CUDA context fails."""
         if definition.device != "cuda":
             return True
         try:
@@ -306,17 +308,17 @@ class Child:
             return False
 
     def _read_output(self, result: Result, offset: int) -> None:
-        """Fail a check that printed a fatal message, whatever its numbers were."""
+        """Fail a check that printed a fatal message, regardless of its results."""
         sys.stdout.flush()
         sys.stderr.flush()
         fatal, line = endings.fatal_line(disk.tail(self.output, offset))
         if fatal and result.reason not in (WRONG, MISMATCH):
             result.status, result.reason, result.cause = FAIL, fatal.reason, f"{fatal.cause}: {line.rstrip('.')}."
-            result.ratio = None  # measured with wrong numbers
+            result.ratio = None  # it was measured on wrong results
             result.remedy = getattr(endings.remedies(CHECKS[result.name]), fatal.remedy)
 
     def _follow(self, process: int, reading: int) -> list[str]:
-        """Pass on the child's results; if the child exits early or must be killed, fail the check that it ran."""
+        """Forward the child's results; if it exits early or must be killed, fail the check that it was running."""
         left = list(self.names)
         current: str | None = None
         deadline = time.monotonic() + self._limit(left[0])
@@ -338,7 +340,7 @@ class Child:
                     self._report(Result.from_row(event))
                     left.remove(event["name"])
                     current = None
-            # Processes that the child started may hold the pipe open after its exit.
+            # Processes that the child started may keep the pipe open after it has exited.
             if (ready and not block) or (not ready and has_exited(process)):
                 status = self._kill(process)
                 lost = current or (left[0] if left == self.names else None)
@@ -351,7 +353,7 @@ class Child:
                 hindrance = self._hindrance(process, lost)
                 self._kill(process)
                 seconds = self._limit(lost)
-                # On a busy machine, the part is not at fault.
+                # If the machine is busy, the part is not at fault.
                 if hindrance or not self._passes_over(lost, f"did not respond within {seconds:.0f} seconds"):
                     self._report_lost(endings.timed_out(CHECKS[lost], seconds, hindrance))
                     left.remove(lost)
@@ -359,7 +361,7 @@ class Child:
 
     @staticmethod
     def _hindrance(process: int, name: str) -> str:
-        """Return the reason that slows a silent check down: a busy machine, or another program on its GPU."""
+        """Return the reason why a silent check is slow: a busy machine, or another program on its GPU."""
         others = sampler.others() if CHECKS[name].device == "cuda" else []
         return f"the GPU is in use by {', '.join(map(str, others))}" if others else sampler.hindrance(process)
 
@@ -367,7 +369,7 @@ class Child:
         return CHECKS[name].seconds * float(self.job["limits"]["factor"])
 
     def _passes_over(self, name: str, how: str) -> bool:
-        """Exclude the part at which a check stopped; return whether the check can be restarted without it."""
+        """Exclude the part in which a check stopped; tell whether the check can be restarted without that part."""
         passed = self.passed_over.setdefault(name, {})
         if not CHECKS[name].steps or self.part is None or len(passed) >= MOST_PASSED_OVER:
             return False
@@ -375,7 +377,7 @@ class Child:
         return True
 
     def _report_lost(self, result: Result) -> None:
-        """Report a check whose process exited, with the cause that its output shows."""
+        """Report a check whose process exited, with the cause according to its output."""
         from ._shared.module_utils._diagnosis import scan  # slow to import, needed only for failures
 
         printed = disk.tail(self.output)
@@ -391,7 +393,7 @@ class Child:
         self._report(result)
 
     def _report(self, result: Result) -> None:
-        """Write a result, or keep it back if the check is to be repeated."""
+        """Write a result, or hold it back if the check is to be repeated."""
         definition, first = CHECKS[result.name], self.first
         of_gpu = definition.device == "cuda" or "CUDA" in result.cause
         late = result.name == device.NAME and result.reason in (TIMEOUT, SLOW)
@@ -401,7 +403,7 @@ class Child:
             return
         if result.status == FAIL:
             self.failed.add(result.name)
-        # The check that CUDA starts has its own retries, see run().
+        # The check that CUDA can be initialised has its own retries; see run().
         is_repeated = first is None and result.name != device.NAME
         if result.reason in UNANSWERED and result.status == FAIL and is_repeated:
             self.unanswered.append(result)
@@ -414,7 +416,7 @@ class Child:
 
     @staticmethod
     def _kill(process: int) -> int:
-        """Kill the child, after a second in which it may exit, and its process group; return its exit code."""
+        """Give the child a second to exit, then kill it and its process group; return its exit code."""
         deadline = time.monotonic() + REAP
         while not has_exited(process) and time.monotonic() < deadline - REAP + 1:
             time.sleep(0.01)
@@ -428,7 +430,7 @@ class Child:
 
 
 def has_exited(process: int) -> bool:
-    """Return whether a child has exited, without reaping it."""
+    """Tell whether a child has exited, without reaping it."""
     return os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Sample a busy GPU with nvidia-smi, find other processes on it, and find reasons why the machine is slow."""
+"""Sample a busy GPU with nvidia-smi, find other processes on it, and find the reasons why a machine is slow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import typing as t
 
 from ._shared.module_utils._host import gpu
 
-#: The bits of nvidia-smi's ``clocks_event_reasons.active``: NVML's ``nvmlClocksEventReasons``.
+#: The bits in nvidia-smi's ``clocks_event_reasons.active``, which are NVML's ``nvmlClocksEventReasons``.
 REASONS = {
     0x1: "idle",
     0x2: "clocks set by the administrator",
@@ -33,27 +33,27 @@ REASONS = {
 
 _QUERY = "clocks.sm,clocks.max.sm,power.draw,power.limit,utilization.gpu,clocks_event_reasons.active"
 _FORMAT = "--format=csv,noheader,nounits"
-#: Timeout for nvidia-smi in seconds: with a wedged driver it hangs forever.
+#: The timeout in seconds for nvidia-smi, which hangs forever if the driver is wedged.
 _TIMEOUT = 20
-#: Seconds to watch threads, and the part of them from which on a thread that waits for a core counts as starved.
+#: How many seconds to watch threads, and for which share of that time a starved thread waits for a core.
 LOOK, STARVED = 0.5, 0.25
-#: Percentage of the last ten seconds in which every program waited, from which on disk or memory count as the cause.
+#: If all programs waited for at least this percentage of the last ten seconds, disk or memory counts as the cause.
 STALLED = 25.0
-#: The device that every CUDA program has open; nvidia-persistenced opens only other devices.
+#: The device that every CUDA program opens; nvidia-persistenced opens only other devices.
 DEVICE = "/dev/nvidia-uvm"
-#: The file with the caps that the guard role set at the owner's request; a GB10 does not report a locked clock.
+#: The file with the caps that the guard role set at the owner's request. A GB10 does not report a locked clock.
 CAPS = "/var/lib/sparkforge-guard/caps.json"
-#: A value above this part of a cap is limited by the cap.
+#: A value above this fraction of a cap is limited by the cap.
 NEAR_CAP = 0.85
 
 
 class NoSampler(Exception):
-    """nvidia-smi is missing or does not respond."""
+    """nvidia-smi is missing, or does not respond."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Sample:
-    """A sample of a GPU's state; None for values that it does not report, such as a GB10's power limit."""
+    """A sample of a GPU's state, with None for values that it does not report, such as a GB10's power limit."""
 
     sm_clock_mhz: float | None = None
     sm_clock_most_mhz: float | None = None
@@ -65,13 +65,13 @@ class Sample:
 
 @dataclasses.dataclass(frozen=True)
 class Caps:
-    """The owner's intentional limits; None for no limit."""
+    """The limits that the owner set on purpose; None means no limit."""
 
     power_w: float | None = None
     clock_mhz: float | None = None
 
     def explain(self, clock: float, power: float | None) -> bool:
-        """Return whether a cap explains a clock and a power draw."""
+        """Tell whether a cap explains a clock and a power draw."""
         slow = self.clock_mhz is not None and NEAR_CAP * self.clock_mhz <= clock <= self.clock_mhz / NEAR_CAP
         return slow or (self.power_w is not None and power is not None and power >= NEAR_CAP * self.power_w)
 
@@ -81,7 +81,7 @@ class Caps:
 
 
 def caps(path: str = CAPS) -> Caps:
-    """Return the caps of this host; no caps if the file is missing or damaged."""
+    """Return the caps on this host; if the file is missing or damaged, there are none."""
     try:
         with open(path, encoding="utf-8") as stream:
             content = json.load(stream)
@@ -95,7 +95,7 @@ def caps(path: str = CAPS) -> Caps:
 class Process:
     """A process that uses a GPU.
 
-    :ivar own: the process belongs to this proof.
+    :ivar own: whether the process belongs to this proof.
     """
 
     pid: int
@@ -118,7 +118,7 @@ def _number(text: str) -> float | None:
 def parse(line: str) -> Sample:
     """Parse a line of nvidia-smi's output.
 
-    :raises NoSampler: the line has another form.
+    :raises NoSampler: if the line has another form.
     """
     fields = [field.strip() for field in line.split(",")]
     if len(fields) != 6:
@@ -152,7 +152,7 @@ def sample(index: str) -> Sample:
     """Sample a GPU.
 
     :param index: the argument of ``nvidia-smi -i``: a number or a UUID.
-    :raises NoSampler: nvidia-smi does not report it.
+    :raises NoSampler: if nvidia-smi does not report the GPU.
     """
     answer = _nvidia_smi(f"--query-gpu={_QUERY}", _FORMAT, "-i", index)
     lines = [line for line in answer.strip().splitlines() if not line.startswith("WARNING")]
@@ -187,17 +187,17 @@ def parents() -> dict[int, int]:
 
 
 def _stat(pid: int) -> list[str]:
-    """Return the fields of a process from its state on (parent, group, session …); empty if it has exited."""
+    """Return a process's stat fields, starting with its state (parent, group, session …), or [] if it has exited."""
     with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stream:
-        # The process name, which comes before, may contain spaces and brackets.
+        # The process's name, which comes before these fields, may contain spaces and brackets.
         return stream.read().rpartition(")")[2].split()
     return []
 
 
 def hindrance(leader: int) -> str:
-    """Return the reason why the processes of a group or a session are slow now; empty if there is none.
+    """Return the reason why the processes in a group or session are slow now, or '' if there is none.
 
-    Threads that wait for a core are a reason; a process that hangs does not wait for one.
+    Threads waiting for a core are a reason; a process that hangs does not wait for a core.
 
     :param leader: the leader of the group or session.
     """
@@ -217,7 +217,7 @@ def hindrance(leader: int) -> str:
 
 
 def _waited(leader: int) -> dict[str, int]:
-    """Return the nanoseconds that each thread of a group or session has waited for a core."""
+    """Return for how many nanoseconds each thread in a group or session has waited for a core."""
     waited = {}
     for pid in (pid for pid in parents() if str(leader) in _stat(pid)[2:4]):
         with contextlib.suppress(OSError, ValueError, IndexError):
@@ -233,11 +233,11 @@ def others(index: str = "") -> list[Process]:
 
 
 def computing(index: str = "") -> list[Process]:
-    """Return the visible processes on the GPUs; empty if nvidia-smi reports none.
+    """Return the visible processes on the GPUs, or [] if nvidia-smi reports none.
 
-    In a container nvidia-smi may report PIDs of the host, which are ignored.
+    In a container, nvidia-smi may report PIDs on the host, which are ignored.
 
-    :param index: the argument of ``nvidia-smi -i``, by default all GPUs.
+    :param index: the argument of ``nvidia-smi -i``; by default, all GPUs.
     """
     answer = ""
     with contextlib.suppress(NoSampler):
@@ -249,22 +249,22 @@ def computing(index: str = "") -> list[Process]:
 
 
 def holders() -> list[Process]:
-    """Return the other processes that have the GPU's device open, as far as this account may see them.
+    """Return the other processes that have the GPU's device open and are visible to this account.
 
-    A desktop may have it open too, so use this only if CUDA does not start and nvidia-smi reports no process.
+    A desktop may also have it open, so use this only if CUDA cannot be initialised and nvidia-smi reports no process.
     """
     known = parents()
     return [Process(pid, _name(pid)) for pid in sorted(known.keys() - _own(known)) if DEVICE in _opened(pid)]
 
 
 def _own(known: t.Mapping[int, int]) -> set[int]:
-    """Return the processes of the proof: the families of this process and of the runner, which leads the session."""
+    """Return the proof's processes: the families of this process and of the runner, which leads the session."""
     leader = os.getsid(0)
     return family(os.getpid(), known) | (family(leader, known) if leader in known else set())
 
 
 def _runs(pid: int) -> bool:
-    """Return whether a process exists, even if the mount option hidepid= hides it."""
+    """Tell whether a process exists, even if the mount option hidepid= hides it."""
     try:
         os.kill(pid, 0)
     except OSError as error:
@@ -279,7 +279,7 @@ def _name(pid: int) -> str:
 
 
 def _opened(pid: int) -> set[str]:
-    """Return the open files of a process; empty if this account may not see them."""
+    """Return a process's open files, or an empty set if this account may not see them."""
     paths = set()
     with contextlib.suppress(OSError):
         for number in os.listdir(f"/proc/{pid}/fd"):

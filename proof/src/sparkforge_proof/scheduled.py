@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The scheduled proof of the verify role: at calendar times, or when kernel, driver or CUDA packages changed.
+"""The verify role's scheduled proof, which runs at calendar times or when kernel, driver or CUDA packages change.
 
 ``<root>/proof/settings.json`` holds the options of cuda_proof, and those of proof_publish as ``publish``.
 """
@@ -21,19 +21,19 @@ from ._shared.module_utils._core import sanitize
 from ._shared.module_utils._core.errors import SparkforgeError
 
 TIMER = "/etc/systemd/system/sparkforge-proof.timer"
-#: The lock that dpkg holds while it works (dpkg(1)).
+#: The lock that dpkg holds while it is working (dpkg(1)).
 DPKG_LOCK = "/var/lib/dpkg/lock"
-#: Seconds to wait for an upgrade before the proof starts anyway.
+#: How many seconds to wait for an upgrade before the proof starts anyway.
 DPKG_WAIT = 3600.0
 
 
 def is_scheduled() -> bool:
-    """Return whether this host has the timer."""
+    """Tell whether this host has the timer."""
     return os.path.exists(TIMER)
 
 
 def main(arguments: t.Sequence[str]) -> int:
-    """Run the proof with a settings file; return 0 if nothing failed, 1 if a check failed, 2 if it could not run."""
+    """Run the proof with a settings file; return 0 if nothing failed, 1 if a check failed, or 2 if it could not run."""
     if_changed = "--if-changed" in arguments
     with open(arguments[-1], encoding="utf-8") as stream:
         settings = json.load(stream)
@@ -73,7 +73,7 @@ def _log(line: str) -> None:
 def wait_for_dpkg(path: str = DPKG_LOCK, wait: float = DPKG_WAIT) -> None:
     """Wait until no dpkg holds its fcntl(2) lock."""
     deadline = time.monotonic() + wait
-    # dpkg releases its lock between the packages of an upgrade, so one look is not enough.
+    # dpkg releases its lock between the packages in an upgrade, so checking it once is not enough.
     quiet = 0
     while time.monotonic() < deadline and quiet < 5:
         try:

@@ -12,21 +12,21 @@ import typing as t
 from . import catalogue, verdict
 from ._shared.module_utils._core.errors import SparkforgeError
 
-#: Default limits: the share of the device's memory, the factor on each check's time limit, the seconds for the proof;
-#: and for the survey the inputs of each operator and the seconds for each data type.
+#: The default limits: the share of the device's memory, the factor on each check's time limit, the seconds for the
+#: proof, and for the survey, the number of inputs per operator and the seconds per data type.
 LIMITS: dict[str, float] = {"memory_share": 0.5, "factor": 1.0, "seconds": 1800.0, "samples": 3.0, "survey": 12.0}
-#: Optional limits: the seed of the survey's inputs, by default the date.
+#: Optional limits: the seed for the inputs, which by default is the date.
 OPTIONAL = ("seed",)
-#: Maximum of the two numbers of a speed floor.
+#: The maximum values of the two numbers in a speed floor.
 MOST_OF_A_FLOOR = {"nominal": float("inf"), "ratio": 1.0}
-#: Rows about the host that a profile may require, or the first word of their names (``closure libcudss.so.0``).
+#: Rows about the host that a profile may require, given as their name or its first word (``closure libcudss.so.0``).
 HOST_ROWS = ("gpu", "compute_capability", "driver", "environment", "closure", "path", "python")
 
 
 def check(
     patterns: t.Sequence[str], required: t.Sequence[str], limits: t.Mapping[str, float], accepted: t.Sequence[str] = ()
 ) -> None:
-    """Refuse names and patterns that match no check, and invalid limits."""
+    """Refuse names and patterns that do not match any check, and invalid limits."""
     names = [*catalogue.CHECKS, *HOST_ROWS]
     for name in accepted:
         if name not in names and name.partition(" ")[0] not in HOST_ROWS:
@@ -56,12 +56,12 @@ def check(
 
 
 def floors(profile: t.Mapping[str, t.Any]) -> tuple[dict[str, dict[str, float]], list[str]]:
-    """Return the profile's floors with the site's changes, and a notice for each floor that the site lowers."""
+    """Return the profile's floors with the site's changes applied, and a notice for each floor that the site lowers."""
     own, site = profile.get("speed_floors") or {}, profile.get("site_floors") or {}
     merged = {rate: {**(own.get(rate) or {}), **(site.get(rate) or {})} for rate in {**own, **site}}
     notices = []
     for rate in site:
-        # A floor of the site blocks even without evidence.
+        # A floor set by the site blocks even without evidence.
         merged[rate].pop("evidence", None)
     for rate, floor in merged.items():
         for key in ("nominal", "ratio"):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Judge the results of all checks: which failures count, the verdict, and the changes since the last run."""
+"""Judge the results of all checks: find the failures that count, the verdict, and the changes since the last run."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from .check import BUSY, FAIL, PASS, SKIP, SLOW, UNANSWERED, UNJUDGED, WARN, WRO
 
 #: Rows about the host's GPU.
 GPU_ROWS = ("gpu", "compute_capability", "driver")
-#: Without a recorded sound run, up to ``FEW`` numbers, but at most one in ``FEW_OF``, may be a NaN, an infinity or a
-#: different integer; a single one always may.
+#: Without a recorded sound run, up to ``FEW`` numbers, but at most one in ``FEW_OF``, may be a wrong NaN, infinity or
+#: integer; a single one is always allowed.
 FEW, FEW_OF = 16, 100
-#: Families that need another package than torch, such as torchvision.
+#: Families that need a package other than torch, such as torchvision.
 OF_OTHERS = ("companions", "cpu.companions")
 
 Report = t.Mapping[str, t.Any]
 
 
 def selects(patterns: t.Iterable[str], name: str) -> bool:
-    """Return whether one of the shell patterns matches a check's name."""
+    """Tell whether one of the shell patterns matches a check's name."""
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
 
 
@@ -51,16 +51,16 @@ def judge(
 ) -> None:
     """Decide which results fail and which only warn.
 
-    Evidence decides. On a kind of device with recorded sound runs, these fail: a wrong number, an installation that
-    differs from the stack, a check without an answer, and a required check that was skipped. On other devices they
-    warn, except for failures that :func:`counts` accepts. A check that never passed anywhere only warns.
+    Evidence decides. On a kind of device with recorded sound runs, the following results fail: wrong numbers, an
+    installation that differs from the stack, an unanswered check, and a required check that was skipped. On other
+    devices they only warn, unless :func:`counts` returns true. A check that has never passed anywhere only warns.
 
-    :param kinds: the compute capabilities and the processor of this host, see :class:`check.Evidence`, and
-        :func:`check.minor` for its torch.
-    :param required: patterns of the checks that must not be skipped.
-    :param by_site: whether the site set ``required``; the checks must then have an answer even without evidence.
+    :param kinds: this host's compute capabilities and processor (see :class:`check.Evidence`) and torch (see
+        :func:`check.minor`).
+    :param required: patterns for the checks that must not be skipped.
+    :param by_site: whether the site set ``required``; these checks must then be answered even without evidence.
     :param gpu: whether this host must have a GPU; otherwise checks that need one are not required.
-    :param accepted: names of checks whose failure the site accepts.
+    :param accepted: the names of checks whose failure the site accepts.
     """
     for result in results:
         definition = catalogue.get(result.name)
@@ -91,10 +91,10 @@ def judge(
 
 
 def counts(result: Result, definition: Definition) -> bool:
-    """Return whether a failure counts on a kind of device without a recorded sound run.
+    """Tell whether a failure counts on a kind of device without a recorded sound run.
 
-    A failure counts if the value can be computed exactly, if a number is far beyond its bound or has no ratio at all,
-    or if more than a few numbers are mismatched. A wrong installation does not count, nor does a check that never
+    A failure counts if the value can be computed exactly, if a number far exceeds its bound or has no ratio at all, or
+    if more than a few numbers are mismatched. A wrong installation does not count, nor does a check that has never
     passed anywhere.
     """
     if definition.factor <= 1 or not definition.measured:
@@ -104,12 +104,12 @@ def counts(result: Result, definition: Definition) -> bool:
 
 
 def are_many(mismatched: int, compared: int) -> bool:
-    """Return whether more numbers are mismatched than ties or overflows explain."""
+    """Tell whether more numbers are mismatched than ties or overflows can explain."""
     return mismatched > max(1, min(FEW, compared // FEW_OF))
 
 
 def _off(result: Result) -> str:
-    """Return the beginning of a sentence that describes the error of a result."""
+    """Return the beginning of a sentence that describes a result's error."""
     text = f"off by {result.ratio:.2g} of its bound, " if (result.ratio or 0.0) > 1 else ""
     if result.mismatched:
         text += f"{result.mismatched} of {result.compared} numbers of another kind, "
@@ -117,14 +117,14 @@ def _off(result: Result) -> str:
 
 
 def hindrance(report: Report, current: Report | None, first: bool, require: str) -> str:
-    """Return the reason why a staged environment must not become the current one; empty if it may.
+    """Return the reason why a staged environment must not become the current one, or '' if it may.
 
-    Wrong numbers block it on every host, unless they are wrong only on the CPU and right on a GPU. A host without an
-    environment, or with one that is not proven, accepts any other. A proven environment is replaced only by a proven
+    Wrong results block it on every host, unless only the CPU's are wrong and the GPU's are right. A host without an
+    environment, or with an unproven one, accepts any other. A proven environment is replaced only by another proven
     one, unless the site requires less.
 
     :param current: the last report on the current environment.
-    :param first: the host has no environment yet.
+    :param first: whether the host has no environment yet.
     :param require: ``proven`` or ``unproven``.
     """
     names = wrong(report)
@@ -143,9 +143,10 @@ def hindrance(report: Report, current: Report | None, first: bool, require: str)
 
 
 def verdict(results: t.Sequence[Result], unselected: t.Collection[str], families: t.Collection[str] = ()) -> str:
-    """Return ``fail``, ``unproven`` or ``proven``, which may include warnings.
+    """Return ``fail``, ``unproven`` or ``proven``; a proven environment may have warnings.
 
-    Unproven: no number was computed, a required check was not selected, or one of ``families`` has no right number.
+    The verdict is unproven if nothing was computed, a required check was not selected, or one of ``families`` has no
+    right result.
     """
     if any(result.status == FAIL for result in results):
         return FAIL
@@ -158,22 +159,22 @@ def verdict(results: t.Sequence[Result], unselected: t.Collection[str], families
 
 
 def missing(results: t.Iterable[Result], families: t.Iterable[str]) -> list[str]:
-    """Return the families without a right number; families on the CPU begin with ``cpu.``."""
+    """Return the families without a right result; the names of families on the CPU begin with ``cpu.``."""
     have = {_family(result.name) for result in results if result.numeric and result.status == PASS}
     return [family for family in dict.fromkeys(families) if family not in have]
 
 
 def families(names: t.Iterable[str]) -> list[str]:
-    """Return the families that a verdict on these checks rests on, named as in :func:`missing`.
+    """Return the families on which a verdict on these checks is based, named as in :func:`missing`.
 
-    A family needs at least two checks, so that no single check decides.
+    A family must have at least two checks, so that no single check decides.
     """
     counts = collections.Counter(map(_family, names))
     return [family for family, count in counts.items() if count > 1 and family not in OF_OTHERS]
 
 
 def missing_notice(results: t.Iterable[Result], family: str) -> str:
-    """Return a notice that a family has no number, with the cause and the remedy of its first check."""
+    """Return a notice that a family has no result, with the cause and remedy from its first check."""
     first = next((result for result in results if result.numeric and _family(result.name) == family), None)
     return (
         f"No number of {family} was computed. {first.cause if first else ''} {first.remedy if first else ''}".rstrip()
@@ -185,7 +186,7 @@ def _family(name: str) -> str:
 
 
 def scope(results: t.Iterable[Result]) -> str:
-    """Return the device on which numbers were right: ``gpu``, ``cpu`` or ``none``."""
+    """Return the device on which results were right: ``gpu``, ``cpu`` or ``none``."""
     passed = [result.name for result in results if result.numeric and result.status == PASS]
     if any(not name.startswith("cpu.") for name in passed):
         return "gpu"
@@ -193,9 +194,9 @@ def scope(results: t.Iterable[Result]) -> str:
 
 
 def own_floors(baseline: Report | None, rates: t.Mapping[str, tuple[str, str]]) -> dict[str, t.Any]:
-    """Return the speeds of a host's first proof as floors with ``nominal`` and ``since``, by name.
+    """Return the speeds from a host's first proof as floors with ``nominal`` and ``since``, by name.
 
-    :param rates: for each floor, the check that measures it and the rate's name there.
+    :param rates: for each floor, the check that measures it, and the rate's name in that check.
     """
     measured = {check["name"]: check.get("rates") or {} for check in (baseline or {}).get("checks") or []}
     return {
@@ -206,7 +207,7 @@ def own_floors(baseline: Report | None, rates: t.Mapping[str, tuple[str, str]]) 
 
 
 def is_baseline(report: Report, devices: t.Sequence[str]) -> bool:
-    """Return whether a report's rates may be the host's floors: it is proven, with the GPUs of today."""
+    """Tell whether a report's rates may be the host's floors: it is proven, and has the GPUs that the host has now."""
     return (
         report.get("verdict") == PROVEN
         and report.get("scope") == "gpu"

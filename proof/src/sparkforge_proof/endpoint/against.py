@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Compare two servers of a model that is too large for the reference: ``--against URL``.
+"""Compare two servers for a model that is too large for the reference: ``--against URL``.
 
 The other server stands in for the reference. The format's noise is measured: each server computes the same texts in
 several ways whose results differ only by rounding.
@@ -23,17 +23,18 @@ from .numbers import ENGINE, Failure, Numbers
 from .session import Compared, Session
 from .texts import ALONE, BATCHED, Text, Texts
 
-#: Ordinary tokens of nearly every vocabulary, and those of a tiny one.
+#: Ordinary tokens in nearly every vocabulary, and in a tiny one.
 VOCABULARIES = (range(1000, 30000), range(8, 256))
-#: The least noise that is assumed, bfloat16's unit roundoff; and the factor by which noise may exceed the ordinary.
+#: The minimum noise to assume, which is bfloat16's unit roundoff, and the factor by which noise may exceed the
+#: ordinary.
 LEAST_NOISE, NOISE_MARGIN = 2.0**-8, 1.5
-#: By which factor the difference of two servers may exceed the noise of each, and the noise of one that of the other:
-#: the smaller factor covers other kernels, the larger one another format.
+#: The factors by which the difference between two servers may exceed the noise of each, and one server's noise the
+#: other's. The smaller factor covers other kernels, the larger one another format.
 OTHER_KERNELS, OTHER_FORMAT = 4.0, 40.0
 
 
 def settle_texts(session: Session, longest: int, seed: int) -> Texts:
-    """Return texts of tokens in the server's vocabulary, after finding out which options it accepts."""
+    """Find out which options the server accepts, and return texts of tokens in its vocabulary."""
     for tokens in VOCABULARIES:
         drawn = Texts(tokens, [], longest, seed)
         try:
@@ -46,11 +47,11 @@ def settle_texts(session: Session, longest: int, seed: int) -> Texts:
 
 
 def compare_answers(text: Text, answer: Answer, expected: Answer, sigma: float = 0.0) -> list[Observation]:
-    """Return both numbers of each token that both answers report, up to the first different token."""
+    """Return both log-probabilities of each token that both answers report, up to the first different token."""
     observations = []
     for position, (token, other) in enumerate(zip(answer.tokens, expected.tokens), len(text.ids)):
         mine, theirs = ({**each.top, each.name: each.logprob or 0.0} for each in (token, other))
-        # Tokens that an answer does not report are less likely than those that it does.
+        # Tokens that an answer does not report are less likely than those that it reports.
         least = min(mine.values())
         observations += [
             Observation(text, position, mine.get(name, least), value, sigma)
@@ -74,10 +75,10 @@ def largest(seen: t.Iterable[Observation]) -> float:
 
 
 class Itself:
-    """A server's answers to the same texts in several ways.
+    """A server's answers to the same texts, requested in several ways.
 
-    :ivar alone: the answers to texts asked alone.
-    :ivar ways: by name of another way, its numbers compared with those.
+    :ivar alone: the answers to texts that were requested one at a time.
+    :ivar ways: by name of another way, its log-probabilities compared with those in ``alone``.
     """
 
     def __init__(self, session: Session, batch: t.Sequence[Text]) -> None:
@@ -101,9 +102,9 @@ class Itself:
 
 
 class Pair(Session):
-    """A server and another one that provides the expected numbers.
+    """A server, and another one that provides the expected log-probabilities.
 
-    :param batch: texts that measure the noise of both.
+    :param batch: the texts for measuring the noise of both.
     """
 
     def __init__(self, session: Session, other: Session, batch: t.Sequence[Text]) -> None:
@@ -117,7 +118,7 @@ class Pair(Session):
 
     @functools.cached_property
     def difference(self) -> float:
-        """The ordinary difference between the two servers' numbers."""
+        """The ordinary difference between the two servers' log-probabilities."""
         answers = zip(self._batch, *(each.alone for each in self.itself))
         return ordinary_difference([seen for triple in answers for seen in compare_answers(*triple)])
 
@@ -129,7 +130,7 @@ class Pair(Session):
         return NOISE_MARGIN * max(self.difference, most, *(each.noise for each in self.itself))
 
     def compare(self, asked: t.Sequence[tuple[Text, Answer, Answer | None]], temperature: float = 0) -> list[Compared]:
-        """Return the numbers of each text with those of the other server, which gets the same requests."""
+        """Compare the log-probabilities of each text with those of the other server, which gets the same requests."""
         listed, other = [text.ids for text, _answer, _echo in asked], self.both[1]
         together = asked and asked[0][0].condition == BATCHED
         expected = other.complete_together(listed) if together else [other.complete_named(ids) for ids in listed]
@@ -147,7 +148,7 @@ class Pair(Session):
 
 
 class Against(Numbers):
-    """The checks of two servers against each other."""
+    """The checks that compare two servers with each other."""
 
     session: Pair
 
@@ -161,7 +162,7 @@ class Against(Numbers):
         ]
 
     def itself(self, number: int) -> Measured:
-        """A server returns the same numbers for a text in each of the ways."""
+        """Require that a server returns the same log-probabilities for a text in each of the ways."""
         server, other = self.session.itself[number], self.session.itself[1 - number]
         sigma = max(OTHER_KERNELS * server.noise, NOISE_MARGIN * other.most / judge.SIGMAS)
         again = server.ways["asked again"]
@@ -187,13 +188,13 @@ class Against(Numbers):
         )
 
     def ordinary(self) -> Measured:
-        """Two servers differ from each other by little more than each does from itself."""
+        """Require that two servers differ from each other by little more than each does from itself."""
         noise, size = max(each.noise for each in self.session.itself), self.session.difference
         measured = f"ordinarily {size:.2g} apart, each at most {noise:.2g} from itself"
         return self._judge_factor(size, noise, measured, "All numbers of the two servers differ")
 
     def _judge_factor(self, size: float, noise: float, measured: str, cause: str) -> Measured:
-        """Pass a factor that other kernels explain, warn for one that another format explains, and fail above."""
+        """Pass a factor that other kernels explain, warn if another format explains it, and fail above that."""
         times = size / noise
         remedy = "See whether both have the same weights, format and context; a fault may be in all numbers of one."
         failure = Failure(WRONG, f"{cause}: {times:.2g} times as much.", remedy, measured, times / OTHER_FORMAT)

@@ -4,8 +4,8 @@
 
 """Parse the completions of vLLM, SGLang, llama.cpp and TensorRT-LLM, which have four forms.
 
-Log-probabilities are lists (``tokens``, ``token_logprobs``, ``top_logprobs``) or a list of objects, ``content``; a
-token is its text, ``token_id:17``, or has an ``id``. Missing values are None, never a guess.
+Log-probabilities are lists (``tokens``, ``token_logprobs``, ``top_logprobs``) or a list of objects, ``content``. A
+token is given by its text, as ``token_id:17``, or with an ``id``. Missing values are None, never a guess.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from .._shared.module_utils._core.errors import SparkforgeError
 
 _BY_ID = "token_id:"
 OTHER_SERVER = "Use the URL of an OpenAI-compatible server; a proxy in front of it may change its answers."
-#: Finish reasons of answers that were cut off.
+#: The finish reasons of answers that were cut off.
 _CUT = ("abort", "error", "cancelled")
-#: Exceptions that an answer in another form raises.
+#: Exceptions raised by an answer in another form.
 MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
 
 
@@ -27,7 +27,8 @@ MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, Overfl
 class Token:
     """A generated or echoed token.
 
-    :ivar top: the log-probabilities of the likeliest tokens there, by id if the engine reports ids, else by text.
+    :ivar top: the log-probabilities of the likeliest tokens at its position, by id if the engine reports ids, else by
+        text.
     """
 
     text: str
@@ -42,17 +43,17 @@ class Token:
 
     @property
     def margin(self) -> float:
-        """By how much the likeliest token there is likelier; 0 if unknown."""
+        """By how much the likeliest token at its position is likelier, or 0 if unknown."""
         return max(self.top.values()) - self.logprob if self.top and self.logprob is not None else 0.0
 
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """The first choice of an answer.
+    """The first choice in an answer.
 
     :ivar tokens: the generated tokens; with ``echo``, those of the prompt come first.
-    :ivar prompt_ids: the prompt's tokens according to the server, if it reports them.
-    :ivar prompt_tokens: the number of the prompt's tokens, if the server reports it.
+    :ivar prompt_ids: the prompt's token ids according to the server, if it reports them.
+    :ivar prompt_tokens: the number of tokens in the prompt, if the server reports it.
     :ivar asked: the ``max_tokens`` of the request.
     """
 
@@ -66,19 +67,19 @@ class Answer:
 
     @property
     def count(self) -> int:
-        """The number of generated tokens according to the server, or the number of tokens in the answer."""
+        """The number of generated tokens that the server reports, or the number of tokens in the answer."""
         return len(self.tokens) if self.completion_tokens is None else self.completion_tokens
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether the answer ended early."""
+        """Whether the answer was cut off."""
         return self.finish in _CUT or (not self.finish and self.count < self.asked)
 
 
 def completion(body: t.Any) -> Answer:
-    """Return the first choice of ``/v1/completions`` or ``/v1/chat/completions``.
+    """Return the first choice in an answer from ``/v1/completions`` or ``/v1/chat/completions``.
 
-    :raises SparkforgeError: the answer has another form.
+    :raises SparkforgeError: if the answer has another form.
     """
     try:
         choice = body["choices"][0]
@@ -107,7 +108,7 @@ def _malformed(subject: str, error: Exception) -> SparkforgeError:
 def stream_text(events: t.Sequence[t.Any]) -> str:
     """Return the text of a streamed completion.
 
-    :raises SparkforgeError: an event has another form.
+    :raises SparkforgeError: if an event has another form.
     """
     try:
         return "".join(str(event["choices"][0].get("text") or "") for event in events if event.get("choices"))
@@ -116,9 +117,9 @@ def stream_text(events: t.Sequence[t.Any]) -> str:
 
 
 def models(body: t.Any) -> list[dict[str, t.Any]]:
-    """Return the models in an answer of ``/v1/models``.
+    """Return the models in an answer from ``/v1/models``.
 
-    :raises SparkforgeError: the answer lists no model.
+    :raises SparkforgeError: if the answer does not list any model.
     """
     data = body.get("data") if isinstance(body, dict) else None
     rows = data if isinstance(data, list) else []
@@ -129,9 +130,9 @@ def models(body: t.Any) -> list[dict[str, t.Any]]:
 
 
 def context(listed: t.Mapping[str, t.Any]) -> int | None:
-    """Return the context length of a listed model from vLLM's or llama.cpp's field, None if not reported.
+    """Return a listed model's context length from vLLM's or llama.cpp's field, or None if it is not reported.
 
-    :raises SparkforgeError: the field is not a valid number.
+    :raises SparkforgeError: if the field is not a valid number.
     """
     meta = listed.get("meta")
     value = listed.get("max_model_len") or (meta.get("n_ctx_train") if isinstance(meta, dict) else None)

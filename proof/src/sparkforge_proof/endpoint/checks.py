@@ -30,11 +30,11 @@ OPTIONS: dict[str, t.Any] = {
     "temperature": 0.5, "min_p": 0.5, "top_k": 1, "top_p": 1e-6,
     "presence_penalty": 2.0, "frequency_penalty": 2.0, "repetition_penalty": 1.3,
 }  # fmt: skip
-#: Options that leave only the likeliest token as a choice, at any temperature.
+#: Options that leave only the likeliest token to choose, at any temperature.
 NARROW = {"top_k", "top_p"}
 PENALTIES = {"presence_penalty", "frequency_penalty"}
 CHANGING = (*(name for name in OPTIONS if name not in NARROW), "logit_bias")
-#: A character that no model generates within a few tokens.
+#: A character that models do not generate within a few tokens.
 NEVER = "\u2063"
 SAMPLES = (
     "The quick brown fox jumps over the lazy dog.",
@@ -53,7 +53,7 @@ MESSAGES = (
 
 
 class Checks(Numbers):
-    """All checks, in their order."""
+    """All checks, in the order in which they run."""
 
     def rows(self) -> list[tuple[str, bool, t.Callable[[], Measured]]]:
         """Return the name of each check, whether it compares numbers, and its function."""
@@ -79,7 +79,7 @@ class Checks(Numbers):
             raise Skipped("With temperature 0 the server draws, so that no answer is twice the same.")
 
     def seed(self) -> Measured:
-        """The same seed draws the same tokens, and another seed draws others."""
+        """Require that the same seed draws the same tokens, and another seed draws others."""
         ids = self._starts(1)[0]
         same = [self._text(self.session.complete(ids, temperature=1.0, seed=7)) for _ in range(4)]
         others = [self._text(self.session.complete(ids, temperature=1.0, seed=seed)) for seed in (8, 9, 10)]
@@ -88,7 +88,7 @@ class Checks(Numbers):
             "Four seeds draw the same tokens at temperature 1: the server draws nothing.",
             "See whether the server overrides the temperature, or caches answers.",
         )
-        # Rounding may change a token of one repetition, but not of three.
+        # Rounding may change a token in one repetition, but not in three.
         shared = sorted(judge.shared_beginning(same[0], names) for names in same[1:])
         apart = max(judge.shared_beginning(same[0], names) for names in others)
         expect(
@@ -102,7 +102,7 @@ class Checks(Numbers):
         return [token.name for token in answer.tokens]
 
     def options(self, *names: str) -> Measured:
-        """Options change the choice of tokens but no log-probability; narrow ones choose the likeliest token."""
+        """Require that options change the choice of tokens but no log-probability; narrow ones choose the likeliest."""
         if not {*names} <= NARROW:
             self._require_right_alone()
         starts, heeded = [Text(ids, BATCHED) for ids in self._starts(4)], []
@@ -114,7 +114,7 @@ class Checks(Numbers):
                 asked = self.session.complete_together([text.ids for text in starts * 2], options)
             except Declined:
                 continue
-            # OpenAI's interface has no top_k, so other servers ignore it silently.
+            # OpenAI's interface does not have top_k, so other servers silently ignore it.
             if name == "top_k" and name not in self.session.extras:
                 continue
             heeded.append(name)
@@ -160,8 +160,8 @@ class Checks(Numbers):
             raise Skipped(f"The server does not take logit_bias: {error.cause}") from None
 
     def logit_bias(self) -> Measured:
-        """A bias of -100 prevents a token, and a bias of 100 forces it."""
-        # llama.cpp's server may report no token yet if the first ones end within a character.
+        """Require that a bias of -100 prevents a token, and that a bias of 100 forces it."""
+        # llama.cpp's server may not report a token yet if the first ones end within a character.
         for ids in self._starts(12):
             generated = self.session.generated_ids(ids, self.session.complete(ids, max_tokens=4))
             if generated:
@@ -178,7 +178,7 @@ class Checks(Numbers):
         return Measured("-100 keeps a token out, and 100 brings one", "both")
 
     def end(self) -> Measured:
-        """An end token ends the answer, and no other token does."""
+        """Require that an end token ends the answer, and that no other token does."""
         ends = self.session.reference.end_tokens()
         heeded = {"ignore_eos": False} if "ignore_eos" in self.session.extras else {}
         for ids in self._starts(6):
@@ -207,7 +207,7 @@ class Checks(Numbers):
         return Measured(f"{len(ends)} tokens that end a text end the answer", "these alone")
 
     def max_tokens(self) -> Measured:
-        """An answer has max_tokens tokens, and its finish reason is the length."""
+        """Require that an answer has max_tokens tokens, and that its finish reason is the length."""
         ids = self._starts(1)[0]
         most = self.session.complete(ids).count
         for asked in (1, 7, 17):
@@ -232,7 +232,7 @@ class Checks(Numbers):
         return Measured("1, 7 and 17 tokens", "as asked for")
 
     def stop(self) -> Measured:
-        """An answer ends right before its stop sequence, streamed or not."""
+        """Require that an answer ends right before its stop sequence, streamed or not."""
         self._require_repeatable()
         for ids in self._starts(12):
             complete = self.session.complete(ids)
@@ -246,7 +246,7 @@ class Checks(Numbers):
         for stop, expected in ((pair, text[: text.index(pair)]), (text[-2:] + NEVER, text)):
             answer = self.session.complete(ids, stop=[stop])
             for how, got in (("A text", answer.text), ("A streamed text", self._streamed(ids, stop=[stop]))):
-                # The texts may part at equally likely tokens.
+                # The texts may diverge at equally likely tokens.
                 is_other = judge.shared_beginning(got, expected) < min(len(got), len(expected))
                 cut = expected.startswith(got)
                 loses = f"loses {expected[len(got) :]!r}" if cut else "goes on: the server ignores stop"
@@ -258,7 +258,7 @@ class Checks(Numbers):
         return Measured(f"stopped at {pair!r}", "the text before it")
 
     def _stop_token(self, ids: texts.Ids, complete: Answer) -> None:
-        """Check stop_token_ids of vLLM and SGLang; other servers ignore it silently."""
+        """Check stop_token_ids in vLLM and SGLang; other servers silently ignore it."""
         names = self._text(complete)
         last = next((name for name in names if name != names[0]), None)
         if complete.prompt_ids is not None and isinstance(last, int):
@@ -269,12 +269,12 @@ class Checks(Numbers):
             )
 
     def stream(self) -> Measured:
-        """A streamed answer is the same as one without a stream."""
+        """Require that a streamed answer is the same as one that is not streamed."""
         self._require_repeatable()
         ids = self._starts(1)[0]
         plain = [self.session.complete(ids).text for _ in range(3)]
         streams = [self._streamed(ids) for _ in range(3)]
-        # Answers may part at equally likely tokens.
+        # Answers may diverge at equally likely tokens.
         is_other = len({*plain}) > 1 and judge.shared_beginning(streams[0], plain[0]) > 3
         expect(
             bool({*plain} & {*streams}) or is_other,
@@ -289,7 +289,7 @@ class Checks(Numbers):
         return stream_text(self.session.endpoint.stream("/v1/completions", {**body, **plain, **more}))
 
     def tokenizer(self) -> Measured:
-        """The server tokenizes texts as the model's tokenizer does."""
+        """Require that the server tokenizes texts as the model's tokenizer does."""
         compared = 0
         for sample in SAMPLES:
             expected = tuple(self.session.reference.tokenizer(sample).input_ids)
@@ -309,7 +309,7 @@ class Checks(Numbers):
         return Measured(f"{compared} texts", "the tokens of the model's tokenizer")
 
     def template(self) -> Measured:
-        """The server applies the model's chat template to messages, according to the numbers of its answers."""
+        """Require that the server applies the model's chat template to messages, judging by its log-probabilities."""
         tokenizer = self.session.reference.tokenizer
         if not getattr(tokenizer, "chat_template", None):
             raise Skipped("The model has no chat template.")
@@ -351,7 +351,7 @@ class Checks(Numbers):
         try:
             for count in (4, 1):
                 answer = completion(self.session.endpoint.post("/v1/chat/completions", {**body, "max_tokens": count}))
-                # One token is always reported, see Session.complete_named.
+                # A single token is always reported; see Session.complete_named.
                 if answer.completion_tokens in (None, len(answer.tokens)):
                     break
             return answer

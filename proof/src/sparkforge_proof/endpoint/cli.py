@@ -23,19 +23,19 @@ from .client import Endpoint, NotNumbers
 from .session import Session
 from .texts import Texts
 
-#: The exit codes of the proof; 2 is a wrong command line, or a server that cannot be queried.
+#: The exit codes of the proof; 2 means a wrong command line, or a server that cannot be queried.
 PROVEN, WRONG_NUMBER, REFUSED, UNPROVEN, FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 #: One of these checks must pass for the verdict ``proven``.
 COMPARED = ("endpoint.prompt", "endpoint.completion")
 FORMATS = ("auto", "fp32", "fp16", "bf16", "fp8", "nvfp4", "mxfp4")
-#: Default length of the longest text in tokens: more than vLLM's chunk of 2,048.
+#: The default length of the longest text in tokens, more than vLLM's chunk of 2,048.
 LONGEST = 2100
 _EPILOG = """exit status: 0 proven, 1 a number is wrong, 2 it could not start, 3 no number was compared, 4 a check
 failed without a wrong number, 130 interrupted"""
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
+    """Return the command line parser."""
     made = argparse.ArgumentParser(
         prog="sparkforge-proof endpoint",
         description="Prove that an OpenAI-compatible server returns the numbers of its own weights: every"
@@ -87,7 +87,7 @@ def status(report: t.Mapping[str, t.Any]) -> int:
 def prove(arguments: argparse.Namespace) -> dict[str, t.Any]:
     """Run the checks and return the report.
 
-    :raises SparkforgeError: the server cannot be queried, or the model cannot be read.
+    :raises SparkforgeError: if the server cannot be queried, or the model cannot be read.
     """
     if not arguments.url:
         raise SparkforgeError("No server is named.", "Write its URL: endpoint http://127.0.0.1:8000 --model PATH.")
@@ -99,7 +99,7 @@ def prove(arguments: argparse.Namespace) -> dict[str, t.Any]:
         raise SparkforgeError("--timeout must be above 0, and --longest 32 or more.", "Correct it.")
     began = time.monotonic()
     arguments.seed = arguments.seed or int(time.strftime("%Y%m%d", time.gmtime()))
-    # Query the servers before the model is loaded, which takes minutes.
+    # Query the servers before loading the model, which takes minutes.
     endpoint, served = _query(arguments, arguments.url)
     checks, form = (_against_server if arguments.against else _against_weights)(arguments, endpoint, served)
     results = []
@@ -143,9 +143,9 @@ def _against_server(
 
 
 def key(arguments: argparse.Namespace) -> str:
-    """Return the key for requests; empty if the command line names none.
+    """Return the key for requests, or '' if the command line does not name one.
 
-    :raises SparkforgeError: the key cannot be read, or is not valid in a header.
+    :raises SparkforgeError: if the key cannot be read, or is not valid in a header.
     """
     if arguments.key_file:
         try:
@@ -197,9 +197,9 @@ def _load(arguments: argparse.Namespace) -> t.Any:
 
 
 def rows(checks: t.Iterable[tuple[str, bool, t.Callable[[], t.Any]]], ask: t.Callable[[], t.Any]) -> t.Iterator[Result]:
-    """Run the checks and yield their rows; skip the rest once the server no longer answers.
+    """Run the checks and yield their rows; skip the remaining checks once the server no longer answers.
 
-    :param ask: sends a plain request, to test the server after a check without an answer.
+    :param ask: a function that sends a plain request, to test the server after a check that got no answer.
     """
     gone = ""
     for name, numeric, function in checks:
@@ -232,7 +232,7 @@ def _row(name: str, numeric: bool, function: t.Callable[[], t.Any]) -> Result:
     except NotNumbers as error:
         row.status, row.cause, row.remedy, row.reason = FAIL, error.cause, error.remedy, WRONG
     except SparkforgeError as error:
-        # Go on with the other checks, which find out more about an unreliable server.
+        # Continue with the other checks, which find out more about an unreliable server.
         row.status, row.cause, row.remedy, row.reason = FAIL, error.cause, error.remedy, CRASH
     except (LookupError, TypeError, ValueError, ArithmeticError) as error:
         # The answer has an unexpected form.

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An HTTP client for OpenAI-compatible servers that turns each failure into an error with cause and remedy."""
+"""An HTTP client for OpenAI-compatible servers that turns every failure into an error with cause and remedy."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from .._shared.module_utils._core import sanitize
 from .._shared.module_utils._core.deadline import within
 from .._shared.module_utils._core.errors import SparkforgeError
 
-#: Most bytes of an answer. The largest expected one has the log-probabilities of 8,192 tokens, 0.9 MB.
+#: The maximum size of an answer in bytes. The largest expected answer holds the log-probabilities of 8,192 tokens in
+#: 0.9 MB.
 LONGEST = 4 * 1024 * 1024
 OTHER_KERNELS = "Try vLLM with --enforce-eager, or another version of the engine; its log may name the kernel."
-#: Most characters of a server's message that an error quotes.
+#: The maximum number of characters of a server's message that an error quotes.
 QUOTED = 300
 
 
@@ -43,9 +44,9 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 class Endpoint:
     """An OpenAI-compatible server.
 
-    :param url: its URL, with or without ``/v1``.
-    :param key: the bearer token of requests; no message contains it.
-    :param timeout: the time limit for an answer in seconds.
+    :param url: the server's URL, with or without ``/v1``.
+    :param key: the bearer token for requests; no message contains it.
+    :param timeout: the time limit for an answer, in seconds.
     """
 
     def __init__(self, url: str, key: str = "", timeout: float = 120.0) -> None:
@@ -221,5 +222,5 @@ class Endpoint:
 
 
 def _without_secret(url: str) -> str:
-    """Return a URL without user name and password."""
+    """Return a URL without its user name and password."""
     return url.rpartition("@")[2] if "@" in url else url

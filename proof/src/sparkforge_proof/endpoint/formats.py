@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measure the noise of a number format on the reference model; the bounds follow from these trials.
+"""Measure a number format's noise on the reference model; the bounds follow from these trials.
 
-Each trial computes the model again and perturbs every operator's result by up to the unit roundoff of the activations'
-format, as in the families training and inference. A format of 8 or 4 bits also quantises the inputs of linear layers,
-and their weights unless they are stored in that format already. Each trial draws new scales, so that the steps of the
-format fall on different numbers.
+Each trial computes the model again, and perturbs every operator's result by up to the unit roundoff of the activations'
+format, as in the families training and inference. An 8-bit or 4-bit format also quantises the inputs of linear layers,
+and their weights unless they are already stored in that format. Each trial draws new scales, so that the format's steps
+fall on different numbers.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ Quantise = t.Callable[[torch.Tensor, float], torch.Tensor]
 
 #: The values of E2M1.
 _E2M1 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
-#: Operators inside a norm or a softmax, which engines compute in float32.
+#: The operators inside a norm or a softmax, which engines compute in float32.
 _WITHIN = ("pow", "mean", "rsqrt", "sum", "exp", "amax", "max", "topk", "sort", "cumsum", "_to_copy", "clone")
 
 
 @dataclasses.dataclass(frozen=True)
 class Format:
-    """A number format of a server.
+    """A number format in which a server computes.
 
     :ivar unit: the unit roundoff of activations.
-    :ivar activations: quantises the inputs of linear layers.
-    :ivar weights: quantises the weights of linear layers.
+    :ivar activations: the function that quantises the inputs of linear layers, if any.
+    :ivar weights: the function that quantises the weights of linear layers, if any.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Format:
     weights: Quantise | None = None
 
     def stored(self) -> Format:
-        """Return the format for weights that are stored quantised, which the reference loads as they are."""
+        """Return the format for weights that are stored quantised, which the reference loads unchanged."""
         return dataclasses.replace(self, weights=None)
 
 
@@ -64,7 +64,7 @@ def _blocks(x: torch.Tensor, size: int) -> tuple[torch.Tensor, int]:
 
 
 def nvfp4(x: torch.Tensor, dither: float) -> torch.Tensor:
-    """Quantise to E2M1 with an E4M3 scale for each 16 numbers and a float32 scale for the tensor."""
+    """Quantise to E2M1 with an E4M3 scale for every 16 numbers and a float32 scale for the tensor."""
     outer = x.abs().amax().clamp(min=1e-12) / (6.0 * 448.0) * dither
     blocks, length = _blocks(x, 16)
     scale = (blocks.abs().amax(-1, keepdim=True) / 6.0 / outer).clamp(max=448).to(torch.float8_e4m3fn).to(x.dtype)
@@ -73,7 +73,7 @@ def nvfp4(x: torch.Tensor, dither: float) -> torch.Tensor:
 
 
 def mxfp4(x: torch.Tensor, dither: float) -> torch.Tensor:
-    """Quantise to E2M1 with a power of two for each 32 numbers; ``dither`` below 1.5 rounds that power down."""
+    """Quantise to E2M1 with a power of two for every 32 numbers; a ``dither`` below 1.5 rounds that power down."""
     blocks, length = _blocks(x, 32)
     largest = blocks.abs().amax(-1, keepdim=True).clamp(min=2.0**-126)
     scale = torch.exp2(torch.floor(torch.log2(largest)) - (2 if dither < 1.5 else 1))
@@ -109,7 +109,7 @@ class Rounded(TorchDispatchMode):
         return self.perturb(result)
 
     def perturb(self, result: t.Any) -> t.Any:
-        """Return a perturbed tensor; other values and the extreme values of masks stay as they are."""
+        """Return a perturbed tensor; other values, and the extreme values in masks, remain unchanged."""
         if not isinstance(result, torch.Tensor) or not result.is_floating_point() or result.numel() < 2:
             return result
         # Engines keep attention scores in float32.
@@ -121,7 +121,7 @@ class Rounded(TorchDispatchMode):
 
 @contextlib.contextmanager
 def trial(model: t.Any, form: Format, seed: int) -> t.Iterator[None]:
-    """Make a model compute in a format, with noise from a seed."""
+    """Make a model compute in a format, with noise drawn from a seed."""
     generator = torch.Generator(device=model.device).manual_seed(seed)
     dither = torch.Generator().manual_seed(seed)
     mode = Rounded(form.unit, generator)
@@ -133,7 +133,7 @@ def trial(model: t.Any, form: Format, seed: int) -> t.Iterator[None]:
         mode.off += 1
 
     def round_result(_module: t.Any, _inputs: t.Any, result: t.Any) -> t.Any:
-        # Angles stay exact in float32; only their sines and cosines are stored in the format.
+        # Angles remain exact in float32; only their sines and cosines are stored in the format.
         mode.off -= 1
         return tuple(map(mode.perturb, result)) if isinstance(result, tuple) else mode.perturb(result)
 

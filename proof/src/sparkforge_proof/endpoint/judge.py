@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Find the wrong numbers and the first of them, and whether batch, cache or length is the cause."""
+"""Find the wrong numbers and the first of them, and determine whether batch, cache or length is the cause."""
 
 from __future__ import annotations
 
@@ -12,28 +12,29 @@ import typing as t
 
 from .texts import ALONE, BATCHED, SMALLEST, Text
 
-#: Most standard deviations of the format's noise that a sound server shows at any position.
+#: The maximum number of standard deviations of the format's noise that a sound server shows at any position.
 SIGMAS = 6.0
-#: Most noise over all positions of a text, as a multiple of the format's.
+#: The maximum noise over all positions in a text, as a multiple of the format's.
 NOISE = 2.0
-#: Fewest positions of a text for judging its noise.
+#: The minimum number of positions in a text whose noise is judged.
 FEWEST_POSITIONS = 12
-#: By how much two noise levels must improve the log-likelihood to be preferred to one.
+#: By how much two noise levels must improve the log-likelihood to be preferred to a single one.
 LIKELIHOOD_MARGIN = 10.0
 #: Errors are capped at this many standard deviations.
 MOST_SIGMAS = 8.0
 #: See :func:`deviation`.
 Draw = tuple[float, float, float, float]
-#: Most standard deviations between drawn tokens and their distribution (exceeded in one of a billion runs).
+#: The maximum number of standard deviations between drawn tokens and their distribution, exceeded in one out of a
+#: billion runs.
 DRAWS = 6.0
 
 
 @dataclasses.dataclass(frozen=True)
 class Observation:
-    """A log-probability of the server and the expected one.
+    """A log-probability from the server, and the expected one.
 
     :ivar position: the token's position in the text with its completion.
-    :ivar sigma: the format's noise there.
+    :ivar sigma: the format's noise at that position.
     """
 
     text: Text
@@ -44,7 +45,7 @@ class Observation:
 
     @property
     def condition(self) -> str:
-        """The condition under which its text was asked."""
+        """The condition under which its text was requested."""
         return self.text.condition
 
     @property
@@ -54,7 +55,7 @@ class Observation:
 
     @property
     def ratio(self) -> float:
-        """The error divided by its bound; up to 1 is right."""
+        """The error divided by its bound; the number is right if this is at most 1."""
         if self.served == self.expected:
             return 0.0
         ratio = abs(self.served - self.expected) / max(SIGMAS * self.sigma, 1e-6)
@@ -65,8 +66,8 @@ class Observation:
 class Judgement:
     """The judgement of some observations.
 
-    :ivar ratio: the largest ratio to a bound.
-    :ivar wrong: the wrong observations, worst first; includes all observations of a text with too much noise.
+    :ivar ratio: the largest ratio of an error to its bound.
+    :ivar wrong: the wrong observations, the worst first, including all observations of texts with too much noise.
     """
 
     count: int
@@ -96,15 +97,15 @@ def judge(observations: t.Sequence[Observation]) -> Judgement:
 
 
 def root_mean_square(values: t.Sequence[float]) -> float:
-    """Return the root mean square of values, 0 without any."""
+    """Return the root mean square of the values, or 0 if there are none."""
     return math.sqrt(sum(value * value for value in values) / max(len(values), 1))
 
 
 def first_wrong(observations: t.Sequence[Observation]) -> int:
-    """Return the position from which on the numbers of wrong texts are noisier than before.
+    """Return the position from which the numbers of wrong texts are noisier than before it.
 
-    The first number beyond its bound may come much later. The position splits the numbers into two normal
-    distributions with the highest likelihood.
+    The first number beyond its bound may come much later. The position is the one that splits the numbers into two
+    normal distributions with the highest likelihood.
     """
     squares: dict[int, list[float]] = {}
     for observation in observations:
@@ -128,9 +129,9 @@ def first_wrong(observations: t.Sequence[Observation]) -> int:
 
 
 def describe(wrong: t.Sequence[Observation], right: t.Sequence[Observation], first: int) -> str:
-    """Return sentences that tell what the wrong observations have in common.
+    """Return sentences that describe the common features of the wrong observations.
 
-    :param right: all others.
+    :param right: all other observations.
     :param first: the position from :func:`first_wrong`.
     """
     conditions = {each.condition for each in wrong}
@@ -153,7 +154,7 @@ def describe(wrong: t.Sequence[Observation], right: t.Sequence[Observation], fir
 
 
 def _length_limit(wrong: t.Sequence[Observation], right: t.Sequence[Observation]) -> tuple[int, int] | None:
-    """Return the longest right length and the shortest wrong one, None unless all right lengths are shorter."""
+    """Return the longest right length and the shortest wrong one, or None unless all right lengths are shorter."""
     bad = {each.length for each in wrong}
     good = {each.length for each in right} - bad
     if good and bad and max(good) < min(bad):
@@ -162,7 +163,7 @@ def _length_limit(wrong: t.Sequence[Observation], right: t.Sequence[Observation]
 
 
 def _boundary(position: int) -> str:
-    """Describe the boundary of a page or chunk, the largest power of two, within one token of a position."""
+    """Describe the page or chunk boundary, the largest power of two, within one token of a position."""
     for number in (position, position - 1, position + 1):
         size = number & -number if number > 0 else 0
         if size >= SMALLEST:
@@ -172,13 +173,13 @@ def _boundary(position: int) -> str:
 
 
 def deviation(draws: t.Sequence[Draw]) -> float:
-    """Return by how many standard deviations drawn tokens are likelier than the mean of their distribution.
+    """Return the number of standard deviations by which drawn tokens are likelier than their distribution's mean.
 
     A server draws with the format's slightly different scores, so any value between the exact mean and the format's
     mean is right.
 
-    :param draws: for each drawn token its log-probability, and at its position the exact mean, the variance, and the
-        mean in the format.
+    :param draws: for each drawn token, its log-probability, and the exact mean, the variance, and the format's mean at
+        its position.
     """
     exact, format_ = (sum(draw[0] - draw[column] for draw in draws) for column in (1, 3))
     variance = sum(draw[2] for draw in draws)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The checks of a server's numbers, which send requests in different ways and compare the answers with a reference."""
+"""Check a server's log-probabilities: send requests in different ways, and compare the answers with a reference."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ PENALTY = (
 )
 GREEDY = "See whether it overrides the temperature, or its speculative decoding accepts what it should not."
 OCCURRED = ", each time in the place of one that had occurred before"
-#: By how much a chosen token may be less likely than the likeliest, because scores of 16 bits are often equal.
+#: By how much a chosen token may be less likely than the likeliest one, because 16-bit scores are often equal.
 TIE = 1e-3
 BOUND = "1 time what the format explains, against float32"
-#: How often a wrong text is repeated, and how many of its beginnings are asked to find the first wrong number.
+#: How often a wrong text is repeated, and how many of its beginnings are requested to find the first wrong number.
 REPETITIONS, BEGINNINGS = 5, 8
 
 
 class Failure(Failed):
-    """A failed check: a number is wrong, or the server did not do what the request asked for."""
+    """A failed check: a number is wrong, or the server did not follow the request."""
 
     def __init__(self, reason: str, cause: str, remedy: str, measured: str = "", ratio: float | None = None) -> None:
         super().__init__(cause, remedy, measured, BOUND if ratio is not None else "", ratio)
@@ -52,10 +52,10 @@ def expect(is_right: bool, cause: str, remedy: str = UNRELIABLE) -> None:
 
 
 class Numbers:
-    """The checks of numbers, in their order; later checks use the findings of earlier ones.
+    """The checks of log-probabilities, in the order in which they run; later checks use the findings of earlier ones.
 
     :ivar seen: all observations so far, which show whether batch, cache or length causes a fault.
-    :ivar answers: each text asked with temperature 0, and its answer.
+    :ivar answers: each text that was requested with temperature 0, with its answer.
     """
 
     def __init__(self, session: Session, drawn: texts.Texts) -> None:
@@ -66,7 +66,7 @@ class Numbers:
         self.wrong_alone = self.draws_at_zero = False
 
     def deterministic_rows(self) -> list[tuple[str, bool, t.Callable[[], Measured]]]:
-        """Return the checks without random draws; see ``Checks.rows``."""
+        """Return the checks that do not draw tokens at random; see ``Checks.rows``."""
         return [
             ("endpoint.prompt", True, self.prompt),
             ("endpoint.completion", True, self.completion),
@@ -76,14 +76,14 @@ class Numbers:
         ]
 
     def prompt(self) -> Measured:
-        """The log-probabilities of prompts are right, for texts of every length that are asked alone."""
+        """Check the log-probabilities of prompts, for texts of every length, requested one at a time."""
         observations = [observation for pair in self._alone for observation in pair.prompt]
         if not observations:
             raise Skipped("The server names no log-probabilities of a prompt (echo with logprobs).")
         return self._judge("the log-probabilities of prompts", observations)
 
     def completion(self) -> Measured:
-        """The log-probabilities of greedy completions are right, for texts asked alone and for the first time."""
+        """Check the log-probabilities of greedy completions, for new texts that are requested one at a time."""
         return self._judge_completions("the log-probabilities of completions", self._alone)
 
     @functools.cached_property
@@ -98,7 +98,7 @@ class Numbers:
         return self.session.compare(asked)
 
     def batch(self) -> Measured:
-        """Answers to texts that are asked at once are right; some texts are asked twice next to others."""
+        """Check answers to texts that are requested at the same time; some are requested twice, next to others."""
         self._require_right_alone()
         pairs: list[Compared] = []
         for batch in self.drawn.batches():
@@ -109,7 +109,7 @@ class Numbers:
         return self._judge_completions("answers in a batch", pairs)
 
     def cache(self) -> Measured:
-        """Answers are right for texts that a prefix cache contains, completely or in part."""
+        """Check answers to texts that are completely or partly in a prefix cache."""
         self._require_right_alone()
         listed = [*self.drawn.repeated(self.alone), *(text for group in self.drawn.shared() for text in group)]
         if not listed:
@@ -163,7 +163,7 @@ class Numbers:
         raise Failure(WRONG, cause, (FORMAT if is_format else "") + ENGINE, measured, max(judged.ratio, 1.001))
 
     def _ask_again(self, wrong: Observation) -> tuple[str, list[Observation]]:
-        """Ask for a wrong text again, and for its beginnings around the shortest wrong one.
+        """Request a wrong text again, and its beginnings around the shortest wrong one.
 
         :return: a sentence if the text is not wrong each time, and the numbers of the beginnings.
         """
@@ -195,7 +195,7 @@ class Numbers:
         return "", [observation for observations in nearer for observation in observations]
 
     def greedy(self) -> Measured:
-        """Temperature 0 chooses the likeliest token according to the server's numbers."""
+        """Require that temperature 0 chooses the likeliest token according to the server's own log-probabilities."""
         count, requests, wrong, had_occurred = 0, 0, 0, True
         for text, answer in self.answers:
             off = 0
@@ -219,7 +219,7 @@ class Numbers:
         return Measured(f"the likeliest of its tokens {count} times", "each time")
 
     def _require_right_alone(self) -> None:
-        """Skip a check if texts asked alone are wrong already, because it could add nothing."""
+        """Skip a check if texts requested one at a time are already wrong, because it would not add anything."""
         if self.wrong_alone:
             raise Skipped("The numbers of texts that are asked alone are wrong already.")
 
@@ -228,7 +228,7 @@ class Numbers:
         return [self.drawn.draw(8 + number % 5) for number in range(count)]
 
     def draws(self, temperature: float) -> Measured:
-        """Tokens are drawn from the model's distribution at a temperature."""
+        """Require that tokens are drawn from the model's distribution at a temperature."""
         self._require_right_alone()
         draws: list[judge.Draw] = []
         for round_ in range(2):

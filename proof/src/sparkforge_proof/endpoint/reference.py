@@ -19,31 +19,32 @@ from .texts import Ids
 if t.TYPE_CHECKING:
     from .formats import Format
 
-#: For positions of a text, the tokens whose log-probabilities are needed.
+#: By position in a text, the tokens whose log-probabilities are needed.
 TokensAt = t.Mapping[int, t.Collection[int]]
 
-#: Computations with the format's rounding, whose noise gives the bound.
+#: The number of computations with the format's rounding, whose noise determines the bound.
 TRIALS = 4
-#: Most positions of a text that are compared: around the boundaries of pages, at the end, and some between.
+#: The maximum number of positions compared in a text: around page boundaries, at the end, and some in between.
 POSITIONS = 256
-#: Most scores in a batch: positions of all its texts times the vocabulary.
+#: The maximum number of scores in a batch: the positions in all its texts times the vocabulary.
 MOST_SCORES = 50_000_000
 #: Models with fewer weights use one thread, because on busy cores each small step waits for the slowest thread.
 SMALL_MODEL = 50_000_000
-#: Most bytes of config.json; the largest ones, 0.5 MB, list each layer that is not quantised.
+#: The maximum size of config.json in bytes. The largest ones list each layer that is not quantised and take 0.5 MB.
 LONGEST_CONFIG = 4 << 20
-#: Formats by the names in config.json.
+#: The formats by their names in config.json.
 _DTYPES = {"bfloat16": "bf16", "float16": "fp16", "float32": "bf16"}
 _METHODS = {"fp8": "fp8", "mxfp4": "mxfp4", "modelopt_fp4": "nvfp4", "nvfp4": "nvfp4", "modelopt": "fp8"}
 
 
 @dataclasses.dataclass
 class Position:
-    """The reference's numbers at a position.
+    """The reference's results at a position.
 
     :ivar logprobs: the log-probabilities of the requested tokens.
     :ivar sigma: the format's noise in a log-probability: the root mean square over all tokens and trials.
-    :ivar moments: mean and variance of a drawn token's log-probability, and its mean if drawn in the format.
+    :ivar moments: the mean and variance of a drawn token's log-probability, and its mean if the token is drawn in the
+        format.
     """
 
     logprobs: dict[int, float]
@@ -56,7 +57,7 @@ class Folder:
     """A directory with a model, or a GGUF file.
 
     :ivar format: the format of the weights according to the configuration.
-    :ivar stored: the weights are stored quantised, so that only activations are quantised when it runs.
+    :ivar stored: whether the weights are stored quantised, so that only activations are quantised when the model runs.
     """
 
     path: str
@@ -68,7 +69,7 @@ class Folder:
 
 
 def locate(model: str) -> str:
-    """Return the directory of a model; for a name on the hub, the directory in the hub client's cache."""
+    """Return a model's directory; for the name of a model on the hub, the directory in the hub client's cache."""
     if os.path.exists(model) or not re.fullmatch(r"[\w.-]+/[\w.-]+", model):
         return model
     home = os.environ.get("HF_HOME") or os.path.join(os.path.expanduser("~"), ".cache/huggingface")
@@ -85,7 +86,7 @@ def locate(model: str) -> str:
 def folder(path: str) -> Folder:
     """Read the configuration of a model.
 
-    :raises SparkforgeError: the directory has no model, no weights, no tokenizer or an unknown format.
+    :raises SparkforgeError: if the directory has no model, no weights or no tokenizer, or an unknown format.
     """
     if path.endswith(".gguf"):
         if not os.path.isfile(path):
@@ -129,7 +130,7 @@ def folder(path: str) -> Folder:
 class Reference:
     """The model in float32.
 
-    :param form: the format that the server computes in.
+    :param form: the format in which the server computes.
     :param device: ``cpu`` or ``cuda``.
     """
 
@@ -197,10 +198,10 @@ class Reference:
     def score(
         self, asked: t.Sequence[tuple[Ids, TokensAt]], trials: int = TRIALS, drawn: float = 0
     ) -> list[dict[int, Position]]:
-        """Return the reference's numbers at positions of texts.
+        """Return the reference's scores for the given token positions in each text.
 
         :param asked: each text with the tokens to score by position; position 3 is the fourth token.
-        :param trials: the number of computations with the format's rounding; without any, sigma is 0.
+        :param trials: the number of computations with the format's rounding; if it is 0, so is sigma.
         :param drawn: the temperature at which the tokens were drawn, if they were.
         """
         scores: list[dict[int, Position]] = [{} for _ in asked]
@@ -215,7 +216,7 @@ class Reference:
         return scores
 
     def _groups(self, lengths: t.Sequence[int]) -> t.Iterator[list[int]]:
-        """Yield batches of texts by their numbers; padded to the same length, a batch must fit into memory."""
+        """Yield batches as lists of text numbers; when padded to the same length, a batch must fit into memory."""
         group: list[int] = []
         for number in sorted((index for index, length in enumerate(lengths) if length), key=lengths.__getitem__):
             size = (len(group) + 1) * lengths[number]
@@ -272,7 +273,7 @@ class Reference:
 
 
 def compared_positions(length: int) -> list[int]:
-    """Return the positions of a text that are compared."""
+    """Return the positions to compare in a text."""
     every = range(1, length)
     if len(every) <= POSITIONS:
         return list(every)
@@ -283,7 +284,7 @@ def compared_positions(length: int) -> list[int]:
 
 
 def _dequantise_options(config: t.Any) -> dict[str, t.Any]:
-    """Return the options with which transformers converts stored weights of 8 or 4 bits to float32."""
+    """Return the options that make transformers convert stored 8-bit or 4-bit weights to float32."""
     import transformers
 
     scheme = getattr(config, "quantization_config", None)
@@ -299,10 +300,11 @@ def _dequantise_options(config: t.Any) -> dict[str, t.Any]:
 
 
 def _check_memory(source: Folder, device: str) -> None:
-    """Refuse a model that does not fit into the free memory, because the host that serves it must not run out."""
+    """Refuse a model that does not fit into free memory, because the host that serves it must not run out of memory."""
     names = [source.gguf] if source.gguf else [n for n in os.listdir(source.path) if n.endswith(".safetensors")]
     size = sum(os.path.getsize(os.path.join(source.path, name)) for name in names)
-    # float32 needs twice the size of 16-bit weights, four times that of 8 bits, and 7 times that of 4 bits with scales.
+    # float32 needs 2 times the size of 16-bit weights, 4 times that of 8-bit and 7 times that of 4-bit ones with
+    # scales.
     needed = size * {"fp8": 4, "nvfp4": 7, "mxfp4": 7}.get(source.format if source.stored else "", 2)
     if device != "cpu":
         import torch

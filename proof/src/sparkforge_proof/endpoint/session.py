@@ -19,13 +19,13 @@ from .client import OTHER_KERNELS, Declined, Endpoint, NotNumbers
 from .judge import Observation
 from .texts import GENERATED, Ids, Text
 
-#: Number of the likeliest tokens whose log-probabilities an answer has at each position.
+#: How many of the likeliest tokens at each position an answer lists with their log-probabilities.
 TOP = 5
-#: If up to ``FEW`` texts are off, their noise is computed again with ``MANY`` trials: in a mixture of experts, a token
-#: with nearly equal scores for two experts rarely takes the other one.
+#: If at most ``FEW`` texts are off, their noise is computed again with ``MANY`` trials: in a mixture of experts, a
+#: token with nearly equal scores for two experts is rarely routed to the other one.
 FEW, MANY = 4, 32
-#: Options of engines beyond OpenAI's interface: return token ids, disable the engine's sampling defaults, and do not
-#: stop before the requested length.
+#: Options that engines have beyond OpenAI's interface: return token ids, disable the engine's sampling defaults, and do
+#: not stop before the requested length.
 _IDS = {"return_token_ids": True, "return_tokens_as_token_ids": True}
 _PLAIN = {"top_k": -1, "min_p": 0.0}
 _LONG = {"ignore_eos": True}
@@ -33,11 +33,11 @@ EXTRAS: tuple[dict[str, t.Any], ...] = ({**_IDS, **_PLAIN, **_LONG}, {**_PLAIN, 
 
 
 class Compared(t.NamedTuple):
-    """A text's numbers compared with the reference's.
+    """A text's log-probabilities compared with the reference's.
 
     :ivar prompt: observations of the text's tokens.
-    :ivar completion: observations of generated tokens and of the likeliest alternatives.
-    :ivar draws: for each generated token its log-probability and the moments there.
+    :ivar completion: observations of the generated tokens and the likeliest alternatives.
+    :ivar draws: for each generated token, its log-probability, and the moments at its position.
     """
 
     prompt: list[Observation]
@@ -52,7 +52,7 @@ class Session:
     """
 
     def __init__(self, endpoint: Endpoint, model: str, ref: reference.Reference | None = None) -> None:
-        # The comparison of two servers does not use the reference.
+        # A comparison of two servers does not use the reference.
         self.endpoint, self.model, self.reference = endpoint, model, t.cast(reference.Reference, ref)
         self.extras: dict[str, t.Any] = {}
         self._spelled: dict[str, list[int]] | None = None
@@ -60,10 +60,10 @@ class Session:
     def settle(self, ids: Ids) -> None:
         """Find out which options the server accepts.
 
-        :raises SparkforgeError: the server returns no log-probabilities, or refuses a plain completion.
+        :raises SparkforgeError: if the server does not return log-probabilities, or refuses a plain completion.
         """
         for number, extras in enumerate(EXTRAS):
-            # Only penalties from the model's configuration are undone; the check endpoint.greedy finds others.
+            # Undo only the penalties from the model's configuration; the check endpoint.greedy finds others.
             self.extras = {**extras, **(self.reference.neutral_penalties() if extras and self.reference else {})}
             try:
                 answer = self.complete(ids, max_tokens=2)
@@ -84,9 +84,9 @@ class Session:
     def complete(self, prompt: Ids | str, **more: t.Any) -> Answer:
         """Return the greedy answer to a text.
 
-        :param more: further options of the request, which may replace the default ones.
-        :raises NotNumbers: a log-probability is not a number.
-        :raises SparkforgeError: the answer was cut off.
+        :param more: other options for the request, which may replace the default ones.
+        :raises NotNumbers: if a log-probability is not a number.
+        :raises SparkforgeError: if the answer was cut off.
         """
         asked = {"temperature": 0, "top_p": 1.0, "max_tokens": GENERATED, "logprobs": TOP, **self.extras, **more}
         body = {"model": self.model, "prompt": prompt if isinstance(prompt, str) else list(prompt), **asked}
@@ -112,7 +112,7 @@ class Session:
     def complete_named(self, prompt: Ids, **more: t.Any) -> Answer:
         """Return an answer that names every token.
 
-        llama.cpp's server omits tokens that end within a character, without telling where. In that case request a
+        llama.cpp's server omits tokens that end within a character, and does not tell where. In that case, request a
         single token, which it always names.
         """
         answer = self.complete(prompt, **more)
@@ -123,7 +123,7 @@ class Session:
     def complete_together(
         self, prompts: t.Sequence[Ids], each: t.Sequence[t.Mapping[str, t.Any]] = (), **more: t.Any
     ) -> list[Answer]:
-        """Return the answers to texts that are asked at the same moment; ``each`` has further options for each text."""
+        """Return the answers to texts that are requested at the same time; ``each`` has more options for each text."""
         barrier = threading.Barrier(len(prompts))
 
         def ask(number: int) -> Answer:
@@ -134,9 +134,9 @@ class Session:
             return list(pool.map(ask, range(len(prompts))))
 
     def generated_ids(self, prompt: Ids, answer: Answer) -> list[int]:
-        """Return the ids of the generated tokens; for a token without an id, the likeliest one with its text."""
+        """Return the generated tokens' ids; for a token without an id, that of the likeliest one with its text."""
         ids: list[int] = []
-        # Surplus tokens would have to be computed; the check endpoint.max_tokens reports them.
+        # Ignore surplus tokens, which would have to be computed; the check endpoint.max_tokens reports them.
         for token in answer.tokens[:GENERATED]:
             if token.id is not None:
                 ids.append(token.id)
@@ -164,17 +164,17 @@ class Session:
         return self._spelled.get(text, [])
 
     def complete_with_echo(self, text: Text) -> Answer | None:
-        """Return an answer with the log-probabilities of the text's tokens, None if the server does not return them."""
+        """Return an answer with the log-probabilities of the text's tokens, or None if the server omits them."""
         try:
             answer = self.complete(text.ids, echo=True, max_tokens=1, logprobs=1)
         except Declined:
             return None
-        # If one token of the prompt has a number, all have: complete() checked that.
+        # If one token in the prompt has a log-probability, all have one: complete() has checked that.
         is_named = len(answer.tokens) in (len(text.ids), len(text.ids) + 1) and answer.tokens[1].logprob is not None
         return answer if is_named else None
 
     def compare(self, asked: t.Sequence[tuple[Text, Answer, Answer | None]], temperature: float = 0) -> list[Compared]:
-        """Return the numbers of each text with the reference's.
+        """Compare the log-probabilities of each text with the reference's.
 
         :param asked: each text, its answer, and the answer from :meth:`complete_with_echo`, if there is one.
         :param temperature: the temperature at which tokens were drawn, if they were.
@@ -197,7 +197,7 @@ class Session:
         return pairs
 
     def _certain_alternatives(self, token: Token) -> dict[int, float]:
-        """Return the likeliest tokens by id, without texts that several tokens share."""
+        """Return the likeliest tokens by id, leaving out texts that several tokens share."""
         logprobs = {}
         for name, logprob in token.top.items():
             candidates = [name] if isinstance(name, int) else self._candidates(name)

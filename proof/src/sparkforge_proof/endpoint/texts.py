@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Draw the texts for a served model, with lengths around the page and chunk boundaries of engines."""
+"""Draw the texts for a served model, with lengths around the engines' page and chunk boundaries."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ import dataclasses
 import random
 import typing as t
 
-#: Page sizes (vLLM 16, SGLang 1 to 64, TensorRT-LLM 32 to 128) and chunk sizes of long prompts (llama.cpp's 512, up to
-#: 8,192). Texts end at each of these powers of two and one token later, for small ones also one token earlier.
+#: The range of page sizes (vLLM 16, SGLang 1 to 64, TensorRT-LLM 32 to 128) and of chunk sizes for long prompts (from
+#: llama.cpp's 512 to 8,192). Texts end at each of these powers of two and one token later, and for small ones also one
+#: token earlier.
 SMALLEST, LARGEST = 16, 8192
-#: Lengths of the parts that texts share. A part must fill a page to reveal a cache that ignores the page's prefix: 64
-#: tokens did not reveal it in a vLLM with pages of 128.
+#: The lengths of the parts that texts share. A part must fill a page to reveal a cache that ignores the page's prefix:
+#: 64 tokens did not reveal it in a vLLM with 128-token pages.
 PAGES = (16, 64, 128)
-#: Number of texts that are asked at the same time.
+#: The number of texts that are requested at the same time.
 BATCH = 32
-#: Number of tokens to generate after each text: more than a page of 16, so that a new page begins.
+#: The number of tokens to generate after each text: more than a page of 16, so that a new page begins.
 GENERATED = 18
 
 ALONE, BATCHED, REPEATED, SHARED = "alone", "in a batch", "repeated", "after another with the same part"
@@ -36,9 +37,9 @@ class Text:
 class Texts:
     """Random texts.
 
-    :param tokens: the ids to draw from, without special ones.
+    :param tokens: the ids to draw from, without special tokens.
     :param first: the beginning of each text: the tokenizer's BOS token, if it has one.
-    :param longest: the most tokens of a text with its completion.
+    :param longest: the maximum number of tokens in a text and its completion.
     """
 
     def __init__(self, tokens: t.Sequence[int], first: t.Sequence[int], longest: int, seed: int) -> None:
@@ -46,7 +47,7 @@ class Texts:
         self._random = random.Random(seed)  # noqa: S311 - draws texts
 
     def lengths(self) -> list[int]:
-        """Return the lengths of texts to ask alone, ascending."""
+        """Return the lengths of the texts to request one at a time, in ascending order."""
         most = self._longest - GENERATED
         lengths = {1, 2, 5, most}
         size = SMALLEST
@@ -65,14 +66,14 @@ class Texts:
         return [Text(self.draw(length), ALONE) for length in self.lengths()]
 
     def repeated(self, asked: t.Sequence[Text]) -> list[Text]:
-        """Return some texts that were asked before and may be cached."""
+        """Return some texts that were requested before and may be cached."""
         return [Text(text.ids, REPEATED) for text in asked if len(text.ids) in (17, 33, 65, 129, 257, 513)]
 
     def shared(self) -> list[list[Text]]:
-        """Return groups of texts that share parts, each in the order of its requests.
+        """Return groups of texts that share parts, each in the order in which to request them.
 
-        Some share their beginning. Others have the same page at the same position after different beginnings, which a
-        cache confuses if it ignores a page's prefix.
+        Some share their beginning. Others have the same page at the same position after different beginnings; a cache
+        that ignores a page's prefix confuses them.
         """
         groups = []
         for size in PAGES:
@@ -85,7 +86,7 @@ class Texts:
         return groups
 
     def batches(self) -> list[list[Text]]:
-        """Return two batches of :data:`BATCH` texts; every fourth text is in both, next to different ones."""
+        """Return two batches of :data:`BATCH` texts; every fourth text is in both, next to different texts."""
         most = max(1 + len(self._first), min(160, self._longest - GENERATED))
         sizes = [1 + len(self._first) + (number * 37) % most for number in range(BATCH)]
         first, second = ([self.draw(min(size, most)) for size in sizes] for _ in range(2))

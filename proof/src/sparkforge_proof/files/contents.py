@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Read the facts about packages from the files of a wheel, or of the environments in a directory."""
+"""Read the facts about packages from the files in a wheel, or in the environments in a directory."""
 
 from __future__ import annotations
 
@@ -23,40 +23,41 @@ from .._shared.module_utils._wheel import installed as packages, wheel_file
 from .._shared.module_utils._wheel.names import parse_wheel_name
 from . import texts
 
-#: Increased when a reader extracts more, so that results cached in an older format are read again.
+#: Increase this when a reader extracts more, so that packages with results cached in an older format are read again.
 FORMAT = 3
-#: Time limit in seconds for a wheel, or for a directory with all its packages.
+#: The time limit in seconds for a wheel, or for a directory with all its packages.
 SECONDS = 900
-#: CUDA C++ sources without headers; a package that contains them may compile them on the host at run time.
+#: CUDA C++ sources, not headers. A package that contains them may compile them on the host at run time.
 _SOURCES = (".cu",)
-#: Directories of a root file system without packages.
+#: Directories in a root file system that contain no packages.
 _SKIPPED = frozenset({"proc", "sys", "dev", "run"})
 #: The ``machine`` of a bare cubin.
 CUBIN = "cuda"
 _CPU = frozenset(reader.MACHINES.values()) - {CUBIN}
-#: The newest symbol versions of Ubuntu 24.04: glibc 2.39, and libstdc++ of GCC 14 (its manual, ABI Policy).
+#: The newest symbol versions in Ubuntu 24.04: those of glibc 2.39, and of libstdc++ from GCC 14 (its manual, ABI
+#: Policy).
 HOST_VERSIONS = {"GLIBC": "2.39", "GLIBCXX": "3.4.33", "CXXABI": "1.3.15"}
 _VERSION = re.compile(rb"\0((?:GLIBC|GLIBCXX|CXXABI)_\d{1,4}(?:\.\d{1,4}){1,3})(?=\0)")
 _HOST_LIBRARIES = ("/lib/*-linux-gnu", "/usr/lib/*-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib")
-#: Libraries of the host whose symbols all have versions, so that comparing versions is enough.
+#: Host libraries whose symbols all have versions, so that it is enough to compare versions.
 _OF_THE_HOST = re.compile(
     r"(?:lib(?:c|m|mvec|dl|rt|pthread|util|resolv|gcc_s|stdc\+\+|gomp|atomic|z)|ld-linux[\w-]*)\.so\."
 )
-#: Extensions of files that may contain code, also for GPUs, and that are not read.
+#: Extensions of files that may contain code, also for GPUs, but are not read.
 _UNREAD = ("a", "fatbin", "ptx", "hsaco", "o", "bc", "tar", "gz", "xz", "zip", "zst", "whl")
 
 
 class NoPackageError(SparkforgeError):
-    """A directory contains no Python package."""
+    """A directory does not contain any Python package."""
 
 
 class Library(t.TypedDict):
     """An ELF file, which may be a bare cubin with the machine ``cuda``.
 
-    ``needed``: the SONAMEs that it needs; ``lacking``: those of them that nothing provides, filled in later;
-    ``undefined``: symbols that another package must have, each with the SONAME of its library, or an empty one;
-    ``versions``: the newest symbol versions of libc and libstdc++ that it needs, ``GLIBC`` -> ``2.38``; ``guards`` and
-    ``release``: see :class:`texts.Texts`.
+    ``needed`` lists the SONAMEs that it needs, and ``lacking`` those of them that nothing provides, which is filled in
+    later. ``undefined`` lists symbols that another package must have, each with its library's SONAME, or ''.
+    ``versions`` holds the newest symbol versions of libc and libstdc++ that it needs: ``GLIBC`` -> ``2.38``. For
+    ``guards`` and ``release`` see :class:`texts.Texts`.
     """
 
     path: str
@@ -75,11 +76,11 @@ class Library(t.TypedDict):
 class Contents(t.TypedDict):
     """A package.
 
-    ``file``: the wheel's name, empty for an installed package; ``site``: the directory of an installed package;
-    ``files``: the number of files; ``sources``: how many of them are CUDA C++; ``damaged``: the cause for each file
-    that cannot be read; ``exports``: the packed checksums of its libraries' symbols; ``families``: the symbols'
-    namespaces; ``unread``: the number of unread files that may contain code, by extension; ``without_symbols``: the
-    number of binaries whose symbols cannot be read.
+    ``file`` is the wheel's name, or '' for an installed package, and ``site`` the directory of an installed package.
+    ``files`` is the number of files, and ``sources`` the number of CUDA C++ files among them. ``damaged`` lists the
+    cause for each file that cannot be read. ``exports`` holds the packed checksums of its libraries' symbols, and
+    ``families`` the symbols' namespaces. ``unread`` is the number of unread files that may contain code, by extension,
+    and ``without_symbols`` the number of binaries whose symbols cannot be read.
     """
 
     name: str
@@ -100,13 +101,14 @@ class Contents(t.TypedDict):
 def of_wheel(path: str, scratch: str) -> Contents:
     """Read a wheel.
 
-    :param scratch: an existing directory with space for the wheel's largest file; files are unpacked one at a time.
-    :raises SparkforgeError: the file does not exist, or is not a complete wheel.
+    :param scratch: an existing directory with enough space for the wheel's largest file; files are unpacked one at a
+        time.
+    :raises SparkforgeError: if the file does not exist, or is not a complete wheel.
     """
     named = parse_wheel_name(path)
     try:
         with tempfile.TemporaryDirectory(prefix="sparkforge-inspect-", dir=scratch) as directory:
-            # Files are unpacked next to the wheel, so that a link redirects them.
+            # Files are unpacked next to the wheel, so use a link to redirect them.
             link = os.path.join(directory, named.file)
             os.symlink(os.path.abspath(path), link)
             deadline = Deadline(SECONDS, path)
@@ -127,11 +129,11 @@ def of_wheel(path: str, scratch: str) -> Contents:
 
 
 def of_environments(root: str, environment: str | None = None) -> list[Contents]:
-    """Read the packages of all Python environments of a file system, or of one environment.
+    """Read the packages in all Python environments in a file system, or in one of them.
 
     :param root: the root of the file system.
-    :param environment: the directory of a virtual environment in it.
-    :raises NoPackageError: no package is installed.
+    :param environment: the directory of a virtual environment in that file system.
+    :raises NoPackageError: if no package is installed.
     """
     deadline = Deadline(SECONDS, environment or root)
     files = FileSystem(root, deadline)
@@ -148,7 +150,7 @@ def of_environments(root: str, environment: str | None = None) -> list[Contents]
         for package in packages.distributions([site], files).values():
             record = packages.record(package, files)
             rows = [row.path for row in record or []]
-            # Files outside the root are not read, even if RECORD or a link names them.
+            # Do not read files outside the root, even if RECORD or a link names them.
             paths = [os.path.normpath(os.path.join(site, row)) for row in rows]
             binaries = ((path, outside) for path in paths for outside in _elf(files, path))
             read = _contents(package.name, package.version, list(package.requires), rows, binaries, deadline)
@@ -164,13 +166,13 @@ def of_environments(root: str, environment: str | None = None) -> list[Contents]
             lacking.setdefault(path, []).append(missing["soname"])
     provided = sonames(contents)
     for library in (library for package in contents for library in package["libraries"]):
-        # Libraries of another package are loaded when it is imported, as torch's are.
+        # Another package's libraries are loaded when it is imported, as torch's are.
         library["lacking"] = [name for name in lacking.get(library["path"], []) if name not in provided]
     return contents
 
 
 def _sites(files: FileSystem, top: str) -> t.Iterator[str]:
-    """Yield each directory under ``top`` with installed packages."""
+    """Yield each directory under ``top`` that contains installed packages."""
     for base, folders, _names in files.walk(top):
         if any(name.endswith(".dist-info") for name in folders):
             yield base
@@ -179,13 +181,13 @@ def _sites(files: FileSystem, top: str) -> t.Iterator[str]:
 
 
 def _elf(files: FileSystem, path: str) -> t.Iterator[str]:
-    """Yield a path to open an ELF file by, which is valid until the generator resumes; nothing for other files."""
+    """Yield a path by which to open an ELF file, valid until the generator resumes; for other files, yield nothing."""
     try:
         stream = files.open(path)
     except (OSError, LinkLoopError):
         return
     with stream:
-        # The name may have been replaced by a link meanwhile, the descriptor cannot.
+        # The name may have been replaced by a link in the meantime; the descriptor still refers to the same file.
         opened = f"/proc/self/fd/{stream.fileno()}"
         if reader.is_elf(opened):
             yield opened
@@ -209,7 +211,7 @@ def _contents(
             try:
                 file = reader.read_elf(path, shown, with_symbols=True)
             except reader.CorruptElfError:
-                # The loader may accept the unusual tables of a patched program.
+                # The loader may accept the unusual tables in a patched program.
                 file = reader.read_elf(path, shown)
                 unreadable += 1
             code = fatbin.architectures(path, shown, everywhere=True, deadline=deadline)
@@ -276,7 +278,7 @@ def export_checksums(contents: t.Iterable[Contents]) -> set[int]:
 
 
 def host_versions(files: FileSystem) -> dict[str, str]:
-    """Return the newest symbol versions of a file system's libc and libstdc++, as far as they exist."""
+    """Return the newest symbol versions of a file system's libc and libstdc++, if these exist."""
     symbol_versions: list[tuple[str, str]] = []
     for name in ("libc.so.6", "libstdc++.so.6"):
         paths = [path for base in _HOST_LIBRARIES for path in files.glob(f"{base}/{name}")]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Findings about versions, symbols and compilers of packages that do not match each other or the host."""
+"""Findings about packages whose versions, symbols or compilers do not match each other or the host."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .contents import Contents, Library
 
 
 class Finding(t.TypedDict):
-    """``level``: ``no``, ``perhaps`` or ``note``; ``kind``: a keyword for programs; ``what``: a sentence."""
+    """``level`` is ``no``, ``perhaps`` or ``note``, ``kind`` a keyword for programs, and ``what`` a sentence."""
 
     package: str
     level: str
@@ -31,8 +31,8 @@ def finding(package: str, level: str, kind: str, sentence: str) -> Finding:
     return {"package": package, "level": level, "kind": kind, "what": sentence}
 
 
-#: Packages that must have the same version, which they compare on import (flashinfer-ai/flashinfer issue 4781;
-#: Transformer Engine's common/__init__.py; the plugins of jax).
+#: Packages that must have the same version, which they compare when they are imported (flashinfer-ai/flashinfer issue
+#: 4781; Transformer Engine's common/__init__.py; jax's plugins).
 _ALIKE = (
     {"flashinfer-python", "flashinfer-cubin", "flashinfer-jit-cache"},
     {"transformer-engine", "transformer-engine-cu12", "transformer-engine-cu13", "transformer-engine-torch"},
@@ -47,16 +47,16 @@ _FIRST_CUDA = {
 _COMPILER = re.compile(r"(ptxas|nvcc|cicc|libnvrtc)(?=$|[-.])")
 _COMPILERS_OF_CUDA = re.compile(r"nvidia-cuda-(nvrtc|nvcc)(?:-cu\d+)?")
 _TRITON = ("triton", "pytorch-triton")
-#: Triton up to 3.5 contains the ptxas of CUDA 12.8 (vllm-project/vllm issue 30163), 3.6 also that of 12.9.
+#: Triton up to 3.5 contains the ptxas from CUDA 12.8 (vllm-project/vllm issue 30163); 3.6 also contains that from 12.9.
 _TRITON_WITH_129, _TRITON_BEFORE = (3, 6), "12.8"
-#: Functions of the driver, whose library the host provides.
+#: The driver's functions, whose library the host provides.
 _OF_THE_DRIVER = re.compile(r"cu[A-Z]|nvml[A-Z]")
 
 
 def of_versions(contents_read: t.Sequence[Contents], machine: str) -> t.Iterator[Finding]:
-    """Yield findings for related packages of different releases, and for requirements that a package does not meet.
+    """Yield findings for related packages from different releases, and for unmet requirements.
 
-    Only packages of the same environment are compared, and wheels with each environment.
+    Packages are compared only within an environment, and wheels with each environment.
     """
     for site in sorted({package["site"] for package in contents_read}):
         there = {package["name"]: package for package in contents_read if package["site"] in ("", site)}
@@ -82,7 +82,7 @@ def of_versions(contents_read: t.Sequence[Contents], machine: str) -> t.Iterator
 
 
 def _distribution(package: Contents, machine: str) -> installed.Distribution:
-    """Return a package with the requirements that apply to the machine; those with other markers are left out."""
+    """Return a package with only those requirements whose markers match the machine."""
     counting = []
     for line in package["requires"]:
         marker = re.sub(r"(platform_system|sys_platform) *== *['\"][Ll]inux['\"]", "", line.partition(";")[2])
@@ -93,10 +93,10 @@ def _distribution(package: Contents, machine: str) -> installed.Distribution:
 
 
 def missing_symbols(contents_read: t.Sequence[Contents]) -> dict[tuple[str, str], list[tuple[str, str]]]:
-    """Return each missing symbol and the package that should export it, by package and path of the library.
+    """Return each missing symbol with the package that should export it, by package and path of the library.
 
-    A symbol counts if another package must have it: that package exports other symbols of the C++ namespace, or the
-    library needs one of its SONAMEs.
+    A symbol counts if another package must have it, because that package exports other symbols in the C++ namespace, or
+    because the library needs one of its SONAMEs.
     """
     owners: dict[str, Contents] = {}
     for package in contents_read:
@@ -125,9 +125,9 @@ def missing_symbols(contents_read: t.Sequence[Contents]) -> dict[tuple[str, str]
 def of_host(
     package: Contents, libraries: t.Sequence[Library], host: t.Mapping[str, str], own: t.Collection[str]
 ) -> t.Iterator[Finding]:
-    """Yield a finding if libraries need newer symbol versions of libc or libstdc++ than the host has.
+    """Yield a finding if libraries need newer symbol versions from libc or libstdc++ than the host has.
 
-    :param own: SONAMEs that packages contain, which may include a libstdc++.
+    :param own: the SONAMEs that packages contain, which may include a libstdc++.
     """
     newer = {}
     for library in libraries:
@@ -163,7 +163,7 @@ def of_compilers(package: Contents, capability: str) -> t.Iterator[Finding]:
 
 
 def of_guards(package: Contents, libraries: t.Sequence[Library], capability: str) -> t.Iterator[Finding]:
-    """Yield findings for libraries whose messages suggest that their code for the GPU only traps."""
+    """Yield findings for libraries whose messages suggest that their code for the GPU does nothing but trap."""
     for library in libraries:
         code = [fatbin.number(name) for name in library["cubins"] or library["ptx"]]
         used = fatbin.Embedded(frozenset(library["cubins"]), frozenset(library["ptx"])).used_on(capability)
@@ -176,12 +176,12 @@ def of_guards(package: Contents, libraries: t.Sequence[Library], capability: str
 
 
 def of_image(root: str, cuda: str) -> t.Iterator[Finding]:
-    """Yield findings for an unpacked image that the container toolkit refuses because it needs a newer driver.
+    """Yield findings for an unpacked image that the container toolkit would refuse because it needs a newer driver.
 
     :param cuda: the driver's CUDA version.
     """
     bundle = os.path.dirname(os.path.abspath(root))
-    # The places of NVIDIA_REQUIRE_CUDA in docker's and podman's output, OCI bundles and images that set it at login.
+    # NVIDIA_REQUIRE_CUDA is in docker's and podman's output, in OCI bundles, and in images that set it at login.
     files = [(root, "/config.json"), (root, "/etc/environment")]
     files += [(bundle, "/config.json")] if os.path.basename(os.path.abspath(root)) == "rootfs" else []
     content = b"\n".join(FileSystem(top).read_bytes(path) or b"" for top, path in files)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Judge the contents of packages for a device: findings, a verdict and a table."""
+"""Judge the contents of packages for a device, with findings, a verdict and a table."""
 
 from __future__ import annotations
 
@@ -23,31 +23,32 @@ from . import contents, fit
 from .contents import Contents, Library, sonames
 from .fit import Finding, finding
 
-#: From the best to the worst; also the levels of a finding, which has a fourth, ``note``.
+#: The verdicts, from best to worst. They are also the levels of a finding, which has a fourth, ``note``.
 VERDICTS = ("yes", "perhaps", "no")
 NOTE = "note"
-#: apt packages that every Ubuntu and DGX OS installs.
+#: The apt packages that every Ubuntu and DGX OS has installed.
 _BASE = frozenset("libc6 libgcc-s1 libstdc++6 libgomp1 zlib1g libzstd1 liblzma5 libbz2-1.0 libffi8 libatomic1".split())
-#: Packages with the version of their CUDA toolkit; other libraries have their own versions.
+#: Packages whose version is that of their CUDA toolkit; other libraries have their own versions.
 _TOOLKIT = re.compile(r"cuda-toolkit|nvidia-(?:cuda-(?:runtime|nvrtc|cupti)|nvtx)(?:-cu\d+)?")
-#: The linker accepts code from its own and older minors, so it may be newer than the rest (nvJitLink, Compatibility).
+#: The linker accepts code from its own and older minor versions, so it may be newer than the rest (nvJitLink,
+#: Compatibility).
 _LINKER = re.compile(r"nvidia-nvjitlink(?:-cu\d+)?")
 _OF_CUDA = re.compile(r"lib(?:cudart|cublas|cublasLt|nvrtc|nvJitLink|cupti)\.so\.(\d+)")
 _MODULE = re.compile(r"\.(?:abi3|cpython-\w+(?:-[\w-]+)?)\.so$")
-#: How many damaged files of a package are named.
+#: How many of a package's damaged files are named.
 _SHOWN = 20
 _LOCAL = re.compile(r"\+(?:.*\.)?cu(\d+)(\d)\b")
 
 
 @dataclasses.dataclass(frozen=True)
 class Device:
-    """The device that packages are judged for.
+    """The device for which packages are judged.
 
-    :ivar machine: such as ``aarch64``, as ``uname -m`` prints it.
+    :ivar machine: the machine as printed by ``uname -m``, such as ``aarch64``.
     :ivar capability: the GPU's compute capability, such as ``12.1``.
     :ivar cuda: the newest CUDA version whose PTX the driver accepts, such as ``13.0``.
     :ivar python: the interpreter's version, such as ``3.12``.
-    :ivar host: the newest symbol versions of its libc and libstdc++, ``GLIBC`` -> ``2.39``.
+    :ivar host: the newest symbol versions of its libc and libstdc++: ``GLIBC`` -> ``2.39``.
     """
 
     machine: str = "aarch64"
@@ -78,11 +79,11 @@ def judge(
 ) -> dict[str, t.Any]:
     """Return ``verdict``, ``findings``, ``packages``, ``summary`` and ``not_looked_at`` for packages used together.
 
-    Faults of the requested packages decide; a fault of a dependency makes the verdict ``perhaps``.
+    Faults in the requested packages decide; a fault in a dependency makes the verdict ``perhaps``.
 
-    :param asked: names of the requested packages; empty for all.
+    :param asked: the names of the requested packages; if empty, all.
     :param known: earlier findings, such as a package without a wheel.
-    :param unread: requested things that could not be read, such as a source to build.
+    :param unread: requested items that could not be read, such as a source to build.
     """
     findings = [*known]
     missing = fit.missing_symbols(packages)
@@ -188,8 +189,8 @@ def _of_package(
     libraries = [library for library in package["libraries"] if library["machine"] == device.machine]
     others = {library["machine"] for library in package["libraries"]} - {device.machine, contents.CUBIN}
     if others and not libraries:
-        # A package may contain tools for another machine, such as debugpy's attach_linux_amd64.so; extension modules
-        # and GPU code are no such tools.
+        # A package may contain tools for another machine, such as debugpy's attach_linux_amd64.so, but extension
+        # modules and GPU code are not such tools.
         needed = any(_MODULE.search(other["path"]) or other["cubins"] or other["ptx"] for other in package["libraries"])
         yield report("no" if needed else "perhaps", "machine", f"its libraries are for {', '.join(sorted(others))}.")
         return
@@ -214,7 +215,7 @@ def _of_package(
 def _of_libraries(
     libraries: t.Sequence[Library], device: Device, report: t.Callable[[str, str, str], Finding], missing: Missing
 ) -> t.Iterator[Finding]:
-    """Judge the libraries of a package; of variants whose paths differ only in numbers (``sm90/``) one must work."""
+    """Judge a package's libraries. Of variants whose paths differ only in numbers (``sm90/``), one must work."""
     code = {library["path"]: _code([library]) for library in libraries}
     gpu = {path: embedded for path, embedded in code.items() if embedded}
     problems, compiled, single = architectures.coverage(gpu, [device.capability])
@@ -267,9 +268,9 @@ def _without_code(
     device: Device,
     count: int,
 ) -> tuple[str, str, str]:
-    """Return level, kind and sentence of a finding for libraries without code for the GPU.
+    """Return the level, kind and sentence of a finding for libraries without code for the GPU.
 
-    :param count: the number of libraries with GPU code; variants count once.
+    :param count: the number of libraries with GPU code; variants count as one.
     """
     complete = len(libraries) == count
     level = "no" if complete else "perhaps"
@@ -277,7 +278,7 @@ def _without_code(
     if (only_single and not complete) or all(map(_is_nvidias, libraries)):
         level = NOTE
     elif all(library["machine"] == contents.CUBIN for library in libraries):
-        # The code that loads a bare cubin checks the GPU first and may have an alternative.
+        # The code that loads a bare cubin first checks the GPU, and may have an alternative.
         level = "perhaps"
     names = "; ".join(f"{os.path.basename(each['path'])} has {code[each['path']]}" for each in libraries[:3])
     has = "1 of its binaries has" if len(libraries) == 1 else f"{len(libraries)} of its binaries have"
@@ -290,7 +291,7 @@ def _without_sonames(
     device: Device,
     report: t.Callable[[str, str, str], Finding],
 ) -> t.Iterator[Finding]:
-    """Yield findings for libraries that need a SONAME which no package provides."""
+    """Yield findings for libraries that need a SONAME that no package provides."""
     missing: dict[str, list[Library]] = {}
     for library in lacking:
         for name in library["lacking"]:
@@ -312,12 +313,12 @@ def _without_sonames(
 
 
 def _is_nvidias(library: Library) -> bool:
-    """Return whether a library is part of CUDA, which NVIDIA supports on the device whatever a single file contains."""
+    """Tell whether a library is part of CUDA, which NVIDIA supports on the device regardless of any single file."""
     return providers.provider(library["soname"]).role == "cuda_libraries"
 
 
 def _of_cuda(packages: t.Sequence[Contents], device: Device) -> t.Iterator[Finding]:
-    """Yield findings for different CUDA versions of the toolkit's packages and of packages built for CUDA."""
+    """Yield findings if the toolkit's packages, or packages built for CUDA, have different CUDA versions."""
     minors: dict[str, list[str]] = {}
     majors: dict[str, list[str]] = {}
     for package in packages:
@@ -350,9 +351,9 @@ def _of_cuda(packages: t.Sequence[Contents], device: Device) -> t.Iterator[Findi
 
 
 def find_lacking(packages: t.Sequence[Contents], device: Device) -> None:
-    """Set ``lacking`` of wheels that are not installed, without a loader.
+    """Set ``lacking`` for wheels that are not installed, without using a loader.
 
-    Libraries of the driver and the base system count as provided, as do those of the CUDA toolkit with the device's
+    The driver's and the base system's libraries count as provided, as do those from the CUDA toolkit with the device's
     major version, which DGX OS installs.
     """
     provided = sonames(packages)
@@ -374,9 +375,9 @@ def _is_of_the_host(name: str, machine: str, major: str) -> bool:
 
 
 def paths(targets: t.Sequence[str], device: Device) -> dict[str, t.Any]:
-    """Return the judgement of wheels and directories together.
+    """Judge wheels and directories together.
 
-    :raises SparkforgeError: a path is neither a wheel nor a directory.
+    :raises SparkforgeError: if a path is neither a wheel nor a directory.
     """
     packages: list[Contents] = []
     known: list[Finding] = []
@@ -394,14 +395,14 @@ def paths(targets: t.Sequence[str], device: Device) -> dict[str, t.Any]:
 
 
 def _in_directory(path: str, device: Device) -> tuple[list[Contents], list[Finding], Device]:
-    """Return the packages in a directory, findings about its image, and the device with the versions of its libc."""
+    """Return the packages in a directory, findings about its image, and the device with the libc versions there."""
     if not os.path.isdir(path):
         fault = "is neither a directory nor a wheel" if os.path.exists(path) else "does not exist"
         raise SparkforgeError(
             f"{path} {fault}.", "Name a requirement, a file that ends in .whl, or a directory.", path=path
         )
     if os.path.isfile(os.path.join(path, "config.json")) and os.path.isdir(os.path.join(path, "rootfs")):
-        # This is an OCI bundle of runc or umoci.
+        # This is an OCI bundle for runc or umoci.
         path = os.path.join(path, "rootfs")
     is_root = all(os.path.isdir(os.path.join(path, name)) for name in ("usr", "etc"))
     root, environment = (path, None) if is_root else ("/", os.path.abspath(path))
@@ -423,7 +424,7 @@ def _in_directory(path: str, device: Device) -> tuple[list[Contents], list[Findi
 
 
 def table(result: t.Mapping[str, t.Any]) -> str:
-    """Return a Markdown table of the packages with GPU code or a finding, followed by the verdict."""
+    """Return a Markdown table of packages that have GPU code or a finding, followed by the verdict."""
     rows = [["package", "version", "GPU code", "runs", "why"]]
     quiet = 0
     for package in result["packages"]:

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Find messages in a binary that name its GPUs (guards of kernels), and the CUDA release of a compiler.
+"""Find messages in a binary that name its GPUs (guards in kernels), and the CUDA release of a compiler.
 
 A kernel compiled for an unsupported GPU often consists of a message and a trap: vLLM's CUTLASS wrappers print "This
-kernel only supports sm120.", PyTorch's attention "is for sm80-sm100, but was built for sm121". Messages in compressed
-device code are not found.
+kernel only supports sm120.", and PyTorch's attention "is for sm80-sm100, but was built for sm121". Messages in
+compressed device code are not found.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ import typing as t
 from .._shared.module_utils._core import disk
 from .._shared.module_utils._core.deadline import Deadline
 
-#: Bytes searched at a time, most bytes of a guard on each side of its keyword, and most guards of a file.
+#: The number of bytes searched at a time, the maximum number of bytes in a guard on each side of its keyword, and the
+#: maximum number of guards per file.
 _BLOCK, _LONGEST, _MOST = 1 << 20, 160, 50
 _KEYWORDS = (b"only", b"Only", b"require", b"is for sm", b"Cuda compilation tools, release ")
 _RELEASE = re.compile(r"Cuda compilation tools, release (\d{1,3}\.\d{1,3}), V")
@@ -38,26 +39,26 @@ _ATTENTION = "but was built for"
 
 #: A half-open range of sm numbers.
 Range = tuple[int, int]
-#: Plausible sm numbers; other numbers in a text mean something else.
+#: The range of plausible sm numbers; other numbers in a text mean something else.
 _OLDEST, _NEWEST = 50, 200
 
 
 class Texts(t.NamedTuple):
-    """``guards``: messages that name the GPUs of a kernel; ``release``: the CUDA release of a compiler, or empty."""
+    """``guards`` are messages that name a kernel's GPUs; ``release`` is a compiler's CUDA release, or ''."""
 
     guards: list[str]
     release: str
 
 
 def read(path: str, deadline: Deadline) -> Texts:
-    """Return the texts of a regular file.
+    """Return the texts in a regular file.
 
-    :raises OSError: it cannot be read.
+    :raises OSError: if the file cannot be read.
     """
     guards: dict[str, None] = {}
     release = ""
     with disk.open_regular(path, links=True) as stream:
-        # Blocks overlap, so that no text is cut in two.
+        # Blocks overlap, so that no text is split.
         for offset in range(0, max(1, os.fstat(stream.fileno()).st_size), _BLOCK):
             deadline.check()
             stream.seek(max(0, offset - 2 * _LONGEST))
@@ -82,7 +83,7 @@ def _around(block: bytes, position: int) -> str:
 
 
 def ranges(text: str) -> list[Range]:
-    """Return the architectures that a guard admits; empty for other texts."""
+    """Return the architectures that a guard allows, or [] for other texts."""
     half_open = _HALF_OPEN.search(text)
     if half_open:
         first, end = filter(None, half_open.groups())
@@ -107,12 +108,12 @@ def ranges(text: str) -> list[Range]:
 
 
 def trap(guards: t.Sequence[str], used: int, code: t.Collection[int]) -> str | None:
-    """Return the guard that the code for a GPU fails, None if it fails none.
+    """Return the guard that the code for a GPU fails, or None if it passes all of them.
 
-    A guard for another major architecture counts only if no code of the file passes any guard, because libraries
-    contain kernels for several GPUs and select one by the device.
+    A guard for another major architecture counts only if none of the file's code passes any guard, because libraries
+    contain kernels for several GPUs and select one for the device.
 
-    :param used: the sm number of the file's code that the GPU uses.
+    :param used: the sm number of the code in the file that the GPU uses.
     :param code: the sm numbers of all code in the file.
     """
     admitted = {guard: ranges(guard) for guard in guards}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Render the page of one or many hosts from ``report.html.j2``."""
+"""Render the page for one or many hosts from ``report.html.j2``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from . import resource
 
 Report = dict[str, t.Any]
 
-#: Most hosts, the worst first, whose checks the page lists: each host takes about 70 kB of the page.
+#: The maximum number of hosts, the worst first, whose checks the page lists: each takes about 70 kB of the page.
 DETAILED = 50
 
 _UNITS = {
@@ -46,9 +46,9 @@ def host_page(report: Report) -> str:
 
 
 def fleet_page(fleet: t.Mapping[str, t.Any], directory: str, upgrade: t.Mapping[str, t.Any] | None = None) -> str:
-    """Return the page of many hosts, with links to the hosts' pages that are in the directory.
+    """Return the page for many hosts, with links to those of the hosts' pages that are in the directory.
 
-    :param upgrade: the forecast of the hosts' next upgrade from ``forecast/forecast.py``.
+    :param upgrade: the forecast for the hosts' next upgrade, from ``forecast/forecast.py``.
     """
     views = [_view(index, row, fleet["written"]) for index, row in enumerate(fleet["hosts"])]
     for view in views:
@@ -71,8 +71,8 @@ def _render(
         rates=_rate_columns(views),
         worst=min((view["verdict"] for view in views), key=VERDICTS.index, default=NO_REPORT),
         verdicts=VERDICTS,
-        style=markupsafe.Markup(style),  # noqa: S704 - a file of this package
-        script=markupsafe.Markup(script),  # noqa: S704 - a file of this package
+        style=markupsafe.Markup(style),  # noqa: S704 - a file in this package
+        script=markupsafe.Markup(script),  # noqa: S704 - a file in this package
         style_hash=_digest(style),
         script_hash=_digest(script),
     )
@@ -105,7 +105,7 @@ def _environment() -> jinja2.Environment:
 def _view(index: int, row: t.Mapping[str, t.Any], written: str) -> Report:
     """Return the template's data for a host."""
     report = row["report"] or {}
-    # Reports of earlier versions have no reasons.
+    # Reports from earlier versions have no reasons.
     new = {"reason": "", "accepted": False}
     checks = [{**new, **check, "id": f"h{index}-{number}"} for number, check in enumerate(report.get("checks", ()))]
     return {
@@ -136,7 +136,7 @@ def _group_by(checks: t.Iterable[Report], key: str) -> list[Report]:
 
 
 def _sums(checks: t.Sequence[Report]) -> Report:
-    """Return the counts of some checks by status, and the statuses to show first."""
+    """Return the number of checks by status, and the statuses to show first."""
     counts = summary(check["status"] for check in checks)
     spoken = ((PASS, "passed"), (WARN, "warned"), (FAIL, "failed"), (SKIP, "skipped"))
     shown = [FAIL] if counts[FAIL] else [status for status in (WARN, PASS, SKIP) if counts[status]]
@@ -148,7 +148,7 @@ def _sums(checks: t.Sequence[Report]) -> Report:
 
 
 def _families(views: t.Sequence[Report]) -> list[Report]:
-    """Return the matrix of checks and hosts: for each family the rows, with a cell for each host."""
+    """Return the matrix of checks and hosts: for each family, its rows with a cell for each host."""
     names: dict[str, dict[str, None]] = {}
     for view in views:
         for check in view["checks"]:
@@ -195,7 +195,7 @@ def _when(value: str) -> str:
 
 
 def _age(written: str | None, at: str) -> str:
-    """Return how much older a report is than the page; empty below an hour."""
+    """Return how much older a report is than the page, or '' if by less than an hour."""
     try:
         first, second = (calendar.timegm(time.strptime(text or "", "%Y-%m-%dT%H:%M:%SZ")) for text in (written, at))
     except ValueError:
@@ -217,7 +217,7 @@ def _figure(value: float) -> str:
 
 
 def _ratio(value: float) -> dict[str, t.Any]:
-    """Return the widths of an error and its bound in per cent, and their ratio as text."""
+    """Return the widths for an error and its bound in per cent, and their ratio as text."""
     if value > 1:
         return {"error": 100, "bound": max(2, round(100 / value)), "text": f"{value:.3g}\u00a0\u00d7"}
     percent = value * 100
@@ -234,6 +234,6 @@ def _breakable(value: str) -> markupsafe.Markup:
     return markupsafe.Markup("<wbr>").join(parts)
 
 
-#: Compiled at import, which takes 90 ms: Ansible's main process imports the action plugin once and forks a worker for
-#: each host, which would otherwise compile it again.
+#: The template is compiled at import, which takes 90 ms: Ansible's main process imports the action plugin once, and
+#: forks a worker for each host, which would otherwise compile it again.
 _TEMPLATE = _environment().get_template("report.html.j2")

@@ -20,7 +20,7 @@ OUT_OF_MEMORY = re.compile(
     r"|DefaultCPUAllocator: (can't|not enough)",
     re.IGNORECASE,
 )
-#: The messages when CUDA cannot be initialized in any process: its errors 3, 46, 100 and 999. Owners of a GB10 report
+#: The messages when CUDA cannot be initialised in any process: its errors 3, 46, 100 and 999. Owners of a GB10 report
 #: error 100 for a second process while another has the GPU, and for 20 to 60 s after its exit (NVIDIA's forum, thread
 #: 379266); we have not observed it on one. Sources: the texts in driver_types.h and c10/cuda/CUDAFunctions.cpp.
 NO_CONTEXT = re.compile(
@@ -35,7 +35,7 @@ PAUSE = 5.0
 
 
 class Refused(t.NamedTuple):
-    """A GPU on which CUDA cannot be initialized, or to which other programs leave no memory; times are in seconds.
+    """A GPU on which CUDA cannot be initialised, or to which other programs leave no memory; times are in seconds.
 
     :ivar began: the time of the first refusal.
     :ivar used: the time at which a process was last seen on the GPU; ``began`` if none was seen.
@@ -66,7 +66,7 @@ def after_refusal(
 
 
 def is_refused(result: Result, users: t.Sequence[sampler.Process]) -> bool:
-    """Tell whether a check is unanswered because CUDA could not be initialized, or others hold the GPU's memory."""
+    """Tell whether a check is unanswered because CUDA could not be initialised, or others hold the GPU's memory."""
     others = any(not process.own for process in users)
     return bool(NO_CONTEXT.search(result.cause)) or (result.reason == MEMORY and others)
 
@@ -83,7 +83,7 @@ def given_up(result: Result, refused: Refused, now: float) -> Result:
 
 @check("device.cuda", numeric=False, measured=SEEN, factor=1)
 def cuda(context: Context) -> Measured:
-    """Check that torch can initialize CUDA, and that its first device is the one that nvidia-smi reports."""
+    """Check that torch can initialise CUDA, and that its first device is the one that nvidia-smi reports."""
     import torch
 
     if torch.version.cuda is None:

@@ -4,7 +4,7 @@
 
 """Computes an operator on the device and in float64 on the CPU, and measures the difference in units.
 
-One unit is the spacing of the format's numbers near the value plus the spacing near the largest value of the result.
+One unit is the spacing of the format's numbers near the value, plus the spacing near the result's largest value.
 """
 
 from __future__ import annotations
@@ -21,17 +21,19 @@ from ..bounds import UNIT_ROUNDOFF, on_the_host
 if t.TYPE_CHECKING:
     import torch
 
-#: A gradient smaller than this part of the upstream gradient is only rounding, and may be so many times as far off.
+#: A gradient below this fraction of the upstream gradient consists of rounding errors, so its error is divided by
+#: CANCELLED.
 VANISHING, CANCELLED = 1e-6, 1e4
-#: Every bound is at least this many units.
+#: The smallest number of units that any bound has.
 SMALL = 2.0
-#: Computes the reference for inputs shifted by one step of the format: all of it, or one of its tensors.
+#: A function that computes the reference for inputs shifted by one step of the format: all of it, or one of its
+#: tensors.
 Shifted = t.Callable[[], "Computed"]
 ShiftedTensor = t.Callable[[], "torch.Tensor | None"]
 
 
 class Misfits(float):
-    """An infinite error: some elements have the wrong NaN, infinity or integer. More such elements are a larger error.
+    """An infinite error: some elements have a wrong NaN, infinity or integer. The more of them, the larger it is.
 
     :ivar count: the number of such elements among the ``compared``.
     :ivar other_error: the error of the other elements.
@@ -63,8 +65,8 @@ def misfits(wrong: torch.Tensor, other_error: float = 0.0) -> float:
 class Computed:
     """The results of an operator for one input.
 
-    :ivar results: its tensors, in order.
-    :ivar gradients: the gradient of each leaf, or None.
+    :ivar results: the operator's tensors, in order.
+    :ivar gradients: the gradient of each leaf, or None if it has none.
     :ivar scale: the largest value of the upstream gradients.
     :ivar sample: the input.
     """
@@ -76,15 +78,15 @@ class Computed:
 
 
 def shifted_reference(refer: t.Callable[[t.Any, float], Computed], exact: Computed, dtype: torch.dtype) -> Shifted:
-    """Return a function that computes, only once, the reference for inputs shifted by one step of a format.
+    """Return a function that computes the reference for inputs shifted by one step of a format, but only once.
 
-    :param refer: computes the reference for a sample shifted by a step. It receives the sample of ``exact``, since
-        an operator may have changed its own.
+    :param refer: a function that computes the reference for a sample shifted by a step. It gets the sample of
+        ``exact``, since an operator may have changed its own.
     """
 
     @functools.cache
     def shifted() -> Computed:
-        # A step may leave the operator's domain, as a probability above 1 does.
+        # A step may leave the operator's domain, such as a probability above 1.
         with contextlib.suppress(RuntimeError, ValueError):
             return refer(exact.sample, spacing(dtype))
         return exact
@@ -95,10 +97,11 @@ def shifted_reference(refer: t.Callable[[t.Any, float], Computed], exact: Comput
 def worst_errors(
     made: Computed, exact: Computed, shifted: Shifted, dtype: torch.dtype, scale: float = 0.0
 ) -> list[float]:
-    """Return the largest error of the results and of the gradients, in units.
+    """Return the largest errors of the results and the gradients, in units.
 
-    :param shifted: computes the reference for shifted inputs; called only if the result depends on it.
-    :param scale: the smallest magnitude that an error of a result is relative to.
+    :param shifted: a function that computes the reference for shifted inputs; it is called only if the result depends
+        on it.
+    :param scale: the smallest magnitude to which the error of a result is relative.
     """
     worst = [0.0, 0.0]
     on_host = on_the_host([*made.results, *made.gradients])
@@ -120,7 +123,7 @@ def _entry(values: t.Callable[[], t.Sequence[torch.Tensor | None]], number: int)
 def compute(
     operator: t.Any, sample: t.Any, leaves: t.Sequence[torch.Tensor], dtype: torch.dtype, seed: str
 ) -> Computed:
-    """Compute an operator forward, and backward with upstream gradients that the seed draws."""
+    """Compute an operator forward, and backward with upstream gradients drawn from the seed."""
     import torch
 
     results = tensors(sample.output_process_fn_grad(operator(sample.input, *sample.args, **sample.kwargs)))
@@ -144,7 +147,7 @@ def compute(
 
 
 def _formats(result: torch.Tensor, dtype: torch.dtype) -> tuple[torch.dtype, torch.dtype]:
-    """Return the formats in which an upstream gradient is drawn, and to which it is rounded; real for real results."""
+    """Return the formats in which an upstream gradient is drawn and to which it is rounded; real for real results."""
     import torch
 
     if not dtype.is_complex:
@@ -162,18 +165,18 @@ def _gradient_error(
         return 0.0
     actual, expected = actual.to_dense(), expected.to_dense()
     value = units(actual, expected, dtype, scale, shifted, overflows=dtype is torch.float16)
-    # A gradient of zero, as after the normalisation of a single value, comes out as the rounding of the terms that
+    # A gradient of zero, such as after the normalisation of a single value, shows the rounding errors of the terms that
     # cancel.
     return value / CANCELLED if float(expected.abs().max()) <= VANISHING * scale else value
 
 
 def seed_of(seed: str) -> int:
-    """Return a number to seed one of torch's generators with."""
-    return random.Random(seed).getrandbits(32)  # noqa: S311 - which inputs are tried is no secret
+    """Return a number with which to seed one of torch's generators."""
+    return random.Random(seed).getrandbits(32)  # noqa: S311 - the choice need not be secret
 
 
 def inputs(sample: t.Any) -> list[torch.Tensor]:
-    """Return the tensors of a sample, in the order in which ``transform`` meets them."""
+    """Return the tensors in a sample, in the order in which ``transform`` visits them."""
     import torch
 
     collected: list[torch.Tensor] = []
@@ -188,15 +191,15 @@ def inputs(sample: t.Any) -> list[torch.Tensor]:
 
 
 def leaves(sample: t.Any) -> list[torch.Tensor]:
-    """Return the tensors of a sample that need a gradient."""
+    """Return the tensors in a sample that require gradients."""
     return [tensor for tensor in inputs(sample) if tensor.requires_grad]
 
 
 def copy_changed(sample: t.Any, before: t.Sequence[torch.Tensor], after: t.Sequence[torch.Tensor]) -> t.Any:
-    """Return a sample with its own copies of the tensors that the operator changes, which other samples may share.
+    """Return a sample with its own copies of tensors that the operator changes and that other samples may share.
 
     :param before: copies of the tensors in float64, made before the operator ran; see :func:`inputs`.
-    :param after: the same tensors after it.
+    :param after: the same tensors after the operator ran.
     """
     import torch
 
@@ -213,13 +216,13 @@ def copy_changed(sample: t.Any, before: t.Sequence[torch.Tensor], after: t.Seque
 
 
 def in_float64(sample: t.Any, step: float = 0.0) -> tuple[t.Any, list[torch.Tensor]]:
-    """Return a sample in float64 on the CPU, each value moved by a step, and its tensors that need a gradient."""
+    """Return a sample in float64 on the CPU, with values moved by a step, and its tensors that require gradients."""
     import torch
 
     def change(value: t.Any) -> t.Any:
         if isinstance(value, torch.Tensor):
             exact = value.detach().to("cpu")
-            # Always a copy, since the operator may change it.
+            # Always make a copy, since the operator may change the tensor.
             exact = exact if value.is_cuda else exact.clone()
             if exact.is_complex():
                 exact = exact.to(torch.complex128)
@@ -235,13 +238,13 @@ def in_float64(sample: t.Any, step: float = 0.0) -> tuple[t.Any, list[torch.Tens
 
     changed = sample.transform(change)
     if changed.kwargs.get("device") is not None:
-        # ``transform`` leaves the argument ``device`` of operators that create tensors.
+        # ``transform`` does not change the argument ``device`` of operators that create tensors.
         changed.kwargs["device"] = "cpu"
     return changed, leaves(changed)
 
 
 def tensors(value: t.Any) -> list[torch.Tensor]:
-    """Return the tensors in a value, in order, however they are nested."""
+    """Return the tensors in a value, in order, at any depth of nesting."""
     import torch
 
     if isinstance(value, torch.Tensor):
@@ -254,7 +257,7 @@ def one_line(error: BaseException) -> str:
 
 
 def spacing(dtype: torch.dtype) -> float:
-    """Return the distance from 1 to the next number of a format."""
+    """Return the distance from 1 to the next number in a format."""
     return 2 * UNIT_ROUNDOFF[{"complex64": "float32"}.get(name := str(dtype).rpartition(".")[2], name)]
 
 
@@ -266,12 +269,12 @@ def units(
     shifted: ShiftedTensor = lambda: None,
     overflows: bool = False,
 ) -> float:
-    """Return the largest error of a result, in units of its format; infinity if shapes, NaN or infinities differ.
+    """Return the largest error of a result in units of its format, or infinity if shapes, NaN or infinities differ.
 
     :param expected: the reference in float64 or complex128; integers and truth values must be equal.
-    :param scale: the smallest magnitude, beside the largest expected value, that an error is relative to.
-    :param shifted: computes the reference for shifted inputs: the result may be as far off as that is from
-        ``expected``. Called only if the error is not small without it.
+    :param scale: the smallest magnitude, besides the largest expected value, to which an error is relative.
+    :param shifted: a function that computes the reference for shifted inputs. The result may differ from ``expected``
+        by as much as that reference does. It is called only if the error is not small anyway.
     :param overflows: whether a value may be infinite or NaN because an intermediate value overflowed.
     """
     import torch
@@ -294,9 +297,10 @@ def units(
             torch.view_as_real(tensor.to(torch.complex128).resolve_conj()) for tensor in (got, expected, near)
         )
     elif not expected.is_floating_point():
-        # An index that one step of the inputs changes, such as the larger of two close values, is not compared.
+        # An index that changes if the inputs change by one step, such as that of the larger of two close values, is
+        # skipped.
         return misfits((got.to(expected.dtype) != expected) & (near == expected))
-    # A value beyond the format's range must be infinite, and no other value may be.
+    # Values beyond the format's range must be infinite, and no other value may be.
     got, expected, near = (tensor.to(torch.float64) for tensor in (got, expected, near))
     largest = torch.finfo(dtype).max
     moves = (near - expected).abs()
@@ -310,13 +314,13 @@ def units(
     if expected.numel() == 0:
         return misfits(wrong)
     around = expected.abs() + max(float(expected.abs().max()), scale) + largest_move / spacing(dtype)
-    # All values may be zero, or smaller than any number of the format.
+    # All values may be zero, or smaller than any number in the format.
     around = around.clamp_min(torch.finfo(dtype).tiny)
     return misfits(wrong, float(((got - expected).abs() / (spacing(dtype) * around)).max()))
 
 
 def _small(got: torch.Tensor, expected: torch.Tensor, dtype: torch.dtype, scale: float) -> float | None:
-    """Return an upper limit of a result's error, in units, if that is below every bound, or else None."""
+    """Return an upper limit for a result's error in units if it is below every bound, or else None."""
     import torch
 
     if not expected.is_floating_point() and not expected.is_complex():

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Other ways to call an operator of the catalogue: other layouts and numbers, ``out=``, a CUDA graph."""
+"""Other ways to call an operator from the catalogue: other layouts and numbers, ``out=``, a CUDA graph."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from .rounding import inputs, misfits
 if t.TYPE_CHECKING:
     import torch
 
-#: Names of the ways to call an operator.
+#: The names of ways to call an operator.
 STRIDED, TRANSPOSED, IN_PLACE, OUT = "strided", "transposed", "in place", "out="
 EXPANDED, WITH_NAN, SUBNORMAL, GRAPH = "expanded", "NaN", "subnormal", "graph"
 OVERLAPPING, SIZE_ONE, OFFSET = "overlapping", "size-one", "offset"
 #: Layouts in which several elements share an address, which changes the numbers.
 SAME_ADDRESS = (EXPANDED, OVERLAPPING)
-#: Classes of the catalogue whose operators take any numbers, so that theirs can be replaced.
+#: Classes in the catalogue whose operators accept any numbers, so that their inputs can be replaced.
 TAKE_ANY = ("UnaryUfuncInfo", "BinaryUfuncInfo", "ReductionOpInfo", "ForeachFuncInfo")
-#: Prefixes of the other operators that take a NaN. Libraries of linear algebra may crash or loop forever.
+#: Prefixes of other operators that accept a NaN. Linear algebra libraries may crash or loop forever.
 TAKE_NAN = ("nn.functional.", "softmax", "log_softmax", "cum", "logsumexp", "logcumsumexp", "clamp", "lerp", "where")
-#: Operators that only move values, so that each must arrive unchanged, even a subnormal one.
+#: Operators that only move values, so that every value must arrive unchanged, even if it is subnormal.
 MOVES = re.compile(
     r"(take|index_select|gather|roll|fliplr|flipud|flip|cat|concat|[hvd]stack|column_stack|stack|tile|repeat|repeat_interleave"
     r"|tril|triu|where|masked_fill|masked_select|index_copy|index_fill|narrow|narrow_copy|expand|select|unbind|split|chunk|diag"
     r"|diagonal|diag_embed|rot90|permute|transpose|t|clone|contiguous|movedim|squeeze|unsqueeze|reshape|view|flatten|swapaxes)$"
 )
-#: Operators without a single right result for a NaN: they may multiply it with padding or use it as an index.
+#: Operators without a single right result for a NaN: they may multiply it by padding, or use it as an index.
 NAN_IS_ANY = re.compile("conv|attention|embedding|unpool|polynomial|unfold|fold|grid|interpolate|ctc|multi_head|pdist")
-#: Operators that return the index of one of equal values, read neighbours in memory, or subtract neighbours.
+#: Operators that return the index of one of several equal values, read neighbours in memory, or subtract neighbours.
 CHOOSE_ONE = re.compile(
     "median|mode|kthvalue|sort|topk|cummax|cummin|arg|max|min|unique|as_strided|gradient|group_norm"
 )
@@ -46,17 +46,17 @@ LIBRARIES = re.compile(
     "linalg|svd|lu|cholesky|qr|geqrf|eig|triangular|pinverse|lstsq|ormqr|lobpcg|pca|fft|stft|istft|logdet|inverse"
     "|matrix_exp"
 )
-#: Operators that use a NaN as an index or a degree, multiply it with padding, count it, or skip it in a maximum.
+#: Operators that use a NaN as an index or a degree, multiply it by padding, count it, or skip it in a maximum.
 PLACES = re.compile(
     "attention|embedding|unpool|grid|ctc|multi_head|bucketize|searchsorted|hist|polynomial|mode|[pc]dist"
 )
 #: Operators that a library computes in a fixed number of steps, and polynomials: a NaN in the input reaches the result.
-#: A search for the largest pivot or distance may skip it, so that these are not here.
+#: A search for the largest pivot or distance may skip it, so operators with such a search are not included.
 DIRECT = re.compile(
     r"(linalg\.)?(qr|geqrf|householder_product|ormqr|solve_triangular|triangular_solve|cholesky_solve|multi_dot"
     r"|matrix_power|unique)$|.*polynomial"
 )
-#: Further operators that a CUDA graph can capture, including calls of libraries.
+#: Other operators that a CUDA graph can capture, including library calls.
 CAPTURED = re.compile(r"fft\.|(linalg\.)?(solve_triangular|triangular_solve|lu_unpack)$|constant_pad_nd$")
 PRODUCTS = re.compile(
     r"(^|[._])(\w*mm|\w*mv|mat\w*mul|v?dot|inner|\w*linear|einsum|tensordot|multi_dot|conv\w*|chain_matmul)$"
@@ -67,15 +67,15 @@ UNDERFLOWS = re.compile("norm|dist|std|corrcoef|bessel|lp_pool")
 ATOMIC = re.compile(r"index_add|index_reduce\.(mean|prod)|index_put|scatter|put|nll_loss|hist|segment|embedding")
 #: Operators that return some of their inputs, which may then all be subnormal.
 CHOOSES = re.compile(r"(_foreach_)?(minimum|maximum|fmin|fmax|min|max|amin|amax|aminmax|clamp\w*|index_reduce)\b")
-#: Classes whose kernels never synchronise, so that a graph can capture them. After a failed capture every later call of
-#: the process to the GPU fails (torch 2.11).
+#: Classes whose kernels never synchronise, so that a graph can capture them. After a failed capture, every later GPU
+#: call in the process fails (torch 2.11).
 IN_GRAPHS = ("UnaryUfuncInfo", "BinaryUfuncInfo")
 
 
 def is_known(sample: t.Any, dtype: torch.dtype) -> bool:
     """Tell whether a sample is float32 on an x86_64 CPU or a GPU, where more values were calibrated.
 
-    Units for 16-bit formats, such as AMX, flush subnormal numbers.
+    Hardware units for 16-bit formats, such as AMX, flush subnormal numbers.
     """
     import torch
 
@@ -88,7 +88,7 @@ def is_known(sample: t.Any, dtype: torch.dtype) -> bool:
 def takes_nan(name: str, any_number: bool, known: bool, gpu: bool) -> bool:
     """Tell whether an operator has a single right result for a NaN.
 
-    :param any_number: whether it takes any numbers or only moves values.
+    :param any_number: whether the operator accepts any numbers or only moves values.
     :param known: see :func:`is_known`.
     """
     if name.startswith("fft."):
@@ -106,7 +106,7 @@ def takes_subnormal(name: str, dtype: torch.dtype, known: bool, gpu: bool, full:
     """Tell whether an operator is as accurate for subnormal numbers as for others.
 
     :param known: see :func:`is_known`.
-    :param full: whether to include float16 on a GPU, which computes it in float32 without underflow.
+    :param full: whether to include float16 on a GPU, where it is computed in float32 without underflow.
     """
     import torch
 
@@ -114,20 +114,20 @@ def takes_subnormal(name: str, dtype: torch.dtype, known: bool, gpu: bool, full:
     if not (known or half) or (gpu and (ATOMIC.search(name) or PRODUCTS.search(name))):
         # A library may split a float32 product into parts of another format.
         return False
-    # Masked operators compute in float16 itself.
+    # Masked operators compute in float16.
     wide = half and not name.startswith("masked")
     return not (LIBRARIES.match(name) or (UNDERFLOWS.search(name) and not wide))
 
 
 def takes_equal(name: str, gpu: bool = True) -> bool:
-    """Tell whether an operator outside ``TAKE_ANY`` takes equal numbers that share an address.
+    """Tell whether an operator outside ``TAKE_ANY`` supports equal numbers that share an address.
 
-    :param gpu: whether it runs on a GPU, where fewer operators were calibrated.
+    :param gpu: whether the operator runs on a GPU, where fewer operators were calibrated.
     """
     if not gpu:
         return not (LIBRARIES.match(name) or CHOOSE_ONE.search(name))
     if "batch_norm" in name:
-        # The difference of equal numbers and their mean is a rounding, divided by almost zero.
+        # The difference between equal numbers and their mean is a rounding error, divided by almost zero.
         return False
     return name.startswith(TAKE_NAN) and not NAN_IS_ANY.search(name)
 
@@ -161,7 +161,7 @@ def map_tensors(sample: t.Any, change: t.Callable[[torch.Tensor], torch.Tensor])
 def expand(sample: t.Any, numbers: bool = False) -> t.Any:
     """Return the sample with each tensor's first entry expanded over all entries, at the same address.
 
-    :param numbers: whether to skip tensors of indices, since a repeated index writes to one place twice.
+    :param numbers: whether to skip tensors of indices, since a repeated index writes to the same element twice.
     """
 
     def change(value: torch.Tensor) -> torch.Tensor:
@@ -173,7 +173,7 @@ def expand(sample: t.Any, numbers: bool = False) -> t.Any:
 
 
 def repeat(sample: t.Any, layout: str, numbers: bool) -> t.Any:
-    """Return the sample with equal entries at one address, or with rows that overlap by one element.
+    """Return the sample with equal entries at the same address, or with rows that overlap by one element.
 
     :param numbers: whether to skip tensors of indices, as in :func:`expand`.
     """
@@ -196,7 +196,7 @@ def _overlapping(value: torch.Tensor) -> torch.Tensor:
 
 
 def with_layout(sample: t.Any, layout: str) -> t.Any:
-    """Return the same numbers in another layout, or None if no tensor can have that layout."""
+    """Return the sample with its numbers in another layout, or None if none of its tensors can have that layout."""
     shapes = [tensor.shape for tensor in inputs(sample) if tensor.layout is _strided() and tensor.numel()]
     if layout == STRIDED:
         return sample.noncontiguous() if any(shape.numel() > 1 for shape in shapes) else None
@@ -216,14 +216,14 @@ def _strided() -> torch.layout:
 
 
 def _with_unused_strides(value: torch.Tensor) -> torch.Tensor:
-    """Return a tensor with the strides 0 or 13 in dimensions of size one, where the stride has no effect."""
+    """Return a tensor with stride 0 or 13 in dimensions of size one, where the stride has no effect."""
     plain, odd = value.detach().contiguous(), itertools.cycle((0, 13))
     steps = [next(odd) if size == 1 else step for size, step in zip(plain.shape, plain.stride())]
     return plain.as_strided(plain.shape, steps).requires_grad_(value.requires_grad)
 
 
 def _with_offset(value: torch.Tensor) -> torch.Tensor:
-    """Return a tensor that begins three elements after the start of its memory."""
+    """Return a tensor that begins three elements after the start of its storage."""
     memory = value.new_ones(value.numel() + 3)
     memory[3:] = value.detach().reshape(-1)
     return memory[3:].view(value.shape).requires_grad_(value.requires_grad)
@@ -255,7 +255,7 @@ def make_subnormal(sample: t.Any, larger: float = 1.0, count: int | None = 1) ->
             return value
         if value.layout is not torch.strided or not value.is_floating_point():
             return value
-        # Subnormal numbers of float16 have only 10 bits.
+        # Subnormal float16 numbers have only 10 bits.
         small = value.detach() * (torch.finfo(value.dtype).tiny / (16 if value.dtype is torch.float16 else 128))
         return small if larger == 1 else small.double() * larger
 
@@ -277,7 +277,8 @@ def with_nan(sample: t.Any, subnormal: bool = False, first: bool = False, number
         if value.is_complex() and not value.is_cuda:
             copy.view(-1)[:1].fill_(complex("nan+nanj"))
         elif value.is_floating_point():
-            # Made on its device, since a conversion on the CPU makes negative NaN, which CUDA sorts as the smallest.
+            # Make it on its device: a conversion on the CPU yields a negative NaN, which CUDA sorts as the smallest
+            # number.
             copy.view(-1)[:1].fill_(number)
             if subnormal:
                 copy.view(-1)[1:2].fill_(torch.finfo(copy.dtype).tiny / 8)
@@ -287,7 +288,7 @@ def with_nan(sample: t.Any, subnormal: bool = False, first: bool = False, number
 
 
 def lost_nan(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor]) -> float:
-    """Return an error if a dense result has no NaN at all although the reference has one."""
+    """Return an error if a dense result contains no NaN although the reference does."""
     import torch
 
     def nan(tensor: torch.Tensor) -> torch.Tensor:
@@ -328,14 +329,14 @@ def misplaced_infinity(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.T
 
 
 def is_float(tensor: torch.Tensor) -> bool:
-    """Tell whether a tensor is strided and of floating point or complex numbers."""
+    """Tell whether a tensor is strided and contains floating-point or complex numbers."""
     import torch
 
     return tensor.layout is torch.strided and (tensor.is_floating_point() or tensor.is_complex())
 
 
 def misplaced_values(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor]) -> float:
-    """Return an error if a value changed on its way."""
+    """Return an error if a value was changed while it was moved."""
     worst = 0.0
     for actual, expected in zip(made, exact):
         if actual.shape != expected.shape:
@@ -345,12 +346,12 @@ def misplaced_values(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Ten
 
 
 def select(data: torch.Tensor, results: t.Sequence[torch.Tensor]) -> bool:
-    """Tell whether results are values and their indices in a tensor along some dimension, if they are such a pair."""
+    """Tell whether a pair of results is values of a tensor and their indices along some dimension."""
     import torch
 
     if len(results) != 2 or is_float(results[1]) or results[0].shape != results[1].shape or not data.dim():
         return True
-    # An index beyond a dimension is an error on the CPU, and ends all work of the process on a GPU.
+    # An index beyond a dimension is an error on the CPU; on a GPU it would break the process's CUDA context.
     data, values, indices = on_the_host([data, *results])
     for dim in range(data.dim()):
         is_reduced = values.dim() < data.dim()
@@ -377,7 +378,7 @@ def in_a_graph(
     graph, side = torch.cuda.CUDAGraph(), torch.cuda.Stream()
     torch.cuda.synchronize()
     with torch.no_grad(), torch.cuda.stream(side):
-        # torch.cuda.graph() would collect garbage first.
+        # Unlike torch.cuda.graph(), this does not collect garbage first.
         graph.capture_begin(capture_error_mode="thread_local")
         try:
             value = operator(sample.input, *sample.args, **sample.kwargs)
@@ -393,7 +394,7 @@ def in_a_graph(
 
 
 def _never_waits(operator: t.Any, sample: t.Any) -> bool:
-    """Tell whether an operator never synchronises with the GPU; it is False for most libraries without a try."""
+    """Tell whether an operator never synchronises with the GPU; False for most libraries, without trying."""
     import torch
 
     name = str(operator.name)
@@ -413,7 +414,7 @@ def _never_waits(operator: t.Any, sample: t.Any) -> bool:
 
 
 def with_out(operator: t.Any, sample: t.Any, plain: t.Sequence[torch.Tensor]) -> list[torch.Tensor] | None:
-    """Return the tensors with gaps that the operator wrote by ``out=``, or None if it has no ``out=``."""
+    """Return the tensors with gaps that the operator wrote through ``out=``, or None if it has no ``out=``."""
     import torch
 
     if operator.name.startswith("_foreach"):
