@@ -115,8 +115,8 @@ def run(campaign: Campaign, say: t.Callable[[str], None]) -> list[dict[str, t.An
     """Plant the mutants that are not yet in the results file; return the rows of all."""
     with tempfile.TemporaryDirectory(prefix="campaign-") as directory:
         known = _traced(campaign, Path(directory), say)
-        done = {row["number"] for row in rows_of(campaign.out) if row["seed"] == campaign.seed}
-        left = [number for number in range(1, campaign.count + 1) if number not in done]
+        finished = {row["number"] for row in rows_of(campaign.out) if row["seed"] == campaign.seed}
+        left = [number for number in range(1, campaign.count + 1) if number not in finished]
         jobs = [
             {"numbers": left[first :: campaign.workers], "trace": str(known), "out": str(campaign.out)}
             for first in range(campaign.workers)

@@ -469,13 +469,13 @@ class Bench:
 
         :raises BenchmarkError: if a tool or a requirement is missing.
         """
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
              "--python-version", _python_version(), "--dest", str(self.wheels), *REQUIREMENTS],
             capture_output=True, text=True, check=False,
         )  # fmt: skip
-        if done.returncode:
-            raise BenchmarkError(f"pip does not get {', '.join(REQUIREMENTS)}.\n{done.stderr[-2000:]}")
+        if result.returncode:
+            raise BenchmarkError(f"pip does not get {', '.join(REQUIREMENTS)}.\n{result.stderr[-2000:]}")
         self.tools.mkdir()
         for name in ("gcc", "g++", "cmake", "ninja"):
             real = shutil.which(name, path=f"{_PATH}:{Path(sys.executable).parent}")
@@ -749,10 +749,10 @@ def _write_script(path: Path, text: str) -> None:
 
 
 def _python_version() -> str:
-    done = subprocess.run(
+    result = subprocess.run(
         [PYTHON, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], capture_output=True, text=True, check=True
     )
-    return done.stdout.strip()
+    return result.stdout.strip()
 
 
 def _write(path: Path | None, data: t.Mapping[str, t.Any]) -> None:

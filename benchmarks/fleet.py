@@ -280,17 +280,17 @@ class Controller:
         import ansible_runner  # type: ignore[import-untyped]
 
         private = Path(tempfile.mkdtemp(prefix="runner-", dir=self._folder))
-        done = ansible_runner.run(
+        result = ansible_runner.run(
             private_data_dir=str(private), project_dir=str(CHECKOUT), playbook=playbook, quiet=True,
             inventory=str(self.inventory), limit=",".join(hosts), forks=forks, extravars=variables,
             envvars={**self._environment, "PATH": f"{BIN}:{os.environ['PATH']}"},
         )  # fmt: skip
-        events = list(done.events)
-        if done.rc:
+        events = list(result.events)
+        if result.rc:
             messages = [
                 event["event_data"]["res"].get("msg") for event in events if event["event"] == "runner_on_failed"
             ]
-            raise BenchmarkError(f"{playbook} ended with {done.rc}: {messages}")
+            raise BenchmarkError(f"{playbook} ended with {result.rc}: {messages}")
         return events
 
     def _run(self, tool: str, *arguments: str) -> tuple[Run, str]:

@@ -72,10 +72,10 @@ def killed(text: str) -> Figure:
 
 
 def survived(text: str) -> Figure:
-    made = [row for row in rows(text, 7) if not row[5].startswith("not made")]
-    well = sum(row[5] == "survived" for row in made)
-    value = f"{well} of {len(made)}; {len(listed())} are listed now"
-    missed = well < len(made) or len(made) < 150
+    made_rows = [row for row in rows(text, 7) if not row[5].startswith("not made")]
+    well = sum(row[5] == "survived" for row in made_rows)
+    value = f"{well} of {len(made_rows)}; {len(listed())} are listed now"
+    missed = well < len(made_rows) or len(made_rows) < 150
     return Figure(
         "combinations of a point and a fault survived", value, "all, 150 at least", "chaos.md", "make chaos", missed
     )

@@ -212,14 +212,14 @@ class Site:
     def _run(self, tool: str, *arguments: str) -> tuple[float, str]:
         command = [str(Path(sys.executable).parent / tool), "-i", str(self.inventory / "lab.yml"), *arguments]
         started = time.monotonic()
-        done = subprocess.run(
+        result = subprocess.run(
             command, cwd=CHECKOUT, env=self._environment, text=True, check=False,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         seconds = time.monotonic() - started
-        if done.returncode:
-            raise BenchmarkError(f"{' '.join(command)} ended with {done.returncode}.\n{done.stdout[-6000:]}")
-        return seconds, done.stdout
+        if result.returncode:
+            raise BenchmarkError(f"{' '.join(command)} ended with {result.returncode}.\n{result.stdout[-6000:]}")
+        return seconds, result.stdout
 
 
 def measure(site: Site, runs: int) -> Result:

@@ -158,14 +158,14 @@ def on_this_gpu(python: Path, work: Path, count: int) -> Result:
     # The first import reads several gigabytes.
     subprocess.run([str(python), "-c", "import torch; torch.ones(1, device='cuda')"], check=True)
     runs, report = run_sound(environment.Environment(environment_folder, work / "root"), count, gpu_required=True)
-    done = subprocess.run([str(python), "-c", _ATTENTION], check=True, capture_output=True, text=True)
+    result = subprocess.run([str(python), "-c", _ATTENTION], check=True, capture_output=True, text=True)
     return Result(
         faults=on_gpu.plant_all(environment_folder, work, 8, _say),
         lacking={},
         runs=runs,
         device=", ".join(str(device["name"]) for device in report.get("devices", [])) or "GPU",
         rates={row["name"]: row["rates"] for row in report.get("checks", []) if row["rates"]},
-        attention=json.loads(done.stdout.splitlines()[-1]),
+        attention=json.loads(result.stdout.splitlines()[-1]),
     )
 
 

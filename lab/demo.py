@@ -24,7 +24,7 @@ UNCHANGED = re.compile(rf"^{HOST} .*changed=0 .*unreachable=0 .*failed=0", re.M)
 def sentence(report: Mapping[str, Any]) -> str:
     """Return a sentence on the demo's result, based on its report."""
     torch = (report.get("software") or {}).get("torch")
-    made = f"A simulated Spark has a Python environment with PyTorch {torch or ''}".rstrip()
+    environment = f"A simulated Spark has a Python environment with PyTorch {torch or ''}".rstrip()
     compared = [check for check in report["checks"] if check["numeric"] and check["status"] == "pass"]
     if report["verdict"] == "proven":
         count = f"{len(compared)} check{'s' * (len(compared) != 1)}"
@@ -33,7 +33,7 @@ def sentence(report: Mapping[str, Any]) -> str:
         outcome = "it has computed nothing: its PyTorch is a stand-in, so its verdict is unproven"
     else:
         outcome = "its proof failed, and the page says why"
-    return f"{made}; {outcome}. The second run changed nothing."
+    return f"{environment}; {outcome}. The second run changed nothing."
 
 
 def main() -> int:

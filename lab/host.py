@@ -76,11 +76,11 @@ def run(*command: str | Path, quiet: bool = False, **options: Any) -> subprocess
     :raises LabError: with the end of the command's output, if it fails.
     """
     argv = [str(word) for word in command]
-    done = subprocess.run(argv, text=True, capture_output=True, check=False, **options)
-    if done.returncode and not quiet:
-        tail = "\n".join((done.stdout + done.stderr).strip().splitlines()[-15:])
-        raise LabError(f"`{' '.join(argv)}` ended with {done.returncode}:\n{tail}")
-    return done
+    result = subprocess.run(argv, text=True, capture_output=True, check=False, **options)
+    if result.returncode and not quiet:
+        tail = "\n".join((result.stdout + result.stderr).strip().splitlines()[-15:])
+        raise LabError(f"`{' '.join(argv)}` ended with {result.returncode}:\n{tail}")
+    return result
 
 
 def files() -> list[str]:

@@ -179,9 +179,9 @@ class Wheels:
                 code = process.wait(timeout=2)
                 break
             except subprocess.TimeoutExpired:
-                done, seconds = _size_below(partial), time.monotonic() - started
-                percent = min(100, 100 * done // pin["size"])
-                say(f"  {percent:3d} % of {megabytes(pin['size'])}, {megabytes(done / seconds)}/s")
+                downloaded, seconds = _size_below(partial), time.monotonic() - started
+                percent = min(100, 100 * downloaded // pin["size"])
+                say(f"  {percent:3d} % of {megabytes(pin['size'])}, {megabytes(downloaded / seconds)}/s")
         if code:
             tail = "\n".join(log.read_text(errors="replace").strip().splitlines()[-8:])
             raise LabError(

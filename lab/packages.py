@@ -379,18 +379,18 @@ def _gpg_home() -> Iterator[t.Callable[..., bytes]]:
         options = ["--homedir", home, "--batch", "--quiet", "--no-tty", "--passphrase", ""]
 
         def gpg(*arguments: str, content: bytes | None = None) -> bytes:
-            done = subprocess.run(
+            result = subprocess.run(
                 [require("gpg"), *options, "--pinentry-mode", "loopback", *arguments],
                 input=content,
                 capture_output=True,
                 check=False,
             )
-            if done.returncode:
+            if result.returncode:
                 raise LabError(
-                    f"gpg {arguments[0]} ended with {done.returncode}: {done.stderr.decode().strip()}. "
+                    f"gpg {arguments[0]} ended with {result.returncode}: {result.stderr.decode().strip()}. "
                     "Install gpg and gpg-agent."
                 )
-            return done.stdout
+            return result.stdout
 
         try:
             yield gpg

@@ -73,8 +73,8 @@ def text(option: t.Mapping[str, t.Any]) -> str:
 def main(argv: t.Sequence[str] | None = None) -> int:
     """Write the page, or with ``--check`` tell whether it is current."""
     sys.path.insert(0, str(ROOT / ".collections"))
-    made = page(yaml.safe_load(SPECS.read_text(encoding="utf-8"))["argument_specs"])
-    return pages.write(PAGE, made, "lab.playbooks", "--check" in (sys.argv[1:] if argv is None else argv))
+    text = page(yaml.safe_load(SPECS.read_text(encoding="utf-8"))["argument_specs"])
+    return pages.write(PAGE, text, "lab.playbooks", "--check" in (sys.argv[1:] if argv is None else argv))
 
 
 if __name__ == "__main__":

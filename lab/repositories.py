@@ -123,11 +123,13 @@ class Repository:
         return self._run("--git-dir", str(self.path), *arguments, input=input, check=check)
 
     def _run(self, *arguments: str, input: bytes | None = None, check: bool = True) -> str:
-        done = subprocess.run(["git", *arguments], input=input, capture_output=True, env=_environment(), check=False)
-        if done.returncode and check:
-            told = done.stderr.decode(errors="replace").strip()
-            raise LabError(f"`git {' '.join(arguments)}` ended with {done.returncode}: {told}. Remove {self.path}.")
-        return done.stdout.decode().strip()
+        result = subprocess.run(["git", *arguments], input=input, capture_output=True, env=_environment(), check=False)
+        if result.returncode and check:
+            message = result.stderr.decode(errors="replace").strip()
+            raise LabError(
+                f"`git {' '.join(arguments)}` ended with {result.returncode}: {message}. Remove {self.path}."
+            )
+        return result.stdout.decode().strip()
 
 
 def write_sdist(directory: Path, name: str, version: str, tree: Mapping[str, bytes]) -> Path:
@@ -206,7 +208,7 @@ class GitBackend:
             "REMOTE_ADDR": "lab",
         }
         output = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
-        done = subprocess.run(
+        result = subprocess.run(
             ["git", "http-backend"],
             input=body,
             stdout=output,
@@ -220,10 +222,10 @@ class GitBackend:
         while line := output.readline().decode("latin-1").strip():
             name, _, value = line.partition(":")
             answered[name] = value.strip()
-        if done.returncode and not answered:
+        if result.returncode and not answered:
             output.close()
-            told = done.stderr.decode(errors="replace").strip()
-            return Answer(500, {"Content-Type": "text/plain"}, io.BytesIO(told.encode()), len(told.encode()))
+            message = result.stderr.decode(errors="replace").strip()
+            return Answer(500, {"Content-Type": "text/plain"}, io.BytesIO(message.encode()), len(message.encode()))
         status = int(answered.pop("Status", "200").split()[0])
         return Answer(status, answered, output, size - output.tell())
 

@@ -239,15 +239,15 @@ def main() -> int:
         copy.write_text(page(name, source), encoding="utf-8")
     failures(source)
     (source / "index.md").write_text(index(names), encoding="utf-8")
-    made = source / "collection"
-    made.mkdir()
+    generated = source / "collection"
+    generated.mkdir()
     if not tool(
         "antsibull-docs", "collection", "--use-current", "--squash-hierarchy", "--fail-on-error",
-        "--no-add-antsibull-docs-version", "--dest-dir", made, COLLECTION,
+        "--no-add-antsibull-docs-version", "--dest-dir", generated, COLLECTION,
     ):  # fmt: skip
         return 1
-    without_contents(made)
-    (source / "ansible.rst").write_text(ansible(made), encoding="utf-8")
+    without_contents(generated)
+    (source / "ansible.rst").write_text(ansible(generated), encoding="utf-8")
     if not tool("sphinx-build", "-q", "-n", "-W", "--keep-going", "-b", "html", source, html):
         return 1
     pages, links, lost = broken(html)

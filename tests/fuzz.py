@@ -101,11 +101,11 @@ def guided(names: t.Sequence[str], examples: int) -> int:
     for name in names:
         command = [sys.executable, "-m", "tests.fuzz", "--guided", "--one", "-k", name, str(examples)]
         began = time.monotonic()
-        done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
-        ended = re.findall(r"#(\d+)\s+DONE\s+cov: (\d+)", done.stderr)
-        if done.returncode or not ended:
+        result = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+        ended = re.findall(r"#(\d+)\s+DONE\s+cov: (\d+)", result.stderr)
+        if result.returncode or not ended:
             wrong.append(name)
-            print(f"{done.stdout[-3000:]}{done.stderr[-5000:]}\n| {name} | **wrong** | | |", flush=True)
+            print(f"{result.stdout[-3000:]}{result.stderr[-5000:]}\n| {name} | **wrong** | | |", flush=True)
         else:
             count, reached_places = ended[-1]
             seconds = time.monotonic() - began
@@ -117,13 +117,13 @@ def guided(names: t.Sequence[str], examples: int) -> int:
 def main() -> int:
     """Print a row for each reader when it is done; return 0 if none raised an exception that its callers do not
     expect."""
-    asked = argparse.ArgumentParser(prog="python -m tests.fuzz", description=str(__doc__).splitlines()[0])
-    asked.add_argument("examples", type=int, nargs="?", default=2000, help="of each reader (default: 2000)")
-    asked.add_argument("-k", metavar="TEXT", default="", help="only readers whose name has this text")
-    asked.add_argument("--seed", type=int, default=int(time.time()), help="of what is fed (default: the time)")
-    asked.add_argument("--guided", action="store_true", help="by atheris")
-    asked.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
-    options = asked.parse_args()
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=str(__doc__).splitlines()[0])
+    parser.add_argument("examples", type=int, nargs="?", default=2000, help="of each reader (default: 2000)")
+    parser.add_argument("-k", metavar="TEXT", default="", help="only readers whose name has this text")
+    parser.add_argument("--seed", type=int, default=int(time.time()), help="of what is fed (default: the time)")
+    parser.add_argument("--guided", action="store_true", help="by atheris")
+    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
     if options.one:
         guide(options.k, options.examples)
     if options.guided:

@@ -146,8 +146,8 @@ def main(*arguments: str) -> None:
         return
     for size in ON_CPU if arguments == ("cpu",) else [size for size in SIZES if size not in ON_CPU]:
         for kind in list(KINDS)[: 2 if size in ON_CPU else 3]:
-            done = subprocess.run([sys.executable, __file__, size, kind], check=False, capture_output=True, text=True)
-            print(done.stdout or done.stderr[-2000:], flush=True)
+            result = subprocess.run([sys.executable, __file__, size, kind], check=False, capture_output=True, text=True)
+            print(result.stdout or result.stderr[-2000:], flush=True)
 
 
 if __name__ == "__main__":

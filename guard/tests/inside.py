@@ -149,11 +149,11 @@ class Run:
             gone = [actor for actor, process in self.processes if process.poll() is not None]
             if not (self.scenario.right and self.scenario.certain) and time.monotonic() - began > 15:
                 break
-            done = gone and (available()[0] / self.total > ASK / 100) and not any(
+            is_settled = gone and (available()[0] / self.total > ASK / 100) and not any(
                 actor.name in self.scenario.right and process.poll() is None for actor, process in self.processes[came:]
                 if "other" not in self.scenario.right
             )  # fmt: skip
-            if done:
+            if is_settled:
                 quiet = quiet or time.monotonic()
                 if time.monotonic() - quiet > 1.0:
                     break

@@ -223,9 +223,9 @@ def main(rows: Path, seconds: float) -> int:
         raise SystemExit("NVML cannot be loaded: this needs a GPU.")
     # Stop the servers when this process is terminated.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    done = [json.loads(line) for line in rows.read_text().splitlines()] if rows.exists() else []
-    left = [pair for pair in PAIRS if not any(row["pair"] == json.loads(json.dumps(pair)) for row in done)]
-    served = any(row["served"] for row in done)
+    measured = [json.loads(line) for line in rows.read_text().splitlines()] if rows.exists() else []
+    left = [pair for pair in PAIRS if not any(row["pair"] == json.loads(json.dumps(pair)) for row in measured)]
+    served = any(row["served"] for row in measured)
     with tempfile.TemporaryDirectory() as name:
         ahead: Server | None = None
 
@@ -252,12 +252,12 @@ def main(rows: Path, seconds: float) -> int:
                 stream.write(json.dumps(row) + "\n")
             (rows.parent / "vllm.log").write_bytes(current.log.read_bytes()[-2_000_000:])
             print(json.dumps({key: value for key, value in row.items() if key != "parts"}), flush=True)
-            done.append(row)
-            if not served and len(done) >= 3:
+            measured.append(row)
+            if not served and len(measured) >= 3:
                 if ahead is not None:
                     ahead.end()
                 return 1
-            asked = {str(word) for row in done for word in row["words"]}
+            asked = {str(word) for row in measured for word in row["words"]}
             if not row["served"] and "fits" in row["said"] and row["proposal"] and row["proposal"][1] not in asked:
                 # vLLM refused this command, so try admission's proposal.
                 size, kind, _length, _share, more = current.pair

@@ -172,10 +172,10 @@ def run(mode: str, scenarios: list[str], out: Path, frozen: float = 90) -> list[
     while scenarios:
         began = len(rows)
         boot(mode, scenarios, out, frozen, rows)
-        done = sum("scenario" in row for row in rows[began:])
-        if not done:
+        finished = sum("scenario" in row for row in rows[began:])
+        if not finished:
             raise SystemExit(f"The virtual machine did not start: see {out}.")
-        scenarios = scenarios[done:]
+        scenarios = scenarios[finished:]
     return rows
 
 

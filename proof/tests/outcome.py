@@ -61,10 +61,10 @@ def baseline_fails(environment: Environment, gpu_required: bool) -> bool:
     variables = {**os.environ, **paths, **receipt["environment"]}
     command = [str(environment.python), "-c", ON_GPU if gpu_required else ON_CPU]
     try:
-        done = subprocess.run(command, capture_output=True, timeout=PATIENCE, env=variables, check=False)
+        result = subprocess.run(command, capture_output=True, timeout=PATIENCE, env=variables, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return True
-    return done.returncode != 0
+    return result.returncode != 0
 
 
 def table(outcomes: t.Sequence[Outcome]) -> str:

@@ -208,8 +208,8 @@ def prove(case: Case, directory: Path, logs: Path, threads: int) -> dict[str, An
 def main(rows: Path, seconds: float, at_once: int = 4) -> int:
     """Prove the cases that are missing from the file."""
     deadline = time.monotonic() + seconds
-    done = [json.loads(line)["case"] for line in rows.read_text().splitlines()] if rows.exists() else []
-    left, lock, wrong = [case for case in CASES if case.name not in done], threading.Lock(), []
+    proven = [json.loads(line)["case"] for line in rows.read_text().splitlines()] if rows.exists() else []
+    left, lock, wrong = [case for case in CASES if case.name not in proven], threading.Lock(), []
     threads = max(2, (os.cpu_count() or 2) // at_once)
 
     def work() -> None:

@@ -58,11 +58,11 @@ for call in sys.argv[1:]:
 
 def test_messages_and_ratios_of_comparisons(healthy: Environment) -> None:
     calls = [f"cases.compare('of four', tensor({pair}).double(), tensor(1e-9).double())" for pair in MESSAGES]
-    done = subprocess.run(
+    result = subprocess.run(
         [str(healthy.python), "-c", ALL, *calls, *MEASURES],
         check=True, capture_output=True, text=True, env={"PYTHONPATH": str(SOURCES), "PATH": "/usr/bin:/bin"},
     )  # fmt: skip
-    lines = done.stdout.splitlines()
+    lines = result.stdout.splitlines()
     for (pair, message), line in zip(MESSAGES.items(), lines):
         assert message in line, pair
     for (call, message), line in zip(MEASURES.items(), lines[len(MESSAGES) :], strict=True):

@@ -37,17 +37,17 @@ def container(file: Path, mounted: bool, *arguments: str) -> subprocess.Complete
 
 @pytest.mark.parametrize("mounted", [True, False], ids=["mounted", "through standard input"])
 def test_torch_of_image_is_proven(file: Path, mounted: bool) -> None:
-    done = container(file, mounted, *CHECK)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.startswith(b"proven (profile generic,")
+    result = container(file, mounted, *CHECK)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.startswith(b"proven (profile generic,")
 
 
 def test_endpoint_command_in_container(file: Path) -> None:
-    done = container(file, False, "endpoint", "http://127.0.0.1:9", "--model", "/")
-    assert done.returncode == 2 and b"cannot be reached" in done.stderr and done.stderr.count(b"\n") == 1
+    result = container(file, False, "endpoint", "http://127.0.0.1:9", "--model", "/")
+    assert result.returncode == 2 and b"cannot be reached" in result.stderr and result.stderr.count(b"\n") == 1
 
 
 def test_python_cannot_read_zip_from_pipe(file: Path) -> None:
     """If this test ever fails, the documented command can be shortened."""
-    done = subprocess.run([sys.executable, "-", "--list"], input=file.read_bytes(), capture_output=True, check=False)
-    assert done.returncode != 0 and b"SyntaxError" in done.stderr
+    result = subprocess.run([sys.executable, "-", "--list"], input=file.read_bytes(), capture_output=True, check=False)
+    assert result.returncode != 0 and b"SyntaxError" in result.stderr

@@ -45,9 +45,9 @@ def judged(healthy: Environment, tmp_path: Path, calls: dict[str, list[str]], fa
     variables = {**os.environ, "PYTHONPATH": f"{CHECKOUT / '.collections'}:{CHECKOUT}:{CHECKOUT / 'proof/src'}"}
     arguments = json.dumps({"calls": calls, "faults": faults})
     command = [str(healthy.python), "-c", PROGRAM, str(tmp_path), arguments]
-    done = subprocess.run(command, capture_output=True, text=True, env=variables, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+    result = subprocess.run(command, capture_output=True, text=True, env=variables, check=False)
+    assert result.returncode == 0, result.stderr[-3000:]
+    return dict(json.loads(result.stdout.splitlines()[-1]))
 
 
 def test_faulty_operator_is_caught(healthy: Environment, tmp_path: Path) -> None:

@@ -80,9 +80,9 @@ def report(
 ) -> tuple[dict[str, Any], subprocess.CompletedProcess[str]]:
     """Prove a server; return the report and the finished command."""
     path = directory / "r.json"
-    done = run(python, file, url, "--model", model, "--seed", 5, "--longest", 130, "--json", path, *arguments)
-    assert done.returncode in (cli.PROVEN, cli.WRONG_NUMBER, cli.FAILED), done.stdout + done.stderr
-    return json.loads(path.read_text()), done
+    result = run(python, file, url, "--model", model, "--seed", 5, "--longest", 130, "--json", path, *arguments)
+    assert result.returncode in (cli.PROVEN, cli.WRONG_NUMBER, cli.FAILED), result.stdout + result.stderr
+    return json.loads(path.read_text()), result
 
 
 @pytest.mark.parametrize("form", ["bf16", "fp8"])
@@ -92,20 +92,20 @@ def test_sound_server_is_proven(python: Path, file: Path, model: Path, tmp_path:
         assert refused.returncode == cli.REFUSED and "needs a key" in refused.stderr
         key = tmp_path / "key"
         key.write_text(f"{KEY}\n")
-        results, done = report(python, file, model, tmp_path, url, "--key-file", str(key), "--format", form)
-    assert (results["verdict"], done.returncode) == ("proven", cli.PROVEN), done.stdout
+        results, result = report(python, file, model, tmp_path, url, "--key-file", str(key), "--format", form)
+    assert (results["verdict"], result.returncode) == ("proven", cli.PROVEN), result.stdout
     assert {row["status"] for row in results["checks"]} == {"pass"}
-    assert KEY not in done.stdout + done.stderr + json.dumps(results)
+    assert KEY not in result.stdout + result.stderr + json.dumps(results)
 
 
 @pytest.mark.parametrize("fault", CAUGHT)
 def test_fault_is_caught_with_its_cause(python: Path, file: Path, model: Path, tmp_path: Path, fault: str) -> None:
     with served(python, model, "--fault", fault) as url:
-        results, done = report(python, file, model, tmp_path, url, *MORE.get(fault, []))
+        results, result = report(python, file, model, tmp_path, url, *MORE.get(fault, []))
     name, cause = CAUGHT[fault]
     row = next(row for row in results["checks"] if row["name"] == name)
-    assert row["status"] == "fail" and cause in row["cause"] + row["remedy"], done.stdout
-    assert row["remedy"] and done.returncode in (cli.WRONG_NUMBER, cli.FAILED)
+    assert row["status"] == "fail" and cause in row["cause"] + row["remedy"], result.stdout
+    assert row["remedy"] and result.returncode in (cli.WRONG_NUMBER, cli.FAILED)
 
 
 def test_every_fault_has_a_check() -> None:

@@ -73,9 +73,9 @@ print(json.dumps(found))
 
 def test_four_bit_numbers_and_their_product(healthy: Environment) -> None:
     text = PROGRAM.format(sources=str(SOURCES))
-    done = subprocess.run([healthy.python, "-c", text], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    results = json.loads(done.stdout.splitlines()[-1])
+    result = subprocess.run([healthy.python, "-c", text], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    results = json.loads(result.stdout.splitlines()[-1])
     assert results.pop("nearest") and results.pop("packed")
     # Ties round to the number whose last bit is zero, as in IEEE 754.
     assert results.pop("middles") == [0, 1, 1, 2, 2, 4, 4, 6, 0, -1, -4]

@@ -29,9 +29,9 @@ def run(python: Path | str, file: Path, *arguments: str) -> subprocess.Completed
 def test_report_and_page(file: Path, tmp_path: Path) -> None:
     python = torch.environment() / "bin/python"
     files = ["--json", str(tmp_path / "report.json"), "--html", str(tmp_path / "report.html")]
-    done = run(python, file, "--cpu", "--check", "cpu.matmul.float32", "--check", "identity.import", *files)
-    assert done.returncode == cli.PROVEN, done.stdout + done.stderr
-    assert done.stdout.startswith("proven (profile generic,")
+    result = run(python, file, "--cpu", "--check", "cpu.matmul.float32", "--check", "identity.import", *files)
+    assert result.returncode == cli.PROVEN, result.stdout + result.stderr
+    assert result.stdout.startswith("proven (profile generic,")
     report = json.loads((tmp_path / "report.json").read_text())
     assert form.report_problems(report) == []
     passed = [check["name"] for check in report["checks"] if check["status"] == "pass"]
@@ -46,15 +46,15 @@ def test_page_without_jinja2_is_refused(file: Path, tmp_path: Path) -> None:
     python, page = torch.environment() / "bin/python", tmp_path / "report.html"
     start = f"import runpy, sys; sys.path.insert(0, {str(tmp_path)!r}); sys.argv[0] = {str(file)!r}"
     code = f"{start}; runpy.run_path(sys.argv[0], run_name='__main__')"
-    done = run(python, Path("-c"), code, "--cpu", "--check", "identity.import", "--html", str(page))
-    assert (done.returncode, done.stdout, page.exists()) == (cli.REFUSED, "", False)
-    assert done.stderr == "The page cannot be drawn: No module named 'jinja2'. Install jinja2, or use --json.\n"
+    result = run(python, Path("-c"), code, "--cpu", "--check", "identity.import", "--html", str(page))
+    assert (result.returncode, result.stdout, page.exists()) == (cli.REFUSED, "", False)
+    assert result.stderr == "The page cannot be drawn: No module named 'jinja2'. Install jinja2, or use --json.\n"
 
 
 def test_without_a_number_nothing_is_proven(file: Path) -> None:
-    done = run(torch.environment() / "bin/python", file, "--cpu", "--family", "architectures", "--quiet")
-    assert done.returncode == cli.UNPROVEN, done.stdout + done.stderr
-    assert done.stdout.startswith("unproven") and done.stdout.count("\n") == 1
+    result = run(torch.environment() / "bin/python", file, "--cpu", "--family", "architectures", "--quiet")
+    assert result.returncode == cli.UNPROVEN, result.stdout + result.stderr
+    assert result.stdout.startswith("unproven") and result.stdout.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -76,9 +76,9 @@ def test_without_a_number_nothing_is_proven(file: Path) -> None:
     ],
 )
 def test_invalid_arguments_are_refused(file: Path, python: str | None, arguments: list[str], error: str) -> None:
-    done = run(python or torch.environment() / "bin/python", file, *arguments)
-    assert (done.returncode, done.stdout) == (cli.REFUSED, "")
-    assert error in done.stderr and done.stderr.count("\n") == 1
+    result = run(python or torch.environment() / "bin/python", file, *arguments)
+    assert (result.returncode, result.stdout) == (cli.REFUSED, "")
+    assert error in result.stderr and result.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
@@ -116,9 +116,9 @@ def test_full_disk_is_refused(file: Path, tmp_path: Path) -> None:
     script = f"mount -t tmpfs -o size=64k none {tmp_path} && exec {torch.environment()}/bin/python -I {file} --cpu"
     command = ["unshare", "-m", "sh", "-c", f"{script} --check cpu.matmul.float32 --quiet"]
     environment = {"TMPDIR": str(tmp_path), "PATH": os.environ["PATH"]}
-    done = subprocess.run(command, cwd="/", env=environment, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (cli.REFUSED, "")
-    assert done.stderr == (
+    result = subprocess.run(command, cwd="/", env=environment, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout) == (cli.REFUSED, "")
+    assert result.stderr == (
         "The folder of the checks cannot be written: No space left on device. Free space there, or set TMPDIR to a"
         " directory with some GiB.\n"
     )
@@ -130,10 +130,10 @@ def test_full_disk_is_refused(file: Path, tmp_path: Path) -> None:
 def test_host_with_little_memory_or_no_home_is_proven(file: Path, limit: str, home: str) -> None:
     command = f"{limit}; exec {torch.environment()}/bin/python -I {file} --cpu --quiet"
     checks = "--check cpu.matmul.float32 --check cpu.algebra.dense --check identity.import"
-    done = subprocess.run(
+    result = subprocess.run(
         ["sh", "-c", f"{command} {checks}"], cwd="/", env={"HOME": home}, capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stderr) == (cli.PROVEN, ""), done.stdout + done.stderr
+    assert (result.returncode, result.stderr) == (cli.PROVEN, ""), result.stdout + result.stderr
 
 
 @pytest.mark.parametrize("version", ["3.8", "3.6", "2.7"])
@@ -144,10 +144,10 @@ def test_old_python_is_refused(file: Path, version: str) -> None:
         code = (
             f"import runpy, sys; sys.version_info = {tuple(map(int, version.split('.')))}; sys.argv[0] = {str(file)!r}"
         )
-        done = run(sys.executable, Path("-c"), f"{code}; runpy.run_path(sys.argv[0], run_name='__main__')")
+        result = run(sys.executable, Path("-c"), f"{code}; runpy.run_path(sys.argv[0], run_name='__main__')")
     else:
-        done = run(python, file)
-    assert (done.returncode, done.stdout, done.stderr) == (cli.REFUSED, "", "Python 3.9 or newer is needed.\n")
+        result = run(python, file)
+    assert (result.returncode, result.stdout, result.stderr) == (cli.REFUSED, "", "Python 3.9 or newer is needed.\n")
 
 
 def test_output_files_are_unchanged_before_the_report(tmp_path: Path) -> None:
@@ -166,9 +166,9 @@ def test_file_that_user_cannot_write_is_refused(tmp_path: Path, monkeypatch: pyt
 
 
 def test_every_check_is_listed(file: Path) -> None:
-    done = run(sys.executable, file, "--list")
-    assert [line.split()[0] for line in done.stdout.splitlines()] == list(catalogue.CHECKS)
-    assert "matmul.float4  (matmul, GPU), seen to pass nowhere yet\n" in done.stdout
+    result = run(sys.executable, file, "--list")
+    assert [line.split()[0] for line in result.stdout.splitlines()] == list(catalogue.CHECKS)
+    assert "matmul.float4  (matmul, GPU), seen to pass nowhere yet\n" in result.stdout
 
 
 def test_profile_of_device() -> None:

@@ -36,9 +36,9 @@ def _commit() -> str:
 def page(outcomes: list[Outcome], total: int) -> str:
     """Return the documentation page with the outcomes."""
     today = time.strftime("%Y-%m-%d", time.gmtime())
-    made = [combination for combination in outcomes if not combination.unmade]
-    seconds = [combination.seconds for combination in made if combination.seconds]
-    survived = [combination for combination in made if not combination.problems]
+    tried = [combination for combination in outcomes if not combination.unmade]
+    seconds = [combination.seconds for combination in tried if combination.seconds]
+    survived = [combination for combination in tried if not combination.problems]
     lines = [
         "# Chaos: what the site survives",
         "",
@@ -49,8 +49,8 @@ def page(outcomes: list[Outcome], total: int) -> str:
         "After a network cut, sshd is made to close its connections first, as it does on its own after two hours:",
         "until then a sudo on the host waits for a password that never comes, whatever Ansible was about to do.",
         "",
-        f"**The site survives {len(survived)} of {len(made)} faults.** {total} are listed; there was time for"
-        f" {len(outcomes)}, of which {len(outcomes) - len(made)} cannot be made.",
+        f"**The site survives {len(survived)} of {len(tried)} faults.** {total} are listed; there was time for"
+        f" {len(outcomes)}, of which {len(outcomes) - len(tried)} cannot be made.",
         f"The median row took {statistics.median(seconds or [0]):.0f} s.",
         "",
         LACKING,
@@ -155,9 +155,9 @@ def main() -> int:
     outcomes = list({combination.combination: combination for combination in (*known, *finished)}.values())
     order = {combination: number for number, combination in enumerate(everything)}
     outcomes.sort(key=lambda combination: order[combination.combination])
-    made = [combination for combination in outcomes if not combination.unmade]
-    failed = [combination for combination in made if combination.problems]
-    print(f"chaos: {len(made) - len(failed)} of {len(made)} survived, {len(outcomes) - len(made)} could not be made")
+    tried = [combination for combination in outcomes if not combination.unmade]
+    failed = [combination for combination in tried if combination.problems]
+    print(f"chaos: {len(tried) - len(failed)} of {len(tried)} survived, {len(outcomes) - len(tried)} could not be made")
     if options.write:
         PAGE.write_text(page(outcomes, len(everything)), encoding="utf-8")
     return 1 if failed else 0

@@ -163,9 +163,9 @@ def mirror(**how: object) -> Callable[[Machine, Held, str], Steps]:
         machine.server.mend()
         machine.server.fault(paths, **how)
         yield None
-        asked = [request.path for request in machine.server.requests]
+        requested = [request.path for request in machine.server.requests]
         machine.server.mend()
-        if not asked:
+        if not requested:
             raise LabError(f"Nobody asked the mirror for {paths}.")
 
     return spoil

@@ -63,8 +63,8 @@ class Rollout(Play):
     def waves(self) -> list[list[str]]:
         """Return the hosts that created an environment, wave by wave."""
         parts = re.split(r"^TASK \[(.*)\] \**$", self.output, flags=re.M)
-        made = [text for name, text in zip(parts[1::2], parts[2::2], strict=True) if name == MAKING]
-        return [sorted(set(re.findall(r"^(?:ok|changed|fatal): \[(spark\d+)", text, re.M))) for text in made]
+        outputs = [text for name, text in zip(parts[1::2], parts[2::2], strict=True) if name == MAKING]
+        return [sorted(set(re.findall(r"^(?:ok|changed|fatal): \[(spark\d+)", text, re.M))) for text in outputs]
 
 
 MAKING = "sparkforge.dgx_spark.python_env : Create the environment"
@@ -150,17 +150,17 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     hosts = fleet.names(HOSTS)
     try:
         bench = fleet.up(hosts[:2], name, folder)
-        made = Fleet(bench, folder)
-        made.run("site").succeeded()
-        made.play(
+        provisioned = Fleet(bench, folder)
+        provisioned.run("site").succeeded()
+        provisioned.play(
             {"hosts": hosts[0], "roles": ["sparkforge.dgx_spark.stack", "sparkforge.dgx_spark.wheelhouse"]}
         ).succeeded()
-        made.variables["sparkforge_wheelhouse_url"] = f"http://{bench.addresses[hosts[0]]}:8629"
+        provisioned.variables["sparkforge_wheelhouse_url"] = f"http://{bench.addresses[hosts[0]]}:8629"
         # Until spark01 served them, the wheels came through the controller.
         for pushed in (bench.folder / "wheelhouse").glob("*/wheels"):
             shutil.rmtree(pushed)
-        made.execute(hosts[1], "rm -rf /var/log/sparkforge/proof")
+        provisioned.execute(hosts[1], "rm -rf /var/log/sparkforge/proof")
         fleet.join(bench, hosts[2:], folder, like=hosts[1])
-        yield made
+        yield provisioned
     finally:
         end(name, folder)

@@ -59,25 +59,25 @@ def add_rdma(host: Host, rails: t.Sequence[dict[str, t.Any]]) -> None:
     ]
     for number, rail in enumerate(rails):
         name = PORTS[rail["port"]][rail["half"]]
-        pci, made = f"/run/pci/000{number * 2}:01:00.{rail['port']}", f"/sys/class/infiniband/{device(name)}"
+        pci, rdma = f"/run/pci/000{number * 2}:01:00.{rail['port']}", f"/sys/class/infiniband/{device(name)}"
         address = ipaddress.IPv4Address(rail["address"].partition("/")[0])
         files = {
             f"{pci}/vendor": "0x15b3", f"{pci}/device": "0x1021", f"{pci}/current_link_width": "4",
-            f"{pci}/current_link_speed": "32.0 GT/s PCIe", f"{made}/sys_image_guid": "a088:c203:0046:0a78",
-            f"{made}/ports/1/gids/3": ipaddress.IPv6Address(f"::ffff:{address}").exploded,
-            f"{made}/ports/1/gid_attrs/types/3": "RoCE v2",
+            f"{pci}/current_link_speed": "32.0 GT/s PCIe", f"{rdma}/sys_image_guid": "a088:c203:0046:0a78",
+            f"{rdma}/ports/1/gids/3": ipaddress.IPv6Address(f"::ffff:{address}").exploded,
+            f"{rdma}/ports/1/gid_attrs/types/3": "RoCE v2",
         }  # fmt: skip
         lines += [f"mkdir -p $(dirname {path}) && echo '{text}' > {path}" for path, text in files.items()]
         # Keep the interface's own files, and add the card's.
-        own = f"/sys/class/net/{name}"
+        net = f"/sys/class/net/{name}"
         lines += [
-            f"real=/sys/devices/virtual/net/{name}; rm {own} && mkdir {own}; echo 200000 > {own}/speed",
-            f"for file in flags mtu carrier address; do ln -s $real/$file {own}/$file; done",
-            f"ln -s {pci} {own}/device; ln -s {pci} {made}/device",
+            f"real=/sys/devices/virtual/net/{name}; rm {net} && mkdir {net}; echo 200000 > {net}/speed",
+            f"for file in flags mtu carrier address; do ln -s $real/$file {net}/$file; done",
+            f"ln -s {pci} {net}/device; ln -s {pci} {rdma}/device",
         ]
     mount = ["nsenter", "-t", process(host), "-m", "-n", "-r", "sh", "-euc", "\n".join(lines)]
-    done = subprocess.run(mount, check=False, text=True, capture_output=True)
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run(mount, check=False, text=True, capture_output=True)
+    assert result.returncode == 0, result.stderr
     image.podman("cp", Path(__file__).with_name("ib_write_bw.py"), f"{host.container}:/usr/local/bin/ib_write_bw")
     host.execute("chmod 0755 /usr/local/bin/ib_write_bw")
     host.execute("echo 97.28 > /srv/rate")

@@ -78,11 +78,11 @@ class Host:
             str(Path(sys.executable).parent / "ansible-playbook"), "-i", str(self.inventory / "lab.yml"),
             str(path), "-l", self.name, "-e", json.dumps(extra), *arguments,
         ]  # fmt: skip
-        done = subprocess.run(
+        result = subprocess.run(
             command, cwd=CHECKOUT, env=self.environment, text=True, check=False,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
         )  # fmt: skip
-        return Play(done.returncode, done.stdout)
+        return Play(result.returncode, result.stdout)
 
     def roles(self, *names: str, arguments: Sequence[str] = (), become: bool = True, **variables: object) -> Play:
         """Run roles of the collection after the role stack, as a user's playbook would."""
@@ -106,9 +106,11 @@ class Host:
             "-m", module, *(["-a", json.dumps(arguments)] if arguments else []), "-o",
             *(["--become"] if become else []), *(["--check", "--diff"] if check else []),
         ]  # fmt: skip
-        done = subprocess.run(command, cwd=CHECKOUT, env=self.environment, text=True, check=False, capture_output=True)
-        answer = re.search(r"(?:=>|>>) (\{.*\})\s*$", done.stdout, re.S)
-        assert answer, done.stdout + done.stderr
+        result = subprocess.run(
+            command, cwd=CHECKOUT, env=self.environment, text=True, check=False, capture_output=True
+        )
+        answer = re.search(r"(?:=>|>>) (\{.*\})\s*$", result.stdout, re.S)
+        assert answer, result.stdout + result.stderr
         return json.loads(answer.group(1))
 
     @property
@@ -134,8 +136,8 @@ class Host:
 
     def execute(self, script: str, check: bool = True) -> str:
         """Run a script as root inside the container, to set up a test or inspect its result."""
-        done = image.podman("exec", self.container, "sh", "-c", script, quiet=not check)
-        return done.stdout.strip()
+        result = image.podman("exec", self.container, "sh", "-c", script, quiet=not check)
+        return result.stdout.strip()
 
     def exposure(self, unit: str) -> float:
         """Return a loaded unit's exposure according to systemd-analyze(1), from 0 to 10."""
@@ -213,9 +215,9 @@ def host(bench: Bench) -> Host:
 @pytest.fixture(scope="session")
 def provisioned(bench: Bench) -> Host:
     """A container on which the whole site has run once."""
-    made = bench.fresh()
-    made.run("site").succeeded()
-    return made
+    host = bench.fresh()
+    host.run("site").succeeded()
+    return host
 
 
 @dataclass

@@ -20,7 +20,7 @@ def test_an_arm64_container_is_seen_as_a_spark_is() -> None:
     if native_architecture() != "arm64":
         emulator.register(user)
     try:
-        told = image.podman(
+        output = image.podman(
             "run", "--rm", "--arch=arm64",
             f"--volume={CHECKOUT}:/checkout:ro", f"--volume={Path(ansible.__file__).parent}:/lib/controller/ansible:ro",
             "--env=PYTHONPATH=/checkout/.collections:/lib/controller",
@@ -30,7 +30,7 @@ def test_an_arm64_container_is_seen_as_a_spark_is() -> None:
         ).stdout  # fmt: skip
     finally:
         emulator.release(user)
-    seen = json.loads(told)["spark_info"]
-    assert (seen["kernel"]["machine"], seen["os"]["id"]) == ("aarch64", "debian")
+    observation = json.loads(output)["spark_info"]
+    assert (observation["kernel"]["machine"], observation["os"]["id"]) == ("aarch64", "debian")
     # The loader's directories are those of the emulated machine, not of the emulator's host.
-    assert "/etc/ld.so.conf.d/aarch64-linux-gnu.conf" in seen["loader"]["entries"]
+    assert "/etc/ld.so.conf.d/aarch64-linux-gnu.conf" in observation["loader"]["entries"]

@@ -45,7 +45,7 @@ def add_wheels(fleet: Fleet) -> None:
     """Define the stack lab-wheels with a wheel that is on the host, as if from an index."""
     image.podman("cp", lab_fleet.TREE, f"{fleet.bench.containers[HOST]}:/root/tree")
     version = f"{lab_fleet.TORCH}+wheels"
-    made = fleet.execute(
+    digest = fleet.execute(
         HOST,
         "cd /root/tree && rm wrong.py && echo '#define RELEASE \"wheels\"' > csrc/release.h && git init -q"
         " && git -c user.name=lab -c user.email=lab@localhost commit -q --allow-empty -m wheels"
@@ -58,7 +58,7 @@ def add_wheels(fleet: Fleet) -> None:
     lock = yaml.safe_load((fleet.inventory / "locks/lab-fleet.yml").read_text())
     platform, run = next(iter(lock["stack_lock"]["run_requirements"].items()))
     beside = {line for lines in run.values() for line in lines}
-    torch = f"torch=={version} --hash=sha256:{made.split()[0]}"
+    torch = f"torch=={version} --hash=sha256:{digest.split()[0]}"
     lock["stack_lock"] |= {"stack": "lab-wheels", "wheels": {platform: sorted({*beside, torch})}}
     (fleet.inventory / "locks/lab-wheels.yml").write_text(yaml.safe_dump(lock))
 

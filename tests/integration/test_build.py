@@ -80,9 +80,9 @@ VARIABLES = {
 
 def write_stack(host: Host) -> upstream.Upstream:
     """Create the repositories, and write their stack and its lock to the bench's inventory."""
-    made = upstream.make(repositories())
+    trees = upstream.make(repositories())
     # Use the address, because only the containers know the name that the certificate is for.
-    definition = made.stack(host.mirror["url_here"])
+    definition = trees.stack(host.mirror["url_here"])
     # PyYAML has a wheel for each machine, but the native mirror has only those for its own.
     definition["machines"] = [host.machine]
     # The tree does not include image libraries.
@@ -90,7 +90,7 @@ def write_stack(host: Host) -> upstream.Upstream:
     path = host.inventory / "stacks/lab-upstream.yml"
     path.parent.mkdir(exist_ok=True)
     path.write_text(yaml.safe_dump({"stack_definition": definition}))
-    return made
+    return trees
 
 
 def lock(host: Host, *arguments: str) -> Play:
@@ -105,11 +105,11 @@ def lock(host: Host, *arguments: str) -> Play:
 def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     for bench in running(tmp_path_factory, request.param):
         host = bench.fresh()
-        made = write_stack(host)
+        trees = write_stack(host)
         lock(host).succeeded()
         before = ownership.look(host)
         first = host.run("site", **VARIABLES).succeeded()
-        yield Site(host, made, first, ownership.left(host, before))
+        yield Site(host, trees, first, ownership.left(host, before))
 
 
 def test_the_lock_has_the_commits_that_the_sources_pin(site: Site) -> None:
@@ -177,11 +177,11 @@ def test_the_compute_library_is_installed_where_onednn_looks_for_it(site: Site) 
         "version": site.made.commits["compute_library"][upstream.COMPUTE_LIBRARY],
     }
     small = {"memory_per_job": 256, "free_space": 100, "user": "sparkforge"}
-    done = site.host.task(
+    result = site.host.task(
         "sparkforge.dgx_spark.source_build", name="compute_library", source=source, **{**role, **small}
     )
-    assert done.get("prefix"), done
-    assert site.host.execute(f"cd {done['prefix']} && ls lib arm_compute half").split() == [
+    assert result.get("prefix"), result
+    assert site.host.execute(f"cd {result['prefix']} && ls lib arm_compute half").split() == [
         "arm_compute:", "graph.h", "half:", "half.hpp", "lib:", "libarm_compute.a", "libarm_compute_graph.a",
     ]  # fmt: skip
 
@@ -195,8 +195,8 @@ def test_a_lost_connection_does_not_end_the_build(site: Site) -> None:
         str(Path(sys.executable).parent / "ansible-playbook"), "-i", str(site.host.inventory / "lab.yml"),
         str(CHECKOUT / "playbooks/build.yml"), "-l", site.host.name, "-e", json.dumps(extra),
     ]  # fmt: skip
-    with open(os.devnull, "w") as nothing:
-        controller = subprocess.Popen(command, cwd=CHECKOUT, env=site.host.environment, stdout=nothing, stderr=nothing,
+    with open(os.devnull, "w") as devnull:
+        controller = subprocess.Popen(command, cwd=CHECKOUT, env=site.host.environment, stdout=devnull, stderr=devnull,
                                       stdin=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
         while not any(item["state"].get("phase") == "build" and item["name"] == "pytorch"
                       for item in site.info()["running"]):  # fmt: skip

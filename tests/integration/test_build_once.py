@@ -47,11 +47,11 @@ class Fleet:
             str(CHECKOUT / f"playbooks/{playbook}.yml"), "-l", limit, "-e", json.dumps(all_variables), *arguments,
         ]  # fmt: skip
         environment = {**os.environ, "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1"}
-        done = subprocess.run(
+        result = subprocess.run(
             command, cwd=CHECKOUT, env=environment, text=True, check=False,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
         )  # fmt: skip
-        return Play(done.returncode, done.stdout)
+        return Play(result.returncode, result.stdout)
 
     def execute(self, host: str, script: str) -> str:
         return image.podman("exec", self.bench.containers[host], "sh", "-c", script).stdout.strip()

@@ -18,9 +18,9 @@ PINS = "/etc/apt/preferences.d/cuda-compute-repo-lowpri"
 
 @pytest.fixture(scope="module")
 def host(bench: Bench) -> Host:
-    made = bench.fresh()
-    made.roles("network_access").succeeded()
-    return made
+    fresh = bench.fresh()
+    fresh.roles("network_access").succeeded()
+    return fresh
 
 
 @pytest.fixture

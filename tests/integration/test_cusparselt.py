@@ -16,11 +16,11 @@ print(next(line.split()[-1] for line in open('/proc/self/maps') if 'libcusparseL
 
 @pytest.fixture(scope="module")
 def host(bench: Bench) -> Host:
-    made = bench.fresh()
+    fresh = bench.fresh()
     # Apply the one-time changes of any role's first run: the mirror's CA, and Debian's package lists.
-    made.roles("network_access").succeeded()
-    made.execute("apt-get update -q")
-    return made
+    fresh.roles("network_access").succeeded()
+    fresh.execute("apt-get update -q")
+    return fresh
 
 
 @pytest.fixture(scope="module")

@@ -37,6 +37,6 @@ def test_its_user_can_begin_with_make_setup(built: str, tmp_path: Path) -> None:
     os.chmod(tmp_path, 0o755)
     first = asked["postCreateCommand"].replace("make", "make -n")
     script = f"id -un; sudo -n id -un; python3 -c 'import ensurepip, venv'; cd /clone && {first}"
-    told = image.podman("run", "--rm", "-v", f"{clone}:/clone:ro", built, "bash", "-ec", script).stdout
-    assert told.splitlines()[:2] == [asked["remoteUser"], "root"]
-    assert "-m venv .venv" in told and "requirements-dev.txt" in told
+    output = image.podman("run", "--rm", "-v", f"{clone}:/clone:ro", built, "bash", "-ec", script).stdout
+    assert output.splitlines()[:2] == [asked["remoteUser"], "root"]
+    assert "-m venv .venv" in output and "requirements-dev.txt" in output

@@ -68,13 +68,13 @@ class Fabric:
 
     def module(self, host: str, name: str, **arguments: t.Any) -> dict[str, t.Any]:
         """Run a module in a host's namespace, as Ansible would on that host."""
-        done = subprocess.run(
+        result = subprocess.run(
             ["ip", "netns", "exec", self.spaces[host], sys.executable, "-m", f"{MODULES}.{name}"],
             input=json.dumps({"ANSIBLE_MODULE_ARGS": arguments}), text=True, capture_output=True, check=False,
             env={**os.environ, "PYTHONPATH": str(CHECKOUT / ".collections"), "LC_ALL": "C.UTF-8"},
         )  # fmt: skip
-        assert "Traceback" not in done.stderr, done.stderr
-        return json.loads(done.stdout)
+        assert "Traceback" not in result.stderr, result.stderr
+        return json.loads(result.stdout)
 
     def check(self, host: str, **options: t.Any) -> dict[str, t.Any]:
         plan = self.plan(host, **options)
@@ -93,10 +93,10 @@ def fabric(*hosts: str) -> Iterator[Fabric]:
 @pytest.fixture
 def pair() -> Iterator[Fabric]:
     """Two hosts, one cable, configured."""
-    with fabric("spark01", "spark02") as made:
-        made.cable("spark01:0", "spark02:0")
-        made.configure()
-        yield made
+    with fabric("spark01", "spark02") as hosts:
+        hosts.cable("spark01:0", "spark02:0")
+        hosts.configure()
+        yield hosts
 
 
 def failures(result: dict[str, t.Any]) -> dict[str, str]:
@@ -112,12 +112,12 @@ def test_a_pair_that_is_configured_passes_over_both_rails(pair: Fabric) -> None:
 
 
 def test_three_in_a_ring_reach_each_other_over_each_cable(pair: Fabric) -> None:
-    with fabric("a", "b", "c") as made:
+    with fabric("a", "b", "c") as ring:
         for port, other in (("a:0", "b:1"), ("b:0", "c:1"), ("c:0", "a:1")):
-            made.cable(port, other)
-        made.configure()
-        for host in made.hosts:
-            result = made.check(host)
+            ring.cable(port, other)
+        ring.configure()
+        for host in ring.hosts:
+            result = ring.check(host)
             assert result["failures"] == []
             assert len([row for row in result["checks"] if row["name"].startswith("jumbo.")]) == 4
 
@@ -154,14 +154,14 @@ def test_the_wrong_subnet_is_named(pair: Fabric) -> None:
 
 
 def test_halves_that_are_swapped_at_one_end_do_not_pass_by_the_routing_table() -> None:
-    with fabric("spark01", "spark02") as made:
+    with fabric("spark01", "spark02") as hosts:
         for here, there in zip(PORTS[0], reversed(PORTS[0]), strict=True):
             # fmt: off
-            ip("link", "add", "name", here, "netns", made.spaces["spark01"], "type", "veth",
-               "peer", "name", there, "netns", made.spaces["spark02"])
+            ip("link", "add", "name", here, "netns", hosts.spaces["spark01"], "type", "veth",
+               "peer", "name", there, "netns", hosts.spaces["spark02"])
             # fmt: on
-        made.configure()
-        assert {"reach.cable1.0.spark02", "reach.cable1.1.spark02"} <= set(failures(made.check("spark01")))
+        hosts.configure()
+        assert {"reach.cable1.0.spark02", "reach.cable1.1.spark02"} <= set(failures(hosts.check("spark01")))
 
 
 def test_the_information_has_addresses_and_mtu(pair: Fabric) -> None:
@@ -292,9 +292,9 @@ def measuring(configured: Sparks) -> Sparks:
 
 
 def test_each_half_is_measured_in_both_directions_by_both_ends_at_once(measuring: Sparks) -> None:
-    made = measuring.run("--tags", "fabric_check").succeeded()
+    play = measuring.run("--tags", "fabric_check").succeeded()
     rows = [f"pass bandwidth.cable1.{half}.{name}: 97.28" for half in (0, 1) for name in measuring.names]
-    assert [row for row in rows if row not in made.output] == []
+    assert [row for row in rows if row not in play.output] == []
 
 
 def test_other_subnets_take_the_place_of_the_old_ones(configured: Sparks) -> None:

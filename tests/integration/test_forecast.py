@@ -26,13 +26,13 @@ def repository(folder: Path) -> Path:
 @pytest.fixture(scope="module")
 def host(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Host:
     """A host with the older version installed and a source that has the newer one."""
-    made = bench.fresh()
-    image.podman("cp", repository(tmp_path_factory.mktemp("forecast") / "repository"), f"{made.container}:/srv")
-    made.execute(
+    fresh = bench.fresh()
+    image.podman("cp", repository(tmp_path_factory.mktemp("forecast") / "repository"), f"{fresh.container}:/srv")
+    fresh.execute(
         "rm -f /etc/apt/sources.list.d/*; echo 'deb [trusted=yes] file:/srv/repository ./' > /etc/apt/sources.list; "
         "apt-get update -q && apt-get install -y -q tool=1.0"
     )
-    return made
+    return fresh
 
 
 def files(host: Host) -> tuple[t.Any, str]:

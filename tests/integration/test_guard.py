@@ -165,7 +165,7 @@ def test_the_guard_runs_on_emulated_aarch64(tmp_path: Path) -> None:
     if native_architecture() != "arm64":
         emulator.register(user)
     try:
-        told = image.podman(
+        output = image.podman(
             "run", "--rm", "--arch=arm64", f"--volume={tmp_path}:/given:ro", image.build("arm64"), "bash", "-c",
             f"printf '{MEMINFO.format(kib=7000000)}' > /srv/meminfo; uname -m; "
             f"python3 -c '{EATER}' & eater=$!; sleep 10; "
@@ -176,7 +176,7 @@ def test_the_guard_runs_on_emulated_aarch64(tmp_path: Path) -> None:
         ).stdout.splitlines()  # fmt: skip
     finally:
         emulator.release(user)
-    assert told[0] == "aarch64"
-    assert "eater ended with 137" in told and "guard ended with 0" in told
-    record = json.loads(told[-1])
+    assert output[0] == "aarch64"
+    assert "eater ended with 137" in output and "guard ended with 0" in output
+    record = json.loads(output[-1])
     assert record["act"] == "end" and record["victim"][0]["own"] > 200 << 20

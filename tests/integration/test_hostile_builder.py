@@ -85,14 +85,14 @@ RECEIPTS: dict[str, dict[str, Any]] = {
 
 def resealed(change: Callable[[dict[str, Any]], object], signer: signature.Signer | None = None) -> bytes:
     """Return a one-wheel manifest that was changed and sealed again, as root on the builder can do."""
-    made: dict[str, Any] = copy.deepcopy(MANIFEST)
-    change(made)
-    made["seal"] = publication.seal(made)
-    return json.dumps(signer.sign(made) if signer else made).encode()  # type: ignore[arg-type]
+    manifest: dict[str, Any] = copy.deepcopy(MANIFEST)
+    change(manifest)
+    manifest["seal"] = publication.seal(manifest)
+    return json.dumps(signer.sign(manifest) if signer else manifest).encode()  # type: ignore[arg-type]
 
 
-def wheel_of(made: dict[str, Any]) -> dict[str, Any]:
-    row: dict[str, Any] = made["units"][0]["wheels"][0]
+def wheel_of(manifest: dict[str, Any]) -> dict[str, Any]:
+    row: dict[str, Any] = manifest["units"][0]["wheels"][0]
     return row
 
 
@@ -114,13 +114,13 @@ def offers(folder: Path) -> tuple[list[Offer], str]:
     pinned = [str(known.public_key)]
     house = f"/opt/sparkforge/wheelhouse/{wheel_tree.PLATFORM}"
     locks = (f"{number:012x}" for number in itertools.count(1))
-    made: list[Offer] = []
+    offered: list[Offer] = []
     shell: list[str] = []
     files: dict[str, bytes | str] = {}
 
     def offer(name: str, message: str, content: bytes | str, lock: str, signers: list[str] | None = None) -> None:
         files[f"manifests/lab-built-{lock}.json"] = content
-        made.append(Offer(name, lock, message, signers or []))
+        offered.append(Offer(name, lock, message, signers or []))
 
     def of(lock: str, mark: str = MARK, signer: signature.Signer | None = None) -> bytes:
         def change(manifest: dict[str, Any]) -> None:
@@ -166,7 +166,7 @@ def offers(folder: Path) -> tuple[list[Offer], str]:
             else:
                 info.size = len(content)
                 packed.addfile(info, io.BytesIO(content))
-    return made, " && ".join(f"( {line} )" for line in shell)
+    return offered, " && ".join(f"( {line} )" for line in shell)
 
 
 @dataclass
@@ -186,9 +186,9 @@ class Scene:
         play = {"hosts": "all", "become": True, "gather_facts": False, "roles": ["sparkforge.dgx_spark.stack"]}
         path = self.place / "play.yml"
         path.write_text(json.dumps([{**play, "tasks": [*tasks, last]}]))
-        done = self.other.run(str(path), "-l", self.other.name, **STACK, **variables)
-        assert results.exists(), done.output[-6000:]
-        assert "\x1b" not in done.output and "Traceback" not in done.output, done.output[-6000:]
+        result = self.other.run(str(path), "-l", self.other.name, **STACK, **variables)
+        assert results.exists(), result.output[-6000:]
+        assert "\x1b" not in result.output and "Traceback" not in result.output, result.output[-6000:]
         answers: dict[str, Any] = json.loads(results.read_text())
         return answers
 
@@ -267,13 +267,13 @@ def test_hostile_receipts_are_not_published(scene: Scene, tmp_path: Path) -> Non
     units = tree.stack(1)
     spoilt = {}
     for number, (name, change) in enumerate(RECEIPTS.items(), 2):
-        unit = tree.built("triton", number, llvm=wheel_tree.fingerprint("llvm", 1))
-        path = tree.receipt("triton", unit["triton"]["fingerprint"])
+        built_units = tree.built("triton", number, llvm=wheel_tree.fingerprint("llvm", 1))
+        path = tree.receipt("triton", built_units["triton"]["fingerprint"])
         receipt = json.loads(path.read_text())
         receipt["outputs"][0].update(change)
         del receipt["seal"]
         path.write_text(json.dumps({**receipt, "seal": model.fingerprint(receipt)}))
-        spoilt[name] = {"triton": {**unit["triton"], "wheels": []}}
+        spoilt[name] = {"triton": {**built_units["triton"], "wheels": []}}
     send(scene.hostile, tree)
     options = {"platform": wheel_tree.PLATFORM, "name": scene.hostile.name, "stack": "torch-2.9.1", "python": "3.13"}
     manifests = f"ls /opt/sparkforge/wheelhouse/{wheel_tree.PLATFORM}/manifests"
@@ -288,8 +288,8 @@ def test_hostile_receipts_are_not_published(scene: Scene, tmp_path: Path) -> Non
     assert not [answer["msg"] for answer in answers if not answer["msg"].isprintable() or "Traceback" in answer["msg"]]
     assert scene.hostile.execute(manifests) == before
     # A valid one is published in the same way.
-    done = scene.hostile.task(MODULE, lock_id=LOCK, units=rewritten(units, tree), **options)
-    assert done["changed"] and not done.get("failed"), done
+    result = scene.hostile.task(MODULE, lock_id=LOCK, units=rewritten(units, tree), **options)
+    assert result["changed"] and not result.get("failed"), result
 
 
 def test_no_host_installs_what_its_stack_has_not(scene: Scene, untouched: list[str]) -> None:

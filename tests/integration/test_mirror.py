@@ -72,11 +72,11 @@ def command(host: Host, directory: Path, *arguments: str, **variables: object) -
 
 
 def collect(host: Host, directory: Path, *arguments: str, **variables: object) -> Play:
-    done = subprocess.run(
+    result = subprocess.run(
         command(host, directory, *arguments, **variables), cwd=CHECKOUT, env=host.environment, text=True, check=False,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
     )  # fmt: skip
-    return Play(done.returncode, done.stdout)
+    return Play(result.returncode, result.stdout)
 
 
 def manifest(directory: Path) -> dict[str, dict[str, str]]:
@@ -108,10 +108,10 @@ def isolate(host: Host) -> None:
     gateway = benches.bridge_address()
 
     def ip(*arguments: str) -> str:
-        done = subprocess.run(
+        result = subprocess.run(
             ["nsenter", "-t", process, "-n", "ip", *arguments], check=True, capture_output=True, text=True
         )
-        return done.stdout
+        return result.stdout
 
     device = json.loads(ip("-j", "route", "get", gateway))[0]["dev"]
     # Add this route before the others are removed, because ssh needs it.

@@ -54,14 +54,14 @@ class Account:
     def run(self, command: str, expect: int = 0, cwd: Path | None = None, **variables: str) -> str:
         """Run a command line in the checkout as the user's shell would, without a terminal, and return its output."""
         variables = {"HOME": str(self.home), "USER": self.name, "LOGNAME": self.name, "PATH": USER_PATH, **variables}
-        done = subprocess.run(
+        result = subprocess.run(
             ["setpriv", "--reuid", self.name, "--regid", self.name, "--init-groups", "env", "-i",
              *(f"{name}={value}" for name, value in variables.items()), "sh", "-c", command],
             cwd=cwd or self.checkout, text=True, check=False, start_new_session=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
-        assert done.returncode == expect, done.stdout[-6000:]
-        return done.stdout
+        assert result.returncode == expect, result.stdout[-6000:]
+        return result.stdout
 
     def not_its_own(self) -> list[str]:
         """Return the paths in the account's home that belong to other accounts."""
@@ -267,10 +267,10 @@ def test_debian_13s_sudo_with_a_password_does_the_same(bench: Bench):
 def test_the_lab_finds_sbin_where_root_has_a_users_path():
     """The PATH is that after `su` without `-`."""
     code = "import lab.host, shutil; print(shutil.which('iptables'))"
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code], cwd=CHECKOUT, env={"PATH": USER_PATH}, text=True, check=True, capture_output=True
     )
-    assert done.stdout.strip() == "/usr/sbin/iptables"
+    assert result.stdout.strip() == "/usr/sbin/iptables"
 
 
 # Keep these tests last, because podman leaves files of the account's subordinate ids in its home.

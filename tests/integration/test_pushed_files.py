@@ -122,10 +122,10 @@ def has_succeeded(result: dict[str, t.Any]) -> bool:
 def test_roles_put_no_file_into_the_folder_of_the_account(attacked: Attacked, tmp_path: Path) -> None:
     """Their content arrives with the module, through sudo's own pipe."""
     host = attacked.host
-    made = serve.make_certificate(tmp_path / "certificate", ["127.0.0.1"])
+    certificate = serve.make_certificate(tmp_path / "certificate", ["127.0.0.1"])
     variables = {
-        "wheelhouse_tls_certificate": str(made.certificate),
-        "wheelhouse_tls_key": str(made.key),
+        "wheelhouse_tls_certificate": str(certificate.certificate),
+        "wheelhouse_tls_key": str(certificate.key),
         "wheelhouse_username": "fleet",
         "wheelhouse_password": "a password",
     }
@@ -138,7 +138,7 @@ def test_roles_put_no_file_into_the_folder_of_the_account(attacked: Attacked, tm
         "600 root:root /etc/nginx/sparkforge-wheelhouse/tls.pem",
         "640 root:www-data /etc/nginx/sparkforge-wheelhouse/htpasswd",
     ]
-    assert Path(made.key).read_text().strip() in host.execute("cat /etc/nginx/sparkforge-wheelhouse/tls.pem")
+    assert Path(certificate.key).read_text().strip() in host.execute("cat /etc/nginx/sparkforge-wheelhouse/tls.pem")
     assert host.execute("ls -A /etc/nginx | grep before || true") == ""
     assert host.roles("network_access", "wheelhouse", **variables).succeeded().changed == 0
 

@@ -20,11 +20,11 @@ KERNEL = "/usr/local/share/jupyter/kernels/sparkforge-torch/kernel.json"
 @pytest.fixture(scope="module")
 def host(bench: Bench) -> Host:
     """A host that trusts the mirror, with the packages from the role build_toolchain that an environment needs."""
-    made = bench.fresh()
-    made.roles("network_access").succeeded()
-    made.execute("apt-get -qq update && apt-get -qq install --no-install-recommends -y python3-venv")
-    made.execute("useradd --create-home worker")
-    return made
+    fresh = bench.fresh()
+    fresh.roles("network_access").succeeded()
+    fresh.execute("apt-get -qq update && apt-get -qq install --no-install-recommends -y python3-venv")
+    fresh.execute("useradd --create-home worker")
+    return fresh
 
 
 @pytest.fixture(scope="module")

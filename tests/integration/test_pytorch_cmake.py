@@ -175,10 +175,10 @@ def open_wheel(version: str, sha256: str) -> zipfile.ZipFile:
         machine = ["--platform=manylinux_2_28_aarch64", "--python-version=3.12", "--implementation=cp"]
         options = [*machine, "--only-binary=:all:", f"torch=={version}"]
         command = [sys.executable, "-m", "pip", "install", "-q", *report, *options]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise OSError(f"pip does not find torch {version} for aarch64: {done.stderr.strip().splitlines()[-1:]}")
-    url = json.loads(done.stdout)["install"][0]["download_info"]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode:
+        raise OSError(f"pip does not find torch {version} for aarch64: {result.stderr.strip().splitlines()[-1:]}")
+    url = json.loads(result.stdout)["install"][0]["download_info"]
     if url["archive_info"]["hashes"]["sha256"] != sha256:
         raise OSError(f"the index has another torch {version} than the one that this test knows")
     if url["url"].startswith("file://"):
@@ -233,15 +233,15 @@ def real_toolkit() -> Path:
     ]
     for candidate in filter(None, candidates):
         if (Path(candidate) / "bin/nvcc").exists() and (Path(candidate) / "nvvm/bin/cicc").exists():
-            done = subprocess.run([f"{candidate}/bin/nvcc", "--version"], capture_output=True, text=True, check=False)
-            release = re.search(r"release (\d+)\.(\d+)", done.stdout)
+            result = subprocess.run([f"{candidate}/bin/nvcc", "--version"], capture_output=True, text=True, check=False)
+            release = re.search(r"release (\d+)\.(\d+)", result.stdout)
             if release and (int(release[1]), int(release[2])) >= (12, 9):
                 return Path(candidate)
     return pytest.skip("no CUDA toolkit with nvcc 12.9 or newer is on this machine (CUDA_HOME, /usr/local/cuda, PATH)")
 
 
 @dataclass
-class Told:
+class CMakeResult:
     """The result of a run of CMake: its status, its output, and the values that the probe recorded."""
 
     code: int
@@ -260,7 +260,9 @@ class Probed:
     environment: dict[str, str]
     toolkit: str
 
-    def configure(self, name: str, tree: str, environment: dict[str, str], arguments: str = "", path: str = "") -> Told:
+    def configure(
+        self, name: str, tree: str, environment: dict[str, str], arguments: str = "", path: str = ""
+    ) -> CMakeResult:
         """Run CMake as PyTorch's build does: without an inherited environment, and with setup.py's variables passed as
         -D options."""
         assignments = " ".join(f"{key}={quoted(value)}" for key, value in sorted(environment.items()))
@@ -272,9 +274,9 @@ class Probed:
             f" -DMODULES={tree}/cmake {definitions} {arguments} 2>&1; echo status=$?;"
             f" cat {build}/told 2>/dev/null || true"
         )
-        text, _mark, told = output.partition("status=")
-        lines = told.splitlines()
-        return Told(int(lines[0]), text, dict(line.split("=", 1) for line in lines[1:] if "=" in line))
+        text, _mark, recorded = output.partition("status=")
+        lines = recorded.splitlines()
+        return CMakeResult(int(lines[0]), text, dict(line.split("=", 1) for line in lines[1:] if "=" in line))
 
 
 def quoted(value: str) -> str:
@@ -328,13 +330,13 @@ def probed(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Probed:
     tools = ["build-essential", "cmake", "ninja-build"]
     host.run("libraries", stack_method="wheel", build_toolchain_packages=tools).succeeded()
     folder = tmp_path_factory.mktemp("probe")
-    told = folder / "told.json"
+    plan_file = folder / "told.json"
     (folder / "play.yml").write_text(json.dumps([PLAY]))
     host.run(
-        str(folder / "play.yml"), told=str(told), stack_method="wheel", pytorch_version="2.9.1",
+        str(folder / "play.yml"), told=str(plan_file), stack_method="wheel", pytorch_version="2.9.1",
         pytorch_architectures="12.0", pytorch_blas="NVPL", pytorch_unit=UNIT,
     ).succeeded()  # fmt: skip
-    plan = json.loads(told.read_text())
+    plan = json.loads(plan_file.read_text())
     assert plan["missing"] == ["nvcc 13.0 (role cuda_libraries)"]  # the lab's nvcc package is empty
     home = plan["unit"]["environment"]["CUDA_HOME"]
 
@@ -369,35 +371,35 @@ def probed(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Probed:
 
 
 @pytest.fixture(scope="module")
-def configured(probed: Probed, version: str) -> Told:
+def configured(probed: Probed, version: str) -> CMakeResult:
     """The result with the original modules, the role's environment and, for the case without a list of architectures, a
     12.1 GPU."""
     environment = {**probed.environment, "LD_PRELOAD": f"{PLACE}/gpu.so"}
-    told = probed.configure(version, f"{PLACE}/{version}", environment, "-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared")
-    assert told.code == 0, told.output
-    return told
+    result = probed.configure(version, f"{PLACE}/{version}", environment, "-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared")
+    assert result.code == 0, result.output
+    return result
 
 
 @pytest.fixture(scope="module")
-def bare(probed: Probed, version: str) -> Told:
+def bare(probed: Probed, version: str) -> CMakeResult:
     """The result with the patched modules, without the variables that name the directories of cuDSS and cuSPARSELt."""
     environment = {key: value for key, value in probed.environment.items() if not re.match("CUDSS_|CUSPARSELT_", key)}
     environment["LD_PRELOAD"] = f"{PLACE}/gpu.so"
     tree = f"{PLACE}/{version}-patched"
-    told = probed.configure(f"{version}-bare", tree, environment, "-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared")
-    assert told.code == 0, told.output
-    return told
+    result = probed.configure(f"{version}-bare", tree, environment, "-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared")
+    assert result.code == 0, result.output
+    return result
 
 
 # --- decisions ------------------------------------------------------------------------------------------------
 
 
-def test_the_toolkit_is_the_stack_s(probed: Probed, configured: Told) -> None:
+def test_the_toolkit_is_the_stack_s(probed: Probed, configured: CMakeResult) -> None:
     assert configured["found"] == "TRUE"
     assert configured["toolkit"] == probed.toolkit
 
 
-def test_the_libraries_are_those_of_the_roles(probed: Probed, configured: Told) -> None:
+def test_the_libraries_are_those_of_the_roles(probed: Probed, configured: CMakeResult) -> None:
     environment = probed.environment
     assert configured["CUDSS"] == configured["CUSPARSELT"] == "TRUE"
     assert configured["use_cusparselt"] in ("1", "ON") and configured["use_cudss"] in ("1", "ON")
@@ -409,7 +411,7 @@ def test_the_libraries_are_those_of_the_roles(probed: Probed, configured: Told) 
         assert configured[f"nvpl_{component}"].startswith(environment[f"NVPL_{component.upper()}_ROOT"] + "/lib/")
 
 
-def test_without_the_variables_cmake_drops_them_and_goes_on(bare: Told, version: str) -> None:
+def test_without_the_variables_cmake_drops_them_and_goes_on(bare: CMakeResult, version: str) -> None:
     assert bare["CUDSS"] == bare["CUSPARSELT"] == "FALSE"
     assert "Cannot find CUDSS library. Turning the option off" in " ".join(bare.output.split())
     assert bare["use_cudss"] == bare["use_cusparselt"] == "OFF"
@@ -417,15 +419,17 @@ def test_without_the_variables_cmake_drops_them_and_goes_on(bare: Told, version:
     assert bare["cached_use_cudss"] == "1", version
 
 
-def test_the_list_makes_the_architectures(configured: Told, bare: Told) -> None:
+def test_the_list_makes_the_architectures(configured: CMakeResult, bare: CMakeResult) -> None:
     assert configured["flags"] == "-gencode;arch=compute_120,code=sm_120"
-    for told in (configured, bare):
-        assert told["flags 12.0"] == "-gencode;arch=compute_120,code=sm_120"
-        assert told["flags 12.1"] == "-gencode;arch=compute_121,code=sm_121"
-        assert told["flags 12.0 12.1"] == f"{told['flags 12.0']};{told['flags 12.1']}"
+    for result in (configured, bare):
+        assert result["flags 12.0"] == "-gencode;arch=compute_120,code=sm_120"
+        assert result["flags 12.1"] == "-gencode;arch=compute_121,code=sm_121"
+        assert result["flags 12.0 12.1"] == f"{result['flags 12.0']};{result['flags 12.1']}"
 
 
-def test_unset_a_12_1_is_taken_for_fermi_and_the_fix_mends_that(configured: Told, bare: Told, version: str) -> None:
+def test_unset_a_12_1_is_taken_for_fermi_and_the_fix_mends_that(
+    configured: CMakeResult, bare: CMakeResult, version: str
+) -> None:
     if version == "2.9.1":
         assert "Autodetected CUDA architecture(s):  12.1(2.0)" in configured.output
         assert configured["flags unset"] == TRAP
@@ -436,7 +440,9 @@ def test_unset_a_12_1_is_taken_for_fermi_and_the_fix_mends_that(configured: Told
         assert configured["flags unset"] == bare["flags unset"] == fallback
 
 
-def test_nvcc_takes_the_flags_of_the_list_and_refuses_those_of_the_trap(probed: Probed, configured: Told) -> None:
+def test_nvcc_takes_the_flags_of_the_list_and_refuses_those_of_the_trap(
+    probed: Probed, configured: CMakeResult
+) -> None:
     probed.host.execute(f"echo '__global__ void nothing() {{}}' > {PLACE}/nothing.cu")
     nvcc = f"{probed.toolkit}/bin/nvcc -c {PLACE}/nothing.cu -o {PLACE}/nothing.o"
     probed.host.execute(f"{nvcc} {configured['flags 12.0 12.1'].replace(';', ' ')}")
@@ -449,12 +455,12 @@ def test_a_second_cudss_in_a_directory_of_the_system_is_not_taken(probed: Probed
     decoy = "/usr/local/lib/libcudss.so"
     probed.host.execute(f"echo decoy > {decoy}")
     try:
-        told = probed.configure("decoy", f"{PLACE}/2.9.1", probed.environment)
-        assert told["CUDSS_library"] == f"{probed.environment['CUDSS_ROOT']}/lib/libcudss.so"
+        result = probed.configure("decoy", f"{PLACE}/2.9.1", probed.environment)
+        assert result["CUDSS_library"] == f"{probed.environment['CUDSS_ROOT']}/lib/libcudss.so"
         without = {key: value for key, value in probed.environment.items() if key != "CUDSS_ROOT"}
-        told = probed.configure("decoy", f"{PLACE}/2.9.1", without)
-        assert told["CUDSS_library"] == decoy
-        assert told["CUDSS_include"] == probed.environment["CUDSS_INCLUDE_DIR"]
+        result = probed.configure("decoy", f"{PLACE}/2.9.1", without)
+        assert result["CUDSS_library"] == decoy
+        assert result["CUDSS_include"] == probed.environment["CUDSS_INCLUDE_DIR"]
     finally:
         probed.host.execute(f"rm {decoy}")
 
@@ -465,15 +471,15 @@ def test_cuda_home_does_not_choose_the_toolkit_and_cuda_path_does(probed: Probed
     probed.host.execute(f"printf '#!/bin/sh\\nexec {probed.toolkit}/bin/nvcc \"$@\"\\n' > {script}; chmod +x {script}")
     try:
         less = {key: value for key, value in probed.environment.items() if key not in ("CUDA_PATH", "CUDACXX")}
-        told = probed.configure("home", f"{PLACE}/2.9.1", less, path=path)
-        assert told.code == 0 and "PyTorch: CUDA cannot be found" in told.output and told["flags"] == ""
-        told = probed.configure("path", f"{PLACE}/2.9.1", probed.environment, path=path)
-        assert told["toolkit"] == probed.toolkit and told["flags"] == "-gencode;arch=compute_120,code=sm_120"
+        result = probed.configure("home", f"{PLACE}/2.9.1", less, path=path)
+        assert result.code == 0 and "PyTorch: CUDA cannot be found" in result.output and result["flags"] == ""
+        result = probed.configure("path", f"{PLACE}/2.9.1", probed.environment, path=path)
+        assert result["toolkit"] == probed.toolkit and result["flags"] == "-gencode;arch=compute_120,code=sm_120"
     finally:
         probed.host.execute(f"rm {script}")
 
 
 def test_cudaarchs_stops_cmake(probed: Probed) -> None:
-    told = probed.configure("archs", f"{PLACE}/2.9.1", {**probed.environment, "CUDAARCHS": "12.1"})
-    assert told.code != 0
-    assert re.search(r"CMAKE_CUDA_ARCHITECTURES:\s+12\.1\s+is not one of the following", told.output)
+    result = probed.configure("archs", f"{PLACE}/2.9.1", {**probed.environment, "CUDAARCHS": "12.1"})
+    assert result.code != 0
+    assert re.search(r"CMAKE_CUDA_ARCHITECTURES:\s+12\.1\s+is not one of the following", result.output)

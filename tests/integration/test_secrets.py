@@ -142,9 +142,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             patch.setenv("PYTHONPATH", str(kept / "names"))
             patch.setenv("SSL_CERT_FILE", str(ours.ca))
             http = f"http://{proxy.USER}:{secrets.url('http_proxy')}@{server.address}"
-            made = Site(builder, taker, secrets, plant(builder, taker, secrets, server.url, http, ours), kept)
-            made.give()
-            yield made
+            new_site = Site(builder, taker, secrets, plant(builder, taker, secrets, server.url, http, ours), kept)
+            new_site.give()
+            yield new_site
 
 
 BECOME = """import subprocess

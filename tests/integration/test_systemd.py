@@ -108,13 +108,13 @@ def test_a_build_is_a_transient_unit_with_a_memory_limit_and_resumes_after_syste
         assert booted.execute("pgrep -u sparkforge", check=False) == ""
     finally:
         booted.execute("rm /tmp/gate")
-    done = build(booted, 16, jobs=2)
-    assert (done["changed"], done.get("status")) == (True, "built"), done
+    result = build(booted, 16, jobs=2)
+    assert (result["changed"], result.get("status")) == (True, "built"), result
     (receipt,) = booted.task("sparkforge.dgx_spark.build_info")["receipts"]
     assert receipt["attempts"] == 2
     # The units are unloaded, including the killed one, and the host may sleep again.
     assert "sparkforge" not in booted.execute("systemd-inhibit --list --no-legend --no-pager")
-    assert "suspending" not in booted.execute(f"cat {done['log']}")
+    assert "suspending" not in booted.execute(f"cat {result['log']}")
     assert booted.execute(RUNNING) == ""
     assert booted.execute("systemctl is-system-running") == "running"
 
@@ -122,9 +122,9 @@ def test_a_build_is_a_transient_unit_with_a_memory_limit_and_resumes_after_syste
 def test_the_reserve_is_counted_once(booted: Host) -> None:
     # A quarter of 1200 MiB is reserved. If it were subtracted both from the limit and from the memory available within
     # the limit, at most 675 MiB would be left.
-    done = build(booted, 18, jobs=2, memory_reserve=0, memory_per_job=340)
-    assert done.get("status") == "built", done
-    assert "2 jobs of 2 requested: " in booted.execute(f"cat {done['log']}")
+    result = build(booted, 18, jobs=2, memory_reserve=0, memory_per_job=340)
+    assert result.get("status") == "built", result
+    assert "2 jobs of 2 requested: " in booted.execute(f"cat {result['log']}")
 
 
 def test_with_a_password_for_sudo_a_build_is_followed(booted: Host) -> None:
@@ -134,8 +134,8 @@ def test_with_a_password_for_sudo_a_build_is_followed(booted: Host) -> None:
 @pytest.mark.long
 def test_a_build_that_the_kernel_kills_for_memory_goes_on_with_half_the_jobs(booted: Host) -> None:
     # Memory suffices for one of these jobs, but not for two.
-    done = build(booted, 3 * MEMORY_MIB // 5, jobs=2)
-    assert done.get("status") == "built", done
+    result = build(booted, 3 * MEMORY_MIB // 5, jobs=2)
+    assert result.get("status") == "built", result
     receipt = next(each for each in booted.task("sparkforge.dgx_spark.build_info")["receipts"] if each["jobs"] == 1)
     assert receipt["attempts"] == 1
     (note,) = [note for note in receipt["notes"] if "memory" in note]

@@ -17,9 +17,9 @@ echo 'umask {umask}' | tee -a /root/.profile /root/.bashrc >> /home/spark/.profi
 
 def umask_of(host: Host, become: bool) -> int:
     """Return a module's umask, taken from the mode of a directory that it creates."""
-    made = host.task("ansible.builtin.file", become=become, path=f"/tmp/umask-{become}", state="directory")
+    directory = host.task("ansible.builtin.file", become=become, path=f"/tmp/umask-{become}", state="directory")
     host.task("ansible.builtin.file", become=become, path=f"/tmp/umask-{become}", state="absent")
-    return int(made["mode"], 8) ^ 0o777
+    return int(directory["mode"], 8) ^ 0o777
 
 
 @pytest.fixture(scope="module", params=["027", "077"])

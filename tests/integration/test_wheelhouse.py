@@ -47,14 +47,14 @@ class Builder:
         return bench.addresses[self.host.name]
 
     def publish(self, check: bool = False, **options: t.Any) -> dict[str, t.Any]:
-        asked = {
+        defaults = {
             "platform": PLATFORM,
             "name": self.host.name,
             "stack": "torch-2.9.1",
             "lock_id": LOCK,
             "python": "3.13",
         }
-        return self.host.task(MODULE, check=check, **{**asked, "units": self.units, **options})
+        return self.host.task(MODULE, check=check, **{**defaults, "units": self.units, **options})
 
     def serve(self, *arguments: str, **variables: object) -> Play:
         return self.host.roles("wheelhouse", arguments=arguments, **variables)
@@ -115,8 +115,8 @@ def published(builder: Builder) -> Builder:
     checked = builder.publish(check=True)
     assert checked["changed"] and "cause" not in checked, checked
     assert "manifests" not in builder.host.execute(f"ls /opt/sparkforge/wheelhouse/{PLATFORM}")
-    done = builder.publish()
-    assert done["changed"] and "cause" not in done, done
+    result = builder.publish()
+    assert result["changed"] and "cause" not in result, result
     return builder
 
 
@@ -229,8 +229,8 @@ def test_pip_installs_from_it_with_hashes(served: Builder, tmp_path: Path, way: 
         where = ["--no-index", *(word for name in ("torch", "triton") for word in ("--find-links", f"{base}{name}/"))]
     target = tmp_path / "site"
     lock_file = requirements(served, target)
-    done = pip(target, "--require-hashes", "-r", lock_file, *where, "--trusted-host", f"{served.address}:{PORT}")
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = pip(target, "--require-hashes", "-r", lock_file, *where, "--trusted-host", f"{served.address}:{PORT}")
+    assert result.returncode == 0, result.stdout + result.stderr
     assert version_of(target) == served.units["pytorch"]["wheels"][0]["version"]
 
 
@@ -241,12 +241,12 @@ def test_pip_refuses_a_wheel_whose_hash_is_wrong(served: Builder, tmp_path: Path
     # Swap it on the builder after it was published, keeping its size.
     served.host.execute(f"cp -p {path} /tmp/torch.whl && printf X | dd of={path} conv=notrunc bs=1 seek=60 status=none")
     target = tmp_path / "site"
-    done = pip(
+    result = pip(
         target, "--require-hashes", "-r", requirements(served, target), "--index-url", base,
         "--trusted-host", f"{served.address}:{PORT}",
     )  # fmt: skip
-    assert done.returncode != 0
-    assert "DO NOT MATCH THE HASHES" in done.stderr
+    assert result.returncode != 0
+    assert "DO NOT MATCH THE HASHES" in result.stderr
     assert not (target / "torch.py").exists()
     refused = served.publish()
     assert Path(torch).name in refused["cause"] and "Nothing was published" in refused["cause"]
@@ -268,8 +268,8 @@ def test_uv_installs_from_it_with_hashes(served: Builder, tmp_path: Path) -> Non
         uv, "pip", "install", "--no-cache", "--python", sys.executable, "--target", target, "--require-hashes",
         "--default-index", f"http://{served.address}:{PORT}/{PLATFORM}/simple/",
     ]  # fmt: skip
-    done = run(*base, "-r", lock_file)
-    assert done.returncode == 0, done.stderr
+    result = run(*base, "-r", lock_file)
+    assert result.returncode == 0, result.stderr
     assert version_of(target) == served.units["pytorch"]["wheels"][0]["version"]
     other = tmp_path / "other"
     base[base.index(target)] = other
@@ -391,8 +391,8 @@ def test_tls_and_a_password(
     stranger = pip(target, "-vv", *options, NETRC=os.devnull)
     assert stranger.returncode != 0
     assert "401 Client Error" in stranger.stdout + stranger.stderr
-    done = pip(target, *options, NETRC=str(netrc))
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = pip(target, *options, NETRC=str(netrc))
+    assert result.returncode == 0, result.stdout + result.stderr
     assert version_of(target) == served.units["pytorch"]["wheels"][0]["version"]
 
 

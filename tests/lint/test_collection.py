@@ -26,10 +26,10 @@ MEGABYTE = 1_000_000
 def run(*command: str | Path, cwd: Path, **environment: str) -> str:
     variables = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", **environment}
     variables = {name: value for name, value in variables.items() if value != ""}
-    done = subprocess.run([str(word) for word in command], cwd=cwd, env=variables, text=True, check=False,
+    result = subprocess.run([str(word) for word in command], cwd=cwd, env=variables, text=True, check=False,
                           capture_output=True)  # fmt: skip
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
-    return done.stdout
+    assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-4000:]
+    return result.stdout
 
 
 #: A block of commands, and the line before it.

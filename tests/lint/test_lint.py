@@ -25,18 +25,18 @@ def run(*command: str | Path, cwd: Path = CHECKOUT, **environment: str) -> str:
         "NO_COLOR": "1",
         **environment,
     }
-    done = subprocess.run([str(word) for word in command], cwd=cwd, env=variables, text=True, check=False,
+    result = subprocess.run([str(word) for word in command], cwd=cwd, env=variables, text=True, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
-    assert done.returncode == 0, done.stdout[-12000:]
-    return done.stdout
+    assert result.returncode == 0, result.stdout[-12000:]
+    return result.stdout
 
 
 def test_every_test_is_in_make_test_or_in_make_test_long():
     # This test is run by make itself, and a nested make also prints which directory it is in.
-    asked = ("make", "--no-print-directory", "-n")
-    told = {goal: run(*asked, goal, MAKELEVEL="").splitlines()[-1] for goal in ("test", "test-long")}
-    assert ' -m "not long" ' in told["test"] and " -m long " in told["test-long"]
-    assert all(line.endswith(" tests guard/tests proof/tests") for line in told.values())
+    make = ("make", "--no-print-directory", "-n")
+    commands = {goal: run(*make, goal, MAKELEVEL="").splitlines()[-1] for goal in ("test", "test-long")}
+    assert ' -m "not long" ' in commands["test"] and " -m long " in commands["test-long"]
+    assert all(line.endswith(" tests guard/tests proof/tests") for line in commands.values())
     assert (CHECKOUT / ".ci/run").read_text().endswith("\nexec make test\n")
 
 
@@ -63,9 +63,9 @@ def test_yamllint_finds_nothing():
 # test_collection.py.
 @pytest.mark.long
 def test_the_sessions_that_collections_have_in_common_find_nothing(tmp_path: Path):
-    asked = re.findall(r"^SESSIONS \?= (.+)$", (CHECKOUT / "Makefile").read_text(), re.MULTILINE)[0].split()
-    told = run(BIN / "nox", "--envdir", tmp_path, "--sessions", *asked)
-    assert [name for name in asked if f"* {name}: success" not in told] == []
+    sessions = re.findall(r"^SESSIONS \?= (.+)$", (CHECKOUT / "Makefile").read_text(), re.MULTILINE)[0].split()
+    output = run(BIN / "nox", "--envdir", tmp_path, "--sessions", *sessions)
+    assert [name for name in sessions if f"* {name}: success" not in output] == []
 
 
 def test_nox_and_pre_commit_install_the_tests_versions():
@@ -83,8 +83,8 @@ def test_ci_runs_every_session_of_nox():
     # Ignore sessions that only start others or are for other CI systems.
     listed -= {"yamllint", "antsibull-nox-config", "ansible-test-sanity", "matrix-generator"}
     workflow = yaml.safe_load((CHECKOUT / ".github/workflows/ci.yml").read_text())
-    asked = {name for line in workflow["jobs"]["nox"]["strategy"]["matrix"]["session"] for name in line.split()}
-    assert asked == listed
+    sessions = {name for line in workflow["jobs"]["nox"]["strategy"]["matrix"]["session"] for name in line.split()}
+    assert sessions == listed
 
 
 def test_ansible_lint_passes_the_production_profile(tmp_path: Path):
@@ -102,5 +102,5 @@ def test_the_unit_tests_pass_on_another_ansible_core(core: str, version: str, tm
     if not python:
         pytest.skip(f"ansible-core {core} is tried with Python {version}, which this machine does not have")
     path = f"{BIN}:{Path(python).parent}:{os.environ['PATH']}"
-    told = run(BIN / "nox", "--envdir", tmp_path, "--sessions", f"units(core-{core})", PATH=path, NO_COLOR="")
-    assert f"Session units(core-{core}) was successful" in told
+    output = run(BIN / "nox", "--envdir", tmp_path, "--sessions", f"units(core-{core})", PATH=path, NO_COLOR="")
+    assert f"Session units(core-{core}) was successful" in output

@@ -110,8 +110,8 @@ def test_uv_runs_the_command(
     assert sources[source] in arguments and "five questions" in run(*arguments, "--help", cwd=tmp_path, **environment)
     inventory = tmp_path / "hosts.yml"
     inventory.write_text("all: {hosts: {spark01: {ansible_connection: local}}}")
-    asked = [*arguments[:-1], "status", "-i", inventory, "--no-password", "--", "--list-tasks"]
-    assert "Show all hosts" in run(*asked, cwd=tmp_path, **environment)
+    command = [*arguments[:-1], "status", "-i", inventory, "--no-password", "--", "--list-tasks"]
+    assert "Show all hosts" in run(*command, cwd=tmp_path, **environment)
     assert run(
         *arguments[:-2], "python", "-c", "import sys; print(sys.base_prefix)", cwd=tmp_path, **environment
     ).strip() == (run(python, "-c", "import sys; print(sys.base_prefix)", cwd=tmp_path).strip())

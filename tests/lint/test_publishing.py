@@ -32,8 +32,8 @@ def load(path: Path) -> Any:
 def schema(name: str, *files: Path) -> None:
     """Validate files against a schema that check-jsonschema includes."""
     command = [BIN / "check-jsonschema", "--builtin-schema", f"vendor.{name}", *files]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 def test_the_workflows_and_the_forms_are_as_their_schemas_say() -> None:
@@ -222,24 +222,24 @@ def test_galaxy_takes_the_collection_without_a_warning_once_it_has_a_place(repos
     (clone / ".venv").symlink_to(BIN.parent)
     galaxy = clone / "galaxy.yml"
     galaxy.write_text(re.sub(r"^repository: .*$", f'repository: "{repository}"', galaxy.read_text(), flags=re.M))
-    done = subprocess.run(["make", "release-check"], cwd=clone, text=True, check=False, capture_output=True)
-    output = done.stdout + done.stderr
-    assert (done.returncode == 0) == bool(repository), output[-4000:]
+    result = subprocess.run(["make", "release-check"], cwd=clone, text=True, check=False, capture_output=True)
+    output = result.stdout + result.stderr
+    assert (result.returncode == 0) == bool(repository), output[-4000:]
     assert ("Importer processing completed successfully" if repository else "'repository' is required") in output
 
 
 @pytest.mark.long
 def test_the_hooks_before_a_commit_pass() -> None:
     command = [BIN / "uvx", "pre-commit@4.6.0", "run", "--all-files"]
-    done = subprocess.run(command, cwd=CHECKOUT, text=True, check=False, capture_output=True)
-    assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
+    result = subprocess.run(command, cwd=CHECKOUT, text=True, check=False, capture_output=True)
+    assert result.returncode == 0, (result.stdout + result.stderr)[-4000:]
 
 
 @pytest.mark.long
 def test_the_site_is_built_without_a_broken_link() -> None:
-    done = subprocess.run(["make", "docs"], cwd=CHECKOUT, text=True, check=False, capture_output=True)
-    assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
-    assert re.search(r"docs: \d{3} pages, \d+ links within them, 0 broken", done.stdout)
+    result = subprocess.run(["make", "docs"], cwd=CHECKOUT, text=True, check=False, capture_output=True)
+    assert result.returncode == 0, (result.stdout + result.stderr)[-4000:]
+    assert re.search(r"docs: \d{3} pages, \d+ links within them, 0 broken", result.stdout)
     page = (CHECKOUT / "dist/docs/html/index.html").read_text()
     assert not re.findall(r'<(?:script|link|img)[^>]*(?:src|href)="https?:', page), (
         "the site loads nothing from elsewhere"

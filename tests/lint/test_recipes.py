@@ -28,8 +28,8 @@ def test_a_recipe_applies_and_passes(recipe: Path, tests: str, tmp_path: Path):
     clone = copy_of_the_tracked_files(tmp_path / "clone")
     run("git", "apply", recipe, cwd=clone)
     changed = re.findall(r"^\+\+\+ b/(.+\.py)$", recipe.read_text(), re.MULTILINE)
-    told = run(BIN / "pytest", "-q", *named, cwd=clone, ANSIBLE_CONFIG=str(clone / "ansible.cfg"))
-    assert re.search(r"^\d+ passed", told, re.MULTILINE) and "failed" not in told
+    output = run(BIN / "pytest", "-q", *named, cwd=clone, ANSIBLE_CONFIG=str(clone / "ansible.cfg"))
+    assert re.search(r"^\d+ passed", output, re.MULTILINE) and "failed" not in output
     if changed:
         run(BIN / "ruff", "check", "--no-cache", *changed, cwd=clone)
 

@@ -39,8 +39,8 @@ def interpreter(version: str) -> str | None:
     for candidate in [sys.executable, shutil.which(f"python{version}"), *map(str, homes)]:
         question = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"
         if candidate:
-            asked = subprocess.run([candidate, "-c", question], capture_output=True, text=True, check=False)
-            if asked.returncode == 0 and asked.stdout.strip() == version:
+            completed = subprocess.run([candidate, "-c", question], capture_output=True, text=True, check=False)
+            if completed.returncode == 0 and completed.stdout.strip() == version:
                 return candidate
     return None
 
@@ -101,8 +101,8 @@ def test_ansible_test_sanity_finds_nothing(core: str, but: list[str], tmp_path: 
     write_pip_settings(home / ".config/pip/pip.conf")
     environment = {**os.environ, "HOME": str(home), "PATH": f"{tmp_path / 'venv/bin'}:{os.environ['PATH']}"}
     command = ["ansible-test", "sanity", "--venv", "--python", version, "--color", "no", *but]
-    done = subprocess.run(command, cwd=collection, env=environment, text=True, check=False,
+    result = subprocess.run(command, cwd=collection, env=environment, text=True, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
     # Hundreds of lines list pip's installations; only these report errors.
-    errors = [line for line in done.stdout.splitlines() if line.startswith(("ERROR", "FATAL"))]
-    assert done.returncode == 0, "\n".join(errors)
+    errors = [line for line in result.stdout.splitlines() if line.startswith(("ERROR", "FATAL"))]
+    assert result.returncode == 0, "\n".join(errors)

@@ -144,8 +144,8 @@ def kill(site: Site) -> None:
         str(Path(sys.executable).parent / "ansible-playbook"), "-i", str(site.host.inventory / "lab.yml"),
         str(CHECKOUT / "playbooks/build.yml"), "-l", site.host.name, "-e", json.dumps(extra),
     ]  # fmt: skip
-    with open(os.devnull, "w") as nothing:
-        controller = subprocess.Popen(command, cwd=CHECKOUT, env=site.host.environment, stdout=nothing, stderr=nothing,
+    with open(os.devnull, "w") as devnull:
+        controller = subprocess.Popen(command, cwd=CHECKOUT, env=site.host.environment, stdout=devnull, stderr=devnull,
                                       stdin=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
         while not any((item["state"].get("done") or 0) >= KILLED_AFTER for item in site.info()["running"]):
             assert controller.poll() is None

@@ -22,7 +22,7 @@ def test_the_scenario_converges_is_idempotent_and_verifies(scenario: str, tmp_pa
         "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
         "NO_COLOR": "1",
     }
-    done = subprocess.run([BIN / "molecule", "test", "--scenario-name", scenario], cwd=CHECKOUT, env=environment,
+    result = subprocess.run([BIN / "molecule", "test", "--scenario-name", scenario], cwd=CHECKOUT, env=environment,
                           text=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
-    print(done.stdout[-3000:])
-    assert done.returncode == 0, done.stdout[-15000:]
+    print(result.stdout[-3000:])
+    assert result.returncode == 0, result.stdout[-15000:]

@@ -86,14 +86,14 @@ class Bench:
             sound, times = path.read_bytes(), path.stat()
             path.write_text(broken, encoding="utf-8")
             try:
-                done = self.pytest(tree, mutant.tests)
+                result = self.pytest(tree, mutant.tests)
             finally:
                 path.write_bytes(sound)
                 # The bytecode, compiled earlier, is matched by this modification time.
                 os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
         # Status 1 means that tests failed; any other status except 0 means that pytest could not run them.
-        status = {0: SURVIVED, 1: KILLED}.get(done.returncode, ERROR)
-        return Outcome(mutant, status, (done.stdout + done.stderr)[-3000:], time.monotonic() - began)
+        status = {0: SURVIVED, 1: KILLED}.get(result.returncode, ERROR)
+        return Outcome(mutant, status, (result.stdout + result.stderr)[-3000:], time.monotonic() - began)
 
 
 def copy_checkout(target: Path) -> Path:
@@ -166,10 +166,10 @@ def main() -> int:
         print(f"mutants: {len(tests)} tests on {options.j} unbroken tree(s), then {len(mutants)} mutants", flush=True)
         for _number in range(options.j):
             with bench.tree() as tree:
-                done = bench.pytest(tree, tests, broken=False)
+                result = bench.pytest(tree, tests, broken=False)
             # A skipped test detects nothing.
-            if done.returncode != 0 or "skipped" in done.stdout.strip().rpartition("\n")[2]:
-                print(f"{done.stdout[-6000:]}{done.stderr[-3000:]}\nmutants: not all of these tests pass unbroken")
+            if result.returncode != 0 or "skipped" in result.stdout.strip().rpartition("\n")[2]:
+                print(f"{result.stdout[-6000:]}{result.stderr[-3000:]}\nmutants: not all of these tests pass unbroken")
                 return 1
         outcomes = []
         with ThreadPoolExecutor(options.j) as pool:

@@ -384,39 +384,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--here", action="store_true", help="without containers: broken code may harm this machine")
     parser.add_argument("--place", metavar="DIRECTORY", help="where trees are copied to")
-    asked = parser.parse_args(arguments)
-    drawn = [mutant for mutant in draw(asked.seed, asked.count) if re.search(asked.k, mutant.id)]
-    if asked.list:
+    parsed = parser.parse_args(arguments)
+    drawn = [mutant for mutant in draw(parsed.seed, parsed.count) if re.search(parsed.k, mutant.id)]
+    if parsed.list:
         print("\n".join(f"{mutant.area}: {mutant.id}" for mutant in drawn))
         return 0
-    if not asked.here:
+    if not parsed.here:
         install_packages()
-    rows = [json.loads(line) for line in asked.out.read_text().splitlines()] if asked.out and asked.out.exists() else []
+    rows = (
+        [json.loads(line) for line in parsed.out.read_text().splitlines()] if parsed.out and parsed.out.exists() else []
+    )
     killed = {row["id"] for row in rows if row["status"] == KILLED}
-    directory = Path(tempfile.mkdtemp(prefix="mutants-", dir=asked.place))
+    directory = Path(tempfile.mkdtemp(prefix="mutants-", dir=parsed.place))
     with contextlib.ExitStack() as stack:
         stack.callback(remove, directory)
-        pool = stack.enter_context(ThreadPoolExecutor(asked.j))
-        judge = Judge((Here if asked.here else Bench)(directory, asked.j))
+        pool = stack.enter_context(ThreadPoolExecutor(parsed.j))
+        judge = Judge((Here if parsed.here else Bench)(directory, parsed.j))
         # First run the tests that start no program: they kill most mutants within seconds.
-        for options, limit in [(("--no-programs",), QUICK), ((), asked.limit)][: 1 if asked.quick else 2]:
+        for options, limit in [(("--no-programs",), QUICK), ((), parsed.limit)][: 1 if parsed.quick else 2]:
             judged = {row["id"] for row in rows if row["options"] == list(options)}
             judge.bench.limit = limit
             running = [
                 pool.submit(judge.outcome, guard, *options) for guard in drawn if guard.id not in killed | judged
             ]
-            for done in as_completed(running):
-                outcome = done.result()
+            for future in as_completed(running):
+                outcome = future.result()
                 guard = outcome.mutant
                 print(f"{outcome.status:8} {outcome.seconds:5.1f} s  {guard.area}: {guard.id}", flush=True)
                 if outcome.status == KILLED:
                     killed.add(guard.id)
-                if asked.out:
+                if parsed.out:
                     row = {"id": guard.id, "area": guard.area, "status": outcome.status, "options": options}
-                    with asked.out.open("a", encoding="utf-8") as stream:
+                    with parsed.out.open("a", encoding="utf-8") as stream:
                         stream.write(json.dumps({**row, "said": outcome.said, "seconds": outcome.seconds}) + "\n")
     alive = sum(guard.id not in killed for guard in drawn)
-    print(f"mutants: {len(drawn) - alive} of {len(drawn)} drawn with seed {asked.seed} are killed")
+    print(f"mutants: {len(drawn) - alive} of {len(drawn)} drawn with seed {parsed.seed} are killed")
     return 1 if alive else 0
 
 

@@ -104,8 +104,8 @@ class Judge:
         """Tell whether a test passes on unbroken code."""
         if test not in self.sound:
             with self.bench.tree() as tree:
-                done = self.bench.pytest(tree, [*options, test], broken=False)
-            (self.unsound if done.returncode else self.sound).add(test)
-            if done.returncode:
+                result = self.bench.pytest(tree, [*options, test], broken=False)
+            (self.unsound if result.returncode else self.sound).add(test)
+            if result.returncode:
                 print(f"mutants: {test} fails unbroken and judges nothing", flush=True)
         return test in self.sound

@@ -80,7 +80,7 @@ class StandIn:
         common = {"ansible_connection": "local", "ansible_become": False, "report_require": "none", **variables}
         (self.path / "hosts.yml").write_text(yaml.safe_dump({"all": {"hosts": hosts, "vars": common}}))
         collections = str(self.path / "collections")
-        done = run_playbook(self.path, "-i", "hosts.yml", playbook, *arguments, ANSIBLE_COLLECTIONS_PATH=collections)
+        result = run_playbook(self.path, "-i", "hosts.yml", playbook, *arguments, ANSIBLE_COLLECTIONS_PATH=collections)
         file = self.path / "reports/fleet.json"
         rows = json.loads(file.read_text())["hosts"] if file.exists() else []
-        return Run(done.returncode, done.stdout + done.stderr, {row["host"]: row["stopped"] for row in rows})
+        return Run(result.returncode, result.stdout + result.stderr, {row["host"]: row["stopped"] for row in rows})

@@ -30,16 +30,16 @@ def test_a_play_sets_the_root_of_modules_that_an_action_of_ours_runs(tmp_path: P
     receipt.parent.mkdir(parents=True)
     receipt.write_text(json.dumps({"paths": [str(published)]}))
     published.write_text("")
-    done = run_playbook(tmp_path, "-c", "local", "-i", "localhost,", "play.yml", "-e", f"place={directory}")
-    assert done.returncode == 0, done.stdout
+    result = run_playbook(tmp_path, "-c", "local", "-i", "localhost,", "play.yml", "-e", f"place={directory}")
+    assert result.returncode == 0, result.stdout
     assert not published.exists() and not receipt.exists()
 
 
 def test_a_module_that_is_gone_names_what_to_use(tmp_path: Path) -> None:
     (tmp_path / "play.yml").write_text(PLAY.replace("proof_publish", "audit_info"))
-    done = run_playbook(tmp_path, "-c", "local", "-i", "localhost,", "play.yml", "-e", "place=/nowhere")
-    text = " ".join((done.stdout + done.stderr).split())
-    assert done.returncode != 0 and "identity.files and identity.wheels" in text, text
+    result = run_playbook(tmp_path, "-c", "local", "-i", "localhost,", "play.yml", "-e", "place=/nowhere")
+    text = " ".join((result.stdout + result.stderr).split())
+    assert result.returncode != 0 and "identity.files and identity.wheels" in text, text
 
 
 def test_each_module_that_is_gone_names_one_that_is_there() -> None:
@@ -62,6 +62,6 @@ def test_each_module_that_is_gone_names_one_that_is_there() -> None:
 )
 def test_a_playbook_that_is_gone_names_what_to_use(tmp_path: Path, playbook: str, remedy: str) -> None:
     (tmp_path / "play.yml").write_text(f"- import_playbook: sparkforge.dgx_spark.{playbook}\n")
-    done = run_playbook(tmp_path, "-c", "local", "-i", "localhost,", "play.yml")
-    text = " ".join((done.stdout + done.stderr).split())
-    assert done.returncode != 0 and text.count("fatal:") == 1 and remedy in text, text
+    result = run_playbook(tmp_path, "-c", "local", "-i", "localhost,", "play.yml")
+    text = " ".join((result.stdout + result.stderr).split())
+    assert result.returncode != 0 and text.count("fatal:") == 1 and remedy in text, text

@@ -169,8 +169,8 @@ def test_wheels_and_a_build_end_on_the_same_last_lines(tmp_path: Path) -> None:
     report = json.dumps(healthy("spark1"))
     proved = {"ansible.builtin.copy": {"content": report, "dest": "{{ lookup('env', 'PWD') }}/reports/spark1.json"}}
     # Only a host's first environment adds a user to the group.
-    made = "{{ [] if 'torch' in ansible_facts.spark_info.environments else ['access'] }}"
-    makes = [*ROLES["python_env/make"], {"ansible.builtin.set_fact": {"__python_env_made": {"actions": made}}}]
+    actions = "{{ [] if 'torch' in ansible_facts.spark_info.environments else ['access'] }}"
+    makes = [*ROLES["python_env/make"], {"ansible.builtin.set_fact": {"__python_env_made": {"actions": actions}}}]
     last_lines = []
     for stack in (WHEELS, BUILT):
         site = Site(tmp_path / str(stack["method"]), 1)

@@ -43,12 +43,12 @@ class Fleet:
             "sparkforge_wheelhouse_cache": str(self.path / "cache"),
             **variables,
         }
-        done = run_playbook(
+        result = run_playbook(
             self.path, "-i", "hosts.yml", playbook, *arguments,
             "-e", yaml.safe_dump(all_variables, default_flow_style=True, width=10000).strip(),
         )  # fmt: skip
-        assert (done.returncode != 0) == fails, (done.stdout + done.stderr)[-5000:]
-        return " ".join((done.stdout + done.stderr).split()) if fails else done.stdout
+        assert (result.returncode != 0) == fails, (result.stdout + result.stderr)[-5000:]
+        return " ".join((result.stdout + result.stderr).split()) if fails else result.stdout
 
     def finds(self) -> Path:
         """Return a playbook that prints where it looked for a manifest."""

@@ -24,7 +24,7 @@ MINE = f"t{os.getpid()}"
 
 def listed(path: Path, *arguments: str, code: int = 0) -> tuple[dict[str, Any], str]:
     """Return the inventory that ansible-inventory makes of the file, and its messages."""
-    done = subprocess.run(
+    result = subprocess.run(
         [Path(sys.executable).with_name("ansible-inventory"), "-i", path, "--list", *arguments],
         cwd=path.parent, text=True, check=False, capture_output=True,
         env={
@@ -32,12 +32,12 @@ def listed(path: Path, *arguments: str, code: int = 0) -> tuple[dict[str, Any], 
             "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "true",
         },
     )  # fmt: skip
-    output = " ".join(done.stderr.split())
-    assert done.returncode == code, output
+    output = " ".join(result.stderr.split())
+    assert result.returncode == code, output
     assert "Traceback" not in output
     if code:
         return {}, output
-    return json.loads(done.stdout, object_hook=lambda value: value.get("__ansible_unsafe", value)), output
+    return json.loads(result.stdout, object_hook=lambda value: value.get("__ansible_unsafe", value)), output
 
 
 def test_sparks_that_answer_are_found_and_others_are_not(tmp_path: Path) -> None:
@@ -107,18 +107,18 @@ def test_the_address_of_the_first_of_two_machines_is_kept_when_the_second_answer
     answers: list[discovery.Answer] = []
     # On a busy machine the second answer may come too late for a short search, so try longer ones.
     for wait in (5, 20, 60):
-        name, done = f"{MINE}-late{wait}", threading.Event()
+        name, stop = f"{MINE}-late{wait}", threading.Event()
 
-        def announce_second(name: str = name, done: threading.Event = done) -> None:
-            done.wait(1.5)
+        def announce_second(name: str = name, stop: threading.Event = stop) -> None:
+            stop.wait(1.5)
             with mdns.announced(name, addresses=("127.0.0.2",), instance="two"):
-                done.wait()
+                stop.wait()
 
         second = threading.Thread(target=announce_second)
         with mdns.announced(name, addresses=("127.0.0.3",), instance="one"):
             second.start()
             machines, _left_out = discovery.browse(wait=wait, interfaces=[mdns.HERE])
-            done.set()
+            stop.set()
             second.join()
         answers = [answer for answer in machines if answer.server == f"{name}.local."]
         if len(answers) == 2:
@@ -128,11 +128,11 @@ def test_the_address_of_the_first_of_two_machines_is_kept_when_the_second_answer
 
 def test_a_flood_of_names_is_bounded_in_number_and_time_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(discovery, "MOST_NAMES", 50)
-    kind, done = "_ssh._tcp.local.", threading.Event()
+    kind, stop = "_ssh._tcp.local.", threading.Event()
     with mdns.announced(f"{MINE}-real") as responder:
 
         def flood() -> None:
-            while not done.wait(0.3):
+            while not stop.wait(0.3):
                 for start in range(0, 200, 20):
                     out = DNSOutgoing(_FLAGS_QR_RESPONSE | _FLAGS_AA)
                     for number in range(start, start + 20):
@@ -147,7 +147,7 @@ def test_a_flood_of_names_is_bounded_in_number_and_time_and_said(monkeypatch: py
             machines, left_out = discovery.browse(wait=3, interfaces=[mdns.HERE])
             seconds = time.monotonic() - begin
         finally:
-            done.set()
+            stop.set()
             flooding.join()
     assert len(machines) <= 50
     assert left_out[0] == "More than 50 services are announced in this network; the others were left out."

@@ -13,9 +13,9 @@ def test_the_shipped_inventory_unedited_names_the_line_to_edit(tmp_path: Path) -
     # No network can resolve this name.
     own = tmp_path / "hosts.yml"
     own.write_text(SHIPPED.read_text().replace("spark01.local", "spark01.invalid"))
-    done = run_playbook(tmp_path, "-i", str(own), str(ROOT / "site.yml"), "-l", "spark01")
-    output = " ".join(done.stdout.split())
-    assert done.returncode == 4, output
+    result = run_playbook(tmp_path, "-i", str(own), str(ROOT / "site.yml"), "-l", "spark01")
+    output = " ".join(result.stdout.split())
+    assert result.returncode == 4, output
     assert "spark01 cannot be reached over ssh: Could not resolve hostname spark01.invalid" in output
     assert f"into line 8 of {own} (ansible_host: spark01.invalid), or run `make spark`" in output
     # Nothing else was run on the host.
@@ -55,14 +55,14 @@ def test_an_inventory_that_is_edited_halfway_is_one_message_before_any_call(
         text = text.replace(line, edited)
     (tmp_path / "hosts.yml").write_text(text)
     config = str(ROOT / "ansible.cfg")
-    done = run_playbook(tmp_path, "-i", "hosts.yml", str(ROOT / "site.yml"), ANSIBLE_CONFIG=config)
-    output = " ".join((done.stdout + done.stderr).split())
-    assert done.returncode != 0 and "Observe the host" not in output
+    result = run_playbook(tmp_path, "-i", "hosts.yml", str(ROOT / "site.yml"), ANSIBLE_CONFIG=config)
+    output = " ".join((result.stdout + result.stderr).split())
+    assert result.returncode != 0 and "Observe the host" not in output
     assert [word for word in phrases if word not in output] == [], output
 
 
 def test_a_playbook_says_which_of_its_own_variables_is_missing_or_wrong(tmp_path: Path) -> None:
-    done = run_playbook(
+    result = run_playbook(
         tmp_path,
         "-i",
         "localhost,",
@@ -70,8 +70,8 @@ def test_a_playbook_says_which_of_its_own_variables_is_missing_or_wrong(tmp_path
         "-e",
         '{"mirror_machines": 7, "mirror_directry": "x"}',
     )
-    output = " ".join(done.stdout.split())
-    assert done.returncode == 2 and "Collect it into the directory" not in output
+    output = " ".join(result.stdout.split())
+    assert result.returncode == 2 and "Collect it into the directory" not in output
     assert (
         "mirror_directry is no variable of this collection: mirror_directory is" in output
         and "mirror_directory is required: The target directory" in output
@@ -85,9 +85,9 @@ def test_a_playbook_says_which_of_its_own_variables_is_missing_or_wrong(tmp_path
 def test_two_names_of_one_machine_are_one_message_before_any_call(tmp_path: Path, playbook: str) -> None:
     hosts = "{spark01: {ansible_host: 192.0.2.1}, spark02: {ansible_host: 192.0.2.1}}"
     (tmp_path / "hosts.yml").write_text(f"all: {{children: {{fabric: {{hosts: {hosts}}}}}}}\n")
-    done = run_playbook(tmp_path, "-i", "hosts.yml", str(ROOT / f"{playbook}.yml"))
-    output = " ".join(done.stdout.split())
-    assert done.returncode == 2, output
+    result = run_playbook(tmp_path, "-i", "hosts.yml", str(ROOT / f"{playbook}.yml"))
+    output = " ".join(result.stdout.split())
+    assert result.returncode == 2, output
     assert "spark01 and spark02 are one machine to this inventory: both are reached at 192.0.2.1" in output
     assert (
         output.count("fatal: ") == 1

@@ -18,8 +18,8 @@ HOSTS = {
 
 def forecast(directory: Path, *arguments: str) -> tuple[int, str]:
     (directory / "hosts.json").write_text(json.dumps({"all": {"hosts": HOSTS}}))
-    done = run_playbook(directory, "-i", "hosts.json", PLAYBOOK, *arguments)
-    return done.returncode, done.stdout + done.stderr
+    result = run_playbook(directory, "-i", "hosts.json", PLAYBOOK, *arguments)
+    return result.returncode, result.stdout + result.stderr
 
 
 def test_the_forecast_of_two_hosts_changes_nothing(tmp_path: Path) -> None:
@@ -53,8 +53,8 @@ def test_a_recorded_spark_is_forecast_without_a_host(tmp_path: Path) -> None:
     options = json.dumps(
         {"forecast_records": [str(record)], "forecast_format": "json", "forecast_file": f"{tmp_path}/out.json"}
     )
-    done = run_playbook(tmp_path, "-i", "localhost,", PLAYBOOK, "-e", options)
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = run_playbook(tmp_path, "-i", "localhost,", PLAYBOOK, "-e", options)
+    assert result.returncode == 0, result.stdout + result.stderr
     forecasts = json.loads((tmp_path / "out.json").read_text())
     assert [row["host"] for row in forecasts["hosts"]] == [record.name] and forecasts["hosts"][0]["kernel"]["running"]
-    assert json.dumps(forecasts, sort_keys=True) in done.stdout, "and the same is printed, in one line"
+    assert json.dumps(forecasts, sort_keys=True) in result.stdout, "and the same is printed, in one line"

@@ -191,12 +191,12 @@ def test_without_a_terminal_the_options_take_the_place_of_the_questions(spark: P
     env = {**os.environ, "PYTHONPATH": str(CHECKOUT / "cli"), "PATH": f"{spark.tools}:{os.environ['PATH']}"}
     env["HOME"] = str(spark.home)
     options = ["--user", "ada", "--accept-nvidia-license", "--method", "source"]
-    asked = subprocess.run(arguments, env=env, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    assert asked.returncode == Exit.USAGE
-    assert "There is no terminal for the questions." in asked.stderr
-    done = subprocess.run([*arguments, *options], env=env, check=False, capture_output=True, text=True)
-    assert done.returncode == Exit.DONE, done.stderr
-    assert "stack_method: build" in done.stdout
+    refused = subprocess.run(arguments, env=env, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert refused.returncode == Exit.USAGE
+    assert "There is no terminal for the questions." in refused.stderr
+    result = subprocess.run([*arguments, *options], env=env, check=False, capture_output=True, text=True)
+    assert result.returncode == Exit.DONE, result.stderr
+    assert "stack_method: build" in result.stdout
     assert spark.wrote_nothing()
 
 

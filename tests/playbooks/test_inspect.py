@@ -65,11 +65,11 @@ def ask(directory: Path, line: str) -> tuple[int, str]:
         "UV_CACHE_DIR": str(directory / "uv"),
         "LC_ALL": "C.UTF-8",
     }
-    done = subprocess.run(
+    result = subprocess.run(
         ["bash", "-c", f"{line.replace(HOME, f'{directory}{HOME}')} {more}"],
         cwd=directory, env=settings, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    return done.returncode, done.stdout + done.stderr
+    return result.returncode, result.stdout + result.stderr
 
 
 def test_the_page_has_each_kind_of_question() -> None:

@@ -126,9 +126,9 @@ def test_an_upstream_that_cannot_be_reached_fails_and_leaves_the_lock(site: Site
 def test_a_broken_lock_is_replaced_and_the_output_says_so(site: Site) -> None:
     site.lock.parent.mkdir()
     site.lock.write_text("stack_lock: {format: 7}\n")
-    done = site.run()
-    assert "The previous lock is discarded" in done.stdout
-    assert "changed=1" in done.stdout
+    result = site.run()
+    assert "The previous lock is discarded" in result.stdout
+    assert "changed=1" in result.stdout
     assert yaml.safe_load(site.lock.read_text())["stack_lock"]["stack"] == "lab"
 
 
@@ -141,10 +141,10 @@ def commit(repository: Path, **files: str) -> str:
     }
 
     def git(*arguments: str) -> str:
-        done = subprocess.run(
+        result = subprocess.run(
             ["git", *arguments], check=True, cwd=repository, env=environment, capture_output=True, text=True
         )
-        return done.stdout.strip()
+        return result.stdout.strip()
 
     if not repository.exists():
         repository.mkdir()
@@ -191,8 +191,8 @@ def sources(site: Site) -> dict[str, t.Any]:
 def test_the_pins_inside_the_sources_are_locked_and_the_lock_says_which_file_said_so(
     site: Site, upstream: tuple[Path, Path]
 ) -> None:
-    done = site.run(stack_lock_parts=["sources"])
-    assert "changed=1" in done.stdout, done.stdout + done.stderr
+    result = site.run(stack_lock_parts=["sources"])
+    assert "changed=1" in result.stdout, result.stdout + result.stderr
     pinned = sources(site)
     assert pinned["llvm"]["commit"] == "c" * 40
     assert pinned["llvm"]["pinned_by"] == {
@@ -206,8 +206,8 @@ def test_the_pins_inside_the_sources_are_locked_and_the_lock_says_which_file_sai
 def test_build_requirements_are_locked_with_hashes(site: Site, upstream: tuple[Path, Path]) -> None:
     units = {"llvm": {}, "triton": {"requirements": ["filelock==4.2.11"]}, "pytorch": {"requires": ["sympy>=1.13.3"]}}
     define(site, units=units, versions={"torch": "2.10.0", "triton": "3.6.0"})
-    done = site.run(stack_lock_parts=["requirements"])
-    assert "changed=1" in done.stdout, done.stdout + done.stderr
+    result = site.run(stack_lock_parts=["requirements"])
+    assert "changed=1" in result.stdout, result.stdout + result.stderr
     lock = yaml.safe_load(site.lock.read_text())["stack_lock"]
     built = lock["build_requirements"]["cp313-linux-aarch64"]
     assert [line.split(" --hash=sha256:")[0] for line in built["triton"]] == ["filelock==4.2.11"]
@@ -221,8 +221,8 @@ def test_build_requirements_are_locked_with_hashes(site: Site, upstream: tuple[P
 def test_the_variables_of_one_host_apply_without_reaching_it(site: Site) -> None:
     (site.inventory / "host_vars").mkdir()
     (site.inventory / "host_vars/spark01.yml").write_text(f"sparkforge_nvidia_url: {site.tree.as_uri()}\n")
-    done = site.run(sparkforge_nvidia_url=None, stack_lock_host="spark01", stack_lock_parts=["archives"])
-    assert "changed: [spark01]" in done.stdout, done.stdout + done.stderr
+    result = site.run(sparkforge_nvidia_url=None, stack_lock_host="spark01", stack_lock_parts=["archives"])
+    assert "changed: [spark01]" in result.stdout, result.stdout + result.stderr
     assert site.lock.exists()
 
 

@@ -40,8 +40,8 @@ def preview(directory: Path) -> dict[str, t.Any]:
         "tasks": [{"name": "All", "block": [publish, tell], "rescue": [tell]}],
     }
     (directory / "play.yml").write_text(json.dumps([play]))
-    done = run_playbook(directory, "-i", "spark01,", "play.yml")
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = run_playbook(directory, "-i", "spark01,", "play.yml")
+    assert result.returncode == 0, result.stdout + result.stderr
     manifest: dict[str, t.Any] = json.loads((directory / "said").read_text())
     return manifest
 

@@ -48,8 +48,8 @@ class Site:
     def run(self, *arguments: str, playbook: Path = COLLECTION / "playbooks/report.yml", **variables: t.Any) -> Run:
         all_variables = {"verify_report_directory": str(self.reports), **variables}
         extra = ["-e", json.dumps(all_variables), *arguments]
-        done = run_playbook(self.path, "-i", str(self.path / "hosts.yml"), str(playbook), *extra)
-        return Run(done.returncode, done.stdout + done.stderr)
+        result = run_playbook(self.path, "-i", str(self.path / "hosts.yml"), str(playbook), *extra)
+        return Run(result.returncode, result.stdout + result.stderr)
 
     @property
     def fleet(self) -> dict[str, t.Any]:

@@ -41,11 +41,11 @@ def test_a_play_sends_a_wheel_once_and_then_changes_nothing(open_path: Path) -> 
     config = str(COLLECTION / "ansible.cfg")
 
     def run(*options: str) -> str:
-        done = run_playbook(
+        result = run_playbook(
             open_path, "-i", "localhost,", "-c", "local", "-e", remote, "play.yml", *options, ANSIBLE_CONFIG=config
         )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout
 
     assert "changed=1" in run("--check", "--diff")
     assert not (open_path / "root").exists()
@@ -76,12 +76,12 @@ def test_a_play_follows_a_build_to_its_end(tmp_path: Path, pipelining: bool) -> 
     show = {"name": "Show", "ansible.builtin.debug": {"msg": "{{ it.status }}: {{ it.receipt is exists }}"}}
     play = [{"name": "P", "hosts": "all", "gather_facts": False, "tasks": [task, show]}]
     (tmp_path / "play.yml").write_text(json.dumps(play))
-    done = run_playbook(
+    result = run_playbook(
         tmp_path, "-i", "localhost,", "-c", "local", "-e", f"ansible_python_interpreter={program}", "play.yml",
         ANSIBLE_CONFIG=str(COLLECTION / "ansible.cfg"), ANSIBLE_PIPELINING=str(pipelining),
     )  # fmt: skip
-    assert "built: True" in done.stdout, done.stdout + done.stderr
-    assert "localhost | tiny | " in done.stdout
+    assert "built: True" in result.stdout, result.stdout + result.stderr
+    assert "localhost | tiny | " in result.stdout
     assert (tmp_path / "asked").read_text().count("module") >= 3
 
 
@@ -113,11 +113,11 @@ def test_a_play_writes_what_its_variables_say_and_runs_no_template_of_a_host(tmp
     variables["found"] = "{{ lookup('ansible.builtin.file', playbook_dir ~ '/found.json') | from_json }}"
     play = {"hosts": "localhost", "gather_facts": False, "vars": variables, "tasks": [write, check, refuse]}
     (tmp_path / "play.yml").write_text(yaml.safe_dump([play]))
-    done = run_playbook(tmp_path, "play.yml")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "unproven: 0 pass, 1 warn, 0 fail, 1 skip; " in done.stdout
+    result = run_playbook(tmp_path, "play.yml")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "unproven: 0 pass, 1 warn, 0 fail, 1 skip; " in result.stdout
     # Join the lines first, because Ansible wraps warnings at any position.
-    assert "[WARNING]: speed.copy: It is slow. Wait." in " ".join((done.stdout + done.stderr).split())
+    assert "[WARNING]: speed.copy: It is slow. Wait." in " ".join((result.stdout + result.stderr).split())
     written = json.loads((tmp_path / "reports/spark01.json").read_text())
     assert written["checks"][0]["cause"] == "{{ 7 * 7 }} is not {% raw %}"
     assert (written["stack"], written["gpu_required"], written["seconds"]) == ("torch-2.15.0", False, 71.5)
@@ -147,8 +147,8 @@ def test_the_role_sets_the_fact_where_facts_are_not_injected_and_knows_who_named
         )
     ]
     (tmp_path / "play.yml").write_text(yaml.safe_dump(plays))
-    done = run_playbook(tmp_path, "-i", "hosts.yml", "play.yml")
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = run_playbook(tmp_path, "-i", "hosts.yml", "play.yml")
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 def test_a_password_is_shown_nowhere(tmp_path: Path) -> None:
@@ -156,6 +156,6 @@ def test_a_password_is_shown_nowhere(tmp_path: Path) -> None:
     options |= {"url": "http://127.0.0.1:1/", "username": "lab", "password": "s3cr3t-word"}
     task = {"sparkforge.dgx_spark.wheelhouse_manifest": {**options, "required": False}}
     (tmp_path / "play.yml").write_text(json.dumps([{"hosts": "localhost", "gather_facts": False, "tasks": [task]}]))
-    done = run_playbook(tmp_path, "play.yml", "-vvv")
-    assert done.returncode == 0 and "http://127.0.0.1:1" in done.stdout, done.stdout + done.stderr
-    assert "s3cr3t-word" not in done.stdout + done.stderr
+    result = run_playbook(tmp_path, "play.yml", "-vvv")
+    assert result.returncode == 0 and "http://127.0.0.1:1" in result.stdout, result.stdout + result.stderr
+    assert "s3cr3t-word" not in result.stdout + result.stderr

@@ -67,9 +67,9 @@ class Worker:
             plays.append({"hosts": "all", "gather_facts": False, "vars_files": [*files, str(own)], "tasks": tasks})
         (self.path / "play.yml").write_text(yaml.safe_dump(plays))
         (self.path / "hosts.yml").write_text("all: {hosts: {spark01: {ansible_host: 192.0.2.1}}}\n")
-        done = run_playbook(self.path, "-i", "hosts.yml", "play.yml")
-        assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
-        answers = re.findall(r"<(\w+):([A-Za-z0-9+/=]+)>", done.stdout)
+        result = run_playbook(self.path, "-i", "hosts.yml", "play.yml")
+        assert result.returncode == 0, (result.stdout + result.stderr)[-6000:]
+        answers = re.findall(r"<(\w+):([A-Za-z0-9+/=]+)>", result.stdout)
         return {name: json.loads(base64.b64decode(answer)) for name, answer in answers}
 
 
@@ -123,8 +123,8 @@ def extension(facts: dict[str, t.Any], name: str) -> dict[str, t.Any]:
 
 
 def unit(facts: dict[str, t.Any], role: str) -> dict[str, t.Any]:
-    [made] = facts[f"__{role}_plan"]["steps"]["units"]
-    return t.cast("dict[str, t.Any]", made)
+    [planned] = facts[f"__{role}_plan"]["steps"]["units"]
+    return t.cast("dict[str, t.Any]", planned)
 
 
 def libraries_of_stack(facts: dict[str, t.Any]) -> list[str]:
@@ -149,16 +149,16 @@ def test_a_build_asks_for_cudnn_and_nccl_of_the_stack_s_minor_first_and_wheels_f
 
 
 def test_llvm_is_built_at_the_pin_with_what_triton_links(facts: dict[str, dict[str, t.Any]]) -> None:
-    made = unit(facts["recipe"], "llvm")
-    assert made["source"] == {
+    planned = unit(facts["recipe"], "llvm")
+    assert planned["source"] == {
         "repo": "https://github.com/llvm/llvm-project.git",
         "version": "7d5de3033187c8a3bb4d2e322f5462cdaf49808f",
         "submodules": False,
     }
-    assert made["kind"] == "cmake"
-    assert made["subdirectory"] == "llvm"
+    assert planned["kind"] == "cmake"
+    assert planned["subdirectory"] == "llvm"
     assert {"-DLLVM_ENABLE_PROJECTS=mlir;llvm;lld", "-DLLVM_TARGETS_TO_BUILD=host;NVPTX;AMDGPU"} <= set(
-        made["cmake_args"]
+        planned["cmake_args"]
     )
     assert facts["recipe"]["__llvm_plan"]["steps"]["override"] == ""
 
@@ -185,15 +185,15 @@ def test_another_llvm_is_named_beside_the_pinned_one_and_no_password_with_it(
 
 
 def test_triton_is_built_offline_against_that_llvm(facts: dict[str, dict[str, t.Any]]) -> None:
-    made = unit(facts["recipe"], "triton")
-    environment = made["environment"]
+    planned = unit(facts["recipe"], "triton")
+    environment = planned["environment"]
     assert environment["TRITON_OFFLINE_BUILD"] == "1"
     assert environment["LLVM_SYSPATH"] == "{depends.llvm.prefix}"
     assert environment["TRITON_PTXAS_PATH"] == "/usr/local/cuda-13.0/bin/ptxas"
     assert environment["TRITON_BUILD_PROTON"] == "OFF"
     assert "'-DCMAKE_SHARED_LINKER_FLAGS=-fuse-ld=lld -Wl,-s'" in environment["TRITON_APPEND_CMAKE_ARGS"]
-    assert made["depends"] == [{"name": "llvm", "fingerprint": "0" * 16}]
-    assert [line for line in made["requirements"] if line.startswith("cmake==3.")]
+    assert planned["depends"] == [{"name": "llvm", "fingerprint": "0" * 16}]
+    assert [line for line in planned["requirements"] if line.startswith("cmake==3.")]
     assert unit(facts["own"], "triton")["environment"]["TRITON_BUILD_PROTON"] == "ON"
     assert "-Wl,-s" not in unit(facts["own"], "triton")["environment"]["TRITON_APPEND_CMAKE_ARGS"]
     assert unit(facts["own"], "triton")["requirements"] == ["cmake==3.31.10"]
@@ -276,22 +276,22 @@ def test_the_role_goes_on_without_a_unit_that_has_an_official_wheel(tmp_path: Pa
         "ansible.builtin.include_role": {"name": "sparkforge.dgx_spark.source_unit"},
         "vars": {"source_unit_plan": {"steps": {"units": list(sources.values())}, "refused": "", "notes": []}},
     }
-    told = {
+    print_unbuilt = {
         "ansible.builtin.debug": {
             "msg": "UNBUILT {{ sparkforge_unbuilt | default({}) }} AND {{ ansible_failed_task.name }}"
         }
     }
     play = {
-        "hosts": "all", "gather_facts": False, "tasks": [{"block": [role], "rescue": [told]}],
+        "hosts": "all", "gather_facts": False, "tasks": [{"block": [role], "rescue": [print_unbuilt]}],
         "vars": {
             "ansible_facts": {"spark_info": SPARK}, "stack": stack, "sparkforge_root": str(tmp_path / "root"),
             "ansible_become": False, "source_unit_strict": strict,
         },
     }  # fmt: skip
     (tmp_path / "play.yml").write_text(json.dumps([play]))
-    done = run_playbook(tmp_path, "-i", "spark01,", "-c", "local", "play.yml")
-    assert done.returncode == 0, done.stdout + done.stderr
-    output = " ".join(done.stdout[done.stdout.index("UNBUILT") :].split())
+    result = run_playbook(tmp_path, "-i", "spark01,", "-c", "local", "play.yml")
+    assert result.returncode == 0, result.stdout + result.stderr
+    output = " ".join(result.stdout[result.stdout.index("UNBUILT") :].split())
     assert f"AND Build {'triton' if strict else 'pytorch'}" in output
     way = "spark01 did not build triton, so environments get its official wheel; the next run tries again. "
     assert (way in output) is not strict, output

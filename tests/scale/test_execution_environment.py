@@ -37,12 +37,12 @@ class Context:
 def run(*command: str | Path, cwd: Path, **environment: str) -> str:
     # `make` exports the checkout's settings, with which the collection counts as installed already.
     env = {**os.environ, "ANSIBLE_CONFIG": "", **environment}
-    done = subprocess.run(
+    result = subprocess.run(
         [str(word) for word in command], cwd=cwd, check=False, text=True, env=env,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
     )  # fmt: skip
-    assert done.returncode == 0, done.stdout
-    return done.stdout
+    assert result.returncode == 0, result.stdout
+    return result.stdout
 
 
 @pytest.fixture(scope="module")
@@ -112,8 +112,8 @@ def test_the_versions_are_those_that_the_tests_run_with(context: Context) -> Non
         for name in ("requirements.txt", "requirements-dev.txt")
         for line in (CHECKOUT / name).read_text().splitlines()
     ]
-    (asked,) = [line for line in context.steps if line.startswith('ARG ANSIBLE_INSTALL_REFS="')]
-    refs = asked.partition('"')[2].rstrip('"').split()
+    (argument,) = [line for line in context.steps if line.startswith('ARG ANSIBLE_INSTALL_REFS="')]
+    refs = argument.partition('"')[2].rstrip('"').split()
     assert [ref.partition("==")[0] for ref in refs] == ["ansible-core", "ansible-runner"]
     assert set(refs) <= set(pins)
 

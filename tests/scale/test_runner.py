@@ -63,8 +63,8 @@ def private_data(folder: Path, **answers: object) -> Path:
     definition = stack["stack_definition"]
     definition["systems"] = [{"id": release["ID"], "version": release.get("VERSION_ID", "")}]
     definition["machines"] = [os.uname().machine]
-    asked = ["/usr/bin/python3", "-c", "import sys; print('{}.{}'.format(*sys.version_info))"]
-    version = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
+    command = ["/usr/bin/python3", "-c", "import sys; print('{}.{}'.format(*sys.version_info))"]
+    version = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
     definition["python"] = {**definition["python"], "version": version}
     write(inventory / f"stacks/{name}.yml", stack)
     lock = yaml.safe_load((CHECKOUT / f"roles/stack/files/locks/{name}.yml").read_text())
@@ -101,8 +101,8 @@ def run(folder: Path, playbook: str, monkeypatch: pytest.MonkeyPatch, **options:
     # All files are found in the project, as in an execution environment.
     for name in [name for name in os.environ if name.startswith("ANSIBLE_")]:
         monkeypatch.delenv(name)
-    done = ansible_runner.run(private_data_dir=str(folder), playbook=playbook, ident="job", quiet=True, **options)
-    return Job(done.status, done.rc, done.stats or {}, list(done.events), folder / "artifacts/job")
+    result = ansible_runner.run(private_data_dir=str(folder), playbook=playbook, ident="job", quiet=True, **options)
+    return Job(result.status, result.rc, result.stats or {}, list(result.events), folder / "artifacts/job")
 
 
 def test_preflight_runs_as_a_job_and_its_events_hold_the_recap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,11 +70,11 @@ class Tree:
         self.ran.append(argv)
         if argv[0] == "dpkg":
             argv = ["dpkg", f"--root={self.path}", "--force-not-root", *argv[1:]]
-        done = subprocess.run(
+        result = subprocess.run(
             argv, env={**os.environ, **ENVIRONMENT, **(environment or {}), "APT_CONFIG": str(self.config)},
             stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
         )  # fmt: skip
-        return done.returncode, done.stdout, done.stderr
+        return result.returncode, result.stdout, result.stderr
 
     def must(self, *argv: str) -> str:
         status, out, error = self.run(list(argv))

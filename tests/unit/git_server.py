@@ -27,9 +27,9 @@ ENVIRONMENT = {
 
 def git(*arguments: str, cwd: str | Path) -> str:
     """Return git's output without surrounding white space."""
-    done = subprocess.run(["git", *arguments], cwd=cwd, env=ENVIRONMENT, capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr.decode()
-    return done.stdout.decode("utf-8", "surrogateescape").strip()
+    result = subprocess.run(["git", *arguments], cwd=cwd, env=ENVIRONMENT, capture_output=True, check=False)
+    assert result.returncode == 0, result.stderr.decode()
+    return result.stdout.decode("utf-8", "surrogateescape").strip()
 
 
 class Repository:
@@ -184,8 +184,8 @@ class Server:
             "CONTENT_LENGTH": str(len(body)),
             "GIT_PROTOCOL": "" if self.old else handler.headers.get("Git-Protocol") or "",
         }
-        done = subprocess.run(["git", "http-backend"], env=environment, input=body, capture_output=True, check=False)
-        head, _blank, content = done.stdout.partition(b"\r\n\r\n")
+        result = subprocess.run(["git", "http-backend"], env=environment, input=body, capture_output=True, check=False)
+        head, _blank, content = result.stdout.partition(b"\r\n\r\n")
         headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n") if ": " in line)
         return int(headers.pop("Status", "200").split()[0]), headers, content
 

@@ -17,8 +17,8 @@ _PRINT_VERSION = "import sys; print('%d.%d' % sys.version_info[:2])"
 
 def version() -> tuple[int, int]:
     """Return the version of ``PYTHON``."""
-    done = subprocess.run([PYTHON, "-I", "-c", _PRINT_VERSION], capture_output=True, text=True, check=True)
-    major, minor = done.stdout.split(".")
+    result = subprocess.run([PYTHON, "-I", "-c", _PRINT_VERSION], capture_output=True, text=True, check=True)
+    major, minor = result.stdout.split(".")
     return int(major), int(minor)
 
 

@@ -52,11 +52,11 @@ def run_module(
     if interpreter == sys.executable:
         out, err = module_server.call(name, options, environment)
     else:
-        done = subprocess.run(
+        result = subprocess.run(
             [interpreter, "-m", name], input=options, env=environment,
             capture_output=True, text=True, check=False, timeout=module_server.SECONDS,
         )  # fmt: skip
-        out, err = done.stdout, done.stderr
+        out, err = result.stdout, result.stderr
     assert "Traceback" not in err, err
     return t.cast("dict[str, t.Any]", json.loads(out))
 

@@ -392,9 +392,9 @@ def test_snapshot_is_taken_when_a_bombs_memory_comes_back(machine: Machine, monk
     assert sorted(machine.sent) == [(pid, KILL) for pid in range(1000, 1048)]
     for pid in range(1001, 1048):
         machine.end(pid)
-    now = time.monotonic()
+    start = time.monotonic()
     for look in range(3):
-        monkeypatch.setattr(time, "monotonic", lambda look=look: now + 5 * look)
+        monkeypatch.setattr(time, "monotonic", lambda look=look: start + 5 * look)
         guard._snapshots.rested = 0.0
         guard._swept = time.monotonic()
         guard.step()
@@ -403,7 +403,7 @@ def test_snapshot_is_taken_when_a_bombs_memory_comes_back(machine: Machine, monk
     machine.start(3000, "eater", 97, at=2e9)
     machine.sent.clear()
     for look in range(4):
-        monkeypatch.setattr(time, "monotonic", lambda look=look: now + 16 + look / 4)
+        monkeypatch.setattr(time, "monotonic", lambda look=look: start + 16 + look / 4)
         guard._snapshots.rested = guard._swept = 0.0
         guard.step()
     assert {pid for pid, _number in machine.sent} == {3000}
@@ -532,11 +532,11 @@ print(refused or sorted(seen), os.sched_getscheduler(0) & 7)
 
 def test_endless_step_gives_the_core_to_others():
     program, around = STEP.format(module=watch.__name__), {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", program], env=around, capture_output=True, text=True, check=True)
-    if "no real-time" in done.stdout:
-        pytest.skip(f"this host refuses it: {done.stdout}")
+    result = subprocess.run([sys.executable, "-c", program], env=around, capture_output=True, text=True, check=True)
+    if "no real-time" in result.stdout:
+        pytest.skip(f"this host refuses it: {result.stdout}")
     # The step runs under both policies, and in real time again after its pause.
-    assert done.stdout.split("\n")[0] == f"{sorted([os.SCHED_OTHER, os.SCHED_RR])} {os.SCHED_RR}"
+    assert result.stdout.split("\n")[0] == f"{sorted([os.SCHED_OTHER, os.SCHED_RR])} {os.SCHED_RR}"
 
 
 def test_pages_that_a_shortage_needs_are_loaded_before():
@@ -553,8 +553,8 @@ def test_pages_that_a_shortage_needs_are_loaded_before():
         "print(json.dumps([said, code, len(_KEPT)]))\n"
     )
     around = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", program], env=around, capture_output=True, text=True, check=True)
-    refused, (size, resident), kept = json.loads(done.stdout)
+    result = subprocess.run([sys.executable, "-c", program], env=around, capture_output=True, text=True, check=True)
+    refused, (size, resident), kept = json.loads(result.stdout)
     if "not locked" not in refused:
         assert resident == size > 1000
     assert kept > 1
@@ -980,8 +980,8 @@ def test_alert_fires_for_its_fault_alone(tmp_path: Path):
     shutil.copy(checkout / "docs/prometheus-alerts.yml", tmp_path)
     shutil.copy(checkout / "tests/unit/data/alerts/alerts.yml", tmp_path)
     for arguments in (["check", "rules", "prometheus-alerts.yml"], ["test", "rules", "alerts.yml"]):
-        done = subprocess.run(["promtool", *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
+        result = subprocess.run(["promtool", *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert result.returncode == 0, result.stdout + result.stderr
 
 
 def test_alerts_use_existing_metrics():

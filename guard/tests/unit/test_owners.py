@@ -362,8 +362,8 @@ def test_unheld_shared_memory_kills_no_process_and_is_reported_once(
         guard._snapshots.rested = 0.0
         guard.step()
     assert machine.sent == []
-    told = [act.why for act in machine.acts if "no process holds" in act.why]
-    assert len(told) == 1 and "/dev/shm" in told[0] and "GiB of shared memory" in told[0]
+    messages = [act.why for act in machine.acts if "no process holds" in act.why]
+    assert len(messages) == 1 and "/dev/shm" in messages[0] and "GiB of shared memory" in messages[0]
     assert not any("nobody may be ended" in act.why for act in machine.acts)
     # A process that takes the rest of the memory is still killed.
     guard.rules = policy.Rules()

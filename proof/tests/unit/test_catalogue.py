@@ -45,10 +45,10 @@ def test_devices_of_checks(family: str, both: str, gpu_alone: str) -> None:
 
 def test_catalogue_imports_no_checks() -> None:
     program = "import sys; from sparkforge_proof import catalogue; print(*sys.modules)"
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program], cwd=CHECKS.parents[1], capture_output=True, text=True, check=True
     )
-    imported = {name for name in done.stdout.split() if re.match(r"sparkforge_proof\.checks\.\w+\.", name)}
+    imported = {name for name in result.stdout.split() if re.match(r"sparkforge_proof\.checks\.\w+\.", name)}
     assert imported == {"sparkforge_proof.checks.stack.device"}
 
 

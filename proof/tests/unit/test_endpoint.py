@@ -455,9 +455,9 @@ COMMAND = [sys.executable, "-m", "sparkforge_proof", "endpoint"]
 def test_refusal_is_one_line(server: Server, model: Path, arguments: list[str], cause: str) -> None:
     command = [*COMMAND, *(argument.format(url=server.url, model=model) for argument in arguments)]
     environment = {"PYTHONPATH": str(SOURCES), "PATH": os.environ["PATH"]}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    assert (done.returncode, done.stdout) == (cli.REFUSED, "")
-    assert cause in done.stderr and done.stderr.count("\n") == 1
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert (result.returncode, result.stdout) == (cli.REFUSED, "")
+    assert cause in result.stderr and result.stderr.count("\n") == 1
 
 
 def test_interruption_is_one_line(server: Server, model: Path) -> None:

@@ -271,8 +271,10 @@ def test_stale_library_in_real_process(tmp_path: Path) -> None:
         "print(json.dumps([stray.cause for stray in strays]))\n"
     )
     environment = {**os.environ, "LD_LIBRARY_PATH": str(stale), "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == [
+    result = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
+    assert json.loads(result.stdout) == [
         f"libq.so.1 was loaded from {stale}/libq.so.1, and the stack has no such path."
         f" It was found through LD_LIBRARY_PATH, which names {stale}."
     ]

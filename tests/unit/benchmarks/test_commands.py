@@ -15,13 +15,13 @@ README = (CHECKOUT / "benchmarks/README.md").read_text()
 @pytest.mark.parametrize("name", sorted(set(re.findall(r"python -m benchmarks\.(\w+)", README))))
 def test_a_benchmark_starts_and_prints_its_usage(name: str) -> None:
     variables = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", f"benchmarks.{name}", "--help"],
         cwd=CHECKOUT,
         env=variables,
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr
     # Benchmarks that only count have no options and print a table.
-    assert done.stdout.startswith(("usage: ", "| "))
+    assert result.stdout.startswith(("usage: ", "| "))

@@ -209,8 +209,10 @@ def test_only_a_key_offered_at_both_addresses_is_used(monkeypatch: pytest.Monkey
 
 def test_fingerprint_matches_ssh_keygen(tmp_path: Path) -> None:
     (tmp_path / "key.pub").write_text(KEY)
-    done = subprocess.run(["ssh-keygen", "-l", "-f", tmp_path / "key.pub"], check=True, capture_output=True, text=True)
-    assert find.fingerprint(KEY) == done.stdout.split()[1]
+    result = subprocess.run(
+        ["ssh-keygen", "-l", "-f", tmp_path / "key.pub"], check=True, capture_output=True, text=True
+    )
+    assert find.fingerprint(KEY) == result.stdout.split()[1]
 
 
 def test_a_host_name_is_looked_up_or_used_unchanged() -> None:

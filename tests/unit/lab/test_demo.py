@@ -56,15 +56,17 @@ def test_on_a_mac_the_lab_names_an_alternative(tmp_path: Path) -> None:
     (tmp_path / "uname").write_text("#!/bin/sh\necho Darwin\n")
     (tmp_path / "uname").chmod(0o755)
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "HOME": str(tmp_path)}
-    done = subprocess.run([AS_ROOT, "false"], env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert "need Linux, and this is Darwin" in done.stderr and "limactl start" in done.stderr
+    result = subprocess.run([AS_ROOT, "false"], env=environment, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert "need Linux, and this is Darwin" in result.stderr and "limactl start" in result.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["uname"], "nothing is made"
     # This check comes before `make demo` creates .venv, for which a Mac's own Python is too old.
     (tmp_path / "lab").mkdir()
     shutil.copy(AS_ROOT, tmp_path / "lab")
     shutil.copy(AS_ROOT.parents[1] / "Makefile", tmp_path)
-    done = subprocess.run(["make", "demo"], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "need Linux, and this is Darwin" in done.stderr
+    result = subprocess.run(
+        ["make", "demo"], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 2
+    assert "need Linux, and this is Darwin" in result.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["Makefile", "lab", "uname"], "nothing is made"

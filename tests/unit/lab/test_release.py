@@ -38,9 +38,9 @@ def check(folder: Path, public: str) -> subprocess.CompletedProcess[str]:
 def test_documented_check_accepts_a_release(tmp_path: Path, key: Path) -> None:
     files = release.write(tmp_path / "out", key.read_text(), tarball)
     assert [path.name for path in files] == ["SHA256SUMS", "SHA256SUMS.sig", TARBALL]
-    done = check(tmp_path / "out", key.with_suffix(".pub").read_text())
-    assert done.returncode == 0, done.stderr
-    assert f"{TARBALL}: OK" in done.stdout
+    result = check(tmp_path / "out", key.with_suffix(".pub").read_text())
+    assert result.returncode == 0, result.stderr
+    assert f"{TARBALL}: OK" in result.stdout
 
 
 @pytest.mark.parametrize("changed", [TARBALL, "SHA256SUMS"])

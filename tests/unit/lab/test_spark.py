@@ -86,17 +86,17 @@ def make(folder: Path, *arguments: str, **pythons: str) -> subprocess.CompletedP
 
 
 def test_a_python_that_is_too_old_is_one_line(tmp_path: Path) -> None:
-    done = make(tmp_path, ".venv/.command", python3="3.9.18", python3_10="3.10.4")
-    assert done.returncode == 2
-    message, *rest = done.stderr.splitlines()
+    result = make(tmp_path, ".venv/.command", python3="3.9.18", python3_10="3.10.4")
+    assert result.returncode == 2
+    message, *rest = result.stderr.splitlines()
     assert "Python 3.11 or newer is needed, and this is Python 3.9.18. Install one, or name it: make PYTHON=" in message
     assert [line for line in rest if "Error" not in line] == []
     assert not (tmp_path / ".venv").exists()
 
 
 def test_a_newer_python_is_preferred_to_an_old_one(tmp_path: Path) -> None:
-    done = make(tmp_path, "-n", ".venv/.command", python3="3.9.18", python3_12="3.12.3")
-    assert '"python3.12" -m venv .venv' in done.stdout, done.stdout + done.stderr
+    result = make(tmp_path, "-n", ".venv/.command", python3="3.9.18", python3_12="3.12.3")
+    assert '"python3.12" -m venv .venv' in result.stdout, result.stdout + result.stderr
 
 
 def test_a_missing_package_index_is_reported_and_the_next_run_continues(tmp_path: Path) -> None:
@@ -105,9 +105,9 @@ def test_a_missing_package_index_is_reported_and_the_next_run_continues(tmp_path
     pip.parent.mkdir(parents=True)
     pip.write_text("#!/bin/sh\necho 'ERROR: Could not find a version (from versions: none)' >&2; exit 1\n")
     pip.chmod(0o755)
-    done = make(tmp_path, ".venv/.command", python3="3.12.3")
-    _pip, message, last = done.stderr.splitlines()
-    assert (done.returncode, last.endswith("Error 1")) == (2, True)
+    result = make(tmp_path, ".venv/.command", python3="3.12.3")
+    _pip, message, last = result.stderr.splitlines()
+    assert (result.returncode, last.endswith("Error 1")) == (2, True)
     assert message.startswith("make: pip could not install Ansible; its reason is above.")
     assert "log in to the network, or set HTTPS_PROXY. Then run the same command again." in message
     assert not (tmp_path / ".venv/.command").exists()

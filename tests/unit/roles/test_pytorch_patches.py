@@ -65,9 +65,9 @@ def cmake_output(script: str, tree: Path, **variables: str) -> str:
     file = tree / "script.cmake"
     file.write_text(script)
     defines = [f"-D{key}={value}" for key, value in variables.items()]
-    done = subprocess.run(["cmake", *defines, "-P", str(file)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stderr.strip()
+    result = subprocess.run(["cmake", *defines, "-P", str(file)], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    return result.stderr.strip()
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_cutlass_treats_121a_like_120a(tmp_path: Path, target: str, known: bool)
     (tmp_path / "cute/tensor.hpp").write_text("#ifdef CUTLASS_ARCH_MMA_SM120A_ENABLED\ntold\n#endif\n")
     (tmp_path / "kernel.cc").write_text(kernel)
     command = ["g++", "-E", "-P", f"-D{target}", f"-I{tmp_path}", str(tmp_path / "kernel.cc")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert ("told" in done.stdout) is known
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ("told" in result.stdout) is known
 
 
 @pytest.mark.parametrize(

@@ -94,12 +94,12 @@ def run(tmp_path: Path, *arguments: str, **variables: str) -> tuple[dict[str, t.
     (tmp_path / "credentials").mkdir(exist_ok=True)
     (tmp_path / "credentials/api_key").write_text(f"{KEY}\n")
     environment = {"PYTHONPATH": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1", **variables}
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, FILES / "sparkforge_launch.py", *arguments], env=environment, text=True, check=False,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
-    lines = [line.removeprefix("RECEIVED ") for line in done.stdout.splitlines() if line.startswith("RECEIVED ")]
-    return json.loads(lines[0]) if lines else {}, done.stdout
+    lines = [line.removeprefix("RECEIVED ") for line in result.stdout.splitlines() if line.startswith("RECEIVED ")]
+    return json.loads(lines[0]) if lines else {}, result.stdout
 
 
 def test_vllm_gets_compiler_limits_and_a_guard_but_no_key(tmp_path: Path) -> None:

@@ -22,8 +22,8 @@ PACKAGE = f"cusparselt-local-repo-ubuntu2404-{VERSION}"
 
 
 def run(argv: list[str]) -> tuple[int, str, str]:
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout, done.stderr
+    result = subprocess.run(argv, capture_output=True, text=True, check=False)
+    return result.returncode, result.stdout, result.stderr
 
 
 class Maker(t.NamedTuple):

@@ -23,16 +23,16 @@ finally:
 
 def run(**arguments: t.Any) -> dict[str, t.Any]:
     """Run the module in a separate process, as Ansible does."""
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         input=json.dumps({"ANSIBLE_MODULE_ARGS": arguments}),
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": str(COLLECTION / ".collections")},
     )
-    assert "Traceback" not in done.stdout + done.stderr, done.stderr
-    answer = {**json.loads(done.stdout), "read": int(done.stderr or 0)}
-    assert bool(answer.get("failed")) == (done.returncode != 0)
+    assert "Traceback" not in result.stdout + result.stderr, result.stderr
+    answer = {**json.loads(result.stdout), "read": int(result.stderr or 0)}
+    assert bool(answer.get("failed")) == (result.returncode != 0)
     return answer
 
 

@@ -208,8 +208,8 @@ def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
     for path in [environment / "pyvenv.cfg", *(environment / "bin").iterdir()]:
         if not path.is_symlink():
             assert b".partial" not in path.read_bytes(), path
-    done = subprocess.run([environment / "bin" / "tiny"], capture_output=True, text=True, check=True)
-    assert done.stdout == "tiny 1.0\n"
+    result = subprocess.run([environment / "bin" / "tiny"], capture_output=True, text=True, check=True)
+    assert result.stdout == "tiny 1.0\n"
     packages = environment / "lib" / f"python{VERSION}" / "site-packages"
     with (packages / "tiny-1.0.dist-info" / "RECORD").open() as stream:
         row = next(row for row in csv.reader(stream) if row[0].endswith("bin/tiny"))
@@ -221,14 +221,14 @@ def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
     assert subprocess.run([environment / "bin" / "pip", "--version"], capture_output=True, check=True).stdout
 
     code = "import os, sys; print(sys.prefix, os.environ['GREETING'], os.environ['LD_LIBRARY_PATH'])"
-    done = subprocess.run(
+    result = subprocess.run(
         [host.root / "bin" / "torch-python", "-c", code],
         capture_output=True,
         text=True,
         check=True,
         env={"PATH": "/usr/bin:/bin"},
     )
-    assert done.stdout == f"{environment} good 'day' {host.links}\n"
+    assert result.stdout == f"{environment} good 'day' {host.links}\n"
 
     before = tree(host.directory)
     for check in (True, False):
@@ -272,8 +272,10 @@ def test_an_upgrade_keeps_the_previous_environment_and_a_rollback_needs_only_its
     assert os.readlink(host.environments / "current") == first
     assert os.readlink(host.environments / "previous") == second
     code = "import os, tiny; print(os.environ['X'], tiny.__version__)"
-    done = subprocess.run([host.root / "bin" / "torch-python", "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "1 1.0\n"
+    completed = subprocess.run(
+        [host.root / "bin" / "torch-python", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert completed.stdout == "1 1.0\n"
     assert not host.succeed(environment_id=first)["changed"]
     assert "There is no environment nowhere" in host.fail(environment_id="nowhere")["cause"]
 
@@ -830,9 +832,9 @@ def test_wheels_are_requested_by_hash_verified_and_kept_with_the_environment(hos
     swapped = dict(zip(paths, reversed(list(paths.values()))))
     assert "expected" in host.fail(transferred=swapped, **options)["cause"]
 
-    done = host.succeed(transferred=paths, **options)
-    assert done["changed"]
-    assert done["missing_wheels"] == []
+    result = host.succeed(transferred=paths, **options)
+    assert result["changed"]
+    assert result["missing_wheels"] == []
     assert (host.root / "wheels" / sha256(tiny) / tiny.name).is_file()
     again = host.succeed(**options)
     assert (again["changed"], again["missing_wheels"]) == (False, [])

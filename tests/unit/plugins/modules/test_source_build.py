@@ -81,9 +81,9 @@ def test_ccache_runs_the_compiler_in_the_receipt(host: EngineHost) -> None:
     assert os.access("/usr/bin/gcc", os.X_OK)
     options = host.options(host.project(UNITS))
     toolchain = {**options["toolchain"], "ccache": host.ccache()}
-    done = host.must_build(options["source"], ccache=True, toolchain=toolchain, keep=1)
+    result = host.must_build(options["source"], ccache=True, toolchain=toolchain, keep=1)
     assert sorted(host.compilations()) == [f"unit_{number}.c" for number in range(UNITS)]
-    assert "ccache" in json.loads(Path(done["receipt"]).read_text())["tools"]
+    assert "ccache" in json.loads(Path(result["receipt"]).read_text())["tools"]
 
 
 @pytest.fixture
@@ -143,17 +143,17 @@ def test_a_unit_is_fetched_from_mirrors_and_readable_files_have_no_password(
     mirror = repositories.url.replace("//", "//lab:s3cret@") + "/"
     rewrite = {"https://git.invalid/team/": mirror, "https://github.invalid/other/": mirror}
     try:
-        done = host.must_build(source, **options, rewrite=rewrite, keep=1)
+        result = host.must_build(source, **options, rewrite=rewrite, keep=1)
     finally:
         repositories.stop()
         index.close()
     assert sorted(host.compilations()) == ["unit_0.c", "unit_1.c"]
-    receipt = json.loads(Path(done["receipt"]).read_text())
+    receipt = json.loads(Path(result["receipt"]).read_text())
     assert receipt["url"] == source["repo"]
     assert receipt["source"]["submodules"] == {"part": commit}
     # The mirror and the index are not inputs of the fingerprint.
     assert host.build(source, **options)["status"] == "unchanged"
-    assert "s3cret" not in json.dumps(done)
+    assert "s3cret" not in json.dumps(result)
     for path in [*host.root.rglob("*"), *host.logs.rglob("*")]:
         if path.is_file() and not path.is_symlink() and path.stat().st_mode & 0o077:
             assert b"s3cret" not in path.read_bytes(), path

@@ -42,7 +42,7 @@ def owners(directory: Path) -> set[str]:
 
 def test_build_processes_have_only_the_rights_of_the_account(host: EngineHost) -> None:
     host.record_privileges()
-    done = host.must_build(host.project(2), keep=1)
+    result = host.must_build(host.project(2), keep=1)
     entry = pwd.getpwnam(BUILDER)
     groups = os.getgrouplist(BUILDER, entry.pw_gid)
     calls = [json.loads(line) for line in (host.base / "privileges").read_text().splitlines()]
@@ -53,22 +53,22 @@ def test_build_processes_have_only_the_rights_of_the_account(host: EngineHost) -
         assert status["Uid"] == [entry.pw_uid] * 4 and status["Gid"] == [entry.pw_gid] * 4
         assert sorted(status["Groups"]) == sorted(groups)
         assert status["CapEff"] == status["CapPrm"] == [0]
-    assert owners(host.root / "builds") == owners(Path(done["artefact"])) == {BUILDER}
+    assert owners(host.root / "builds") == owners(Path(result["artefact"])) == {BUILDER}
     # Hosts trust these, so only root may be able to write to them.
     assert owners(host.root / "receipts") == {"root"}
-    assert (host.root / "wheelhouse").owner() == Path(done["artefact"]).parents[1].owner() == "root"
+    assert (host.root / "wheelhouse").owner() == Path(result["artefact"]).parents[1].owner() == "root"
 
 
 def test_files_that_may_hold_a_password_are_readable_by_the_account_only(host: EngineHost) -> None:
-    done = host.must_build(host.project(2), keep=1)
+    result = host.must_build(host.project(2), keep=1)
     for name in ("request.json", "network.json"):
-        path = host.directory(done) / name
+        path = host.directory(result) / name
         assert not path.exists() or stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_the_account_may_write_the_log_but_not_replace_it(host: EngineHost) -> None:
-    done = host.must_build(host.project(2))
-    log = Path(done["log"])
+    result = host.must_build(host.project(2))
+    log = Path(result["log"])
     assert log.owner() == BUILDER and stat.S_IMODE(log.stat().st_mode) == 0o644
     assert host.logs.owner() == "root" and not host.logs.stat().st_mode & 0o022
     assert (host.root / "receipts").owner() == "root"
@@ -90,8 +90,8 @@ WRITE = "import sys; open(sys.argv[1], 'w').write(sys.argv[2])"
 
 def test_a_later_build_cannot_change_the_receipt_of_an_earlier_one(host: EngineHost) -> None:
     source = host.project(2)
-    done = host.must_build(source)
-    receipt, copy = Path(done["receipt"]), Path(done["artefact"]) / "receipt.json"
+    result = host.must_build(source)
+    receipt, copy = Path(result["receipt"]), Path(result["artefact"]) / "receipt.json"
     before = receipt.read_text()
     text = forge_receipt(receipt, host="elsewhere")
     assert as_builder(WRITE, str(receipt), text) != 0
@@ -104,15 +104,15 @@ def test_a_later_build_cannot_change_the_receipt_of_an_earlier_one(host: EngineH
 
 def test_a_planted_artefact_is_not_used(host: EngineHost) -> None:
     """The account writes an artefact before root starts its build."""
-    done = host.must_build(host.project(2))
+    result = host.must_build(host.project(2))
     source = host.project(3)
     predicted = host.build(source, check_mode=True)
-    text = forge_receipt(Path(done["receipt"]), fingerprint=predicted["fingerprint"])
+    text = forge_receipt(Path(result["receipt"]), fingerprint=predicted["fingerprint"])
     plant = (
         "import os, shutil, sys; shutil.copytree(sys.argv[1], sys.argv[2]);"
         " open(os.path.join(sys.argv[2], 'receipt.json'), 'w').write(sys.argv[3])"
     )
-    assert as_builder(plant, done["artefact"], predicted["artefact"], text) == 0
+    assert as_builder(plant, result["artefact"], predicted["artefact"], text) == 0
     assert host.build(source, check_mode=True)["status"] == "would_build"
     built = host.must_build(source)
     assert built["status"] == "built" and Path(built["receipt"]).read_text() != text
@@ -198,16 +198,24 @@ INVALID_STATE: dict[str, t.Any] = {
 @pytest.mark.parametrize("status", ["running", "failed"])
 def test_an_invalid_state_is_reported_in_one_message(host: EngineHost, status: str) -> None:
     source = host.project(2)
-    done = host.must_build(source, keep=1)
+    built = host.must_build(source, keep=1)
     state = {**INVALID_STATE, "status": status}
-    path = str(host.directory(done) / "state.json")
+    path = str(host.directory(built) / "state.json")
     assert as_builder(WRITE, path, json.dumps(state)) == 0
     assert run_module("build_info", root=str(host.root))["unfinished"] == []
-    attach = {"fingerprint": done["fingerprint"], "platform": done["platform"], "seen": {}}
+    attach = {"fingerprint": built["fingerprint"], "platform": built["platform"], "seen": {}}
     result = host.build(source, attach=attach)
     assert result["cause"].startswith("The build of tiny ended without a message in phase fetch"), result
     held = subprocess.Popen(
-        ["setpriv", f"--reuid={BUILDER}", "--clear-groups", "flock", f"{host.directory(done)}/lock", "sleep", "600"]
+        [
+            "setpriv",
+            f"--reuid={BUILDER}",
+            "--clear-groups",
+            "flock",
+            f"{host.directory(built)}/lock",
+            "sleep",
+            "600",
+        ]
     )
     try:
         host.wait_until(lambda: bool(run_module("build_info", root=str(host.root))["running"]))
@@ -222,13 +230,13 @@ def test_an_invalid_state_is_reported_in_one_message(host: EngineHost, status: s
 def test_a_process_id_written_by_the_account_is_not_killed(host: EngineHost) -> None:
     """The process has the build's marker in its environment, as if the worker once had the same id."""
     source = host.project(2)
-    done = host.must_build(source, keep=1)
-    marker = model.Paths(str(host.root), str(host.logs), "tiny", done["fingerprint"], "").marker
+    result = host.must_build(source, keep=1)
+    marker = model.Paths(str(host.root), str(host.logs), "tiny", result["fingerprint"], "").marker
     variables = {"PATH": os.environ["PATH"], processes.MARKER: marker}
     with subprocess.Popen(["sleep", "600"], env=variables) as root_s:
         try:
-            state = {**host.state(done), "status": "running", "pid": root_s.pid, "boot_id": detached.boot_id()}
-            directory = host.directory(done)
+            state = {**host.state(result), "status": "running", "pid": root_s.pid, "boot_id": detached.boot_id()}
+            directory = host.directory(result)
             assert as_builder(WRITE, str(directory / "state.json"), json.dumps(state)) == 0
             # According to this file, that process is still writing to it.
             assert as_builder(WRITE, str(directory / f".request.json.{root_s.pid}-01234567"), "x") == 0
@@ -253,8 +261,8 @@ def test_the_account_can_kill_its_own_build_only(host: EngineHost) -> None:
     attach = {"fingerprint": started["fingerprint"], "platform": started["platform"], "seen": {}}
     result = host.build(source, attach=attach)
     assert "ended without a message in phase build" in result["cause"] and "resumes" in result["remedy"]
-    done = host.must_build(source)
-    assert (done["status"], Path(done["receipt"]).owner()) == ("built", "root")
+    built = host.must_build(source)
+    assert (built["status"], Path(built["receipt"]).owner()) == ("built", "root")
 
 
 def test_root_refuses_to_build_as_root(host: EngineHost) -> None:

@@ -356,5 +356,5 @@ def test_no_password_of_a_url_is_shown() -> None:
     ],
 )
 def test_the_error_in_git_s_output_is_shown(stderr: str, expected: str) -> None:
-    done = subprocess.CompletedProcess([], 1, "", stderr)
-    assert upstream._format_error(done, "http://user:secret@x/y") == expected
+    result = subprocess.CompletedProcess([], 1, "", stderr)
+    assert upstream._format_error(result, "http://user:secret@x/y") == expected

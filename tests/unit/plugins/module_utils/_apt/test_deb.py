@@ -78,9 +78,9 @@ def test_truncated_deb_is_refused(deb: Path):
 )
 def test_invalid_control_field_is_refused(deb: Path, name: str, value: str):
     fields = {"Package": "thing", "Version": "1:2.0-1", "Architecture": "all", name: value}
-    evil = with_control(deb, "".join(f"{key}: {text}\n" for key, text in fields.items()))
+    hostile = with_control(deb, "".join(f"{key}: {text}\n" for key, text in fields.items()))
     with pytest.raises(SparkforgeError, match=f"is not a Debian package: its {name} field is ") as raised:
-        _deb.control(str(evil))
+        _deb.control(str(hostile))
     assert "\n" not in raised.value.cause and raised.value.remedy
 
 

@@ -58,8 +58,8 @@ class Bench:
     @staticmethod
     def run(argv: t.Sequence[str], data: str = "", environ_update: t.Any = None) -> tuple[int, str, str]:
         environment = {**os.environ, **(environ_update or {})}
-        done = subprocess.run(argv, input=data, env=environment, capture_output=True, text=True, check=False)
-        return done.returncode, done.stdout, done.stderr
+        result = subprocess.run(argv, input=data, env=environment, capture_output=True, text=True, check=False)
+        return result.returncode, result.stdout, result.stderr
 
     def files(self, paths: t.Sequence[str]) -> list[str]:
         for path in paths:

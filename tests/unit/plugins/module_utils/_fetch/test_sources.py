@@ -668,11 +668,11 @@ def test_submodule_is_not_written_through_symlink(bench: Bench, tmp_path: Path) 
     blob = subprocess.check_output(command, cwd=repository.tree, input=str(tmp_path / "outside"), text=True).strip()
     entries = f"{entries}\n120000 blob {blob}\tlib"
     tree = subprocess.check_output(["git", "mktree"], cwd=repository.tree, input=entries, text=True).strip()
-    evil = git("commit-tree", "-m", "evil", tree, cwd=repository.tree)
-    git("branch", "evil", evil, cwd=repository.tree)
+    evil_commit = git("commit-tree", "-m", "evil", tree, cwd=repository.tree)
+    git("branch", "evil", evil_commit, cwd=repository.tree)
     # git checks out one of the two entries; either is fine here.
     with contextlib.suppress(SparkforgeError):
-        bench.fetch(sources.Git(bench.url("one"), evil))
+        bench.fetch(sources.Git(bench.url("one"), evil_commit))
     assert os.listdir(tmp_path / "outside") == []
 
 
