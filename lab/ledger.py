@@ -41,9 +41,10 @@ def section(rule: t.Mapping[str, t.Any]) -> str:
     rows = [
         f"## {rule['id']}",
         f"**{rule['title'].strip()}.** ({rule['verdict']}{order})",
-        f"{rule['changes'].strip()}{' (' + ' '.join(span) + ')' if span else ''} {rule['hosts'].strip()}",
-        f"**What breaks:** {rule['breaks'].strip()}",
-        f"**Do:** {rule['remedy'].strip()}",
+        f"{rule['changes'].strip()}{' (' + ' '.join(span) + ')' if span else ''}",
+        f"**Affected:** {rule['hosts'].strip()}",
+        f"**Effect:** {rule['breaks'].strip()}",
+        f"**Remedy:** {rule['remedy'].strip()}",
         f"**Resolved when:** {rule['over']['test'].strip()}",
         "\n".join(f"* [{source['title']}]({source['url']}), {source['date']}" for source in rule["source"]),
     ]
