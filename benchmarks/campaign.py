@@ -126,8 +126,7 @@ def run(campaign: Campaign, say: t.Callable[[str], None]) -> list[dict[str, t.An
 
 
 def _traced(campaign: Campaign, directory: Path, say: t.Callable[[str], None]) -> Path:
-    """Return the file with the operators that each check calls; if it is missing, create it from runs without
-    faults."""
+    """Return the file with the operators that each check calls; create it from runs without faults if missing."""
     path = campaign.out.with_suffix(".calls.json")
     if path.exists():
         return path

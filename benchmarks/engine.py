@@ -2,12 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The cost of the engine compared with a plain build: `python -m benchmarks.engine [--runs N] [--parts PART] [--json
-FILE]`.
+"""The cost of the engine versus a plain build: `python -m benchmarks.engine [--runs N] [--parts PART] [--json FILE]`.
 
 A tree structured like PyTorch is built by hand and with source_build, with enough code to take some minutes. Then come
-a run with the same inputs, a build with a flag that affects one file and a warm ccache, and a build that is killed
-halfway and resumed.
+a run with the same inputs, a build with a flag that affects one file and a warm ccache, and a build killed halfway and
+resumed.
 
 The exit status is nonzero only if a run failed or if the same inputs led to a change. A figure that misses its goal is
 printed as such but is not a failure, because it depends on the machine.
@@ -116,8 +115,7 @@ class Following:
 
 @dataclasses.dataclass(frozen=True)
 class Cold:
-    """A cold build each way. Wall times and CPU work are in seconds, or ``None`` if they cannot be measured on this
-    machine."""
+    """A cold build each way. Wall times and CPU work are in seconds, or ``None`` if not measurable on this machine."""
 
     hand: float
     ours: float
@@ -184,8 +182,7 @@ class Result:
 
     @property
     def warm_ratio(self) -> float | None:
-        """Return a warm build's time relative to a cold build without ccache, which is faster than one that fills
-        it."""
+        """Return a warm build's time relative to a cold one without ccache, which is faster than one that fills it."""
         return _ratio(self.later(lambda figures: figures.warm), self.cold(lambda figures: figures.ours))
 
     @property
@@ -765,8 +762,8 @@ def _say(text: str) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Measure in a temporary directory and print the result; in any case, kill all of this run's processes and remove
-    its files."""
+    """Measure in a temporary directory and print the result; in any case, kill this run's processes and remove its
+    files."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.engine",
         description="What the engine costs beside the build, each figure beside its comparison.",

@@ -132,7 +132,7 @@ def line(points: t.Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 def exponent(points: t.Sequence[tuple[float, float]]) -> float | None:
     """Return the power of x with which y grows: 1 if twice the hosts cost twice as much, or None for fewer than two
-    values of x."""
+    x."""
     logs = [(math.log(x), math.log(y)) for x, y in points if x > 0 and y > 0]
     return line(logs)[1] if len({x for x, _y in logs}) > 1 else None
 
@@ -265,8 +265,7 @@ class Controller:
         self._run("ansible", ",".join(hosts), "-m", "ansible.builtin.ping")
 
     def carried(self) -> int:
-        """Return the bytes that the open connections have written, most of them to the hosts and a few to their
-        clients."""
+        """Return the bytes that the open connections have written, most of them to hosts and a few to their clients."""
         return sum(_written(pid) for pid in self._masters())
 
     def close_connections(self) -> None:
@@ -320,8 +319,7 @@ class Controller:
         return int(match[1]) if match else 5
 
     def _connections(self) -> float:
-        """Return the CPU time of the ssh processes that keep the connections open, because no process waits for
-        them."""
+        """Return the CPU time of the ssh processes that keep the connections open; no process waits for them."""
         return sum(master.own for pid in self._masters() if (master := process.look_at(pid)))
 
     def _masters(self) -> t.Iterator[int]:
@@ -341,14 +339,14 @@ def _written(pid: int) -> int:
 
 
 class Copies:
-    """Containers whose root file systems are based on a provisioned container's, each with its own changes and
-    address."""
+    """Containers whose root file systems are based on a provisioned container's, with their own changes and
+    addresses."""
 
     def __init__(self, bench: benches.Bench) -> None:
         self._bench = bench
 
     def start(self, like: str, hosts: t.Sequence[str]) -> dict[str, str]:
-        """Start the containers and return host -> address. ``like`` is stopped, because its file system must not
+        """Start the containers; return host -> address. ``like`` is stopped, because its file system must not
         change."""
         source = self._bench.containers[like]
         image.podman("stop", "-t", "0", source)
@@ -357,7 +355,7 @@ class Copies:
             with concurrent.futures.ThreadPoolExecutor(STARTERS) as pool:
                 return dict(zip(hosts, pool.map(lambda host: self._start(host, root), hosts)))
         finally:
-            # Sorted by name, ours… and plain… come before spark…, so copies are stopped before the container they are
+            # Sorted by name, ours… and plain… come before spark…: copies are stopped before the container they are
             # based on.
             self._bench.containers = dict(sorted(self._bench.containers.items()))
             self._bench.save()

@@ -90,8 +90,7 @@ def longest_function(paths: t.Iterable[Path]) -> int:
 
 @functools.cache
 def imports(path: Path, root: Path) -> tuple[tuple[Path, bool], ...]:
-    """Return each of this collection's files that a file in ``root`` imports, and whether it is imported by a relative
-    name."""
+    """Return each of this collection's files that a file in ``root`` imports, and whether by a relative name."""
     imported = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if not isinstance(node, ast.ImportFrom):

@@ -5,8 +5,7 @@
 """Plants the faults that proof/tests/drawn draws, and judges them; runs in an environment's interpreter.
 
 `python -m benchmarks.mutation JOB`, where JOB is a JSON file written by benchmarks/campaign.py. torch is imported once;
-each fault is planted in a fork of that process, where a small user program first shows whether the fault changes
-anything.
+each fault is planted in a fork of that process, where a user program first shows whether the fault changes anything.
 
 Before that, each check runs once under torch's profiler, which names the operators that it calls. A check that never
 calls the wrapped operator cannot detect the fault, so it is left out for that mutant, which makes a campaign cheap.
@@ -47,7 +46,7 @@ survey, survey_operator, survey_bounds = (
 )
 
 #: The numbers of operators in the survey's catalogue that are tried first: the operator with the faulty kernel, then
-#: others that call it.
+#: its callers.
 OWN, FIRST = 1, 40
 #: The multiple of its bound from which a fault counts as large.
 LARGE = 10.0
@@ -189,8 +188,8 @@ def _traced_survey(function: t.Callable[..., t.Any], path: str) -> t.Callable[..
                 by_operator[name] = sorted(called)
 
         try:
-            # Use all operators, not just a third: a fault is judged both for days on which its operator is due and for
-            # other days.
+            # Use all operators, not just a third: a fault is judged both for days when its operator is due and for
+            # others.
             with (
                 mock.patch.object(survey_operator, "compare", compare),
                 mock.patch.object(survey, "_third", lambda seed: None),
@@ -269,8 +268,7 @@ def shown(job: t.Mapping[str, t.Any], drawn: Drawn) -> dict[str, t.Any]:
 
 
 def judge(job: t.Mapping[str, t.Any], known: t.Mapping[str, t.Any], drawn: Drawn) -> dict[str, t.Any]:
-    """Plant a fault in this process and return the checks' results; checking stops after the family that detects the
-    fault."""
+    """Plant a fault in this process and return the checks' results; checking stops after the family that detects it."""
     began, seen, device = time.monotonic(), Counts(), job["device"]
     public = entries.available(device)
     kept = None
@@ -365,7 +363,7 @@ def _survey_some(
 
 
 def _only(name: str) -> list[t.Any]:
-    """Return the operator with this name in torch's list. Do not call it before a fork, because reading the list starts
+    """Return the operator with this name in torch's list. Do not call it before a fork: reading the list starts
     CUDA."""
     return [operator for operator in _ORIGINAL_CATALOGUE() if survey_operator.name_of(operator) == name]
 
@@ -411,8 +409,7 @@ def main(path: str) -> None:
     torch.set_num_threads(1)
     operators, others = candidates(device)
     if device == "cpu":
-        # Read the list once rather than in each fork. On a GPU this would start CUDA, which a fork could not use
-        # afterwards.
+        # Read the list once rather than in each fork. On a GPU this would start CUDA, which a fork could not use then.
         survey.catalogue()
     if "numbers" not in job:
         known = in_a_fork(lambda: trace(job), {"calls": {}, "seconds": {}, "failed": {}})
@@ -444,8 +441,7 @@ def main(path: str) -> None:
             if sound or row["size"] > 1:
                 row.update(in_a_fork(functools.partial(judge, job, known, drawn), {}))
             if row["large"] and not row["caught"] and "error" not in row:
-                # `--full` runs more of the same checks. Few workers do so at the same time, so each may use more
-                # memory.
+                # `--full` runs more of the same checks. Few workers do so at a time, so each may use more memory.
                 share = max(FULL_SHARE, job["limits"]["memory_share"])
                 limits = {**job["limits"], **check.FULL, "memory_share": share}
                 judged = in_a_fork(functools.partial(judge, {**job, "limits": limits, "full": True}, known, drawn), {})

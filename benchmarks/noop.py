@@ -52,8 +52,8 @@ class BenchmarkError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Calls:
-    """A play's calls to a host. ``modules`` counts those of the ``round_trips`` that are module calls; each round trip
-    is one command over ssh."""
+    """A play's calls to a host. ``modules`` counts the module calls among the ``round_trips``, which are commands over
+    ssh."""
 
     modules: int
     round_trips: int
@@ -237,8 +237,7 @@ def measure(site: Site, runs: int) -> Result:
     times: dict[str, list[float]] = {"ping": [], OURS: [], BASELINE: []}
     changed = {OURS: 0, BASELINE: 0}
     for run in range(1, runs + 1):
-        # An untimed ping before each timed command ensures that the connection is open, so that all commands start
-        # warm.
+        # An untimed ping before each timed command opens the connection, so that all commands start warm.
         site.ping(OURS)
         times["ping"].append(site.ping(OURS))
         for host in (OURS, BASELINE):

@@ -30,8 +30,8 @@ _LOOK = 1.0
 
 @dataclasses.dataclass(frozen=True)
 class Ended:
-    """A command's result. Times are in seconds; ``cpu`` is the user and system time of the command and of all processes
-    it waited for."""
+    """A command's result. Times are in seconds; ``cpu`` is the time of the command and of all processes it waited
+    for."""
 
     code: int
     wall: float
@@ -76,8 +76,7 @@ def run(
     """Run a command, and wait for it and for all processes that it leaves behind; call ``adopt_orphans`` first.
 
     :param output: the file for the command's output.
-    :param look: a function called every second with the command's process id; if it returns true, all processes are
-    killed.
+    :param look: called every second with the command's process id; if it returns true, all processes are killed.
     """
     with output.open("wb") as stream:
         started = time.monotonic()

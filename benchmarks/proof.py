@@ -9,7 +9,7 @@ With --mutate N, it instead draws N faults from a seed and plants those; see ben
 Every fault in proof/tests that needs no GPU is planted in a copy of an environment with torch, and proven; a sound copy
 is proven N times. Each result is compared with the check that is common today. With --python, the interpreter of an
 environment that computes on this host's GPU, the faults for a GPU and that environment are used instead, and rates are
-printed too.
+also printed.
 
 The exit status is nonzero if a fault was missed or a sound environment failed.
 """
@@ -39,8 +39,7 @@ from proof.tests.faults import FAULTS, Report
 #: The maximum number of seconds for the complete proof on a GPU host.
 SECONDS_GOAL = 75.0
 
-#: Below, 4 stands for two products (queries with keys, probabilities with values) of two operations per term, forward
-#: only.
+#: Below, 4 stands for two products (queries with keys, probabilities with values) of two operations per term.
 _ATTENTION = """
 import json, torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -76,8 +75,7 @@ class Run:
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """All figures. ``lacking`` lists the faults that could not be planted, each with the program missing on this
-    machine.
+    """All figures. ``lacking`` lists the faults that could not be planted, each with the missing program.
 
     :ivar device: the GPU, or '' without one.
     :ivar rates: the last run's rates, by check and name.
@@ -205,8 +203,7 @@ def _say(text: str) -> None:
 
 
 def mutate(arguments: argparse.Namespace) -> int:
-    """Run a campaign of mutants; return 0 if the proof caught at least nine in ten large faults and failed no sound
-    run."""
+    """Run a campaign of mutants; return 0 if nine in ten large faults were caught and no sound run failed."""
     python = arguments.python or environment.make().python
     rows = campaign.run(
         campaign.Campaign(

@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Shows which public reports the proof's checks catch: `python -m benchmarks.reported [--checks PATTERN ...] [--seed
-N]`.
+"""Shows the public reports that checks catch: `python -m benchmarks.reported [--checks PATTERN ...] [--seed N]`.
 
 Each model in proof/tests/planted_reports.yml is planted in a separate process, shown by its probe, and proven by the
 checks; survey checks run on the operators that the model names. The program prints the checks that caught it. --sources

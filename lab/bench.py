@@ -50,9 +50,8 @@ MIRROR_FACTS = ("key_fingerprint", "cusparselt_local_repo_sha256", "cusparselt_l
 INIT_COMMANDS = {"sshd": ["sh", "-c", "mkdir -p /run/sshd; exec /usr/sbin/sshd -D -e"], "systemd": ["/sbin/init"]}
 INIT_OPTIONS = {"sshd": [], "systemd": ["--systemd=always"]}
 LAB_STACKS = {"arm64": "lab", "native": "lab-native"}
-#: Without root, containers have no address of their own: each container's sshd has a port on this machine, which the
-#: containers themselves reach under an address of slirp4netns (slirp4netns(1), --disable-host-loopback; podman-run(1),
-#: --network).
+#: Without root, containers have no address of their own: each sshd has a port on this machine, which containers reach
+#: under an address of slirp4netns (slirp4netns(1), --disable-host-loopback; podman-run(1), --network).
 HERE, ROOTLESS_GATEWAY = "127.0.0.1", "10.0.2.2"
 ROOTLESS_OPTIONS = ["--network", "slirp4netns:allow_host_loopback=true", "--publish", f"{HERE}::22"]
 #: The number of containers to start at a time: podman takes locks, so more of them would only wait for each other.

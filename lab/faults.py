@@ -104,8 +104,7 @@ def execute(bench: Bench, host: str, script: str) -> str:
 
 
 def _in(bench: Bench, host: str, namespace: str, *command: str, quiet: bool = False) -> str:
-    """Run a command with this machine's privileges in a host's namespace; for ``mount`` it is the host's own
-    command."""
+    """Run a command with this machine's privileges in a host's namespace; for ``mount`` it is the host's command."""
     process = image.podman("inspect", bench.containers[host], "--format", "{{.State.Pid}}").stdout.strip()
     if not Path(f"/proc/{process}/ns").exists():
         raise LabError(f"{host} is not running. Start it again first.")

@@ -17,8 +17,7 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 
 
 class ProgramsHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Option ``program``: the program whose sources become a package. Without it, all programs are added at
-    ``place``."""
+    """Option ``program``: the program whose sources become a package. Without it, all are added at ``place``."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Add the files to a wheel; an editable wheel imports them from the checkout."""

@@ -30,8 +30,8 @@ CHECKOUT = Path(__file__).parents[1]
 #: The kernel's name for a machine -> the name in Debian and podman.
 DEBIAN_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
-# After `su` without `-`, root has a user's PATH, without the sbin directories where podman's network code looks for
-# iptables; see lab/as_root.
+# After `su` without `-`, root has a user's PATH, without the sbin directories in which podman looks for iptables
+# (lab/as_root).
 os.environ["PATH"] = os.environ.get("PATH", os.defpath) + ":/usr/local/sbin:/usr/sbin:/sbin"
 
 
@@ -84,8 +84,7 @@ def run(*command: str | Path, quiet: bool = False, **options: Any) -> subprocess
 
 
 def files() -> list[str]:
-    """Return the paths of the checkout's files that git tracks or would track; an unpacked release does not need
-    git."""
+    """Return the paths of the checkout's files that git tracks or would track; an unpacked release needs no git."""
     with tempfile.TemporaryDirectory() as folder:
         git: list[str] = ["git"]
         if not (CHECKOUT / ".git").exists():
@@ -110,8 +109,7 @@ def step(text: str) -> Iterator[None]:
 
 
 def rootless() -> bool:
-    """Tell whether the lab runs without root, in which case podman's containers have ports on this machine but no
-    addresses."""
+    """Tell whether the lab runs without root, where podman's containers have ports on this machine but no addresses."""
     return os.geteuid() != 0 and bool(os.environ.get("LAB_ROOTLESS"))
 
 
@@ -142,8 +140,7 @@ def install_packages(packages: Iterable[str] = PACKAGES) -> None:
         return
     if os.geteuid() != 0:
         raise LabError("The lab starts containers with addresses of their own. Run it with lab/as_root.")
-    # Test workers start their benches at the same time, and apt-get does not wait for another process's lock on the
-    # lists.
+    # Test workers start their benches together, and apt-get does not wait for another process's lock on the lists.
     with (cache_directory() / "packages.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         missing = _missing(packages)

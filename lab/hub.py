@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A stand-in for the Hugging Face hub: serves models to the hub's client from memory, with the faults that a test
-plants.
+"""A stand-in for the Hugging Face hub: serves models to its client from memory, with faults that a test plants.
 
 Weights come from a second server, as the hub's come from a content delivery network. The paths, headers and error codes
 are from huggingface_hub 1.17 (hf_api.py, file_download.py, utils/_http.py) and huggingface.co/docs/hub/api.

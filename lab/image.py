@@ -125,8 +125,7 @@ def _from_registry(architecture: str, packages: list[str], archive: Path) -> boo
 
 
 def _from_archive(architecture: str, packages: list[str], archive: Path) -> None:
-    """Build the image from Debian's packages; without root, in a user namespace, where devices and mounts are not
-    needed."""
+    """Build the image from Debian's packages; without root, in a user namespace, which needs no devices and mounts."""
     arguments = [
         f"--architectures={architecture}",
         f"--include={','.join(packages)}",

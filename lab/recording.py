@@ -5,8 +5,8 @@
 """Records the real `make demo` in a terminal, and its report page: `make recording`.
 
 asciinema records docs/demo.cast, with every pause cut to at most a second, and termtosvg draws docs/demo.svg; both are
-in requirements-docs.txt. Chromium draws docs/demo-report.png. This machine's paths are replaced, because they would
-mean nothing to a reader.
+in requirements-docs.txt. Chromium draws docs/demo-report.png. This machine's paths are replaced, because they mean
+nothing to readers.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ IDLE, SHORTEST, LONGEST = 1.0, 0.1, 2.0
 
 
 def without_paths(cast: str, home: str, checkout: str) -> str:
-    """Return a recording (asciicast v2: one JSON value per line) with neutral paths for the checkout and the home
-    directory.
+    """Return a recording (asciicast v2: one JSON value per line) with neutral paths for the checkout and home.
 
     :raises ValueError: if the recording has another format.
     """

@@ -191,7 +191,7 @@ class GitBackend:
         environment = {
             **_environment(),
             # The server may run as root while another user owns the repositories. Only git 2.38 and newer read this
-            # setting here.
+            # here.
             "GIT_CONFIG_COUNT": "1",
             "GIT_CONFIG_KEY_0": "safe.directory",
             "GIT_CONFIG_VALUE_0": "*",

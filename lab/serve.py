@@ -263,8 +263,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "sparkforge-lab"
     sys_version = ""
-    # Headers and a small body are separate packets, and the second must not wait until the client acknowledges the
-    # first.
+    # Headers and a small body are separate packets; the second must not wait for the client's acknowledgement.
     disable_nagle_algorithm = True
     server: _Server
 
@@ -308,7 +307,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_file(file, stream, fault, send_body)
 
     def _find(self, path: str) -> Path | None:
-        """Return the file for ``path``, which must be inside the root and not hidden; for a directory, return its index
+        """Return the file for ``path``, which must be inside the root and not hidden; for a directory, its index
         page."""
         parts = path.split("/")
         # A flat repository's index contains ./NAME, and apt requests exactly that.
@@ -526,7 +525,7 @@ def main(argv: list[str] | None = None) -> int:
 def _serve(arguments: argparse.Namespace) -> None:
     if not arguments.root.is_dir():
         raise LabError(f"{arguments.root} is not a directory. Build the mirror with `python -m lab.mirror`.")
-    # Hold the lock until this process exits, because another checkout's build removes trees that no server has open
+    # Hold the lock until this process exits: another checkout's build removes trees that no server has open
     # (lab.mirror).
     fcntl.flock(os.open(arguments.root, os.O_RDONLY), fcntl.LOCK_SH)
     context = None

@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A small, correct model server for tests: a Llama that computes with torch as engines do, with faults that can be
-planted.
+"""A small, correct model server for tests: a Llama that computes with torch as engines do, and can have faults.
 
 It has pages of 16 tokens, chunks of 64, batches, and a prefix cache, and answers ``/v1/completions`` and
 ``/v1/chat/completions`` in vLLM's format. It needs torch, safetensors and transformers' tokenizer.

@@ -47,8 +47,7 @@ def rows() -> str:
 def _method(name: str, method: str, missing: list[str]) -> str:
     if not missing:
         return f"`{method}`"
-    # A stack without sources for its units is not meant to be built, and one without wheels is not meant to be
-    # installed.
+    # A stack without sources for its units is not meant to be built; one without wheels is not meant to be installed.
     if any("is not known" in problem for problem in missing):
         return f"`{method}` after `playbooks/lock.yml -e stack_name={name}`: {', '.join(missing)}"
     return ""

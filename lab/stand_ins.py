@@ -4,8 +4,7 @@
 
 """Tiny stand-ins for large artefacts: shared objects with the right SONAME and NEEDED, and wheels.
 
-They are written without a compiler, so that either architecture can create them for both, always byte for byte the
-same.
+They are written without a compiler, so either architecture can create them for both, always with the same bytes.
 """
 
 from __future__ import annotations

@@ -42,8 +42,7 @@ Rules = list[tuple[t.Any, list[str]]]
 def examples(topic: types.ModuleType) -> dict[str, list[str]]:
     """Return the log lines that each rule in a topic must recognise, by rule name.
 
-    Below ``[rule]``, the file has ``from`` and the program that printed it for each example, followed by the indented
-    lines.
+    Below ``[rule]``, the file has ``from`` and the printing program for each example, then the indented lines.
     """
     text = (EXAMPLES / f"{topic.__name__.rpartition('.')[2]}.txt").read_text(encoding="utf-8")
     return {

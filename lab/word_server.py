@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A language model with 40 words and a server for it, both in-process and without torch, with faults seen in real
-servers.
+"""A language model with 40 words and a server for it, in-process and without torch, with real servers' faults.
 
 Its results depend on the complete preceding text, vary by rounding with the rest of the batch, and tend to repeat, as
 trained models' do. It answers in vLLM's format. ``FAULTS`` lists the faults that can be planted;

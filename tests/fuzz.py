@@ -115,8 +115,7 @@ def guided(names: t.Sequence[str], examples: int) -> int:
 
 
 def main() -> int:
-    """Print a row for each reader when it is done; return 0 if none raised an exception that its callers do not
-    expect."""
+    """Print a row for each reader when it is done; return 0 if none raised an exception that callers do not expect."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=str(__doc__).splitlines()[0])
     parser.add_argument("examples", type=int, nargs="?", default=2000, help="of each reader (default: 2000)")
     parser.add_argument("-k", metavar="TEXT", default="", help="only readers whose name has this text")

@@ -228,8 +228,7 @@ def follow(command: list[str], port: int, out: Path, frozen: float, rows: list[d
     with out.open("a") as log:
         machine = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         assert machine.stdout is not None
-        # The times of the last output and of the scenario's start, because a kernel that kills processes for minutes
-        # prints a lot.
+        # The times of the last output and of the scenario's start, because a kernel can spend minutes killing.
         last, since = [time.monotonic()], [float("inf")]
 
         def end_if_frozen() -> None:

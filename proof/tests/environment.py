@@ -36,7 +36,7 @@ class Environment:
         return next((self.directory / "lib").glob("python3*/site-packages"))
 
     def change(self, path: str, text: str) -> Path:
-        """Write a file in site-packages. Its hard link is removed first, so that the healthy environment's file is not
+        """Write a file in site-packages. Its hard link is removed first, so the healthy environment's file is not
         changed."""
         file = self.site_packages / path
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -84,8 +84,7 @@ class Fault:
         return environment.prove(*self.patterns, **{**self.options, **options})
 
     def missed(self, report: Report) -> list[str]:
-        """Return messages about the expected failures that are missing from the report; the list is empty if the fault
-        is caught.
+        """Return messages about expected failures that the report lacks, or an empty list if the fault is caught.
 
         A check that never passed in a recorded run only warns, unless the fault is exact.
         """

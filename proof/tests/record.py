@@ -1,7 +1,6 @@
 """Update an installed package's RECORD after a file was changed.
 
-With an updated RECORD, a planted fault looks like a faulty build, not like a package that was damaged after
-installation.
+With an updated RECORD, a planted fault looks like a faulty build, not like damage after installation.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Companions that compute wrong results, or whose operators belong to another torch.
 
-The index's wheels of both companions need CUDA's libraries, so stand-ins compute instead, with other methods than the
-checks use.
+The index's wheels of both companions need CUDA's libraries, so stand-ins compute instead, but not as the checks do.
 """
 
 from collections.abc import Callable

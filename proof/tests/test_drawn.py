@@ -1,5 +1,4 @@
-"""Drawn faults: a seed always draws the same faults, a program reveals each, the proof catches it, and a sound wrapper
-passes."""
+"""Drawn faults: a seed always draws the same faults, a program reveals each, and the proof catches it."""
 
 import json
 import os

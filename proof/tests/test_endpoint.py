@@ -1,5 +1,4 @@
-"""The proof of an endpoint, as a single file, on a model served by lab/small_server.py, sound or with planted
-faults."""
+"""The proof of an endpoint, as a single file, on a model from lab/small_server.py, sound or with planted faults."""
 
 import ast
 import contextlib

@@ -1,7 +1,6 @@
 """Attention with a BLAS that lacks 16-bit products with float32 results, like Debian's: wider bounds allow its errors.
 
-The index's torch uses MKL, which has such products, so its kernel is replaced with one that rounds as with Debian's
-BLAS.
+The index's torch uses MKL, which has such products, so its kernel is replaced with one that rounds as Debian's does.
 """
 
 from collections.abc import Callable

@@ -80,8 +80,7 @@ def _known(results: Path | None, everything: list[Combination]) -> list[Outcome]
 
 
 def _shares(waiting: list[Combination], count: int) -> list[list[Combination]]:
-    """Divide the combinations among machines, each scenario on a single machine, because it has to be prepared
-    first."""
+    """Divide the combinations among machines, each scenario on one machine, because it has to be prepared first."""
     scenarios: dict[str, list[Combination]] = {}
     for combination in waiting:
         scenarios.setdefault(combination.point.scenario, []).append(combination)

@@ -1,7 +1,6 @@
 """How each fault in ``faults.yml`` is made on a machine, and how it is repaired.
 
-Each is a generator that makes the fault, yields the seconds after which to repair it (None: after the run), and repairs
-it.
+Each is a generator that makes the fault, yields how many seconds it lasts (None: the whole run), and repairs it.
 """
 
 import contextlib

@@ -83,8 +83,7 @@ class Machine:
         benches.write_lock(self.bench, self.inventory / "lab.yml", "lab-native")
 
     def _create(self) -> None:
-        """Create the container. podman cannot copy into a container whose root is a directory, so write the keys
-        there."""
+        """Create the container. podman cannot copy into one whose root is a directory, so write the keys there."""
         key = self.folder / f"{HOST}_host_key"
         if not key.exists():
             run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", HOST, "-f", key)
@@ -128,8 +127,7 @@ class Machine:
         run("mount", "-o", "loop", self.disk, self.root)
 
     def unmount(self) -> None:
-        """Unmount the disk and wait until it is no longer in use: the kernel releases a container's own mounts with a
-        delay."""
+        """Unmount the disk and wait until it is unused: the kernel releases a container's own mounts with a delay."""
         deadline = time.monotonic() + 60
         while os.path.ismount(self.root) or run("losetup", "-j", self.disk, quiet=True).stdout:
             if os.path.ismount(self.root):

@@ -70,8 +70,8 @@ def _walk(root: Path, relative: str) -> Iterator[tuple[str, str]]:
 def _digest(path: Path) -> str:
     content = path.read_bytes()
     if re.search(r"receipts/units/[^/]+\.json$|wheelhouse/[^/]+/[^/]+/[^/]+/receipt\.json$", str(path)):
-        # The other fields tell how the artefact came about: attempts, notes, the duration of each phase, and a seal of
-        # all these.
+        # The other fields tell how the artefact came about: attempts, notes, each phase's duration, and a seal of
+        # these.
         receipt = json.loads(content)
         content = json.dumps([receipt[key] for key in ("name", "fingerprint", "inputs", "outputs")]).encode()
     if path.name == "shadow":
@@ -86,8 +86,7 @@ def _digest(path: Path) -> str:
 
 
 def published(seen: Look) -> dict[str, str]:
-    """Return the paths that others rely on: no hidden names, and one value for each tree that is published as a
-    whole."""
+    """Return the paths that others rely on: no hidden names, and one value for each tree published as a whole."""
     published_entries: dict[str, str] = {}
     for path, content in sorted(seen.items()):
         if "/." in path or path.startswith((".", "tmp/", "var/", "usr/lib", "usr/share/")):

@@ -73,8 +73,7 @@ def survived(combinations: Sequence[Combination], page: str) -> list[Combination
 
 
 def spread(waiting: Iterable[Combination], done: Iterable[Combination], day: int) -> list[Combination]:
-    """Order the combinations so that every prefix, together with the completed ones, covers all points and faults
-    evenly.
+    """Order the combinations so that every prefix, with the completed ones, covers all points and faults evenly.
 
     The day decides ties.
     """

@@ -1,8 +1,7 @@
 """A complete rollout on a fleet: one build, waves, proof and switch, also when hosts and networks fail.
 
 After every run, each host has either its former environment, which computes, or the new one, which was proven. The
-tests are steps of one story, in this order. They are all in one file, because each file that runs in parallel gets its
-own fleet.
+tests are steps of one story, in this order. They are all in one file, because parallel files each get a fleet.
 """
 
 import threading

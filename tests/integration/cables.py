@@ -34,8 +34,7 @@ def connect(host: Host, other: Host) -> None:
 
 
 def inside(host: Host, *arguments: str) -> str:
-    """Run this machine's ip command in the container's network namespace, which needs no privileges in the
-    container."""
+    """Run this machine's ip command in the container's network namespace, without privileges in the container."""
     return subprocess.run(
         ["nsenter", "-t", process(host), "-n", "ip", *arguments], check=True, text=True, capture_output=True
     ).stdout
@@ -47,11 +46,9 @@ def device(interface: str) -> str:
 
 
 def add_rdma(host: Host, rails: t.Sequence[dict[str, t.Any]]) -> None:
-    """Create the files of a ConnectX-7 with an RDMA device for each half, and install a stand-in for ib_write_bw on the
-    host.
+    """Create the files of a ConnectX-7 with an RDMA device for each half, and install a stand-in for ib_write_bw.
 
-    The files are on a file system mounted over the container's ``/sys/class``, because directories cannot be created in
-    sysfs.
+    The files are on a file system mounted over the container's ``/sys/class``, because sysfs allows no new directories.
     """
     lines = [
         "mkdir -p /run/class/net /run/class/infiniband && cp -d /sys/class/net/* /run/class/net",

@@ -115,8 +115,7 @@ class Host:
 
     @property
     def mirror(self) -> dict[str, Any]:
-        """Return what the inventory says about the mirror (``url``, ``ca``, ``summary`` …), and the path of its
-        ``tree``."""
+        """Return what the inventory says about the mirror (``url``, ``ca``, ``summary`` …), and its ``tree``'s path."""
         generated = yaml.safe_load((self.inventory / benches.GENERATED).read_text())
         known = {key.removeprefix("lab_mirror_"): value for key, value in generated.items()}
         bench = benches.Bench.load(self.bench)
@@ -197,8 +196,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
 
 
 def running(paths: pytest.TempPathFactory, platform: str) -> Iterator[Bench]:
-    """A bench of ``native`` containers, or of ``arm64`` ones, which are emulated on other machines; it is removed at
-    the end."""
+    """A bench of ``native`` containers, or of ``arm64`` ones, emulated on other machines; it is removed at the end."""
     bench = Bench(paths.mktemp("bench") / "inventory", platform)
     try:
         yield bench

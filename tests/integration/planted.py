@@ -34,8 +34,7 @@ TABLE = Path(__file__).with_name("data") / "secrets.yml"
 
 @dataclass(frozen=True)
 class Planted:
-    """The secrets of one test: ``text(label)`` returns a secret, and ``url(label)`` the same secret quoted for a
-    URL."""
+    """The secrets of one test: ``text(label)`` returns a secret, and ``url(label)`` the same quoted for a URL."""
 
     mark: str = field(default_factory=lambda: secrets.token_hex(10))
 

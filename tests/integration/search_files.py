@@ -19,8 +19,7 @@ BLOCK = 1 << 24
 
 
 def blocks(path: str) -> t.Iterator[bytes]:
-    """Yield a file's content in blocks, each preceded by the end of the previous one, then the content of an
-    archive."""
+    """Yield a file's content in blocks, each preceded by the end of the previous one, then an archive's content."""
     with open(path, "rb") as stream:
         head = stream.read(2)
         stream.seek(0)

@@ -21,7 +21,7 @@ from tests.integration.conftest import CHECKOUT, Play
 
 # Other tests also cover parts of this: tests/fleet (one host builds, all install), tests/playbooks/test_build.py (the
 # choice of the builder), and tests/integration/test_python_env.py (a wheel with another sha256). This file covers the
-# steps in between.
+# rest.
 pytestmark = pytest.mark.long
 
 HOSTS = ["spark01", "spark02", "spark03"]

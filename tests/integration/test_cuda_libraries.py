@@ -33,8 +33,7 @@ def role(host: Host) -> Role:
 
 @pytest.fixture(scope="module")
 def vendor(host: Host) -> str:
-    """Configure NVIDIA's source on the host as DGX OS does, and install a newer package from a repository of the same
-    kind."""
+    """Configure NVIDIA's source on the host as DGX OS does, and install a newer package from a similar repository."""
     repository = next((host.mirror["tree"] / "compute/cuda/repos/ubuntu2404").iterdir())
     url = f"{host.mirror['url']}/compute/cuda/repos/ubuntu2404/{repository.name}"
     host.copy(repository / "3bf863cc.pub", VENDOR_KEYRING)

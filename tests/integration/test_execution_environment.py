@@ -65,8 +65,7 @@ def test_a_host_is_provisioned_from_it_and_a_second_run_changes_nothing(
     host: Host = bench.fresh()
     facts = yaml.safe_load((host.inventory / "group_vars/lab/generated.yml").read_text())
     settings = Path(facts["lab_ssh_config"])
-    # Only root may enter the directory, and only its owner, which is another account in the container, may read the
-    # key.
+    # Only root may enter the directory; only its owner, another account in the container, may read the key.
     shutil.copytree(host.inventory, tmp_path / "inventory")
     shutil.copytree(settings.parent, tmp_path / "lab", ignore=shutil.ignore_patterns("cp"))
     copy = tmp_path / "lab" / settings.name

@@ -1,7 +1,7 @@
-"""Two or three Sparks on cables that are veth pairs: the results of the checks, and the changes that the role makes
-with the real netplan.
+"""Two or three Sparks on cables that are veth pairs: the results of the checks, and the role's changes with the real
+netplan.
 
-There is no ConnectX-7 here: each interface has the name of a half of a port and its place in the plan, but no RDMA
+There is no ConnectX-7 here: interfaces have the names of halves of ports and their places in the plan, but no RDMA
 device.
 """
 
@@ -361,8 +361,8 @@ def test_another_file_for_the_same_interface_is_named(configured: Sparks) -> Non
 
 @pytest.mark.long
 def test_networkmanager_profile_holds_address_and_mtu(sparks: Sparks) -> None:
-    """netplan writes files for NetworkManager even if it is not installed. DGX OS has NetworkManager, which no test
-    here has run."""
+    """netplan writes files for NetworkManager even if it is not installed. DGX OS has NetworkManager; no test has run
+    it."""
     sparks.module(state="absent")
     host = sparks.both[0]
     try:

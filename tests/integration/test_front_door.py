@@ -32,8 +32,7 @@ ANSWERS = [("1 of 5", "1"), ("2 of 5", image.USER), ("3 of 5", "y"), ("4 of 5", 
 
 def announce(host: Host) -> None:
     """Have the real avahi-daemon announce the host; nothing else on the host changes."""
-    # Debian 13's sshd blocks clients after several failed logins; that of Ubuntu 24.04, which a Spark runs, does not
-    # yet.
+    # Debian 13's sshd blocks clients after several failed logins; Ubuntu 24.04's, which a Spark runs, does not yet.
     host.execute("echo 'PerSourcePenalties no' > /etc/ssh/sshd_config.d/lab.conf && kill -HUP 1")
     host.execute(f"""set -eu
         apt-get update -q

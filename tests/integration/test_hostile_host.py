@@ -118,11 +118,9 @@ class Pair:
         }
 
     def lies(self, escapes: str = ESCAPES) -> dict[str, Any]:
-        """Return everything that an answer could contain besides its own content and that Ansible or a play might act
-        on.
+        """Return everything besides its own content that an answer could contain and Ansible or a play might act on.
 
-        :param escapes: '' for a play with Ansible's own modules, because ansible-playbook prints their answers
-        unfiltered.
+        :param escapes: '' for a play with Ansible's own modules, because ansible-playbook prints these unfiltered.
         """
         evaluated = "{{ lookup('ansible.builtin.pipe', 'mkdir -p " + str(self.stolen) + "') }}"
         return {

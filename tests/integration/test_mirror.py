@@ -1,7 +1,6 @@
 """The site on a host without a route out, from a directory that playbooks/mirror.yml collected.
 
-The output of aptly or debmirror is already there: the distribution's packages, and NVIDIA's repository in the
-directory.
+The output of aptly or debmirror is already there: the distribution's packages and NVIDIA's repository.
 """
 
 import contextlib
@@ -54,8 +53,7 @@ REPOSITORY = "compute/cuda/repos"
 
 
 def command(host: Host, directory: Path, *arguments: str, **variables: object) -> list[str]:
-    """Return the command that runs the playbook on the connected machine, where the lab's mirror is reached by its
-    address."""
+    """Return the command that runs the playbook on the connected machine, which reaches the lab's mirror by address."""
     mirror = host.mirror
     here = {
         "mirror_host": host.name,

@@ -1,4 +1,4 @@
-"""Proxies and a corporate CA on a host: every download uses them, no output shows the password, and they can be
+"""Proxies and a corporate CA on a host: all downloads use them, no output shows the password, and they can be
 removed."""
 
 import json

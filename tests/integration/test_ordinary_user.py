@@ -82,8 +82,7 @@ def account(bench: Bench) -> Iterator[Account]:
     rule = Path("/etc/sudoers.d") / account.name
     with open_directory() as folder:
         (folder / "skel").mkdir()
-        # Use an id that no account in a container has: the kernel, and pkill below, distinguish accounts only by their
-        # ids.
+        # Use an id that no account in a container has: the kernel, and pkill below, tell accounts apart only by ids.
         home = ["--create-home", "--skel", folder / "skel", "--key", "UID_MIN=50000"]
         subprocess.run(["useradd", *home, account.name], check=True)
         try:
@@ -244,8 +243,7 @@ def test_under_sudo_make_the_checkout_stays_the_users_and_the_cache_roots(accoun
 
 
 def test_debian_13s_sudo_with_a_password_does_the_same(bench: Bench):
-    """The lab's image is Debian 13, where sudo asks this user for a password. The test starts no containers inside
-    it."""
+    """The lab's image is Debian 13, where sudo asks this user for a password. No containers are started inside it."""
     host = bench.fresh()
     host.copy(CHECKOUT / "lab/as_root", "/home/spark/checkout/lab/as_root")
     host.execute("chown -R spark: /home/spark && chmod +x /home/spark/checkout/lab/as_root")

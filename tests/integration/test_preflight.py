@@ -104,8 +104,7 @@ def test_every_problem_stands_in_one_message_with_its_remedy_and_nothing_changes
 def test_a_lock_that_is_released_within_the_wait_is_no_problem(lock_held: Host) -> None:
     began = time.monotonic()
     lock_held.run("preflight", preflight_apt_wait=1, preflight_apt_delay=1).failed()
-    # Wait twice as long as a play takes now, so that the lock is still held at the first check, however busy the
-    # machine is.
+    # Wait twice as long as a play takes now, so that the lock is still held at the first check on a busy machine.
     seconds = math.ceil(2 * (time.monotonic() - began))
     lock_held.execute(f"setsid sh -c 'sleep {seconds}; rm -f /tmp/held' >/dev/null 2>&1 &")
     play = lock_held.run("preflight", preflight_apt_wait=60 + 4 * seconds, preflight_apt_delay=1).succeeded()

@@ -55,8 +55,7 @@ while not os.path.exists("/srv/attack/stop"):
 with open("/srv/attack/swaps.json", "w") as stream:
     json.dump(swaps, stream)
 """
-#: When run as a module, a program, or a wheel's code, it records the account; in files that belong to root, the test
-#: searches for its text.
+#: If run, it records the account; the test searches root's files for its text.
 EVIL = "# OF-THE-ATTACKER\nimport os\nopen(f'/srv/attack/ran-{os.geteuid()}', 'w').close()\n"
 
 
@@ -75,7 +74,7 @@ class Attacked:
         )
 
     def end(self) -> dict[str, int]:
-        """Return the number of swaps of each file, after checking that none of the attacker's code ran as root or was
+        """Return each file's number of swaps, after checking that no code of the attacker ran as root or was
         installed."""
         self.host.execute("touch /srv/attack/stop")
         for _second in range(20):
@@ -181,8 +180,8 @@ def test_a_wheel_that_is_exchanged_on_its_way_is_not_installed(attacked: Attacke
 
 
 def test_home_that_root_may_not_read_is_one_message_and_roles_work(bench: Bench) -> None:
-    """This happens on NFS with root_squash: root has only its own permissions. Here the container lacks a capability
-    instead."""
+    """This happens on NFS with root_squash: root has only its own permissions. Here the container lacks a
+    capability."""
     host = bench.fresh("sshd", ["--cap-drop=DAC_OVERRIDE"])
     assert host.execute("ls /home/spark 2>&1 || true").endswith("Permission denied")
     # Files that arrive with the module, through sudo's own pipe, need no home.

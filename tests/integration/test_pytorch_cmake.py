@@ -263,8 +263,8 @@ class Probed:
     def configure(
         self, name: str, tree: str, environment: dict[str, str], arguments: str = "", path: str = ""
     ) -> CMakeResult:
-        """Run CMake as PyTorch's build does: without an inherited environment, and with setup.py's variables passed as
-        -D options."""
+        """Run CMake as PyTorch's build does: without an inherited environment, and with setup.py's variables as -D
+        options."""
         assignments = " ".join(f"{key}={quoted(value)}" for key, value in sorted(environment.items()))
         definitions = " ".join(f"-D{key}={quoted(value)}" for key, value in sorted(handed_on(environment).items()))
         path = path or f"{self.toolkit}/bin:/usr/bin:/bin"
@@ -284,8 +284,8 @@ def quoted(value: str) -> str:
 
 
 def handed_on(environment: dict[str, str]) -> dict[str, str]:
-    """Return the variables that tools/setup_helpers/cmake.py of 2.9.1 passes as -D, and EnvVarForwarding.cmake sets
-    since 2.14."""
+    """Return the variables that 2.9.1's tools/setup_helpers/cmake.py passes as -D, and EnvVarForwarding.cmake since
+    2.14."""
     names = {"CUDNN_LIBRARY", "CUDNN_INCLUDE_DIR", "TORCH_CUDA_ARCH_LIST", "BLAS"}
     variables = {
         key: value for key, value in environment.items() if re.match(r"USE_|BUILD_|CMAKE_", key) or key in names
@@ -372,8 +372,7 @@ def probed(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Probed:
 
 @pytest.fixture(scope="module")
 def configured(probed: Probed, version: str) -> CMakeResult:
-    """The result with the original modules, the role's environment and, for the case without a list of architectures, a
-    12.1 GPU."""
+    """The result with the original modules, the role's environment and, if no architectures are listed, a 12.1 GPU."""
     environment = {**probed.environment, "LD_PRELOAD": f"{PLACE}/gpu.so"}
     result = probed.configure(version, f"{PLACE}/{version}", environment, "-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared")
     assert result.code == 0, result.output

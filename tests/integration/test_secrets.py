@@ -21,8 +21,8 @@ from tests.integration.test_build import VARIABLES, lock, write_stack
 pytestmark = pytest.mark.long
 
 PORT = 8629
-# Use a name, because Debian 13's pip fails with https and an address. The containers have it in /etc/hosts, Ansible
-# through RESOLVE.
+# Use a name, because Debian 13's pip fails with https and an address. Containers have it in /etc/hosts, Ansible by
+# RESOLVE.
 NAME = "wheelhouse.sparkforge.test"
 RESOLVE = """import socket
 def getaddrinfo(host, *rest, _ask=socket.getaddrinfo, **options):

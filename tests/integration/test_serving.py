@@ -1,8 +1,6 @@
-"""One of the lab's model servers under systemd: its running unit, its key, its weights, switching, rollback and
-removal.
+"""One of the lab's model servers under systemd: its running unit, key and weights, switching, rollback and removal.
 
-The tests query the running unit instead of reading its file: they ask systemd, the kernel, and the server what it may
-do.
+The tests query the running unit instead of reading its file: systemd, the kernel, and the server.
 """
 
 import json

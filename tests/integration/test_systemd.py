@@ -1,5 +1,5 @@
-"""A build where systemd runs and memory is short, as on a Spark: a transient unit, its limit, and kills by the
-kernel."""
+"""A build where systemd runs and memory is short, as on a Spark: a transient unit, its limit, and the kernel's
+kills."""
 
 import re
 import tarfile

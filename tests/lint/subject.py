@@ -1,5 +1,4 @@
-"""The form of a commit's subject, `area: verb …`: a pre-commit hook checks each message, and test_words.py the
-history."""
+"""The form of a commit's subject, `area: verb …`: a pre-commit hook checks messages, and test_words.py the history."""
 
 import re
 import sys

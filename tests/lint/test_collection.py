@@ -56,8 +56,7 @@ def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def installed(tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     collections = tmp_path_factory.mktemp("collections")
-    # Do not use the checkout's configuration, which `make test` sets: with it, the collection counts as installed
-    # already.
+    # Do not use the checkout's configuration, which `make test` sets: in it, the collection is installed already.
     run(
         BIN / "ansible-galaxy", "collection", "install", "--offline", "-p", collections, tarball,
         cwd=collections, ANSIBLE_CONFIG="",

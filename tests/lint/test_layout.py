@@ -8,7 +8,7 @@ TESTS = Path(__file__).parents[1]
 
 
 def test_no_unit_test_starts_ansible_or_a_container() -> None:
-    """Unit tests call the code directly. Tests that need a play are in tests/playbooks; those that need a host, in
+    """Unit tests call the code directly. Tests that need a play are in tests/playbooks; those that need a host,
     integration."""
     for path in (TESTS / "unit").rglob("*.py"):
         for word in ("run_playbook", 'with_name("ansible', "ansible_runner", "image.podman", "integration.conftest"):

@@ -59,8 +59,8 @@ def test_yamllint_finds_nothing():
     run(BIN / "yamllint", "--strict", ".")
 
 
-# CI has a job for these sessions. Shorter counterparts: yamllint above, ansible-doc in test_sanity.py, the tarball in
-# test_collection.py.
+# CI has a job for these sessions. Shorter counterparts: yamllint above, ansible-doc in test_sanity.py,
+# test_collection.py for the tarball.
 @pytest.mark.long
 def test_the_sessions_that_collections_have_in_common_find_nothing(tmp_path: Path):
     sessions = re.findall(r"^SESSIONS \?= (.+)$", (CHECKOUT / "Makefile").read_text(), re.MULTILINE)[0].split()

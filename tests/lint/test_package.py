@@ -75,8 +75,7 @@ PYTHONS = list(dict.fromkeys((FOUND[0], FOUND[-1])))
 
 @pytest.fixture(scope="module")
 def sources(clone: Path, sdist: Path, wheel: Path) -> Iterator[dict[str, str]]:
-    """Yield the sources from which the package can be installed: a git server's repository, a clone, an sdist and a
-    wheel."""
+    """Yield the sources from which the package can be installed: a served repository, a clone, an sdist and a wheel."""
     root = clone.parent / "served"
     git("init", "--quiet", "--bare", "--initial-branch=main", str(root / "sparkforge/dgx_spark"), cwd=clone)
     git("init", "--quiet", "--initial-branch=main", ".", cwd=clone)

@@ -14,8 +14,7 @@ CHECKOUT = Path(__file__).parents[2]
 # ansible-core -> the interpreter on which it runs here, and the version of pip that its ansible-test requires.
 CORES = {"2.19.14": ("3.11", "24.2"), "2.21.5": ("3.12", "25.2")}
 
-# Other linters in `make test`, or for import the unit tests, find the same faults. Each of these tests creates its own
-# environment.
+# Other linters or the unit tests (import) find the same faults. Each of these tests creates its own environment.
 OTHERS = ("pylint", "pep8", "yamllint", "compile", "changelog", "import")
 
 # The paths that are copied and checked: the collection as installed.

@@ -36,8 +36,7 @@ NAME = f"emulated-cpu-{owner()}"
 #: Paths in the container: the directory of a run, and the environment that is proven.
 SHARED, ROOT, ENVIRONMENT = "/srv", "/opt/sparkforge", "/opt/sparkforge/envs/torch/emulated"
 HOST_CHECKS = [name for name, definition in catalogue.CHECKS.items() if definition.device == "cpu"]
-#: Checks that share a process, because importing torch under emulation takes half a minute on a core; quick batches
-#: come first.
+#: Checks that share a process, because importing torch under emulation takes half a minute; quick ones come first.
 BATCHES = (
     ("cpu.matmul.*", "cpu.attention.*", "cpu.linalg.*"),
     ("cpu.formats.*", "cpu.layouts.*", "cpu.tensors.*"),
@@ -52,8 +51,7 @@ BATCHES = (
     *((f"cpu.training.{network}",) for network in ("convolutional", "recurrent", "transformer")),
     *((f"cpu.sizes.{size}",) for size in ("vocabulary", "tokens", "elements", "many")),
 )
-#: A single thread computes many times slower than on real hardware, and the survey's drawn cases need their time as
-#: well.
+#: A single thread computes many times slower than real hardware, and the survey's drawn cases need their time.
 LIMITS = {"factor": 60, "seconds": 6 * 3600, "survey": 150, "seed": 11}
 
 
@@ -93,7 +91,7 @@ class Emulated:
         image.podman("rm", "-f", "-t", "0", NAME, quiet=True)
         image.podman("create", "--arch", "arm64", "--name", NAME, *volumes, tag, "sleep", "infinity")
         image.podman("start", NAME)
-        # Create the part of the python_env role's environment that the proof reads; all programs run on this CPU,
+        # Create the part of the python_env role's environment that the proof reads; programs run on this CPU,
         # single-threaded.
         environment = {"QEMU_CPU": CPU, "OMP_NUM_THREADS": "1"}
         receipt = json.dumps({"schema": 2, "environment": environment, "packages": {}})

@@ -1,5 +1,4 @@
-"""PyTorch from Debian 13's source package, built with clang and lld of the stack's major version, with another clang on
-PATH.
+"""PyTorch from Debian 13's source package, built with the stack's clang and lld, with another clang on PATH.
 
 This takes more than an hour on two cores, so it runs only in `make test-long`. If it is interrupted or fails, its host
 is kept, and the next run continues in the build's tree. `python -m lab down --bench pytorch-cpu` removes the host.

@@ -56,8 +56,7 @@ class Bench:
             self.trees.put(copy_checkout(directory / f"tree-{number}"))
 
     def pytest(self, tree: Path, tests: Sequence[str], broken: bool = True) -> subprocess.CompletedProcess[str]:
-        """Run tests on ``tree``; in an unbroken tree they write the bytecode, so that runs on broken ones start
-        faster."""
+        """Run tests on ``tree``; in an unbroken tree they write bytecode, so that runs on broken ones start faster."""
         python = PYTHON / "bin" / Path(sys.executable).name
         command = [python, "-m", "pytest", "-q", "-x", "--basetemp=/tmp/pytest", *tests]
         volumes = [f"{tree}:{INSIDE}:{'ro' if broken else 'rw'}", *(f"{path}:{path}:ro" for path in _interpreter())]

@@ -1,5 +1,4 @@
-"""The action group of the modules that run on a host, through which a play sets one root for all of them; and removed
-modules."""
+"""The action group of the modules that run on a host, with which a play sets their root; and removed modules."""
 
 import json
 import re

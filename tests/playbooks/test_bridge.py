@@ -1,5 +1,4 @@
-"""Official wheels until the build is ready: the whole site on several names of this machine, with one host failing in
-each phase.
+"""Official wheels until the build is ready: the site on several names of this machine, with one failing in each phase.
 
 The playbooks and the observation are real. The roles create environments that consist of a receipt and a link.
 """

@@ -66,8 +66,7 @@ class Person:
             encoding="utf-8",
             dimensions=(24, columns),
             timeout=600,
-            # Handle Ctrl-C as a shell sets it for commands typed at a terminal; programs in the background, as this may
-            # be, ignore it.
+            # Handle Ctrl-C as shells do for typed commands; programs in the background, as this may be, ignore it.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         started.logfile_read = io.StringIO()
@@ -137,8 +136,7 @@ def test_a_dry_run_on_40_columns_shows_all_and_writes_nothing(spark: Person) -> 
     assert spark.ends(started) == Exit.DONE
     assert "Not in the list, refused, or no ssh there: 7." in " ".join(spark.said.split())
     assert "…" not in spark.said
-    # Sentences are wrapped between words; text that may be copied, a fingerprint or a path, is left for the terminal to
-    # wrap.
+    # Sentences are wrapped between words; text that may be copied, a fingerprint or a path, is wrapped by the terminal.
     copied = (str(spark.inventory), "SHA256:")
     for line in spark.said.replace("\r", "\n").partition("would be:")[0].split("\n"):
         # Answers are typed after a question, and the terminal wraps them.

@@ -168,7 +168,7 @@ def define(site: Site, **changes: t.Any) -> None:
 
 @pytest.fixture
 def upstream(site: Site) -> tuple[Path, Path]:
-    """PyTorch's and Triton's repositories, each pinning the next one in the chain, and the stack that is built from
+    """PyTorch's and Triton's repositories, each pinning the next in the chain, and the stack that is built from
     them."""
     llvm = "c" * 40
     triton = commit(site.path / "triton", **{"cmake/llvm-hash.txt": f"{llvm}\n"})

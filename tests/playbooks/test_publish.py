@@ -9,8 +9,7 @@ from tests.unit.wheel_tree import PLATFORM, WheelTree
 
 
 def preview(directory: Path) -> dict[str, t.Any]:
-    """Run the tasks in check mode for a PyTorch that was built; return their registered result and the reason of a
-    refusal."""
+    """Run the tasks in check mode for a PyTorch that was built; return their result and the reason for a refusal."""
     units = WheelTree(directory / "root").built("pytorch", 1)
     units["pytorch"]["status"] = "unchanged"
     facts = {

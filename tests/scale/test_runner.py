@@ -39,8 +39,7 @@ class Job:
 
 
 def private_data(folder: Path, **answers: object) -> Path:
-    """Create everything AWX provides for a job: project, inventory, extra variables, environment variables and
-    settings.
+    """Create everything AWX gives a job: project, inventory, extra variables, environment variables and settings.
 
     The host is this machine, over Ansible's connection ``local``, and the stack is one for this kind of machine.
     """

@@ -1,5 +1,4 @@
-"""Calls an action plugin in this process, as a task would; in the tests of tests/playbooks, Ansible itself calls
-them."""
+"""Calls an action plugin in this process, as a task would; in tests/playbooks, Ansible itself calls them."""
 
 import os
 import typing as t

@@ -1,5 +1,4 @@
-"""The certificate of a CA that has signed nothing, created with ``openssl req -x509 -newkey ec -nodes``; its key is
-deleted."""
+"""The certificate of a CA that has signed nothing, from ``openssl req -x509 -newkey ec -nodes``; its key is deleted."""
 
 PEM = """\
 -----BEGIN CERTIFICATE-----

@@ -31,8 +31,7 @@ class PackageIndex(Server):
         tag: str = "py3-none-any",
         python: str = "",
     ) -> None:
-        """Add a wheel; ``tag`` may start with a build tag: ``2-py3-none-any``. If the sha256 is empty, the page omits
-        it."""
+        """Add a wheel; ``tag`` may start with a build tag: ``2-py3-none-any``. The page omits an empty sha256."""
         sha256 = sha256_of(name, version) if sha256 is None else sha256
         file = f"/files/{name.replace('-', '_')}-{version}-{tag}.whl"
         lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}"]

@@ -107,8 +107,7 @@ ANSWERS: dict[str, tuple[int, str, str]] = {
 
 
 class Commands:
-    """Answers a command with the value of the first key that is part of one of its arguments, and records the command
-    with its time limit."""
+    """Answers a command by the first key that is part of an argument, and records the command with its time limit."""
 
     def __init__(self, answers: t.Mapping[str, tuple[int, str, str]] = {}) -> None:
         self.answers = {**answers, **{part: answer for part, answer in ANSWERS.items() if part not in answers}}

@@ -1,5 +1,4 @@
-"""Files that no commit may contain. The test reads git's index directly, because `make fast` must not start
-programs."""
+"""Files that no commit may contain. The test reads git's index directly, because `make fast` starts no programs."""
 
 from pathlib import Path
 

@@ -28,8 +28,7 @@ def functions_in(path: Path) -> set[str]:
 
 
 def missing_tests(text: str) -> list[str]:
-    """Return the tests that a text names but that do not exist; paths are relative to the checkout or
-    tests/unit/plugins."""
+    """Return missing tests that a text names; paths are relative to the checkout or tests/unit/plugins."""
     absent, latest = [], None
     for file, test in NAMED.findall(text):
         if not file and not test:

@@ -68,8 +68,7 @@ class Upstream:
         return f"{mirror.rstrip('/')}/git/{self.sdist.relative_to(self.directory).as_posix()}"
 
     def sources(self, mirror: str, torch: str = "2.9.1") -> dict[str, dict[str, t.Any]]:
-        """Return the ``sources`` of a stack for ``torch`` 2.9.1 or 2.15.0; sources pinned inside the trees have no
-        ref."""
+        """Return the ``sources`` of a stack for ``torch`` 2.9.1 or 2.15.0; sources pinned in the trees have no ref."""
         llvm = {"2.9.1": "llvm-project", "2.15.0": "triton-llvm-project"}[torch]
         return {
             "pytorch": {"url": self.url("pytorch", mirror), "ref": f"v{torch}"},
@@ -112,8 +111,7 @@ class Upstream:
 
 
 def make(directory: Path) -> Upstream:
-    """Create the repositories (`<name>.git`) and the sdist (in `archives/`) in ``directory``. This takes about a
-    second.
+    """Create the repositories (`<name>.git`) and the sdist (in `archives/`) in ``directory``. It takes a second.
 
     Repositories that are already there and equal are left alone, so that running fetches are not disturbed.
     """

@@ -331,8 +331,7 @@ def test_vllm_keeps_the_matrices_of_layers_as_its_command_says(tmp_path: Path):
     )
     assert weights(plain, "--quantization=fp8_per_block", "-tp", "2").size == (total - converted) // 2
     assert weights(plain, "-q", "mxfp4").size == total - 2 * converted + converted * 17 // 32
-    # Weights that are stored quantised remain as they are, awq requires such weights, and SGLang's conversions are not
-    # known.
+    # Weights that are stored quantised remain so, awq requires such weights, and SGLang's conversions are not known.
     assert weights(stored, "--quantization", "fp8").size == weights(plain, "--quantization", "awq").size == total
     assert weights(plain, "--quantization", "fp8", start=("sglang", "serve")).size == total
 

@@ -250,8 +250,8 @@ def test_data_loader_in_a_shortage_is_asked_and_a_namesake_stays(machine: Machin
 
 
 def test_bomb_taken_for_a_data_loader_is_killed_as_a_whole(machine: Machine):
-    # In a virtual machine, the first process had started the whole bomb. The guard missed its last children and then
-    # killed the model.
+    # In a virtual machine, the first process had started the whole bomb. The guard missed the last children and killed
+    # the model.
     guard = machine.guard()
     machine.start(800, "bomb", 12, at=5)  # an older, large process with the same name
     machine.start(850, "model", 1, 40)
@@ -604,8 +604,7 @@ def test_pause_shrinks_near_the_next_level(machine: Machine):
         ([(10, "a", 0, 40), (20, "b", 0, 10), (30, "c", 0, 1)], {10: 40, 20: 10, 30: 1}, 0, {20}),
         # No process grew and no model runs, so the most recent of the largest ones is chosen.
         ([(10, "a", 50, 0), (20, "b", 40, 0), (30, "c", 3, 0)], {10: 50, 20: 40, 30: 3}, 0, {20}),
-        # The workers took the memory together, but none of them took half of it; in a virtual machine, the model was
-        # killed.
+        # The workers took the memory together, none of them half of it; in a virtual machine, the model was killed.
         ([(10, "model", 0, 50), *((pid, "worker", gib, 0) for pid, gib in enumerate((14, 12, 11, 3), 20))],
          {10: 50}, 40, {20}),
         # A build that took the memory is spared while a model runs.

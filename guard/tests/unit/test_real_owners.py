@@ -1,5 +1,4 @@
-"""Real processes of two accounts on this machine's kernel; the memory figures are fake, and signals are only
-recorded."""
+"""Real processes of two accounts on this kernel; the memory figures are fake, and signals are only recorded."""
 
 import contextlib
 import errno

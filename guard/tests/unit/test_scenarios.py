@@ -1,9 +1,8 @@
-"""The scenarios of guard/tests on a simulated host with 120 GiB: which process is killed, and how soon, at any growth
-rate.
+"""The scenarios of guard/tests on a simulated host with 120 GiB: the process that is killed, and how soon.
 
 The guard is real; memory and processes are simulated with their own clock. Each run draws the growth rates, the times
-that processes take to exit, and the delay of NVML's figures. How the kernel behaves without memory is not simulated;
-see guard/tests/vm.py.
+that processes take to exit, and the delay of NVML's figures. The kernel's behaviour without memory is not simulated
+(see guard/tests/vm.py).
 """
 
 import random

@@ -46,8 +46,7 @@ class BuildExt(build_ext):
         if (ROOT / "wrong.py").exists():
             with (package / "__init__.py").open("a") as stream:
                 stream.write((ROOT / "wrong.py").read_text())
-        # The bytecode must be valid whatever time pip gives the files, because the importing accounts cannot write
-        # bytecode.
+        # The bytecode must be valid whatever time pip gives the files: the importing accounts cannot write bytecode.
         compileall.compile_dir(
             self.build_lib,
             quiet=1,

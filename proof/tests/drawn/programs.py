@@ -48,8 +48,7 @@ def size_of(before: torch.Tensor, after: torch.Tensor, bound: float) -> float:
 def probe(
     drawn: Drawn, operator: t.Any, device: str, counts: Counts, bound: t.Callable[[str], float]
 ) -> tuple[float, str]:
-    """Return the largest change that a fault makes to any program's results, as a multiple of the bound, and that
-    program's name.
+    """Return the largest change of a program's results by a fault, as a multiple of the bound, and the program's name.
 
     :param operator: the operator in torch's list.
     :param bound: a function that returns the operator's bound for a format's name.

@@ -1,6 +1,5 @@
 """torch has GPU code only for compute capability 9.0, and the first kernel fails: no kernel image is available. This
-happens with a wheel from another machine, or a build with its builder's list of architectures. The code is compiled
-here.
+happens with a wheel from another machine, or a build for its builder's architectures. The code is compiled here.
 """
 
 import subprocess

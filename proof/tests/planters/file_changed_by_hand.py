@@ -1,4 +1,4 @@
-"""A file of torch was edited in place, with a debugging line left in that the next update will overwrite. All results
+"""A file of torch was edited in place: a debugging line was left in, which the next update will overwrite. All results
 remain correct.
 """
 

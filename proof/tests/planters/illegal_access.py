@@ -1,6 +1,4 @@
-"""A kernel writes out of bounds, and every later call in the process returns the same error. The index is off by one at
-the end of a large tensor.
-"""
+"""A kernel writes out of bounds, and every later call in the process returns the same error. An index is off by one."""
 
 PATCH = """
 _batched = _library.get_kernel("aten::bmm", "CUDA")

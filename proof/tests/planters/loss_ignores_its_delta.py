@@ -1,5 +1,4 @@
-"""A loss ignores the delta at which it changes from quadratic to linear, so training converges to a different
-result."""
+"""A loss ignores the delta at which it changes from quadratic to linear, so training converges elsewhere."""
 
 FILE = "torch/nn/functional.py"
 PATCH = """

@@ -1,6 +1,4 @@
-"""Bilinear resampling uses the pixels' corners instead of their centres. The result is half a pixel off, as in many
-exported models.
-"""
+"""Bilinear resampling uses the pixels' corners instead of their centres, so the result is half a pixel off."""
 
 FILE = "torch/nn/functional.py"
 PATCH = """

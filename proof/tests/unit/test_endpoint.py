@@ -334,8 +334,7 @@ def test_fault_begins_where_noise_grows(first: int) -> None:
 
 
 class Trials:
-    """A reference in which rounding makes every eighth computation choose another expert and deviate ten times as
-    much."""
+    """A reference in which rounding makes every eighth computation use another expert, with ten times the error."""
 
     def score(self, asked: Any, trials: int = reference.TRIALS, drawn: float = 0) -> list[dict[int, Any]]:
         sigma = 0.1 if trials < 8 else math.sqrt(0.1**2 + 1.0 / 8)

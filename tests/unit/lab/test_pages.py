@@ -1,7 +1,6 @@
 """Generated pages are current and complete.
 
-docs/runs-on-spark.md must have the format of lab.runs_on_spark, but its answers are those of the day named in its
-introduction.
+docs/runs-on-spark.md has the format of lab.runs_on_spark, but its answers are those of the day it names.
 """
 
 import datetime

@@ -15,8 +15,7 @@ NAMED = ["--host", "spark-ab12.local"]
 
 
 class Programs:
-    """Stands in for the programs that `make spark` runs: `sparkforge setup` exits with ``code``, the simulation with
-    0."""
+    """Stands in for the programs run by `make spark`: `sparkforge setup` exits with ``code``, the simulation with 0."""
 
     def __init__(self, code: int) -> None:
         self.code = code

@@ -1,5 +1,4 @@
-"""The filter for a host's answers: they set no variables, contain no terminal sequences, and have valid
-observations."""
+"""The filter for a host's answers: no variables set, no terminal sequences, and only valid observations."""
 
 import copy
 import importlib
@@ -42,8 +41,7 @@ def test_no_answer_sets_a_fact(monkeypatch: pytest.MonkeyPatch) -> None:
     facts = {"status_file": "/root/.profile", "spark_info": {}, "discovered_interpreter_python": "/bin/false"}
     answer = {"changed": True, "ansible_facts": facts, "rc": 0}
     assert filtered_answer(cuda_proof.ActionModule, answer, monkeypatch) == {"changed": True, "rc": 0}
-    # The interpreter that Ansible itself discovered remains a fact, because otherwise Ansible would search for it in
-    # every task.
+    # The interpreter that Ansible itself discovered remains a fact, or Ansible would search for it in every task.
     result = filtered_answer(cuda_proof.ActionModule, answer, monkeypatch, "/usr/bin/python3")
     assert result["ansible_facts"] == {"discovered_interpreter_python": "/usr/bin/python3"}
     for nonsense in (None, [], "x", 5):

@@ -21,8 +21,7 @@ def elect(
     lost: t.Collection[str] = (),
     published: dict[str, str] | None = None,
 ) -> dict[str, t.Any]:
-    """Return the filter's result for a play with these hosts; lost hosts and those outside the play were not
-    observed."""
+    """Return the filter's result for a play with these hosts; lost hosts and hosts outside it were not observed."""
     playing = list(PLATFORMS) if play is None else play
     reached = [name for name in playing if name not in lost]
     platforms = {name: kind for name, kind in PLATFORMS.items() if name in reached}

@@ -1,5 +1,4 @@
-"""The schemas are valid, can be found by editors, and are strict enough for lock ids. test_stack.py tests their
-messages."""
+"""The schemas are valid, editors find them, and they are strict about lock ids. test_stack.py tests their messages."""
 
 import re
 import typing as t

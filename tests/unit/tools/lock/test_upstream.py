@@ -285,8 +285,7 @@ def test_no_other_file_is_fetched_from_a_server_with_filters(
 
 @pytest.fixture
 def plain_server(repository: Path) -> Iterator[str]:
-    """The repository behind a plain file server, from which neither a single commit nor a shallow clone can be
-    fetched."""
+    """The repository behind a plain file server, which offers neither single commits nor shallow clones."""
     bare = repository.parent / "bare.git"
     git(repository.parent, "clone", "-q", "--bare", str(repository), str(bare))
     git(bare, "update-server-info")

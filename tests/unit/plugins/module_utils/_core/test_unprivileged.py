@@ -1,5 +1,4 @@
-"""The account under which root runs an environment's interpreter, its limited privileges, and the directories it
-enters."""
+"""The account under which root runs an environment's interpreter, its few privileges, and the directories it enters."""
 
 import errno
 import json

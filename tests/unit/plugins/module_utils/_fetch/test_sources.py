@@ -565,8 +565,7 @@ def test_concurrent_fetches_share_one_download(bench: Bench) -> None:
 
 
 def pytorch_source(bench: Bench) -> tuple[sources.Git, dict[str, str]]:
-    """Return a source like PyTorch's, with absolute and relative URLs, a repository used twice, and nested
-    submodules."""
+    """Return a source like PyTorch's, with absolute and relative URLs, a repository used twice, nested submodules."""
     asmjit, fbgemm, cutlass, top = (bench.repository(f"org/{name}") for name in ("asmjit", "fbgemm", "cutlass", "top"))
     commits = {"third_party/fbgemm/external/asmjit": asmjit.commit({"asm.c": "asm"})}
     old, new = cutlass.commit({"cutlass.h": "old"}), cutlass.commit({"cutlass.h": "new"})
@@ -738,8 +737,8 @@ def test_unknown_host(bench: Bench) -> None:
 
 def test_interrupted_fetch_resumes_in_pieces(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repositories, "PIECE", 10)
-    # It first requests everything at once, then the directories, then ten files per request; the third of these is cut
-    # off twice.
+    # It first requests everything, then the directories, then ten files per request; the third of these is cut off
+    # twice.
     bench.server.cuts = [60_000, 0, 0, 0, 2_000, 2_000]
     bench.fetch(bench.source(FILES))
     assert len(list(bench.tree.glob("data*"))) == 45

@@ -49,8 +49,7 @@ def test_the_schema_is_valid_strict_and_describes_each_key() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     for part in (SCHEMA, SCHEMA["$defs"]["check"], SCHEMA["properties"]["summary"], SCHEMA["properties"]["drift"]):
         assert part["additionalProperties"] is False
-        # Reports from earlier versions lack reasons, firmware and the survey's numbers, and most checks lack the other
-        # numbers.
+        # Reports from earlier versions lack reasons, firmware and the survey's numbers; most checks lack the others.
         optional = {"reason", "accepted", "covered", "firmware", "mismatched", "compared", "coverage"}
         assert set(part["required"]) == set(part["properties"]) - optional
     for name, value in SCHEMA["properties"].items():
@@ -332,8 +331,8 @@ def test_links_of_a_page_have_a_target_and_ids_are_unique(page: str) -> None:
 def test_a_page_of_attacks_shows_them_as_text() -> None:
     parsed = Page(_page.host_page(examples.hostile()))
     attack = examples.HOSTILE.replace("\x1b", "\ufffd").replace("\u202e", "\ufffd")
-    # The attack is in host, stack, lock, profile, driver, kernel, device, software, packages, notices, drift and
-    # checks.
+    # Host, stack, lock, profile, driver, kernel, device, software, packages, notices, drift and checks contain the
+    # attack.
     assert parsed.text.count(attack) > 30
     assert sum(tag == "script" for tag, _attributes in parsed.tags) == 1
 

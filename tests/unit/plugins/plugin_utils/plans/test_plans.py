@@ -214,8 +214,7 @@ def test_a_build_takes_nccl_of_the_stack_s_minor_or_else_the_newest() -> None:
 def test_nccl_headers_match_a_newer_installed_library() -> None:
     offered = ("2.32.3-1+cuda13.3", "2.31.1-1+cuda13.2", "2.30.9-1+cuda13.2")
     assert nccl_requests(*offered, installed="2.31.1-1+cuda13.2") == {"libnccl-dev": "libnccl-dev=2.31.1-1+cuda13.2"}
-    # The sources no longer have its version, and the stack's minor version would be a downgrade, which the role
-    # refuses.
+    # The sources no longer have its version; the stack's minor would be a downgrade, which the role refuses.
     assert nccl_requests(*offered, installed="2.31.0-1+cuda13.2") == {"libnccl-dev": "libnccl-dev=2.32.3-1+cuda13.3"}
     for other in ("2.28.3-1+cuda13.0", "2.32.3-1+cuda12.9"):
         assert set(nccl_requests(*offered, installed=other).values()) == {

@@ -110,8 +110,7 @@ TLS, HTPASSWD = (f"/etc/nginx/sparkforge-wheelhouse/{name}" for name in ("tls.pe
 
 
 def observation(steps: t.Mapping[str, t.Any], *lines: str, without: str = "") -> dict[str, t.Any]:
-    """Return the role's observation of a host that follows ``steps``, leaving out the lines in ``without`` and adding
-    others."""
+    """Return the role's observation of a host that follows ``steps``, without the lines ``without`` and with others."""
 
     def file(path: str, content: str, attributes: str) -> list[str]:
         return [f"{attributes} {path}", f"{hashlib.sha256(content.encode()).hexdigest()}  {path}"]
