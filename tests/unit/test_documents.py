@@ -131,7 +131,7 @@ OURS = """
 EXPLAINED = {
     "lab": "`make lab-down` stops the simulated Spark",
     "proof": "compares a Spark's results with a float64 calculation on the CPU (the proof)",
-    "proven": "if it is proven: the numbers are right",
+    "proven": "if it is proven, that is, if its numbers are right",
 }
 
 
