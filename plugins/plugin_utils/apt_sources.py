@@ -21,12 +21,12 @@ def enabled(observation: t.Mapping[str, t.Any]) -> list[Source]:
 
 
 def without_keyring(sources: t.Iterable[Source]) -> list[Source]:
-    """Return the sources whose keyring does not exist: apt refuses them with NO_PUBKEY."""
+    """Return the sources whose keyring does not exist; apt refuses them with NO_PUBKEY."""
     return [row for row in sources if row.get("keyring_present") is False]
 
 
 def with_sha1_keyring(sources: t.Iterable[Source]) -> list[Source]:
-    """Return the sources whose key is certified only with SHA-1: apt 3 refuses the key and everything it signs."""
+    """Return the sources whose key is certified only with SHA-1; apt 3 refuses the key and everything it signs."""
     return [row for row in sources if row.get("keyring_sha1")]
 
 

@@ -22,7 +22,7 @@ from . import conditions, ledger, patterns
 from .facts import Facts, State
 
 FORMAT = 1
-#: The file's name next to the reports of the proof, whose page shows the forecast.
+#: The name of the forecast's file, next to the proof's reports, whose page shows it.
 FILE = "forecast.json"
 AGAIN = "Run playbooks/forecast.yml, which writes it."
 GO, STEPS, HOLD, UNREAD = "go", "go with steps", "hold", "not read"

@@ -34,7 +34,7 @@ _NO_ANSWER = re.compile(
     r"Could not resolve|Connection (refused|timed out|reset)|Failed to connect|Authentication failed|"
     r"does not appear to be a git repository|[Rr]epository .* (not found|does not exist)|SSL certificate problem"
 )
-# A git hook that runs the playbook would have these set to its own repository.
+# If a git hook runs the playbook, these variables refer to the hook's own repository.
 _GIT_PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_NAMESPACE")
 
 
@@ -74,7 +74,7 @@ def resolve_archives(
 ) -> dict[str, dict[str, t.Any]]:
     """Return ``{component: {release, version, sha256: {platform: ...}}}`` from NVIDIA's manifests.
 
-    A sha256 that the stack itself pins must match the manifest: querying upstream never changes a pin.
+    A sha256 that the stack itself pins must match the manifest, because querying upstream never changes a pin.
 
     :raises SparkforgeError: if a manifest is unreachable, invalid, or contradicts a pin.
     """

@@ -20,7 +20,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def some(items: t.Sequence[str], most: int = 12, between: str = ", ") -> str:
-    """Return the first items, and the number of remaining ones."""
+    """Return the first items and the number of remaining ones."""
     more = f" and {len(items) - most} more" if len(items) > most else ""
     return between.join(items[:most]) + more
 

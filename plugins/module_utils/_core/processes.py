@@ -4,7 +4,7 @@
 
 """Find and kill processes that have left their parents, by an inherited variable or by their account."""
 
-# A fork that only kills and removes needs no AnsibleModule.
+# A forked child that only kills processes and removes files needs no AnsibleModule.
 # pylint: disable=ansible-bad-function
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ def account(directory: str) -> t.Iterator[int | None]:
 
     Root gets an account that no other environment's code is using: a user id from ``ACCOUNTS``, which needs no entry in
     /etc/passwd. It is derived from the environment's directory; if it has an entry or another run holds it, the next id
-    is used. A lock holds it until its processes are killed and its files are removed.
+    is used. A lock reserves the id until its processes are killed and its files are removed.
 
     The account also identifies the processes. They cannot leave it, because they have no capability and cannot gain one
     (no_new_privs), and one kill(2) stops them all, including daemons and forks. A control group would reach no more and

@@ -42,7 +42,7 @@ PACKAGES = re.compile(
     r"cuda-|libcu(blas|dnn|dss|fft|file|pti|rand|solver|sparse|tensor)|libnv(idia|infer|jpeg|jitlink|pl|shmem|vm)|libnpp"
     r"|libnccl|gds-|nvidia-|nvpl-|linux-(image|modules)-"
 )
-#: Smaller relative changes of a rate are ignored: boost clocks and temperatures vary between runs.
+#: Smaller relative changes of a rate are ignored, because boost clocks and temperatures vary between runs.
 RATE_CHANGE = 0.1
 
 Report = t.Mapping[str, t.Any]

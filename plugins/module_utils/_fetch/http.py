@@ -94,7 +94,7 @@ class _Sink:
 
 
 class _Pace:
-    """The rate of a response. The timeout covers only silence: an occasional byte would keep a host waiting forever."""
+    """The rate of a response. The timeout covers only silence, so an occasional byte could make a host wait forever."""
 
     def __init__(self, url: str) -> None:
         self.url = url

@@ -42,8 +42,8 @@ def receipt_of(name: str) -> str:
 def find(model: str, root: str, allow_pickle: bool = False) -> dict[str, t.Any] | None:
     """Return the location and properties of a model, or None if it is given by name and not on this host.
 
-    ``directory`` is the path for the engine, ``bind`` the directory with all its files, ``name`` its display name,
-    ``account`` the ids of the only account that can read it, ``bytes`` its size.
+    ``directory`` is the path for the engine, ``bind`` is the directory with all its files, ``name`` is its display
+    name, ``account`` has the ids of the only account that can read it, and ``bytes`` is its size.
 
     :param model: an absolute path, or ORGANISATION/NAME.
     :raises SparkforgeError: if it does not exist, or no server may load it.

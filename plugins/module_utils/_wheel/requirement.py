@@ -45,7 +45,7 @@ class Requirement:
 
     @property
     def written(self) -> str:
-        """The name in the spelling of the line."""
+        """The name as spelled in the line."""
         return _NAME_ENDS.split(self.pin, maxsplit=1)[0]
 
     @property
@@ -92,7 +92,7 @@ def parse_requirement(text: str) -> Requirement:
 def place_option(option: str, location: str) -> str:
     """Return the line of a requirements file that sets a location: exactly one option, whatever the location.
 
-    :raises SparkforgeError: for a character that ends a line, after which pip would read further options, or for an
+    :raises SparkforgeError: for a character that would end the line, so that pip would read further options, or for an
         invalid URL.
     """
     if re.search(r"[\x00-\x1f\x7f\x85\u2028\u2029]", location):

@@ -117,8 +117,8 @@ def plan(
 def builds_in_use(root: str, builds: t.Mapping[Key, Build]) -> dict[Key, str]:
     """Return the builds in use by environments, with a description of the use.
 
-    An environment is linked to its wheels by their sha256. All its receipts count: for the current environment, those
-    that can be rolled back to, and those not yet switched to.
+    An environment is linked to its wheels by their sha256. All its receipts count: those of the current environment, of
+    those to roll back to, and of those not yet switched to.
     """
     uses: dict[Key, str] = {}
     pattern = glob.escape(root)

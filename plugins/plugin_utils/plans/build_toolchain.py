@@ -16,7 +16,7 @@ _FOR_WHEELS = re.compile(r"(build-essential|gcc|python3[0-9.]*-(dev|venv))$")
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return the packages to install; none for an uninstallation."""
+    """Return the packages to install, which are none for an uninstallation."""
     if settings["build_toolchain_state"] == "absent":
         return Plan()
     names = settings["build_toolchain_packages"] or settings["__build_toolchain_standard"]

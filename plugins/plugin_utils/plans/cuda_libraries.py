@@ -42,7 +42,7 @@ def of_stack(settings: t.Mapping[str, t.Any], installed: t.Mapping[str, str]) ->
 
 
 def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) -> Plan:
-    """Return the missing parts; for an uninstallation, the existing source and autoremove protection."""
+    """Return the missing parts or, for an uninstallation, the existing source and autoremove protection."""
     url, guard = repository(settings, observation), settings["__cuda_libraries_keep_file"]
     if settings["cuda_libraries_state"] == "absent":
         return Plan({"source": url, **({"unguard": guard} if guard in observation["managed_files"] else {})})
