@@ -238,11 +238,11 @@ def browse(
             for record in (update.new for update in records if hasattr(update.new, "address")):
                 scope = f"%{record.scope_id}" if record.scope_id else ""
                 address = f"{ipaddress.ip_address(record.address)}{scope}"
-                known = addresses.get(record.name.lower(), set())
+                known_addresses = addresses.get(record.name.lower(), set())
                 if record.is_expired(now):
-                    known.discard(address)
-                elif len(known) < MOST_ADDRESSES and (known or len(addresses) < 2 * MOST_NAMES):
-                    addresses.setdefault(record.name.lower(), known).add(address)
+                    known_addresses.discard(address)
+                elif len(known_addresses) < MOST_ADDRESSES and (known_addresses or len(addresses) < 2 * MOST_NAMES):
+                    addresses.setdefault(record.name.lower(), known_addresses).add(address)
 
     def note(**change: t.Any) -> None:
         nonlocal newest, crowded

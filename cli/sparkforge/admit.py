@@ -46,8 +46,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 def top(arguments: argparse.Namespace, console: Console) -> int:
     """Show the hosts in the inventory, or this machine if there is no inventory."""
     path = arguments.inventory or inventory.default_path()
-    known = inventory.load(path).get("all", {}).get("children", {}).get("sparks", {})
-    hosts = {name: {**(known.get("vars") or {}), **(own or {})} for name, own in (known.get("hosts") or {}).items()}
+    group = inventory.load(path).get("all", {}).get("children", {}).get("sparks", {})
+    hosts = {name: {**(group.get("vars") or {}), **(own or {})} for name, own in (group.get("hosts") or {}).items()}
     limit = arguments.limit.split(",") if arguments.limit else hosts
     selected = {name: variables for name, variables in hosts.items() if name in limit}
     this_machine = {} if hosts else {"here": {"ansible_connection": "local"}}

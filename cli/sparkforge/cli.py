@@ -82,8 +82,8 @@ def complete_hosts(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> li
     """Return the hosts in the inventory, for shell completion."""
     from sparkforge import inventory
 
-    known = inventory.load(parsed_args.inventory or inventory.default_path())
-    return [name for name in known["all"]["children"]["sparks"]["hosts"] if name.startswith(prefix)]
+    content = inventory.load(parsed_args.inventory or inventory.default_path())
+    return [name for name in content["all"]["children"]["sparks"]["hosts"] if name.startswith(prefix)]
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -94,8 +94,8 @@ def for_ansible(arguments: argparse.Namespace) -> list[str]:
 def finish(arguments: argparse.Namespace, console: Console, last: Play, password: str | None = None) -> int:
     """Run the last play of a command, and return the exit status."""
     if arguments.dry_run:
-        asks = not arguments.no_password and arguments.command != "inspect"
-        console.print(f"+ {(last.with_password_prompts() if asks else last).line}", soft_wrap=True)
+        asks_password = not arguments.no_password and arguments.command != "inspect"
+        console.print(f"+ {(last.with_password_prompts() if asks_password else last).line}", soft_wrap=True)
         check = "" if getattr(arguments, "check", True) else " To ask the Sparks what would change: --check."
         console.print(f"Nothing was run or written.{check}")
         return Exit.DONE
@@ -116,10 +116,10 @@ def setup(arguments: argparse.Namespace, console: Console) -> int:
     if problems := module("plugins.plugin_utils.network_access").proxy_problems(proxies):
         raise Refusal(Exit.USAGE, problems[0].cause, problems[0].remedy)
     keys = path.with_name("known_hosts")
-    known = inventory.load(path)
+    content = inventory.load(path)
     answers = questions.ask(arguments, console, candidates(arguments, console, keys))
     answers.proxy = arguments.proxy or ""
-    hosts, key_lines = inventory.render(known, answers), inventory.known_keys(keys, answers.sparks)
+    hosts, key_lines = inventory.render(content, answers), inventory.known_keys(keys, answers.sparks)
     arguments.limit = arguments.limit or ",".join(spark.name for spark in answers.sparks)
     site = Play("site", path, for_ansible(arguments))
     if arguments.dry_run:
@@ -131,7 +131,7 @@ def setup(arguments: argparse.Namespace, console: Console) -> int:
         inventory.write(trial, hosts)
         inventory.write(trial.with_name("known_hosts"), key_lines)
         connect(arguments, console, Play("connect", trial, ["-l", arguments.limit, *arguments.further]), answers)
-    hosts = inventory.render(known, answers)
+    hosts = inventory.render(content, answers)
     inventory.write(keys, key_lines)
     inventory.write(path, hosts)
     console.print(f"Written: {path}", soft_wrap=True)
@@ -149,8 +149,8 @@ def candidates(arguments: argparse.Namespace, console: Console, keys: Path) -> l
         return find.by_name(arguments.host, find.by_sync())
     with console.status("Looking for Sparks"):
         mdns = [] if arguments.host else find.by_mdns(arguments.names, arguments.interfaces, console)
-        listed = find.discovery.combined(mdns, find.by_sync())
-        sparks = find.by_name(arguments.host, listed) if arguments.host else listed
+        machines = find.discovery.combined(mdns, find.by_sync())
+        sparks = find.by_name(arguments.host, machines) if arguments.host else machines
         find.reach(sparks, keys)
     names = find.discovery.names_by_key(keys.read_text(errors="replace")) if keys.is_file() else {}
     sparks, sentences = find.discovery.distinct(sparks, names)

@@ -89,11 +89,11 @@ def by_mdns(names: Sequence[str] | None, interfaces: Sequence[str] | None, conso
     :param interfaces: this machine's addresses on the interfaces to search, or None to search all interfaces.
     """
     try:
-        answers, unheard = discovery.browse(interfaces=interfaces or ())
+        answers, omissions = discovery.browse(interfaces=interfaces or ())
     except discovery.SparkforgeError as error:
         raise Refusal(Exit.NO_SPARK, error.cause, "Name them with --host.") from error
     sparks, left_out = discovery.sparks(answers, names or discovery.FACTORY_NAMES)
-    for sentence in [*unheard, *left_out]:
+    for sentence in [*omissions, *left_out]:
         console.print(sentence)
     return [Spark(spark.name, list(spark.addresses), "in this network", spark.port) for spark in sparks]
 
@@ -122,8 +122,8 @@ def by_name(names: Iterable[str], known: Sequence[Spark]) -> list[Spark]:
         name = text.lower().removesuffix(".local")
         if not NAME.fullmatch(text):
             raise Refusal(Exit.USAGE, f"{text!r} is not a host name.", "Write it as spark-ab12 or 192.0.2.17.")
-        same = [spark for spark in known if spark.name == name or text in spark.addresses]
-        chosen += same or [Spark(name, [text], "named", local=text.lower() in (discovery.CONTROLLER, "127.0.0.1"))]
+        matches = [spark for spark in known if spark.name == name or text in spark.addresses]
+        chosen += matches or [Spark(name, [text], "named", local=text.lower() in (discovery.CONTROLLER, "127.0.0.1"))]
     return chosen
 
 
@@ -172,12 +172,12 @@ def compare(spark: Spark, offered: list[str], own: Path) -> None:
         if not spark.changed and known_keys(path, name, "@cert-authority"):
             spark.changed = f"{path} has an authority for {name}, whose certificates this command does not check"
     for path, name in entries:
-        known = known_keys(path, name)
-        if known and not any(key in known for key in offered):
-            spark.known, spark.changed = False, f"{path} has {', '.join(map(fingerprint, known))} for {name}"
+        stored_keys = known_keys(path, name)
+        if stored_keys and not any(key in stored_keys for key in offered):
+            spark.known, spark.changed = False, f"{path} has {', '.join(map(fingerprint, stored_keys))} for {name}"
             break
-        if known:
-            offered, spark.known, spark.changed = [key for key in offered if key in known], True, ""
+        if stored_keys:
+            offered, spark.known, spark.changed = [key for key in offered if key in stored_keys], True, ""
             if (path, name) == entries[0]:
                 break
     spark.key = offered[0]

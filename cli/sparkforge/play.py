@@ -172,8 +172,8 @@ class Screen:
         if text and not self.quiet and (self.all or (not hidden and (speaks or SHOWN.fullmatch(kind)))):
             self.console.print(coloured(text), soft_wrap=True)
         if kind == "runner_on_failed" and not (self.quiet or data.get("ignore_errors")):
-            for known in module("plugins.plugin_utils.programs").PROOF.module("explain").of_result(data.get("res")):
-                self.console.print(known, soft_wrap=True)
+            for hint in module("plugins.plugin_utils.programs").PROOF.module("explain").of_result(data.get("res")):
+                self.console.print(hint, soft_wrap=True)
 
     def _bar(self, key: str, text: str, done: int | None = None, total: int | None = None) -> None:
         if key not in self.bars:

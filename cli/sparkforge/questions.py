@@ -99,17 +99,17 @@ def ask_hosts(console: Console, sparks: Sequence[Spark]) -> list[Spark]:
     reachable = [spark for spark in sparks if spark.is_reachable]
     # Any machine on the network can claim to be a Spark, so unknown machines are not chosen by default.
     default = "all" if all(spark.local or spark.known for spark in reachable) else ""
-    named = {str(number): spark for number, spark in enumerate(sparks, 1)} | {spark.name: spark for spark in sparks}
+    by_name = {str(number): spark for number, spark in enumerate(sparks, 1)} | {spark.name: spark for spark in sparks}
     while True:
         text = "1 of 5: Which ones? Numbers or names, separated by commas"
         reply = Prompt.ask(text, console=console, default=default, show_default=bool(default))
         names = [word.lower() for word in re.split(r"[,\s]+", reply) if word]
         if names == ["all"]:
             return reachable
-        if wrong := [word for word in names if word not in named or not named[word].is_reachable]:
-            console.print(f"Not in the list, refused, or no ssh there: {', '.join(wrong)}.")
+        if unusable := [word for word in names if word not in by_name or not by_name[word].is_reachable]:
+            console.print(f"Not in the list, refused, or no ssh there: {', '.join(unusable)}.")
         elif names:
-            return list({named[word].name: named[word] for word in names}.values())
+            return list({by_name[word].name: by_name[word] for word in names}.values())
 
 
 def accept(console: Console, changed: Sequence[Spark]) -> None:

@@ -102,7 +102,7 @@ def cells(source: Source) -> tuple[list[str], list[str]]:
     try:
         memory, devices = row["memory"], row["devices"]
         share = 100 * memory["available"] / max(1, memory["total"])
-        free = f"{memory['available'] / GIB:.1f}/{memory['total'] / GIB:.0f} ({share:.0f} %)"
+        memory_text = f"{memory['available'] / GIB:.1f}/{memory['total'] / GIB:.0f} ({share:.0f} %)"
         users = ", ".join(f"{process['name']} {process['gpu'] / GIB:.1f}" for process in row["processes"])
         powers = [_of(device, "power", "limit", "W") for device in devices]
         clocks = [_of(device, "clock", "clock_max", "MHz") for device in devices]
@@ -115,7 +115,7 @@ def cells(source: Source) -> tuple[list[str], list[str]]:
         notes += [str(row["down"])] if row.get("down") else []
         notes += [str(row["guard"])] if row["guard"] else []
         cached = f"{memory['cached'] / GIB:.1f}"
-        texts = [source.name, free, cached, users, " ".join([*powers, *clocks]), ", ".join(map(str, heat))]
+        texts = [source.name, memory_text, cached, users, " ".join([*powers, *clocks]), ", ".join(map(str, heat))]
         return [text[:NOTE] for text in texts], [text[:NOTE] for text in notes[:NOTES]]
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
         return none, ["its figures cannot be read: bring the guard of this version"]

@@ -52,8 +52,8 @@ class ActionModule(OnController):
         path, page = write_fleet(directory, fleet)
         unmet = {row["host"]: _fleet.unmet(row, arguments["require"] or "none") for row in fleet["hosts"]}
         mine = [row for row in fleet["hosts"] if row["host"] in judged]
-        ready = [] if self._task.check_mode else [row for row in mine if not unmet[row["host"]]]
-        further = _fleet.next_lines(ready, str(arguments["activate"]), arguments["joined"])
+        ready_rows = [] if self._task.check_mode else [row for row in mine if not unmet[row["host"]]]
+        further = _fleet.next_lines(ready_rows, str(arguments["activate"]), arguments["joined"])
         served = [f"{url}/{os.path.basename(page)}"] if (url := str(arguments["url"]).rstrip("/")) else []
         # Like ansible.builtin.debug, show the verdicts even without -v.
         notes = [sanitize.text(" ".join(str(note).split())) for note in arguments["notes"]]

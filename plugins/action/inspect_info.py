@@ -93,11 +93,11 @@ class ActionModule(AsksProgram, OnController):
         try:
             chosen = resolve.packages(needed, host, lines.index, lines.constraints)
         except SparkforgeError as error:
-            known = {finding["package"] for finding in findings}
+            failed_packages = {finding["package"] for finding in findings}
             findings += [
                 _finding(name, "no", "unresolved", error.cause)
                 for name in sorted(names | set(newest))
-                if name not in known
+                if name not in failed_packages
             ]
             return own, names | set(newest), findings
         for package in chosen:
@@ -145,8 +145,8 @@ class ActionModule(AsksProgram, OnController):
         """Return the contents of a wheel on the controller or at a URL."""
         contents = PROOF.module("files.contents")
         if not location.startswith(("http:", "https:")):
-            known: Contents = contents.of_wheel(location, cache)
-            return known
+            result: Contents = contents.of_wheel(location, cache)
+            return result
         sha256 = re.search(r"#(?:.*&)?sha256=([0-9a-f]{64})", location)
         try:
             return self._fetch(location.partition("#")[0], sha256[1] if sha256 else None, cache)
@@ -160,8 +160,8 @@ class ActionModule(AsksProgram, OnController):
         sha256 = wheel["hashes"]["sha256"]
         cached = pathlib.Path(cache, f"{sha256}.{contents.FORMAT}.json")
         try:
-            known: Contents = json.loads(cached.read_text(encoding="utf-8"))
-            return known
+            result: Contents = json.loads(cached.read_text(encoding="utf-8"))
+            return result
         except (OSError, ValueError):
             pass
         url = wheel.get("url") or pathlib.Path(wheel["path"]).absolute().as_uri()

@@ -59,8 +59,8 @@ class ActionModule(OnHost):
         so_far = f"{download['files']} of {download['of_files']} wheels, {download['bytes'] / 1e6:.1f} MB"
         if download["of_bytes"]:
             rate = sum(wheel["size"] for wheel in finished) / max(download["seconds"], 0.1)
-            left = datetime.timedelta(seconds=round((download["of_bytes"] - download["bytes"]) / max(rate, 1)))
-            so_far += f" of {download['of_bytes'] / 1e6:.1f} MB, {rate / 1e6:.1f} MB/s, about {left} left"
+            remaining = datetime.timedelta(seconds=round((download["of_bytes"] - download["bytes"]) / max(rate, 1)))
+            so_far += f" of {download['of_bytes'] / 1e6:.1f} MB, {rate / 1e6:.1f} MB/s, about {remaining} left"
         display.display(f"{label} | {so_far} | next: {', '.join(waiting)}")
 
     def _resolved(self, wheels: t.Any) -> tuple[list[dict[str, str]], dict[str, str]]:
@@ -109,8 +109,8 @@ class ActionModule(OnHost):
     def _send(self, local: dict[str, str], missing: list[str]) -> dict[str, str]:
         """Send the missing wheels, readable for the become user; return their paths by sha256."""
         directory = self._connection._shell.tmpdir or self._make_tmp_path()
-        sent = {sha256: self._connection._shell.join_path(directory, f"{sha256}.whl") for sha256 in missing}
-        for sha256, path in sent.items():
+        remote_paths = {sha256: self._connection._shell.join_path(directory, f"{sha256}.whl") for sha256 in missing}
+        for sha256, path in remote_paths.items():
             self._transfer_file(local[sha256], path)
-        self._fixup_perms2([directory, *sent.values()])
-        return sent
+        self._fixup_perms2([directory, *remote_paths.values()])
+        return remote_paths

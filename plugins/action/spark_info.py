@@ -36,17 +36,17 @@ class ActionModule(OnHost, Normal):
 
     def accept(self, answer: dict[str, t.Any]) -> dict[str, t.Any]:
         """Return the answer with the observation as its only fact; see :class:`OnHost`."""
-        bare = {key: value for key, value in answer.items() if key != "ansible_facts"}
+        result = {key: value for key, value in answer.items() if key != "ansible_facts"}
         observes = str(self._task.action).rpartition(".")[2] == "spark_info"
         if not observes or answer.get("failed") or answer.get("unreachable"):
-            return super().accept(bare)
+            return super().accept(result)
         wrong = schema.problems("observation", answer.get("spark_info"))
         if wrong:
             raise SparkforgeError(
                 f"What the host says of itself is not an observation: {phrases.some([wrong[0][:300], *wrong[1:]], 1)}.",
                 "Find out who changed its python3 or its system files, and leave it out with -l until then.",
             )
-        return super().accept({**bare, "ansible_facts": {"spark_info": answer["spark_info"]}})
+        return super().accept({**result, "ansible_facts": {"spark_info": answer["spark_info"]}})
 
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         variables = task_vars or {}

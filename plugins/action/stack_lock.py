@@ -47,27 +47,27 @@ class ActionModule(OnController):
             )
         path = os.path.join(directory, f"{name}.yml")
         # A new lock replaces an invalid one, but can only keep parts of a lock that is readable.
-        known: Lock | None = None
+        known_lock: Lock | None = None
         notes = []
         try:
-            known, _known_path = load.load_lock(name, where)
+            known_lock, _known_path = load.load_lock(name, where)
         except SparkforgeError as error:
             notes.append(f"The previous lock is discarded: {error.cause}")
-        lock, resolve_notes = self._resolve(name, definition, known or {}, arguments)
+        lock, resolve_notes = self._resolve(name, definition, known_lock or {}, arguments)
         notes += resolve_notes
 
         before = ""
         if os.path.exists(path):
             with open(path, encoding="utf-8") as file:
                 before = file.read()
-        old = known if before else None
+        old = known_lock if before else None
         changed = not write.same_pins(old, lock)
         if old is not None and not changed:
             lock["resolved"] = old["resolved"]
-        after = write.lock_text(lock)
-        moved = diff.moved(known or {}, lock)
+        text_after = write.lock_text(lock)
+        moved = diff.moved(known_lock or {}, lock)
         if changed and not self._task.check_mode:
-            files.write_text(path, after, "Set stack_lock_directory to a directory that you can write to.")
+            files.write_text(path, text_after, "Set stack_lock_directory to a directory that you can write to.")
         for line in [*notes, *moved]:
             self._display.display(f"lock {name} | {sanitize.line(line)}")
         answer: dict[str, t.Any] = {
@@ -78,7 +78,7 @@ class ActionModule(OnController):
             "lock": lock,
         }
         if changed and self._task.diff:
-            answer["diff"] = phrases.diff(path, before, after)
+            answer["diff"] = phrases.diff(path, before, text_after)
         return answer
 
     def _resolve(

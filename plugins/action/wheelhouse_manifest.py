@@ -74,12 +74,12 @@ class ActionModule(OnController):
             saved = cache.save(query, manifest)
             if arguments["wheels"]:
                 wheels = self._bring(query, manifest, cache, text["root"], builder)
-        listed = [
+        wheel_rows = [
             {"path": cache.wheel(wheel), "sha256": wheel.sha256}
             for wheel in (of_units(manifest["units"]) if arguments["wheels"] else [])
         ]
         # ``changed`` is false because only the controller's cache changes, regardless of the host that runs the task.
-        return {"changed": False, **search._asdict(), "wheels": listed, "saved": saved or wheels}
+        return {"changed": False, **search._asdict(), "wheels": wheel_rows, "saved": saved or wheels}
 
     def _bring(self, query: Query, manifest: Manifest, cache: Cache, root: str, builder: str) -> bool:
         """Fetch the wheels that the cache lacks from the builder; tell whether there were any."""

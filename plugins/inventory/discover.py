@@ -125,15 +125,15 @@ class InventoryModule(BaseInventoryPlugin, Cacheable):
         self.load_cache_plugin()
         key, caching = self.get_cache_key(path), self.get_option("cache")
         if caching and cache:
-            known = [
+            cached_answers = [
                 discovery.Answer(**{**row, "addresses": tuple(row["addresses"])}) for row in self._cache.get(key) or []
             ]
             # If no Spark answered last time, search again, because one may have been switched on since.
-            if sparks := self._accepted_sparks(known):
+            if sparks := self._accepted_sparks(cached_answers):
                 return sparks
         wait = self.get_option("wait")
-        answers, unheard = discovery.browse(self.get_option("services"), wait, self.get_option("interfaces"))
-        for sentence in unheard:
+        answers, omissions = discovery.browse(self.get_option("services"), wait, self.get_option("interfaces"))
+        for sentence in omissions:
             self.display.warning(sentence)
         if caching:
             self._cache[key] = [asdict(answer) for answer in answers]

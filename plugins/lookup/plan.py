@@ -99,16 +99,16 @@ class LookupModule(LookupBase):
 
         Other tasks have other variables, and a loop changes its task's variables.
         """
-        plan_variables, values, made = self.LATEST.get(role, ({}, {}, {}))
-        same = plan_variables is variables and len(values) == len(variables)
-        if not (same and all(variables.get(name, self) is value for name, value in values.items())):
+        plan_variables, values, role_plan = self.LATEST.get(role, ({}, {}, {}))
+        is_same = plan_variables is variables and len(values) == len(variables)
+        if not (is_same and all(variables.get(name, self) is value for name, value in values.items())):
             observation = (variables.get("ansible_facts") or {}).get("spark_info")
             # If a site changes a unit, preflight computes the plans of other roles in advance.
             has_others = role == "preflight" and not plans.CHANGED_BY.keys().isdisjoint(variables)
             own = [self._own(name) for name in (role, *(reversed(plans.CHANGED_BY.values()) if has_others else ()))]
-            made = _plan(role, Settings(collections.ChainMap(variables, *own), self._templar), observation)
-            self.LATEST[role] = variables, dict(variables), made
-        return made
+            role_plan = _plan(role, Settings(collections.ChainMap(variables, *own), self._templar), observation)
+            self.LATEST[role] = variables, dict(variables), role_plan
+        return role_plan
 
     def _own(self, role: str) -> dict[str, t.Any]:
         """Return the defaults and variables from the role's files, for a play that does not run the role."""
@@ -128,7 +128,7 @@ def _plan(role: str, settings: t.Mapping[str, t.Any], observation: t.Mapping[str
         raise AnsibleLookupError("The host was not observed. Run the module sparkforge.dgx_spark.spark_info first.")
     module = importlib.import_module(f"{plans.__name__}.{role}")
     try:
-        made: plans.Plan = module.plan(settings, observation)
+        role_plan: plans.Plan = module.plan(settings, observation)
     except SparkforgeError as error:
-        made = plans.Plan(refusals=[{"cause": error.cause, "remedy": error.remedy}])
-    return made.as_result()
+        role_plan = plans.Plan(refusals=[{"cause": error.cause, "remedy": error.remedy}])
+    return role_plan.as_result()

@@ -63,14 +63,14 @@ class LookupModule(LookupBase):
 
     def run(self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any) -> list[str]:
         """Return the errors in the variables, each templated as a role would see it."""
-        accepted, known = options(*terms), variables or {}
-        errors = list(misspelt(known, accepted))
+        accepted, names = options(*terms), variables or {}
+        errors = list(misspelt(names, accepted))
         replacements = OF_PLAYBOOKS.get(terms[0], {}) if terms else GONE
-        errors += [f"{name} is no longer a variable: {replacements[name]}" for name in replacements if name in known]
+        errors += [f"{name} is no longer a variable: {replacements[name]}" for name in replacements if name in names]
         # A role may require a variable that another role sets, so only playbooks are checked for missing variables.
-        missing = [name for name in accepted if terms and accepted[name].get("required") and name not in known]
+        missing = [name for name in accepted if terms and accepted[name].get("required") and name not in names]
         errors += [f"{name} is required: {unmarked(accepted[name]['description']).rstrip('.')}" for name in missing]
-        for name, value in self._set_options(known, accepted):
+        for name, value in self._set_options(names, accepted):
             option = dict(accepted[name])
             if value is None and option.get("default") is not None:
                 errors.append(f"{name} has no value: give it one, or remove the line")

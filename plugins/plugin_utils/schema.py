@@ -64,9 +64,9 @@ def _validator(name: str) -> t.Any:
             "Ansible's Python on the controller lacks the package jsonschema.",
             "Install it there: python3 -m pip install jsonschema.",
         ) from None
-    known = [(f"{schema_name}.schema.json", document(schema_name)) for schema_name in dict.fromkeys((name, "common"))]
+    schemas = [(f"{schema_name}.schema.json", document(schema_name)) for schema_name in dict.fromkeys((name, "common"))]
     registry = referencing.Registry().with_resources(
-        (uri, referencing.Resource.from_contents(content)) for uri, content in known
+        (uri, referencing.Resource.from_contents(content)) for uri, content in schemas
     )
     # By default, 20.0 is an integer too, although it is a different pin than 20, and infinity is a number.
     types = draft.TYPE_CHECKER.redefine_many({"integer": _is_integer, "number": _is_number})
@@ -117,8 +117,8 @@ def _sentences(error: t.Any, path: t.Sequence[str | int]) -> list[str]:
     if rule == "required":
         return [f"{at}{key} is missing" for key in error.validator_value if key not in value]
     if rule == "additionalProperties":
-        known = schema.get("properties", {})
-        return [f"{at}{key} is not a known key, {_nearest(str(key), known)}" for key in value if key not in known]
+        keys = schema.get("properties", {})
+        return [f"{at}{key} is not a known key, {_nearest(str(key), keys)}" for key in value if key not in keys]
     if rule == "type":
         return [f"{where} {_type_problem(value, error.validator_value)}"]
     if rule == "minItems":
@@ -149,8 +149,8 @@ def _example(schema: t.Mapping[str, t.Any]) -> str:
 
 
 def _nearest(key: str, known: t.Collection[str]) -> str:
-    near = difflib.get_close_matches(key, known, n=1)
-    return f"did you mean {near[0]}" if near else f"it takes {', '.join(known)}"
+    similar = difflib.get_close_matches(key, known, n=1)
+    return f"did you mean {similar[0]}" if similar else f"it takes {', '.join(known)}"
 
 
 def _type_problem(value: t.Any, types: str | list[str]) -> str:

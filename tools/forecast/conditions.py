@@ -88,8 +88,8 @@ def _fact(operand: Condition, state: State) -> list[str] | None:
         return [str(value)] if value is not None and value > operand["above"] else None
     if "version" in operand:
         # A kernel's flavour, as in 6.17.0-1008-nvidia, is not part of its version.
-        bare = re.sub(r"-[a-z].*$", "", value) if isinstance(value, str) else None
-        return [str(value)] if within(bare, operand["version"]) else None
+        version = re.sub(r"-[a-z].*$", "", value) if isinstance(value, str) else None
+        return [str(value)] if within(version, operand["version"]) else None
     values = value if isinstance(value, list) else [] if value in (None, False) else [value]
     if "matches" in operand:
         values = [value for value in values if patterns.matches(operand["matches"], str(value))]

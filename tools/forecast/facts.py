@@ -124,8 +124,8 @@ class State:
         gone = {match[1] for step in self.removes if (match := _IMAGE.match(step["name"]))}
         images = [kernel["release"] for kernel in self.kernels if kernel.get("image") and kernel["release"] not in gone]
         running = (self.observation.get("kernel") or {}).get("release")
-        known = [*images, *self.new_kernels()] or ([running] if running else [])
-        return max(known, key=by_version) if known else None
+        releases = [*images, *self.new_kernels()] or ([running] if running else [])
+        return max(releases, key=by_version) if releases else None
 
     def _has_gpu(self) -> bool:
         return bool((self.observation.get("gpu") or {}).get("hardware")) or self.driver(self.before) is not None
@@ -224,8 +224,8 @@ class State:
     def _cdi_stale(self) -> str | None:
         """Return the driver version in the static CDI specification if the upgrade changes the driver."""
         cdi = self.update.get("cdi") or {}
-        made, after = cdi.get("static_driver"), self.driver(self.after)
-        return str(made) if made and after and made != after else None
+        specified, new_version = cdi.get("static_driver"), self.driver(self.after)
+        return str(specified) if specified and new_version and specified != new_version else None
 
     # -- sources, firmware, unattended upgrades
 
@@ -234,13 +234,13 @@ class State:
 
     def _ota_partly(self) -> list[str]:
         """Return the packages in NVIDIA's recipe that the plan does not upgrade although it upgrades others."""
-        behind = (self.update.get("ota") or {}).get("behind") or {}
-        left = [
+        outdated = (self.update.get("ota") or {}).get("behind") or {}
+        pending = [
             name
-            for name, (has, want) in behind.items()
-            if has and compare_versions(self.after.get(name, "0"), want) < 0
+            for name, (installed, released) in outdated.items()
+            if installed and compare_versions(self.after.get(name, "0"), released) < 0
         ]
-        return sorted(left) if len(left) < len([1 for has, _want in behind.values() if has]) else []
+        return sorted(pending) if len(pending) < len([1 for installed, _want in outdated.values() if installed]) else []
 
     def _tonight(self, automatic: Facts) -> list[str]:
         """Return the packages in the plan that unattended-upgrades would install."""

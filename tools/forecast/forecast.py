@@ -104,8 +104,8 @@ def next_steps(forecast: Forecast, state: State) -> list[str]:
     # In a terminal, apt lists the packages that it keeps back before it asks.
     dashboard = "the DGX Dashboard, or with " if state.facts["dgx"] and not holdable else ""
     steps.append(f"Upgrade with {dashboard}sudo apt full-upgrade{firmware}; then reboot.")
-    after = [finding["rule"] for finding in pending if finding["order"] == "after"]
-    steps += [f"Do what is said above of {', '.join(after)}."] if after else []
+    later_rules = [finding["rule"] for finding in pending if finding["order"] == "after"]
+    steps += [f"Do what is said above of {', '.join(later_rules)}."] if later_rules else []
     return [*steps, PROVE]
 
 
@@ -228,12 +228,12 @@ def load(directory: str) -> Facts | None:
 def keep(directory: str, state: Facts) -> None:
     """Store a forecast next to the reports, with the date of each host; other hosts in the file are unchanged."""
     rows = [{**row, "date": state["date"]} for row in state["hosts"]]
-    known = {row["host"] for row in rows}
+    hosts = {row["host"] for row in rows}
     try:
         earlier = load(directory)
     except SparkforgeError:
         earlier = None  # the new forecast replaces a damaged one
-    rows += [row for row in (earlier or {}).get("hosts", ()) if row["host"] not in known]
+    rows += [row for row in (earlier or {}).get("hosts", ()) if row["host"] not in hosts]
     remedy = "Set verify_report_directory to a directory that you can write to."
     files.write_text(os.path.join(directory, FILE), as_json({**state, "hosts": rows}) + "\n", remedy)
 

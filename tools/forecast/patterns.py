@@ -28,12 +28,12 @@ def is_bounded(pattern: t.Any) -> bool:
         re.compile(pattern)
     except (re.error, OverflowError, RecursionError):
         return False
-    plain = _ATOM.sub("x", pattern)
-    if re.search(r"\)[*+{]", plain):
+    simplified = _ATOM.sub("x", pattern)
+    if re.search(r"\)[*+{]", simplified):
         return False
-    while _GROUP.search(plain):
-        plain = _GROUP.sub(lambda group: re.sub(r"[^*+{]", "", group[1]), plain)
-    return all(len(re.findall(r"[*+{]", alternative)) <= REPETITIONS for alternative in plain.split("|"))
+    while _GROUP.search(simplified):
+        simplified = _GROUP.sub(lambda group: re.sub(r"[^*+{]", "", group[1]), simplified)
+    return all(len(re.findall(r"[*+{]", alternative)) <= REPETITIONS for alternative in simplified.split("|"))
 
 
 def matches(pattern: str, name: str, end: str = r"\Z") -> bool:

@@ -264,8 +264,8 @@ def pip_options() -> list[str]:
         return []
     if importlib.util.find_spec("pip") is None:
         return []
-    listed = _run([sys.executable, "-m", "pip", "config", "list"], "").stdout
-    values = pip_settings(listed)
+    settings = _run([sys.executable, "-m", "pip", "config", "list"], "").stdout
+    values = pip_settings(settings)
     options = [
         word for key, option in _PIP_OPTIONS.items() for text in values.get(key, "").split() for word in (option, text)
     ]

@@ -123,9 +123,9 @@ def _git(arguments: t.Sequence[str], url: str, *, cwd: str | None = None) -> sub
     if git is None:
         raise SparkforgeError("The controller has no git.", "Install git, or remove sources from the parts.")
     unset = [part for name in _GIT_PLACES for part in ("-u", name)]
-    inside = ["-C", cwd] if cwd else []
+    directory_options = ["-C", cwd] if cwd else []
     status, stdout, stderr = run_command(
-        ["env", *unset, "GIT_TERMINAL_PROMPT=0", git, *inside, *arguments], GIT_SECONDS
+        ["env", *unset, "GIT_TERMINAL_PROMPT=0", git, *directory_options, *arguments], GIT_SECONDS
     )
     if status == 124:
         raise SparkforgeError(f"{redact(url)} did not answer git within {GIT_SECONDS:.0f} s.", KEEP_SOURCES)

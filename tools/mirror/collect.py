@@ -38,8 +38,8 @@ def archives(directory: Directory, pinned: t.Iterable[redist_plan.Archive], nvid
     """
     for archive in pinned:
         url = upstream.manifest_url(nvidia_url, archive.product, archive.release)
-        below = f"nvidia/compute/{archive.product}/redist"
-        path = f"{below}/{url.rpartition('/')[2]}"
+        base = f"nvidia/compute/{archive.product}/redist"
+        path = f"{base}/{url.rpartition('/')[2]}"
         directory.fetch(path, url, limit=PAGE_LIMIT)
         if not os.path.isfile(directory.at(path)):
             directory.lack(f"fetch {archive.label}")
@@ -48,7 +48,7 @@ def archives(directory: Directory, pinned: t.Iterable[redist_plan.Archive], nvid
             manifest = redist_plan.parse_manifest(stream.read(), redact(url))
         resolved = redist_plan.resolve(manifest, archive, redact(url))
         source_url = f"{url.rpartition('/')[0]}/{resolved.relative_path}"
-        directory.fetch(f"{below}/{resolved.relative_path}", source_url, resolved.sha256, limit=resolved.size)
+        directory.fetch(f"{base}/{resolved.relative_path}", source_url, resolved.sha256, limit=resolved.size)
 
 
 # --- wheels -------------------------------------------------------------------------------------------------
@@ -118,10 +118,10 @@ def wheels(directory: Directory, requirements: t.Iterable[Requirement], searched
 
     :raises SparkforgeError: if a wheel cannot be fetched, or differs from the lock.
     """
-    known = {row["sha256"]: path for path, row in directory.rows.items() if path.endswith(".whl")}
+    paths = {row["sha256"]: path for path, row in directory.rows.items() if path.endswith(".whl")}
     finder = None
     for wheel in requirements:
-        if wheel.hashes[0] in known and directory.has(known[wheel.hashes[0]], wheel.hashes[0]):
+        if wheel.hashes[0] in paths and directory.has(paths[wheel.hashes[0]], wheel.hashes[0]):
             continue
         if directory.check:
             directory.lack(f"fetch {wheel.name} {wheel.version}, sha256 {wheel.hashes[0]}")
@@ -188,8 +188,8 @@ def _find_stored(
         store = os.path.join(repositories.store, f"{pinned.key}.git")
         try:
             if not repositories.has(pinned, store):
-                below = ", with its submodules" if recursive else ""
-                missing.append(f"fetch {pinned.commit} of {pinned.inside}{below}")
+                suffix = ", with its submodules" if recursive else ""
+                missing.append(f"fetch {pinned.commit} of {pinned.inside}{suffix}")
                 continue
             stored.append(pinned)
             if recursive:

@@ -21,17 +21,17 @@ with contextlib.suppress(ImportError):
 
 def choose(links: t.Iterable[Link], wheel: Requirement) -> list[Link]:
     """Return the links that may be the wheel: the link with its sha256, or those of its version without a sha256."""
-    same, silent = [], []
+    exact, silent = [], []
     for link in links:
         with contextlib.suppress(InvalidWheelFilename):
             name, version, _build, _tags = parse_wheel_filename(link.file)
             if name != wheel.name or str(version) != wheel.version:
                 continue
             if link.sha256 == wheel.hashes[0]:
-                same.append(link)
+                exact.append(link)
             elif not link.sha256:
                 silent.append(link)
-    return same[:1] or silent
+    return exact[:1] or silent
 
 
 def pages(files: t.Mapping[str, str]) -> dict[str, bytes]:

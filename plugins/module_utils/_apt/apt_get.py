@@ -65,12 +65,12 @@ def diagnose(action: str, stdout: str, stderr: str, holder: t.Mapping[str, t.Any
     details: dict[str, t.Any] = {"stderr": stderr[-4000:], "stdout": stdout[-4000:]}
     if holder:
         details["holder"] = dict(holder)
-    known = explain(text, _RULES, **({"who": f"{holder['pid']} ({holder['command']})"} if holder else {}))
-    if known:
-        details["diagnosis"] = known.rule
-        if known.rule == "apt-no-package":
-            details["unknown"] = known.groups["found"].split(", ")
-        return SparkforgeError(known.cause, known.remedy, **details)
+    explanation = explain(text, _RULES, **({"who": f"{holder['pid']} ({holder['command']})"} if holder else {}))
+    if explanation:
+        details["diagnosis"] = explanation.rule
+        if explanation.rule == "apt-no-package":
+            details["unknown"] = explanation.groups["found"].split(", ")
+        return SparkforgeError(explanation.cause, explanation.remedy, **details)
     errors = re.findall(r"^(?:E|Error): *(.*\S)", text, re.M)
     message = " ".join(errors) or " ".join(stderr.split())[-300:] or "it said nothing"
     return SparkforgeError(

@@ -203,12 +203,12 @@ class LocalRepository:
         been fetched; a killed run may have left either step undone.
         """
         rows = self._source_of(package)
-        inside = _keyring_in(f"/var/{package}", required=False)
-        if len(rows) != 1 or inside is None or not sources.has_lists(f"file:/var/{package}"):
+        keyring = _keyring_in(f"/var/{package}", required=False)
+        if len(rows) != 1 or keyring is None or not sources.has_lists(f"file:/var/{package}"):
             return False
-        path = f"{sources.KEYRINGS}/{os.path.basename(inside)}"
+        path = f"{sources.KEYRINGS}/{os.path.basename(keyring)}"
         text = (disk.read(str(rows[0]["file"])) or b"").lower()
-        return rows[0]["signed_by"] == path and b"trusted" not in text and disk.read(path) == disk.read(inside)
+        return rows[0]["signed_by"] == path and b"trusted" not in text and disk.read(path) == disk.read(keyring)
 
     def _configure(self, package: str, brought: bool = True) -> None:
         """Install the keyring for apt, point the source at it, and fetch this source's lists."""
@@ -286,8 +286,8 @@ def _purge(apt: Apt, name: str, repository: LocalPackage, rows: t.Sequence[t.Map
     directory = f"/var/{repository.package}"
     # The keyrings of this repository: those that share a name with one inside it, and those that its source names.
     keyrings = {f"{sources.KEYRINGS}/{os.path.basename(path)}" for path in glob.glob(f"{directory}/*.gpg")}
-    named = {path for row in rows for path in (row["signed_by"] or "").split(",")}
-    keyrings |= {path for path in named if path.startswith(f"{sources.KEYRINGS}/{name}-")}
+    signing_keyrings = {path for row in rows for path in (row["signed_by"] or "").split(",")}
+    keyrings |= {path for path in signing_keyrings if path.startswith(f"{sources.KEYRINGS}/{name}-")}
     others = {path for row in apt.state.sources() if row not in rows for path in (row["signed_by"] or "").split(",")}
     apt.run(["dpkg", "--purge", repository.package], f"purge {repository.package}")
     for row in rows:

@@ -67,8 +67,8 @@ def parse_sizes(text: str) -> dict[str, int]:
         return int(sizes[0]) if sizes else 0
 
     needed = next((line for line in text.splitlines() if line.startswith("Need to get")), "")
-    after = next((line for line in text.splitlines() if line.startswith("After this operation")), "")
-    growth_mib = -size(after) if "freed" in after else size(after)
+    space_line = next((line for line in text.splitlines() if line.startswith("After this operation")), "")
+    growth_mib = -size(space_line) if "freed" in space_line else size(space_line)
     return {"download_mib": -(-size(needed) // 2**20), "growth_mib": growth_mib // 2**20}
 
 
@@ -259,8 +259,8 @@ class UpdateInfo:
 
     def _cdi(self) -> dict[str, t.Any]:
         paths = ("/etc/cdi/nvidia.yaml", "/etc/cdi/nvidia.json")
-        made = next((driver_of(self.host.read(path) or "") for path in paths if self.host.is_file(path)), None)
-        return {"static_driver": made, "refresh": self._is_active("nvidia-cdi-refresh.service")}
+        driver = next((driver_of(self.host.read(path) or "") for path in paths if self.host.is_file(path)), None)
+        return {"static_driver": driver, "refresh": self._is_active("nvidia-cdi-refresh.service")}
 
 
 def newest_release(host: Host, installed: t.Mapping[str, str]) -> dict[str, t.Any] | None:

@@ -47,7 +47,7 @@ def _gpg(data: bytes, *arguments: str) -> tuple[int, str, bytes]:
         with open(key_file, "wb") as stream:
             stream.write(data)
         options = "--batch --no-tty --no-options --no-autostart --no-keyring --trust-model always --with-colons".split()
-        status, listed, message = tools.ask(
+        status, listing, message = tools.ask(
             ["gpg", *options, "--homedir", home, "--output", written, *arguments, key_file],
             seconds=_SECONDS,
             memory=_MEMORY,
@@ -60,7 +60,7 @@ def _gpg(data: bytes, *arguments: str) -> tuple[int, str, bytes]:
         if os.path.exists(written):
             with open(written, "rb") as stream:
                 result = stream.read()
-    return status, listed if status == 0 else message, result
+    return status, listing if status == 0 else message, result
 
 
 def _keys(data: bytes) -> tuple[list[str], bytes]:

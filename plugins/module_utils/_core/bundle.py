@@ -33,13 +33,13 @@ def write(directory: str, sources: t.Mapping[str, str]) -> None:
 
 def archive(sources: t.Mapping[str, str]) -> bytes:
     """Pack files into an archive that Python or a shell can run (zipapp); the same sources give the same bytes."""
-    made = io.BytesIO(b"#!/usr/bin/env python3\n")
-    made.seek(0, io.SEEK_END)
-    with zipfile.ZipFile(made, "w") as files_of:
+    buffer = io.BytesIO(b"#!/usr/bin/env python3\n")
+    buffer.seek(0, io.SEEK_END)
+    with zipfile.ZipFile(buffer, "w") as files_of:
         for name, text in sorted(sources.items()):
             # Omit timestamps and compression, because compressed data differs between versions of zlib.
             files_of.writestr(zipfile.ZipInfo(name), text)
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 @functools.cache
@@ -70,9 +70,9 @@ def files(*roots: str, ansible: bool = False) -> dict[str, str]:
         waiting += [parent, *_imports_of(source, name if is_package else parent)]
     archive = getattr(importlib.util.find_spec(__name__).loader, "archive", None)  # type: ignore[union-attr]
     if ansible and archive:
-        with zipfile.ZipFile(archive) as sent:
-            names = [name for name in sent.namelist() if name.startswith("ansible/") and name.endswith(".py")]
-            sources.update((name, sent.read(name).decode("utf-8")) for name in names)
+        with zipfile.ZipFile(archive) as sent_archive:
+            names = [name for name in sent_archive.namelist() if name.startswith("ansible/") and name.endswith(".py")]
+            sources.update((name, sent_archive.read(name).decode("utf-8")) for name in names)
     return sources
 
 

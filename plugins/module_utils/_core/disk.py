@@ -136,7 +136,7 @@ def make_directories(path: str) -> list[str]:
     while not os.path.isdir(current):
         missing.append(current)
         current = os.path.dirname(current)
-    made: list[str] = []
+    created: list[str] = []
     for directory in reversed(missing):
         try:
             os.mkdir(directory)
@@ -144,8 +144,8 @@ def make_directories(path: str) -> list[str]:
             continue
         os.chmod(directory, 0o755)  # noqa: S103 - library users must reach them
         fsync(os.path.dirname(directory))
-        made.append(directory)
-    return made
+        created.append(directory)
+    return created
 
 
 def unsafe_for_metrics(directory: str) -> str:
@@ -222,12 +222,12 @@ def remove(path: str) -> None:
         while waiting:
             directory = waiting.pop()
             with contextlib.suppress(FileNotFoundError):
-                with _enter(directory, top) as inside:
-                    for name in _empty(inside):
+                with _enter(directory, top) as descriptor:
+                    for name in _empty(descriptor):
                         moved += 1
                         # Enter it first, because a read-only directory cannot be moved.
-                        with _enter(name, inside):
-                            os.rename(name, f"{prefix}{moved}", src_dir_fd=inside, dst_dir_fd=top)
+                        with _enter(name, descriptor):
+                            os.rename(name, f"{prefix}{moved}", src_dir_fd=descriptor, dst_dir_fd=top)
                         waiting.append(f"{prefix}{moved}")
                 os.rmdir(directory, dir_fd=top)
     os.rmdir(path)
@@ -328,10 +328,10 @@ def check_space(
     while not os.path.exists(directory):
         directory = os.path.dirname(directory)
     numbers = os.statvfs(directory)
-    free = numbers.f_bavail * numbers.f_frsize
-    if needed + reserve > free:
+    free_bytes = numbers.f_bavail * numbers.f_frsize
+    if needed + reserve > free_bytes:
         raise SparkforgeError(
-            f"{subject} needs {needed / 1e6:.1f} MB, and {directory} has {free / 1e6:.1f} MB free.", remedy
+            f"{subject} needs {needed / 1e6:.1f} MB, and {directory} has {free_bytes / 1e6:.1f} MB free.", remedy
         )
 
 

@@ -170,9 +170,9 @@ def _call(module: AnsibleModule, content: bytes, call: str, options: t.Mapping[s
         if error is None:
             return dict(answer["result"])
     except (ValueError, KeyError, TypeError, AttributeError):
-        last = " ".join((err or out).strip().rpartition("\n")[2].split())
+        last_line = " ".join((err or out).strip().rpartition("\n")[2].split())
         raise SparkforgeError(
-            f"The program ended with status {status}: {last or 'it printed nothing'}.",
+            f"The program ended with status {status}: {last_line or 'it printed nothing'}.",
             "Run the task again with -vvv: the result's stderr has the program's last output.",
             stderr=err[-4000:],
         ) from None

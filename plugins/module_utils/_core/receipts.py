@@ -112,10 +112,10 @@ def lock(root: str, name: str, wait: float = 900.0) -> t.Iterator[None]:
     path = os.path.join(root, f".{name}.lock")
     deadline = time.monotonic() + wait
     try:
-        made: list[str] = []
+        created: list[str] = []
         descriptor = None
         while descriptor is None:
-            made += disk.make_directories(root)
+            created += disk.make_directories(root)
             # None means that the run that had created the directory has removed it again.
             with contextlib.suppress(FileNotFoundError):
                 descriptor = _open_locked(path, deadline, wait)
@@ -130,7 +130,7 @@ def lock(root: str, name: str, wait: float = 900.0) -> t.Iterator[None]:
             # Otherwise a disk failure could restore the name, permanently if no further run takes the lock.
             disk.fsync(root)
         os.close(descriptor)
-        for directory in reversed(made):
+        for directory in reversed(created):
             disk.remove_empty(directory)
 
 
@@ -155,10 +155,10 @@ def _open_locked(path: str, deadline: float, wait: float) -> int:
             time.sleep(0.2)
             continue
         try:
-            same = os.path.samestat(os.fstat(descriptor), os.stat(path))
+            is_same = os.path.samestat(os.fstat(descriptor), os.stat(path))
         except FileNotFoundError:
-            same = False
-        if same:
+            is_same = False
+        if is_same:
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"{os.getpid()}\n".encode("ascii"), 0)
             return descriptor

@@ -97,5 +97,5 @@ class Anonymous:
         return match[0] if version or nobody else self._word("address", text) + match[0][len(text) :]
 
     def _word(self, kind: str, text: str) -> str:
-        known = sum(word.startswith(kind) for word in self._words.values())
-        return self._words.setdefault(text, f"{kind}-{known + 1}")
+        count = sum(word.startswith(kind) for word in self._words.values())
+        return self._words.setdefault(text, f"{kind}-{count + 1}")

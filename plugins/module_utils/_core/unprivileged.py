@@ -80,8 +80,8 @@ def account(directory: str) -> t.Iterator[int | None]:
 
 def without_privileges(argv: t.Sequence[str], uid: int, groups: t.Collection[int]) -> list[str]:
     """Return the command that runs ``argv`` as ``uid``, only in these groups, and unable to gain privileges."""
-    listed = ",".join(map(str, sorted(groups)))
-    drop = ["setpriv", "--reuid", str(uid), "--regid", str(uid), "--groups", listed]
+    group_list = ",".join(map(str, sorted(groups)))
+    drop = ["setpriv", "--reuid", str(uid), "--regid", str(uid), "--groups", group_list]
     return [*drop, "--inh-caps=-all", "--no-new-privs", "--", *argv]
 
 
@@ -125,8 +125,8 @@ def groups_that_may_enter(path: str) -> set[int]:
 
     The `python_env` role opens an environment only to its group. Root's own group is never granted.
     """
-    closed = (status for _place, status in _above(path) if not status.st_mode & stat.S_IXOTH)
-    return {status.st_gid for status in closed if status.st_mode & stat.S_IXGRP} - {0}
+    closed_directories = (status for _place, status in _above(path) if not status.st_mode & stat.S_IXOTH)
+    return {status.st_gid for status in closed_directories if status.st_mode & stat.S_IXGRP} - {0}
 
 
 def check_open(path: str, label: str, remedy: str) -> None:

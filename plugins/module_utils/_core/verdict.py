@@ -124,8 +124,8 @@ def changed(proven: Report, now: Report) -> list[dict[str, str]]:
     :param proven: the report of the proof.
     :param now: the host's current ``driver``, ``kernel``, ``firmware`` and ``packages``, as in a report.
     """
-    known = [key for key in ("driver", "kernel", "firmware", "packages") if key in proven and key in now]
-    return list(drift({key: proven[key] for key in known}, {key: now[key] for key in known})["changes"])
+    keys = [key for key in ("driver", "kernel", "firmware", "packages") if key in proven and key in now]
+    return list(drift({key: proven[key] for key in keys}, {key: now[key] for key in keys})["changes"])
 
 
 def _word(value: t.Any) -> str:

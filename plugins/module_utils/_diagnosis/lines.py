@@ -122,8 +122,8 @@ def _of_fields(message: t.Match[str]) -> Line:
     message_text, rest = message[2] or "", message.string[message.end() :]
     level = _NAMES.get(message[1].upper(), message[1].upper())
     text = (message_text + rest).replace('\\"', '"')
-    tells = _TELLS_ERROR.search(rest) or _ERROR.search(message_text)
-    if level in ("INFO", "NOTICE") and tells and not _GOES_WITHOUT.search(text):
+    is_error = _TELLS_ERROR.search(rest) or _ERROR.search(message_text)
+    if level in ("INFO", "NOTICE") and is_error and not _GOES_WITHOUT.search(text):
         level = IN_FIELD
     return Line(text, "", level)
 
@@ -142,8 +142,8 @@ def _unwrap_json(raw: str) -> str:
         level, error = fields.get("level"), fields.get("error") or fields.get("err")
         if not isinstance(level, str):
             return message
-        tells = f" error={json.dumps(error, ensure_ascii=False)}" if error else ""
-        return f"level={level} msg={json.dumps(message, ensure_ascii=False)}{tells}"
+        error_field = f" error={json.dumps(error, ensure_ascii=False)}" if error else ""
+        return f"level={level} msg={json.dumps(message, ensure_ascii=False)}{error_field}"
     if "! => {" in raw and (messages := _ANSIBLE.findall(raw)):
         return " ".join(text.replace("\\n", " ") for text in messages)
     return raw
@@ -272,8 +272,8 @@ def error_class(raw: str, below: t.Callable[[], str]) -> tuple[int, str]:
 
 def is_tried_again(window: str) -> bool:
     """Tell whether the first line of a part of a log, or a line just after it, shows a retry or an ignored failure."""
-    near = 4 * _NEAR if window.startswith("fatal: [") else _NEAR
-    return bool(_AGAIN.search("\n".join(window.split("\n", near + 1)[: near + 1])))
+    distance = 4 * _NEAR if window.startswith("fatal: [") else _NEAR
+    return bool(_AGAIN.search("\n".join(window.split("\n", distance + 1)[: distance + 1])))
 
 
 def traceback_end(window: str) -> tuple[int, int, str]:

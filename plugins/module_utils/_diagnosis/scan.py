@@ -182,12 +182,12 @@ def diagnose_file(path: str, start: int = 0) -> Diagnosis:
 
 def blocks(stream: t.BinaryIO, start: int = 0) -> t.Iterator[bytes]:
     """Yield a stream in blocks; a file is read only up to its current size, even if it is still growing."""
-    left = os.fstat(stream.fileno()).st_size - start if stream.seekable() else 0
+    remaining = os.fstat(stream.fileno()).st_size - start if stream.seekable() else 0
     if stream.seekable():
         stream.seek(start)
-    while block := stream.read(min(_CHUNK, left) if stream.seekable() else _CHUNK):
+    while block := stream.read(min(_CHUNK, remaining) if stream.seekable() else _CHUNK):
         yield block
-        left -= len(block)
+        remaining -= len(block)
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -464,9 +464,9 @@ class _Scan:
         return numbered_lines
 
     def _diagnosis(self) -> Diagnosis:
-        last = [_shorten(line) for line in _lines(self._buffer)[-LINES:]]
+        last_lines = [_shorten(line) for line in _lines(self._buffer)[-LINES:]]
         at_end = self._errors.get(1)
-        if at_end and not (len(self._errors) > 1 or any(at_end.text in line for line in last[-_AT_END:])):
+        if at_end and not (len(self._errors) > 1 or any(at_end.text in line for line in last_lines[-_AT_END:])):
             del self._errors[1]
         error = next((self._errors[kind] for kind in (_STRONG, 3, 1, 2) if kind in self._errors), None)
         first_error = _shorten(" ".join(error.text.split())) if error else None
@@ -488,12 +488,12 @@ class _Scan:
             remedy = "Read the lines around it: the cause may stand above, and later errors are mostly consequences."
             return Diagnosis(None, cause, remedy, error.lines, first_error, [], notices, error.line, error.around)
         remedy = "Read its last lines; if it goes no further, find out what ended the program that wrote it."
-        if not last:
+        if not last_lines:
             return Diagnosis(None, "The log is empty.", remedy, [], None, [], notices)
         end = max(0, self._buffer.rstrip().rfind(b"\n") + 1)
-        end_words = " ".join(last[-1].split())
+        end_words = " ".join(last_lines[-1].split())
         cause = f"No line of the log reports an error that could be recognised; it ends with: {end_words}"
-        return Diagnosis(None, cause, remedy, last, None, [], notices, self._line_at(end), self._around(end))
+        return Diagnosis(None, cause, remedy, last_lines, None, [], notices, self._line_at(end), self._around(end))
 
 
 def _lines(data: bytes) -> list[str]:

@@ -107,17 +107,17 @@ class Closure:
         Each named file is a separate load. A file in a directory that another file there loads is judged as part of
         that load, because it inherits the RPATH, as the libraries next to libtorch.so do.
         """
-        named: list[str] = []
+        named_paths: list[str] = []
         walked: list[str] = []
         for path in self.paths:
             for match in self._expand(path):
                 if os.path.isdir(self.files.outside(match)):
                     walked.extend(self._walk(match))
                 else:
-                    named.append(match)
-        for path in named:
+                    named_paths.append(match)
+        for path in named_paths:
             yield self.loader.load(path), ""
-        visited = {self.files.identity(path) for path in named}
+        visited = {self.files.identity(path) for path in named_paths}
         loads: list[Load] = []
         for path in walked:
             identity = self.files.identity(path)
@@ -174,7 +174,7 @@ class Closure:
         libx.so, libx.so.1 and libx.so.1.2 are one library.
         """
         top = self.files.outside(directory)
-        plain: list[str] = []
+        regular_paths: list[str] = []
         links: list[str] = []
 
         def refused(error: OSError) -> None:
@@ -185,22 +185,22 @@ class Closure:
         for base, _folders, names in self.files.walk(top, refused):
             inside = directory if base == top else os.path.join(directory, os.path.relpath(base, top))
             for name in names:
-                outside = os.path.join(base, name)
+                real_path = os.path.join(base, name)
                 try:
-                    mode = os.lstat(outside).st_mode
+                    mode = os.lstat(real_path).st_mode
                 except OSError:
                     continue
                 if stat.S_ISLNK(mode):
                     links.append(os.path.join(inside, name))
-                elif stat.S_ISREG(mode) and reader.is_elf(outside):
-                    plain.append(os.path.join(inside, name))
-        known = {self.files.identity(path) for path in plain}
+                elif stat.S_ISREG(mode) and reader.is_elf(real_path):
+                    regular_paths.append(os.path.join(inside, name))
+        identities = {self.files.identity(path) for path in regular_paths}
         for path in links:
             identity = self.files.identity(path)
-            if identity and identity not in known and reader.is_elf(self.files.outside(path)):
-                known.add(identity)
-                plain.append(path)
-        return plain
+            if identity and identity not in identities and reader.is_elf(self.files.outside(path)):
+                identities.add(identity)
+                regular_paths.append(path)
+        return regular_paths
 
     def _record(self, load: Load, optional: str) -> None:
         for need in load.needs:

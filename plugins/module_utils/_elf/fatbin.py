@@ -103,8 +103,8 @@ class Embedded:
 def parse_arch_list(text: str) -> Embedded:
     """Return the architectures in a TORCH_CUDA_ARCH_LIST (``12.0;12.1a+PTX``); unknown words are ignored."""
     parts = [word.partition("+") for word in re.split(r"[;,\s]+", text)]
-    known = [(name, bool(ptx)) for name, ptx, _rest in parts if is_architecture(name)]
-    return Embedded(frozenset(name for name, _ptx in known), frozenset(name for name, ptx in known if ptx))
+    pairs = [(name, bool(ptx)) for name, ptx, _rest in parts if is_architecture(name)]
+    return Embedded(frozenset(name for name, _ptx in pairs), frozenset(name for name, ptx in pairs if ptx))
 
 
 def number(name: str) -> int:
@@ -245,15 +245,15 @@ def _of_containers(window: _Window, position: int, end: int) -> Embedded:
         )
         if magic != MAGIC or version != _VERSION or header < _CONTAINER.size:
             raise window.corrupt(f"byte {position} does not start a known container of GPU code")
-        position, last = position + header, position + header + size
-        if last > end:
-            raise window.corrupt(f"a container of GPU code would end at byte {last}, its section ends at {end}")
-        while position < last:
+        position, stop = position + header, position + header + size
+        if stop > end:
+            raise window.corrupt(f"a container of GPU code would end at byte {stop}, its section ends at {end}")
+        while position < stop:
             window.count()
-            if position + _ENTRY.size > last:
+            if position + _ENTRY.size > stop:
                 raise window.corrupt(f"a container of GPU code ends within the entry at byte {position}")
             kind, header, size, architecture, flags = _ENTRY.unpack(window.piece(position, _ENTRY.size, "an entry"))
-            if header < _ENTRY.size or position + header + size > last:
+            if header < _ENTRY.size or position + header + size > stop:
                 raise window.corrupt(f"the entry of GPU code at byte {position} does not fit its container")
             if kind == _PTX:
                 ptx.add(_name(architecture, flags))

@@ -99,14 +99,14 @@ class FileSystem:
 
     def names(self, directory: str) -> frozenset[str]:
         """Return the names in a directory, empty if it is unreadable. Each directory is read only once."""
-        known = self._listings.get(directory)
-        if known is None:
+        listing = self._listings.get(directory)
+        if listing is None:
             try:
-                known = frozenset(name for name, _is_directory in self._entries(self.outside(directory)))
+                listing = frozenset(name for name, _is_directory in self._entries(self.outside(directory)))
             except (OSError, ValueError, LinkLoopError):
-                known = frozenset()
-            self._listings[directory] = known
-        return known
+                listing = frozenset()
+            self._listings[directory] = listing
+        return listing
 
     def identity(self, path: str) -> tuple[int, int] | None:
         """Return the device and inode of a regular file, or None."""

@@ -124,20 +124,20 @@ class Loader:
     def open(self, path: str) -> reader.ElfFile:
         """Read a file's headers, at most once per file."""
         identity = self.files.identity(path)
-        known = self._read.get(identity) if identity else None
-        if known is None:
+        file = self._read.get(identity) if identity else None
+        if file is None:
             try:
                 with self.files.open(path) as stream:
-                    known = reader.read_elf(f"/proc/self/fd/{stream.fileno()}", path)
+                    file = reader.read_elf(f"/proc/self/fd/{stream.fileno()}", path)
             except OSError as error:
-                known = reader.unreadable(path, error)
+                file = reader.unreadable(path, error)
             except (reader.NotElfError, reader.CorruptElfError, reader.UnreadableFileError) as error:
-                known = error
+                file = error
             if identity:
-                self._read[identity] = known
-        if isinstance(known, SparkforgeError):
-            raise known
-        return known
+                self._read[identity] = file
+        if isinstance(file, SparkforgeError):
+            raise file
+        return file
 
     def load(self, path: str, opened: t.Sequence[str] = (), opener: str = "") -> Load:
         """Simulate the process that loading ``path`` would create, breadth first like the loader.
@@ -269,11 +269,11 @@ class Loader:
         # Like the loader, skip an entry whose file is missing.
         if fitting and self.files.identity(fitting[0]):
             yield fitting[0]
-        after = list(self.default_directories(architecture))
+        later_directories = list(self.default_directories(architecture))
         if not self._has_cache:
             # Search the directories that ldconfig would cache.
-            after = self.configured + after
-        yield from self._candidates(soname, after, searched)
+            later_directories = self.configured + later_directories
+        yield from self._candidates(soname, later_directories, searched)
 
     def _candidates(self, soname: str, directories: t.Iterable[str], searched: list[str]) -> t.Iterator[str]:
         for directory in directories:

@@ -73,10 +73,10 @@ def read(at: At, corrupt: t.Callable[[str], Exception], values: t.Mapping[int, i
     if count > SYMBOLS_LIMIT or values[DT_STRSZ] > STRINGS_LIMIT:
         raise corrupt(f"it claims {count} symbols with {values[DT_STRSZ]} bytes of names")
     strings = at(values[DT_STRTAB], values[DT_STRSZ], "the names of its symbols")
-    needs = _versions(at, corrupt, values, strings)
+    required_versions = _versions(at, corrupt, values, strings)
     numbers = (
         at(values[DT_VERSYM], 2 * count, "the versions of its symbols")
-        if needs and count and DT_VERSYM in values
+        if required_versions and count and DT_VERSYM in values
         else b""
     )
     undefined, exports, families = [], set(), set()
@@ -91,8 +91,8 @@ def read(at: At, corrupt: t.Callable[[str], Exception], values: t.Mapping[int, i
             families.add(family(name))
         elif binding == _GLOBAL:
             number = struct.unpack_from("<H", numbers, 2 * index)[0] & 0x7FFF if numbers else 0
-            undefined.append((name.decode("utf-8", "replace"), needs.get(number, ("", ""))[0]))
-    return Symbols(tuple(undefined), frozenset(exports), frozenset(families - {""}), tuple(needs.values()))
+            undefined.append((name.decode("utf-8", "replace"), required_versions.get(number, ("", ""))[0]))
+    return Symbols(tuple(undefined), frozenset(exports), frozenset(families - {""}), tuple(required_versions.values()))
 
 
 def _name(strings: bytes, begin: int, corrupt: t.Callable[[str], Exception]) -> bytes:
@@ -113,15 +113,15 @@ def _count(at: At, corrupt: t.Callable[[str], Exception], values: t.Mapping[int,
     if max(buckets, first, bloom_words) > SYMBOLS_LIMIT:
         raise corrupt(f"its hash table claims {buckets} buckets and {bloom_words} words")
     address += 16 + 8 * bloom_words
-    last = max(struct.unpack(f"<{buckets}I", at(address, 4 * buckets, "its hash table")), default=0)
-    if last < first:
+    highest = max(struct.unpack(f"<{buckets}I", at(address, 4 * buckets, "its hash table")), default=0)
+    if highest < first:
         return int(first)
     address += 4 * buckets
-    while not at(address + 4 * (last - first), 4, "its hash table")[0] & 1:
-        last += 1
-        if last > SYMBOLS_LIMIT:
+    while not at(address + 4 * (highest - first), 4, "its hash table")[0] & 1:
+        highest += 1
+        if highest > SYMBOLS_LIMIT:
             raise corrupt("its hash table does not end")
-    return int(last + 1)
+    return int(highest + 1)
 
 
 def _versions(

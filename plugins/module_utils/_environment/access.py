@@ -38,8 +38,8 @@ def missing_members(options: Options) -> list[str]:
     """Return the accounts to add to the group."""
     if not options.group:
         return []
-    made = observation.created(options.paths)
-    is_own_group = made["group_created"] and made["group"] == options.group
+    created = observation.created(options.paths)
+    is_own_group = created["group_created"] and created["group"] == options.group
     return members.missing(options.group, options.users, options.login, is_own_group)
 
 

@@ -233,8 +233,8 @@ class Apply:
             disk.remove(self.paths.of(f".{plan.environment_id}.partial"))
             # After a time slice or a network failure, the next call continues the download.
             if isinstance(error, UnfinishedError) or http.is_transient(error):
-                made = {"directories": plan.receipt["directories"]}
-                disk.write_file(self.paths.of(observation.DOWNLOADING), json.dumps(made).encode(), 0o600)
+                created = {"directories": plan.receipt["directories"]}
+                disk.write_file(self.paths.of(observation.DOWNLOADING), json.dumps(created).encode(), 0o600)
             else:
                 disk.remove(self.paths.of(".download"))
                 remove_unused_wheels(self.paths)
@@ -272,9 +272,9 @@ def prove(options: Options, receipt: Receipt, sandbox: Sandbox) -> Facts:
         raise failure
     if rc != 0 or set(imports) - set(imported):
         module = judged[-1]["module"] if judged else imports[0]
-        last = (err.strip().splitlines() or [""])[-1]
+        last_line = (err.strip().splitlines() or [""])[-1]
         ending = f"signal {-rc}" if rc < 0 else f"exit status {rc}"
-        raise import_failure(module, f"the interpreter exited with {ending} {last}".strip())
+        raise import_failure(module, f"the interpreter exited with {ending} {last_line}".strip())
     check_cuda(options, imported)
     return imported
 

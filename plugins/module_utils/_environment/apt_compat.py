@@ -55,18 +55,18 @@ def misfit(recorded: t.Mapping[str, str], now: t.Mapping[str, str]) -> Misfit:
     A package that is missing, older, or of a different major version does not fit. A newer package with the same major
     version does, because NVIDIA has kept these libraries compatible so far, and the following proof decides.
     """
-    wrong, newer = [], []
+    misfits, newer = [], []
     for name, before in sorted(recorded.items()):
         version = now.get(name)
         if version == before:
             continue
         if version is None:
-            wrong.append(f"{name} {before} is no longer installed")
+            misfits.append(f"{name} {before} is no longer installed")
         elif compare_versions(version, before) < 0 or series(version) != series(before):
-            wrong.append(f"{name} is {version}, but the environment was created with {before}")
+            misfits.append(f"{name} is {version}, but the environment was created with {before}")
         else:
             newer.append(f"{name} is {version}, but the environment was created with {before}")
-    return Misfit(wrong, newer)
+    return Misfit(misfits, newer)
 
 
 def installed(root: str = "/") -> dict[str, str]:

@@ -123,8 +123,8 @@ class Download:
         links = self._links(list(missing.values())) if missing else {}
         # Start with the smallest, so that the download rate is known before the large ones.
         rows = sorted(((missing[line], link) for line, link in links.items() if link), key=lambda row: row[1].size or 0)
-        left = sum(max(0, (link.size or 0) - self._downloaded_bytes(link)) for _one, link in rows)
-        disk.check_space(self.directory, left, f"The download of the environment {self.options.paths.name}")
+        remaining = sum(max(0, (link.size or 0) - self._downloaded_bytes(link)) for _one, link in rows)
+        disk.check_space(self.directory, remaining, f"The download of the environment {self.options.paths.name}")
         with concurrent.futures.ThreadPoolExecutor(DOWNLOADS) as pool:
             for (pinned, _link), path in zip(rows, pool.map(lambda row: self._fetch_wheel(*row), rows)):
                 paths_by_pin[pinned.line] = path
@@ -191,18 +191,18 @@ class Download:
     def _links(self, pins: t.Sequence[Requirement]) -> dict[str, Link | None]:
         """Return the link to the wheel for each line, or None if its marker excludes this host."""
         indexes, sources = self._search_locations()
-        listed = [link for source in sources for link in self._listed(source)]
+        listed_links = [link for source in sources for link in self._listed(source)]
         urls = [pinned.pin.partition("@")[2].split(";")[0].strip() for pinned in pins if " @ " in pinned.pin]
-        listed += [Link(urllib.parse.unquote(url.partition("#")[0].rpartition("/")[2]), url) for url in urls]
-        links = self._choose(pins, listed) if listed else {}
+        listed_links += [Link(urllib.parse.unquote(url.partition("#")[0].rpartition("/")[2]), url) for url in urls]
+        links = self._choose(pins, listed_links) if listed_links else {}
         for source in indexes:
             pages = {f"{source.rstrip('/')}/{pinned.name}/": None for pinned in pins if pinned.line not in links}
             with concurrent.futures.ThreadPoolExecutor(PAGES) as pool:
-                listed += [link for links in pool.map(self._listed, pages) for link in links]
-            links = self._choose(pins, listed) if pages else links
+                listed_links += [link for links in pool.map(self._listed, pages) for link in links]
+            links = self._choose(pins, listed_links) if pages else links
         for pinned in pins:
             if pinned.line not in links:
-                raise self._not_found(pinned, listed, [*sources, *indexes])
+                raise self._not_found(pinned, listed_links, [*sources, *indexes])
         self.errors.clear()
         return links
 

@@ -84,27 +84,27 @@ def _find_python(options: Options, run: Run) -> tuple[str, tuple[int, int]]:
         program = option if option.startswith("python") else f"python{option}"
         search = os.pathsep.join(["/usr/bin", "/usr/local/bin", os.environ.get("PATH", "")])
         path = shutil.which(program, path=search)
-    named = re.fullmatch(r"(?:python)?(\d+)\.(\d+)", os.path.basename(os.path.realpath(path) if path else option))
-    if path is None and options.check_mode and not named:
+    match = re.fullmatch(r"(?:python)?(\d+)\.(\d+)", os.path.basename(os.path.realpath(path) if path else option))
+    if path is None and options.check_mode and not match:
         raise UndeterminedError
     if path is None and not options.check_mode:
         label = option if "/" in option or option.startswith("python") else f"Python {option}"
-        package = f"python{named.group(1)}.{named.group(2)}-venv" if named else "the python3-venv of your system"
+        package = f"python{match.group(1)}.{match.group(2)}-venv" if match else "the python3-venv of your system"
         raise SparkforgeError(
             f"The interpreter {label} is not on this host.", f"Run the role build_toolchain, or: apt install {package}"
         )
     python = path or option
-    if named is None:
+    if match is None:
         code = "import sys; print('%d.%d' % sys.version_info[:2])"
         rc, out, err = run([python, "-I", "-c", code], environ_update=ENGLISH)
-        named = re.fullmatch(r"(\d+)\.(\d+)\s*", out) if rc == 0 else None
-        if named is None:
+        match = re.fullmatch(r"(\d+)\.(\d+)\s*", out) if rc == 0 else None
+        if match is None:
             message = requirement.clip((err or out).strip())
             raise SparkforgeError(
                 f"{python} does not report its Python version: {message}.",
                 "Set the path or the version of a CPython interpreter.",
             )
-    version = (int(named.group(1)), int(named.group(2)))
+    version = (int(match.group(1)), int(match.group(2)))
     if version < OLDEST_PYTHON:
         raise SparkforgeError(
             f"{python} is Python {version[0]}.{version[1]}; "

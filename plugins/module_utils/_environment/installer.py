@@ -141,12 +141,12 @@ def _sha256(wheel: str) -> str:
 def pip_failure(output: str) -> SparkforgeError:
     """Return the cause and remedy for the output of a failed pip."""
     details = {"pip_output": "\n".join(output.strip().splitlines()[-25:])}
-    known = explain(output, _RULES)
-    if known is not None:
-        return SparkforgeError(known.cause, known.remedy, diagnosis=known.rule, **details)
+    explanation = explain(output, _RULES)
+    if explanation is not None:
+        return SparkforgeError(explanation.cause, explanation.remedy, diagnosis=explanation.rule, **details)
     errors = re.findall(r"^ERROR: (.*)", output, re.MULTILINE)
-    last = errors[0] if errors else (output.strip().splitlines() or ["no message"])[-1]
-    return SparkforgeError(f"pip failed: {clip(last.rstrip('.'))}.", "See pip_output; nothing was changed.", **details)
+    line = errors[0] if errors else (output.strip().splitlines() or ["no message"])[-1]
+    return SparkforgeError(f"pip failed: {clip(line.rstrip('.'))}.", "See pip_output; nothing was changed.", **details)
 
 
 def venv_failure(python: str, version: tuple[int, int], output: str) -> SparkforgeError:
@@ -163,9 +163,9 @@ def venv_failure(python: str, version: tuple[int, int], output: str) -> Sparkfor
             f"Run the role build_toolchain, or: apt install python{dotted}-venv",
             **details,
         )
-    last = (output.strip().splitlines() or ["no message"])[-1]
+    last_line = (output.strip().splitlines() or ["no message"])[-1]
     return SparkforgeError(
-        f"{python} cannot create a virtual environment: {clip(last)}.",
+        f"{python} cannot create a virtual environment: {clip(last_line)}.",
         f"Check that {python} is a working CPython {dotted}.",
         **details,
     )

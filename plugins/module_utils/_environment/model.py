@@ -127,13 +127,13 @@ def read(
             "Give an absolute path such as /opt/sparkforge.",
         )
     paths = paths_of(root, name, **{key: parameters[key] for key in ("kernel_dir",) if parameters.get(key)})
-    known = {field.name for field in dataclasses.fields(Options)}
+    field_names = {field.name for field in dataclasses.fields(Options)}
     options = Options(
         paths,
         machine or platform.machine(),
         check_mode,
         login,
-        **{key: value for key, value in parameters.items() if key in known and value is not None},
+        **{key: value for key, value in parameters.items() if key in field_names and value is not None},
     )
     options = dataclasses.replace(
         options,

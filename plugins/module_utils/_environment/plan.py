@@ -94,9 +94,9 @@ def plan(options: Options, run: Run, misfit: Misfit | None = None) -> Plan:
     libraries = options.library_paths if options.library_paths is not None else (own or {}).get("library_paths", [])
     values = options.environment if options.environment is not None else (own or {}).get("environment", {})
     proven = own is not None and own["library_paths"] == libraries and own["environment"] == values
-    known = own["modules"] if own else {}
-    check_cuda(options, known)
-    if own and (not proven or any(name not in known for name in options.imports)):
+    modules = own["modules"] if own else {}
+    check_cuda(options, modules)
+    if own and (not proven or any(name not in modules for name in options.imports)):
         plan.actions.append("prove")
     environments = observation.environments(paths)
     _plan_links(plan, options, environments)
@@ -225,14 +225,14 @@ def _check_fit(options: Options, environment_id: str, own: Own, misfit: Misfit |
     """
     recorded = own.get("host_packages") or {}
     misfits, newer = misfit(recorded) if recorded and misfit else ([], [])
-    wrong = [*(f"{path} is gone" for path in own["library_paths"] if not os.path.isdir(path)), *misfits]
-    if wrong:
+    faults = [*(f"{path} is gone" for path in own["library_paths"] if not os.path.isdir(path)), *misfits]
+    if faults:
         stack = (own.get("stack") or {}).get("name")
-        named = f" (stack_name: {stack})" if stack else ""
+        hint = f" (stack_name: {stack})" if stack else ""
         raise SparkforgeError(
             f"The host's libraries no longer fit the environment {environment_id} of {options.paths.name}: "
-            f"{'; '.join(wrong)}.",
-            f"Reinstall them with playbooks/libraries.yml and that environment's stack{named}, then roll back; or keep "
+            f"{'; '.join(faults)}.",
+            f"Reinstall them with playbooks/libraries.yml and that environment's stack{hint}, then roll back; or keep "
             f"the current environment.",
         )
     return newer
@@ -260,7 +260,7 @@ def _new_receipt(identity: Identity, options: Options) -> Own:
 
 def _receipt(plan: Plan, options: Options, libraries: list[str], values: dict[str, str]) -> Receipt:
     """Return the future receipt of the current environment, except for facts that only an installation shows."""
-    paths, made = options.paths, observation.created(options.paths)
+    paths, created = options.paths, observation.created(options.paths)
     environment = paths.of(plan.environment_id)
     own_receipt = t.cast("Receipt", {key: value for key, value in plan.own.items() if key not in OWN_ALONE})
     return {
@@ -271,8 +271,8 @@ def _receipt(plan: Plan, options: Options, libraries: list[str], values: dict[st
         "environment": values,
         "group": options.group,
         "jupyter": bool(options.jupyter),
-        "group_created": made["group_created"] and made["group"] == options.group,
-        "members_added": made["members_added"],
+        "group_created": created["group_created"] and created["group"] == options.group,
+        "members_added": created["members_added"],
         "paths": {
             "environment": environment,
             "python": os.path.join(environment, "bin", "python"),
@@ -283,5 +283,5 @@ def _receipt(plan: Plan, options: Options, libraries: list[str], values: dict[st
         },
         "files": sorted(plan.files),
         # The directories that were created for this environment and are removed with it, outermost first.
-        "directories": made["directories"],
+        "directories": created["directories"],
     }

@@ -119,11 +119,11 @@ def triton_links(environment: str, variables: t.Mapping[str, str]) -> dict[str, 
     except FileNotFoundError:
         return {}
     links = {}
-    for name, (variable, below) in _TRITON_TOOLS.items():
+    for name, (variable, relative) in _TRITON_TOOLS.items():
         path, target = os.path.join(tools, name), variables.get(variable)
         if not target or not os.path.isdir(tools) or (os.path.lexists(path) and not os.path.islink(path)):
             continue
-        target = os.path.join(target, below) if below else target
+        target = os.path.join(target, relative) if relative else target
         if not os.path.islink(path) or os.readlink(path) != target:
             links[path] = target
     return links

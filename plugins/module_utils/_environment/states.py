@@ -56,24 +56,24 @@ def previous_options(options: Options) -> Options:
             f"There is no environment {target} of {paths.name} on this host.",
             f"Use an installed one: {_installed_ids(paths)}; or run playbooks/deploy.yml with its stack.",
         )
-    known = observation.last_receipt(paths)
+    receipt = observation.last_receipt(paths)
     return Options(
         paths,
         options.machine,
         options.check_mode,
         state="previous",
         environment_id=target,
-        group=known["group"] if "group" in known else access.group_that_may_enter(paths),
+        group=receipt["group"] if "group" in receipt else access.group_that_may_enter(paths),
         # The receipt of an environment without ipykernel has no kernel path, even if one was requested.
-        jupyter=known.get("jupyter", bool((known.get("paths") or {}).get("kernel"))),
+        jupyter=receipt.get("jupyter", bool((receipt.get("paths") or {}).get("kernel"))),
     )
 
 
 def _previous_id(paths: Paths) -> str:
     """Return the environment before the current one, even after an interrupted switch."""
     current, environments = observation.link(paths, "current"), observation.environments(paths)
-    known = observation.last_receipt(paths)
-    for entry in (observation.link(paths, "previous"), known.get("environment_id"), known.get("previous")):
+    receipt = observation.last_receipt(paths)
+    for entry in (observation.link(paths, "previous"), receipt.get("environment_id"), receipt.get("previous")):
         if entry in environments and entry != current:
             return entry
     now = f"{current} is current" if current in environments else "none is current"
@@ -112,10 +112,10 @@ def present(options: Options, run: Run) -> Facts:
             "missing_wheels": [],
             "diff": {"before": before, "after": {**before, **follows}},
         }
-    sent = {} if options.check_mode else options.transferred
-    needs = [wheel.as_pin() for wheel in planned.missing_wheels if wheel.sha256 not in sent]
-    if needs and not options.check_mode:
-        return {"changed": False, "missing_wheels": needs}
+    sent_wheels = {} if options.check_mode else options.transferred
+    missing_rows = [wheel.as_pin() for wheel in planned.missing_wheels if wheel.sha256 not in sent_wheels]
+    if missing_rows and not options.check_mode:
+        return {"changed": False, "missing_wheels": missing_rows}
     fetched: Facts = {}
     if planned.actions and not options.check_mode:
         from .._core.sandbox import Sandbox
@@ -125,11 +125,11 @@ def present(options: Options, run: Run) -> Facts:
 
         installer = Installer(options, run, Sandbox(options.paths.directory))
         try:
-            planned = apply.Apply(options, run, installer, sent).carry_out(planned, make)
+            planned = apply.Apply(options, run, installer, sent_wheels).carry_out(planned, make)
         except UnfinishedError as unfinished:
             return {"changed": False, "missing_wheels": [], "unfinished": True, "download": unfinished.progress}
         fetched = installer.fetched
-    return {**_result(options.paths, planned, before), "missing_wheels": needs, "download": fetched}
+    return {**_result(options.paths, planned, before), "missing_wheels": missing_rows, "download": fetched}
 
 
 def _compare_packages(recorded: t.Mapping[str, str]) -> tuple[list[str], list[str]]:
@@ -177,7 +177,7 @@ def absent(options: Options, run: Run) -> Facts:
     paths = options.paths
     before = observation.summary(paths)
     receipt = observation.last_receipt(paths)
-    made = observation.created(paths)
+    created = observation.created(paths)
     files = [
         path
         for path in dict.fromkeys([paths.activate, paths.launcher, paths.kernel, *receipt.get("files", [])])
@@ -200,9 +200,9 @@ def absent(options: Options, run: Run) -> Facts:
                 apply.remove_file(path, directory=os.path.basename(path) == "kernel.json")
             disk.remove(paths.directory)
             apply.remove_unused_wheels(paths)
-            access.remove(paths, made, run)
+            access.remove(paths, created, run)
             receipts.remove(paths.root, paths.receipt_name)
-        for directory in reversed(made["directories"]):
+        for directory in reversed(created["directories"]):
             disk.remove_empty(directory)
     return {
         "changed": changed,

@@ -105,19 +105,19 @@ class StackStatus:
         """
         current, staged = observation.link(self.paths, "current"), observation.link(self.paths, "staged")
         proofs: dict[str, Facts | None] = {"proof": None, "staged_proof": None}
-        last: Facts | None = None
+        latest: Facts | None = None
         for name in reversed([name for name in disk.names(self.history or "") if name.endswith(".json")]):
             report = receipts.load(os.path.join(self.history or "", name))
             if report is None or report.get("format") != verdict.FORMAT:
                 continue
-            last = last or report
+            latest = latest or report
             if report.get("environment_id") in (current, None):
                 proofs["proof"] = _summarize(report)
                 break
             if report.get("environment_id") == staged:
                 proofs["staged_proof"] = proofs["staged_proof"] or _summarize(report)
-        if last and not proofs["proof"] and not proofs["staged_proof"]:
-            proofs["proof"] = _summarize(last)
+        if latest and not proofs["proof"] and not proofs["staged_proof"]:
+            proofs["proof"] = _summarize(latest)
         return proofs
 
     # -- servers
@@ -139,12 +139,12 @@ class StackStatus:
         login = os.environ.get("SUDO_USER")
         try:
             options = model.read(parameters, check_mode=True, login=login)
-            made = plan.plan(options, self.run_command)
+            new = plan.plan(options, self.run_command)
         except UndeterminedError:
             return {**empty_plan, "actions": ["install"]}
         except SparkforgeError as error:
             return {**empty_plan, "cause": error.cause, "remedy": error.remedy}
-        return {**empty_plan, "environment_id": made.environment_id, "actions": made.actions, "removed": made.prune}
+        return {**empty_plan, "environment_id": new.environment_id, "actions": new.actions, "removed": new.prune}
 
 
 def _summarize(report: t.Mapping[str, t.Any]) -> Facts:

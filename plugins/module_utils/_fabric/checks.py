@@ -55,20 +55,20 @@ def echo(interface: str, source: str, target: str, frame: int) -> str | None:
     """Send an ICMP echo over one interface; return ``None`` if it is answered, otherwise the reason."""
     try:
         try:
-            made = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+            connection = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
         except PermissionError:
             # Without CAP_NET_RAW, the kernel allows this to groups in net.ipv4.ping_group_range (icmp(7)).
-            made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP)
-        with made:
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, interface.encode() + b"\0")
-            made.setsockopt(socket.IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE)
-            made.bind((source, 0))
-            return None if _is_answered(made, target, frame) else "no answer"
+            connection = socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP)
+        with connection:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, interface.encode() + b"\0")
+            connection.setsockopt(socket.IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE)
+            connection.bind((source, 0))
+            return None if _is_answered(connection, target, frame) else "no answer"
     except OSError as error:
         if error.errno in (errno.EHOSTUNREACH, errno.ECONNREFUSED):
             return "no host has that address on this rail"
-        large = "the frame is larger than this interface's MTU"
-        return f"here: {large if error.errno == errno.EMSGSIZE else error.strerror}"
+        too_large = "the frame is larger than this interface's MTU"
+        return f"here: {too_large if error.errno == errno.EMSGSIZE else error.strerror}"
 
 
 def _is_answered(made: socket.socket, target: str, frame: int) -> bool:
@@ -79,8 +79,8 @@ def _is_answered(made: socket.socket, target: str, frame: int) -> bool:
         kind, rest = bytes([ECHO_REQUEST, 0]), mark[:2] + bytes([0, sequence]) + payload
         made.sendto(kind + struct.pack("!H", checksum(kind + rest)) + rest, (target, 0))
         deadline = time.monotonic() + ANSWER_SECONDS
-        while (left := deadline - time.monotonic()) > 0:
-            made.settimeout(left)
+        while (remaining := deadline - time.monotonic()) > 0:
+            made.settimeout(remaining)
             with contextlib.suppress(socket.timeout):
                 answer, sender = made.recvfrom(65535)
                 # Only a raw socket also returns the IP header.
@@ -127,14 +127,14 @@ class FabricCheck:
         return [*rows, *(row for rail in rows_by_rail for row in rail), *self._halves(rows_by_rail)]
 
     def _rail(self, rail: Row, link: Row | None) -> t.Iterator[Row]:
-        name, wrong = rail["name"], self._state(rail, link)
-        if wrong or link is None:
-            yield _row(f"state.{name}", None, *wrong)
+        name, problem = rail["name"], self._state(rail, link)
+        if problem or link is None:
+            yield _row(f"state.{name}", None, *problem)
             return
         yield _row(f"state.{name}", f"{link['interface']} {rail['address']}, {_speed(link)}")
         cause = f"This end, {link['interface']}, has an MTU of {link['mtu']}; the fabric's is {rail['mtu']}."
-        wrong = (cause, "Run playbooks/fabric.yml on this host.") if link["mtu"] != rail["mtu"] else ()
-        yield _row(f"mtu.{name}", link["mtu"], *wrong)
+        problem = (cause, "Run playbooks/fabric.yml on this host.") if link["mtu"] != rail["mtu"] else ()
+        yield _row(f"mtu.{name}", link["mtu"], *problem)
         if link["connectx7"]:
             yield from self._device(rail, link)
         for peer in rail["peers"]:
@@ -167,14 +167,14 @@ class FabricCheck:
     @staticmethod
     def _device(rail: Row, link: Row) -> t.Iterator[Row]:
         device, name = link["rdma"], rail["name"]
-        wrong: tuple[str, ...] = ()
+        problem: tuple[str, ...] = ()
         if not device:
             cause = f"{link['interface']} has no RDMA device: NCCL would use sockets."
-            wrong = (cause, "Load mlx5_ib (`modprobe mlx5_ib`) and check `ibdev2netdev`.")
+            problem = (cause, "Load mlx5_ib (`modprobe mlx5_ib`) and check `ibdev2netdev`.")
         elif _gid(rail, link) is None:
             cause = f"{device} has no RoCE v2 GID of {_address(rail)}: NCCL cannot use this half."
-            wrong = (cause, f"See /sys/class/infiniband/{device}/ports/1/gids; the address creates it.")
-        yield _row(f"rdma.{name}", None if wrong else device, *wrong)
+            problem = (cause, f"See /sys/class/infiniband/{device}/ports/1/gids; the address creates it.")
+        yield _row(f"rdma.{name}", None if problem else device, *problem)
         speed, width = link["pcie"]["speed"], link["pcie"]["width"]
         # 32 GT/s is PCIe 5.0. Firmware before April 2026 configured the second controller with two lanes (tonyd2wild's
         # DeepSeek-v4-Flash repository, pull request 35).
@@ -191,9 +191,9 @@ class FabricCheck:
         def ask(frame: int) -> str | None:
             return echo(interface, _address(rail), peer["address"], frame)
 
-        wrong = ask(min(SMALLEST, link["mtu"]))
-        if wrong:
-            cause = f"{peer_name} does not answer on the rail {rail['name']}: {wrong}."
+        problem = ask(min(SMALLEST, link["mtu"]))
+        if problem:
+            cause = f"{peer_name} does not answer on the rail {rail['name']}: {problem}."
             vlan = "; on a switch all ports must be in one VLAN" if switch else ""
             remedy = (
                 f"See the checks of {peer['host']}: its half {rail['half']} of port {peer['port']} is down, has "
@@ -222,9 +222,9 @@ class FabricCheck:
         """Explain the effect if one half of a port works and the other does not."""
         for port in sorted({rail["port"] for rail, _link in self.rails}):
             rails = [(rail, own) for (rail, _link), own in zip(self.rails, rows_by_rail) if rail["port"] == port]
-            bad = [rail for rail, own in rails if any(row["status"] == "fail" for row in own)]
-            if bad and len(bad) < len(rails):
-                names = ", ".join(f"half {rail['half']} ({rail['interface'] or 'absent'})" for rail in bad)
+            failed = [rail for rail, own in rails if any(row["status"] == "fail" for row in own)]
+            if failed and len(failed) < len(rails):
+                names = ", ".join(f"half {rail['half']} ({rail['interface'] or 'absent'})" for rail in failed)
                 explanation = f"Only one half of port {port} works; {names} does not."
                 cause = f"{explanation} NCCL would get about half of the port's 200 Gb/s."
                 yield _row(f"halves.port{port}", None, cause, "Fix the problem reported above for that half.")
@@ -255,8 +255,8 @@ class FabricCheck:
         deadline = time.monotonic() + MEETING_SECONDS
         limit = self.host.command("timeout")
         while True:
-            left = max(int(deadline - time.monotonic()), 1)
-            code, out, err = self.host.run([*([limit, str(left + seconds + 5)] if limit else []), *argv])
+            remaining = max(int(deadline - time.monotonic()), 1)
+            code, out, err = self.host.run([*([limit, str(remaining + seconds + 5)] if limit else []), *argv])
             refused = "connect" in f"{out}{err}".lower() and bandwidth_of(out) is None
             if code == 0 or not refused or time.monotonic() >= deadline:
                 return code, f"{out}\n{err}"

@@ -196,8 +196,8 @@ class FabricNetplan:
         texts = {self.file: render(rails, self.options["renderer"]), self.environment_file: ENVIRONMENT_HEADER + lines}
         current_texts = {path: disk.text(path) for path in texts}
         live = _deviations(rails, info) if self.options["apply"] else []
-        loose = current_texts[self.file] is not None and os.stat(self.file).st_mode & 0o077
-        outdated = bool(current_texts[self.file] != texts[self.file] or loose or live)
+        is_readable = current_texts[self.file] is not None and os.stat(self.file).st_mode & 0o077
+        outdated = bool(current_texts[self.file] != texts[self.file] or is_readable or live)
         problems = network.problems(info)
         self._warn(rails, info, problems)
         if outdated and not info["netplan"]["command"]:
@@ -216,10 +216,10 @@ class FabricNetplan:
     def _warn(self, rails: Rails, info: Facts, problems: t.Iterable[Facts]) -> None:
         for problem in problems:
             self.warn(f"{problem['cause']} {problem['remedy']}")
-        bare = [rail["interface"] for rail in rails if not rail["rdma"]]
-        if bare:
-            verb = "has" if len(bare) == 1 else "have"
-            self.warn(f"{', '.join(bare)} {verb} no RDMA device: NCCL would use sockets there.")
+        interfaces = [rail["interface"] for rail in rails if not rail["rdma"]]
+        if interfaces:
+            verb = "has" if len(interfaces) == 1 else "have"
+            self.warn(f"{', '.join(interfaces)} {verb} no RDMA device: NCCL would use sockets there.")
         if not info["management"] and not self.options["socket_interface"]:
             self.warn(
                 "This host has no default route: set fabric_socket_interface, or NCCL chooses its sockets' interface."
@@ -250,8 +250,8 @@ class FabricNetplan:
         rows = [{**links[rail["interface"]], **{key: rail[key] for key in ("interface", "address")}} for rail in rails]
         if rows:
             # Write the receipt first, so that `state: absent` finds everything even after an interruption.
-            after = {"file": self.file, "interfaces": rows, "environment": self.environment_file}
-            receipts.write(self.root, RECEIPT, after)
+            receipt = {"file": self.file, "interfaces": rows, "environment": self.environment_file}
+            receipts.write(self.root, RECEIPT, receipt)
         self._write_file(text)
         if not self.options["apply"]:
             return

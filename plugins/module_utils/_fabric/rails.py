@@ -17,5 +17,5 @@ def locate(rails: t.Iterable[Facts], info: Facts) -> list[tuple[dict[str, t.Any]
     """Return each rail with its ``interface``, and the observed link or None if the host has no such half."""
     halves = {(row["port"], half): name for row in info["ports"] for half, name in enumerate(row["halves"])}
     links = {link["interface"]: link for link in info["links"]}
-    named = [{**rail, "interface": halves.get((rail["port"], rail["half"]))} for rail in rails]
-    return [(rail, links.get(rail["interface"])) for rail in named]
+    located = [{**rail, "interface": halves.get((rail["port"], rail["half"]))} for rail in rails]
+    return [(rail, links.get(rail["interface"])) for rail in located]

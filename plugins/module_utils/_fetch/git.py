@@ -93,8 +93,8 @@ class Repositories:
                     f"{first.label} has more than {SUBMODULES_LIMIT} submodules.",
                     "Do not build it with submodules: true; no known project needs so many.",
                 )
-            below = functools.partial(submodules, revision, git=self.git, rewrite=self.rewrite, say=self.say)
-            waiting = self.with_commit(revision, below if recursive else lambda _store: []) + waiting
+            submodules_of = functools.partial(submodules, revision, git=self.git, rewrite=self.rewrite, say=self.say)
+            waiting = self.with_commit(revision, submodules_of if recursive else lambda _store: []) + waiting
         return revisions
 
     def with_commit(self, revision: Revision, work: t.Callable[[str], t.Any]) -> t.Any:
@@ -272,7 +272,7 @@ def _sweep(repository: str) -> None:
             for name in [name for name in names if name.startswith(("tmp_", "incoming-"))]:
                 names.remove(name)
                 disk.remove(os.path.join(directory, name))
-        inside = directory == objects or directory.startswith(objects + "/")
+        is_object_directory = directory == objects or directory.startswith(objects + "/")
         for name in files:
-            if name.startswith("tmp_") if inside else name.endswith(".lock"):
+            if name.startswith("tmp_") if is_object_directory else name.endswith(".lock"):
                 disk.remove(os.path.join(directory, name))

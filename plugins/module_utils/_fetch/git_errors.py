@@ -249,11 +249,11 @@ class Retry:
                 failures.append(error.kind)
                 if failures.count(Kind.UNKNOWN) >= UNKNOWN_ATTEMPTS:
                     raise
-                left = self.patience.seconds - (now - lost)
-                if left <= 0 or failures.count(Kind.BROKEN) >= BROKEN_ATTEMPTS:
+                remaining = self.patience.seconds - (now - lost)
+                if remaining <= 0 or failures.count(Kind.BROKEN) >= BROKEN_ATTEMPTS:
                     raise self.lost(revision, error, len(failures), now - lost) from error
                 # Shorten the last pause, so that the last attempt is made just as the time runs out.
-                pause = min(2.0 ** min(len(failures) - 1, 10), LONGEST_PAUSE, max(left, 1.0))
+                pause = min(2.0 ** min(len(failures) - 1, 10), LONGEST_PAUSE, max(remaining, 1.0))
                 self.say(f"{revision.label}: {error.line}; attempt {len(failures) + 1} in {pause:.0f} s")
                 self.patience.sleep(pause)
 

@@ -124,9 +124,9 @@ def _verify(at: t.Sequence[str], git: Commands) -> None:
         git.local(*at, "fsck", "--full", "--no-reflogs", "--no-dangling", "--no-progress")
     except GitError as error:
         odd = ("error in ", "warning in ", "notice: ")
-        wrong = [line for line in error.output.splitlines() if not line.startswith(odd)]
-        if wrong or len(error.output) >= KEPT:
-            raise GitError(Kind.CORRUPT, "\n".join(wrong) or error.output) from error
+        damaged = [line for line in error.output.splitlines() if not line.startswith(odd)]
+        if damaged or len(error.output) >= KEPT:
+            raise GitError(Kind.CORRUPT, "\n".join(damaged) or error.output) from error
 
 
 def _warn_of_lfs(revision: Revision, tree: str, say: Say) -> None:
@@ -142,12 +142,12 @@ def _share(source: str, target: str) -> None:
     """Hard-link the objects of ``source`` into ``target``, or copy them if the file systems differ."""
     for directory, names, files in os.walk(source):
         names[:] = [name for name in names if not name.startswith(("tmp_", "incoming-"))]
-        below = os.path.join(target, os.path.relpath(directory, source))
-        os.makedirs(below, exist_ok=True)
+        target_directory = os.path.join(target, os.path.relpath(directory, source))
+        os.makedirs(target_directory, exist_ok=True)
         for name in files:
             if name.startswith("tmp_") or name == "alternates":
                 continue
-            original, copy = os.path.join(directory, name), os.path.join(below, name)
+            original, copy = os.path.join(directory, name), os.path.join(target_directory, name)
             try:
                 os.link(original, copy)
             except OSError as error:

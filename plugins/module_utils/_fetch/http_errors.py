@@ -168,12 +168,12 @@ def free_space(directory: str) -> str:
 
 def not_written(problem: str, directory: str, error: OSError) -> SparkforgeError:
     """Map a write error to a cause and a remedy; ``problem`` is the start of the cause."""
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    is_full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     while not os.path.isdir(directory) and directory != "/":
         directory = os.path.dirname(directory) or "/"
     return SparkforgeError(
-        f"{problem}: {error.strerror or error}{free_space(directory) if full else ''}.",
+        f"{problem}: {error.strerror or error}{free_space(directory) if is_full else ''}.",
         "Free some space there and run again: completed downloads are kept."
-        if full
+        if is_full
         else "Make sure that this account (for a build, the build user) can write there, and run again.",
     )

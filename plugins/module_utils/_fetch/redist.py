@@ -185,7 +185,7 @@ class RedistArchives:
         return ""
 
     def install(self, steps: list[Step]) -> None:
-        made = disk.make_directories(self.prefix)
+        created = disk.make_directories(self.prefix)
         try:
             for name in os.listdir(self.prefix):
                 # This run holds the lock, so these files are from a killed run.
@@ -199,7 +199,7 @@ class RedistArchives:
                 if step.staged is not None:
                     with contextlib.suppress(OSError):
                         disk.remove(step.staged)
-            for directory in reversed(made):
+            for directory in reversed(created):
                 disk.remove_empty(directory)
             raise
         for step in steps:
@@ -289,19 +289,19 @@ class RedistArchives:
 
     def absent(self) -> dict[str, t.Any]:
         """Remove versions, symlinks, loader entries and receipts, and return the module's result."""
-        left = {archive.component: self._leftovers(archive.component) for archive in self.archives}
+        leftovers = {archive.component: self._leftovers(archive.component) for archive in self.archives}
         rows, before = [], []
-        for component, (receipt, paths) in left.items():
+        for component, (receipt, paths) in leftovers.items():
             label = _plan.label_of(receipt) if receipt else component
             rows.append({"component": component, "action": "remove" if paths else "none", "removed": paths})
             before += [f"{label}: {path}" for path in paths]
-        changed = any(paths for _label, paths in left.values())
+        changed = any(paths for _label, paths in leftovers.values())
         if changed and not self.check_mode:
             with receipts.lock(self.root, _LOCK):
-                for component in left:
+                for component in leftovers:
                     self._remove(component)
                 self.refresh_loader()
-                for component in left:
+                for component in leftovers:
                     receipts.remove(self.root, f"redist-{component}")
             disk.remove_empty(self.root)
         return _result(self.prefix, changed, rows, before, [])

@@ -41,8 +41,8 @@ def current_path(prefix: str, component: str) -> str:
 
 def is_version(path: str, component: str) -> bool:
     """Tell whether ``path`` is a valid directory for a version of ``component``, under any prefix."""
-    above, name = os.path.split(path)
-    is_plain = os.path.isabs(path) and os.path.normpath(path) == path and os.path.basename(above) == component
+    parent, name = os.path.split(path)
+    is_plain = os.path.isabs(path) and os.path.normpath(path) == path and os.path.basename(parent) == component
     return is_plain and VERSION.fullmatch(name) is not None
 
 

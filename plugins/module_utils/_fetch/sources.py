@@ -210,19 +210,19 @@ def check_tree(tree: str, subdirectory: str, kind: str, label: str, submodules: 
         purpose; an empty directory is a sign of ``git archive``.
     :raises SparkforgeError: if the project file of the build or a submodule is missing.
     """
-    needs = ("CMakeLists.txt",) if kind == "cmake" else ("pyproject.toml", "setup.py")
+    files = ("CMakeLists.txt",) if kind == "cmake" else ("pyproject.toml", "setup.py")
     project = os.path.join(tree, subdirectory)
-    if not any(os.path.isfile(os.path.join(project, name)) for name in needs):
+    if not any(os.path.isfile(os.path.join(project, name)) for name in files):
         names = sorted(os.listdir(project)) if os.path.isdir(project) else []
-        within = [name for name in names if any(os.path.isfile(os.path.join(project, name, need)) for need in needs)]
-        below = ", ".join(os.path.join(subdirectory, name) for name in within[:5])
+        within = [name for name in names if any(os.path.isfile(os.path.join(project, name, file)) for file in files)]
+        candidates = ", ".join(os.path.join(subdirectory, name) for name in within[:5])
         state = f"it has {', '.join(names[:5])}{', …' if len(names) > 5 else ''}" if names else "it is empty or missing"
         raise SparkforgeError(
             f"{label} does not contain this unit's source: its "
             f"{f'folder {subdirectory}' if subdirectory else 'top folder'} has "
-            f"no {' and no '.join(needs)}; {state}.",
-            f"Set the unit's subdirectory: {below} would work."
-            if below
+            f"no {' and no '.join(files)}; {state}.",
+            f"Set the unit's subdirectory: {candidates} would work."
+            if candidates
             else "Correct the source, or its subdirectory.",
         )
     try:
@@ -230,12 +230,12 @@ def check_tree(tree: str, subdirectory: str, kind: str, label: str, submodules: 
             paths = re.findall(r"^[ \t]*path[ \t]*=[ \t]*(.+?)[ \t]*$", stream.read(), re.M) if submodules else []
     except OSError:
         return
-    empty = [
+    empty_submodules = [
         path for path in paths if os.path.isdir(os.path.join(tree, path)) and not os.listdir(os.path.join(tree, path))
     ]
-    if empty:
+    if empty_submodules:
         raise SparkforgeError(
-            f"{label} lacks submodules: the folders {phrases.some(empty, 5)} are empty.",
+            f"{label} lacks submodules: the folders {phrases.some(empty_submodules, 5)} are empty.",
             "Use an archive that contains them (archives by git archive and GitHub do not), or use source.repo with "
             "submodules; if the build does not need them, remove them from .gitmodules with an edit.",
         )
@@ -243,11 +243,11 @@ def check_tree(tree: str, subdirectory: str, kind: str, label: str, submodules: 
 
 def _no_such_version(asked: Revision, version: str, refs: t.Mapping[str, str]) -> SparkforgeError:
     names = sorted({re.sub(r"^refs/(?:tags|heads)/|\^\{\}$", "", ref) for ref in refs})
-    near = difflib.get_close_matches(version, names, n=5)
+    similar = difflib.get_close_matches(version, names, n=5)
     if re.fullmatch(r"[0-9a-f]{7,39}", version):
         remedy = "For a commit, use all 40 digits."
-    elif near:
-        remedy = f"Use one that exists, for example {', '.join(near)}."
+    elif similar:
+        remedy = f"Use one that exists, for example {', '.join(similar)}."
     elif not refs:
         remedy = "It has no tags or branches at all: correct the URL or the mirror."
     else:

@@ -34,9 +34,9 @@ def observe(host: Host, ports: t.Sequence[t.Sequence[str]] = ()) -> dict[str, t.
         ConnectX-7 ports are detected.
     """
     addresses, rdma = network.addresses(host), _rdma_devices(host)
-    named = {name for names in ports for name in names}
+    interfaces = {name for names in ports for name in names}
     links = [_link(host, name, addresses.get(name, []), rdma) for name in host.names(NET)]
-    links = [link for link in links if link["connectx7"] or link["interface"] in named]
+    links = [link for link in links if link["connectx7"] or link["interface"] in interfaces]
     return {
         "links": links,
         "ports": [{"port": number, "halves": list(names)} for number, names in enumerate(ports)] or _ports(links),

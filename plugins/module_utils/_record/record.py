@@ -95,8 +95,8 @@ class Recorder:
         self.host = Host(system, run=self._run)
 
     def _run(self, argv: list[str], limit: float = COMMAND_LIMIT) -> tuple[int, str, str]:
-        left = min(limit, self._end - time.monotonic())
-        return self._command(argv, left) if left > 0 else (124, "", f"{argv[0]} was not run: the time is up")
+        remaining = min(limit, self._end - time.monotonic())
+        return self._command(argv, remaining) if remaining > 0 else (124, "", f"{argv[0]} was not run: the time is up")
 
     def _ask(self, argv: list[str], limit: float = COMMAND_LIMIT) -> str:
         status, stdout, stderr = self._run(argv, limit)
@@ -183,9 +183,9 @@ class Recorder:
     def _torch_packages(self) -> list[dict[str, str]]:
         """Return each interpreter that has torch: its path, torch's version, and the package's directory."""
         own = [f"{os.environ[name]}/bin/python" for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if name in os.environ]
-        made = [f"{ROOT}/envs/{name}/current/bin/python" for name in self.host.names(f"{ROOT}/envs")]
+        own_pythons = [f"{ROOT}/envs/{name}/current/bin/python" for name in self.host.names(f"{ROOT}/envs")]
         torches = []
-        for python in [self.python] if self.python else [*own, *made, "python3"]:
+        for python in [self.python] if self.python else [*own, *own_pythons, "python3"]:
             status, stdout, stderr = self._run([*_PYTHON, python, "-c", _FIND_TORCH])
             version, *folders = stdout.split("\n")
             if status == 0 and folders and folders[0]:

@@ -150,8 +150,8 @@ class Redaction:
     def name(self, text: str) -> str:
         """Keep a name if it consists of known words."""
         parts = [word for word in re.split(r"[-_.+~*\s=/:()]", text) if word]
-        known = all(word.lower() in WORDS or _WORD.fullmatch(word) for word in parts) and text.isascii()
-        return text if known and not _looks_like_one_host(_OF_A_NAME.sub("", text)) else self.placeholder(text)
+        is_known = all(word.lower() in WORDS or _WORD.fullmatch(word) for word in parts) and text.isascii()
+        return text if is_known and not _looks_like_one_host(_OF_A_NAME.sub("", text)) else self.placeholder(text)
 
     def path(self, text: str) -> str:
         """Check a path part by part; keep file extensions, which tell how apt and the loader read a file."""
@@ -212,11 +212,11 @@ class Redaction:
     @staticmethod
     def _is_prose(token: str) -> bool:
         parts = re.findall(r"[A-Za-z0-9]+", token)
-        known = all(part.lower() in vocabulary() or re.fullmatch(r"\d{1,4}", part) for part in parts)
+        is_known = all(part.lower() in vocabulary() or re.fullmatch(r"\d{1,4}", part) for part in parts)
         most = 6 if all(part.isdigit() for part in parts) else _MOST_DIGITS
         return bool(_REDACTED.fullmatch(token)) or (
             # A terminal would interpret unprintable characters.
-            known and token.isascii() and token.isprintable() and not _looks_like_one_host(token, most)
+            is_known and token.isascii() and token.isprintable() and not _looks_like_one_host(token, most)
         )
 
 

@@ -130,8 +130,8 @@ class Model:
         """Refuse a token that others could read, and a directory that belongs to another account."""
         if not re.fullmatch(r"[!-~]*", self.token):
             raise SparkforgeError("The token holds more than one word.", "Give the token alone: hf_ and letters.")
-        plain = not self.token or re.match(r"http://(127\.|localhost[:/]|\[::1\])", self.hub)
-        if not re.match("https?://[^/]" if plain else "https://[^/]", self.hub):
+        is_safe = not self.token or re.match(r"http://(127\.|localhost[:/]|\[::1\])", self.hub)
+        if not re.match("https?://[^/]" if is_safe else "https://[^/]", self.hub):
             remedy = "Use https://, so that nobody on the way reads the token."
             raise SparkforgeError(f"{self.hub} is no hub to send a token to.", remedy)
         if not os.path.exists(self.client):
@@ -175,10 +175,10 @@ class Model:
         sizes = filter(None, map(_SIZE.fullmatch, files.values()))
         begun = sum(os.path.getsize(path) for path in glob.glob(f"{glob.escape(self.cache)}/blobs/*.incomplete"))
         missing = sum(float(size[1]) * _FACTORS[size[2]] for size in sizes) - begun
-        free = shutil.disk_usage(self.directory).free
-        if missing > free:
+        free_bytes = shutil.disk_usage(self.directory).free
+        if missing > free_bytes:
             raise SparkforgeError(
-                f"{self.name} needs {missing / 1e9:.1f} GB more, and {self.directory} has {free / 1e9:.1f} GB.",
+                f"{self.name} needs {missing / 1e9:.1f} GB more, and {self.directory} has {free_bytes / 1e9:.1f} GB.",
                 "Free some space, or set serving_models to a directory on a larger disk.",
             )
 

@@ -155,12 +155,12 @@ def _entries(bound: str, model: str) -> t.Iterator[tuple[str, os.stat_result]]:
 def _check_format(directory: str, model: str, allow_pickle: bool) -> None:
     """Refuse directories without a model, and weights that run code: engines load those if there are no others."""
     names = disk.names(directory)
-    safe = [name for name in names if name.endswith(SAFE)]
+    safe_names = [name for name in names if name.endswith(SAFE)]
     pickles = [name for name in names if name.endswith(PICKLES)]
-    if not set(CONFIGURATIONS).intersection(names) and not safe:
+    if not set(CONFIGURATIONS).intersection(names) and not safe_names:
         remedy = "Give the directory that has config.json and the weights."
         raise SparkforgeError(f"{model} is no model: it has neither config.json nor weights.", remedy)
-    if pickles and not safe and not allow_pickle:
+    if pickles and not safe_names and not allow_pickle:
         raise SparkforgeError(
             f"The weights of {model} are pickle files ({pickles[0]!r}), which run code when they are loaded.",
             "Get the model as safetensors, or set serving_allow_pickle if you trust who made them.",

@@ -145,8 +145,8 @@ class Engine:
         if running or not self.options["rebuild"]:
             receipt = outcome.find_receipt(paths, self.warnings)
         state = state_file.state(paths.build_directory)
-        known = sealing.receipts_of(self.root, unit.name)[0]
-        old = receipt or (known[0] if known else None)
+        receipts = sealing.receipts_of(self.root, unit.name)[0]
+        old = receipt or (receipts[0] if receipts else None)
         changes = [] if receipt else model.changes(old["inputs"], plan.inputs) if old else ["receipt: (none) -> built"]
         if not receipt and not changes:
             changes = ["rebuild: requested"] if self.options["rebuild"] else [f"{paths.artefact}: missing -> built"]
@@ -219,9 +219,9 @@ class Engine:
         for path in (builds, *platforms, house, os.path.join(self.root, "receipts", "units")):
             disk.remove_empty(path)
         disk.remove_empty(self.options["log_root"])
-        made = _receipt.read(self.root, start.ACCOUNT)
-        if made and not os.path.exists(builds):
-            self.account.remove(str(made.get("name")))
+        account = _receipt.read(self.root, start.ACCOUNT)
+        if account and not os.path.exists(builds):
+            self.account.remove(str(account.get("name")))
             _receipt.remove(self.root, start.ACCOUNT)
 
 

@@ -140,9 +140,9 @@ def _check_gpu(gpu: t.Sequence[GpuProcess], desired: int, free_mib: int, most_mi
         return
     largest = sorted(gpu, key=lambda process: -(process["used_mib"] or 0))
     sizes = ["size unknown" if process["used_mib"] is None else f"{process['used_mib']} MiB" for process in largest]
-    named = [f"{process['pid']} {process['name']} ({size})" for process, size in zip(largest, sizes)]
+    descriptions = [f"{process['pid']} {process['name']} ({size})" for process, size in zip(largest, sizes)]
     raise SparkforgeError(
-        f"GPU processes use the memory that GPU and CPU share: {phrases.some(named, 5)}; {fitting} of "
+        f"GPU processes use the memory that GPU and CPU share: {phrases.some(descriptions, 5)}; {fitting} of "
         f"{possible} jobs are left.",
         "Stop them and run again, or set jobs to the number that may run beside them.",
         gpu_processes=largest,

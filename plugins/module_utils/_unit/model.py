@@ -186,8 +186,8 @@ class Unit:
 
         :raises SparkforgeError: for the first option that is invalid or contradicts another.
         """
-        known = {field.name for field in dataclasses.fields(cls)}
-        values = {key: value for key, value in options.items() if key in known and value is not None}
+        field_names = {field.name for field in dataclasses.fields(cls)}
+        values = {key: value for key, value in options.items() if key in field_names and value is not None}
         for key in ("patches", "edits", "requirements", "find_links", "cmake_args"):
             values[key] = tuple(values.get(key) or ())
         values["depends"] = tuple(_depend(item) for item in values.get("depends") or ())

@@ -91,9 +91,9 @@ def find_receipt(paths: model.Paths, warnings: list[str]) -> sealing.Receipt | N
     receipt = sealing.read(paths.receipt)
     if receipt is None:
         copy = sealing.read(os.path.join(paths.artefact, "receipt.json")) if os.path.exists(paths.log) else None
-        named = (paths.name, paths.fingerprint, paths.platform)
+        identity = (paths.name, paths.fingerprint, paths.platform)
         is_changed = os.path.exists(paths.receipt)
-        if copy is None or (copy["name"], copy["fingerprint"], copy["platform"]) != named:
+        if copy is None or (copy["name"], copy["fingerprint"], copy["platform"]) != identity:
             if is_changed:
                 warnings.append(f"The receipt {paths.receipt} was modified and cannot be trusted.")
             return None

@@ -94,22 +94,22 @@ def _apply_patch(tree: str, name: str, text: str, say: t.Callable[[str], None]) 
     # YAML and Ansible's file lookup strip trailing newlines, and with them an empty context line or the empty line that
     # terminates a binary diff. Extra newlines do no harm.
     content = _bytes(text + ("\n" if text.endswith("\n") else "\n\n"))
-    listed = _git(tree, content, "--numstat", "-z")
+    numstat = _git(tree, content, "--numstat", "-z")
     # git skips a damaged binary diff with a message but exits with 0.
-    if listed.returncode or re.search(rb"^(?:error|fatal):", listed.stderr, re.M):
+    if numstat.returncode or re.search(rb"^(?:error|fatal):", numstat.stderr, re.M):
         raise SparkforgeError(
-            f"The patch {name} is not a unified diff: {_line(listed.stderr)}.",
+            f"The patch {name} is not a unified diff: {_line(numstat.stderr)}.",
             "Create it with git diff or git format-patch, and keep every character, including trailing spaces.",
         )
     applied = _git(tree, content, "--verbose")
-    shown = applied.stderr.decode("utf-8", "replace")
+    messages = applied.stderr.decode("utf-8", "replace")
     if applied.returncode == 0:
-        for line in shown.splitlines():
+        for line in messages.splitlines():
             say(f"patch {name}: {line}")
-        rows = listed.stdout.decode("utf-8", "surrogateescape").split("\0")
+        rows = numstat.stdout.decode("utf-8", "surrogateescape").split("\0")
         return [row.split("\t", 2)[2] for row in rows if row]
     remedy = "Recreate the patch from this version of the source."
-    hunk = re.search(r"^error: patch failed: (.*):(\d+)$", shown, re.M)
+    hunk = re.search(r"^error: patch failed: (.*):(\d+)$", messages, re.M)
     if _git(tree, content, "--reverse", "--check").returncode == 0:
         reason = "the source already has its changes"
         remedy = "Remove the patch for this version of the source."
@@ -121,7 +121,7 @@ def _apply_patch(tree: str, name: str, text: str, say: t.Callable[[str], None]) 
     if b"\r\n" in content:
         remedy += " It has Windows line endings (CRLF), but the source may not."
     # git's output includes the lines that it looked for.
-    raise SparkforgeError(f"The patch {name} does not apply: {reason}.", remedy, output=shown[-4000:])
+    raise SparkforgeError(f"The patch {name} does not apply: {reason}.", remedy, output=messages[-4000:])
 
 
 def _git(tree: str, content: bytes, *options: str) -> subprocess.CompletedProcess[bytes]:
@@ -223,10 +223,10 @@ class _Edit:
         hint = ""
         if self.match.strip():
             first = self.match.strip().splitlines()[0].strip()
-            near = [number for number, line in enumerate(text.splitlines(), 1) if first == line.strip()]
-            if near:
-                hint = f"; its first line is in line {near[0]}, but what follows or the spaces differ"
-            if near and "\r\n" in text:
+            similar = [number for number, line in enumerate(text.splitlines(), 1) if first == line.strip()]
+            if similar:
+                hint = f"; its first line is in line {similar[0]}, but what follows or the spaces differ"
+            if similar and "\r\n" in text:
                 hint = "; the file has Windows line endings (CRLF)"
         return SparkforgeError(
             f"{label} wants {expected} of {_short(self.match)} in {path} but finds none{hint}.",

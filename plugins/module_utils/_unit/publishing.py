@@ -53,8 +53,8 @@ def _publish_by(attempt: Attempt, partial: str) -> None:
         disk.check_space(paths.builds, size, f"The packaging of {paths.name}", remedy, _RECEIPT_SPACE)
         for wheel in wheels:
             copied = shutil.copyfile(wheel.path, os.path.join(partial, wheel.file))
-            made = dataclasses.replace(wheel, sha256=digests.of_file(copied))
-            outputs.append(made.as_output())
+            published = dataclasses.replace(wheel, sha256=digests.of_file(copied))
+            outputs.append(published.as_output())
         sums = "".join(f"{item['sha256']}  {item['path']}\n" for item in outputs)
         disk.write_file(os.path.join(partial, "SHA256SUMS"), sums.encode("ascii"))
     receipt = _make_receipt(attempt, outputs)

@@ -91,11 +91,11 @@ def observe_all(root: str, name: str | None = None) -> dict[str, t.Any]:
         state = state_file.state(directory)
         if not state:
             continue
-        known = {"name": unit, "fingerprint": fingerprint, "state": state}
+        build = {"name": unit, "fingerprint": fingerprint, "state": state}
         if state_file.is_running(directory):
-            running.append(known)
+            running.append(build)
         elif (unit, fingerprint) not in finished_builds:
-            unfinished.append({**known, "error": state.get("error")})
+            unfinished.append({**build, "error": state.get("error")})
     return {"receipts": receipts, "running": running, "unfinished": unfinished, "changed_receipts": changed}
 
 

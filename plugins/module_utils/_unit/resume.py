@@ -26,11 +26,11 @@ def take_stock(attempt: Attempt) -> None:
         _begin_anew(attempt)
     elif state.data.get("boot_id") != detached.boot_id():
         _after_power_loss(attempt, float(state.data.get("checkpoint") or 0))
-    behind = float(state.data.get("updated") or 0) - time.time()
-    if behind > 5:
+    clock_lag = float(state.data.get("updated") or 0) - time.time()
+    if clock_lag > 5:
         moved = attempt.clamp_mtimes(time.time())
         state.note(
-            f"The clock of this host went back by {behind:.0f} s since the last attempt; {moved} files with future "
+            f"The clock of this host went back by {clock_lag:.0f} s since the last attempt; {moved} files with future "
             f"timestamps were set to the current time, so that ninja does not misjudge them."
         )
     failed = state.data.get("failed_phase")

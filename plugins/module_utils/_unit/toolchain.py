@@ -154,8 +154,8 @@ def _find(command: str, path: str) -> str | None:
     for directory in path.split(":"):
         program = os.path.join(os.path.abspath(directory), command) if directory else ""
         if program and _is_executable(program):
-            behind = os.path.basename(os.path.realpath(program))
-            if behind != "ccache" or command == "ccache":
+            target = os.path.basename(os.path.realpath(program))
+            if target != "ccache" or command == "ccache":
                 return program
     return None
 

@@ -112,10 +112,10 @@ def main(directory: str) -> int:
         return 1
     except OSError as error:
         full = error.errno in (28, 122)
-        free = f" ({shutil.disk_usage(directory).free >> 20} MiB free)" if full else ""
+        free_text = f" ({shutil.disk_usage(directory).free >> 20} MiB free)" if full else ""
         state.fail(
             SparkforgeError(
-                f"The build failed at {error.filename or directory}: {error.strerror or error}{free}.",
+                f"The build failed at {error.filename or directory}: {error.strerror or error}{free_text}.",
                 "Free space on that file system and run again, which resumes." if full else "Correct it and run again.",
             ),
         )

@@ -56,8 +56,8 @@ def _satisfies(version: str, operator: str, bound: str) -> bool:
     if operator == "===":
         return version == bound
     if bound.endswith(".*"):
-        same = (version + ".").startswith(bound[:-1])
-        return same if operator == "==" else not same
+        is_same = (version + ".").startswith(bound[:-1])
+        return is_same if operator == "==" else not is_same
     version_key, bound_key = _key(version), _key(bound)
     if version_key is None or bound_key is None:
         return True

@@ -50,10 +50,10 @@ def compare(directory: str, desired: t.Mapping[str, bytes]) -> tuple[list[str], 
     for name, content in desired.items():
         try:
             with disk.open_regular(os.path.join(directory, name)) as stream:
-                same = stream.read() == content
+                is_same = stream.read() == content
         except OSError:
-            same = False
-        if not same:
+            is_same = False
+        if not is_same:
             differ.append(name)
     # This includes the leftovers of a killed run.
     existing = [

@@ -85,14 +85,14 @@ def plan(
     :param needed: the dependencies of unfinished builds.
     """
     kept_manifests = latest_manifests(published, keep)
-    known = {build.key: build for build in builds}
+    builds_by_key = {build.key: build for build in builds}
     stays: dict[Key, str] = dict.fromkeys(needed, "an unfinished build depends on it")
     stays.update(used)
     current = frozenset().union(*(keys_of(manifest) for manifest in kept_manifests))
     waiting = [*current, *stays]
     while waiting:
         key = waiting.pop()
-        for other in known[key].depends if key in known else ():
+        for other in builds_by_key[key].depends if key in builds_by_key else ():
             if other not in stays and other not in current:
                 stays[other] = f"{key[0]} {key[1]} depends on it"
                 waiting.append(other)

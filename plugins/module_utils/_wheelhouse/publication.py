@@ -78,7 +78,7 @@ def manifest(
         placed_wheels = [dataclasses.replace(wheel, place=f"{name}/{mark}") for wheel in unit["wheels"]]
         wheels = [wheel.as_row() for wheel in sorted(placed_wheels, key=lambda wheel: wheel.file)]
         rows.append({"name": name, "fingerprint": mark, "wheels": wheels})
-    made: Manifest = {
+    result: Manifest = {
         "format": FORMAT,
         "stack": stack,
         "lock_id": lock_id,
@@ -89,8 +89,8 @@ def manifest(
         "units": rows,
         "seal": "",
     }
-    made["seal"] = seal(made)
-    return made
+    result["seal"] = seal(result)
+    return result
 
 
 def matches_wheel(file: str, name: str, version: str) -> bool:
@@ -99,8 +99,8 @@ def matches_wheel(file: str, name: str, version: str) -> bool:
         parsed = parse_wheel_name(file)
     except SparkforgeError:
         return False
-    same = parsed.distribution == normalised(name) and parsed.version.replace("_", "-") == version.replace("_", "-")
-    return same and _FILE.fullmatch(file) is not None
+    is_same = parsed.distribution == normalised(name) and parsed.version.replace("_", "-") == version.replace("_", "-")
+    return is_same and _FILE.fullmatch(file) is not None
 
 
 def seal(manifest: t.Mapping[str, t.Any]) -> str:

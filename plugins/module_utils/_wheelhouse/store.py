@@ -190,13 +190,13 @@ class Store:
                     f"The unit {name} {unit['fingerprint']} has no intact receipt on this host for {self.platform}.",
                     "Run playbooks/build.yml: it builds what is missing and replaces a modified receipt.",
                 )
-            known = {wheel.file: wheel.sha256 for wheel in build.wheels}
+            sha256s = {wheel.file: wheel.sha256 for wheel in build.wheels}
             for wheel in unit.get("wheels") or []:
                 file = os.path.basename(str(wheel.get("path")))
-                if known.get(file) != wheel.get("sha256"):
+                if sha256s.get(file) != wheel.get("sha256"):
                     raise SparkforgeError(
-                        f"The receipt of {name} {build.fingerprint} says {known.get(file) or 'nothing'} of {file}, and "
-                        f"the option units {wheel.get('sha256')}.",
+                        f"The receipt of {name} {build.fingerprint} says {sha256s.get(file) or 'nothing'} of {file}, "
+                        f"and the option units {wheel.get('sha256')}.",
                         "Pass the fact sparkforge_built of the run that built it.",
                     )
             units.append(build)

@@ -40,24 +40,24 @@ def elect(
         )
     inventory = list(groups.get("all") or play_hosts)
     reachable_hosts = set(play_hosts if reached is None else reached)
-    named = list(groups.get("builders") or [])
-    _check_builders(named, [item for item in inventory if item in reachable_hosts], platforms)
-    name, why = _choose(platform, named, inventory, reachable_hosts, platforms)
+    builders = list(groups.get("builders") or [])
+    _check_builders(builders, [item for item in inventory if item in reachable_hosts], platforms)
+    name, why = _choose(platform, builders, inventory, reachable_hosts, platforms)
     # An unreachable host in the play cannot be queried; its platform may be known from an earlier run.
-    before = [item for item in _preceding(name, named, inventory) if item not in reachable_hosts]
+    before = [item for item in _preceding(name, builders, inventory) if item not in reachable_hosts]
     before = [item for item in before if platforms.get(item) in (None, platform)]
-    outside = [item for item in before if item not in play_hosts][:ASKED]
+    absent_hosts = [item for item in before if item not in play_hosts][:ASKED]
     if found and before and found["host"] != name:
         reason = (
             f"{host} builds nothing: {found['host']} built {found['stack']} for {platform} already,"
             f" on {found['written'][:10]}."
         )
-        return {"name": found["host"], "platform": platform, "here": False, "outside": outside, "reason": reason}
+        return {"name": found["host"], "platform": platform, "here": False, "outside": absent_hosts, "reason": reason}
     if name == host:
         reason = f"{host} builds for {platform}: {why}."
     else:
         reason = f"{host} builds nothing, {name} builds for {platform} ({why})."
-    return {"name": name, "platform": platform, "here": name == host, "outside": outside, "reason": reason}
+    return {"name": name, "platform": platform, "here": name == host, "outside": absent_hosts, "reason": reason}
 
 
 def _preceding(name: str, named: t.Sequence[str], inventory: t.Sequence[str]) -> list[str]:
@@ -75,9 +75,9 @@ def _check_builders(named: t.Sequence[str], playing: t.Sequence[str], platforms:
     needed = {platforms.get(item) for item in others}
     if needed & set(kinds.values()):
         return
-    listed = ", ".join(f"{item} ({kind})" for item, kind in kinds.items())
+    hosts = ", ".join(f"{item} ({kind})" for item, kind in kinds.items())
     raise SparkforgeError(
-        f"The group builders has {listed}, and the other hosts are {', '.join(sorted(filter(None, needed)))}: none of "
+        f"The group builders has {hosts}, and the other hosts are {', '.join(sorted(filter(None, needed)))}: none of "
         f"its hosts can build for these platforms.",
         f"Add a host of their platform, such as {others[0]} to the group builders, or remove the group. Nothing"
         " was changed.",

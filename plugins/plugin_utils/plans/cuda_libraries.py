@@ -46,12 +46,12 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     url, guard = repository(settings, observation), settings["__cuda_libraries_keep_file"]
     if settings["cuda_libraries_state"] == "absent":
         return Plan({"source": url, **({"unguard": guard} if guard in observation["managed_files"] else {})})
-    gds, bare = str(settings["cuda_libraries_gds"]).lower(), for_wheels(settings)
+    gds, wheel = str(settings["cuda_libraries_gds"]).lower(), for_wheels(settings)
     with_gds = (
-        bool(observation["driver"].get("nvidia_fs") and not bare) if gds == "auto" else boolean(gds, strict=False)
+        bool(observation["driver"].get("nvidia_fs") and not wheel) if gds == "auto" else boolean(gds, strict=False)
     )
     names = [
-        *(settings["cuda_libraries_packages"] or ([] if bare else of_stack(settings, observation["apt"]["packages"]))),
+        *(settings["cuda_libraries_packages"] or ([] if wheel else of_stack(settings, observation["apt"]["packages"]))),
         *settings["cuda_libraries_extra_packages"],
         *([f"nvidia-gds-{settings['stack']['cuda']['suffix']}"] if with_gds else []),
     ]

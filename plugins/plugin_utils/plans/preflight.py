@@ -73,12 +73,12 @@ def _system(case: Case) -> t.Iterator[Problem]:
             "Remove this host from the inventory, or set stack_name to a stack for its architecture.",
         )
     os, systems = case.part("os"), list(case.stack.get("systems") or [])
-    known = [f"{row['id']} {row['version']}" for row in systems]
+    supported = [f"{row['id']} {row['version']}" for row in systems]
     system = f"{os.get('id')} {os.get('version')}"
-    if systems and system not in known:
+    if systems and system not in supported:
         yield problem(
             "operating system",
-            f"The host runs {system}, but stack {case.name} is for {' and '.join(known)}.",
+            f"The host runs {system}, but stack {case.name} is for {' and '.join(supported)}.",
             "Install one of those systems, or set stack_name to a stack for this one.",
         )
 
@@ -265,13 +265,13 @@ def _gpu_processes(case: Case) -> t.Iterator[Problem]:
     processes = list(gpu.get("processes") or [])
     if not processes or not gpu.get("unified_memory"):
         return
-    named = [
+    descriptions = [
         f"{row['name']} ({row['pid']}" + (f", {_gib(row['used_mib'])}" if row.get("used_mib") is not None else "") + ")"
         for row in processes
     ]
     yield problem(
         "gpu processes",
-        f"The GPU is in use, and it shares the host's memory: {phrases.some(named, 5)}.",
+        f"The GPU is in use, and it shares the host's memory: {phrases.some(descriptions, 5)}.",
         "Stop these processes before a build or a proof; the play does not touch them.",
         "warning",
     )

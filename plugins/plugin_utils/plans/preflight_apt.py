@@ -19,10 +19,10 @@ def state(case: Case) -> t.Iterator[Problem]:
     apt = case.part("apt")
     broken = list(apt.get("broken") or [])
     if broken:
-        listed = phrases.some([f"{row['name']} ({row['state']})" for row in broken], 8)
+        names = phrases.some([f"{row['name']} ({row['state']})" for row in broken], 8)
         yield problem(
             "apt",
-            f"dpkg left packages half-installed: {listed}.",
+            f"dpkg left packages half-installed: {names}.",
             "Run `sudo dpkg --configure -a && sudo apt-get --fix-broken install` on the host.",
         )
     holder = apt.get("lock_holder")
@@ -64,12 +64,12 @@ def sources(case: Case) -> t.Iterator[Problem]:
             "error" if refuses else "warning",
         )
     for uri, files in apt_sources.signed_differently(rows).items():
-        listed = "; ".join(
+        descriptions = "; ".join(
             f"{', '.join(sorted(set(names)))} with {signer or 'no Signed-By'}" for signer, names in files.items()
         )
         yield problem(
             "apt source",
-            f"apt has two sources for {uri} that are signed differently: {listed}. "
+            f"apt has two sources for {uri} that are signed differently: {descriptions}. "
             "apt stops with 'Conflicting values set for option Signed-By'.",
             "Keep the source that came with DGX OS and remove the other one; remove an added cuda-keyring with "
             "`sudo apt-get purge cuda-keyring`.",

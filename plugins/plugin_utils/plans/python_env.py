@@ -160,14 +160,14 @@ def _official_lines(stack: Stack, manifest: t.Mapping[str, t.Any], platform: str
 
 
 def _unbuilt(missing: t.Sequence[str], settings: t.Mapping[str, t.Any], system: str) -> Plan:
-    listed = ", ".join(missing)
-    reasons = [f"create the environment once {listed} is built"]
+    names = ", ".join(missing)
+    reasons = [f"create the environment once {names} is built"]
     if settings["ansible_check_mode"]:
         return Plan(reasons=reasons)
     attempts = (settings.get("sparkforge_found") or {}).get("tried") or ()
     searched = "; ".join(f"{attempt['place']}: {attempt['said'].removesuffix('.')}" for attempt in attempts)
     verb = "is" if len(missing) == 1 else "are"
-    cause = f"{listed} of the stack {settings['stack']['name']} {verb} not built for {system}"
+    cause = f"{names} of the stack {settings['stack']['name']} {verb} not built for {system}"
     cause += f" (searched: {searched})." if searched else "."
     return Plan(refusals=[{"cause": cause, "remedy": REMEDY}], reasons=reasons)
 

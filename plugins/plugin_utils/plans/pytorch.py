@@ -226,29 +226,29 @@ def _architectures(build: Build) -> list[str]:
             "Set pytorch_architectures, for example 12.0, or stack_profile."
         )
         return []
-    listed = list(dict.fromkeys(re.split(r"[\s;,]+", text.strip(" \t\n;,"))))
-    for item in listed:
+    architectures = list(dict.fromkeys(re.split(r"[\s;,]+", text.strip(" \t\n;,"))))
+    for item in architectures:
         if not _CAPABILITY.fullmatch(item):
             number = re.fullmatch(r"(?:sm_|compute_)?(\d{2,3})([af]?)", item)
             hint = f"{number[1][:-1]}.{number[1][-1]}{number[2]}" if number else "12.0"
             build.problems.append(
                 f"pytorch_architectures has {item}, which is not a compute capability: write it as {hint}."
             )
-    return listed
+    return architectures
 
 
 def _fixes(build: Build) -> None:
     requested_fixes = {**dict.fromkeys(FIXES, True), "attention_guard": "auto", **(build.settings.get("fixes") or {})}
-    known = build.settings.get("known_fixes") or {}
+    known_fixes = build.settings.get("known_fixes") or {}
     risky = any(item.startswith("12.1") for item in build.architectures)
     needed = risky and build.release < GUARD_LIFTED and true(build.given.get("USE_MEM_EFF_ATTENTION") or "1")
     for name in FIXES:
-        versions = (known.get(name) or {}).get("versions") or []
+        versions = (known_fixes.get(name) or {}).get("versions") or []
         applies = needed if str(requested_fixes[name]).lower() == "auto" else true(requested_fixes[name])
         if not applies or not build.cuda:
             continue
         if build.version in versions:
-            build.edits += _expand_edits(name, known[name]["edits"])
+            build.edits += _expand_edits(name, known_fixes[name]["edits"])
         elif (2, 9) <= build.release < GUARD_LIFTED:
             build.notes.append(
                 f"The fix {name} was tested with {', '.join(versions)}, not with {build.version}: not applied."

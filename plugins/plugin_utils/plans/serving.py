@@ -63,8 +63,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any] | N
     ]
     steps: dict[str, t.Any] = {"loopback": loopback, "networks": networks}
     journal = (settings.get("__serving_said") or {}).get("stdout_lines")
-    if journal and (known := scan.diagnose("\n".join(journal))).rule:
-        steps["failure"] = f"{known.cause} {known.remedy}"
+    if journal and (diagnosis := scan.diagnose("\n".join(journal))).rule:
+        steps["failure"] = f"{diagnosis.cause} {diagnosis.remedy}"
     return Plan(steps, refusals=[{"cause": cause, "remedy": remedy} for cause, remedy in filter(None, refusals)])
 
 

@@ -57,9 +57,9 @@ def _architectures(settings: t.Mapping[str, t.Any], stack: Stack, observation: t
 
 def _of_role(stack: Stack, cuda: bool, architectures: str) -> dict[str, dict[str, t.Any]]:
     """Return the role's options for all extensions (``*``) and for each extension."""
-    listed = [architecture for architecture in architectures.split(";") if architecture]
+    requested = [architecture for architecture in architectures.split(";") if architecture]
     # flash-attention takes numbers; use the oldest of each major version, because a cubin for 12.0 runs on 12.1.
-    majors = list(dict.fromkeys(architecture.split(".")[0] for architecture in listed))
+    majors = list(dict.fromkeys(architecture.split(".")[0] for architecture in requested))
     # The local version distinguishes the wheel from the index's, and from builds with other inputs.
     local = f"{'cu' + stack['cuda']['suffix'].replace('-', '') if cuda else 'cpu'}.sf{{digest}}"
     # Set both, as for PyTorch: its FindCUDA, which every CMake project that finds torch includes, does not know
@@ -67,7 +67,7 @@ def _of_role(stack: Stack, cuda: bool, architectures: str) -> dict[str, dict[str
     toolkit = dict.fromkeys(("CUDA_HOME", "CUDA_PATH"), stack["cuda"]["home"])
     environment = {**toolkit, "TORCH_CUDA_ARCH_LIST": architectures} if cuda else {}
     # The architectures that must be embedded, without the suffix for PTX.
-    embedded = {"architectures": [architecture.removesuffix("+PTX") for architecture in listed]} if cuda else {}
+    embedded = {"architectures": [architecture.removesuffix("+PTX") for architecture in requested]} if cuda else {}
     return {
         "*": {
             "kind": "wheel",

@@ -31,8 +31,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     source = of_user.get("source") or of_stack.get("source") or {}
     of_role = _of_role(settings, stack, source)
     added = [_added(layer) for layer in (of_role, of_stack, of_user)]
-    last = {"toolchain": settings["triton_toolchain"], "environment": {_APPENDED: " ".join(filter(None, added))}}
-    layers = [of_role, of_stack, of_user, last]
+    last_layer = {"toolchain": settings["triton_toolchain"], "environment": {_APPENDED: " ".join(filter(None, added))}}
+    layers = [of_role, of_stack, of_user, last_layer]
     chosen = units(["triton"], [{"triton": layer} for layer in layers], platform_of(stack, observation), built)
     note = (
         f"Triton {stack['versions'].get('triton') or ''}: {settings['triton_build_type']}"

@@ -90,9 +90,9 @@ def combined(
     """Return the options of one unit, unvalidated because more layers may follow."""
     parts = [part for layer in layers for part in (layer.get("*"), layer.get(name)) if part]
     if not any(name in layer for layer in layers):
-        known = sorted({key for layer in layers for key in layer} - {"*"})
+        names = sorted({key for layer in layers for key in layer} - {"*"})
         raise SparkforgeError(
-            f"Unit {name} is unknown; the known units are {', '.join(known) or 'none'}.",
+            f"Unit {name} is unknown; the known units are {', '.join(names) or 'none'}.",
             "Correct the name, or define the unit: source, requirements and environment.",
         )
     unit: dict[str, t.Any] = {"name": name, **REPLACED, **{key: {} for key in MERGED}, **{key: [] for key in ADDED}}
@@ -146,10 +146,10 @@ def _merge_layer(unit: dict[str, t.Any], part: t.Mapping[str, t.Any]) -> None:
             if value is not None:
                 unit[key] = value
         else:
-            near = difflib.get_close_matches(key, [*MERGED, *ADDED, *REPLACED], n=1)
+            similar = difflib.get_close_matches(key, [*MERGED, *ADDED, *REPLACED], n=1)
             raise SparkforgeError(
                 f"{key} is not a key of the unit {unit['name']}.",
-                f"Did you mean {near[0]}?" if near else f"It takes {', '.join([*REPLACED, *MERGED, *ADDED])}.",
+                f"Did you mean {similar[0]}?" if similar else f"It takes {', '.join([*REPLACED, *MERGED, *ADDED])}.",
             )
 
 

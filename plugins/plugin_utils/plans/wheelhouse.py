@@ -103,13 +103,13 @@ def _mentions(lines: t.Iterable[str], path: str) -> bool:
 
 def _address(text: str) -> str:
     """Return an address in the form for nginx and URLs, with IPv6 in brackets; '' if it is invalid."""
-    bare = text[1:-1] if text.startswith("[") and text.endswith("]") else text
+    host = text[1:-1] if text.startswith("[") and text.endswith("]") else text
     try:
-        ipaddress.ip_address(bare)
+        ipaddress.ip_address(host)
     except ValueError:
         return ""
     # nginx does not support zones.
-    return "" if "%" in bare else f"[{bare}]" if ":" in bare else bare
+    return "" if "%" in host else f"[{host}]" if ":" in host else host
 
 
 def _address_problems(root: str, listen: t.Any, addresses: t.Sequence[str], port: t.Any) -> t.Iterator[Fault]:

@@ -60,9 +60,9 @@ def facts(
     """
     definition, path = load(name, where)
     if method not in METHODS:
-        near = difflib.get_close_matches(method, METHODS, n=1)
+        close = difflib.get_close_matches(method, METHODS, n=1)
         raise SparkforgeError(
-            f"stack_method is {method!r}, which is unknown.", f"Set stack_method to {near[0] if near else 'build'}."
+            f"stack_method is {method!r}, which is unknown.", f"Set stack_method to {close[0] if close else 'build'}."
         )
     chosen = profile_facts(profile, definition, where)
     locked_pins, lock_path = load_lock(name, where)
@@ -140,15 +140,15 @@ def _sorted(lines: t.Mapping[str, t.Sequence[str]] | None) -> dict[str, list[str
 
 def profile_facts(name: str, definition: t.Mapping[str, t.Any], where: SearchPaths) -> dict[str, t.Any]:
     """Return a host profile with the stack's changes."""
-    known = read_file(where.profiles, "profiles")
+    profiles = read_file(where.profiles, "profiles")
     amended = definition.get("profiles") or {}
-    merged = {key: {**known.get(key, {}), **amended.get(key, {})} for key in {**known, **amended}}
+    merged = {key: {**profiles.get(key, {}), **amended.get(key, {})} for key in {**profiles, **amended}}
     if name not in merged:
-        near = difflib.get_close_matches(name, merged, n=1)
+        similar = difflib.get_close_matches(name, merged, n=1)
         raise SparkforgeError(
             f"Profile {name!r} is unknown; known are {', '.join(sorted(merged))} ({where.profiles}, and"
             " profiles in the stack's file).",
-            f"Set stack_profile to {'`' + near[0] + '`' if near else 'one of them'}.",
+            f"Set stack_profile to {'`' + similar[0] + '`' if similar else 'one of them'}.",
         )
     required = schema.document("profiles")["definitions"]["whole"]["required"]
     missing = sorted(key for key in required if key not in merged[name])
@@ -335,11 +335,11 @@ def _stale_sources(definition: t.Mapping[str, t.Any], lock: Lock) -> list[str]:
 
 def _stale_requirements(name: str, unit: t.Mapping[str, t.Any], lock: Lock) -> list[str]:
     pins = unit.get("requirements") or []
-    known = {platform: lines for platform, lines in (lock.get("build_requirements") or {}).items() if name in lines}
-    if pins and not known:
+    platforms = {platform: lines for platform, lines in (lock.get("build_requirements") or {}).items() if name in lines}
+    if pins and not platforms:
         return [f"the build requirements of {name} have no hashes"]
     problems = []
-    for platform, lines in sorted(known.items()):
+    for platform, lines in sorted(platforms.items()):
         for pin in map(split, pins):
             locked, pinned = locked_version(lines[name], pin.name), pin.version
             if locked != pinned:

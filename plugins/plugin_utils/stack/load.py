@@ -101,16 +101,16 @@ def find(name: str, directories: t.Sequence[str]) -> str:
 
     :raises SparkforgeError: for an unknown name; the error lists the known names and the searched directories.
     """
-    known = known_names(directories)
-    if name in known:
-        return known[name]
+    paths = known_names(directories)
+    if name in paths:
+        return paths[name]
     listed = ", ".join(
         f"{path} ({'no such directory' if not os.path.isdir(path) else 'there'})" for path in directories
     )
-    near = difflib.get_close_matches(name, known, n=1)
+    close = difflib.get_close_matches(name, paths, n=1)
     raise SparkforgeError(
-        f"Stack {name!r} is unknown: no {name}.yml in {listed}; known are {', '.join(sorted(known)) or 'none'}.",
-        f"Set stack_name to {'`' + near[0] + '`' if near else 'one of the known ones'}, or add the file to stacks/ "
+        f"Stack {name!r} is unknown: no {name}.yml in {listed}; known are {', '.join(sorted(paths)) or 'none'}.",
+        f"Set stack_name to {'`' + close[0] + '`' if close else 'one of the known ones'}, or add the file to stacks/ "
         f"next to the inventory.",
     )
 

@@ -75,15 +75,15 @@ class Cache:
         :raises SparkforgeError: with both times.
         """
         try:
-            known = self.load(query)
+            cached = self.load(query)
         except SparkforgeError:
             # An untrusted manifest proves nothing about the age of others.
             return
-        if known is None or manifest["written"] >= known["written"]:
+        if cached is None or manifest["written"] >= cached["written"]:
             return
-        if query.signers or manifest["host"] == known["host"]:
+        if query.signers or manifest["host"] == cached["host"]:
             raise SparkforgeError(
-                f"{where} is of {manifest['written']}, older than that of {known['written']} in the cache.",
+                f"{where} is of {manifest['written']}, older than that of {cached['written']} in the cache.",
                 "Find out why it went back; playbooks/build.yml publishes a new one. To take the older one, run once "
                 "with -e sparkforge_wheelhouse_allow_older=true.",
             )

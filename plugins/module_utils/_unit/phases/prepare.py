@@ -30,16 +30,16 @@ def run(attempt: Attempt) -> None:
     if unit.requirements:
         # Put the requirements into a file that only the account can read, because arguments appear in ps and in the
         # log, and a URL may contain a password.
-        listed = paths.inside("requirements.txt")
+        requirements_file = paths.inside("requirements.txt")
         lines = [requirement.place_option("find_links", link) for link in unit.find_links]
         if unit.index_url is None:
             _check_pip_configuration(attempt)
         else:
             lines.append(requirement.place_option("index_url", unit.index_url) if unit.index_url else "--no-index")
-        disk.write_file(listed, "\n".join([*lines, *unit.requirements, ""]).encode("utf-8"), 0o600)
+        disk.write_file(requirements_file, "\n".join([*lines, *unit.requirements, ""]).encode("utf-8"), 0o600)
         hashed = ["--require-hashes"] if all("--hash=" in line for line in unit.requirements) else []
         # --no-deps: the requirements are already the full closure, so nothing unpinned gets installed.
-        commands.run(attempt, [*pip, *hashed, "--no-deps", "-r", listed], network=True)
+        commands.run(attempt, [*pip, *hashed, "--no-deps", "-r", requirements_file], network=True)
     wheels = [wheel["path"] for depend in attempt.request["depends"].values() for wheel in depend["wheels"]]
     if wheels:
         commands.run(attempt, [*pip, "--no-index", "--no-deps", *wheels])
@@ -55,8 +55,8 @@ def run(attempt: Attempt) -> None:
 
 def _check_pip_configuration(attempt: Attempt) -> None:
     """Refuse a pip configuration that the account cannot read, because pip would ignore it silently."""
-    named = commands.network_environment(attempt).get("PIP_CONFIG_FILE", os.devnull)
-    for path in [*filter(os.path.exists, _PIP_CONFIGURATIONS), named]:
+    own_file = commands.network_environment(attempt).get("PIP_CONFIG_FILE", os.devnull)
+    for path in [*filter(os.path.exists, _PIP_CONFIGURATIONS), own_file]:
         if not os.access(path, os.R_OK):
             raise SparkforgeError(
                 f"{path}, which sets the package index, is not readable by the build account.",

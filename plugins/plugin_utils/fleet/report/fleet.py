@@ -71,9 +71,9 @@ def load(path: str, host: str) -> Report:
             f"has format {version!r:.80}" if version is not None else "has no format, so it is not from this collection"
         )
         raise SparkforgeError(f"The report {path} {kind}; this version reads format {FORMAT}.", remedy)
-    wrong = report_problems(report)
-    if wrong:
-        raise SparkforgeError(f"The report {path} is damaged: {phrases.some(wrong, 1)}.", remedy)
+    problems = report_problems(report)
+    if problems:
+        raise SparkforgeError(f"The report {path} is damaged: {phrases.some(problems, 1)}.", remedy)
     if report["host"] != host:
         raise SparkforgeError(f"The report {path} is that of {report['host']}.", remedy)
     return t.cast(Report, report)
@@ -167,11 +167,11 @@ def unmet(row: t.Mapping[str, t.Any], require: str) -> str:
         return sanitize.text(f"{row['cause']} {row['remedy']}")
     if verdict == FAIL:
         failed = [check for check in row["report"]["checks"] if check["status"] == FAIL]
-        wrong = [check["name"] for check in failed if check.get("reason") == "wrong"]
+        wrong_checks = [check["name"] for check in failed if check.get("reason") == "wrong"]
         parts: list[str] = []
         for clause, names in (
-            ("computes wrong numbers", wrong),
-            ("failed without a wrong number", [check["name"] for check in failed if check["name"] not in wrong]),
+            ("computes wrong numbers", wrong_checks),
+            ("failed without a wrong number", [check["name"] for check in failed if check["name"] not in wrong_checks]),
         ):
             if names:
                 parts.append(f"{clause}: {phrases.some(names, 8)}")

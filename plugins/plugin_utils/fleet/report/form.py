@@ -33,7 +33,7 @@ def report_problems(report: t.Any) -> list[str]:
 def complete(report: t.Mapping[str, t.Any], host: str, check_mode: bool) -> Report:
     """Return a report with its optional keys filled in, ready to be written."""
     # Convert Ansible's own text types to plain ones; data that JSON cannot represent raises TypeError.
-    plain = json.loads(json.dumps(report))
+    copy = json.loads(json.dumps(report))
     checks = [
         {
             "family": "host",
@@ -46,7 +46,7 @@ def complete(report: t.Mapping[str, t.Any], host: str, check_mode: bool) -> Repo
         }
         if isinstance(check, dict)
         else check
-        for check in plain.get("checks") or []
+        for check in copy.get("checks") or []
     ]
     completed = {
         "format": FORMAT,
@@ -62,14 +62,14 @@ def complete(report: t.Mapping[str, t.Any], host: str, check_mode: bool) -> Repo
         "notices": [],
         "resolved": {},
         "drift": {"since": None, "changes": []},
-        **plain,
+        **copy,
         # The name comes from the inventory, because a host could report another host's name.
         "host": host,
         "check_mode": check_mode,
         "checks": checks,
         "written": phrases.now(),
     }
-    if "summary" not in plain and all(isinstance(check, dict) and "status" in check for check in checks):
+    if "summary" not in copy and all(isinstance(check, dict) and "status" in check for check in checks):
         completed["summary"] = summary(check["status"] for check in checks)
     problems = report_problems(completed)
     if problems:
