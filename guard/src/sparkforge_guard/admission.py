@@ -28,8 +28,7 @@ JOB = 4 * GIB
 OUTSIDE = {"vllm": int(3.2 * GIB), "sglang": 6 * GIB, "llama.cpp": 1 * GIB, "torch": int(1.2 * GIB)}
 #: The memory for compiled code and CUDA graphs, also fitted.
 COMPILED = GIB
-#: The ratio of the memory that torch's allocator takes to the size of the activations, fitted to 12 pairs
-#: (docs/evidence/guard.md).
+#: The ratio of torch's allocated memory to the size of the activations, fitted to 12 pairs (docs/evidence/guard.md).
 SLACK = 1.25
 EIGHT_BITS = ("F8_E4M3", "F8_E5M2", "I8", "U8")
 #: The option that sets the share of all memory that an engine reserves at startup, and its default. vLLM's default is
@@ -239,7 +238,7 @@ def _activations(
 ) -> tuple[int, str]:
     """Return the size of the activations for ``tokens`` tokens in bytes, and the formula."""
     if engine == "llama.cpp":
-        # One buffer serves every step, so it is as large as the largest: scores over the vocabulary, or over the
+        # One buffer serves every step, so the largest counts: that of the scores over the vocabulary, or over the
         # context.
         largest, formula = model.vocabulary + 2 * model.hidden, f"{model.vocabulary} + 2 x {model.hidden}"
         each = length * (model.heads + 1) + 5 * model.hidden + model.width

@@ -198,8 +198,7 @@ class Host:
             # A kernel thread has no memory of its own, and a zombie has freed its memory.
             if fields[0] in (b"Z", b"X") or fields[20] == b"0":
                 return None
-            # The directory belongs to the account even if other accounts may not inspect the process (prctl(2),
-            # DUMPABLE).
+            # The account owns the directory even if other accounts may not inspect the process (prctl(2), DUMPABLE).
             own, shared, uid = resident, 0, self._account(directory)
             if swapped or resident >= SMALL:
                 figures = {kind: int(size) << 10 for kind, size in _OWN.findall(_read(f"{thread}/status"))}

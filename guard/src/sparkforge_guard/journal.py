@@ -30,8 +30,7 @@ from .host import Host, Memory, Process, gib
 from .watch import Act
 
 LONGEST_RECORD = 2 << 20
-#: Seconds between readings of the GPU while there is enough memory, between metrics, and between searches for the
-#: driver.
+#: Seconds between GPU readings while there is enough memory, between metrics, and between searches for the driver.
 GPU_EVERY, METRICS_EVERY, CONNECT_EVERY = 5.0, 15.0, 60.0
 HELP = {
     "memory_available_bytes": "what a program can still get: free memory, and caches that can be dropped",

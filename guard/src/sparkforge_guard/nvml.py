@@ -16,8 +16,7 @@ import typing as t
 LIBRARY = "libnvidia-ml.so.1"
 NOT_AVAILABLE = (1 << 64) - 1
 MOST_PROCESSES = 256
-#: The bits of nvmlClocksEventReasons that indicate a fault; the others come from the owner's settings, or from an idle
-#: GPU.
+#: The bits of nvmlClocksEventReasons that indicate a fault; the others come from the owner's settings or an idle GPU.
 SLOWED = {0x8: "hardware slowdown", 0x20: "software thermal", 0x40: "hardware thermal", 0x80: "power brake"}
 CHOSEN = {0x2: "application clocks", 0x4: "software power cap"}
 

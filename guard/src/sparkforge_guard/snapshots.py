@@ -14,14 +14,13 @@ from .host import Host, Memory, Process
 
 #: A new snapshot is taken after this share of memory was allocated or freed, or after this many seconds.
 STEP, AGE = 0.01, 10.0
-#: Growth is judged from the snapshots of the last RECENT seconds; if they span less than ENOUGH seconds, an older one
-#: is used too.
+#: Growth is judged from the snapshots of the last RECENT seconds; if they span less than ENOUGH, an older one is used
+#: too.
 RECENT, ENOUGH = 15.0, 5.0
 #: The pause after a snapshot, as a multiple of the CPU time that it took, because the guard runs with real-time
 #: priority. Waiting for memory takes no CPU time and must not extend the pause.
 REST = 4.0
-#: The number of records of shared memory to keep. At most one is added per second; on an idle host they span 45
-#: minutes.
+#: The number of records of shared memory to keep, at most one per second; on an idle host they span 45 minutes.
 MOMENTS = 256
 
 #: The time, the available memory, and the memory that each process holds: its own, and on the GPU.
@@ -128,7 +127,6 @@ class Snapshots:
         before = {}
         for pid, process in processes.items():
             own, gpu = then.get(pid, (0, 0))
-            # The driver's figures arrive late: a process that is older than its first figures did not start without GPU
-            # memory.
+            # The driver's figures arrive late: a process older than its first figures did not start without GPU memory.
             before[pid] = own + (gpu or (self._first.get(pid, 0) if process.start < since else 0))
         return before, available - memory.available

@@ -6,8 +6,7 @@
 
 A fork bomb gets no SIGTERM. A swarm, such as a fork bomb, is killed as a whole, and no other process is chosen until
 all of it is gone. If it grows while it is being killed, a part of it was missed, and that part is killed too. The loop
-never waits for the disk or the driver: it hands work that may block (NVML, records, metrics) over to a second thread
-(journal.py).
+never waits for the disk or the driver: a second thread (journal.py) does work that may block (NVML, records, metrics).
 """
 
 from __future__ import annotations
@@ -35,8 +34,8 @@ LATELY = (0.5, 1.0, 2.0, 5.0)
 #: Seconds that the driver may take to report its processes' memory before one of them is asked to exit, and seconds
 #: that the memory of an exited process may take to become available.
 WAIT, SETTLE = 0.3, 0.2
-#: The percentage of ten seconds in which all processes waited for memory: a host with swap may hang although much
-#: memory is "available".
+#: The percentage of ten seconds in which all processes waited for memory: with swap, a host may hang with much
+#: "available".
 THRASHING = 40.0
 #: The maximum number of searches for processes started while a swarm is killed, and the seconds until later searches.
 PASSES, AFTER = 5, 0.25
@@ -121,8 +120,8 @@ class Guard:
         self._asked: tuple[float, tuple[Process, ...]] | None = None
         #: The times of the first and the last kill, and all killed processes until their memory is available again.
         self._dying: tuple[float, float, tuple[Process, ...]] | None = None
-        #: The time at which the last of them was gone, the start of the wait for the driver, and the time of the last
-        #: search for new processes.
+        #: The times at which the last of them was gone, the wait for the driver began, and new processes were last
+        #: sought.
         self._gone = self._waits = self._swept = 0.0
         #: A swarm that is being killed, until all of it is gone.
         self._swarm: Swarm | None = None
@@ -419,7 +418,7 @@ class Turn:
     """This thread's real-time priority, which it can lose.
 
     The unit's LimitRTTIME= limits how long the thread may run without a pause. Then the kernel sends SIGXCPU, and the
-    thread runs with normal priority until its step is done, so that a bug that makes a step endless does not block a
+    thread runs with normal priority until its step is done, so that an endless step, which would be a bug, blocks no
     core.
     """
 
@@ -444,8 +443,7 @@ class Turn:
 def fill_memory() -> None:
     """Load all pages that are needed later: this program's code, and the memory that both threads write.
 
-    A thread that waits for a page keeps the interpreter's lock, so the other waits too. Call this once both are
-    running.
+    A thread that waits for a page keeps the interpreter's lock, so the other waits too. Call this once both run.
     """
     library = ctypes.CDLL(None)
     taken = [bytes(256) for _block in range(RESERVE // 256)]

@@ -5,8 +5,8 @@
 """Prove that a PyTorch build computes correct results, and tell from package files whether they will run on a device.
 
 ``check`` defines a check, ``catalogue`` lists all checks, ``runner`` runs each family in a separate process, and
-``checks.bounds`` compares results with float64. Every module can be imported without torch: the check functions import
-it.
+``checks.bounds`` compares results with float64. Every module can be imported without torch, which the check functions
+import.
 """
 
 __version__ = "0.1.0"

@@ -4,8 +4,7 @@
 
 """Check the host as root and without torch: the GPU, the driver, receipts and the closure of libraries.
 
-This uses only the standard library, because Ansible's interpreter and a timer without Ansible run it. It changes
-nothing.
+This changes nothing, and needs only the standard library: Ansible's interpreter and a timer without Ansible run it.
 """
 
 from __future__ import annotations
@@ -139,9 +138,8 @@ class HostSide:
 def units(root: str, receipt: Facts | None) -> dict[str, dict[str, t.Any]]:
     """Return, by name, the receipts of units whose wheels belong to the environment, with three additional fields.
 
-    ``installed`` tells whether the environment has the wheel with that sha256, and not just one with the same name and
-    version. ``intact`` tells whether the receipt is unchanged since it was written. ``artefact`` is the directory of
-    the wheels.
+    ``installed`` tells whether the environment has the wheel with that sha256, not just with that name and version.
+    ``intact`` tells whether the receipt is unchanged since it was written. ``artefact`` is the wheels' directory.
     """
     pins = packages.pins(receipt)
     versions = {

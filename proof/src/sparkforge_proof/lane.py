@@ -141,8 +141,7 @@ def run(lanes: Lanes, groups: t.Sequence[t.Sequence[str]], gate: int | None = No
 def merge_rows(results: t.Iterable[Result]) -> list[Result]:
     """Return the rows from all lanes, failures last; if a check has several rows, the last one counts.
 
-    Each lane on the GPU has a row for the check that CUDA can be initialised. If that fails in only some processes, the
-    stack is not at fault.
+    Each lane on the GPU has a row for the initialisation of CUDA. If it fails in only some, the stack is not at fault.
     """
     rows = sorted(results, key=lambda row: row.status != PASS)
     passed = {row.name for row in rows if row.status == PASS}

@@ -139,8 +139,7 @@ class Publisher:
     def run(self) -> dict[str, t.Any]:
         """Write the files for the last report on the current environment, and remove stale files.
 
-        Only a new or removed file counts as a change; new figures in an existing file do not, since every proof has
-        some.
+        Only a new or removed file counts as a change. New figures in a file do not, because every proof brings some.
 
         :raises SparkforgeError: if no reports are kept, the directory does not exist, or a file cannot be written.
         """

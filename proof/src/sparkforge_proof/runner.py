@@ -202,13 +202,11 @@ class Child:
     """A process that runs the checks in one family.
 
     :param results: the stream for the results.
-    :param passed_over: by check, the parts that crashed or hung, and what happened to them; the check is restarted
-        without them.
+    :param passed_over: by check, the parts that crashed or hung, and how. The check is restarted without them.
     :param first: the earlier result if this process repeats a single check.
     :ivar unanswered: the results of checks that are to be repeated.
     :ivar failed: the checks that failed.
-    :ivar refusal: the row of a check for which CUDA could not be initialised, perhaps because another program uses the
-        GPU.
+    :ivar refusal: the row of a check for which CUDA could not be initialised, perhaps due to another program.
     """
 
     def __init__(

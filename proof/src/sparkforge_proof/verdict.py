@@ -94,8 +94,7 @@ def counts(result: Result, definition: Definition) -> bool:
     """Tell whether a failure counts on a kind of device without a recorded sound run.
 
     A failure counts if the value can be computed exactly, if a number far exceeds its bound or has no ratio at all, or
-    if more than a few numbers are mismatched. A wrong installation does not count, nor does a check that has never
-    passed anywhere.
+    if more than a few numbers are mismatched. Wrong installations and checks that never passed anywhere do not count.
     """
     if definition.factor <= 1 or not definition.measured:
         return bool(definition.measured)
@@ -145,8 +144,7 @@ def hindrance(report: Report, current: Report | None, first: bool, require: str)
 def verdict(results: t.Sequence[Result], unselected: t.Collection[str], families: t.Collection[str] = ()) -> str:
     """Return ``fail``, ``unproven`` or ``proven``; a proven environment may have warnings.
 
-    The verdict is unproven if nothing was computed, a required check was not selected, or one of ``families`` has no
-    right result.
+    ``unproven``: nothing was computed, a required check was not selected, or one of ``families`` has no right result.
     """
     if any(result.status == FAIL for result in results):
         return FAIL

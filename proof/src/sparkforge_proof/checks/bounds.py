@@ -8,8 +8,7 @@ Every bound is built from the unit roundoff u of a number format (half the dista
 length k of a sum: a sum of k products, each term rounded once and added in any order, is off by at most gamma(k) * sum
 |a_i b_i| with gamma(k) = k u / (1 - k u) (N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition,
 section 3.1). Rounding the result to its format adds u |result|, plus half the smallest subnormal number if the result
-may be subnormal. Inputs are drawn in the tested format, so the reference has exactly the same inputs, which add no
-error.
+may be subnormal. Inputs are drawn in the tested format, so they are exactly the same in the reference.
 """
 
 from __future__ import annotations
@@ -71,8 +70,7 @@ def around_powers(highest: int, lowest: int = 0) -> list[int]:
 def on_the_host(values: t.Sequence[torch.Tensor | None]) -> list[t.Any]:
     """Copy tensors to the CPU; None stays None.
 
-    Small tensors of one format are copied together, and the device is synchronized once, because many processes share
-    the GPU.
+    Small tensors of one format are copied together, with one synchronization, because many processes share the GPU.
     """
     copies: list[torch.Tensor | None] = [None] * len(values)
     groups: dict[t.Any, list[tuple[int, torch.Tensor]]] = {}
@@ -153,8 +151,7 @@ def allow_tf32(module: t.Any, allowed: bool) -> t.ContextManager[None]:
     :param module: ``torch.backends.cuda.matmul`` or ``torch.backends.cudnn``.
     """
     try:
-        # The older flag also sets the newer one, fp32_precision: torch refuses to compute if they contradict each
-        # other.
+        # The older flag also sets the newer one, fp32_precision: torch refuses to compute if the two contradict.
         if hasattr(module, "allow_tf32"):
             return setting(module, "allow_tf32", allowed)
     except RuntimeError as error:

@@ -25,8 +25,7 @@ from .texts import ALONE, BATCHED, Text, Texts
 
 #: Ordinary tokens in nearly every vocabulary, and in a tiny one.
 VOCABULARIES = (range(1000, 30000), range(8, 256))
-#: The minimum noise to assume, which is bfloat16's unit roundoff, and the factor by which noise may exceed the
-#: ordinary.
+#: The minimum noise to assume, bfloat16's unit roundoff, and the factor by which noise may exceed the ordinary.
 LEAST_NOISE, NOISE_MARGIN = 2.0**-8, 1.5
 #: The factors by which the difference between two servers may exceed the noise of each, and one server's noise the
 #: other's. The smaller factor covers other kernels, the larger one another format.

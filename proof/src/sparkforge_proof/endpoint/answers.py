@@ -27,7 +27,7 @@ MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, Overfl
 class Token:
     """A generated or echoed token.
 
-    :ivar top: the log-probabilities of the likeliest tokens at its position, by id if the engine reports ids, else by
+    :ivar top: the log-probabilities of the likeliest tokens at this position, by id if the engine reports it, else by
         text.
     """
 

@@ -18,8 +18,7 @@ from .._shared.module_utils._core import sanitize
 from .._shared.module_utils._core.deadline import within
 from .._shared.module_utils._core.errors import SparkforgeError
 
-#: The maximum size of an answer in bytes. The largest expected answer holds the log-probabilities of 8,192 tokens in
-#: 0.9 MB.
+#: The maximum size of an answer in bytes. The largest expected one, 0.9 MB, has the log-probabilities of 8,192 tokens.
 LONGEST = 4 * 1024 * 1024
 OTHER_KERNELS = "Try vLLM with --enforce-eager, or another version of the engine; its log may name the kernel."
 #: The maximum number of characters of a server's message that an error quotes.

@@ -6,8 +6,8 @@
 
 Each trial computes the model again, and perturbs every operator's result by up to the unit roundoff of the activations'
 format, as in the families training and inference. An 8-bit or 4-bit format also quantises the inputs of linear layers,
-and their weights unless they are already stored in that format. Each trial draws new scales, so that the format's steps
-fall on different numbers.
+and their weights unless they are already stored in that format. Each trial draws new scales, to move the format's
+steps.
 """
 
 from __future__ import annotations

@@ -24,8 +24,7 @@ LIKELIHOOD_MARGIN = 10.0
 MOST_SIGMAS = 8.0
 #: See :func:`deviation`.
 Draw = tuple[float, float, float, float]
-#: The maximum number of standard deviations between drawn tokens and their distribution, exceeded in one out of a
-#: billion runs.
+#: The maximum distance of drawn tokens from their distribution in standard deviations, exceeded once in a billion runs.
 DRAWS = 6.0
 
 
@@ -175,11 +174,11 @@ def _boundary(position: int) -> str:
 def deviation(draws: t.Sequence[Draw]) -> float:
     """Return the number of standard deviations by which drawn tokens are likelier than their distribution's mean.
 
-    A server draws with the format's slightly different scores, so any value between the exact mean and the format's
-    mean is right.
+    A server draws with the format's slightly different scores, so any value from the exact to the format's mean is
+    right.
 
-    :param draws: for each drawn token, its log-probability, and the exact mean, the variance, and the format's mean at
-        its position.
+    :param draws: each drawn token's log-probability, and at its position the exact mean, the variance, and the format's
+        mean.
     """
     exact, format_ = (sum(draw[0] - draw[column] for draw in draws) for column in (1, 3))
     variance = sum(draw[2] for draw in draws)

@@ -43,8 +43,7 @@ class Position:
 
     :ivar logprobs: the log-probabilities of the requested tokens.
     :ivar sigma: the format's noise in a log-probability: the root mean square over all tokens and trials.
-    :ivar moments: the mean and variance of a drawn token's log-probability, and its mean if the token is drawn in the
-        format.
+    :ivar moments: the mean and variance of a drawn token's log-probability, and its mean if drawn in the format.
     """
 
     logprobs: dict[int, float]
@@ -303,8 +302,7 @@ def _check_memory(source: Folder, device: str) -> None:
     """Refuse a model that does not fit into free memory, because the host that serves it must not run out of memory."""
     names = [source.gguf] if source.gguf else [n for n in os.listdir(source.path) if n.endswith(".safetensors")]
     size = sum(os.path.getsize(os.path.join(source.path, name)) for name in names)
-    # float32 needs 2 times the size of 16-bit weights, 4 times that of 8-bit and 7 times that of 4-bit ones with
-    # scales.
+    # float32 needs 2 times the memory of 16-bit weights, 4 times that of 8 bits, and 7 times that of scaled 4 bits.
     needed = size * {"fp8": 4, "nvfp4": 7, "mxfp4": 7}.get(source.format if source.stored else "", 2)
     if device != "cpu":
         import torch

@@ -11,8 +11,8 @@ import random
 import typing as t
 
 #: The range of page sizes (vLLM 16, SGLang 1 to 64, TensorRT-LLM 32 to 128) and of chunk sizes for long prompts (from
-#: llama.cpp's 512 to 8,192). Texts end at each of these powers of two and one token later, and for small ones also one
-#: token earlier.
+#: llama.cpp's 512 to 8,192). Texts end at each of these powers of two and one token later; for small ones, also one
+#: earlier.
 SMALLEST, LARGEST = 16, 8192
 #: The lengths of the parts that texts share. A part must fill a page to reveal a cache that ignores the page's prefix:
 #: 64 tokens did not reveal it in a vLLM with 128-token pages.

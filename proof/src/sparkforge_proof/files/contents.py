@@ -34,8 +34,7 @@ _SKIPPED = frozenset({"proc", "sys", "dev", "run"})
 #: The ``machine`` of a bare cubin.
 CUBIN = "cuda"
 _CPU = frozenset(reader.MACHINES.values()) - {CUBIN}
-#: The newest symbol versions in Ubuntu 24.04: those of glibc 2.39, and of libstdc++ from GCC 14 (its manual, ABI
-#: Policy).
+#: The newest symbol versions in Ubuntu 24.04: glibc 2.39, and libstdc++ from GCC 14 (its manual, ABI Policy).
 HOST_VERSIONS = {"GLIBC": "2.39", "GLIBCXX": "3.4.33", "CXXABI": "1.3.15"}
 _VERSION = re.compile(rb"\0((?:GLIBC|GLIBCXX|CXXABI)_\d{1,4}(?:\.\d{1,4}){1,3})(?=\0)")
 _HOST_LIBRARIES = ("/lib/*-linux-gnu", "/usr/lib/*-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib")
@@ -101,8 +100,7 @@ class Contents(t.TypedDict):
 def of_wheel(path: str, scratch: str) -> Contents:
     """Read a wheel.
 
-    :param scratch: an existing directory with enough space for the wheel's largest file; files are unpacked one at a
-        time.
+    :param scratch: an existing directory with space for the wheel's largest file; files are unpacked one by one.
     :raises SparkforgeError: if the file does not exist, or is not a complete wheel.
     """
     named = parse_wheel_name(path)

@@ -30,8 +30,7 @@ NOTE = "note"
 _BASE = frozenset("libc6 libgcc-s1 libstdc++6 libgomp1 zlib1g libzstd1 liblzma5 libbz2-1.0 libffi8 libatomic1".split())
 #: Packages whose version is that of their CUDA toolkit; other libraries have their own versions.
 _TOOLKIT = re.compile(r"cuda-toolkit|nvidia-(?:cuda-(?:runtime|nvrtc|cupti)|nvtx)(?:-cu\d+)?")
-#: The linker accepts code from its own and older minor versions, so it may be newer than the rest (nvJitLink,
-#: Compatibility).
+#: The linker accepts code from older minor versions too, so it may be newer than the rest (nvJitLink, Compatibility).
 _LINKER = re.compile(r"nvidia-nvjitlink(?:-cu\d+)?")
 _OF_CUDA = re.compile(r"lib(?:cudart|cublas|cublasLt|nvrtc|nvJitLink|cupti)\.so\.(\d+)")
 _MODULE = re.compile(r"\.(?:abi3|cpython-\w+(?:-[\w-]+)?)\.so$")

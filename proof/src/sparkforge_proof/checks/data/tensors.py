@@ -36,8 +36,7 @@ def _remedy(context: Context) -> str:
 
 #: The allowed error of float32 functions in units in the last place. The CUDA C++ Programming Guide, "Mathematical
 #: Functions Appendix", states 1 for expf and logf and 2 for tanhf and erff (2 for all in older versions); CPU vector
-#: libraries are off by 1 to 4 (SLEEF: u10, u35), and torch's own exponential by 20 (exp_u20). The operation around the
-#: function adds one.
+#: libraries are off by 1 to 4 (SLEEF: u10, u35), and torch's own exponential by 20 (exp_u20). The operator adds one.
 ULP = {"cuda": 4.0, "cpu": 21.0}
 
 
@@ -197,8 +196,7 @@ def _memory_on_cpu(context: Context) -> Measured:
             history.append(_resident())
     # glibc maps blocks above 32 MiB, its largest threshold, one by one and unmaps them when they are freed; the memory
     # for smaller blocks existed before. The process may grow by half of all small blocks, but not by a large one. A
-    # growing cache, such as an emulator's of translated code, grows only once, but a leak grows in each third of the
-    # rounds.
+    # cache, such as an emulator's for translated code, grows only once, but a leak grows in each third of the rounds.
     grown = 3 * min(after - before for before, after in zip(history, history[1:]))
     bound = rounds * MIB // 2
     if grown > bound:
@@ -258,8 +256,7 @@ def memory(context: Context) -> Measured:
     torch.zeros(1, device="cuda")
     share = float(context.limits.get("memory_share", 0.5))
     start, allocated, reserved = free(), torch.cuda.memory_allocated(), torch.cuda.memory_reserved()
-    # On a GB10 the driver allocates at most MemFree, without reclaimable page cache (measured there by others:
-    # unslothai/unsloth#10705).
+    # A GB10's driver allocates at most MemFree, without reclaimable page cache (unslothai/unsloth#10705 measured it).
     budget = share_of(min(start, torch.cuda.mem_get_info()[0]), share, UNIFIED_RESERVE if unified else RESERVE)
     sizes = pieces_of(budget, GIB)
     # The reference numbers need one more piece.

@@ -246,8 +246,7 @@ def _compare_decompositions(
     judge.cases.exactly(f"qr, below the diagonal, {judge.case}", r.tril(-1).abs(), torch.zeros(r.shape))
     values = torch.linalg.eigvalsh(problem.definite)
     largest = values[..., -1:]
-    # Jacobi's method is off by up to 0.35 times the rows on an H200; complex numbers, float64 and more rows are within
-    # 4.
+    # Jacobi's method is off by up to 0.35 times the rows on an H200; complex, float64 and more rows are within 4.
     by_jacobi = a.is_cuda and a.dtype is torch.float32 and a.shape[-1] in JACOBI_SIZES
     factor = float(a.shape[-1]) if by_jacobi else 4.0
     for triangle, other in (("L", torch.Tensor.tril), ("U", torch.Tensor.triu)):

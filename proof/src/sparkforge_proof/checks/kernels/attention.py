@@ -28,8 +28,8 @@ or Eigen; MKL has them, and oneDNN is not used), the kernel uses torch's own pro
 inputs' format before the conversion to float32 (ATen/native/CPUBlas.cpp, "for the fallback path"). Such a build is
 sound, but its errors are twice the bounds above. :func:`rounds_scores` detects it with one product; only then is an
 additional u allowed for S (before its mask), dP and P V, carried through the equations like the other errors. Debian's
-torch 2.6 and a build with BLAS=Eigen do this: their error in dV in bfloat16 is 1.8 times the smaller bound, and half of
-the larger one.
+torch 2.6 and a build with BLAS=Eigen do this: in bfloat16, dV is off by 1.8 times the smaller bound, or half of the
+larger.
 
 For float32 products an additional 2^-20 is allowed, because the memory-efficient kernel computes each as three TF32
 products (CUTLASS, OpMultiplyAddFastF32: the omitted part is below 4 * 2^-22). TF32 itself, which is off by 2^-10 and
@@ -133,7 +133,7 @@ class Inputs(t.NamedTuple):
 class Bound(t.NamedTuple):
     """One result of attention with its bounds.
 
-    An element may be off by fixed + u rounded. A head, and each of its lanes, may be off by the share bias + 6 sqrt(own
+    An element may be off by fixed + u rounded. A head, and each of its lanes, may be off by a share: bias + 6 sqrt(own
     + u^2 unit).
     """
 

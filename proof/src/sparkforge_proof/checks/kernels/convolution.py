@@ -210,8 +210,7 @@ def _compare(
 ) -> None:
     """Compare a convolution and its three gradients.
 
-    :param kind: the kind of inputs and bounds: the dtype's name, ``tf32``, or ``whole`` for float32 with float16's
-        integers.
+    :param kind: the kind of inputs and bounds: a dtype's name, ``tf32``, or ``whole``: float32 with float16's integers.
     :param layouts: whether channels are last in memory.
     """
     name = str(dtype).rpartition(".")[2]
@@ -570,8 +569,7 @@ def _compare_recurrence(cases: Cases, context: Context, network: Network) -> Non
 def recurrent(context: Context) -> Measured:
     """Check a bidirectional LSTM and GRU with two layers each, and all their gradients.
 
-    The reference evaluates the equations step by step in float64. The bound comes from perturbation; see
-    _compare_recurrence.
+    The reference evaluates the equations step by step in float64. For the bound, see _compare_recurrence.
     """
     cases = Cases("the recurrent layer", _require_cudnn(context))
     for network in (Network("LSTM", 4), Network("GRU", 3)):

@@ -28,8 +28,8 @@ def keys(context: Context) -> Measured:
     """Check attention over long keys: each of many queries matches one key, at any position, and returns its value.
 
     Keys consist of signs, and a query is 2 times its key. Its score is 2 d^0.5 for that key and only a fraction of this
-    for others, so that 2^18 other keys together have less than e^-10 of the weight. A zero query gives all keys the
-    same weight.
+    for others, so that 2^18 other keys together have less than e^-10 of the weight. A zero query weights all keys
+    equally.
     """
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
@@ -126,8 +126,7 @@ def modules(context: Context) -> Measured:
                     dtype = getattr(torch, form)
                     bound = units * UNIT_ROUNDOFF[form] * torch.ones_like(plain) * float(plain.abs().amax())
                     if device == "cuda" and form == "float32":
-                        # These are off by about 2^-11 (H100, torch 2.11), probably because TF32 is used regardless of
-                        # the settings.
+                        # These are off by about 2^-11 (H100, torch 2.11), probably due to TF32, despite the settings.
                         bound = 16 * UNIT_ROUNDOFF["tf32"] * torch.ones_like(plain) * float(plain.abs().amax())
                     module, mask = copy.deepcopy(encoder).to(device, dtype), padded.to(device)
                     inputs = x.to(device, dtype)

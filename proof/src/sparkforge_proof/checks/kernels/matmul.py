@@ -408,8 +408,7 @@ def shapes(context: Context) -> Measured:
     """Check products of every layout, and products without terms, in float32 and bfloat16.
 
     The survey covers vectors, batches, sums of a product and another matrix, and gradients. Bound: gamma(k + 4) of the
-    sum of all magnitudes in float32, and zero for the integers in bfloat16. The reference multiplies and adds in
-    float64 without BLAS.
+    sum of all magnitudes in float32, and zero for the integers in bfloat16. The float64 reference does not use BLAS.
     """
     cases = Cases("a matrix product of unusual shape", _remedy(context))
     formats = [torch.float32, torch.bfloat16]
@@ -590,8 +589,7 @@ def float4_bound(left: torch.Tensor, right: torch.Tensor, plain: bool) -> torch.
 
     The result is rounded once to bfloat16. If the scales are powers of two (``plain``), every sum has at most 13 bits
     and is exact. Otherwise each instruction adds 64 values as at most 5 addends (4 scaled blocks and the accumulator)
-    and keeps at least 13 bits after the largest: the sum is off by up to 5 k / 64 times 2**-13 of the sum of
-    magnitudes.
+    and keeps at least 13 bits after the largest. The bound is then 5 k / 64 times 2**-13 of the sum of magnitudes.
     """
     length, expected = left.shape[1], left @ right.t()
     summed = 0.0 if plain else 5 * length / 64 * 2.0**-13

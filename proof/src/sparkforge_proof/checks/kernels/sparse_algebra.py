@@ -53,8 +53,7 @@ def sparse_direct(context: Context) -> Measured:
     The matrix A has 4096 unknowns, and the off-diagonal magnitudes in a column sum to at most 4/5 of the diagonal
     element. Eliminating in any order that keeps the diagonal then gives |L|_1 <= 1 + 4/5 and |U|_1 <= |A|_1 / (1 -
     4/5), because the column sums of the remaining matrix fall by 1/5 of the part that goes into U. By Higham's theorem
-    9.4, |b - A x|_1 <= g(3 n) 9 |A|_1 |x|_1 in float64: below 1e-6, while an element that is 3 per cent off leaves a
-    residual of 1e-2.
+    9.4, |b - A x|_1 <= g(3 n) 9 |A|_1 |x|_1 in float64: below 1e-6, while an error of 3 per cent leaves 1e-2.
     """
     side = 64
     with one_thread():

@@ -201,8 +201,8 @@ def _factors(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return two matrices without small numbers; in every other row of their product, the sums do not cancel.
 
-    The bound for such a row is a small fraction of its result, so an error of one per cent shows even if the sum is
-    inaccurate.
+    The bound for such a row is a small fraction of its result, so an error of one per cent shows even in an inaccurate
+    sum.
     """
     random = context.generator(f"triton.dot {case}")
     a = torch.rand(rows, inner, generator=random) * 0.75 + 0.25
@@ -216,10 +216,9 @@ def dot(context: Context) -> Measured:
     """Check a compiled tiled matrix product with ``tl.dot`` in each format that the device's matrix units support.
 
     The products of two numbers of 16 bits or fewer are exact in float32. Addends are truncated after the last bit of
-    the largest one: once for each of the k products, and for each instruction, which adds at least 8 products, once for
-    the running sum and once for the result. Bound: gamma(5/4 k + 2, TENSOR_CORE) sum |a b|, with TENSOR_CORE_FP8 for
-    FP8. float32 with ``input_precision="ieee"`` multiplies and adds in float32, whose gamma(k, u) is below the same
-    bound.
+    the largest one: once for each of the k products and twice for each instruction, which adds at least 8 products: in
+    its running sum and its result. Bound: gamma(5/4 k + 2, TENSOR_CORE) sum |a b|, with TENSOR_CORE_FP8 for FP8. With
+    ``input_precision="ieee"``, float32 multiplies and adds in float32, whose gamma(k, u) is smaller.
     """
     kernel = _kernels()
     cases = Cases("Triton's matrix product", _WRONG)

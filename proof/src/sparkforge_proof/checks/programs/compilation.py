@@ -7,8 +7,8 @@
 No formula gives a useful bound for the block: worst cases multiply over a dozen consecutive products, two
 normalisations and an exponential function. Its error is therefore counted like those of operators in the survey
 (``survey.rounding``): in units of the format at each number and at the result's largest number, and by the change in
-the float64 result when inputs are one unit off. A faulty compiler is off by thousands of units: one per cent is 80,000
-units in float32.
+the float64 result when inputs are one unit off. Faulty compilers are off by thousands of units: in float32, 80,000 are
+one per cent.
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ def elementwise(context: Context) -> Measured:
     Bound: the power is off by EXP2 + 3 u |b| of itself (u of float32, see ``triton_kernels``); the product and the sum
     add u each. In bfloat16, each of the three may be rounded to the format, and the results always are. A row's sum is
     off by the sum of its terms' errors and by gamma(n, u) of their magnitudes. All terms are positive, so this is a
-    small fraction of the sum.
+    small share.
     """
     cases = Cases("the compiled pointwise function", _WRONG)
     single = UNIT_ROUNDOFF["float32"]

@@ -168,8 +168,7 @@ def _allowed_gradients(
     }
 
 
-# This is not checked on the CPU: 2 of 27 sound runs with Gloo failed, because one process aborted at exit and another
-# did not exit.
+# Not checked on the CPU: 2 of 27 sound runs with Gloo failed, as one process aborted at exit and another did not exit.
 @check("training.data_parallel", seconds=300, measured=SEEN)
 def data_parallel(context: Context) -> Measured:
     """Require that training with one process per GPU of this host has the losses and gradients of a single run."""

@@ -103,8 +103,8 @@ def _model(
 
     :param text: tokens (batch, length), which begin at ``start`` in the complete text.
     :param step: a function that is applied to each intermediate result.
-    :param linear: a function that computes a layer's projection from its input and the weight's name; by default, the
-        product with that weight.
+    :param linear: a function that computes a layer's projection from its input and the weight's name; by default, a
+        plain product.
     """
 
     def norm(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
@@ -201,8 +201,8 @@ def _is_projection(name: str) -> bool:
 def _in_4_bits(exact: Weights, dtype: torch.dtype, device: str) -> tuple[dict[str, torch.Tensor], Weights]:
     """Return 4-bit weights that a device has converted to a format, and their exact values.
 
-    A byte holds two E2M1 numbers, and 16 of them share an E4M3 scale. A product of their 2 and 4 significant bits is
-    exact in each format.
+    A byte holds two E2M1 numbers, and 16 of them share an E4M3 scale. Products of their 2 and 4 significant bits are
+    always exact.
     """
     converted, exact_values = {}, {}
     for name, weight in exact.items():

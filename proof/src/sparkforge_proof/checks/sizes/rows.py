@@ -26,11 +26,9 @@ if t.TYPE_CHECKING:
 #: The numbers of rows and columns, which give more than 2^20 elements on a CPU, 2^16 for slow functions, and more than
 #: 2^24 on a GPU. Unless the operator is element-wise, each row is aligned to vectors.
 ROWS, FEWER_ROWS, ROWS_ON_GPU, COLUMNS, WHOLE_COLUMNS = 1_026, 65, 16_450, 1_023, 1_024
-#: The number of columns in the few rows that classify an operator, and the shape of a row that is a matrix in a full
-#: proof.
+#: The number of columns in the few rows that classify an operator, and the shape of matrices as rows in a full proof.
 NARROW, MATRIX = 128, (32, 32)
-#: The number of bytes that a tensor exceeds, its number of elements in a full proof, and the number of rows beyond
-#: them.
+#: The number of bytes that a tensor exceeds, its elements in a full proof, and the number of rows beyond them.
 BEYOND, ELEMENTS, BEHIND = 2**31, 2**30, 7
 #: The units of the format by which two kernels of one function may differ, and the share of elements that may: a
 #: compiler may fuse other products. On an H200 no elements differed. A matrix product has sums of 32 terms.
@@ -222,8 +220,7 @@ def _draw_rows(
 ) -> list[torch.Tensor]:
     """Return a row for each tensor, with values from the operator's domain that all differ in float32.
 
-    Only element-wise operators have a documented domain. Some of the others accept only probabilities, and crash the
-    process otherwise.
+    Only element-wise operators have a documented domain. Some others crash unless they get probabilities.
     """
     generator = context.generator(f"sizes many {name}")
     low, high = getattr(operator, "domain", None) or (None, None)

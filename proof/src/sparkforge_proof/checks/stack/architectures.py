@@ -20,8 +20,7 @@ from ...check import X86, Context, Failed, Measured, Skipped, check
 Facts = t.Mapping[str, t.Any]
 Code = dict[str, fatbin.Embedded]
 
-#: The distribution of each module with GPU code. Triton is not included, because it compiles for the device that it
-#: finds.
+#: The distribution of each module with GPU code. Triton is not included: it compiles for the device that it finds.
 MODULES = {"torch": "torch", "torchvision": "torchvision", "torchaudio": "torchaudio", "flash_attn": "flash-attn"}
 #: The first release whose memory-efficient attention supports 12.1 (docs/evidence/engine-pytorch-patches.md).
 GUARD_LIFTED = (2, 12)
@@ -208,8 +207,7 @@ def attention_guard(context: Context) -> Measured:
     """Check that memory-efficient attention is not compiled for 12.1 by a torch whose kernels are empty there.
 
     Up to torch 2.11, the kernels support at most 12.0; for newer targets they print FATAL or do nothing. A 12.1 device
-    prefers code for 12.1 to code for 12.0. Code for only 12.1a is harmless: official wheels have it for the row-wise
-    FP8 product.
+    prefers code for 12.1 to code for 12.0. Code for only 12.1a is harmless: official wheels have it for row-wise FP8.
     """
     torch = importlib.import_module("torch")
     code = code_of(torch)
@@ -247,8 +245,7 @@ def attention_guard(context: Context) -> Measured:
 def trapped(embedded_code: fatbin.Embedded, flags: t.Sequence[str]) -> list[str]:
     """Return the names of the code for 12.1 that a 12.1 device would select for the attention kernels.
 
-    :param flags: the targets in torch's own list: ``sm_120``, ``sm_121a``. It does not include the targets of single
-        kernels.
+    :param flags: the targets in torch's own list, without those of single kernels: ``sm_120``, ``sm_121a``.
     """
     number = TRAPPED.replace(".", "")
     names = sorted(name for name in embedded_code.cubins if name in (TRAPPED, f"{TRAPPED}f"))

@@ -124,9 +124,8 @@ def resampled(wave: torch.Tensor, old: int, new: int) -> tuple[torch.Tensor, tor
 def spectrum(wave: torch.Tensor, window: torch.Tensor, hop: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the power of each frequency in each frame in float64, and the allowed error in float32.
 
-    A fast Fourier transform of n numbers is off by at most 8 u log2(n) of the norm of its result (Higham, section
-    24.1), which is sqrt(n) times that of the frame; the window adds 2 u of that norm. Squaring doubles the relative
-    error.
+    A fast Fourier transform of n numbers is off by at most 8 u log2(n) of its result's norm (Higham, section 24.1),
+    which is sqrt(n) times the frame's norm; the window adds 2 u of that. Squaring doubles the relative error.
     """
     size = len(window)
     frames = wave.unfold(0, size, hop) * window

@@ -589,8 +589,8 @@ def files(context: Context) -> Measured:
 def runtime(context: Context) -> Measured:
     """Check that libraries that torch and its libraries open by name at run time exist, and NVRTC finds its built-ins.
 
-    No library lists cuDNN's engines, torch's linear algebra, NVRTC or nvJitLink as needed, so the loader does not look
-    for them at program start.
+    No library lists cuDNN's engines, torch's linear algebra, NVRTC or nvJitLink as needed, so a program starts without
+    them.
     """
     torch = importlib.import_module("torch")
     if not torch.version.cuda:
@@ -658,8 +658,7 @@ class Unopened:
         return f"{self.opening.soname}, which {opener} opens by name, does not open: {self.error.rstrip('.')}."
 
     def remedy(self, cuda_version: str | None) -> str:
-        # An official torch finds CUDA's libraries in NVIDIA's wheels; a torch that was built here finds them on the
-        # host.
+        # An official torch finds CUDA's libraries in NVIDIA's wheels; one that was built here finds them on the host.
         from_wheels = any(name.startswith("nvidia-") for name in packages.distributions())
         return reinstall() if from_wheels and not self.is_driver else provide(self.missing, cuda_version)
 

@@ -28,8 +28,7 @@ SYSTEM = ("/usr/lib", "/usr/lib64", "/usr/lib32", "/lib", "/lib64")
 SHARED = ("/", "/usr", "/usr/local")
 #: dpkg's lists of the files that its packages own.
 DPKG = "/var/lib/dpkg/info"
-#: The maximum size of cuDNN's small libraries, which contain the names of libraries that they open. Larger ones contain
-#: kernels.
+#: The maximum size of cuDNN's small libraries, which name the libraries that they open. Larger ones contain kernels.
 _SMALL = 256 << 20
 _NAMED = re.compile(rb"libcudnn_[a-z_]+\.so(?=[\0.])")
 #: The parts that every cuDNN 9 release has, according to the wheels from 9.12 to 9.28. A release may name parts that it

@@ -35,8 +35,7 @@ from .table import AXES
 if t.TYPE_CHECKING:
     import torch
 
-#: The factor on the bound for subnormal results, and the factor on the inputs that shows whether results are
-#: proportional.
+#: Factors on the bound for subnormal results, and on the inputs to show whether results are proportional to them.
 FLUSHED, GROWN = 16.0, 2.0**20
 #: The axes whose values do not appear in the label of a call.
 UNLABELED = ("format", "option", "direction")
@@ -133,8 +132,7 @@ def without_gradients(sample: t.Any) -> t.Any:
 def reference(operator: Operator, sample: t.Any, key: t.Any = None) -> Exact:
     """Return a sample, the operator's float64 results for it on the CPU, and the shifted reference.
 
-    The lists for ``_foreach`` operators may be empty, or contain truth values or scalars. Such a sample is returned
-    without gradients.
+    Lists for ``_foreach`` operators may be empty, or contain truth values or scalars. Such samples get no gradients.
 
     :param key: the key under which the answer is cached.
     """
@@ -178,8 +176,7 @@ def compare(
 ) -> dict[str, str] | None:
     """Compare an operator's results under a row's conditions with the reference, and record the errors.
 
-    Return the conditions that were computed, or None if the operator refuses the input or does not have a single right
-    answer.
+    Return the conditions that were computed, or None if the operator refuses the input or has several right answers.
 
     :param outcome: the :class:`comparison.Survey` that collects the errors.
     :param others: resized samples; the first one that the operator accepts is used, or else the sample itself.

@@ -194,8 +194,7 @@ def compare(outcome: Survey, operator: t.Any, dtype: torch.dtype, device: str, s
         if any(gradient is not None for gradient in plain.gradients):
             outcome.backward.add(name)
         compared.append((sample, plain.results))
-    # Other ways to call it get the largest input, since small inputs have no layout to vary; in a full run, every
-    # input.
+    # Other ways to call it get the largest input, since small ones have no layout to vary; a full run uses all inputs.
     largest = max(compared, key=lambda pair: (_count(pair[0].input), _count(pair[1])), default=None)
     for number, pair in enumerate(compared):
         rows: list[dict[str, str]] = []

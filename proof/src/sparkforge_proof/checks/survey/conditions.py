@@ -287,8 +287,7 @@ def _resize(
 ) -> t.Any:
     """Return the sample with one size replaced, or None if it would be too large.
 
-    :param sizes: the old size, the new size, and the dimension to change, or None for every dimension with the old
-        size.
+    :param sizes: the old size, the new size, and the dimension to change (None for each that has the old size).
     :param others: whether only the other inputs change, which are then broadcast to the first.
     """
     import torch

@@ -7,8 +7,7 @@
 ``table`` lists the values of these axes, and rows that together contain every allowed pair of values of two axes
 (``lab/grid.py`` writes it). A run computes ``A_DAY`` rows for each operator, which depend on the seed and the operator,
 so that each operator is called with every row within ``DAYS`` days. If an operator does not support a value, the plain
-value replaces it, and only pairs that were computed count. The reference is float64 on the CPU with the same numbers in
-plain layout.
+value replaces it, and only pairs that were computed count. The reference is float64 on the CPU in plain layout.
 """
 
 from __future__ import annotations

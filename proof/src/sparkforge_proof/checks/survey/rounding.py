@@ -21,13 +21,11 @@ from ..bounds import UNIT_ROUNDOFF, on_the_host
 if t.TYPE_CHECKING:
     import torch
 
-#: A gradient below this fraction of the upstream gradient consists of rounding errors, so its error is divided by
-#: CANCELLED.
+#: A gradient below this fraction of the upstream gradient is only rounding, so its error is divided by CANCELLED.
 VANISHING, CANCELLED = 1e-6, 1e4
 #: The smallest number of units that any bound has.
 SMALL = 2.0
-#: A function that computes the reference for inputs shifted by one step of the format: all of it, or one of its
-#: tensors.
+#: Computes the reference, or one of its tensors, for inputs that are shifted by one step of the format.
 Shifted = t.Callable[[], "Computed"]
 ShiftedTensor = t.Callable[[], "torch.Tensor | None"]
 
@@ -99,8 +97,7 @@ def worst_errors(
 ) -> list[float]:
     """Return the largest errors of the results and the gradients, in units.
 
-    :param shifted: a function that computes the reference for shifted inputs; it is called only if the result depends
-        on it.
+    :param shifted: computes the reference for shifted inputs; called only if the result depends on that.
     :param scale: the smallest magnitude to which the error of a result is relative.
     """
     worst = [0.0, 0.0]
@@ -165,8 +162,7 @@ def _gradient_error(
         return 0.0
     actual, expected = actual.to_dense(), expected.to_dense()
     value = units(actual, expected, dtype, scale, shifted, overflows=dtype is torch.float16)
-    # A gradient of zero, such as after the normalisation of a single value, shows the rounding errors of the terms that
-    # cancel.
+    # A gradient of zero, such as after the normalisation of a single value, is the rounding error of cancelling terms.
     return value / CANCELLED if float(expected.abs().max()) <= VANISHING * scale else value
 
 
@@ -297,8 +293,7 @@ def units(
             torch.view_as_real(tensor.to(torch.complex128).resolve_conj()) for tensor in (got, expected, near)
         )
     elif not expected.is_floating_point():
-        # An index that changes if the inputs change by one step, such as that of the larger of two close values, is
-        # skipped.
+        # Skip an index that changes if the inputs change by one step, such as that of the larger of two close values.
         return misfits((got.to(expected.dtype) != expected) & (near == expected))
     # Values beyond the format's range must be infinite, and no other value may be.
     got, expected, near = (tensor.to(torch.float64) for tensor in (got, expected, near))

@@ -277,8 +277,7 @@ def with_nan(sample: t.Any, subnormal: bool = False, first: bool = False, number
         if value.is_complex() and not value.is_cuda:
             copy.view(-1)[:1].fill_(complex("nan+nanj"))
         elif value.is_floating_point():
-            # Make it on its device: a conversion on the CPU yields a negative NaN, which CUDA sorts as the smallest
-            # number.
+            # Make it on its device: a conversion on the CPU yields a negative NaN, which CUDA sorts differently.
             copy.view(-1)[:1].fill_(number)
             if subnormal:
                 copy.view(-1)[1:2].fill_(torch.finfo(copy.dtype).tiny / 8)
