@@ -178,15 +178,15 @@ def find_culprit(candidates: t.Sequence[Group], lost: int, most: float = 1e9) ->
     single group grew that much, groups of one kind may have grown together; then return the one that grew most.
     """
     grown = [group for group in candidates if group.grown >= CULPRIT * lost]
-    able = [group for group in grown if group.grown <= most * lost or not group.gpu]
-    if not able:
+    eligible = [group for group in grown if group.grown <= most * lost or not group.gpu]
+    if not eligible:
         kin: dict[t.Any, list[Group]] = {}
         for group in candidates:
             if not group.gpu and group.grown > 0:
                 kin.setdefault(group.leader.kind, []).append(group)
         kinds = [alike for alike in kin.values() if sum(group.grown for group in alike) >= CULPRIT * lost]
-        able = [group for alike in kinds for group in alike]
-    return max(able, key=lambda group: group.grown, default=None)
+        eligible = [group for alike in kinds for group in alike]
+    return max(eligible, key=lambda group: group.grown, default=None)
 
 
 def choose(

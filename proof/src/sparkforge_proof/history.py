@@ -46,8 +46,8 @@ class History:
         :param environment_id: consider only reports on this environment; the id is the name of its directory.
         """
         now = _stamp(time.gmtime())
-        past = (name for name in reversed(self._reports()) if name <= now or name == self._kept)
-        reports = filter(None, map(self._read, past))
+        past_names = (name for name in reversed(self._reports()) if name <= now or name == self._kept)
+        reports = filter(None, map(self._read, past_names))
         return next((report for report in reports if environment_id in (None, report.get("environment_id"))), None)
 
     def of_environment(self, environment_id: str | None) -> list[dict[str, t.Any]]:

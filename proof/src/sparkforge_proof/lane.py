@@ -219,8 +219,8 @@ def _run_in(
     except OSError as error:
         for reading in (printed, *(reading for reading, _writing in pipes)):
             os.close(reading)
-        who = f" as the account {lanes.user}" if identity else ""
-        cause = f"{lanes.python} does not start{who}: {error.strerror}."
+        clause = f" as the account {lanes.user}" if identity else ""
+        cause = f"{lanes.python} does not start{clause}: {error.strerror}."
         remedy = "Run playbooks/deploy.yml to recreate the environment, or correct verify_python."
         if isinstance(error, PermissionError):
             remedy = "Set verify_user to an account that can read the environment."
@@ -438,8 +438,8 @@ def _parse_event(line: bytes) -> Result | dict[str, t.Any] | str | None:
             return {str(name): version and str(version) for name, version in fields["software"].items()}
         if event == "waiting":
             users = sanitize.line(", ".join(map(str, fields["users"])))[:200]
-            who = f"it is in use by {users}" if users else "no other process is seen on it"
-            return f"Waiting for the GPU, {float(fields['seconds']):.0f} s so far: CUDA does not start, and {who}."
+            clause = f"it is in use by {users}" if users else "no other process is seen on it"
+            return f"Waiting for the GPU, {float(fields['seconds']):.0f} s so far: CUDA does not start, and {clause}."
         return Result.from_row(fields)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None

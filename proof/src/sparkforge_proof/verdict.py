@@ -82,8 +82,8 @@ def judge(
             result.status, result.reason = WARN, UNJUDGED
             result.cause = f"First run on this kind of device: {_off(result)}not judged. {result.cause}"
         if result.status == WARN and before != WARN and result.reason != BUSY and not here:
-            where = f"it was {evidence[0]} only" if evidence else "it was run on no such device yet"
-            result.cause += f" This does not block, since {where}."
+            evidence_clause = f"it was {evidence[0]} only" if evidence else "it was run on no such device yet"
+            result.cause += f" This does not block, since {evidence_clause}."
         if result.status == FAIL and result.name in accepted:
             result.status, result.accepted = WARN, True
             result.cause += " This site accepts it (verify_accept)."
@@ -148,10 +148,10 @@ def verdict(results: t.Sequence[Result], unselected: t.Collection[str], families
     """
     if any(result.status == FAIL for result in results):
         return FAIL
-    where = scope(results)
+    right_on = scope(results)
     on_gpu = [result for result in results if result.numeric and not result.name.startswith("cpu.")]
     refused = any(result.status == WARN or (result.status == SKIP and result.blocked) for result in on_gpu)
-    if where == "none" or unselected or (refused and where != "gpu"):
+    if right_on == "none" or unselected or (refused and right_on != "gpu"):
         return UNPROVEN
     return UNPROVEN if missing(results, families) else PROVEN
 

@@ -90,9 +90,9 @@ class Checks(Numbers):
         )
         # Rounding may change a token in one repetition, but not in three.
         shared = sorted(judge.shared_beginning(same[0], names) for names in same[1:])
-        apart = max(judge.shared_beginning(same[0], names) for names in others)
+        shared_with_others = max(judge.shared_beginning(same[0], names) for names in others)
         expect(
-            same[0] in same[1:] or shared[-1] > max(apart, 3),
+            same[0] in same[1:] or shared[-1] > max(shared_with_others, 3),
             "The same seed draws other tokens each time: the server ignores the seed.",
             "Update the server, or do not rely on seeds: SGLang needs --enable-deterministic-inference for them.",
         )

@@ -59,25 +59,25 @@ def of_versions(contents_read: t.Sequence[Contents], machine: str) -> t.Iterator
     Packages are compared only within an environment, and wheels with each environment.
     """
     for site in sorted({package["site"] for package in contents_read}):
-        there = {package["name"]: package for package in contents_read if package["site"] in ("", site)}
+        by_name = {package["name"]: package for package in contents_read if package["site"] in ("", site)}
         for family in _ALIKE:
-            members = [f"{name} {there[name]['version']}" for name in sorted(family) if name in there]
+            members = [f"{name} {by_name[name]['version']}" for name in sorted(family) if name in by_name]
             if len({versions.public(member.partition(" ")[2]) for member in members}) > 1:
                 sentence = f"these must be of one version, which their import compares: {', '.join(members)}."
                 yield from (finding(member.partition(" ")[0], "no", "sisters", sentence) for member in members)
-        builds = {name: there[name]["version"].partition("+")[2] for name in _OF_TORCH if name in there}
+        builds = {name: by_name[name]["version"].partition("+")[2] for name in _OF_TORCH if name in by_name}
         of_torch = builds.get("torch")
         for name, build in builds.items():
             if of_torch and build and build != of_torch and "cpu" in (build, of_torch):
                 yield finding(
                     name, "perhaps", "sisters", f"it is the build {build}, and torch is the build {of_torch}."
                 )
-        distributions = {name: _distribution(package, machine) for name, package in there.items()}
+        distributions = {name: _distribution(package, machine) for name, package in by_name.items()}
         for name, distribution in distributions.items():
             for sentence in installed.unsatisfied(distribution, distributions):
                 pin = re.search(r" requires torch ==(\d+\.\d+)[^,]*, but (\d+\.\d+)", sentence)
                 # PyTorch's ABI is stable only within a minor release.
-                broken = pin is not None and pin[1] != pin[2] and there[name]["libraries"]
+                broken = pin is not None and pin[1] != pin[2] and by_name[name]["libraries"]
                 yield finding(name, "no" if broken else "perhaps", "sisters", f"{sentence}.")
 
 

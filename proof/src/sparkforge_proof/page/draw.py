@@ -138,12 +138,12 @@ def _group_by(checks: t.Iterable[Report], key: str) -> list[Report]:
 def _sums(checks: t.Sequence[Report]) -> Report:
     """Return the number of checks by status, and the statuses to show first."""
     counts = summary(check["status"] for check in checks)
-    spoken = ((PASS, "passed"), (WARN, "warned"), (FAIL, "failed"), (SKIP, "skipped"))
+    labels = ((PASS, "passed"), (WARN, "warned"), (FAIL, "failed"), (SKIP, "skipped"))
     shown = [FAIL] if counts[FAIL] else [status for status in (WARN, PASS, SKIP) if counts[status]]
     return {
         "counts": counts,
         "shown": shown,
-        "label": ", ".join(f"{counts[status]} {word}" for status, word in spoken if counts[status]),
+        "label": ", ".join(f"{counts[status]} {word}" for status, word in labels if counts[status]),
     }
 
 

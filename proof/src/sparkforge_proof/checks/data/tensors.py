@@ -197,19 +197,19 @@ def _memory_on_cpu(context: Context) -> Measured:
     # glibc maps blocks above 32 MiB, its largest threshold, one by one and unmaps them when they are freed; the memory
     # for smaller blocks existed before. The process may grow by half of all small blocks, but not by a large one. A
     # cache, such as an emulator's for translated code, grows only once, but a leak grows in each third of the rounds.
-    grown = 3 * min(after - before for before, after in zip(history, history[1:]))
+    growth = 3 * min(after - before for before, after in zip(history, history[1:]))
     bound = rounds * MIB // 2
-    if grown > bound:
+    if growth > bound:
         raise Unanswered(
             MEMORY,
-            f"The process has grown by {grown / MIB:.0f} MiB while allocating and freeing 64 MiB and 1 MiB {rounds} "
+            f"The process has grown by {growth / MIB:.0f} MiB while allocating and freeing 64 MiB and 1 MiB {rounds} "
             f"times: memory that torch frees is not returned.",
             "Check for an allocator in LD_PRELOAD (unset it), or else use another stack: this one leaks memory.",
-            f"{grown / MIB:.0f} MiB more",
+            f"{growth / MIB:.0f} MiB more",
             f"{bound / MIB:.0f} MiB",
         )
     result = cases.result()
-    result.measured = f"{max(grown, 0) / MIB:.1f} MiB more after {rounds} rounds of 64 MiB and 1 MiB"
+    result.measured = f"{max(growth, 0) / MIB:.1f} MiB more after {rounds} rounds of 64 MiB and 1 MiB"
     result.bound = f"{bound / MIB:.0f} MiB"
     return result
 
@@ -263,10 +263,10 @@ def memory(context: Context) -> Measured:
     if len(sizes) < 2:
         raise Skipped(f"Only {start / GIB:.1f} GiB of device memory are available: another process uses the rest.")
     some_sizes = sizes[1 : 1 + min(4, len(sizes) // 2)]
-    took, history, began = 0, [start], time.monotonic()
+    most_written, history, began = 0, [start], time.monotonic()
     for number, part in enumerate((sizes[1:], some_sizes, some_sizes, some_sizes)):
         try:
-            took = max(took, _fill_and_read(cases, part, f"round {number + 1}, {len(part)} blocks"))
+            most_written = max(most_written, _fill_and_read(cases, part, f"round {number + 1}, {len(part)} blocks"))
         except torch.cuda.OutOfMemoryError as error:
             raise Unanswered(
                 MEMORY,
@@ -302,7 +302,7 @@ def memory(context: Context) -> Measured:
     seconds = time.monotonic() - began
     kind = "shared" if unified else "device"
     result.measured = (
-        f"{took / GIB:.1f} of {start / GIB:.1f} GiB of {kind} memory written, read and freed in {seconds:.1f} s"
+        f"{most_written / GIB:.1f} of {start / GIB:.1f} GiB of {kind} memory written, read and freed in {seconds:.1f} s"
     )
     result.bound = f"{share:.0%} of what is available"
     return result

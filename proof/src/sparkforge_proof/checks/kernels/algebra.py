@@ -4,7 +4,7 @@
 
 """Check linear algebra for many sizes, batches, sides, triangles and complex numbers.
 
-Matrices are well conditioned: random ones plus twice the unit matrix, or their products. A result is judged by its
+Matrices are well conditioned: random ones plus twice the identity, or their products. A result is judged by its
 residual in float64: each element of A X - B is compared with the 2-norms of its row and column. Rounding errors are
 independent, so their squares add (N. J. Higham and T. Mary, SIAM J. Sci. Comput. 41, 2019). ``STEPS`` u of those norms
 is allowed, and four times that for iterations; an error of one per cent is thousands of times that.
@@ -91,11 +91,11 @@ class Problem(t.NamedTuple):
 def _problem(context: Context, form: str, batch: tuple[int, ...], size: int) -> Problem:
     dtype = getattr(torch, form)
     wide = torch.complex128 if dtype.is_complex else torch.float64
-    unit = torch.eye(size, dtype=wide)
-    general = _matrix(context, f"general {form}", (*batch, size, size), dtype) / math.sqrt(size) + 2 * unit
+    eye = torch.eye(size, dtype=wide)
+    general = _matrix(context, f"general {form}", (*batch, size, size), dtype) / math.sqrt(size) + 2 * eye
     spread = _matrix(context, f"definite {form}", (*batch, size, size), dtype) / math.sqrt(size)
-    definite = spread @ spread.mH + unit
-    lower = (_matrix(context, f"lower {form}", (*batch, size, size), dtype) / math.sqrt(2 * size)).tril(-1) + 1.5 * unit
+    definite = spread @ spread.mH + eye
+    lower = (_matrix(context, f"lower {form}", (*batch, size, size), dtype) / math.sqrt(2 * size)).tril(-1) + 1.5 * eye
     sides = _matrix(context, f"sides {form}", (*batch, size, 3), dtype)
     general, definite, lower, sides = (matrix.to(dtype).to(wide) for matrix in (general, definite, lower, sides))
     definite = definite.tril() + definite.tril(-1).mH
@@ -169,9 +169,9 @@ def _compare_size(cases: Cases, context: Context, form: str, batch: tuple[int, .
     case = f"{'x'.join(map(str, batch))} of {size}" if batch else f"{size}"
     judge = Judge(cases, context, form, case)
     a, s, low, b = (matrix.to(judge.dtype).to(context.device) for matrix in problem)
-    unit = torch.eye(size, dtype=problem.general.dtype).expand(problem.general.shape)
-    _compare_solutions(judge, problem, a, b, unit)
-    _compare_definite(judge, problem, s, b, unit)
+    eye = torch.eye(size, dtype=problem.general.dtype).expand(problem.general.shape)
+    _compare_solutions(judge, problem, a, b, eye)
+    _compare_definite(judge, problem, s, b, eye)
     for transposed in (False, True):
         for upper in (False, True):
             exact = problem.lower.mT if upper else problem.lower
@@ -184,21 +184,21 @@ def _compare_size(cases: Cases, context: Context, form: str, batch: tuple[int, .
             judge.product(name, exact, torch.linalg.solve_triangular(triangle, b, upper=upper_now), problem.sides)
             solution = torch.linalg.solve_triangular(triangle, b.mT.contiguous(), upper=upper_now, left=False)
             judge.product(f"{name}, from the right", solution, exact, problem.sides.mT)
-    strict = problem.lower.tril(-1) + unit
+    strict = problem.lower.tril(-1) + eye
     solution = torch.linalg.solve_triangular(low, b, upper=False, unitriangular=True)
     judge.product("solve_triangular, ones on the diagonal", strict, solution, problem.sides)
     if size <= (513 if context.device == "cuda" else 129):
-        _compare_decompositions(judge, problem, a, s, unit)
+        _compare_decompositions(judge, problem, a, s, eye)
 
 
-def _compare_solutions(judge: Judge, problem: Problem, a: torch.Tensor, b: torch.Tensor, unit: torch.Tensor) -> None:
+def _compare_solutions(judge: Judge, problem: Problem, a: torch.Tensor, b: torch.Tensor, eye: torch.Tensor) -> None:
     judge.product("solve", problem.general, torch.linalg.solve(a, b), problem.sides)
     judge.product("solve, a vector", problem.general, torch.linalg.solve(a, b[..., :1]), problem.sides[..., :1])
     judge.product(
         "solve, from the right", torch.linalg.solve(a, b.mT.contiguous(), left=False), problem.general, problem.sides.mT
     )
     judge.product("solve of the adjoint", problem.general.mH, torch.linalg.solve(a.mH, b), problem.sides)
-    judge.product("inv", problem.general, torch.linalg.inv(a), unit)
+    judge.product("inv", problem.general, torch.linalg.inv(a), eye)
     factors, pivots = torch.linalg.lu_factor(a)
     judge.product("lu_solve", problem.general, torch.linalg.lu_solve(factors, pivots, b), problem.sides)
     judge.product(
@@ -223,7 +223,7 @@ def _compare_solutions(judge: Judge, problem: Problem, a: torch.Tensor, b: torch
         )
 
 
-def _compare_definite(judge: Judge, problem: Problem, s: torch.Tensor, b: torch.Tensor, unit: torch.Tensor) -> None:
+def _compare_definite(judge: Judge, problem: Problem, s: torch.Tensor, b: torch.Tensor, eye: torch.Tensor) -> None:
     low = torch.linalg.cholesky(s)
     judge.product("cholesky", low, low.mH, problem.definite)
     judge.cases.exactly(f"cholesky, above the diagonal, {judge.case}", low.triu(1).abs(), torch.zeros(low.shape))
@@ -231,18 +231,18 @@ def _compare_definite(judge: Judge, problem: Problem, s: torch.Tensor, b: torch.
     judge.product("cholesky, upper", upper.mH, upper, problem.definite)
     judge.product("cholesky_solve", problem.definite, torch.cholesky_solve(b, low), problem.sides)
     judge.product("cholesky_solve, upper", problem.definite, torch.cholesky_solve(b, upper, upper=True), problem.sides)
-    judge.product("cholesky_inverse", problem.definite, torch.cholesky_inverse(low), unit)
+    judge.product("cholesky_inverse", problem.definite, torch.cholesky_inverse(low), eye)
     # Only one triangle may be read.
     half = torch.where(torch.ones_like(s, dtype=torch.bool).tril(), s, torch.full_like(s, 7.0))
     judge.product("cholesky of a triangle", (factor := torch.linalg.cholesky(half)), factor.mH, problem.definite)
 
 
 def _compare_decompositions(
-    judge: Judge, problem: Problem, a: torch.Tensor, s: torch.Tensor, unit: torch.Tensor
+    judge: Judge, problem: Problem, a: torch.Tensor, s: torch.Tensor, eye: torch.Tensor
 ) -> None:
     q, r = torch.linalg.qr(a)
     judge.product("qr", q, r, problem.general, 4.0)
-    judge.product("qr, orthogonal", q.mH, q, unit, 4.0)
+    judge.product("qr, orthogonal", q.mH, q, eye, 4.0)
     judge.cases.exactly(f"qr, below the diagonal, {judge.case}", r.tril(-1).abs(), torch.zeros(r.shape))
     values = torch.linalg.eigvalsh(problem.definite)
     largest = values[..., -1:]
@@ -260,7 +260,7 @@ def _compare_decompositions(
             problem.definite,
             factor,
         )
-        judge.product(f"eigh, orthogonal, {triangle}", vectors.mH, vectors, unit, factor)
+        judge.product(f"eigh, orthogonal, {triangle}", vectors.mH, vectors, eye, factor)
         judge.value(f"eigvalsh, {triangle}", torch.linalg.eigvalsh(half, UPLO=triangle), values, largest, factor)
     exact = torch.linalg.svdvals(problem.general)
     for driver, factor_of_driver in (
@@ -269,10 +269,10 @@ def _compare_decompositions(
     ):
         name = f"svd{f' by {driver}' if driver else ''}"
         u, sigma, v = torch.linalg.svd(a, driver=driver)
-        _compare_singular_values(judge, name, (u, sigma, v), problem.general, unit, factor_of_driver)
+        _compare_singular_values(judge, name, (u, sigma, v), problem.general, eye, factor_of_driver)
         judge.value(f"{name}, values", sigma, exact, exact[..., :1], factor_of_driver)
     judge.value("svdvals", torch.linalg.svdvals(a), exact, exact[..., :1], jacobi(a))
-    judge.product("pinv", problem.general, torch.linalg.pinv(a), unit, jacobi(a) if a.is_cuda else 4.0)
+    judge.product("pinv", problem.general, torch.linalg.pinv(a), eye, jacobi(a) if a.is_cuda else 4.0)
     if a.shape[-1] <= 65:
         computed, vectors = torch.linalg.eig(a)
         scaled = judge.wide(vectors) * judge.wide(computed)[..., None, :]
@@ -280,13 +280,13 @@ def _compare_decompositions(
 
 
 def _compare_singular_values(
-    judge: Judge, name: str, parts: tuple[torch.Tensor, ...], expected: torch.Tensor, unit: torch.Tensor, factor: float
+    judge: Judge, name: str, parts: tuple[torch.Tensor, ...], expected: torch.Tensor, eye: torch.Tensor, factor: float
 ) -> None:
     """Compare the product of a singular value decomposition with the matrix, and require orthogonal factors."""
     u, sigma, v = parts
     judge.product(name, judge.wide(u) * sigma.cpu().double()[..., None, :], v, expected, factor)
-    judge.product(f"{name}, orthogonal U", u.mH, u, unit, factor)
-    judge.product(f"{name}, orthogonal V", v, v.mH, unit, factor)
+    judge.product(f"{name}, orthogonal U", u.mH, u, eye, factor)
+    judge.product(f"{name}, orthogonal V", v, v.mH, eye, factor)
 
 
 def _compare_rectangles(cases: Cases, context: Context, form: str, drawing: t.Any) -> None:
@@ -302,11 +302,11 @@ def _compare_rectangles(cases: Cases, context: Context, form: str, drawing: t.An
             exact = (drawn / math.sqrt(max(rows, columns)) * 0.5 + full).to(judge.dtype).to(wide)
             a = exact.to(judge.dtype).to(context.device)
             rank = min(rows, columns)
-            unit = torch.eye(rank, dtype=wide).expand(*batch, rank, rank)
+            eye = torch.eye(rank, dtype=wide).expand(*batch, rank, rank)
             q, r = torch.linalg.qr(a)
             judge.product("qr", q, r, exact)
-            judge.product("qr, orthogonal", q.mH, q, unit)
-            _compare_singular_values(judge, "svd", torch.linalg.svd(a, full_matrices=False), exact, unit, jacobi(a))
+            judge.product("qr, orthogonal", q.mH, q, eye)
+            _compare_singular_values(judge, "svd", torch.linalg.svd(a, full_matrices=False), exact, eye, jacobi(a))
             if rows >= columns:
                 sides = _matrix(context, f"least {form}", (*batch, rows, 2), judge.dtype).to(judge.dtype).to(wide)
                 expected = torch.linalg.lstsq(exact, sides).solution
@@ -325,5 +325,5 @@ def _compare_rectangles(cases: Cases, context: Context, form: str, drawing: t.An
                     exact,
                 )
             judge.product("pinv", torch.linalg.pinv(a) if rows >= columns else a.cpu(),
-                          a.cpu() if rows >= columns else torch.linalg.pinv(a), unit,
+                          a.cpu() if rows >= columns else torch.linalg.pinv(a), eye,
                           jacobi(a) if a.is_cuda else 4.0)  # fmt: skip

@@ -587,7 +587,7 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = FORMATS)
     planned = plan(formats, thin=backend == "cudnn" or not cuda, small=not cuda)
     if backend in ("flash", "cudnn") and cuda:
         planned = [case for case in planned if case.format in HALF]
-    offered = 0
+    offered_count = 0
     without_plan = set()
     with _without_tf32(), torch.nn.attention.sdpa_kernel(kernel):
         for number, case in enumerate(planned):
@@ -603,9 +603,9 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = FORMATS)
                     without_plan.add(case.shape[-1])
                     continue
                 raise
-            offered += 1
+            offered_count += 1
             compare(cases, str(case), case.format, bounds, results)
-    if not offered:
+    if not offered_count:
         raise Unanswered(
             ABSENT,
             f"torch has {_NAMES[backend]} for none of {len(planned)} combinations of format, mask and head size here.",
@@ -614,7 +614,7 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = FORMATS)
             "at least one",
         )
     result = cases.result()
-    result.measured += f"; offered for {offered} of {len(planned)} combinations"
+    result.measured += f"; offered for {offered_count} of {len(planned)} combinations"
     if not cuda and backend == "flash":
         result.measured += _note_on_rounding()
     if without_plan:

@@ -399,8 +399,8 @@ def _compare_empty_shapes(shapes: _Shapes) -> None:
     row = shapes.draw(3)
     actual = torch.addmm(shapes.device(row), shapes.device(shapes.draw(2, 0)), shapes.device(shapes.draw(0, 3)))
     shapes.compare("addmm, sums of nothing", actual, row.double().expand(2, 3), torch.zeros(()), 1)
-    nothing = torch.mv(shapes.device(shapes.draw(4, 0)), shapes.device(shapes.draw(0)))
-    shapes.compare("mv, sums of nothing", nothing, torch.zeros(4, dtype=torch.float64), torch.zeros(()), 1)
+    empty_sums = torch.mv(shapes.device(shapes.draw(4, 0)), shapes.device(shapes.draw(0)))
+    shapes.compare("mv, sums of nothing", empty_sums, torch.zeros(4, dtype=torch.float64), torch.zeros(()), 1)
 
 
 @check("matmul.shapes", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)

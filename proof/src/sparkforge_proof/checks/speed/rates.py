@@ -91,8 +91,8 @@ class Floor:
         return not self.evidence or self.evidence.startswith("measured on ")
 
     def text(self, unit: str) -> str:
-        rests = f": {self.evidence}" if self.evidence else ""
-        return f"at least {self.least:.4g} {unit} ({self.ratio:g} of the {self.nominal:.4g} {self.source}{rests})"
+        note = f": {self.evidence}" if self.evidence else ""
+        return f"at least {self.least:.4g} {unit} ({self.ratio:g} of the {self.nominal:.4g} {self.source}{note})"
 
 
 def floor_of(name: str, profile: t.Mapping[str, t.Any], device: str) -> Floor | None:

@@ -353,8 +353,8 @@ def _loaded_twice(libraries: t.Sequence[Library]) -> list[Stray]:
 
 
 def _stray(library: Library, libraries: t.Sequence[Library], reason: str) -> Stray:
-    through, remedy = brought_by(library, libraries)
-    by = f" It was found through {through}." if through else ""
+    setting, remedy = brought_by(library, libraries)
+    by = f" It was found through {setting}." if setting else ""
     return Stray(library.path, f"{library.name} was loaded from {library.path}, and {reason}.{by}", remedy)
 
 

@@ -249,8 +249,8 @@ def _errors(
         ]
         made = Computed(results, [], 0.0)
     if values.startswith(variants.SUBNORMAL):
-        grown = functools.partial(numbers_of, operator, base, row, larger=GROWN)
-        return _subnormal_errors(made, exact, lambda: _reference(operator, grown()), dtype)
+        draw_larger = functools.partial(numbers_of, operator, base, row, larger=GROWN)
+        return _subnormal_errors(made, exact, lambda: _reference(operator, draw_larger()), dtype)
     if values in ("NaN", "negative NaN", "infinite"):
         measure = variants.misplaced_infinity if values == "infinite" else variants.misplaced_nan
         if operator.moves:
@@ -282,11 +282,11 @@ def _vanishes(exact: Computed, sample: t.Any) -> bool:
 
 
 def _subnormal_errors(
-    made: Computed, exact: Computed, grown: t.Callable[[], Computed], dtype: torch.dtype
+    made: Computed, exact: Computed, larger_reference: t.Callable[[], Computed], dtype: torch.dtype
 ) -> list[float] | None:
     """Return the errors of results that are all subnormal and proportional to the inputs, or None for other results.
 
-    :param grown: a function that computes the reference for inputs ``GROWN`` times as large.
+    :param larger_reference: a function that computes the reference for inputs ``GROWN`` times as large.
     """
     import torch
 
@@ -299,7 +299,7 @@ def _subnormal_errors(
     if not small or any(float(tensor.abs().max()) >= torch.finfo(dtype).tiny for tensor in small):
         return None
     try:
-        larger = grown().results
+        larger = larger_reference().results
     except REFUSALS:
         return None
     if not all(torch.allclose(exact.results[index] * GROWN, larger[index], 1e-6, 0.0) for index in indices):

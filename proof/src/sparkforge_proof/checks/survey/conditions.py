@@ -150,8 +150,8 @@ class Operator:
             return False
         if layout not in variants.SAME_ADDRESS or self.any_number:
             return True
-        twice = layout == variants.EXPANDED and variants.LIBRARIES.match(self.name)
-        return self.full and bool(twice or variants.takes_equal(self.name, self.gpu))
+        is_expanded_library = layout == variants.EXPANDED and variants.LIBRARIES.match(self.name)
+        return self.full and bool(is_expanded_library or variants.takes_equal(self.name, self.gpu))
 
     def _takes_values(self, values: str, known: bool) -> bool:
         if values.startswith(variants.SUBNORMAL):

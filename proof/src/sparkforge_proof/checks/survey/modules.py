@@ -82,7 +82,7 @@ def _module(
     outcome: comparison.Survey,
     name: str,
     info: t.Any,
-    where: tuple[str, torch.dtype],
+    device_and_dtype: tuple[str, torch.dtype],
     training_mode: bool,
     samples: int,
     seed: str,
@@ -91,7 +91,7 @@ def _module(
     import torch
     from torch.testing._internal.opinfo.core import SampleInput
 
-    device, dtype = where
+    device, dtype = device_and_dtype
     torch.manual_seed(rounding.seed_of(seed))
     try:
         inputs = info.module_inputs_func(info, device=device, dtype=dtype, requires_grad=True, training=training_mode)

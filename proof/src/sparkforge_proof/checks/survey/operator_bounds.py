@@ -234,7 +234,7 @@ def known_defect(name: str, device: str) -> str:
     :param name: the call: ``nn.functional.avg_pool2d, transposed, backward``.
     """
     return next(
-        (why for (where, pattern), why in KNOWN_DEFECTS.items() if where == device and re.fullmatch(pattern, name)), ""
+        (why for (kind, pattern), why in KNOWN_DEFECTS.items() if kind == device and re.fullmatch(pattern, name)), ""
     )
 
 

@@ -124,19 +124,19 @@ def compute(
     import torch
 
     results = tensors(sample.output_process_fn_grad(operator(sample.input, *sample.args, **sample.kwargs)))
-    through = [result for result in results if result.requires_grad]
-    if not through or not leaves:
+    differentiable = [result for result in results if result.requires_grad]
+    if not differentiable or not leaves:
         return Computed([result.detach() for result in results], [], 0.0, sample)
     generator = torch.Generator().manual_seed(seed_of(seed))
     upstream = [
         torch.randn(result.shape, generator=generator, dtype=wide).to(narrow).to(wide)
-        for result in through
+        for result in differentiable
         for wide, narrow in [_formats(result, dtype)]
     ]
     gradients = torch.autograd.grad(
-        through,
+        differentiable,
         list(leaves),
-        [value.to(result.device, result.dtype) for value, result in zip(upstream, through)],
+        [value.to(result.device, result.dtype) for value, result in zip(upstream, differentiable)],
         allow_unused=True,
     )
     scale = max((float(value.abs().max()) for value in upstream if value.numel()), default=0.0)
