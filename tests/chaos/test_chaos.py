@@ -49,7 +49,7 @@ def test_a_broken_run_leaves_the_old_or_the_new_state_and_the_next_converges(
 
 @pytest.mark.long
 @pytest.mark.parametrize("combination", LONG, ids=_named(LONG))
-def test_so_it_is_of_all_that_are_listed(
+def test_sample_of_all_listed_combinations(
     runner: Runner, combination: Combination, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _survives(runner, combination, capsys)

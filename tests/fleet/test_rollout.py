@@ -118,7 +118,7 @@ def test_the_report_says_what_happened(site: Fleet, struck: Struck) -> None:
     assert "clock" in struck.play.text
 
 
-def test_the_struck_hosts_have_the_environment_that_they_had(site: Fleet, struck: Struck) -> None:
+def test_failed_hosts_keep_their_environment(site: Fleet, struck: Struck) -> None:
     victims = struck.victims
     bench = site.bench
     faults.revive(bench, victims["dead"])
@@ -133,7 +133,7 @@ def test_the_struck_hosts_have_the_environment_that_they_had(site: Fleet, struck
     assert set(environments.values()) != set(site.current(["spark01"]).values())
 
 
-def test_the_next_run_picks_them_up_and_changes_nothing_else(site: Fleet, struck: Struck) -> None:
+def test_next_run_upgrades_them_and_changes_nothing_else(site: Fleet, struck: Struck) -> None:
     play = site.run("site", stack_name="lab-fleet-after").succeeded()
     changed = {host for host, row in play.recap.items() if row["changed"]}
     assert changed == set(struck.victims.values())
@@ -172,7 +172,7 @@ def states(site: Fleet) -> dict[str, str]:
     return {host: site.execute(host, script) for host in site.hosts}
 
 
-def test_it_is_refused_and_no_host_changes(site: Fleet) -> None:
+def test_bad_input_is_refused_and_no_host_changes(site: Fleet) -> None:
     """The other cases are in tests/unit/plugins/filter/test_waves.py and tests/playbooks/test_rollout.py."""
     before = states(site)
     play = site.run("site", sparkforge_waves=[1, "25%"]).failed()

@@ -98,7 +98,7 @@ def test_check_on_a_fresh_host_does_not_fail_and_changes_nothing(fleet: Fleet) -
     assert fleet.execute(HOST, "ls /opt/sparkforge 2>&1 || true").count("No such file") == 1
 
 
-def test_the_host_keeps_proven_wheels_and_the_report_says_both(fleet: Fleet, failed: tuple[str, Play]) -> None:
+def test_host_keeps_proven_wheels_and_the_report_mentions_both(fleet: Fleet, failed: tuple[str, Play]) -> None:
     wheels, play = failed
     assert wheels
     report_line = next(line for line in play.output.splitlines() if line.startswith("report | spark01"))
@@ -111,7 +111,7 @@ def test_the_host_keeps_proven_wheels_and_the_report_says_both(fleet: Fleet, fai
     assert re.search(rf"^spark01 +lab-wheels \(bridge\) +{wheels}", status.output, re.M), status.output[-3000:]
 
 
-def test_people_can_enter_through_a_group_that_was_there(fleet: Fleet, failed: tuple[str, Play]) -> None:
+def test_users_can_enter_through_an_existing_group(fleet: Fleet, failed: tuple[str, Play]) -> None:
     assert fleet.execute(HOST, "getent group sparkforge") == f"sparkforge:x:{GROUP_ID}:ann,spark"
     assert fleet.execute(HOST, "stat -c '%a %G' /opt/sparkforge/envs/torch") == "750 sparkforge"
     for user in ("spark", "ann"):
@@ -120,7 +120,7 @@ def test_people_can_enter_through_a_group_that_was_there(fleet: Fleet, failed: t
 
 
 @pytest.mark.long
-def test_the_build_takes_the_place_of_the_wheels(fleet: Fleet, failed: tuple[str, Play], built: Play) -> None:
+def test_build_replaces_the_wheels(fleet: Fleet, failed: tuple[str, Play], built: Play) -> None:
     wheels, _play = failed
     assert link(fleet, "current") not in ("", wheels)
     assert link(fleet, "previous") == wheels
@@ -138,12 +138,12 @@ def test_a_host_with_an_environment_gets_no_bridge(fleet: Fleet, built: Play) ->
 
 
 @pytest.mark.long
-def test_rollback_goes_to_the_wheels_and_proves_them(fleet: Fleet, failed: tuple[str, Play], built: Play) -> None:
+def test_rollback_returns_to_the_wheels_and_proves_them(fleet: Fleet, failed: tuple[str, Play], built: Play) -> None:
     fleet.run("rollback", verify_paths=[], verify_sonames=[]).succeeded()
     assert link(fleet, "current") == failed[0]
 
 
 @pytest.mark.long
-def test_uninstall_takes_out_whom_it_added_and_leaves_the_group(fleet: Fleet, built: Play) -> None:
+def test_uninstall_removes_the_members_it_added_and_keeps_the_group(fleet: Fleet, built: Play) -> None:
     fleet.run("uninstall").succeeded()
     assert fleet.execute(HOST, "getent group sparkforge") == f"sparkforge:x:{GROUP_ID}:"

@@ -187,7 +187,7 @@ def test_the_compute_library_is_installed_where_onednn_looks_for_it(site: Site) 
 
 
 @pytest.mark.long
-def test_a_lost_connection_does_not_end_the_build(site: Site) -> None:
+def test_build_survives_a_lost_connection(site: Site) -> None:
     """The controller is killed while PyTorch compiles; the next run follows the same build until it completes."""
     unit = {**VARIABLES["pytorch_unit"], "environment": {"FIXTURE_WEIGHT": "1"}}
     extra = {"verify_report_directory": str(site.host.reports), **VARIABLES, "pytorch_unit": unit}
@@ -221,7 +221,7 @@ def test_a_source_that_needs_a_patch_fails_with_the_cause_without_it(site: Site)
 
 
 @pytest.mark.long
-def test_uninstall_takes_the_units_back(site: Site) -> None:
+def test_uninstall_removes_the_units(site: Site) -> None:
     site.run("uninstall").succeeded()
     left = site.host.execute(
         "ls -d /opt/sparkforge /var/log/sparkforge 2>/dev/null; getent passwd sparkforge", check=False

@@ -125,7 +125,7 @@ def test_a_second_run_changes_nothing(fleet: Fleet) -> None:
         assert play.changed == 0, play.output[-6000:]
 
 
-def test_with_a_limit_nothing_is_compiled_wherever_the_manifest_is(fleet: Fleet) -> None:
+def test_with_a_limit_nothing_is_compiled_if_a_manifest_exists(fleet: Fleet) -> None:
     before = fleet.run("build", limit="spark02").succeeded()
     assert "spark02 builds nothing: spark01 built lab-fleet" in before.text
     # A controller without a cache asks the builder, which is outside the limit.
@@ -155,7 +155,7 @@ def test_a_builder_that_comes_later_does_not_build_the_same_again(fleet: Fleet) 
     assert fleet.built("spark02") == []
 
 
-def test_a_wheel_with_another_sha256_reaches_nobody(fleet: Fleet) -> None:
+def test_wheel_with_another_sha256_is_not_distributed(fleet: Fleet) -> None:
     fleet.run("libraries", limit="spark03").succeeded()
     fleet.run("build", limit="spark03").succeeded()
     shutil.rmtree(next(fleet.cache.iterdir()) / "wheels", ignore_errors=True)
@@ -184,7 +184,7 @@ def test_hosts_pull_and_no_wheel_goes_through_the_controller(fleet: Fleet) -> No
     assert fleet.built("spark03") == []
 
 
-def test_the_state_of_the_builder_says_what_its_nginx_does_not_serve(fleet: Fleet) -> None:
+def test_builders_state_names_manifests_that_nginx_does_not_serve(fleet: Fleet) -> None:
     fleet.run("build", limit="spark01", sparkforge_wheelhouse_serve=True).succeeded()
     served = fleet.run("status", limit="spark01", sparkforge_wheelhouse_serve=True).succeeded()
     assert "1 host: 1 as the stack wants it." in served.output, served.output[-3000:]

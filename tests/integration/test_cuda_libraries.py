@@ -131,9 +131,7 @@ def test_the_vendors_source_is_recognised_by_its_url_and_no_second_one_is_added(
     assert host.execute("ls /usr/share/keyrings | grep sparkforge || true") == ""
 
 
-def test_nccl_is_nvidias_for_the_cuda_major_and_not_the_newer_one_of_another_source(
-    host: Host, converged: Play
-) -> None:
+def test_nccl_is_nvidias_for_the_cuda_major_not_a_newer_one_from_another_source(host: Host, converged: Play) -> None:
     assert "2.31.0-1" in host.execute("apt-cache policy libnccl2"), "the decoy is on offer"
     assert version(host, "libnccl2") == version(host, "libnccl-dev") == "2.28.9-1+cuda13.0"
 
@@ -163,7 +161,7 @@ def test_autoremove_leaves_the_vendors_packages_alone(host: Host, converged: Pla
     host.execute("dpkg --purge dgx-something left-over")
 
 
-def test_absent_takes_back_the_packages_and_leaves_the_vendors_source(host: Host, role: Role, converged: Play) -> None:
+def test_absent_removes_the_packages_and_keeps_the_vendors_source(host: Host, role: Role, converged: Play) -> None:
     assert role(cuda_libraries_state="absent").succeeded().changed > 0
     packages = "\n".join(host.snapshot()["packages"])
     assert "cuda-" not in packages and "libnccl" not in packages and "libcublas" not in packages

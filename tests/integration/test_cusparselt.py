@@ -56,9 +56,7 @@ def remains(host: Host) -> dict[str, bool]:
     }
 
 
-def test_check_on_a_fresh_host_says_where_it_would_come_from(
-    host: Host, before: tuple[list[str], list[str]], role: Role
-) -> None:
+def test_check_on_a_fresh_host_names_the_source(host: Host, before: tuple[list[str], list[str]], role: Role) -> None:
     play = role("--check", "--diff").succeeded()
     assert play.changed > 0
     assert "cuSPARSELt 0.8.1 from local_repo" in play.text
@@ -80,20 +78,22 @@ def test_local_repo_upgrades_and_retires_the_older(host: Host, role: Role) -> No
     assert "0.8.0" not in host.execute("ls -d /var/cusparselt*; dpkg -l | grep cusparselt")
 
 
-def test_a_second_run_changes_nothing_and_stays_with_the_local_repo(role: Role) -> None:
+def test_second_run_changes_nothing_and_keeps_the_local_repo(role: Role) -> None:
     play = role().succeeded()
     assert play.changed == 0
     assert "from local_repo" in play.text and "already" in play.text
 
 
 @pytest.mark.long
-def test_the_archive_takes_over_from_the_local_repo_and_leaves_no_remains(host: Host, role: Role) -> None:
+def test_archive_replaces_the_local_repo_completely(host: Host, role: Role) -> None:
     role(cusparselt_backends=["redist"]).succeeded()
     assert opened(host).startswith(REDIST)
     assert remains(host) == {"package": False, "local_repo": False, "redist": True}
 
 
-def test_absent_takes_all_back_and_is_idempotent(host: Host, before: tuple[list[str], list[str]], role: Role) -> None:
+def test_absent_removes_everything_and_is_idempotent(
+    host: Host, before: tuple[list[str], list[str]], role: Role
+) -> None:
     earlier = state(host)
     assert role("--check", "--diff", cusparselt_state="absent").succeeded().changed > 0
     assert state(host) == earlier

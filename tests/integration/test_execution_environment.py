@@ -47,7 +47,7 @@ def inside(built: str, *command: str, options: tuple[str, ...] = ()) -> str:
     return image.podman("run", "--rm", *options, built, *command).stdout
 
 
-def test_ansible_and_the_collection_are_in_it_and_it_runs_as_nobody_special(built: str) -> None:
+def test_image_contains_ansible_and_the_collection_and_runs_unprivileged(built: str) -> None:
     pins = (CHECKOUT / "requirements.txt").read_text()
     assert inside(built, "id", "-u").strip() == "1000"
     version_text = inside(built, "ansible-playbook", "--version")

@@ -103,7 +103,7 @@ def failures(result: dict[str, t.Any]) -> dict[str, str]:
     return {row["name"]: f"{row['cause']} {row['remedy']}" for row in result["checks"] if row["status"] == "fail"}
 
 
-def test_a_pair_that_is_configured_passes_over_both_rails(pair: Fabric) -> None:
+def test_configured_pair_passes_over_both_rails(pair: Fabric) -> None:
     for host, peer in (("spark01", "spark02"), ("spark02", "spark01")):
         result = pair.check(host)
         assert result["failures"] == []
@@ -127,7 +127,7 @@ def test_an_odd_mtu_is_found(pair: Fabric) -> None:
     assert "those of 4221 do" in failures(pair.check("spark01"))["jumbo.cable1.0.spark02"]
 
 
-def test_a_half_that_is_down_is_named_on_both_ends(pair: Fabric) -> None:
+def test_half_that_is_down_is_named_at_both_ends(pair: Fabric) -> None:
     pair.ip("spark02", "link", "set", "enP2p1s0f0np0", "down")
     here = failures(pair.check("spark02"))
     assert "enP2p1s0f0np0 (half 1 of port 0) is down." in here["state.cable1.1"]
@@ -153,7 +153,7 @@ def test_the_wrong_subnet_is_named(pair: Fabric) -> None:
     assert "reach.cable1.0.spark02" in failures(pair.check("spark01"))
 
 
-def test_halves_that_are_swapped_at_one_end_do_not_pass_by_the_routing_table() -> None:
+def test_swapped_halves_are_not_hidden_by_the_routing_table() -> None:
     with fabric("spark01", "spark02") as hosts:
         for here, there in zip(PORTS[0], reversed(PORTS[0]), strict=True):
             # fmt: off
@@ -248,7 +248,7 @@ def configured(set_up: Sparks) -> Iterator[Sparks]:
     assert "msg" not in set_up.module()
 
 
-def test_a_host_without_netplan_is_told_so_and_check_mode_goes_on(bare: Sparks) -> None:
+def test_missing_netplan_is_reported_and_check_mode_continues(bare: Sparks) -> None:
     before = bare.state()
     assert "This host has no netplan" in bare.run("--check", "--diff").succeeded().text
     play = bare.run().failed()
@@ -297,7 +297,7 @@ def test_each_half_is_measured_in_both_directions_by_both_ends_at_once(measuring
     assert [row for row in rows if row not in play.output] == []
 
 
-def test_other_subnets_take_the_place_of_the_old_ones(configured: Sparks) -> None:
+def test_other_subnets_replace_the_old_ones(configured: Sparks) -> None:
     assert configured.module(subnets=["10.77.0.0/24", "10.77.1.0/24"])["changed"] is True
     addresses = configured.both[0].execute("ip -brief address show")
     assert "10.77.1.1/24" in addresses

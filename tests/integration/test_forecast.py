@@ -39,7 +39,7 @@ def files(host: Host) -> tuple[t.Any, str]:
     return host.contents(), host.execute("find /var/lib/dpkg /var/lib/apt -type f -exec sha256sum {} + | sort")
 
 
-def test_a_forecast_changes_no_file_and_ends_with_what_to_do(host: Host, tmp_path: Path) -> None:
+def test_forecast_changes_no_file_and_prints_the_next_steps(host: Host, tmp_path: Path) -> None:
     before, page = files(host), tmp_path / "forecast.json"
     play = host.run("forecast", forecast_file=str(page)).succeeded()
     assert play.changed == 0 and files(host) == before

@@ -47,7 +47,7 @@ def write_memory(host: Host, kib: int) -> None:
     host.execute(f"printf '{MEMINFO.format(kib=kib)}' | dd of=/srv/meminfo conv=notrunc status=none")
 
 
-def test_the_guard_runs_ends_a_process_and_leaves_nothing(booted: Host, tmp_path: Path) -> None:
+def test_guard_runs_kills_a_process_and_leaves_nothing(booted: Host, tmp_path: Path) -> None:
     booted.execute(f"mkdir -p {TEXTFILE}")
     before, files = booted.contents(), ownership.look(booted)
     options: dict[str, Any] = {"textfile": TEXTFILE, "units": ["eater.service"]}

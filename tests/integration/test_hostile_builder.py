@@ -225,7 +225,7 @@ def untouched(scene: Scene) -> list[str]:
     return scene.other.contents()
 
 
-def test_nothing_that_a_hostile_builder_offers_is_taken(scene: Scene, untouched: list[str]) -> None:
+def test_offers_of_a_hostile_builder_are_refused(scene: Scene, untouched: list[str]) -> None:
     listed, spoil = offers(scene.place)
     scene.hostile.copy(scene.place / "house.tar", "/srv/house.tar")
     scene.hostile.execute(f"tar -xf /srv/house.tar -C / --no-same-owner && {spoil}")
@@ -292,7 +292,7 @@ def test_hostile_receipts_are_not_published(scene: Scene, tmp_path: Path) -> Non
     assert result["changed"] and not result.get("failed"), result
 
 
-def test_no_host_installs_what_its_stack_has_not(scene: Scene, untouched: list[str]) -> None:
+def test_no_host_installs_anything_outside_its_stack(scene: Scene, untouched: list[str]) -> None:
     record = {"ansible.builtin.set_fact": {"results": {"lock": "{{ stack.lock.id }}"}}}
     lock = scene.play([record])["lock"]
     house = f"/opt/sparkforge/wheelhouse/{wheel_tree.PLATFORM}"

@@ -211,7 +211,7 @@ ANSWERS = {"no JSON": f"{ESCAPES}{{{{ lookup('pipe', 'id') }}}}", "a depth witho
 
 
 @pytest.mark.parametrize("instead", ANSWERS.values(), ids=ANSWERS)
-def test_an_answer_that_is_none_concerns_its_host_alone(pair: Pair, alone: dict[str, Any], instead: str) -> None:
+def test_invalid_answer_affects_only_its_host(pair: Pair, alone: dict[str, Any], instead: str) -> None:
     pair.attack(instead=instead)
     rows = pair.rows()
     assert same(rows[pair.other.name], alone)
@@ -219,7 +219,7 @@ def test_an_answer_that_is_none_concerns_its_host_alone(pair: Pair, alone: dict[
     pair.is_untouched()
 
 
-def test_an_answer_of_any_size_concerns_its_host_alone(pair: Pair, alone: dict[str, Any]) -> None:
+def test_answer_of_any_size_affects_only_its_host(pair: Pair, alone: dict[str, Any]) -> None:
     pair.attack(flood=64 << 20)
     assert same(pair.rows()[pair.other.name], alone)
 
@@ -243,7 +243,7 @@ def test_a_report_says_nothing_of_another_host(pair: Pair) -> None:
     pair.is_untouched()
 
 
-def test_files_of_a_host_that_lead_elsewhere_concern_it_alone(pair: Pair, alone: dict[str, Any]) -> None:
+def test_links_on_a_host_affect_only_that_host(pair: Pair, alone: dict[str, Any]) -> None:
     pair.honest()
     root, logs = "/opt/sparkforge", "/var/log/sparkforge/proof"
     pair.hostile.execute(
@@ -283,7 +283,7 @@ def test_host_facts_do_not_choose_the_builder(pair: Pair, playbook: str, stack: 
 
 
 @pytest.mark.long
-def test_the_whole_site_beside_a_host_that_lies_in_every_answer(pair: Pair) -> None:
+def test_site_is_unaffected_by_a_host_that_lies_in_every_answer(pair: Pair) -> None:
     pair.honest()
     before = pair.other.contents()
     pair.attack(pair.lies(escapes=""))

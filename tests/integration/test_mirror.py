@@ -177,7 +177,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             yield Site(built, wheels, directory, url, checked, after_check, interrupted, collected, again)
 
 
-def test_check_says_what_would_be_fetched_and_writes_nothing(site: Site) -> None:
+def test_check_lists_the_downloads_and_writes_nothing(site: Site) -> None:
     assert site.after_check == []
     assert site.checked.changed == 1
     for item in ("redistrib_25.5.json", "setuptools 79.0.1", "pytorch.git, with its submodules"):
@@ -197,7 +197,7 @@ def test_a_second_run_fetches_nothing(site: Site) -> None:
     assert "fetching" not in site.again.output
 
 
-def test_the_manifest_has_every_file_but_what_names_them(site: Site) -> None:
+def test_manifest_has_every_file_except_refs_and_itself(site: Site) -> None:
     rows = manifest(site.directory)
     there = {str(path.relative_to(site.directory)) for path in site.directory.rglob("*") if path.is_file()}
     there = {name for name in there if not name.startswith(f"nvidia/{REPOSITORY}/")}

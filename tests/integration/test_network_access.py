@@ -50,7 +50,7 @@ def apply(host: Host, *arguments: str, roles: t.Sequence[str] = ("network_access
     return host.roles(*roles, arguments=[*arguments, "-e", f"@{path}"])
 
 
-def test_check_mode_shows_what_comes_without_the_password_and_changes_nothing(
+def test_check_mode_shows_the_changes_without_the_password(
     host: Host, factory: list[str], proxy: Proxy, sampler: planted.Sampler
 ) -> None:
     play = apply(host, "--check", "--diff", "-vvv", sparkforge_proxies={"https": proxy.url}).succeeded()
@@ -59,7 +59,7 @@ def test_check_mode_shows_what_comes_without_the_password_and_changes_nothing(
     assert host.contents() == factory
 
 
-def test_every_fetch_goes_through_the_proxy_and_the_password_is_shown_nowhere(
+def test_all_downloads_use_the_proxy_and_the_password_is_never_shown(
     host: Host, factory: list[str], proxy: Proxy, sampler: planted.Sampler
 ) -> None:
     before = ownership.look(host)
@@ -89,7 +89,7 @@ def test_every_fetch_goes_through_the_proxy_and_the_password_is_shown_nowhere(
     assert len(hits.hits) == len(expected) and hits.processes > 0
 
 
-def test_both_are_taken_back_when_the_variables_are_empty(host: Host, factory: list[str], proxy: Proxy) -> None:
+def test_both_are_removed_when_the_variables_are_empty(host: Host, factory: list[str], proxy: Proxy) -> None:
     apply(host, sparkforge_proxies={"http": proxy.url}).succeeded()
     empty = {"sparkforge_proxies": {}, "sparkforge_ca_certificate": ""}
     play = apply(host, "--check", "--diff", **empty).succeeded()

@@ -64,7 +64,7 @@ def host(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Host:
 
 
 @pytest.mark.long
-def test_first_step_of_make_spark_needs_make_and_python_alone(host: Host, tmp_path: Path) -> None:
+def test_first_step_of_make_spark_needs_only_make_and_python(host: Host, tmp_path: Path) -> None:
     """No git, no C compiler, no venv: a bare machine on which the checkout was unpacked."""
     lines = (CHECKOUT / "requirements.txt").read_text().splitlines()
     names = [line for line in lines if line[:1] not in ("", "#") and not line.startswith("ansible-core")]
@@ -95,7 +95,7 @@ def play(host: Host, command: str) -> tuple[int, str]:
     return int(code[1]), " ".join(output.split())
 
 
-def test_the_default_stack_on_a_machine_that_is_no_spark_stops_with_every_problem_and_no_change(host: Host) -> None:
+def test_default_stack_on_another_machine_reports_all_problems_and_changes_nothing(host: Host) -> None:
     before = (host.contents(), host.snapshot())
     code, text = play(host, page_command())
     assert code == 2

@@ -230,13 +230,13 @@ def test_roots_part_has_sbin_and_a_home_of_its_own_and_the_users_settings(accoun
     shutil.rmtree(account.home / ".config")
 
 
-def test_a_cache_of_somebody_elses_is_refused_by_name(account: Account):
+def test_cache_of_another_user_is_refused(account: Account):
     output = account.run("SPARKFORGE_CACHE=/var/cache lab/as_root touch made", expect=1)
     assert "The cache /var/cache is not yours. Set SPARKFORGE_CACHE to a folder of your own." in output
     assert not (account.checkout / "made").exists()
 
 
-def test_under_sudo_make_the_checkout_stays_the_users_and_the_cache_roots(account: Account):
+def test_sudo_make_leaves_the_checkout_to_the_user_and_the_cache_to_root(account: Account):
     account.run("sudo lab/as_root touch made")
     assert account.not_its_own() == []
     assert cache_directory().stat().st_uid == 0
@@ -313,7 +313,7 @@ def test_make_demo_without_root(account: Account, rootless: str):
 
 
 @pytest.mark.long
-def test_without_root_the_lab_says_what_only_root_can_bring(account: Account, rootless: str):
+def test_without_root_the_lab_names_what_only_root_can_provide(account: Account, rootless: str):
     if native_architecture() != "arm64":
         last_line = account.run(f"make lab {rootless} PLATFORM=arm64", expect=2)
         assert "only root registers an emulator. Run it with PLATFORM=native." in last_line

@@ -101,7 +101,7 @@ def test_every_problem_stands_in_one_message_with_its_remedy_and_nothing_changes
     assert spoilt.contents() == before
 
 
-def test_a_lock_that_is_released_within_the_wait_is_no_problem(lock_held: Host) -> None:
+def test_lock_released_during_the_wait_is_accepted(lock_held: Host) -> None:
     began = time.monotonic()
     lock_held.run("preflight", preflight_apt_wait=1, preflight_apt_delay=1).failed()
     # Wait twice as long as a play takes now, so that the lock is still held at the first check on a busy machine.

@@ -142,7 +142,7 @@ def test_the_timer_waits_for_its_hour(scheduled: Host) -> None:
     assert next_run.startswith("Sun ")
 
 
-def test_the_service_writes_a_report_says_what_fails_and_is_in_the_state_failed(scheduled: Host) -> None:
+def test_service_writes_a_report_names_the_failures_and_fails(scheduled: Host) -> None:
     scheduled.execute("systemctl start sparkforge-proof.service || true")
     assert scheduled.execute("systemctl is-failed sparkforge-proof.service") == "failed"
     journal = scheduled.execute("journalctl --no-pager -o cat -u sparkforge-proof.service")
@@ -196,7 +196,7 @@ print(json.dumps(can))
 """
 
 
-def test_the_units_are_shut_in_and_reach_what_a_proof_needs(scheduled: Host, tmp_path: Path) -> None:
+def test_units_are_confined_but_reach_what_a_proof_needs(scheduled: Host, tmp_path: Path) -> None:
     for unit in ("sparkforge-proof.service", "sparkforge-proof-changed.service"):
         assert scheduled.exposure(unit) <= MOST_EXPOSED
     (tmp_path / "probe.py").write_text(PROBE)

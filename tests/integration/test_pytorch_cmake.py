@@ -426,7 +426,7 @@ def test_the_list_makes_the_architectures(configured: CMakeResult, bare: CMakeRe
         assert result["flags 12.0 12.1"] == f"{result['flags 12.0']};{result['flags 12.1']}"
 
 
-def test_unset_a_12_1_is_taken_for_fermi_and_the_fix_mends_that(
+def test_unset_list_mistakes_12_1_for_fermi_without_the_fix(
     configured: CMakeResult, bare: CMakeResult, version: str
 ) -> None:
     if version == "2.9.1":
@@ -439,9 +439,7 @@ def test_unset_a_12_1_is_taken_for_fermi_and_the_fix_mends_that(
         assert configured["flags unset"] == bare["flags unset"] == fallback
 
 
-def test_nvcc_takes_the_flags_of_the_list_and_refuses_those_of_the_trap(
-    probed: Probed, configured: CMakeResult
-) -> None:
+def test_nvcc_accepts_the_listed_architectures_and_refuses_compute_20(probed: Probed, configured: CMakeResult) -> None:
     probed.host.execute(f"echo '__global__ void nothing() {{}}' > {PLACE}/nothing.cu")
     nvcc = f"{probed.toolkit}/bin/nvcc -c {PLACE}/nothing.cu -o {PLACE}/nothing.o"
     probed.host.execute(f"{nvcc} {configured['flags 12.0 12.1'].replace(';', ' ')}")
@@ -449,7 +447,7 @@ def test_nvcc_takes_the_flags_of_the_list_and_refuses_those_of_the_trap(
     assert "Unsupported gpu architecture 'compute_20'" in refused
 
 
-def test_a_second_cudss_in_a_directory_of_the_system_is_not_taken(probed: Probed) -> None:
+def test_second_cudss_in_a_system_directory_is_not_used(probed: Probed) -> None:
     """CMake searches ``_LIBRARY`` after the system's directories, but ``_ROOT`` before them."""
     decoy = "/usr/local/lib/libcudss.so"
     probed.host.execute(f"echo decoy > {decoy}")

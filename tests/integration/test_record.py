@@ -65,7 +65,7 @@ def assert_whole(recording: dict[str, Any], text: str) -> None:
         assert secret not in text
 
 
-def test_an_account_without_sudo_records_its_machine_into_the_one_file(host: Host) -> None:
+def test_account_without_sudo_records_its_machine_with_the_single_file(host: Host) -> None:
     before = ownership.look(host)
     output = host.execute(f"cd /home/ann && runuser -u ann -- python3 {ARCHIVE} 2>&1")
     assert "sparkforge-record.json: " in output and "Read it before you send it." in output
@@ -76,9 +76,7 @@ def test_an_account_without_sudo_records_its_machine_into_the_one_file(host: Hos
     assert ownership.look(host) == before
 
 
-def test_ansible_brings_the_same_from_each_host_without_the_rights_of_root(
-    host: Host, archive: Path, tmp_path: Path
-) -> None:
+def test_ansible_fetches_the_same_record_from_each_host_without_root(host: Host, archive: Path, tmp_path: Path) -> None:
     before = ownership.look(host)
     host.run("record", record_archive=str(archive), record_directory=str(tmp_path)).succeeded()
     (file,) = tmp_path.iterdir()

@@ -62,7 +62,7 @@ def back(host: Host, *arguments: str, **variables: t.Any) -> Play:
     return host.run("rollback", *arguments, verify_paths=[], verify_sonames=[], **variables)
 
 
-def test_check_mode_says_where_it_would_go_and_stays(host: Host, two: tuple[str, str]) -> None:
+def test_check_mode_reports_the_target_and_does_not_switch(host: Host, two: tuple[str, str]) -> None:
     before = host.contents()
     play = back(host, "--check", "--diff").succeeded()
     assert play.changed == 1
@@ -70,7 +70,7 @@ def test_check_mode_says_where_it_would_go_and_stays(host: Host, two: tuple[str,
     assert host.contents() == before
 
 
-def test_back_and_forward_again_each_with_its_proof(host: Host, two: tuple[str, str]) -> None:
+def test_rollback_and_return_are_each_proven(host: Host, two: tuple[str, str]) -> None:
     first, second = two
     inodes = host.execute(f"stat -c %i {ENVIRONMENTS}/{first} {ENVIRONMENTS}/{second}")
     back(host).succeeded()

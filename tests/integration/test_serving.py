@@ -109,7 +109,7 @@ def with_an_engine(bench: Bench) -> Host:
     return host
 
 
-def test_the_unit_that_runs_is_shut_in(bench: Bench) -> None:
+def test_running_unit_is_confined(bench: Bench) -> None:
     """Only the role runs, in a fake environment, so that every test run can afford this test."""
     host = with_an_engine(bench)
     variables = {"serving_engine": "vllm", "serving_model": MODEL, "serving_start_timeout": 60}
@@ -159,7 +159,7 @@ sys.exit("--wrong" in sys.argv)
 
 
 @pytest.mark.long
-def test_a_server_is_taken_into_use_when_it_is_proven(bench: Bench, tmp_path: Path) -> None:
+def test_server_is_enabled_once_it_is_proven(bench: Bench, tmp_path: Path) -> None:
     host = with_an_engine(bench)
     variables = {"serving_engine": "vllm", "serving_model": MODEL, "serving_start_timeout": 60, "serving_prove": True}
     assert "the proof is not on this host yet" in host.roles("serving", **variables).failed().text
@@ -180,7 +180,7 @@ def test_a_server_is_taken_into_use_when_it_is_proven(bench: Bench, tmp_path: Pa
 
 
 @pytest.mark.long
-def test_somebody_else_on_the_port_is_not_taken_for_the_server(host: Host, wheels: tuple[str, str]) -> None:
+def test_another_process_on_the_port_is_not_mistaken_for_the_server(host: Host, wheels: tuple[str, str]) -> None:
     host.execute(
         "cd / && { setsid python3 -m http.server --bind 127.0.0.1 8001 >/dev/null 2>&1 & echo $! > /tmp/other.pid; }"
     )
@@ -227,7 +227,7 @@ def test_a_server_runs_as_its_own_account_and_a_second_run_changes_nothing(host:
 
 
 @pytest.mark.long
-def test_beyond_this_host_only_who_has_the_key_is_answered_and_nobody_else_sees_it(
+def test_other_hosts_need_the_key_and_the_key_is_not_exposed(
     host: Host, wheels: tuple[str, str], tmp_path: Path
 ) -> None:
     (tmp_path / "key").write_text(f"{KEY}\n")
@@ -254,7 +254,7 @@ def test_beyond_this_host_only_who_has_the_key_is_answered_and_nobody_else_sees_
 
 
 @pytest.mark.long
-def test_weights_that_their_owner_keeps_to_himself_are_read_where_they_are(host: Host, wheels: tuple[str, str]) -> None:
+def test_private_weights_are_read_in_place(host: Host, wheels: tuple[str, str]) -> None:
     home, commit = "/home/ada/.cache/huggingface/hub/models--Org--Tiny", "0" * 40
     # The kernel maps owners on tmpfs and ext4, but not on a container's overlay.
     host.execute(f"""
@@ -299,7 +299,7 @@ def test_a_new_environment_is_switched_to_and_back_and_the_server_follows(host: 
 
 
 @pytest.mark.long
-def test_a_server_that_does_not_come_up_stays_off_and_says_why_until_it_is_mended(
+def test_server_that_fails_to_start_is_left_off_with_the_reason_until_repaired(
     host: Host, wheels: tuple[str, str]
 ) -> None:
     host.execute("mkdir -p /srv/models/broken")
@@ -348,7 +348,7 @@ def hub(host: Host) -> Iterator[Hub]:
 
 
 @pytest.mark.long
-def test_a_model_by_its_name_is_got_and_served(host: Host, hub: Hub, wheels: tuple[str, str]) -> None:
+def test_model_is_downloaded_by_name_and_served(host: Host, hub: Hub, wheels: tuple[str, str]) -> None:
     variables = {
         "serving_model": "Org/Tiny", "serving_model_hub": hub.url, "python_env_find_links": ["/srv/wheels"],
         "serving_models": "/srv/hub",
@@ -425,7 +425,7 @@ def test_a_token_is_in_no_output_file_or_process(host: Host, hub: Hub, tmp_path:
 
 
 @pytest.mark.long
-def test_absent_takes_all_of_it_back_and_leaves_the_weights(host: Host) -> None:
+def test_absent_removes_everything_except_the_weights(host: Host) -> None:
     absent = {"serving_state": "absent"}
     assert host.roles("serving", arguments=["--check"], **absent).succeeded().changed > 0
     assert host.execute(f"systemctl is-active {UNIT}") == "active"

@@ -66,7 +66,7 @@ def test_sudo_asks_the_user_of_the_play_for_a_password(site_run: SiteRun) -> Non
     assert "password is required" in refused
 
 
-def test_a_wrong_sudo_password_ends_in_one_clear_message(site_run: SiteRun) -> None:
+def test_wrong_sudo_password_is_reported_in_one_message(site_run: SiteRun) -> None:
     before = site_run.host.contents()
     play = site_run.host.run("site", ansible_become_password="wrong").failed()
     assert play.output.count("fatal: ") == 1
@@ -116,17 +116,17 @@ def test_every_path_is_as_it_was_before_the_first_run(uninstalled: Uninstalled, 
     assert uninstalled.host.snapshot()["paths"] == site_run.packages_before["paths"]
 
 
-def test_no_package_list_of_a_removed_source_stays(uninstalled: Uninstalled) -> None:
+def test_package_lists_of_a_removed_source_are_removed(uninstalled: Uninstalled) -> None:
     assert uninstalled.host.execute("ls /var/lib/apt/lists | grep -e mirror -e cusparselt || true") == ""
 
 
-def test_a_package_that_was_installed_before_stays(uninstalled: Uninstalled) -> None:
+def test_previously_installed_package_is_kept(uninstalled: Uninstalled) -> None:
     status = f"dpkg-query -W -f '${{db:Status-Status}}' {OWN_PACKAGE}"
     assert uninstalled.host.execute(status) == "installed"
     assert OWN_PACKAGE in uninstalled.host.execute("apt-mark showmanual").split()
 
 
-def test_a_loader_entry_of_somebody_else_stays(uninstalled: Uninstalled) -> None:
+def test_loader_entry_of_another_owner_is_kept(uninstalled: Uninstalled) -> None:
     assert uninstalled.host.execute(f"cat {OWN_LOADER_ENTRY}") == "/srv/lib"
 
 

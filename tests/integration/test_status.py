@@ -58,7 +58,7 @@ def drifted(provisioned: Host) -> Drifted:
     return Drifted(play, row, site, row_of(provisioned))
 
 
-def test_a_host_as_from_the_factory_lacks_everything_and_stays_as_it_is(host: Host) -> None:
+def test_factory_host_lacks_everything_and_is_not_changed(host: Host) -> None:
     before = host.contents()
     play, checked = host.run("status").succeeded(), row_of(host, "--check")
     assert play.changed == 0 and host.contents() == before
@@ -84,7 +84,7 @@ def test_a_provisioned_host_is_as_its_stack_wants_it(provisioned: Host, compared
     assert provisioned.contents() == before
 
 
-def test_a_look_costs_two_remote_calls(compared: Play) -> None:
+def test_status_costs_two_remote_calls(compared: Play) -> None:
     modules = re.findall(r"Using module file \S*/modules/(\S+)\.py", compared.output)
     assert modules == ["spark_info", "stack_status"]
 

@@ -152,7 +152,7 @@ def test_a_build_that_memory_never_suffices_for_fails_with_cause_and_remedy(boot
     assert "/var/log/sparkforge/hungry-" in failed["log"], failed
 
 
-def test_absent_ends_a_running_build(booted: Host) -> None:
+def test_absent_stops_a_running_build(booted: Host) -> None:
     booted.execute("touch /tmp/gate")
     build(booted, 17, jobs=1, follow=False)
     wait_for(booted, "build")

@@ -43,7 +43,7 @@ def calls(play: Play) -> list[str]:
     return re.findall(r"Using module file \S*/modules/(\S+)\.py", play.output)
 
 
-def test_the_host_gets_what_wheels_lack_and_nothing_that_they_bring(wheels: Provisioned) -> None:
+def test_host_gets_only_what_the_wheels_lack(wheels: Provisioned) -> None:
     wheels.first.succeeded()
     added = {line.split()[0] for line in set(wheels.host.snapshot()["packages"]) - wheels.packages}
     assert {"build-essential", "python3.13-dev", "python3.13-venv"} <= added
@@ -52,7 +52,7 @@ def test_the_host_gets_what_wheels_lack_and_nothing_that_they_bring(wheels: Prov
     assert "redist" not in root and "sparkforge-nvidia" not in root and "keep-dgx" not in root
 
 
-def test_each_wheel_is_told_when_it_has_arrived(wheels: Provisioned) -> None:
+def test_each_downloaded_wheel_is_reported(wheels: Provisioned) -> None:
     for line in json.loads(wheels.host.execute("cat /opt/sparkforge/receipts/env-torch.json"))["requirements"]:
         name = line.split("==")[0].replace("-", "_")
         assert re.search(

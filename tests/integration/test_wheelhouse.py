@@ -180,7 +180,7 @@ def modules(play: Play) -> list[str]:
     return re.findall(r"Using module file \S+/(\w+)\.py", play.output)
 
 
-def test_it_is_served_and_a_second_run_of_the_role_changes_nothing_by_few_calls(served: Builder) -> None:
+def test_wheelhouse_is_served_and_a_second_run_changes_nothing_in_few_calls(served: Builder) -> None:
     second = served.serve("-vvv").succeeded()
     assert second.changed == 0
     assert modules(second) == ["spark_info", "command"]
@@ -299,7 +299,7 @@ def test_a_port_that_something_else_uses_is_named_with_its_process(served: Build
         served.host.execute("kill $(cat /tmp/other.pid) && rm /tmp/other.pid")
 
 
-def test_a_configuration_that_nginx_refuses_is_somebody_s_and_named(served: Builder) -> None:
+def test_invalid_configuration_of_another_site_is_named(served: Builder) -> None:
     served.host.execute("echo 'nonsense on;' > /etc/nginx/conf.d/their-own.conf")
     try:
         phrases = ("nginx refuses its configuration", "their-own.conf:1", "are unchanged")
@@ -309,7 +309,7 @@ def test_a_configuration_that_nginx_refuses_is_somebody_s_and_named(served: Buil
 
 
 @pytest.mark.long
-def test_a_site_that_nginx_does_not_read_is_taken_back(served: Builder) -> None:
+def test_site_that_nginx_does_not_read_is_removed(served: Builder) -> None:
     include = "include /etc/nginx/conf.d"
     served.host.execute(f"sed -i 's|{include}|# {include}|' /etc/nginx/nginx.conf")
     before = served.host.contents()
@@ -400,7 +400,7 @@ def test_tls_and_a_password(
 
 
 @pytest.mark.long
-def test_uninstalling_takes_the_service_the_manifests_and_nginx_back(served: Builder) -> None:
+def test_uninstalling_removes_the_service_the_manifests_and_nginx(served: Builder) -> None:
     assert served.host.run("uninstall", "--check").succeeded().changed > 0
     assert served.get(f"/{PLATFORM}/simple/")[0] == 200
     assert served.host.run("uninstall").succeeded().changed > 0
@@ -417,7 +417,7 @@ def test_uninstalling_takes_the_service_the_manifests_and_nginx_back(served: Bui
 STATUS = "sed -n 's/^\\(Uid\\|CapEff\\|NoNewPrivs\\|Seccomp\\):\\s*//p' /proc/{process}/status | cut -f1"
 
 
-def test_unit_of_nginx_is_shut_in_and_serves_over_tls(bench: Bench, tmp_path: Path) -> None:
+def test_unit_of_nginx_is_confined_and_serves_over_tls(bench: Bench, tmp_path: Path) -> None:
     host = bench.fresh("systemd", SANDBOXES)
     assert host.execute("systemctl is-system-running --wait") == "running"
     before = host.contents()
@@ -462,7 +462,7 @@ def test_unit_of_nginx_is_shut_in_and_serves_over_tls(bench: Bench, tmp_path: Pa
 
 
 @pytest.mark.long
-def test_with_systemd_nginx_is_enabled_reloaded_and_taken_back(bench: Bench) -> None:
+def test_with_systemd_nginx_is_enabled_reloaded_and_removed(bench: Bench) -> None:
     host = bench.fresh("systemd", SANDBOXES)
     assert host.execute("systemctl is-system-running --wait") == "running"
     before = host.snapshot()

@@ -143,13 +143,13 @@ RUN_BY = {
     ),
     r"uvx .* sparkforge setup": "lint/test_package.py::test_uv_runs_the_command",
     r"make \.venv/\.command .*": (
-        "integration/test_on_the_spark_itself.py::test_first_step_of_make_spark_needs_make_and_python_alone"
+        "integration/test_on_the_spark_itself.py::test_first_step_of_make_spark_needs_only_make_and_python"
     ),
     r"mkdir .*|cp .*": (
         "integration/test_mirror.py::test_the_site_of_wheels_runs_twice_and_the_second_run_changes_nothing"
     ),
     r"sparkforge setup( --dry-run| --host .*| --method .*)": (
-        "playbooks/test_front_door.py::test_without_a_terminal_the_options_take_the_place_of_the_questions"
+        "playbooks/test_front_door.py::test_without_a_terminal_options_replace_the_questions"
     ),
     r"sparkforge (setup --check|build.*)": (
         "unit/cli/test_cli.py::test_a_command_runs_ansible_playbook",
@@ -167,17 +167,17 @@ RUN_BY = {
     ),
     r"(\.venv/bin/)?sparkforge rollback.*": (
         "unit/cli/test_cli.py::test_a_command_runs_ansible_playbook",
-        "integration/test_rollback.py::test_back_and_forward_again_each_with_its_proof",
+        "integration/test_rollback.py::test_rollback_and_return_are_each_proven",
     ),
     r"sparkforge (serve|model) .*": (
         "unit/cli/test_cli.py::test_arguments_of_model_and_serve_are_no_templates",
-        "integration/test_serving.py::test_a_model_by_its_name_is_got_and_served",
+        "integration/test_serving.py::test_model_is_downloaded_by_name_and_served",
     ),
     r"sparkforge explain .*": "unit/cli/test_cli.py::test_explain_names_the_failure_in_a_log",
     r".*(sparkforge inspect|inspect\.yml).*": "playbooks/test_inspect.py::test_a_documented_question_is_answered",
     r"(\.venv/bin/)?ansible-playbook -c local .*": (
         "integration/test_on_the_spark_itself.py::"
-        "test_the_default_stack_on_a_machine_that_is_no_spark_stops_with_every_problem_and_no_change"
+        "test_default_stack_on_another_machine_reports_all_problems_and_changes_nothing"
     ),
     r"ansible-playbook sparkforge\.dgx_spark\.site .*": (
         "integration/test_front_door.py::test_setup_provisions_a_spark_and_the_other_commands_go_on_from_there"
@@ -191,7 +191,7 @@ RUN_BY = {
     r".*/rollback\.yml .*serving.*": (
         "integration/test_serving.py::test_a_new_environment_is_switched_to_and_back_and_the_server_follows"
     ),
-    r".*/lock\.yml .*": "playbooks/test_lock.py::test_check_says_what_moved_and_writes_nothing",
+    r".*/lock\.yml .*": "playbooks/test_lock.py::test_check_reports_moved_pins_and_writes_nothing",
     r".*/mirror\.yml .*": "integration/test_mirror.py::test_a_second_run_fetches_nothing",
     r".*/serve\.yml .*": (
         "integration/test_serving.py::test_a_server_runs_as_its_own_account_and_a_second_run_changes_nothing"
@@ -199,7 +199,7 @@ RUN_BY = {
     r".*/preflight\.yml .*": (
         "integration/test_preflight.py::test_a_host_of_the_lab_passes_also_in_check_mode_and_as_text_variables"
     ),
-    r".*/guard\.yml.*": "integration/test_guard.py::test_the_guard_runs_ends_a_process_and_leaves_nothing",
+    r".*/guard\.yml.*": "integration/test_guard.py::test_guard_runs_kills_a_process_and_leaves_nothing",
     r"sparkforge top": ("unit/cli/test_top.py::test_top_shows_memory_gpu_clocks_and_the_last_action_of_the_guard"),
     r"sparkforge run -- .*": (
         "../guard/tests/unit/test_admission.py::test_run_command_executes_with_a_limit_of_compile_jobs"
@@ -216,10 +216,10 @@ RUN_BY = {
     ),
     r"sparkforge record.*": (
         "unit/cli/test_cli.py::test_record_runs_the_archive_on_the_hosts",
-        "integration/test_record.py::test_ansible_brings_the_same_from_each_host_without_the_rights_of_root",
+        "integration/test_record.py::test_ansible_fetches_the_same_record_from_each_host_without_root",
     ),
     r"python3 sparkforge-record\.pyz.*": (
-        "integration/test_record.py::test_an_account_without_sudo_records_its_machine_into_the_one_file"
+        "integration/test_record.py::test_account_without_sudo_records_its_machine_with_the_single_file"
     ),
     r"python sparkforge-proof\.pyz .*": "../proof/tests/test_one_file.py::test_report_and_page",
     r"ssh-keygen .*|sha256sum .*": "unit/lab/test_release.py::test_documented_check_accepts_a_release",

@@ -34,14 +34,14 @@ def test_a_play_sets_the_root_of_modules_that_an_action_of_ours_runs(tmp_path: P
     assert not published.exists() and not receipt.exists()
 
 
-def test_a_module_that_is_gone_names_what_to_use(tmp_path: Path) -> None:
+def test_removed_module_names_its_replacement(tmp_path: Path) -> None:
     (tmp_path / "play.yml").write_text(PLAY.replace("proof_publish", "audit_info"))
     result = run_playbook(tmp_path, "-c", "local", "-i", "localhost,", "play.yml", "-e", "place=/nowhere")
     text = " ".join((result.stdout + result.stderr).split())
     assert result.returncode != 0 and "identity.files and identity.wheels" in text, text
 
 
-def test_each_module_that_is_gone_names_one_that_is_there() -> None:
+def test_removed_modules_name_existing_ones() -> None:
     routing = yaml.safe_load((ROOT / "meta/runtime.yml").read_text())["plugin_routing"]
     gone = {name: row["tombstone"]["warning_text"] for name, row in routing["modules"].items() if "tombstone" in row}
     assert {"audit_info", "update_host", "update_forecast"} <= set(gone)
@@ -59,7 +59,7 @@ def test_each_module_that_is_gone_names_one_that_is_there() -> None:
         ("update", "The playbook update is gone. Forecast the upgrade with playbooks/forecast.yml"),
     ],
 )
-def test_a_playbook_that_is_gone_names_what_to_use(tmp_path: Path, playbook: str, remedy: str) -> None:
+def test_removed_playbook_names_its_replacement(tmp_path: Path, playbook: str, remedy: str) -> None:
     (tmp_path / "play.yml").write_text(f"- import_playbook: sparkforge.dgx_spark.{playbook}\n")
     result = run_playbook(tmp_path, "-c", "local", "-i", "localhost,", "play.yml")
     text = " ".join((result.stdout + result.stderr).split())

@@ -164,7 +164,7 @@ def test_a_host_that_fails_in_any_phase_keeps_what_it_had(tmp_path: Path) -> Non
     assert "has the new environment" in run.stopped["spark9"]
 
 
-def test_wheels_and_a_build_end_on_the_same_last_lines(tmp_path: Path) -> None:
+def test_wheels_and_a_build_print_the_same_last_lines(tmp_path: Path) -> None:
     report = json.dumps(healthy("spark1"))
     proved = {"ansible.builtin.copy": {"content": report, "dest": "{{ lookup('env', 'PWD') }}/reports/spark1.json"}}
     # Only a host's first environment adds a user to the group.
@@ -192,7 +192,7 @@ def test_wheels_and_a_build_end_on_the_same_last_lines(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_the_bridge_can_be_had_alone_and_be_none(tmp_path: Path) -> None:
+def test_bridge_can_be_installed_alone_or_disabled(tmp_path: Path) -> None:
     site = Site(tmp_path, 1)
     refused = {"stack": None, "cause": "Stack whels is unknown.", "msg": "Stack whels is unknown. Correct it."}
     run = site.run("-e", json.dumps({"meanwhile": refused}))

@@ -83,7 +83,7 @@ def test_the_first_host_builds_and_the_others_are_left_alone(fleet: Fleet) -> No
 
 
 @pytest.mark.parametrize("arguments", [(), ("--check",)], ids=" ".join)
-def test_build_refuses_hosts_with_wheels_alone_and_site_goes_on(fleet: Fleet, arguments: tuple[str, ...]) -> None:
+def test_build_refuses_hosts_with_only_wheels_and_site_continues(fleet: Fleet, arguments: tuple[str, ...]) -> None:
     output = fleet.build(*arguments, fails=True, stack_method="wheel", stack_lock_required=False)
     assert "stack_method is wheel for first, second, third. Nothing was changed." in output
     assert "sparkforge setup --method source" in output and output.count("Nothing can be built") <= 2
@@ -92,7 +92,7 @@ def test_build_refuses_hosts_with_wheels_alone_and_site_goes_on(fleet: Fleet, ar
     assert "Nothing can be built" not in within_site
 
 
-def test_a_wheelhouse_that_answers_nonsense_stops_everybody_before_any_change(fleet: Fleet) -> None:
+def test_wheelhouse_with_invalid_answers_stops_all_hosts_before_any_change(fleet: Fleet) -> None:
     class Login(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response(200)

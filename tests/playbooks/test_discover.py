@@ -75,7 +75,7 @@ def test_a_network_that_cannot_be_asked_is_an_error(tmp_path: Path) -> None:
     assert "name them in an inventory" in output
 
 
-def test_sparks_that_do_not_answer_are_listed_in_another_inventory_beside_it(tmp_path: Path) -> None:
+def test_silent_sparks_can_be_listed_in_a_second_inventory(tmp_path: Path) -> None:
     mdns.settings(tmp_path, names=[f"{MINE}-*"], connect_by="name")
     (tmp_path / "hosts.yml").write_text("sparks: {hosts: {attic: {ansible_host: 192.0.2.9}}}\n")
     with mdns.announced(f"{MINE}-ab12"):
@@ -126,7 +126,7 @@ def test_the_address_of_the_first_of_two_machines_is_kept_when_the_second_answer
     assert [answer.addresses for answer in answers] == [("127.0.0.2", "127.0.0.3")] * 2
 
 
-def test_a_flood_of_names_is_bounded_in_number_and_time_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_flood_of_names_is_limited_in_number_and_time_and_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(discovery, "MOST_NAMES", 50)
     kind, stop = "_ssh._tcp.local.", threading.Event()
     with mdns.announced(f"{MINE}-real") as responder:

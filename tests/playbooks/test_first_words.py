@@ -46,7 +46,7 @@ HALFWAY = {
 
 
 @pytest.mark.parametrize(("edits", "phrases"), HALFWAY.values(), ids=HALFWAY)
-def test_an_inventory_that_is_edited_halfway_is_one_message_before_any_call(
+def test_half_edited_inventory_is_one_message_before_any_call(
     tmp_path: Path, edits: dict[str, str], phrases: list[str]
 ) -> None:
     text = SHIPPED.read_text()
@@ -61,7 +61,7 @@ def test_an_inventory_that_is_edited_halfway_is_one_message_before_any_call(
     assert [word for word in phrases if word not in output] == [], output
 
 
-def test_a_playbook_says_which_of_its_own_variables_is_missing_or_wrong(tmp_path: Path) -> None:
+def test_playbook_names_its_missing_or_invalid_variables(tmp_path: Path) -> None:
     result = run_playbook(
         tmp_path,
         "-i",

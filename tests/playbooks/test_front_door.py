@@ -174,7 +174,7 @@ def test_uninspectable_target_is_reported_once(target: str, message: str, person
     assert not list(person.home.glob("pwned*")) and not list((CHECKOUT / "playbooks").glob("pwned*"))
 
 
-def test_without_a_terminal_the_options_take_the_place_of_the_questions(spark: Person) -> None:
+def test_without_a_terminal_options_replace_the_questions(spark: Person) -> None:
     arguments = [
         sys.executable,
         "-m",

@@ -84,7 +84,7 @@ def test_a_documented_question_is_answered(line: str, tmp_path: Path) -> None:
     assert "yes: " in output and ("| thing " in output or "| vllm " in output)
 
 
-def test_a_no_fails_with_the_reason(tmp_path: Path) -> None:
+def test_negative_answer_fails_with_the_reason(tmp_path: Path) -> None:
     fill(tmp_path, elf_writer.X86_64)
     status, output = ask(tmp_path, "sparkforge inspect vllm")
     assert status == 1, output

@@ -87,7 +87,7 @@ def test_a_lock_is_written_once_and_the_second_run_changes_nothing(site: Site) -
     assert site.lock.read_bytes() == before
 
 
-def test_check_says_what_moved_and_writes_nothing(site: Site) -> None:
+def test_check_reports_moved_pins_and_writes_nothing(site: Site) -> None:
     first = site.run("--check", "--diff")
     assert "changed=1" in first.stdout, first.stdout + first.stderr
     assert "+      - torch==2.10.0 --hash" in first.stdout
@@ -188,7 +188,7 @@ def sources(site: Site) -> dict[str, t.Any]:
     return t.cast("dict[str, t.Any]", yaml.safe_load(site.lock.read_text())["stack_lock"]["sources"])
 
 
-def test_the_pins_inside_the_sources_are_locked_and_the_lock_says_which_file_said_so(
+def test_pins_inside_the_sources_are_locked_with_the_file_that_has_them(
     site: Site, upstream: tuple[Path, Path]
 ) -> None:
     result = site.run(stack_lock_parts=["sources"])
@@ -226,7 +226,7 @@ def test_the_variables_of_one_host_apply_without_reaching_it(site: Site) -> None
     assert site.lock.exists()
 
 
-def test_a_sites_ca_is_trusted_beside_the_systems_and_nothing_is_left_behind(
+def test_sites_ca_is_trusted_in_addition_to_the_systems_and_nothing_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     system = tmp_path / "system.pem"

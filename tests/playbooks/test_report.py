@@ -56,7 +56,7 @@ class Site:
         return json.loads((self.reports / "fleet.json").read_text())
 
 
-def test_a_fleet_that_is_proven_ends_well_with_one_line_a_host_and_the_page(tmp_path: Path) -> None:
+def test_proven_fleet_succeeds_with_one_line_per_host_and_the_page(tmp_path: Path) -> None:
     site = Site(tmp_path, spark1=PROVEN, spark2=PROVEN)
     run = site.run()
     assert run.code == 0, run.output
@@ -102,7 +102,7 @@ def test_a_run_fails_on_the_hosts_that_are_not_proven_and_shows_all(tmp_path: Pa
         (None, "none", True),
     ],
 )
-def test_a_host_is_what_is_required_or_the_reason_is_said(
+def test_host_meets_the_requirement_or_the_reason_is_given(
     tmp_path: Path, verdict: t.Any, require: str, met: bool
 ) -> None:
     site = Site(tmp_path, spark1=verdict)
@@ -156,7 +156,7 @@ def test_a_host_that_stopped_earlier_hides_no_other_and_its_report_is_called_old
     )
 
 
-def test_a_directory_that_cannot_be_written_ends_in_one_clear_message(tmp_path: Path) -> None:
+def test_unwritable_directory_is_reported_in_one_message(tmp_path: Path) -> None:
     site = Site(tmp_path, spark1=None)
     (tmp_path / "file").write_text("")
     run = site.run(verify_report_directory=str(tmp_path / "file"))

@@ -75,7 +75,7 @@ def test_each_wave_is_staged_proven_and_switched_before_the_next_begins(fleet: F
     assert set(run.stopped.values()) == {""}
 
 
-def test_a_canary_with_wrong_numbers_is_not_switched_and_ends_the_rollout(fleet: Fleet) -> None:
+def test_canary_with_wrong_numbers_is_not_switched_and_stops_the_rollout(fleet: Fleet) -> None:
     run = fleet.run(broken=["spark01"])
     assert run.code != 0
     assert run.told("staged") == ["spark01"]
@@ -88,7 +88,7 @@ def test_a_canary_with_wrong_numbers_is_not_switched_and_ends_the_rollout(fleet:
 
 
 @pytest.mark.long
-def test_a_host_of_which_nothing_is_proven_ends_the_rollout_where_proof_is_required(fleet: Fleet) -> None:
+def test_unproven_host_stops_a_rollout_that_requires_proof(fleet: Fleet) -> None:
     run = fleet.run(unproven=["spark01"], report_require="proven")
     assert run.code != 0
     assert run.told("switched") == ["spark01"]
@@ -110,16 +110,14 @@ def test_a_problem_on_one_host_stops_all_before_any_change(fleet: Fleet) -> None
         ({"sparkforge_max_fail_percentage": "many"}, "many, which is not a percentage"),
     ],
 )
-def test_waves_and_percentages_that_are_none_change_nothing(
-    fleet: Fleet, variables: dict[str, t.Any], message: str
-) -> None:
+def test_invalid_waves_and_percentages_change_nothing(fleet: Fleet, variables: dict[str, t.Any], message: str) -> None:
     run = fleet.run(**variables)
     assert run.code != 0 and "Traceback" not in run.output
     assert message in " ".join(run.output.split())
     assert run.told("libraries of") == []
 
 
-def test_an_empty_limit_is_not_taken_for_every_host(fleet: Fleet) -> None:
+def test_empty_limit_does_not_mean_all_hosts(fleet: Fleet) -> None:
     run = fleet.run("-l", "")
     assert run.code != 0
     assert "The limit is empty" in " ".join(run.output.split())

@@ -56,7 +56,7 @@ def test_a_play_sends_a_wheel_once_and_then_changes_nothing(open_path: Path) -> 
 
 
 @pytest.mark.parametrize("pipelining", [True, False])
-def test_a_play_follows_a_build_to_its_end(tmp_path: Path, pipelining: bool) -> None:
+def test_play_follows_a_build_until_it_completes(tmp_path: Path, pipelining: bool) -> None:
     host = EngineHost(tmp_path)
     # All requests to the host pass through here and are recorded. The build waits for the third: by then, one request
     # has returned the build's progress, however busy the machine is.
@@ -85,7 +85,7 @@ def test_a_play_follows_a_build_to_its_end(tmp_path: Path, pipelining: bool) -> 
     assert (tmp_path / "asked").read_text().count("module") >= 3
 
 
-def test_a_play_writes_what_its_variables_say_and_runs_no_template_of_a_host(tmp_path: Path) -> None:
+def test_play_writes_its_variables_but_evaluates_no_template_from_a_host(tmp_path: Path) -> None:
     (tmp_path / "found.json").write_text(json.dumps({"cause": "{{ 7 * 7 }} is not {% raw %}", "kernel": "6.17"}))
     report = {
         "stack": "{{ name }}",

@@ -172,7 +172,7 @@ def test_compilers_are_found_by_their_versioned_path(facts: dict[str, dict[str, 
     assert "fuse-ld" not in unit(facts["own"], "triton")["environment"]["TRITON_APPEND_CMAKE_ARGS"]
 
 
-def test_another_llvm_is_named_beside_the_pinned_one_and_no_password_with_it(
+def test_different_llvm_is_reported_with_the_pinned_one_without_a_password(
     facts: dict[str, dict[str, t.Any]],
 ) -> None:
     assert unit(facts["own"], "llvm")["source"]["sha256"] == SHA
@@ -224,7 +224,7 @@ def test_extensions_are_built_against_the_pytorch_of_this_host(facts: dict[str, 
     assert facts["recipe"]["__torch_extensions_plan"]["reasons"] == ["install libjpeg-dev", "install libwebp-dev"]
 
 
-def test_flash_attention_is_compiled_whatever_anybody_says(facts: dict[str, dict[str, t.Any]]) -> None:
+def test_flash_attention_is_always_built_from_source(facts: dict[str, dict[str, t.Any]]) -> None:
     unit = extension(facts["own"], "flash_attention")
     assert unit["environment"]["FLASH_ATTENTION_FORCE_BUILD"] == "TRUE"
     assert unit["environment"]["FLASH_ATTN_CUDA_ARCHS"] == "90;120"
@@ -263,7 +263,7 @@ def test_a_role_gives_source_build_options_that_it_has(role: str) -> None:
 
 
 @pytest.mark.parametrize("strict", [False, True], ids=["default", "strict"])
-def test_the_role_goes_on_without_a_unit_that_has_an_official_wheel(tmp_path: Path, strict: bool) -> None:
+def test_role_continues_without_a_unit_that_has_an_official_wheel(tmp_path: Path, strict: bool) -> None:
     """None of these can be built; plans/test_python_env.py covers the resulting environment."""
     # The module refuses a source without a commit before anything is created.
     sources = {name: {"name": name, "kind": "wheel", "source": {"repo": "/x"}} for name in ("triton", "pytorch")}

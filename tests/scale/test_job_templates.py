@@ -77,7 +77,7 @@ def test_the_schema_refuses_a_question_that_awx_refuses(wrong: dict) -> None:
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
-def test_a_template_names_what_there_is(name: str) -> None:
+def test_template_names_existing_things(name: str) -> None:
     template = TEMPLATES[name]
     assert (CHECKOUT / template["playbook"]).is_file()
     assert template["project"] in {project["name"] for project in ASSETS["controller_projects"]}
@@ -95,7 +95,7 @@ def test_a_run_is_one_job_and_its_hosts_are_chosen_at_launch(name: str) -> None:
 
 
 @pytest.mark.parametrize(("template", "question"), QUESTIONS)
-def test_a_question_is_of_a_variable_that_is_documented(template: dict, question: dict) -> None:
+def test_question_sets_a_documented_variable(template: dict, question: dict) -> None:
     variable = question["variable"]
     option = {**role_options(), **playbook_options()}.get(variable)
     if option is None:
@@ -112,7 +112,7 @@ def test_a_question_is_of_a_variable_that_is_documented(template: dict, question
 
 
 @pytest.mark.parametrize(("template", "question"), QUESTIONS)
-def test_a_secret_is_asked_for_as_one(template: dict, question: dict) -> None:
+def test_secret_is_asked_for_with_a_password_question(template: dict, question: dict) -> None:
     option = role_options().get(question["variable"], {})
     assert (question["type"] == "password") == bool(option.get("no_log"))
     if question["type"] == "password":

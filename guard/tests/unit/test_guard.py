@@ -51,7 +51,7 @@ def test_host_without_pressure_is_guarded_by_available_memory(tmp_path: Path):
     assert machine.sent == [(900, TERM)]
 
 
-def test_second_model_is_asked_and_the_first_stays(machine: Machine):
+def test_second_model_is_asked_to_exit_and_the_first_is_spared(machine: Machine):
     guard = machine.guard()
     machine.start(900, "model", 2, 60)
     guard.step()
@@ -230,7 +230,7 @@ def test_fork_bomb_differs_from_a_data_loader_and_a_build(kind: str, count: int,
     assert not policy.is_bomb(members, processes, 60.0)
 
 
-def test_data_loader_in_a_shortage_is_asked_and_a_namesake_stays(machine: Machine):
+def test_data_loader_in_a_shortage_is_asked_to_exit_and_a_namesake_is_spared(machine: Machine):
     guard = machine.guard()
     machine.start(800, "python3", 0.1, 40)  # in the same session
     machine.start(900, "python3", 5, group=900)
@@ -484,7 +484,7 @@ def test_bomb_is_killed_with_its_part_in_the_starters_group(machine: Machine):
     assert [act.kind for act in machine.acts] == ["warn", "end"]
 
 
-def test_children_of_a_dying_bomb_are_killed_and_a_namesake_stays(machine: Machine):
+def test_children_of_a_dying_bomb_are_killed_and_a_namesake_is_spared(machine: Machine):
     # In a virtual machine, the guard waited 5 s for ten dying processes while their children took all memory.
     guard = machine.guard()
     guard.step()
@@ -813,7 +813,7 @@ def test_cap_is_set_within_the_devices_limits_and_removed(tmp_path: Path):
         power.apply_caps(None, 100, 0)
 
 
-def test_unit_that_took_the_machine_down_stays_off_until_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_unit_that_brought_the_machine_down_is_off_until_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     state, unit = str(tmp_path), "model.service"
     assert brakes.may_start(state, unit, "one") == ""
     assert brakes.may_start(state, unit, "one") == ""
@@ -927,7 +927,7 @@ def test_pressure_without_used_swap_kills_no_process(machine: Machine):
     assert machine.sent == [(901, TERM)]
 
 
-def test_installed_files_are_writable_by_root_alone(tmp_path: Path):
+def test_installed_files_are_writable_only_by_root(tmp_path: Path):
     options = {**OPTIONS, "root": str(tmp_path / "root"), "power_cap": 100.0}
     installed = install.Installation(options, b"", units=str(tmp_path / "units"))._files()
     assert len(installed) == 9
@@ -974,7 +974,7 @@ def test_second_guard_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.skipif(not shutil.which("promtool"), reason="promtool is not here: apt-get install prometheus")
-def test_alert_fires_for_its_fault_alone(tmp_path: Path):
+def test_alert_fires_only_for_its_fault(tmp_path: Path):
     checkout = Path(__file__).parents[3]
     shutil.copy(checkout / "docs/prometheus-alerts.yml", tmp_path)
     shutil.copy(checkout / "tests/unit/data/alerts/alerts.yml", tmp_path)

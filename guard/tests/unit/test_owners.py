@@ -33,7 +33,7 @@ def chosen(*processes: host.Process, lost: float = 0, rules: policy.Rules | None
     ("/", {}, "env"), ("/", {"st_uid": 1000}, ""), ("/", {"st_mode": 0o100775}, ""), ("/", {"st_mode": 0o100757}, ""),
     ("copy", {}, ""),
 ])  # fmt: skip
-def test_file_of_the_display_is_writable_by_root_alone(
+def test_file_of_the_display_is_writable_only_by_root(
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: str, changed: dict[str, int], expected: str
 ):
     monkeypatch.setattr(host, "_mount", lambda _path: 1)
@@ -103,7 +103,7 @@ def test_control_groups_begin_where_the_first_process_is(tmp_path: Path, first: 
 
 
 @pytest.mark.parametrize("name", ["sshd", "tmux: server", "apt", "screen", "cron", "systemd-x", "sudo", "gnome-shell"])
-def test_built_in_name_protects_root_alone(name: str):
+def test_built_in_name_protects_only_root(name: str):
     assert protected(process(10, name, 90)) == {10}
     assert protected(process(10, name, 90, uid=ATTACKER, path=MINE.format("a.service"))) == set()
     assert protected(process(10, name, 90, uid=33, path="/system.slice/www.service")) == set()
@@ -180,7 +180,7 @@ def test_pattern_of_a_control_group_begins_at_the_root(name: str):
     settings.check({**settings.DEFAULTS, "first": ["*/jupyter.service"]})
 
 
-def test_build_of_a_user_is_spared_for_that_users_processes_alone():
+def test_build_of_a_user_is_spared_only_from_that_users_processes():
     build = process(10, "cicc", 60, uid=ATTACKER, path=MINE.format("a.service"))
     model = process(20, "model", 1, 40, uid=VICTIM)
     assert chosen(build, model, lost=60) == {10}
@@ -197,7 +197,7 @@ def test_process_group_is_split_by_account():
     assert chosen(*workers, lost=60) == {10, 11}
 
 
-def test_kin_are_of_one_account(machine: Machine):
+def test_related_processes_belong_to_one_account(machine: Machine):
     # One user's seventy processes are killed as a bomb; another user's process with the same name and unit is spared.
     guard, now = machine.guard(), 1e9
     guard.step()
@@ -241,7 +241,7 @@ def test_status_is_read_to_its_end(machine: Machine):
     assert vllm is not None and vllm.own == 30 * GIB
 
 
-def test_process_whose_first_thread_has_ended_holds_what_its_threads_hold(machine: Machine):
+def test_process_whose_first_thread_exited_still_holds_its_memory(machine: Machine):
     machine.start(900, "vllm", 30, unit=MINE.format("a.service"), uid=ATTACKER)
     directory = machine.proc / "900"
     stat, status, group = ((directory / name).read_text() for name in ("stat", "status", "cgroup"))

@@ -91,7 +91,7 @@ def start(seen: Seen, uid: int, name: str, kind: str, mebibytes: int, groups: in
         ("attacker", "plain", 700), ("attacker", "leaderless", 0), ("attacker", "memfd", 0),
     ],
 )  # fmt: skip
-def test_attacker_is_ended_and_the_other_account_is_not(seen: Seen, name: str, kind: str, groups: int):
+def test_attacker_is_killed_and_the_other_account_is_not(seen: Seen, name: str, kind: str, groups: int):
     sent: list[tuple[int, int]] = []
     guard = watch.Guard(
         seen, watch.Levels(), policy.Rules(), dict, lambda: None, lambda _act: None,

@@ -73,7 +73,7 @@ def test_arguments_with_control_characters_are_refused(
     assert err.count("\n") == 2 and terminal.sanitize.text(err) == err
 
 
-def test_harmless_text_stays_readable_and_invalid_utf_8_is_refused() -> None:
+def test_harmless_text_is_kept_readable_and_invalid_utf_8_is_refused() -> None:
     options = unsafe_text.set_variables(a="x==1.0 ; id", b=8000, c=["--p", "/o p"])
     assert options == ["-e", "{a: x==1.0 ; id, b: 8000, c: [--p, /o p]}"]
     for text in ("yes", "8000", "@file", "", "- a", "a: b", "~"):

@@ -55,7 +55,7 @@ def test_the_proxy_is_stored_in_the_variable_of_the_roles() -> None:
     assert "sparkforge_proxies" not in inventory.render({}, answers())
 
 
-def test_the_user_s_variables_stay_and_new_answers_replace_old_ones() -> None:
+def test_users_variables_are_kept_and_new_answers_replace_old_ones() -> None:
     known = yaml.safe_load(inventory.render({}, answers()))
     known["all"]["vars"] = {"verify_schedule": "weekly"}
     known["all"]["children"]["fabric"] = {"hosts": {"spark-1": None}}

@@ -95,7 +95,7 @@ def test_benches_that_start_at_once_install_once(tmp_path: Path) -> None:
     assert (tmp_path / "called").read_text().split() == ["update", "install"]
 
 
-def test_the_emulator_stays_registered_while_another_user_s_bench_needs_it(
+def test_emulator_remains_registered_while_another_users_bench_needs_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     kernel = tmp_path / "binfmt_misc"

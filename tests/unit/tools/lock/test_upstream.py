@@ -192,7 +192,7 @@ def test_a_stack_may_define_a_pin() -> None:
     assert (locked["commit"], locked["pinned_by"]["file"]) == ("5" * 40, "v.txt")
 
 
-def test_the_locked_commit_stays_without_the_pinning_source() -> None:
+def test_locked_commit_is_kept_without_the_pinning_source() -> None:
     known = {
         "llvm": {"url": "https://example.com/l.git", "ref": None, "commit": "b" * 40},
         "gone": {"commit": "c" * 40},

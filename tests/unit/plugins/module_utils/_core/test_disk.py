@@ -119,7 +119,7 @@ def test_only_own_files_of_killed_writers_are_removed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("hidden", [False, True])
-def test_files_of_running_writer_stay_after_clock_change(
+def test_files_of_running_writer_are_kept_after_clock_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hidden: bool
 ) -> None:
     """If the clock was changed in the meantime, the file's time may be far in the past or in the future."""

@@ -30,7 +30,7 @@ def test_control_characters_are_replaced(evil: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["PyTorch 2.14.1+cu130", "Modell für Ä 模型", "a\tb", "résumé.gguf", "1 < 2 & 3"])
-def test_names_in_any_language_stay(name: str) -> None:
+def test_names_in_any_language_are_kept(name: str) -> None:
     assert sanitize.line(name) == name
 
 

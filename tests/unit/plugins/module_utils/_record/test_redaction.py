@@ -119,7 +119,7 @@ def test_generated_secrets_are_redacted(raw: dict[str, t.Any], secret: str, form
     assert_gone(raw, form, secret)
 
 
-def test_environments_stay(raw: dict[str, t.Any]) -> None:
+def test_environments_are_kept(raw: dict[str, t.Any]) -> None:
     assert redacted(raw)["environments"] == raw["environments"]
 
 

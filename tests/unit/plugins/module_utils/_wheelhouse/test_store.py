@@ -142,7 +142,7 @@ def names(tree: WheelTree, part: str) -> set[str]:
     return {path.name for path in (tree.house / part).iterdir()}
 
 
-def test_builds_of_latest_manifests_stay(tree: WheelTree) -> None:
+def test_builds_of_latest_manifests_are_kept(tree: WheelTree) -> None:
     results = publish_generations(tree, 1, 2, 3, 4)
     assert tree.there() == {(unit, number) for unit in ("llvm", "triton", "pytorch") for number in (3, 4)}
     assert names(tree, "manifests") == {"torch-2.9.1-000000000003.json", "torch-2.9.1-000000000004.json"}
@@ -200,7 +200,7 @@ def test_stacks_are_pruned_separately(tree: WheelTree) -> None:
     assert {number for _unit, number in tree.there()} == {1, 3, 4}
 
 
-def test_builds_used_by_environment_stay_with_dependencies(tree: WheelTree) -> None:
+def test_builds_used_by_environment_are_kept_with_dependencies(tree: WheelTree) -> None:
     publish_generations(tree, 1)
     tree.environment(1, "triton")
     result = publish_generations(tree, 2, 3)[-1]
@@ -215,7 +215,7 @@ def test_builds_used_by_environment_stay_with_dependencies(tree: WheelTree) -> N
     assert {number for _unit, number in tree.there()} == {3, 4}
 
 
-def test_builds_named_by_environment_receipt_stay(tree: WheelTree) -> None:
+def test_builds_named_by_environment_receipt_are_kept(tree: WheelTree) -> None:
     publish_generations(tree, 1)
     receipt = tree.environment(1, "pytorch", "triton")
     (tree.root / "receipts/env-torch.json").write_text(receipt.read_text())
@@ -226,14 +226,14 @@ def test_builds_named_by_environment_receipt_stay(tree: WheelTree) -> None:
     assert "torch-2.9.1-000000000001.json" in names(tree, "manifests")
 
 
-def test_unit_shared_by_newer_stacks_stays(tree: WheelTree) -> None:
+def test_unit_shared_by_newer_stacks_is_kept(tree: WheelTree) -> None:
     publish_generations(tree, 1)
     for number in (2, 3, 4):
         publish(tree, tree.stack(number, llvm=1), lock_id=f"{number:012x}")
     assert tree.there() == {("llvm", 1), ("triton", 3), ("pytorch", 3), ("triton", 4), ("pytorch", 4)}
 
 
-def test_dependencies_of_unfinished_build_stay(tree: WheelTree) -> None:
+def test_dependencies_of_unfinished_build_are_kept(tree: WheelTree) -> None:
     publish_generations(tree, 1)
     build = tree.root / "builds/torchvision/aaaaaaaaaaaaaaaa"
     build.mkdir(parents=True)
@@ -261,7 +261,7 @@ def test_request_that_is_not_a_regular_file_is_ignored(tmp_path: Path, kind: str
     assert keep.depends_of(str(tmp_path), unfinished) == []
 
 
-def test_unpublished_build_stays_until_superseded(tree: WheelTree) -> None:
+def test_unpublished_build_is_kept_until_superseded(tree: WheelTree) -> None:
     # A second stack, of which only some units have been built so far.
     tree.built("triton", 1)
     tree.built("torchvision", 1)

@@ -94,7 +94,7 @@ def test_an_archive_without_a_sha256_is_refused_but_only_noted_in_check_mode() -
     assert "linux-x86_64" in plan.notes[0]
 
 
-def test_packages_of_a_local_repository_in_use_stay_with_it():
+def test_packages_of_a_local_repository_in_use_are_kept():
     repository = {"cusparselt-local-repo-ubuntu2404-0.8.1": "0.8.1-1"}
     plan = choose(ALL, packages={**INSTALLED, **repository})
     assert (backend(plan), plan.steps) == ("local_repo", {})
@@ -153,7 +153,7 @@ def test_an_older_installed_version_is_replaced():
     assert "packages" in choose(ALL, OFFERED, packages=dict.fromkeys(INSTALLED, "0.8.0.4-1")).steps
 
 
-def test_the_installed_archive_stays_without_querying_apt():
+def test_installed_archive_is_kept_without_querying_apt():
     library = {"libcusparseLt.so.0": "/opt/sparkforge/redist/libcusparse_lt/current/lib/libcusparseLt.so.0"}
     assert backend(choose(ALL, libraries=library)) == "redist"
     assert backend(choose(["apt"], OFFERED, libraries=library)) == "apt"

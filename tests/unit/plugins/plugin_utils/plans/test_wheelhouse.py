@@ -157,7 +157,7 @@ def test_differences_are_applied_and_a_silent_nginx_is_reloaded(
 UNIT = "/etc/systemd/system/nginx.service.d/sparkforge.conf"
 
 
-def test_unit_of_an_nginx_without_another_site_is_shut_in_and_opened_again(tls: dict[str, str]) -> None:
+def test_unit_of_nginx_without_another_site_is_confined_and_released(tls: dict[str, str]) -> None:
     steps = plan("nginx", **tls).steps
     alone = plan("nginx", **tls, **observation(steps, "alone"))
     assert "User=www-data" in alone.steps["unit"] and alone.reasons and "opened" not in alone.steps
