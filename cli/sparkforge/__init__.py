@@ -53,6 +53,6 @@ def module(name: str) -> Any:
 
 
 def galaxy(key: str) -> str:
-    """Return a value from galaxy.yml, such as ``version``; '' if it is not set."""
+    """Return a value from galaxy.yml, such as ``version``, or '' if it is not set."""
     line = re.search(rf"^{key}: *[\"']?([^\s\"']*)", (collection() / "galaxy.yml").read_text(), re.M)
     return line[1] if line else ""

@@ -79,8 +79,8 @@ class OnHost(ActionBase):
     FACTS: t.ClassVar[t.Collection[str]] = ()
 
     def _execute_module(self, *arguments: t.Any, **options: t.Any) -> dict[str, t.Any]:
-        # Ansible parses each module file that it sends to the host. Meanwhile, garbage collection would scan all
-        # objects many times, which takes half of the time, in a process that exits with this task.
+        # Ansible parses each module file that it sends to the host. Garbage collection would meanwhile scan all objects
+        # many times and take half of the time, although the process exits with this task.
         collecting = gc.isenabled()
         gc.disable()
         try:

@@ -85,7 +85,7 @@ class Program:
         write(path, self.archive()[0])
 
     def sources(self) -> dict[str, str]:
-        """Return path -> text for each file in the package."""
+        """Return the text of each file in the package, by path."""
         package = f"sparkforge_{self.name}"
         try:
             own = self.module("_shared.module_utils._core.bundle")

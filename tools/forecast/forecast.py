@@ -147,7 +147,7 @@ def _finding(rule: ledger.Rule, state: State, accept: t.Collection[str]) -> Find
 
 
 def is_over(rule: ledger.Rule, state: State) -> bool:
-    """Tell whether a host meets the condition under which a rule counts as resolved; False if it has none."""
+    """Tell whether a rule has a condition under which it counts as resolved, and a host meets it."""
     ends = rule["over"].get("when")
     return bool(ends) and conditions.met(ends, state) is not None
 

@@ -174,7 +174,7 @@ def packages(
 
 
 def versions(name: str, target: Target, index: Index, count: int = 8) -> list[str]:
-    """Return the newest versions of a package for a target; [] if no index has the package."""
+    """Return the newest versions of a package for a target, or [] if no index has the package."""
     newest: list[str] = []
     with contextlib.suppress(SparkforgeError):
         while len(newest) < count:

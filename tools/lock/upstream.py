@@ -24,7 +24,7 @@ from ...plugins.module_utils._fetch import redist_plan
 from ...plugins.module_utils._host.reader import run_command
 from ...plugins.plugin_utils.stack.model import pin_of
 
-# A commit's trees have a few MB, so a server that takes longer does not respond.
+# A commit's trees have a few MB, so a server that takes longer counts as unresponsive.
 GIT_SECONDS = 600.0
 
 _COMMIT = re.compile(r"^[0-9a-f]{40}$")
@@ -227,7 +227,7 @@ PINNED_REPOSITORIES = {
 class Pinned:
     """The pin of another source, from a file in a source's tree.
 
-    :ivar repository: the URL of that source; None if neither the file nor its path determines it.
+    :ivar repository: the URL of that source, or None if neither the file nor its path determines it.
     """
 
     commit: str

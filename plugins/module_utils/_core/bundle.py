@@ -44,7 +44,7 @@ def archive(sources: t.Mapping[str, str]) -> bytes:
 
 @functools.cache
 def files(*roots: str, ansible: bool = False) -> dict[str, str]:
-    """Return path -> source for the modules ``roots`` and everything that they import, as packages.
+    """Return the source, by path, of the modules ``roots`` and everything that they import, as packages.
 
     Imports are read from the source: imports inside functions are included, dynamic ones are not.
 

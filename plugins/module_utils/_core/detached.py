@@ -84,7 +84,7 @@ def start(
     :param marker: the value by which ``processes.kill_marked`` finds its processes.
     :param log: the file to append its output to.
     :param writable: the paths that it can write, within its account's rights; enforced only under systemd.
-    :param memory_mib: the memory limit for all its processes together, under systemd; 0 for none.
+    :param memory_mib: the memory limit for all its processes together, under systemd, or 0 for no limit.
     :raises SparkforgeError: if it cannot be started.
     """
     if systemd_runs() and account.is_root:
@@ -183,7 +183,7 @@ def _start_session(command: t.Sequence[str], account: Account, marker: str, log:
         devnull = os.open(os.devnull, os.O_RDONLY)
         for number, descriptor in ((0, devnull), (1, output), (2, output)):
             os.dup2(descriptor, number)
-        # Close all inherited descriptors: an open end of the pipe to ssh would keep the connection open.
+        # Close all inherited descriptors, because an open end of the pipe to ssh would keep the connection open.
         os.dup2(writing, 3)
         os.set_inheritable(3, False)
         os.closerange(4, 65536)

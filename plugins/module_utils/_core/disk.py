@@ -64,7 +64,7 @@ def text(path: str) -> str | None:
 
 
 def tail(path: str, offset: int = 0, limit: int = 64 << 10) -> str:
-    """Return the text of a file from an offset on, at most its last ``limit`` bytes; '' if it cannot be read."""
+    """Return the text of a file from an offset on, at most its last ``limit`` bytes, or '' if it cannot be read."""
     try:
         with open(path, "rb") as stream:
             size = stream.seek(0, os.SEEK_END)
@@ -181,7 +181,7 @@ def fsync_tree(path: str) -> None:
 
 
 def names(directory: str) -> list[str]:
-    """Return the sorted names in ``directory``, empty if it does not exist."""
+    """Return the sorted names in ``directory``, or an empty list if it does not exist."""
     try:
         return sorted(os.listdir(directory))
     except (FileNotFoundError, NotADirectoryError):
@@ -308,7 +308,7 @@ def _is_writing(process: int, began: str) -> bool:
 
 
 def _start_of(process: int) -> str:
-    """Return the start time of a process as eight hex digits, independent of the clock; '' if it is not visible."""
+    """Return the start time of a process as eight hex digits, independent of the clock, or '' if it is hidden."""
     try:
         with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as stream:
             return f"{int(stream.read().rpartition(')')[2].split()[19]):08x}"[-8:]

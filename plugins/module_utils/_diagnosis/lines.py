@@ -74,7 +74,7 @@ _NAMES |= {"TRAC": "TRACE", "DEBU": "DEBUG", "ERRO": "ERROR", "FATA": "FATAL"}
 class Line(t.NamedTuple):
     """A line without its prefix.
 
-    :ivar process: distinguishes the lines of one process from those of others; empty if the prefix has no such element.
+    :ivar process: the element that distinguishes one process's lines from others, or '' if the prefix has none.
     :ivar level: for example ``ERROR``; empty if the prefix has none; ``IN_FIELD`` if the level is harmless but one of
         the fields has an error.
     :ivar host: the host name in the prefix.

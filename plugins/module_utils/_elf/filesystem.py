@@ -98,7 +98,7 @@ class FileSystem:
         return self.inside(self.outside(path))
 
     def names(self, directory: str) -> frozenset[str]:
-        """Return the names in a directory, empty if it is unreadable. Each directory is read only once."""
+        """Return the names in a directory, or none if it is unreadable. Each directory is read only once."""
         listing = self._listings.get(directory)
         if listing is None:
             try:

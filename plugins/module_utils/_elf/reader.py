@@ -134,7 +134,7 @@ def read_elf(path: str, shown: str | None = None, with_symbols: bool = False) ->
 
 
 def is_elf(path: str) -> bool:
-    """Tell whether a regular file begins with the ELF magic; False for an unreadable file."""
+    """Tell whether a file is a readable regular file that begins with the ELF magic."""
     try:
         with disk.open_regular(path, links=True) as stream:
             return os.read(stream.fileno(), 4) == MAGIC

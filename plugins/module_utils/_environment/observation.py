@@ -33,7 +33,7 @@ def own_receipt(paths: Paths, entry: str) -> Own | None:
 
 
 def last_receipt(paths: Paths) -> Receipt:
-    """Return the receipt of the current environment, empty if there is none."""
+    """Return the receipt of the current environment, or an empty one if there is none."""
     return upgrade(receipts.read(paths.root, paths.receipt_name) or {})
 
 

@@ -26,8 +26,8 @@ from .tree import processes_using
 def apply_state(options: Options, run: Run) -> Facts:
     """Apply the requested state and return the module's result.
 
-    :returns: includes ``missing_wheels`` if the controller must send wheels first, and ``unfinished`` if it must call
-        again.
+    :returns: the result, with ``missing_wheels`` if the controller must send wheels first, and with ``unfinished`` if
+        it must call again.
     :raises SparkforgeError: for every failure.
     """
     try:

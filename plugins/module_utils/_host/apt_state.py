@@ -204,7 +204,7 @@ class AptState:
         return parse_preferences(main, self.host.read(main) or "") + rows
 
     def offers(self, names: t.Sequence[str]) -> dict[str, list[str]]:
-        """Return the available versions for each name; empty for a name that apt does not know."""
+        """Return the available versions for each name, which are none for a name that apt does not know."""
         if not names:
             return {}
         offers: dict[str, list[str]] = {name: [] for name in names}

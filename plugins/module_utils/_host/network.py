@@ -20,7 +20,7 @@ KHO_NOISE_MIB = 256
 
 
 def addresses(host: Host) -> dict[str, list[str]]:
-    """Return each interface's IPv4 addresses with prefix length."""
+    """Return each interface's IPv4 addresses with their prefix lengths."""
     code, out, err = host.run([host.command("ip") or "ip", "-json", "address", "show"])
     try:
         rows = json.loads(out) if code == 0 else []

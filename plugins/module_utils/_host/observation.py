@@ -310,7 +310,7 @@ class SparkInfo:
         }
 
     def _managed_files(self) -> dict[str, str | None]:
-        """Return the sha256 of each regular file named after this collection, ``None`` if it is unreadable."""
+        """Return the sha256 of each regular file named after this collection, or ``None`` if it is unreadable."""
         digests: dict[str, str | None] = {}
         for folder in MANAGED_FOLDERS:
             for parent, folders, names in os.walk(self.host.path(folder)):

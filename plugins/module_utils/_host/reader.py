@@ -121,7 +121,7 @@ class Host:
         return int(text, 0) if re.fullmatch(r"-?\d+|0x[0-9a-f]+", text) else None
 
     def names(self, path: str) -> list[str]:
-        """Return the sorted names in a directory, empty if it is absent or unreadable."""
+        """Return the sorted names in a directory, or an empty list if it is absent or unreadable."""
         try:
             return sorted(os.listdir(self.path(path)))
         except OSError as error:

@@ -260,7 +260,7 @@ def _unit(cache: str) -> str:
 
 
 def _size(directory: str) -> int:
-    """Return the total size of the files in a directory and of its links' targets; 0 if one of them is missing."""
+    """Return the total size of the files in a directory and of its links' targets, or 0 if one of them is missing."""
     try:
         paths = [os.path.join(path, name) for path, _names, files in os.walk(directory) for name in files]
         return sum(os.stat(path).st_size for path in paths)

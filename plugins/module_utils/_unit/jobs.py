@@ -75,7 +75,7 @@ def size(
 ) -> Jobs:
     """Return the number of jobs that fit: ``min(cores, (available - reserve) / memory per job)``.
 
-    :param reserve_mib: the memory to leave for the host; 0 for the default from :func:`reserve`.
+    :param reserve_mib: the memory to leave for the host, or 0 for the default from :func:`reserve`.
     :param requested: the maximum number of jobs, in place of the number of cores; 0 uses the cores. Memory still limits
         it: to get more jobs, lower the memory per job.
     :param gpu: the result of :func:`gpu_memory_processes`.
@@ -256,7 +256,7 @@ def _limit(host: Host, group: _Group) -> tuple[int | None, int]:
 
 
 def gpu_memory_processes(host: Host | None = None) -> list[GpuProcess]:
-    """Return the processes that hold memory through a GPU with unified memory; empty if the GPU has its own memory."""
+    """Return the processes that hold memory through a GPU, or none if the GPU has its own memory."""
     observed = Gpu(host or live()).observe()
     return observed["processes"] if observed["unified_memory"] else []
 

@@ -51,7 +51,7 @@ def read(path: str) -> dict[str, t.Any] | None:
 
 
 def state(directory: str) -> dict[str, t.Any]:
-    """Return the valid entries of the state in ``directory``, empty if there is none."""
+    """Return the valid entries of the state in ``directory``, which are none if it has no state."""
     return valid_entries(read(os.path.join(directory, "state.json")) or {})
 
 

@@ -69,7 +69,7 @@ def check(
     prefix: str | None = None,
     caches: t.Iterable[str] = (),
 ) -> list[str]:
-    """Return a sentence for each requested feature that the result lacks; empty if it has them all.
+    """Return a sentence for each requested feature that the result lacks.
 
     ``expect`` may contain
 

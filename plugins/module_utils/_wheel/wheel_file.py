@@ -29,7 +29,7 @@ _NAME = re.compile(r"([^-]+)-([^-]+)(?:-(\d[^-]*))?-([^-]+)-([^-]+)-([^-]+)\.whl
 
 
 def collect_wheels(directory: str) -> list[Wheel]:
-    """Return the wheels in ``directory``, sorted by name; empty if the directory does not exist.
+    """Return the wheels in ``directory``, sorted by name, or an empty list if it does not exist.
 
     The digests are left out, because reading a PyTorch wheel takes a second.
 
@@ -39,7 +39,7 @@ def collect_wheels(directory: str) -> list[Wheel]:
 
 
 def requires(wheel: Wheel) -> list[str]:
-    """Return each ``Requires-Dist`` in a wheel's METADATA, empty if it has no such file."""
+    """Return each ``Requires-Dist`` in a wheel's METADATA, or an empty list if it has no METADATA."""
     with _opened(wheel.path) as archive:
         try:
             text = zip_archive.read_member(archive, f"{_dist_info(archive, wheel.file)}/METADATA", metadata.LIMIT)

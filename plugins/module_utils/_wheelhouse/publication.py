@@ -192,7 +192,7 @@ def index(wheels: t.Iterable[Wheel]) -> dict[str, str]:
 def page(title: str, links: t.Sequence[tuple[str, str]]) -> str:
     """Return a page of links (PEP 503).
 
-    :param links: target and text of each link.
+    :param links: the target and text of each link.
     """
     lines = [f'    <a href="{html.escape(target)}">{html.escape(text)}</a><br>\n' for target, text in links]
     return (

@@ -218,7 +218,7 @@ def _networks(subnets: t.Sequence[str]) -> tuple[list[ipaddress.IPv4Network], di
 
 
 def environment(rails: t.Sequence[t.Mapping[str, t.Any]]) -> dict[str, str]:
-    """Return the NCCL variables other than device names; none for a switch, for which nothing has been measured."""
+    """Return the NCCL variables other than device names. A switch gets none, because nothing was measured on one."""
     ring = len({rail["link"] for rail in rails}) > 1
     return dict(RING_ENVIRONMENT if ring else PAIR_ENVIRONMENT if rails[0]["kind"] == "cable" else {})
 

@@ -40,7 +40,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         stack["units"],
         {"*": {"toolchain": settings["torch_extensions_toolchain"]}},
         own,
-        # This overrides the user as well: without it setup.py downloads a prebuilt wheel without checking a hash.
+        # This overrides the user as well, because setup.py would otherwise download a wheel without checking its hash.
         {"flash_attention": {"environment": {"FLASH_ATTENTION_FORCE_BUILD": "TRUE"}}},
     ]
     chosen = units(names, layers, platform_of(stack, observation), settings.get("sparkforge_built"))

@@ -102,7 +102,7 @@ def _mentions(lines: t.Iterable[str], path: str) -> bool:
 
 
 def _address(text: str) -> str:
-    """Return an address in the form for nginx and URLs, with IPv6 in brackets; '' if it is invalid."""
+    """Return an address in the form for nginx and URLs, with IPv6 in brackets, or '' if it is invalid."""
     host = text[1:-1] if text.startswith("[") and text.endswith("]") else text
     try:
         ipaddress.ip_address(host)
@@ -128,7 +128,7 @@ def _address_problems(root: str, listen: t.Any, addresses: t.Sequence[str], port
 
 
 def _pem(paths: t.Sequence[str]) -> tuple[str, list[Fault]]:
-    """Return the certificate and key in one text, which is replaced on a host in one step; '' for plain HTTP."""
+    """Return the certificate and key in one text, which is replaced on a host in one step, or '' for plain HTTP."""
     variable_names = "wheelhouse_tls_certificate and wheelhouse_tls_key"
     if bool(paths[0]) != bool(paths[1]):
         given_part = "certificate but no key" if paths[0] else "key but no certificate"
