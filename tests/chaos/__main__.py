@@ -22,10 +22,11 @@ from tests.chaos.runner import Outcome, Runner
 from tests.chaos.table import Combination, listed, sample, spread
 
 PAGE = CHECKOUT / "docs/chaos.md"
-LACKING = """The list has nothing that needs several hosts: `tests/fleet/test_rollout.py` breaks the change of a wave
-and the pull of a wheel from the builder, in one run with five faults (a host is killed, its disk is full, it is cut
-off from all hosts or from the builder during a wheel, its clock is three days ahead). It does not have the whole
-site in one run either: the site is broken role by role, and build, environment and rollback separately."""
+LACKING = """The list does not contain faults that need several hosts: `tests/fleet/test_rollout.py` breaks the change
+of a wave and the pull of a wheel from the builder, in one run with five faults (a host is killed, its disk is full,
+it is cut off from all hosts or from the builder during a wheel, or its clock is three days ahead). The list does not
+cover the whole site in one run either: the site is broken role by role, and build, environment and rollback
+separately."""
 
 
 def _commit() -> str:
@@ -47,7 +48,7 @@ def page(outcomes: list[Outcome], total: int) -> str:
         "the fault if each published path then has its old or its new state, the next ordinary run converges",
         "unaided, and the host then equals a host without the fault, without additional processes, mounts or files.",
         "After a network cut, sshd is made to close its connections first, as it does on its own after two hours:",
-        "until then a sudo on the host waits for a password that never comes, whatever Ansible was about to do.",
+        "until then, sudo on the host waits for a password that never comes, regardless of what Ansible was doing.",
         "",
         f"**The site survives {len(survived)} of {len(tried)} faults.** {total} are listed; there was time for"
         f" {len(outcomes)}, of which {len(outcomes) - len(tried)} cannot be made.",
