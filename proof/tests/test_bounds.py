@@ -15,7 +15,7 @@ MESSAGES = {
     "[1.0, 2.5]), tensor([1.0, 2.0]": "2.5 instead of 2",
     "[1.0, nan]), tensor([1.0, nan]": "1 of 2 values of the float64 reference itself are NaN",
 }
-#: For each comparison, its ratio, the number of elements without a ratio, the number of elements, and the message.
+#: For each comparison, its ratio, the number of elements without a ratio and in total, and the message.
 MEASURES = {
     # A wrong number has a ratio even if other elements have none.
     "cases.compare('sum', tensor([1.0, 2.5, nan]), tensor([1.0, 2.0, 3.0]).double(), tensor(0.1).double())": (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The shape of flash-attention's own: unless it is forced to build, it takes a prebuilt wheel from the network."""
+"""Structured like flash-attention's setup.py: unless forced to build, it uses a prebuilt wheel from the network."""
 
 import ast
 import os
@@ -25,7 +25,7 @@ def get_package_version() -> str:
 
 
 class CachedWheelsCommand(bdist_wheel):
-    """The real setup.py downloads at this point; this one fails and names the download."""
+    """The real setup.py would download here; this one fails and names the download."""
 
     def run(self) -> None:
         if not FORCE_BUILD:

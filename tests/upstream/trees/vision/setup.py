@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The shape of torchvision's own: it cannot even be read without an installed torch."""
+"""Structured like torchvision's setup.py, which cannot even be read without an installed torch."""
 
 import os
 import subprocess

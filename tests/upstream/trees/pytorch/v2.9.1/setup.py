@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The shape of PyTorch's own in the setuptools era: CMake first, then one small extension."""
+"""Structured like PyTorch's setup.py of the setuptools era: CMake first, then one small extension."""
 
 import os
 import subprocess
@@ -60,7 +60,7 @@ class BuildPy(build_py):
 
 class BuildExt(build_ext):
     def run(self) -> None:
-        # The libraries are there: build_py comes first in a wheel's build.
+        # The libraries exist already: build_py comes first in a wheel's build.
         settings = (ROOT / "torch/share/build_settings.txt").read_text()
         print("-- Using cuDSS" if "USE_CUDSS=ON" in settings else "-- Not using cuDSS")
         super().run()

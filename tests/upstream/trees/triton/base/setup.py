@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The shape of Triton's own: CMake and ninja behind setuptools, dependencies named by the environment or downloaded."""
+"""Structured like Triton's setup.py: CMake and ninja behind setuptools, with dependencies named by the environment or
+downloaded."""
 
 import os
 import shlex
@@ -31,7 +32,7 @@ def is_offline_build() -> bool:
 
 
 def package(name: str, variable: str) -> str:
-    """Return the path of a dependency; Triton downloads what no variable names, this tree refuses to."""
+    """Return the path of a dependency. If no variable names it, Triton would download it, but this tree refuses."""
     if os.environ.get(variable):
         return os.environ[variable]
     if is_offline_build():
@@ -40,7 +41,7 @@ def package(name: str, variable: str) -> str:
 
 
 def nvidia_tools() -> None:
-    """Refuse where Triton would download a tool of NVIDIA's. Offline it silently does without."""
+    """Refuse if Triton would download one of NVIDIA's tools. Offline, Triton silently does without them."""
     for name in ("PTXAS", "CUOBJDUMP", "NVDISASM", "CUDACRT", "CUDART", "CUPTI_INCLUDE", "CUPTI_LIB"):
         if not is_offline_build():
             package(name.lower(), f"TRITON_{name}_PATH")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which version is built: of the environment, else of version.txt and the commit."""
+"""Determine the version to build from the environment, or else from version.txt and the commit."""
 
 import os
 import subprocess

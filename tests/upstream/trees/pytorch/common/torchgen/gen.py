@@ -10,7 +10,7 @@ FILES = 4
 
 
 def _write(path: Path, text: str) -> None:
-    """Leave a file alone that is right already, so that what includes it is not compiled again."""
+    """Leave a correct file alone, so that the files that include it are not compiled again."""
     if not path.exists() or path.read_text() != text:
         path.write_text(text)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Helpers that setup.py shares with other tools: paths, flags, the pin of LLVM, the version's suffix."""
+"""Helpers that setup.py shares with other tools: paths, flags, LLVM's pin, the version's suffix."""
 
 import os
 import subprocess
@@ -40,5 +40,5 @@ def git_suffix(root: Path) -> str:
 
 
 def version_suffix(root: Path) -> str:
-    """As Triton of this age: in a checkout, a suffix that begins with a plus gives an invalid version."""
+    """Like Triton of this age: in a checkout, a suffix that starts with a plus gives an invalid version."""
     return git_suffix(root) + os.environ.get("TRITON_WHEEL_VERSION_SUFFIX", "")

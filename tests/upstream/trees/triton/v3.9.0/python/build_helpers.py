@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Helpers that setup.py shares with other tools: paths, flags, the pin of LLVM, the version's suffix."""
+"""Helpers that setup.py shares with other tools: paths, flags, LLVM's pin, the version's suffix."""
 
 import json
 import os
@@ -41,6 +41,6 @@ def git_suffix(root: Path) -> str:
 
 
 def version_suffix(root: Path) -> str:
-    """One plus at most: a second one becomes a dash."""
+    """Allow at most one plus; a second one becomes a dash."""
     git, suffix = git_suffix(root), os.environ.get("TRITON_WHEEL_VERSION_SUFFIX", "")
     return git + (suffix.replace("+", "-") if "+" in git else suffix)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Extensions against this torch, compiled by ninja."""
+"""Extensions for this torch, compiled with ninja."""
 
 import os
 import shlex
@@ -33,7 +33,7 @@ def CppExtension(name: str, sources: list, **options: object) -> Extension:
 
 
 class BuildExtension(build_ext):
-    """Writes build.ninja into the build's folder, so that what is there already is not compiled again."""
+    """Writes build.ninja into the build directory, so that existing objects are not compiled again."""
 
     def build_extensions(self) -> None:
         if not shutil.which("ninja"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The version as dynamic metadata of scikit-build-core."""
+"""The version as dynamic metadata for scikit-build-core."""
 
 import sys
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Configure once, then build: options of the environment become -D arguments."""
+"""Configure once, then build; options in the environment become -D arguments."""
 
 import os
 import subprocess
@@ -19,14 +19,14 @@ class CMake:
         self.build_dir = source / "build"
 
     def generate(self, version: str) -> None:
-        """Configure where nothing is configured yet. Later changes of the environment are not seen: as in PyTorch."""
+        """Configure if that has not been done. As in PyTorch, later changes of the environment have no effect."""
         cache = self.build_dir / "CMakeCache.txt"
         if os.getenv("CMAKE_FRESH") and cache.exists():
             cache.unlink()
         if cache.exists() and (self.build_dir / "build.ninja").exists():
             return
         self.build_dir.mkdir(exist_ok=True)
-        # CMake reads a prefix path of the environment by itself, and a -D would hide what is added here.
+        # CMake reads a prefix path from the environment itself, and a -D would hide the paths added here.
         prefixes = [sysconfig.get_path("purelib"), *filter(None, [os.getenv("CMAKE_PREFIX_PATH")])]
         options = {
             "BUILD_PYTHON": "True",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which ptxas a kernel is assembled with."""
+"""The choice of the ptxas that assembles kernels."""
 
 import os
 from pathlib import Path
