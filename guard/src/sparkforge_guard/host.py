@@ -94,7 +94,7 @@ class Process(t.NamedTuple):
 
     @property
     def kind(self) -> tuple[str | int, ...]:
-        """The key of a kind of processes: name, unit, account, and the user's slice or the group at its level."""
+        """The key of a kind of process: name, unit, account, and the user's slice or the group at its level."""
         return (self.name, self.unit, self.uid, *self.path.split("/")[1:3])
 
 
@@ -308,7 +308,7 @@ class Host:
 
     @staticmethod
     def since_boot(moment: float) -> float:
-        """Convert a time.monotonic() value to seconds since boot, as used for the start of processes."""
+        """Convert a time.monotonic() value to seconds since boot, the scale of process start times."""
         return moment + time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic()
 
     def gpu_users(self) -> list[int]:

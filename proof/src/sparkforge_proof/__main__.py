@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Entry point of ``python -m sparkforge_proof``."""
+"""The entry point for ``python -m sparkforge_proof``."""
 
 import sys
 

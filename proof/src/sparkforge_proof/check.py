@@ -84,7 +84,7 @@ H200_BUILT = Evidence("NVIDIA H200", "9.0", "2026-11-23", "2.11.0+cu130")
 X86_BUILT = Evidence("an x86_64 CPU", "x86_64", "2026-11-23", "2.11.0+cu130")
 #: The survey's last run on a GPU. A check that changes after a run loses this evidence (docs/evidence/survey.md).
 H200_LATER = Evidence("NVIDIA H200", "9.0", "2026-11-26", "2.11.0+cu130")
-#: A machine without a GPU and a GPU host, after the older generation of the checks was removed.
+#: Two runs after the older generation of checks was removed, on a machine without a GPU and on a GPU host.
 X86_CPU_LAST = Evidence("an x86_64 CPU", "x86_64", "2026-11-28", "2.13.0+cpu")
 H100_LAST = Evidence("NVIDIA H100 80GB HBM3", "9.0", "2026-11-28", "2.11.0+cu130")
 X86_LAST = Evidence("an x86_64 CPU", "x86_64", "2026-11-28", "2.11.0+cu130")

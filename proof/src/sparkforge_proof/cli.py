@@ -136,7 +136,7 @@ def main(argv: t.Sequence[str] | None = None) -> int:
 
 
 def _stop(number: int, _frame: t.Any) -> None:
-    """Stop the command; ignore further signals meanwhile."""
+    """Stop the command, and ignore further signals in the meantime."""
     for each in STOPS:
         signal.signal(each, signal.SIG_IGN)
     raise KeyboardInterrupt(number)

@@ -68,7 +68,7 @@ def around_powers(highest: int, lowest: int = 0) -> list[int]:
 
 
 def on_the_host(values: t.Sequence[torch.Tensor | None]) -> list[t.Any]:
-    """Copy tensors to the CPU; None stays None.
+    """Copy tensors to the CPU; None remains None.
 
     Small tensors of one format are copied together, with one synchronization, because many processes share the GPU.
     """
@@ -121,7 +121,7 @@ def gradients(
 
 @contextlib.contextmanager
 def setting(module: t.Any, name: str, value: t.Any) -> t.Iterator[None]:
-    """Set a flag of torch temporarily: ``setting(torch.backends.cuda.matmul, "allow_tf32", False)``."""
+    """Temporarily set a flag in torch: ``setting(torch.backends.cuda.matmul, "allow_tf32", False)``."""
     before = getattr(module, name)
     setattr(module, name, value)
     try:
@@ -146,7 +146,7 @@ def one_thread() -> t.Iterator[None]:
 
 
 def allow_tf32(module: t.Any, allowed: bool) -> t.ContextManager[None]:
-    """Allow or forbid TensorFloat-32 temporarily.
+    """Temporarily allow or forbid TensorFloat-32.
 
     :param module: ``torch.backends.cuda.matmul`` or ``torch.backends.cudnn``.
     """

@@ -112,7 +112,7 @@ class Session:
     def complete_named(self, prompt: Ids, **more: t.Any) -> Answer:
         """Return an answer that names every token.
 
-        llama.cpp's server omits tokens that end within a character, and does not tell where. In that case, request a
+        llama.cpp's server omits tokens that end within a character, and does not report where. In that case, request a
         single token, which it always names.
         """
         answer = self.complete(prompt, **more)

@@ -118,7 +118,7 @@ def conversions(context: Context) -> Measured:
         for other in forms:
             if other is not form:
                 _convert(cases, f"all of {form.name}", on_device, exact, other)
-        # The numbers between two values: the midpoint of each pair, and its float32 neighbours.
+        # Test numbers between two values: the midpoint of each pair, and its float32 neighbours.
         finite = exact[torch.isfinite(exact)].unique()
         middle = ((finite[1:] + finite[:-1]) / 2).float()
         ends = torch.tensor([finite[-1] * 1.5, finite[-1] * 3, finite[0] * 3, math.inf, -math.inf, math.nan, -0.0, 0.0])

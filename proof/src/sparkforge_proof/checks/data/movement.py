@@ -110,7 +110,7 @@ def _views(dimensions: int) -> list[tuple[str, t.Callable[[torch.Tensor], torch.
 
 
 def _compare_transfers(context: Context, cases: Cases) -> None:
-    """The other ways to move data to a device and back."""
+    """Compare the other ways to move data to a device and back."""
     device, generator = context.device, context.generator("movement entries")
     plain = torch.randint(-(2**23), 2**23, (1021, 3), generator=generator).float()
     on_device = plain.to(device)

@@ -122,7 +122,7 @@ def explained() -> t.Iterator[None]:
 
 
 def target_of(compiled: t.Any) -> str:
-    """Return the architecture that a launched kernel was compiled for, such as ``sm_121a``; empty if unknown."""
+    """Return the architecture for which a launched kernel was compiled, such as ``sm_121a``, or '' if unknown."""
     assembly = getattr(compiled, "asm", None) or {}
     directive = re.search(r"^\s*\.target\s+(\w+)", str(assembly.get("ptx", "")), re.MULTILINE)
     return directive.group(1) if directive else ""

@@ -38,7 +38,7 @@ def integers(context: Context, stream: str, shape: t.Sequence[int], low: int = -
 def require(context: Context, needed: int, subject: str) -> None:
     """Skip a test that needs more than the allowed share of memory.
 
-    :raises Skipped: if memory is missing; the message tells how much.
+    :raises Skipped: if there is not enough memory; the message gives the missing amount.
     """
     available = torch.cuda.mem_get_info()[0] if context.device == "cuda" else tensors._meminfo()
     share = float(context.limits["memory_share"])
@@ -123,7 +123,7 @@ def vocabulary(context: Context) -> Measured:
         size = torch.tensor(counts).double().log()
         # The logarithm may be off by a few units in the last place.
         unit = torch.finfo(dtype).eps * 4
-        # In logsumexp and, on a CPU, in log_softmax, torch sums float16 in float16, which ends at 65,504.
+        # In logsumexp and, on a CPU, in log_softmax, torch sums float16 in float16, up to 65,504.
         rows = sum(count < 2**16 for count in counts) if form == "float16" else len(counts)
         cases.compare(
             f"logsumexp, {form}", logits_on_device[:rows].logsumexp(-1), size[:rows], unit * (size[:rows] + 1)

@@ -24,7 +24,7 @@ Code = dict[str, fatbin.Embedded]
 MODULES = {"torch": "torch", "torchvision": "torchvision", "torchaudio": "torchaudio", "flash_attn": "flash-attn"}
 #: The first release whose memory-efficient attention supports 12.1 (docs/evidence/engine-pytorch-patches.md).
 GUARD_LIFTED = (2, 12)
-#: The capability for which earlier releases compile empty kernels.
+#: The compute capability for which earlier releases compile empty kernels.
 TRAPPED = "12.1"
 #: The directory of the guarded kernels, and the name of the edit in the role pytorch that guards them.
 GUARDED, GUARD = "mem_eff_attention/kernels/", "attention_guard"

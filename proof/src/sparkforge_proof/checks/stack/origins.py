@@ -40,7 +40,7 @@ _PARTS = re.compile(r"libcudnn(_(adv|cnn|engines_precompiled|engines_runtime_com
 class Library:
     """A mapped library file.
 
-    :ivar soname: the file's DT_SONAME, or None if it has none, such as an extension module, or is not ELF.
+    :ivar soname: the file's DT_SONAME, or None, as for extension modules and files that are not ELF.
     """
 
     path: str

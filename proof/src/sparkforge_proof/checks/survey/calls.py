@@ -264,7 +264,7 @@ def _errors(
     if row["mode"] == "autocast" and not dtype.is_complex:
         dtype = torch.bfloat16
         shifted = shifted_reference(functools.partial(_reference, operator), exact, dtype)
-    # Beside a single number whose terms cancel there is no larger result that the error could be relative to.
+    # If a single number's terms cancel, there is no larger result to which the error could be relative.
     scale = _largest(tensors(base.input), 0.0) if row["size"] == "one" else 0.0
     errors = worst_errors(made, exact, shifted, dtype, scale)
     if values == "zero":

@@ -42,10 +42,10 @@ _UNSAFE = re.compile(
     r"unsafe|as_strided|segment_reduce|resize|set_|_(?!foreach|_r)|native_|torch\.ops|.*batch_norm|.*put$|.*scatter|index_(add|copy|reduce)|.*ctc|hist"
     r"|max_pool2d_with_indices_backward"
 )
-#: Operators without a single result for a resized input: either of two writes to an index may come last; a search needs
-#: sorted numbers, and bags need ascending offsets; any of several equally frequent numbers is the most frequent; a
-#: product of many numbers overflows on the way; a position in a long row is computed in the format; and a negative
-#: padding may leave an empty tensor, for which CUDA starts no kernel (2.11).
+#: Operators without a single result for a resized input. Either of two writes to an index may come last. A search needs
+#: sorted numbers, and bags need ascending offsets. Several numbers may be the most frequent. A product of many numbers
+#: overflows. Positions in a long row are computed in the format. A negative padding may leave an empty tensor, for
+#: which CUDA starts no kernel (2.11).
 _ILL_POSED = re.compile(
     r".*max_unpool|searchsorted|bucketize|.*embedding_bag|mode|.*prod$|.*(interpolate|upsample|grid_sample)"
     r"|.*pad\.\w*negative"
