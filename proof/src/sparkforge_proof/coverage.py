@@ -4,9 +4,9 @@
 
 """The survey's coverage of torch: operators, overloads, and pairs of conditions from the survey's grid.
 
-The ``coverage`` of a row holds the name of the grid's table (``table``) and its number of pairs (``of_pairs``), the
-operators grouped by the set of pairs computed for them, as bits of a hexadecimal number (``pairs``), the overloads that
-were called (``overloads``), and torch's totals (``of_operators``, ``of_overloads``).
+The ``coverage`` of a row names the grid's table (``table``) and its number of pairs (``of_pairs``). ``pairs`` groups
+the operators by the set of pairs computed for them, as bits of a hexadecimal number. ``overloads`` lists the overloads
+that were called. ``of_operators`` and ``of_overloads`` are torch's totals.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def _remedy(context: Context) -> str:
 
 
 #: The allowed error of float32 functions in units in the last place. The CUDA C++ Programming Guide, "Mathematical
-#: Functions Appendix", states 1 for expf and logf and 2 for tanhf and erff (2 for all in older versions); CPU vector
+#: Functions Appendix", states 1 for expf and logf and 2 for tanhf and erff (2 for all in older versions). CPU vector
 #: libraries are off by 1 to 4 (SLEEF: u10, u35), and torch's own exponential by 20 (exp_u20). The operator adds one.
 ULP = {"cuda": 4.0, "cpu": 21.0}
 

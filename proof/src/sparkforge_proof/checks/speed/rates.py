@@ -316,7 +316,7 @@ def _product(context: Context, dtype: torch.dtype) -> tuple[int, t.Callable[[], 
 
     size = 2048
     while size < 8192:
-        # Doubling the size takes eight times as long.
+        # A product of twice the size takes eight times as long.
         if 8 * _seconds_of_one(factors(size)) > 0.06 or 3 * (2 * size) ** 2 * 2 > _allowed_bytes(context):
             break
         size *= 2
@@ -384,7 +384,7 @@ def copy(context: Context) -> Measured:
     for direction, rate, (floor, own) in zip(directions, rates.values(), floors):
         bound, problem = judged(f"the copy {direction}", rate, "GB/s", floor, device, own)
         problems.append(problem)
-        # There are no known floors for the two copies over the bus on any kind of device.
+        # No kind of device has a known floor for the two copies over the bus.
         if floor or own or not bounds:
             bounds.append(bound)
     measured = (

@@ -77,8 +77,8 @@ def widest_gap(values: t.Iterable[float], low: float, high: float) -> float:
 def torchvision(context: Context) -> Measured:
     """Check that torchvision's non-maximum suppression keeps the same boxes as a plain loop.
 
-    Then its compiled code fits this torch. Boxes have integer coordinates, and no two overlap by nearly the threshold,
-    so there is exactly one right answer.
+    If it does, its compiled code fits this torch. Boxes have integer coordinates, and no two overlap by nearly the
+    threshold, so there is exactly one right answer.
     """
     module = _companion(context, "torchvision")
     cases = Cases("torchvision's non-maximum suppression", _rebuild("torchvision"))

@@ -66,9 +66,9 @@ LEFT_OUT: dict[str, str] = {
 }
 
 #: Operators, format, and the bounds for results and gradients: four times the largest error on sound stacks. A result
-#: with the bound inf is not compared in that format, because the rounding of an input decides its value (an index, a
-#: truncation, a cell of a grid), because it overflows, or because libraries follow different rules, such as which
-#: complex pivot is the largest (``algebra.dense`` multiplies the factors instead). The sound stacks were torch 2.13.0
+#: with the bound inf is not compared in that format: the rounding of an input decides its value (an index, a
+#: truncation, a cell of a grid), it overflows, or libraries follow different rules. They may differ in the largest
+#: complex pivot, for example, so ``algebra.dense`` multiplies the factors instead. The sound stacks were torch 2.13.0
 #: (CPU, x86_64) and torch 2.11.0+cu130 (NVIDIA H100 and H200, and their hosts), with up to 85 seeds per format, on
 #: 2026-11-24; see docs/evidence/survey.md.
 _TABLE = """
