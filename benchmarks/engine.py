@@ -4,9 +4,8 @@
 
 """The cost of the engine versus a plain build: `python -m benchmarks.engine [--runs N] [--parts PART] [--json FILE]`.
 
-A tree structured like PyTorch is built by hand and with source_build, with enough code to take some minutes. Then come
-a run with the same inputs, a build with a flag that affects one file and a warm ccache, and a build killed halfway and
-resumed.
+A tree structured like PyTorch is built by hand and with source_build, with enough code to take some minutes. Then
+follow a rerun, a build with a flag that affects one file and a warm ccache, and a build killed halfway and resumed.
 
 The exit status is nonzero only if a run failed or if the same inputs led to a change. A figure that misses its goal is
 printed as such but is not a failure, because it depends on the machine.
@@ -762,7 +761,7 @@ def _say(text: str) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Measure in a temporary directory and print the result; in any case, kill this run's processes and remove its
+    """Measure in a temporary directory and print the result; in any case, kill this run's processes and remove
     files."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.engine",

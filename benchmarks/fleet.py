@@ -131,8 +131,7 @@ def line(points: t.Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 def exponent(points: t.Sequence[tuple[float, float]]) -> float | None:
-    """Return the power of x with which y grows: 1 if twice the hosts cost twice as much, or None for fewer than two
-    x."""
+    """Return the power of x with which y grows: 1 if twice the hosts cost twice as much; None for fewer than two x."""
     logs = [(math.log(x), math.log(y)) for x, y in points if x > 0 and y > 0]
     return line(logs)[1] if len({x for x, _y in logs}) > 1 else None
 
@@ -339,15 +338,13 @@ def _written(pid: int) -> int:
 
 
 class Copies:
-    """Containers whose root file systems are based on a provisioned container's, with their own changes and
-    addresses."""
+    """Containers whose root file systems are based on a provisioned container's; each has its own address."""
 
     def __init__(self, bench: benches.Bench) -> None:
         self._bench = bench
 
     def start(self, like: str, hosts: t.Sequence[str]) -> dict[str, str]:
-        """Start the containers; return host -> address. ``like`` is stopped, because its file system must not
-        change."""
+        """Start the containers; return host -> address. ``like`` is stopped, for its file system must not change."""
         source = self._bench.containers[like]
         image.podman("stop", "-t", "0", source)
         root = image.podman("mount", source).stdout.strip()
@@ -355,8 +352,7 @@ class Copies:
             with concurrent.futures.ThreadPoolExecutor(STARTERS) as pool:
                 return dict(zip(hosts, pool.map(lambda host: self._start(host, root), hosts)))
         finally:
-            # Sorted by name, ours… and plain… come before spark…: copies are stopped before the container they are
-            # based on.
+            # Sorted by name, ours… and plain… come before spark…: copies are stopped before the container below them.
             self._bench.containers = dict(sorted(self._bench.containers.items()))
             self._bench.save()
 

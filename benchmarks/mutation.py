@@ -45,8 +45,8 @@ survey, survey_operator, survey_bounds = (
     for name in ("all_operators", "comparison", "operator_bounds")
 )
 
-#: The numbers of operators in the survey's catalogue that are tried first: the operator with the faulty kernel, then
-#: its callers.
+#: The numbers of operators in the catalogue that are tried first: the operator with the faulty kernel, then its
+#: callers.
 OWN, FIRST = 1, 40
 #: The multiple of its bound from which a fault counts as large.
 LARGE = 10.0
@@ -188,8 +188,7 @@ def _traced_survey(function: t.Callable[..., t.Any], path: str) -> t.Callable[..
                 by_operator[name] = sorted(called)
 
         try:
-            # Use all operators, not just a third: a fault is judged both for days when its operator is due and for
-            # others.
+            # Use all operators, not just a third: a fault is judged for days when its operator is due and for others.
             with (
                 mock.patch.object(survey_operator, "compare", compare),
                 mock.patch.object(survey, "_third", lambda seed: None),
@@ -363,8 +362,7 @@ def _survey_some(
 
 
 def _only(name: str) -> list[t.Any]:
-    """Return the operator with this name in torch's list. Do not call it before a fork: reading the list starts
-    CUDA."""
+    """Return the operator with this name in torch's list. Do not call it before a fork, because it starts CUDA."""
     return [operator for operator in _ORIGINAL_CATALOGUE() if survey_operator.name_of(operator) == name]
 
 

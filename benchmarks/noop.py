@@ -52,8 +52,7 @@ class BenchmarkError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Calls:
-    """A play's calls to a host. ``modules`` counts the module calls among the ``round_trips``, which are commands over
-    ssh."""
+    """A play's calls to a host. ``modules`` counts the module calls among the ``round_trips``, commands over ssh."""
 
     modules: int
     round_trips: int

@@ -30,8 +30,7 @@ _LOOK = 1.0
 
 @dataclasses.dataclass(frozen=True)
 class Ended:
-    """A command's result. Times are in seconds; ``cpu`` is the time of the command and of all processes it waited
-    for."""
+    """A command's result. Times are in seconds; ``cpu`` includes the processes that the command waited for."""
 
     code: int
     wall: float

@@ -37,8 +37,7 @@ def sentence(report: Mapping[str, Any]) -> str:
 
 
 def main() -> int:
-    """Print the sentence and the page's path, and open the page on a desktop; return 1 if the second run made
-    changes."""
+    """Print the sentence and the page's path; open the page on a desktop. Return 1 if the second run made changes."""
     if not UNCHANGED.search((REPORTS / "second-run.log").read_text(encoding="utf-8", errors="replace")):
         print("demo: the second run changed something", file=sys.stderr)
         return 1

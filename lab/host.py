@@ -30,8 +30,7 @@ CHECKOUT = Path(__file__).parents[1]
 #: The kernel's name for a machine -> the name in Debian and podman.
 DEBIAN_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
-# After `su` without `-`, root has a user's PATH, without the sbin directories in which podman looks for iptables
-# (lab/as_root).
+# After `su` without `-`, root has a user's PATH, without the sbin directories where podman looks for iptables.
 os.environ["PATH"] = os.environ.get("PATH", os.defpath) + ":/usr/local/sbin:/usr/sbin:/sbin"
 
 

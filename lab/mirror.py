@@ -705,8 +705,7 @@ class Mirror:
         return [path for path in trees if path != self._output and path.suffix not in (".new", ".old")]
 
     def _prune(self) -> None:
-        """Remove trees that have not been used for a while and that no server has open: servers lock their
-        directories."""
+        """Remove trees that have not been used for a while and that no server has open: servers lock them."""
         for other in self._others():
             if time.time() - other.stat().st_mtime < KEPT:
                 continue

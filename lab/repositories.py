@@ -190,8 +190,7 @@ class GitBackend:
         """Let git answer. The body is a temporary file, which is deleted when closed."""
         environment = {
             **_environment(),
-            # The server may run as root while another user owns the repositories. Only git 2.38 and newer read this
-            # here.
+            # The server may run as root while another user owns the repositories. Only git 2.38 and newer read this.
             "GIT_CONFIG_COUNT": "1",
             "GIT_CONFIG_KEY_0": "safe.directory",
             "GIT_CONFIG_VALUE_0": "*",

@@ -307,8 +307,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_file(file, stream, fault, send_body)
 
     def _find(self, path: str) -> Path | None:
-        """Return the file for ``path``, which must be inside the root and not hidden; for a directory, its index
-        page."""
+        """Return the file for ``path``, which must be inside the root and not hidden; for a directory, its index."""
         parts = path.split("/")
         # A flat repository's index contains ./NAME, and apt requests exactly that.
         if any(part.startswith(".") and part != "." for part in parts) or "\0" in path:
@@ -525,8 +524,7 @@ def main(argv: list[str] | None = None) -> int:
 def _serve(arguments: argparse.Namespace) -> None:
     if not arguments.root.is_dir():
         raise LabError(f"{arguments.root} is not a directory. Build the mirror with `python -m lab.mirror`.")
-    # Hold the lock until this process exits: another checkout's build removes trees that no server has open
-    # (lab.mirror).
+    # Hold the lock until this process exits: another checkout's build removes trees that no server has open.
     fcntl.flock(os.open(arguments.root, os.O_RDONLY), fcntl.LOCK_SH)
     context = None
     if arguments.cert:

@@ -36,8 +36,8 @@ class Environment:
         return next((self.directory / "lib").glob("python3*/site-packages"))
 
     def change(self, path: str, text: str) -> Path:
-        """Write a file in site-packages. Its hard link is removed first, so the healthy environment's file is not
-        changed."""
+        """Write a file in site-packages, removing its hard link first, so that the healthy environment keeps its
+        file."""
         file = self.site_packages / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.unlink(missing_ok=True)

@@ -1,8 +1,7 @@
 """On the host: pause a Python program just before one of its calls, until the controller lets it continue.
 
 A ``.pth`` line of the host's Python runs this file, so it is active in modules and in builds. ``plan.json`` names the
-call to wait for; the file ``held`` reports that it was reached; the file ``go`` ends the wait. Without a plan, nothing
-happens.
+call to wait for; the file ``held`` reports that it was reached; the file ``go`` ends the wait.
 """
 
 

@@ -70,8 +70,7 @@ def _walk(root: Path, relative: str) -> Iterator[tuple[str, str]]:
 def _digest(path: Path) -> str:
     content = path.read_bytes()
     if re.search(r"receipts/units/[^/]+\.json$|wheelhouse/[^/]+/[^/]+/[^/]+/receipt\.json$", str(path)):
-        # The other fields tell how the artefact came about: attempts, notes, each phase's duration, and a seal of
-        # these.
+        # The other fields tell how the artefact came about: attempts, notes, durations of phases, and a seal of these.
         receipt = json.loads(content)
         content = json.dumps([receipt[key] for key in ("name", "fingerprint", "inputs", "outputs")]).encode()
     if path.name == "shadow":

@@ -1,7 +1,6 @@
 """The identities of the shipped stacks and roles: if an id changes by accident, a whole fleet builds or installs again.
 
-After a change that is meant to alter them (a new stack, another pin), regenerate them with ``COMMAND`` and say so in
-the changelog.
+After a change that is meant to alter them (a new stack, another pin), rerun ``COMMAND`` and say so in the changelog.
 """
 
 import hashlib

@@ -1,10 +1,9 @@
 #!/usr/bin/python3
 
-"""A stand-in for perftest's ib_write_bw: both ends connect over TCP like the real one, and the rate is read from a
-file.
+"""A stand-in for perftest's ib_write_bw: both ends connect over TCP, and the rate is read from a file.
 
-Usage: ``ib_write_bw -d DEVICE -p PORT … [ADDRESS]``; without the address it is the server. The lower rate in /srv/rate
-is reported.
+Usage: ``ib_write_bw -d DEVICE -p PORT … [ADDRESS]``; without the address it is the server. The lower /srv/rate is
+reported.
 """
 
 import argparse

@@ -1,8 +1,7 @@
 """Official wheels until the build is ready: one container, over ssh, from the factory state to the build.
 
 Like those of the lab's fleet, the wheels contain a PyTorch that can compute, but of another version than the build.
-tests/playbooks/test_bridge.py covers each phase in which a host can fail; this file checks a real host's state
-afterwards.
+tests/playbooks/test_bridge.py covers each phase in which a host can fail; this file checks the resulting state.
 """
 
 import os

@@ -19,9 +19,8 @@ import yaml
 from lab import bench as benches, fleet as lab_fleet, image
 from tests.integration.conftest import CHECKOUT, Play
 
-# Other tests also cover parts of this: tests/fleet (one host builds, all install), tests/playbooks/test_build.py (the
-# choice of the builder), and tests/integration/test_python_env.py (a wheel with another sha256). This file covers the
-# rest.
+# Other tests cover parts of this: tests/fleet (one host builds, all install), tests/playbooks/test_build.py (the choice
+# of the builder), and tests/integration/test_python_env.py (a wheel with another sha256). This file covers the rest.
 pytestmark = pytest.mark.long
 
 HOSTS = ["spark01", "spark02", "spark03"]

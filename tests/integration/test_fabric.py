@@ -1,8 +1,6 @@
-"""Two or three Sparks on cables that are veth pairs: the results of the checks, and the role's changes with the real
-netplan.
+"""Two or three Sparks connected by veth pairs: the results of the checks, and the role's changes with the real netplan.
 
-There is no ConnectX-7 here: interfaces have the names of halves of ports and their places in the plan, but no RDMA
-device.
+There is no ConnectX-7 here: interfaces are named like halves of ports and have their places in the plan.
 """
 
 import contextlib
@@ -361,8 +359,7 @@ def test_another_file_for_the_same_interface_is_named(configured: Sparks) -> Non
 
 @pytest.mark.long
 def test_networkmanager_profile_holds_address_and_mtu(sparks: Sparks) -> None:
-    """netplan writes files for NetworkManager even if it is not installed. DGX OS has NetworkManager; no test has run
-    it."""
+    """netplan writes files for NetworkManager even if it is not installed. No test has run DGX OS's NetworkManager."""
     sparks.module(state="absent")
     host = sparks.both[0]
     try:

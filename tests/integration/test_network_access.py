@@ -1,5 +1,5 @@
-"""Proxies and a corporate CA on a host: all downloads use them, no output shows the password, and they can be
-removed."""
+"""Proxies and a corporate CA on a host: all downloads use them, no output shows the password, and both are
+removable."""
 
 import json
 import typing as t

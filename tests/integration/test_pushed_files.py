@@ -74,8 +74,7 @@ class Attacked:
         )
 
     def end(self) -> dict[str, int]:
-        """Return each file's number of swaps, after checking that no code of the attacker ran as root or was
-        installed."""
+        """Return each file's number of swaps, after checking that no attacker's code ran as root or was installed."""
         self.host.execute("touch /srv/attack/stop")
         for _second in range(20):
             written = self.host.execute("cat /srv/attack/swaps.json 2>/dev/null || true")
@@ -180,8 +179,7 @@ def test_a_wheel_that_is_exchanged_on_its_way_is_not_installed(attacked: Attacke
 
 
 def test_home_that_root_may_not_read_is_one_message_and_roles_work(bench: Bench) -> None:
-    """This happens on NFS with root_squash: root has only its own permissions. Here the container lacks a
-    capability."""
+    """This happens on NFS with root_squash: root has only its own permissions. Here it lacks a capability."""
     host = bench.fresh("sshd", ["--cap-drop=DAC_OVERRIDE"])
     assert host.execute("ls /home/spark 2>&1 || true").endswith("Permission denied")
     # Files that arrive with the module, through sudo's own pipe, need no home.

@@ -263,8 +263,7 @@ class Probed:
     def configure(
         self, name: str, tree: str, environment: dict[str, str], arguments: str = "", path: str = ""
     ) -> CMakeResult:
-        """Run CMake as PyTorch's build does: without an inherited environment, and with setup.py's variables as -D
-        options."""
+        """Run CMake as PyTorch's build does: with no inherited environment, and with setup.py's variables as -D."""
         assignments = " ".join(f"{key}={quoted(value)}" for key, value in sorted(environment.items()))
         definitions = " ".join(f"-D{key}={quoted(value)}" for key, value in sorted(handed_on(environment).items()))
         path = path or f"{self.toolkit}/bin:/usr/bin:/bin"
@@ -284,8 +283,7 @@ def quoted(value: str) -> str:
 
 
 def handed_on(environment: dict[str, str]) -> dict[str, str]:
-    """Return the variables that 2.9.1's tools/setup_helpers/cmake.py passes as -D, and EnvVarForwarding.cmake since
-    2.14."""
+    """Return the variables that 2.9.1's setup_helpers/cmake.py passes as -D, and EnvVarForwarding.cmake since 2.14."""
     names = {"CUDNN_LIBRARY", "CUDNN_INCLUDE_DIR", "TORCH_CUDA_ARCH_LIST", "BLAS"}
     variables = {
         key: value for key, value in environment.items() if re.match(r"USE_|BUILD_|CMAKE_", key) or key in names

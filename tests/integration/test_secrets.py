@@ -21,8 +21,7 @@ from tests.integration.test_build import VARIABLES, lock, write_stack
 pytestmark = pytest.mark.long
 
 PORT = 8629
-# Use a name, because Debian 13's pip fails with https and an address. Containers have it in /etc/hosts, Ansible by
-# RESOLVE.
+# Use a name, because Debian 13's pip fails with https and an address; /etc/hosts and RESOLVE resolve it.
 NAME = "wheelhouse.sparkforge.test"
 RESOLVE = """import socket
 def getaddrinfo(host, *rest, _ask=socket.getaddrinfo, **options):

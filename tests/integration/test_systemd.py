@@ -1,5 +1,4 @@
-"""A build where systemd runs and memory is short, as on a Spark: a transient unit, its limit, and the kernel's
-kills."""
+"""A build where systemd runs and memory is short, as on a Spark: a transient unit, its limit, and kernel kills."""
 
 import re
 import tarfile

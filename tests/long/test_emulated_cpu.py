@@ -91,8 +91,8 @@ class Emulated:
         image.podman("rm", "-f", "-t", "0", NAME, quiet=True)
         image.podman("create", "--arch", "arm64", "--name", NAME, *volumes, tag, "sleep", "infinity")
         image.podman("start", NAME)
-        # Create the part of the python_env role's environment that the proof reads; programs run on this CPU,
-        # single-threaded.
+        # Create the part of the python_env role's environment that the proof reads; programs run on one thread of this
+        # CPU.
         environment = {"QEMU_CPU": CPU, "OMP_NUM_THREADS": "1"}
         receipt = json.dumps({"schema": 2, "environment": environment, "packages": {}})
         site = f"{ENVIRONMENT}/lib/python{PYTHON}/site-packages"

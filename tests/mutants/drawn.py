@@ -252,8 +252,7 @@ def _file(name: str, known: set[str]) -> str:
 
 @functools.cache
 def graph() -> dict[str, set[str]]:
-    """Return, for each file, the files it imports; the test of a module, role or action plugin counts as importing
-    it."""
+    """Return the files that each file imports; a test of a module, role or action plugin counts as importing it."""
     files = python_files(
         "plugins", "tools", "cli", "lab", "tests/unit", "tests/golden", "tests/playbooks", "guard", "proof", "roles"
     )

@@ -102,8 +102,7 @@ def test_two_machines_with_one_name_are_both_left_out(tmp_path: Path) -> None:
 
 
 def test_the_address_of_the_first_of_two_machines_is_kept_when_the_second_answers_later() -> None:
-    """An announcement invalidates records for the same name that were received more than a second earlier (RFC 6762,
-    10.2)."""
+    """An announcement invalidates records for its name received more than a second earlier (RFC 6762, 10.2)."""
     answers: list[discovery.Answer] = []
     # On a busy machine the second answer may come too late for a short search, so try longer ones.
     for wait in (5, 20, 60):

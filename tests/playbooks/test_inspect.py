@@ -24,8 +24,7 @@ HOME = "/home/ada"
 
 
 def fill(directory: Path, machine: int) -> None:
-    """Create everything the commands name in ``directory``, with code for one machine, and nothing else they could
-    find."""
+    """Create everything the commands name in ``directory``, with code for one machine, and nothing else to be found."""
     code = {"thing/_C.abi3.so": elf_writer.elf_bytes(soname="_C.abi3.so", machine=machine)}
     write_wheel(directory / "wheels", "vllm", "1.0", code)
     thing = write_wheel(directory / "wheels", "thing", "1.0", code)

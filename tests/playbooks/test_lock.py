@@ -168,8 +168,7 @@ def define(site: Site, **changes: t.Any) -> None:
 
 @pytest.fixture
 def upstream(site: Site) -> tuple[Path, Path]:
-    """PyTorch's and Triton's repositories, each pinning the next in the chain, and the stack that is built from
-    them."""
+    """PyTorch's and Triton's repositories, each pinning the next in the chain, and the stack built from them."""
     llvm = "c" * 40
     triton = commit(site.path / "triton", **{"cmake/llvm-hash.txt": f"{llvm}\n"})
     commit(site.path / "pytorch", **{".ci/docker/ci_commit_pins/triton.txt": f"{triton}\n", "README": "x"})

@@ -11,8 +11,7 @@ from pathlib import Path
 
 
 def make_certificate(folder: Path) -> tuple[str, str]:
-    """Create a certificate signed by an unknown CA; return a PEM file with the certificate and key, and one without the
-    key."""
+    """Create a certificate from an unknown CA; return a PEM file with certificate and key, and one without the key."""
     with_key, certificate = folder / "both.pem", folder / "certificate.pem"
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",

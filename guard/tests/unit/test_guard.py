@@ -250,8 +250,8 @@ def test_data_loader_in_a_shortage_is_asked_to_exit_and_a_namesake_is_spared(mac
 
 
 def test_bomb_taken_for_a_data_loader_is_killed_as_a_whole(machine: Machine):
-    # In a virtual machine, the first process had started the whole bomb. The guard missed the last children and killed
-    # the model.
+    # In a virtual machine, a bomb's first process had started all others. The guard missed the last and killed the
+    # model.
     guard = machine.guard()
     machine.start(800, "bomb", 12, at=5)  # an older, large process with the same name
     machine.start(850, "model", 1, 40)

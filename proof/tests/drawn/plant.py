@@ -1,7 +1,6 @@
 """Plants a drawn fault: replaces the kernel of a dispatcher's operator with one that corrupts its result.
 
-On a GPU, only CUDA tensors are corrupted. On the CPU, float64 results stay correct, because all others are compared
-with them.
+On a GPU, only CUDA tensors are corrupted. On the CPU, float64 results stay correct: all others are compared with them.
 """
 
 import mmap

@@ -1,6 +1,4 @@
-"""A file of torch was edited in place: a debugging line was left in, which the next update will overwrite. All results
-remain correct.
-"""
+"""A file of torch was edited in place, leaving a debugging line that the next update will overwrite."""
 
 from proof.tests.environment import Environment
 

@@ -1,6 +1,4 @@
-"""The interpreter of the environment is gone, and bin/python is a dangling link. An upgrade of the distribution removed
-the interpreter.
-"""
+"""An upgrade of the distribution removed the environment's interpreter, so bin/python is a dangling link."""
 
 from proof.tests.environment import Environment
 

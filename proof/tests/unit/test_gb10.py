@@ -1,5 +1,4 @@
-"""The effects of each check's failure on a simulated GB10: the verdict, exit status, switching of environments, and
-messages."""
+"""The effects of each check's failure on a simulated GB10: verdict, exit status, environment and messages."""
 
 import ast
 import functools

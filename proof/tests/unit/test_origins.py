@@ -13,8 +13,7 @@ from sparkforge_proof.checks.stack import origins
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A root directory with an environment, a versioned directory of the stack, a system directory and an outdated
-    copy."""
+    """A root directory with an environment, a versioned directory of the stack, a system directory, an old copy."""
     root = tmp_path.resolve()
     write_elf(root / "env/torch/lib/libtorch_cuda.so", soname="libtorch_cuda.so", needed=["libcudss.so.0"])
     write_elf(root / "redist/0.7.0.20/lib/libcudss.so.0.7.0", soname="libcudss.so.0")

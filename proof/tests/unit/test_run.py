@@ -375,8 +375,7 @@ def test_staged_environment_has_its_own_receipt_and_interpreter(tmp_path: Path) 
         Proof(options(reference={**reference, "environment_id": "../old"}))
 
 
-#: A stand-in for an environment's interpreter that writes its privileges, its variables and the owner of its directory
-#: to a file.
+#: A stand-in for an environment's interpreter that records its privileges, variables and its directory's owner.
 STATE_WRITER = """#!{python}
 import json, os, sys
 rows = (line.split(":") for line in open("/proc/self/status"))

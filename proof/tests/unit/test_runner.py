@@ -230,8 +230,7 @@ def run_lanes(
     before: Callable[[], None] | None = None,
     prologue: str = "",
 ) -> list[dict[str, dict[str, Any]]]:
-    """Return the results of each lane. The lanes wait at a closed gate, which opens after ``before`` has been
-    called."""
+    """Return the results of each lane. The lanes wait at a gate, which opens after ``before`` has been called."""
     (tmp_path / "torch").mkdir()
     (tmp_path / "torch" / "__init__.py").write_text(
         "from . import version\n__version__ = version.__version__\n" + torch

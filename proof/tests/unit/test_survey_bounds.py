@@ -31,8 +31,7 @@ def test_left_out_covers_variants_and_has_reasons() -> None:
 
 
 def test_left_out_cpu_attention_only_transposed() -> None:
-    """torch 2.14 lists this operator, which misreads transposed inputs, although torch itself never calls it that
-    way."""
+    """torch 2.14 lists this operator, which misreads transposed inputs, although torch never calls it with them."""
     name = "torch.ops.aten._scaled_dot_product_flash_attention_for_cpu"
     assert bounds.left_out(f"{name}, transposed") and not bounds.left_out(name) + bounds.left_out(f"{name}, strided")
 

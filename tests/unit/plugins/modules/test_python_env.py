@@ -664,7 +664,7 @@ def big_wheel(directory: pathlib.Path, size: int) -> pathlib.Path:
 
 
 def test_an_interrupted_download_resumes_in_the_next_run(host: Host, index: Index) -> None:
-    """The downloads use TLS with the host's CA; the first run gives up after four answers, the second tolerates three
+    """Downloads use TLS with the host's CA; the first run gives up after four answers, the second tolerates three
     cuts."""
     key_and_certificate, certificate = web_server.make_certificate(host.directory)
     host.extra["SSL_CERT_FILE"] = certificate

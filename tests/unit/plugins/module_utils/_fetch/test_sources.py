@@ -737,8 +737,7 @@ def test_unknown_host(bench: Bench) -> None:
 
 def test_interrupted_fetch_resumes_in_pieces(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repositories, "PIECE", 10)
-    # It first requests everything, then the directories, then ten files per request; the third of these is cut off
-    # twice.
+    # It first requests all, then the directories, then ten files per request; the third of these is cut off twice.
     bench.server.cuts = [60_000, 0, 0, 0, 2_000, 2_000]
     bench.fetch(bench.source(FILES))
     assert len(list(bench.tree.glob("data*"))) == 45

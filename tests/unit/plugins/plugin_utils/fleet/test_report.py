@@ -331,8 +331,8 @@ def test_links_of_a_page_have_a_target_and_ids_are_unique(page: str) -> None:
 def test_a_page_of_attacks_shows_them_as_text() -> None:
     parsed = Page(_page.host_page(examples.hostile()))
     attack = examples.HOSTILE.replace("\x1b", "\ufffd").replace("\u202e", "\ufffd")
-    # Host, stack, lock, profile, driver, kernel, device, software, packages, notices, drift and checks contain the
-    # attack.
+    # The attack is in the host, stack, lock, profile, driver, kernel, device, packages, notices, drift, checks and
+    # more.
     assert parsed.text.count(attack) > 30
     assert sum(tag == "script" for tag, _attributes in parsed.tags) == 1
 
