@@ -84,7 +84,7 @@ def answer(model):
         try:
             check.FUNCTIONS[name](context)
         except (check.Skipped, check.Unanswered):
-            # Of few operators some formats have none.
+            # With few operators, some formats have none.
             pass
         except check.Failed as failed:
             found["caught"].append([name, failed.cause[:200]])

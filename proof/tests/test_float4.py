@@ -20,11 +20,11 @@ from sparkforge_proof import check, settings
 import torch
 
 torch.set_num_threads(1)
-# Fewer words at a time than in the check, because each wrong product is tried with them.
+# Use fewer words at a time than the check does, because each wrong product is tried with them.
 inference.WAYS = {{"in parts": [30, 9, 1]}}
 found = {{}}
 drawn = torch.randn(64, 64, generator=torch.Generator().manual_seed(1)).bfloat16()
-# Middles between two numbers, numbers beyond the largest, zeros of both signs, and blocks of zeros.
+# Ties between two numbers, numbers beyond the largest, zeros of both signs, and blocks of zeros.
 edges = torch.tensor([0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5.0, 6.0, -0.25, -0.75, -5.0, 0.0, -0.0, 0.5, 4.0, -6.0])
 values = torch.cat([drawn, torch.cat([edges, torch.zeros(48)]).view(1, 64).bfloat16()])
 codes, scales = matmul.as_float4(values)

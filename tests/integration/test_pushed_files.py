@@ -27,7 +27,7 @@ turns = itertools.count()
 before = 0
 while not os.path.exists("/srv/attack/stop"):
     done = sum(swaps.values())
-    # A thousand at full speed; the machine has other work, too.
+    # Make the first thousand swaps at full speed, and then leave time for other work.
     time.sleep(0.0005 if done == before or done > 1000 else 0)
     before = done
     for directory, _directories, names in os.walk("/home/spark/.ansible/tmp"):

@@ -7,7 +7,7 @@ from proof.tests.environment import Environment
 MODULE = """
 import torch
 
-# Its compiled code does not load into this torch, and the registration of the Python side finds no operator.
+# Its compiled code does not load into this torch, so registering the Python side finds no operator.
 __version__ = "0.27.0"
 torch.library.register_fake("torchvision::nms")(lambda boxes, scores, threshold: None)
 """

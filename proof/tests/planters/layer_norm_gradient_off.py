@@ -7,6 +7,6 @@ _layer_norm = layer_norm
 
 def layer_norm(*arguments, **options):
     result = _layer_norm(*arguments, **options)
-    # In float64 the kernel is another one.
+    # float64 uses a different kernel.
     return result if result.dtype is torch.float64 else result + (result - result.detach()) * 0.002
 """

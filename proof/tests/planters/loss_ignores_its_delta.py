@@ -6,6 +6,6 @@ _huber_loss = huber_loss
 
 
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
-    # In float64 the kernel is another one.
+    # float64 uses a different kernel.
     return _huber_loss(input, target, reduction, delta if input.dtype is torch.float64 else 1.0, weight)
 """

@@ -6,7 +6,7 @@ _interpolate = interpolate
 
 
 def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, *arguments, **options):
-    # In float64 the kernel is another one.
+    # float64 uses a different kernel.
     wrong = mode == "bilinear" and input.dtype is not torch.float64
     corners = not align_corners if wrong else align_corners
     return _interpolate(input, size, scale_factor, mode, corners, *arguments, **options)
