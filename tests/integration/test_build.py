@@ -162,7 +162,7 @@ def test_the_second_run_changes_nothing_and_compiles_nothing(site: Site) -> None
     assert site.info()["receipts"] == before
 
 
-def test_check_says_which_unit_would_be_built_and_why(site: Site) -> None:
+def test_check_names_the_unit_to_build_and_the_reason(site: Site) -> None:
     unit = {**VARIABLES["pytorch_unit"], "environment": {"FIXTURE_WEIGHT": "0", "USE_CUFILE": "0"}}
     play = site.run("build", "--check", "--diff", pytorch_unit=unit).succeeded()
     assert "environment.USE_CUFILE" in play.text or '"USE_CUFILE": "0"' in play.text

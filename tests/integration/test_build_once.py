@@ -138,7 +138,7 @@ def test_with_a_limit_nothing_is_compiled_if_a_manifest_exists(fleet: Fleet) -> 
     assert fleet.cached_wheels() == []
 
 
-def test_deploy_alone_finds_the_manifest_too(fleet: Fleet) -> None:
+def test_deploy_by_itself_also_finds_the_manifest(fleet: Fleet) -> None:
     fleet.forget()
     assert fleet.run("deploy", limit="spark02").succeeded().changed == 0
     # The builder itself installs from its own wheelhouse.
@@ -147,7 +147,7 @@ def test_deploy_alone_finds_the_manifest_too(fleet: Fleet) -> None:
     assert fleet.cached_wheels() == []
 
 
-def test_a_builder_that_comes_later_does_not_build_the_same_again(fleet: Fleet) -> None:
+def test_later_builder_does_not_repeat_the_build(fleet: Fleet) -> None:
     with fleet.described(builders=["spark02"]):
         play = fleet.run("build", limit="spark02,spark03").succeeded()
     assert "spark02 builds nothing: spark01 built the same from the same inputs" in play.text

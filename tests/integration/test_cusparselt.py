@@ -64,7 +64,7 @@ def test_check_on_a_fresh_host_names_the_source(host: Host, before: tuple[list[s
     assert state(host) == before
 
 
-def test_local_repo_by_sha256_brings_a_library_that_opens(host: Host, role: Role) -> None:
+def test_local_repo_by_sha256_installs_a_loadable_library(host: Host, role: Role) -> None:
     repository = host.mirror["summary"]["cusparselt_local_repos"]["0.8.0"]
     role(cusparselt_version="0.8.0", cusparselt_local_repo_sha256=repository["sha256"]).succeeded()
     assert opened(host).endswith("/libcusparseLt/13/libcusparseLt.so.0.8.0.4")

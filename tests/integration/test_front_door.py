@@ -127,7 +127,7 @@ def test_five_answers_give_an_inventory_that_works(person: Person, announced: Ho
 
 
 @pytest.mark.long
-def test_setup_provisions_a_spark_and_the_other_commands_go_on_from_there(person: Person, announced: Host) -> None:
+def test_setup_provisions_a_spark_that_the_other_commands_use(person: Person, announced: Host) -> None:
     lab = yaml.safe_load((announced.inventory / "group_vars/lab/main.yml").read_text())
     lab = {name: value for name, value in lab.items() if not name.startswith("ansible_")}
     generated = yaml.safe_load((announced.inventory / "group_vars/lab/generated.yml").read_text())

@@ -224,7 +224,7 @@ def test_answer_of_any_size_affects_only_its_host(pair: Pair, alone: dict[str, A
     assert same(pair.rows()[pair.other.name], alone)
 
 
-def test_a_report_says_nothing_of_another_host(pair: Pair) -> None:
+def test_report_cannot_describe_another_host(pair: Pair) -> None:
     pair.honest()
     before = pair.report(pair.other)
     evil = f"{ESCAPES}{{{{ lookup('ansible.builtin.pipe', 'mkdir -p {pair.stolen}') }}}}<script>alert(1)</script>"

@@ -211,7 +211,7 @@ def test_as_root_output_belongs_to_the_user_after_a_failure(account: Account):
     assert Path("/etc/passwd").stat().st_uid == 0
 
 
-def test_roots_part_has_sbin_and_a_home_of_its_own_and_the_users_settings(account: Account):
+def test_root_commands_have_sbin_their_own_home_and_the_users_settings(account: Account):
     variables = (
         f"XDG_CACHE_HOME={account.home}/.cache ANSIBLE_HOME={account.home}/.ansible LAB_DEBIAN_ARCHIVE=http://a/"
     )

@@ -391,7 +391,7 @@ def bare(probed: Probed, version: str) -> CMakeResult:
 # --- decisions ------------------------------------------------------------------------------------------------
 
 
-def test_the_toolkit_is_the_stack_s(probed: Probed, configured: CMakeResult) -> None:
+def test_the_stacks_toolkit_is_used(probed: Probed, configured: CMakeResult) -> None:
     assert configured["found"] == "TRUE"
     assert configured["toolkit"] == probed.toolkit
 
@@ -408,7 +408,7 @@ def test_the_libraries_are_those_of_the_roles(probed: Probed, configured: CMakeR
         assert configured[f"nvpl_{component}"].startswith(environment[f"NVPL_{component.upper()}_ROOT"] + "/lib/")
 
 
-def test_without_the_variables_cmake_drops_them_and_goes_on(bare: CMakeResult, version: str) -> None:
+def test_without_the_variables_cmake_drops_the_libraries(bare: CMakeResult, version: str) -> None:
     assert bare["CUDSS"] == bare["CUSPARSELT"] == "FALSE"
     assert "Cannot find CUDSS library. Turning the option off" in " ".join(bare.output.split())
     assert bare["use_cudss"] == bare["use_cusparselt"] == "OFF"

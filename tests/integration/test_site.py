@@ -57,7 +57,7 @@ def test_every_path_that_the_site_left_is_in_the_table_with_its_owner_and_mode(s
     assert ownership.compared(site_run.left, "site") == []
 
 
-def test_the_play_says_where_the_report_is(site_run: SiteRun) -> None:
+def test_play_prints_the_path_of_the_report(site_run: SiteRun) -> None:
     assert str(site_run.host.reports / f"{site_run.host.name}.json") in site_run.first.text
 
 
@@ -105,9 +105,7 @@ def test_uninstalling_succeeds_and_a_second_time_changes_nothing(uninstalled: Un
     assert uninstalled.second.succeeded().changed == 0
 
 
-def test_every_package_of_the_collection_is_gone_and_every_other_is_there(
-    uninstalled: Uninstalled, site_run: SiteRun
-) -> None:
+def test_only_the_collections_packages_are_removed(uninstalled: Uninstalled, site_run: SiteRun) -> None:
     assert uninstalled.host.snapshot()["packages"] == site_run.packages_before["packages"]
 
 

@@ -131,7 +131,7 @@ def test_with_a_password_for_sudo_a_build_is_followed(booted: Host) -> None:
 
 
 @pytest.mark.long
-def test_a_build_that_the_kernel_kills_for_memory_goes_on_with_half_the_jobs(booted: Host) -> None:
+def test_build_killed_for_memory_continues_with_half_the_jobs(booted: Host) -> None:
     # Memory suffices for one of these jobs, but not for two.
     result = build(booted, 3 * MEMORY_MIB // 5, jobs=2)
     assert result.get("status") == "built", result

@@ -71,7 +71,7 @@ def test_check_mode_reports_a_missing_library_and_does_not_fail(removed: Removed
     assert any("cuda_libraries would install libcublas.so.13" in cause for cause in skipped)
 
 
-def test_an_environment_that_is_gone_fails_with_the_playbook_to_run(provisioned: Host) -> None:
+def test_missing_environment_fails_and_names_the_playbook(provisioned: Host) -> None:
     receipt = "/opt/sparkforge/receipts/env-torch.json"
     with broken(provisioned, f"mv {receipt} /srv/", f"mv /srv/env-torch.json {receipt}"):
         play = provisioned.run("verify").failed()

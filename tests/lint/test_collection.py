@@ -154,12 +154,12 @@ RUN_BY = {
     r"sparkforge (setup --check|build.*)": (
         "unit/cli/test_cli.py::test_a_command_runs_ansible_playbook",
         "integration/test_build.py::test_the_site_builds_every_unit_and_the_environment_is_made_of_them",
-        "integration/test_build.py::test_check_says_which_unit_would_be_built_and_why",
+        "integration/test_build.py::test_check_names_the_unit_to_build_and_the_reason",
         "integration/test_site.py::test_check_on_a_fresh_host_announces_changes_and_makes_none",
     ),
     r"(\.venv/bin/)?sparkforge (setup|status|prove.*)": (
         "integration/test_status.py::test_a_provisioned_host_is_as_its_stack_wants_it",
-        "integration/test_front_door.py::test_setup_provisions_a_spark_and_the_other_commands_go_on_from_there",
+        "integration/test_front_door.py::test_setup_provisions_a_spark_that_the_other_commands_use",
     ),
     r"(\.venv/bin/)?sparkforge uninstall.*": (
         "unit/cli/test_cli.py::test_a_command_runs_ansible_playbook",
@@ -180,7 +180,7 @@ RUN_BY = {
         "test_default_stack_on_another_machine_reports_all_problems_and_changes_nothing"
     ),
     r"ansible-playbook sparkforge\.dgx_spark\.site .*": (
-        "integration/test_front_door.py::test_setup_provisions_a_spark_and_the_other_commands_go_on_from_there"
+        "integration/test_front_door.py::test_setup_provisions_a_spark_that_the_other_commands_use"
     ),
     r".* stack_name=torch-2.15.0 -e stack_method=wheel": (
         "integration/test_mirror.py::test_the_site_of_wheels_runs_twice_and_the_second_run_changes_nothing"

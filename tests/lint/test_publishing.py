@@ -217,7 +217,7 @@ def test_the_tarball_has_no_file_of_a_tool() -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("repository", ["", "https://forge.example/us/dgx_spark"])
-def test_galaxy_takes_the_collection_without_a_warning_once_it_has_a_place(repository: str, tmp_path: Path) -> None:
+def test_galaxy_accepts_the_published_collection_without_a_warning(repository: str, tmp_path: Path) -> None:
     clone = copy_of_the_tracked_files(tmp_path / "clone")
     (clone / ".venv").symlink_to(BIN.parent)
     galaxy = clone / "galaxy.yml"

@@ -123,7 +123,7 @@ def test_an_upstream_that_cannot_be_reached_fails_and_leaves_the_lock(site: Site
     assert site.lock.read_bytes() == before
 
 
-def test_a_broken_lock_is_replaced_and_the_output_says_so(site: Site) -> None:
+def test_broken_lock_is_replaced_and_reported(site: Site) -> None:
     site.lock.parent.mkdir()
     site.lock.write_text("stack_lock: {format: 7}\n")
     result = site.run()

@@ -132,7 +132,7 @@ def libraries_of_stack(facts: dict[str, t.Any]) -> list[str]:
     return [name for name in packages if re.match("libcudnn|libnccl", name)]
 
 
-def test_a_build_asks_for_cudnn_and_nccl_of_the_stack_s_minor_first_and_wheels_for_any(
+def test_a_build_asks_for_cudnn_and_nccl_of_the_stacks_minor_first_and_wheels_for_any(
     facts: dict[str, dict[str, t.Any]],
 ) -> None:
     assert libraries_of_stack(facts["recipe"]) == [

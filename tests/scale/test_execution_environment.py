@@ -71,7 +71,7 @@ def test_everything_that_the_definition_names_is_in_the_context(context: Context
     assert all((context.folder / path).exists() for path in copied)
 
 
-def test_the_collection_is_the_checkout_s_own_and_no_galaxy_is_asked(context: Context, definition: dict) -> None:
+def test_the_collection_is_the_checkouts_own_and_no_galaxy_is_asked(context: Context, definition: dict) -> None:
     galaxy = yaml.safe_load((CHECKOUT / "galaxy.yml").read_text())
     name = f"{galaxy['namespace']}-{galaxy['name']}-{galaxy['version']}.tar.gz"
     assert context.tarball.name == name

@@ -112,7 +112,7 @@ def test_attacker_is_killed_and_the_other_account_is_not(seen: Seen, name: str, 
     assert {pid for pid, _number in sent} == {attacker}, victim
 
 
-def test_signal_reaches_the_process_and_none_that_has_its_number_by_now(seen: Seen, monkeypatch: pytest.MonkeyPatch):
+def test_signal_reaches_the_process_but_not_one_that_reuses_its_pid(seen: Seen, monkeypatch: pytest.MonkeyPatch):
     pids = [start(seen, ATTACKER, "a", kind, 20) for kind in ("plain", "leaderless", "plain", "plain")]
     processes = [seen.process(pid, {}, False) for pid in pids]
 

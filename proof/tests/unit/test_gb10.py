@@ -235,7 +235,7 @@ def print_checks(monkeypatch: pytest.MonkeyPatch, report: dict[str, Any], *argum
     return cli.checks([*arguments])
 
 
-def test_wrong_number_on_cpu_alone(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_number_only_on_cpu(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     failure = Failed("The float16 convolution is off by more than rounding explains.", "Use another.", ratio=800.0)
     name = "cpu.convolution.conv2d"
     report = proven(endings.failure(catalogue.CHECKS[name], failure))

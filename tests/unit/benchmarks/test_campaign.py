@@ -13,7 +13,7 @@ from benchmarks.campaign import Share
 @pytest.mark.parametrize(
     ("caught", "total", "low", "high"), [(9, 10, 0.596, 0.982), (0, 10, 0.0, 0.278), (131, 133, 0.947, 0.996)]
 )
-def test_the_interval_of_a_share_is_wilson_s(caught: int, total: int, low: float, high: float) -> None:
+def test_the_interval_of_a_share_is_wilsons(caught: int, total: int, low: float, high: float) -> None:
     assert Share(caught, total).interval == pytest.approx((low, high), abs=6e-4)
 
 

@@ -271,7 +271,7 @@ def test_a_missing_inventory_names_the_command_to_run(tmp_path: Path, capsys: py
     ("code", "expected"),
     [(0, Exit.DONE), (2, Exit.FAILED), (4, Exit.NO_SSH), (250, Exit.FAILED), (play.CANCELLED, INTERRUPTED)],
 )
-def test_the_exit_status_follows_from_the_play_s_outcome(
+def test_the_exit_status_follows_from_the_plays_outcome(
     code: int, expected: int, inventory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(play, "run", lambda *_: play.Outcome(code))
@@ -334,7 +334,7 @@ def output(terminal: bool, verbose: bool = False) -> str:
     return console.file.getvalue()  # type: ignore[attr-defined]
 
 
-def test_a_file_gets_ansible_s_output_without_bars_and_prompts() -> None:
+def test_a_file_gets_ansibles_output_without_bars_and_prompts() -> None:
     lines = output(terminal=False).splitlines()
     assert lines == [*"\n".join(event["stdout"] for event in events()[2:-1]).splitlines(), "PLAY RECAP ****", lines[-1]]
     assert lines[-1] == "spark-1    : ok=4    changed=0    failed=1"
@@ -406,7 +406,7 @@ def test_a_second_password_prompt_shows_the_errors_of_ssh_and_sudo(monkeypatch: 
         (["one: a.", "two: b."], "one: a.\ntwo: b."),
     ],
 )
-def test_ansible_s_prefixes_are_removed_from_a_message(message: str | list[str], text: str) -> None:
+def test_ansibles_prefixes_are_removed_from_a_message(message: str | list[str], text: str) -> None:
     assert play.failure_message({"res": {"msg": message}}) == text
 
 

@@ -25,7 +25,7 @@ def test_names_in_an_ssh_configuration_are_read_without_patterns() -> None:
     assert find.sync_aliases(text) == ["spark-85e8.local", "gx10-1", "lab"]
 
 
-def test_configuration_of_nvidia_sync_is_read_like_openssh_s(tmp_path: Path) -> None:
+def test_configuration_of_nvidia_sync_is_read_like_opensshs(tmp_path: Path) -> None:
     key = tmp_path / "Application Support" / "nvsync.key"
     key.parent.mkdir()
     key.touch()

@@ -83,7 +83,7 @@ def test_harmless_text_is_kept_readable_and_invalid_utf_8_is_refused() -> None:
 
 
 @pytest.mark.parametrize("text", [*TEMPLATES, *CONTROL[:-1]])
-def test_answers_in_the_inventory_are_no_templates_but_the_user_s_additions_are(text: str) -> None:
+def test_inventory_answers_are_not_templates_but_the_users_additions_are(text: str) -> None:
     spark = Spark("spark-1", ["192.0.2.1"], "", key_file=text, key=KEY)
     known = {"all": {"vars": {"mine": "{{ 1 + 1 }}"}}}
     written = inventory.render(known, questions.Answers([spark], text, "wheels", ""))
@@ -140,7 +140,7 @@ def test_output_of_hosts_contains_no_terminal_sequences(text: str) -> None:
     assert output(*events("x", calm), force_terminal=False).count("\n") <= hostile.count("\n")
 
 
-def test_ansible_s_own_colours_stay() -> None:
+def test_ansibles_own_colours_are_kept() -> None:
     text = output({"event": "error", "stdout": "\x1b[0;31mfatal\x1b[0m\r\nnext \x1b[8mhidden"})
     assert "\x1b[31mfatal\x1b[0m\n" in text and "\x1b[8m" not in text
 

@@ -126,7 +126,7 @@ def test_files_are_written_atomically_and_readable_by_their_owner_only(tmp_path:
         inventory.write(tmp_path / "file" / "hosts.yml", "a\n")
 
 
-def test_the_default_inventory_is_in_the_user_s_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_inventory_is_in_the_users_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SPARKFORGE_INVENTORY", raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", "/settings")
     assert inventory.default_path() == Path("/settings/sparkforge/hosts.yml")

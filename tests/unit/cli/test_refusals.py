@@ -280,9 +280,7 @@ def test_private_files_have_their_mode_despite_the_umask(
 
 
 @pytest.mark.parametrize("name", ["/srv/models/a", "a/b", "./a/b/c", "~/x"])
-def test_a_model_is_named_by_the_hub_s_name_or_a_path(
-    name: str, home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_model_is_named_by_the_hubs_name_or_a_path(name: str, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = home.parent / "hosts.yml"
     path.write_text("all: {children: {sparks: {hosts: {spark-1: {}}}}}\n")
     assert cli.main(["model", "get", name, "-i", str(path), "--dry-run"]) == Exit.DONE

@@ -110,7 +110,7 @@ def test_host_that_sends_many_notes_has_few_lines():
     assert row[1].startswith("0.0/0") and len(notes) == top.NOTES
 
 
-def test_top_connects_with_the_host_s_key_and_variables():
+def test_top_connects_with_the_hosts_key_and_variables():
     variables = {"ansible_host": "10.0.0.1", "ansible_user": "me", "ansible_port": 2222}
     command = top.command("spark01", variables, Path("/i"), "/r")
     assert command[0] == "ssh"

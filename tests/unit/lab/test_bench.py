@@ -66,7 +66,7 @@ def test_stopping_a_bench_keeps_the_variables_of_another(tmp_path: Path) -> None
     assert not (inventory / bench.GENERATED).exists()
 
 
-def test_only_the_rate_of_a_container_s_link_is_changed(monkeypatch: pytest.MonkeyPatch):
+def test_only_the_rate_of_a_containers_link_is_changed(monkeypatch: pytest.MonkeyPatch):
     """In the past, the machine's own interface was once mistaken for the container's."""
     commands: list[tuple[str, ...]] = []
 

@@ -43,7 +43,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     return Built(folder / "native", folder / "cache", summary)
 
 
-def test_stages_of_another_checkout_s_tree_are_reused_and_old_unused_trees_removed(
+def test_stages_of_another_checkouts_tree_are_reused_and_old_unused_trees_removed(
     built: Built, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = tmp_path / "native-other"

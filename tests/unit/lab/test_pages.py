@@ -25,7 +25,7 @@ def test_each_rule_has_a_section_with_its_sources() -> None:
     assert all(source["url"] in text for rule in rules for source in rule["source"])
 
 
-def test_a_variable_s_row_has_default_and_choices_without_markup() -> None:
+def test_a_variables_row_has_default_and_choices_without_markup() -> None:
     text = playbooks.PAGE.read_text(encoding="utf-8")
     assert "| `status_format` | `table` | A table, or one line of JSON. One of `table`, `json`. |" in text
     assert "| `mirror_directory` | required |" in text and "C(" not in text and "V(" not in text
@@ -45,7 +45,7 @@ def test_the_page_has_an_answer_with_a_reason_for_each_package() -> None:
         assert verdict == "yes" or why != "-"
 
 
-def test_a_package_s_row_has_the_findings_with_their_package() -> None:
+def test_a_packages_row_has_the_findings_with_their_package() -> None:
     result = {
         "verdict": "perhaps",
         "packages": [

@@ -50,7 +50,7 @@ def test_an_invalid_announced_name_is_ignored(server: str) -> None:
     assert sparks([ssh(server)]) == []
 
 
-def test_own_patterns_replace_the_factory_s_and_ignore_case() -> None:
+def test_own_patterns_replace_the_factorys_and_ignore_case() -> None:
     answers = [ssh("Lab-GB10-1.local."), ssh("spark-85e8.local.")]
     assert [spark.name for spark in sparks(answers, ["lab-gb10-*"])] == ["lab-gb10-1"]
     assert [spark.name for spark in sparks(answers, ["LAB-*", "spark-*"])] == ["lab-gb10-1", "spark-85e8"]

@@ -93,7 +93,7 @@ def test_a_connection_loss_that_is_noticed_late_is_retried(monkeypatch: pytest.M
     assert host.run()["status"] == "built"
 
 
-def test_a_host_that_stays_unreachable_is_reported_while_its_build_continues(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_host_that_remains_unreachable_is_reported_while_its_build_continues(monkeypatch: pytest.MonkeyPatch) -> None:
     host = Host([RUNNING, *[AnsibleConnectionFailure("gone")] * 99])
     clock = iter(range(0, 10_000, 50))
     monkeypatch.setattr(source_build.time, "monotonic", lambda: next(clock))

@@ -72,7 +72,7 @@ def site(tmp_path: Path) -> Site:
     return Site(tmp_path)
 
 
-def test_the_builder_s_manifest_and_wheels_are_cached(site: Site) -> None:
+def test_the_builders_manifest_and_wheels_are_cached(site: Site) -> None:
     result = site.find(wheels=True)
     assert (result["where"], result["saved"], result["changed"]) == ("builder", True, False)
     assert result["manifest"] == site.manifest

@@ -21,12 +21,12 @@ def plans(*roles: str, **variables: t.Any) -> list[dict[str, t.Any]]:
     return LookupModule(loader, Templar(loader, known)).run(list(roles), known)
 
 
-def test_unset_variables_have_the_role_s_defaults() -> None:
+def test_unset_variables_have_the_roles_defaults() -> None:
     (plan,) = plans("wheelhouse")
     assert plan["steps"]["site"]["url"] == "http://127.0.0.1:8629"
 
 
-def test_variables_override_the_role_s_defaults() -> None:
+def test_variables_override_the_roles_defaults() -> None:
     port = trust_as_template("{{ base + 29 }}")
     (plan,) = plans("wheelhouse", wheelhouse_port=port, base=8000)
     assert plan["steps"]["site"]["url"] == "http://127.0.0.1:8029"
@@ -48,7 +48,7 @@ def test_a_plan_is_computed_once_for_equal_variables(
     assert ports == [1, 2, 2]
 
 
-def test_a_role_s_data_may_refer_to_variables_of_the_play() -> None:
+def test_a_roles_data_may_refer_to_variables_of_the_play() -> None:
     (plan,) = plans("build_toolchain", stack=STACK)
     assert {"python3.12-dev", "clang-18"} <= set(plan["steps"]["packages"])
 

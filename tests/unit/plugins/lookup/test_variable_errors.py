@@ -20,7 +20,7 @@ def errors(*playbooks: str, **variables: t.Any) -> list[str]:
     return LookupModule(loader, Templar(loader, variables)).run(list(playbooks), variables)
 
 
-def test_every_role_s_options_are_known() -> None:
+def test_every_roles_options_are_known() -> None:
     for path in ROLES.glob("*/meta/argument_specs.yml"):
         assert set(yaml.safe_load(path.read_text())["argument_specs"]["main"]["options"]) <= set(options()), path
 
@@ -51,7 +51,7 @@ def test_a_variable_is_judged_by_its_templated_value() -> None:
     assert "python_env_keep" in errors(python_env_keep=template, count="two")[0]
 
 
-def test_a_reference_to_a_role_s_default_is_not_judged() -> None:
+def test_a_reference_to_a_roles_default_is_not_judged() -> None:
     disk = [{"path": trust_as_template("{{ sparkforge_root }}"), "gib": 1, "purpose": "an environment"}]
     assert errors(preflight_disk_minimum=disk) == []
     assert len(errors(preflight_disk_minimum=disk, python_env_keep="many")) == 1

@@ -100,7 +100,7 @@ def test_check_mode_returns_the_same_and_writes_nothing(apt, key):
         ("upper.list", f"deb {URL.replace('developer', 'Developer')}/ /\n"),
     ],
 )
-def test_the_vendor_s_source_is_recognised_by_its_content(apt, key, name: str, text: str):
+def test_the_vendors_source_is_recognised_by_its_content(apt, key, name: str, text: str):
     vendor(apt, name, text)
     before = files(apt)
     result = source(apt, key).present()
@@ -125,7 +125,7 @@ def test_a_source_without_packages_of_this_url_is_not_recognised(apt, key, name:
     assert source(apt, key).present()["changed"]
 
 
-def test_our_source_is_removed_when_the_vendor_s_exists(apt, key):
+def test_our_source_is_removed_when_the_vendors_exists(apt, key):
     source(apt, key).present()
     vendor(apt, "cuda-compute-repo.list", f"deb {URL} /\n")
     assert source(apt, key).present()["changed"]

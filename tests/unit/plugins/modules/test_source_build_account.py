@@ -130,7 +130,7 @@ def test_a_build_that_finished_unobserved_is_not_repeated(host: EngineHost) -> N
 
 
 @pytest.mark.parametrize("planted", ["builds", "wheelhouse", "log"])
-def test_no_link_is_followed_with_root_s_rights(host: EngineHost, planted: str) -> None:
+def test_no_link_is_followed_with_roots_rights(host: EngineHost, planted: str) -> None:
     """Otherwise the account would become the owner of root's file or directory."""
     source = host.project(2)
     mark = host.build(source, check_mode=True)["fingerprint"]
@@ -270,7 +270,7 @@ def test_root_refuses_to_build_as_root(host: EngineHost) -> None:
     assert failed["failed"] and "would run as root" in failed["cause"]
 
 
-def test_builds_are_removed_with_the_account_s_rights(host: EngineHost, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_builds_are_removed_with_the_accounts_rights(host: EngineHost, monkeypatch: pytest.MonkeyPatch) -> None:
     host.must_build(host.project(2), keep=1)
     removed: dict[str, int] = {}
     remove = disk.remove

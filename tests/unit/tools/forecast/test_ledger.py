@@ -81,7 +81,7 @@ def test_an_accepted_rule_does_not_block_but_is_reported() -> None:
     assert [finding["accepted"] for finding in after["findings"] if finding["rule"] == "kernel-7-kho"] == [True]
 
 
-def test_a_site_s_ledger_replaces_the_shipped_one(tmp_path: Path) -> None:
+def test_a_sites_ledger_replaces_the_shipped_one(tmp_path: Path) -> None:
     for name in ("ledger.yml", "lists-old.yml"):
         (tmp_path / name).write_bytes((ledger.SHIPPED / name).read_bytes())
     assert [rule["id"] for rule in ledger.load(str(tmp_path)).rules] == ["lists-old"]

@@ -256,7 +256,7 @@ def test_an_error_of_uv_is_shown_and_a_missing_uv_names_its_variable(index: Pack
     assert "stack_lock_uv" in caught.value.remedy
 
 
-def test_pip_s_configuration_is_used_unless_uv_is_configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pips_configuration_is_used_unless_uv_is_configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("PIP_FIND_LINKS", "PIP_CERT", "PIP_EXTRA_INDEX_URL"):
         monkeypatch.delenv(name, raising=False)
     config = tmp_path / "pip.conf"

@@ -167,7 +167,7 @@ def test_triton_3_8_pins_llvm_of_its_fork() -> None:
     assert llvm["url"] == "https://github.com/triton-lang/llvm-project.git"
 
 
-def test_the_stack_s_repository_overrides_that_of_the_pin() -> None:
+def test_the_stacks_repository_overrides_that_of_the_pin() -> None:
     mirror = {**SOURCES, "llvm": {"url": "https://example.com/llvm.git", "ref": None}}
     assert Upstream().resolve(mirror)["llvm"]["url"] == "https://example.com/llvm.git"
     named = json.dumps({"llvm_hash": "4" * 40, "repository": "https://example.com/other.git"})
@@ -354,6 +354,6 @@ def test_no_password_of_a_url_is_shown() -> None:
         ("", "no output"),
     ],
 )
-def test_the_error_in_git_s_output_is_shown(stderr: str, expected: str) -> None:
+def test_the_error_in_gits_output_is_shown(stderr: str, expected: str) -> None:
     result = subprocess.CompletedProcess([], 1, "", stderr)
     assert upstream._format_error(result, "http://user:secret@x/y") == expected

@@ -344,7 +344,7 @@ def test_apt_error_has_cause_and_remedy(stderr: str, cause: str, remedy: str):
     assert error.details["stderr"] == stderr
 
 
-def test_lock_error_names_the_holder_s_command():
+def test_lock_error_names_the_holders_command():
     holder = {"pid": 42, "command": "/usr/bin/unattended-upgrade", "file": "/var/lib/dpkg/lock-frontend"}
     error = _apt_get.diagnose("install", "", ERRORS[0][0], holder)
     assert "process 42 (/usr/bin/unattended-upgrade)" in error.cause

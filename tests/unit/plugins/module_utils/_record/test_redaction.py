@@ -156,7 +156,7 @@ VERSION_NUMBERS = (
 
 
 @pytest.mark.parametrize("version", VERSION_NUMBERS)
-def test_debian_version_stays(version: str) -> None:
+def test_debian_version_is_kept(version: str) -> None:
     assert redacted({"apt": {"packages": {"git": version}}})["apt"]["packages"] == {"git": version}
 
 

@@ -119,7 +119,7 @@ def test_an_invalid_report_is_refused(change: dict[str, t.Any], message: str) ->
     assert message in failure.value.cause and "cuda_proof" in failure.value.remedy
 
 
-def test_every_host_has_its_own_file_and_none_has_the_fleet_s() -> None:
+def test_every_host_has_its_own_file_and_none_has_the_fleets() -> None:
     names = ["a", "A", "a/b", "a_b", "a b", ".a", "..a", "a.check", "[::1]:2222", "x" * 400]
     names += ["fleet", "Fleet", "index", "forecast", "../../etc/passwd", "/etc/passwd", "..hidden", "a\x00b", "\ud800"]
     stems = [_fleet.file_stem(name, check_mode) for name in names for check_mode in (False, True)]
@@ -244,7 +244,7 @@ def test_verdict_mentions_wrong_cpu_results_and_unjudged_checks(tmp_path: Path) 
     assert _fleet.unmet(row, "proven").startswith(f"spark8 computes wrong numbers: cpu.matmul.float32 ({remarks}). ")
 
 
-def test_a_host_s_line_contains_no_terminal_sequences() -> None:
+def test_a_hosts_line_contains_no_terminal_sequences() -> None:
     row = {"host": examples.HOSTILE, "verdict": "no report", "report": None, "cause": "\x1b[31mred", "remedy": "\u202e"}
     assert not re.search("[\x00-\x1f\u202e]", _fleet.line(row))
 
@@ -366,7 +366,7 @@ def test_failures_come_before_skips_and_skips_before_passes() -> None:
     assert -1 < text.index("What to do") < text.index("cuFile is in compatibility") < text.index("4 wheels, sha256")
 
 
-def test_the_fleet_s_page_has_a_column_for_each_host_and_links_only_pages_that_are_there(tmp_path: Path) -> None:
+def test_the_fleets_page_has_a_column_for_each_host_and_links_only_pages_that_are_there(tmp_path: Path) -> None:
     (tmp_path / "spark1.html").write_text("")
     page = Page(fleet_of(tmp_path))
     columns = [

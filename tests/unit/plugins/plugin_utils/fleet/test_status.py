@@ -144,7 +144,7 @@ def test_equal_actions_share_one_line() -> None:
     ]
 
 
-def test_the_message_of_a_plugin_is_shown_without_ansible_s_prefixes() -> None:
+def test_the_message_of_a_plugin_is_shown_without_ansibles_prefixes() -> None:
     wrapped = (
         "Task failed: Finalization of task args for 'ansible.builtin.set_fact' failed: Error while resolving value for"
         " 'result': The filter plugin 'sparkforge.dgx_spark.cusparselt_backend' failed: No backend serves it."

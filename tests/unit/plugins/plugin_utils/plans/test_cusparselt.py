@@ -119,7 +119,7 @@ def test_a_version_older_than_the_installed_one_is_refused():
         choose(["local_repo"], version="0.8.0", packages=INSTALLED, sha256="ab" * 32, exact=True)
 
 
-def test_a_newer_version_with_the_same_soname_stays() -> None:
+def test_newer_version_with_the_same_soname_is_kept() -> None:
     # The vendor upgraded the library, and no apt source has the stack's version any longer.
     upgraded = dict.fromkeys(INSTALLED, "0.10.0.3-1")
     for offers in (None, {key: ["0.10.0.3-1"] for key in NAMES}, NOTHING):

@@ -44,7 +44,7 @@ def test_no_host_has_two_interfaces_in_one_subnet() -> None:
             assert len(set(subnets)) == len(subnets)
 
 
-def test_a_ring_is_wired_from_port_0_to_the_next_host_s_port_1() -> None:
+def test_a_ring_is_wired_from_port_0_to_the_next_hosts_port_1() -> None:
     rails = fabric.of_host(RING, "spark01", SUBNETS)["rails"]
     assert {(rail["link"], rail["port"], rail["peers"][0]["host"], rail["peers"][0]["port"]) for rail in rails} == {
         ("cable1", 0, "spark02", 1),
@@ -54,7 +54,7 @@ def test_a_ring_is_wired_from_port_0_to_the_next_host_s_port_1() -> None:
     assert fabric.of_host(RING, "spark01", SUBNETS)["environment"]["NCCL_IB_MERGE_NICS"] == "0"
 
 
-def test_halves_of_a_pair_s_cable_are_merged_but_not_at_a_switch() -> None:
+def test_halves_of_a_pairs_cable_are_merged_but_not_at_a_switch() -> None:
     assert fabric.of_host(PAIR, "spark01", SUBNETS)["environment"] == {"NCCL_IB_MERGE_NICS": "1"}
     assert fabric.of_host(FOUR, "spark01", SUBNETS)["environment"] == {}
 
@@ -145,7 +145,7 @@ def test_all_faults_of_a_fabric_are_reported_at_once() -> None:
     assert "has spark01 twice" in str(caught.value)
 
 
-def test_the_plan_reads_the_role_s_variables() -> None:
+def test_the_plan_reads_the_roles_variables() -> None:
     role = Path(__file__).parents[5] / "roles/fabric/defaults/main.yml"
     settings = {**yaml.safe_load(role.read_text()), "fabric_hosts": PAIR, "inventory_hostname": "spark01"}
     assert fabric.plan({**settings, "fabric_mtu": "9000"}, {}).steps == fabric.of_host(PAIR, "spark01", SUBNETS)

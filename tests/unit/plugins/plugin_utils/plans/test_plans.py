@@ -118,7 +118,7 @@ def test_cuda_code_needs_known_architectures() -> None:
     assert extensions_plan(None, torch_extensions_names=["torchvision"], torch_extensions_cuda="false").steps["units"]
 
 
-def test_every_variable_for_the_toolkit_names_the_stack_s() -> None:
+def test_every_variable_for_the_toolkit_names_the_stacks() -> None:
     # PyTorch's FindCUDA reads CUDA_PATH, not CUDA_HOME, as tests/integration/test_pytorch_cmake.py shows.
     for name in ("torchvision", "torchaudio", "flash_attention"):
         unit = extensions_plan(torch_extensions=[{"name": name, "source": SOURCE}]).steps["units"][0]
@@ -170,14 +170,14 @@ def triton_arguments(version: str, **unit: str) -> str:
     return str(unit_options["environment"]["TRITON_APPEND_CMAKE_ARGS"])
 
 
-def test_triton_3_8_compiles_its_sanitizer_with_the_stack_s_clang() -> None:
+def test_triton_3_8_compiles_its_sanitizer_with_the_stacks_clang() -> None:
     """The LLVM built for Triton has no clang, and CMake searches only there."""
     assert "GSAN" not in triton_arguments("3.7.1")
     for version in ("3.8.0", "3.10.0"):
         assert triton_arguments(version).endswith(" -DTRITON_GSAN_CLANGXX=/usr/lib/llvm-20/bin/clang++")
 
 
-def test_arguments_of_cmake_for_triton_are_added_to_the_role_s() -> None:
+def test_arguments_of_cmake_for_triton_are_added_to_the_roles() -> None:
     added = triton_arguments("3.7.1", TRITON_APPEND_CMAKE_ARGS="-DCMAKE_BUILD_TYPE=Debug")
     assert added == f"{triton_arguments('3.7.1')} -DCMAKE_BUILD_TYPE=Debug"
 
@@ -203,7 +203,7 @@ def nccl_requests(*offered: str, installed: str = "") -> dict[str, str | None]:
     return {text.partition("=")[0]: choose(text, policies).argument for text in missing(requests, packages)}
 
 
-def test_a_build_takes_nccl_of_the_stack_s_minor_or_else_the_newest() -> None:
+def test_a_build_takes_nccl_of_the_stacks_minor_or_else_the_newest() -> None:
     same_minor = nccl_requests("2.32.3-1+cuda13.3", "2.30.9-1+cuda13.2", "2.30.7-1+cuda13.2", "2.30.9-1+cuda12.9")
     assert same_minor == {name: f"{name}=2.30.9-1+cuda13.2" for name in ("libnccl2", "libnccl-dev")}
     newest = nccl_requests("2.32.3-1+cuda13.3", "2.31.1-1+cuda13.2", "2.30.4-1+cuda13.2")
@@ -271,7 +271,7 @@ def test_a_host_without_proxies_and_ca_is_unchanged() -> None:
     assert network_plan(host()) == plans.Plan({}, [])
 
 
-def test_a_proxy_s_password_is_only_in_the_steps() -> None:
+def test_a_proxys_password_is_only_in_the_steps() -> None:
     plan = network_plan(host(), {"http": "http://joe:hunter2@proxy.example.com:3128"})
     assert [row["path"] for row in plan.steps["write"]] == [APT, KEPT]
     assert {row["mode"] for row in plan.steps["write"]} == {"0600"}

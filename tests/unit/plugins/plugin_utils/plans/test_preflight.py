@@ -100,7 +100,7 @@ def test_a_recorded_h200_host_with_the_generic_profile_has_only_warnings() -> No
     assert "libcublas-dev-13-0" in problems[0]["cause"]
 
 
-def test_unified_memory_of_gb10_is_judged_by_the_host_s_memory() -> None:
+def test_unified_memory_of_gb10_is_judged_by_the_hosts_memory() -> None:
     assert host()["gpu"]["devices"][0]["memory_total_mib"] is None
     assert judge(settings={"memory_minimum_gib": 100}) == []
     problems = judge({"memory": {"available_mib": 50000}}, settings={"memory_minimum_gib": 100})
@@ -108,7 +108,7 @@ def test_unified_memory_of_gb10_is_judged_by_the_host_s_memory() -> None:
     assert "48.8 GiB" in problems[0]["cause"]
 
 
-def test_less_memory_than_the_profile_s_is_a_warning() -> None:
+def test_less_memory_than_the_profiles_is_a_warning() -> None:
     profile = {"profile": {"memory_minimum_mib": 112640}}
     assert judge(stack=profile) == []
     problems = judge({"memory": {"total_mib": 64000}}, profile)

@@ -91,7 +91,7 @@ def test_a_manifest_with_an_unexpected_unit_is_refused(extra: dict[str, t.Any], 
     assert cause in refused.refusals[0]["cause"] and "Find out what spark02 built." in refused.refusals[0]["remedy"]
 
 
-def test_a_user_s_unit_is_accepted_if_the_inventory_names_it() -> None:
+def test_a_users_unit_is_accepted_if_the_inventory_names_it() -> None:
     units = [*UNITS, unit("own", "own", "1", "own/1/own.whl")]
     result = plan(sparkforge_manifest={"host": "spark02", "units": units}, torch_extensions=[{"name": "own"}])
     assert f"own==1 --hash=sha256:{SHA}" in result.steps["environment"]["requirements"]

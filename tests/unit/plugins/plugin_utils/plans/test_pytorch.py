@@ -334,7 +334,7 @@ def test_x86_64_takes_openblas_and_refuses_nvpl() -> None:
     assert "MKL, which exists for x86-64" in refusal(blas="MKL")
 
 
-def test_all_defects_of_the_seed_s_environment_are_named() -> None:
+def test_all_defects_of_the_seeds_environment_are_named() -> None:
     text = refusal(environment=SEED)
     for defect in ("CUDAARCHS=12.1: CMake rejects", "USE_CUBLAS=1: PyTorch has no such option", "TORCH_CUDA_ARCH_LIST=",
                    "PYTORCH_BUILD_VERSION=2.9.1", "PYTORCH_BUILD_NUMBER=1"):  # fmt: skip
@@ -390,14 +390,14 @@ def test_a_variable_without_effect_is_noted_from_2_14_on() -> None:
     assert not [note for note in plan(environment={"MY_SWITCH": "1"})["notes"] if "reaches" in note]
 
 
-def test_a_variable_of_the_user_replaces_the_role_s_and_null_removes_it() -> None:
+def test_a_variable_of_the_user_replaces_the_roles_and_null_removes_it() -> None:
     result = plan(environment={"USE_CUDSS": False, "USE_NUMA": True, "USE_MAGMA": None, "USE_NCCL": "0"})
     environment = result["environment"]
     assert environment["USE_CUDSS"] is False and environment["USE_NUMA"] is True and "USE_MAGMA" not in environment
     assert not {"libcudss.so.0", "libnccl.so.*"} & set(result["expect"]["libraries"])
 
 
-def test_architectures_default_to_the_host_s_gpu_and_are_refused_without_one() -> None:
+def test_architectures_default_to_the_hosts_gpu_and_are_refused_without_one() -> None:
     host = spark()
     facts = stack(architectures=None)
     result = plan(host, facts)
@@ -452,7 +452,7 @@ def test_a_fix_is_not_applied_to_an_untested_release_but_noted() -> None:
     assert [note for note in result["notes"] if "rowwise_121a was tested with 2.9.1, not with 2.10.0" in note]
 
 
-def test_the_version_differs_from_the_index_s_and_with_the_inputs() -> None:
+def test_version_differs_from_the_index_and_depends_on_the_inputs() -> None:
     first = plan()
     assert first["version"].startswith("2.9.1+cu130.sf")
     assert first["environment"]["PYTORCH_BUILD_VERSION"] == first["version"]

@@ -47,7 +47,7 @@ def test_null_removes_a_list_but_not_the_source() -> None:
     assert unit({"source": archive}, {"source": None})["source"] == archive
 
 
-def test_a_unit_s_layer_overrides_the_layer_for_all_units() -> None:
+def test_a_units_layer_overrides_the_layer_for_all_units() -> None:
     layers = [{"*": {"environment": {"A": "1", "B": "1"}}, "tool": {"source": SOURCE, "environment": {"B": "2"}}}]
     assert units(["tool"], layers, PLATFORM)[0]["environment"] == {"A": "1", "B": "2"}
 

@@ -35,7 +35,7 @@ def plan(machine: str = "aarch64", **changed: t.Any) -> Plan:
     return verify.plan(settings, {"kernel": {"machine": machine}})
 
 
-def test_the_archives_of_the_host_s_platform_and_torch_are_searched() -> None:
+def test_the_archives_of_the_hosts_platform_and_torch_are_searched() -> None:
     reference = steps()["reference"]
     assert reference["paths"] == [
         "/opt/sparkforge/redist/libcudss/current/lib",
