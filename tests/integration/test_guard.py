@@ -20,8 +20,7 @@ from tests.integration.conftest import MOST_EXPOSED, Bench, Host
 STATE = "/var/lib/sparkforge-guard"
 TEXTFILE = "/var/lib/prometheus/node-exporter"
 #: The content of the file that stands in for /proc/meminfo: 8 GiB in total, with as much available as the test writes.
-#: Everything else is real. The shells that inspect the host are too small to be killed: victims hold 1/200 of all
-#: memory.
+#: Everything else is real. The shells that inspect the host are too small to be killed (less than 1/200 of all memory).
 MEMINFO = "MemTotal: 8388608 kB\nMemFree: {kib:>9} kB\nMemAvailable: {kib:>9} kB\nAnonPages: 0 kB\n"
 EATER = "import time; held = bytearray(200 << 20); time.sleep(3600)"
 
