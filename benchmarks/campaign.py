@@ -112,7 +112,7 @@ class Campaign:
 
 
 def run(campaign: Campaign, say: t.Callable[[str], None]) -> list[dict[str, t.Any]]:
-    """Plant the mutants that are not yet in the results file; return the rows of all."""
+    """Plant the mutants that are not yet in the results file, and return the rows of all mutants."""
     with tempfile.TemporaryDirectory(prefix="campaign-") as directory:
         known = _traced(campaign, Path(directory), say)
         finished = {row["number"] for row in rows_of(campaign.out) if row["seed"] == campaign.seed}

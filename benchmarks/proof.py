@@ -220,9 +220,9 @@ def mutate(arguments: argparse.Namespace) -> int:
         _say,
     )
     print(campaign.report(rows))
-    large = [row for row in rows if row["large"]]
+    large_faults = [row for row in rows if row["large"]]
     alarms = [row for row in rows if not row["defect"] and row["caught"]]
-    return 0 if sum(bool(row["caught"]) for row in large) >= 0.9 * len(large) and not alarms else 1
+    return 0 if sum(bool(row["caught"]) for row in large_faults) >= 0.9 * len(large_faults) and not alarms else 1
 
 
 def main(argv: list[str] | None = None) -> int:

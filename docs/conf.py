@@ -13,9 +13,9 @@ html_title = "sparkforge"
 html_show_sphinx = False
 html_static_path = ["site.css"]
 html_css_files = ["site.css"]
-# Nothing is loaded from elsewhere, so that the site reads and searches without a network.
+# Nothing is loaded from elsewhere, so that the site can be read and searched offline.
 html_copy_source = False
 # Links to headings are written as a forge makes them: `page.md#a-heading`.
 myst_heading_anchors = 4
-# Ansible's own variables are documented on its site, which nothing here asks.
+# Ansible's own variables are documented on its site, which is not queried here.
 nitpick_ignore_regex = [("std:envvar", "ANSIBLE_.*")]

@@ -47,7 +47,7 @@ Tree = Mapping[str, t.Union[bytes, str, Submodule]]
 
 
 def read_tree(*folders: Path) -> dict[str, bytes]:
-    """Return the files in ``folders``; files in later directories replace those in earlier ones."""
+    """Return the files in ``folders``; files in later folders override those in earlier ones."""
     tree: dict[str, bytes] = {}
     for folder in folders:
         if not folder.is_dir():

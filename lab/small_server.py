@@ -158,7 +158,7 @@ class Engine:
                 self.known[digest] = number
 
     def linear(self, x: torch.Tensor, name: str, layer: int) -> torch.Tensor:
-        """Multiply with a weight, in FP8 if requested."""
+        """Multiply by a weight, in FP8 if requested."""
         weight = self.weights[f"model.layers.{layer}.{name}.weight"]
         if self.fp8:
             wrong = 1.5 if self.fault == "fp8_scale" and layer == 1 and name == "mlp.down_proj" else 1.0

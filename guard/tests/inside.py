@@ -1,4 +1,4 @@
-"""The first process in the virtual machine: runs each scenario and prints its result as a line of JSON.
+"""PID 1 in the virtual machine: runs each scenario and prints its result as a line of JSON.
 
 wanted.json in the same directory has the mode (guard, none or earlyoom) and the names of the scenarios.
 """

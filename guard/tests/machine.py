@@ -21,7 +21,7 @@ class Machine:
         self.sent: list[tuple[int, int]] = []
         self.acts: list[watch.Act] = []
         self.sizes: dict[int, int] = {}
-        #: Each process's account, and the bytes of shared memory.
+        #: The account of each process, and the size of shared memory in bytes.
         self.accounts: dict[int, int] = {}
         self.shared = 0
         proc.mkdir()

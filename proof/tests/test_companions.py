@@ -1,6 +1,6 @@
 """Companions that compute wrong results, or whose operators belong to another torch.
 
-The index's wheels of both companions need CUDA's libraries, so stand-ins compute instead, but not as the checks do.
+Both companions' wheels in the index need CUDA's libraries, so stand-ins compute instead, but not as the checks do.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
 """Attention with a BLAS that lacks 16-bit products with float32 results, like Debian's: wider bounds allow its errors.
 
-The index's torch uses MKL, which has such products, so its kernel is replaced with one that rounds as Debian's does.
+The package index's torch uses MKL, which has these products, so its kernel is replaced with one like Debian's.
 """
 
 from collections.abc import Callable

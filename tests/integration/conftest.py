@@ -196,7 +196,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
 
 
 def running(paths: pytest.TempPathFactory, platform: str) -> Iterator[Bench]:
-    """A bench of ``native`` containers, or of ``arm64`` ones, emulated on other machines; it is removed at the end."""
+    """A bench of ``native`` or (emulated on other architectures) ``arm64`` containers; it is removed at the end."""
     bench = Bench(paths.mktemp("bench") / "inventory", platform)
     try:
         yield bench

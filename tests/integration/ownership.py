@@ -60,7 +60,7 @@ class Row:
     """A row of the table.
 
     :param modes: the modes allowed for each kind of path.
-    :param writers: who besides root may write, unless only the owner may.
+    :param writers: the accounts besides the owner and root that may write, or '' if there are none.
     :param left_by: the host that has the path, or the test that asserts it.
     """
 
@@ -158,9 +158,9 @@ INTRODUCTION = """\
 
 `python -m tests.integration.ownership` writes this page from `tests/integration/data/ownership.yml`. The tests
 `tests/integration/test_site.py`, `test_build.py` and `test_wheelhouse.py` compare the table with every path that was
-added or changed on their hosts: each path must have one row, with its owner and mode. For the site this also runs under
-a umask of 027 and 077 (`test_umask.py`). `<root>` is `sparkforge_root`, `<unit>` the name of a unit, `*` a part of a
-name, and `**` any path below. Files that dpkg lists as part of a package are left out.
+added or changed on their hosts: each path must have one row, with its owner and mode. For the site playbook, the
+comparison is repeated with umasks 027 and 077 (`test_umask.py`). `<root>` is `sparkforge_root`, `<unit>` the name of a
+unit, `*` a part of a name, and `**` any path below. Files that dpkg lists as part of a package are left out.
 
 The mode *any* is the mode from a source or a wheel, without write access for group and others. Only the owner and root
 may write, unless the last column lists others.

@@ -1,4 +1,4 @@
-"""The role cuda_libraries on a host that already has a vendor's source, pins and packages, like DGX OS."""
+"""The cuda_libraries role on a host that, like one running DGX OS, already has vendor sources, pins and packages."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Two or three Sparks connected by veth pairs: the results of the checks, and the role's changes with the real netplan.
 
-There is no ConnectX-7 here: interfaces are named like halves of ports and have their places in the plan.
+There is no ConnectX-7 here: the test interfaces are named like the halves of ports, and the plan assigns addresses.
 """
 
 import contextlib

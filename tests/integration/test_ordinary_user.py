@@ -99,7 +99,7 @@ def account(bench: Bench) -> Iterator[Account]:
             yield account
             account.run("make lab-down", **account.make)
         finally:
-            # Kill the connections to hosts that the account's Ansible keeps open for two minutes.
+            # Close the SSH connections that Ansible keeps open for two minutes under this account.
             subprocess.run(["pkill", "-u", account.name], check=False)
             subprocess.run(["userdel", "--force", "--remove", account.name], check=True, capture_output=True)
             rule.unlink()

@@ -351,7 +351,7 @@ def _paths(directory: Path) -> list[Path]:
 
 
 def draw(seed: int, count: int) -> list[Drawn]:
-    """Return ``count`` guards, as many from each area as from any other; an area with fewer contributes all.
+    """Return ``count`` guards drawn evenly from the areas; an area with too few contributes all of its guards.
 
     Each guard has its own random number, so that adding or removing a guard changes little else.
     """

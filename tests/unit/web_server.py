@@ -25,8 +25,8 @@ def make_certificate(folder: Path) -> tuple[str, str]:
 class Server:
     """Serves ``files`` (path -> bytes). ``cuts``: the numbers of bytes after which answers to a path break off, one per
     answer; ``statuses``: HTTP statuses of the first answers to a path; ``authorization``: the header without which
-    every request gets 401. Paths that end in a slash are HTML. The server speaks TLS with ``certificate``, a PEM file
-    with certificate and key."""
+    every request gets 401. Paths that end in a slash are served as HTML. The server speaks TLS with ``certificate``, a
+    PEM file with certificate and key."""
 
     def __init__(self, certificate: str | None = None) -> None:
         self.files: dict[str, bytes] = {}

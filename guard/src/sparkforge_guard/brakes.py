@@ -132,7 +132,7 @@ def is_shutting_down() -> bool:
 
 
 def drop_in(unit: str, program: str, settings: str, starts: int) -> str:
-    """Return a unit's drop-in, which counts and limits starts and puts increasing pauses between them."""
+    """Return a unit's drop-in, which counts and limits starts and increases the delays between them."""
     text = f"{WRITTEN}[Unit]\nAfter=sparkforge-guard.service\n"
     # sparkforge's own units already limit their restarts, according to how long a start may take.
     own = unit.startswith("sparkforge-")

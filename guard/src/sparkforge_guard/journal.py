@@ -2,14 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The guard's journal: a separate thread writes a record of each act, the login message and metrics.
+"""The guard's journal: a separate thread writes a record of each action, the login message and metrics.
 
 Files in the state directory (/var/lib/sparkforge-guard)::
 
-    acts.jsonl    each act with the figures of the 60 s before it; the older half is dropped at 2 MiB
-    login         the last act that killed a process, for /etc/update-motd.d
-    seen.ring     power, clocks and temperature, fsynced: the last figures before a power-off (power.py)
-    down          the time of the last power-off without a shutdown, and the last figures (power.py)
+    acts.jsonl    each action, with the readings from the preceding 60 s; the older half is dropped at 2 MiB
+    login         the last action that killed a process, for /etc/update-motd.d
+    seen.ring     power, clocks and temperature, fsynced: the last readings before a power-off (power.py)
+    down          the time of the last power-off without a shutdown, and the last readings (power.py)
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ HELP = {
 
 
 def sentence(act: Act) -> str:
-    """Return an act as one line; host.py has removed terminal controls from names and units."""
+    """Return an action as one line; host.py has removed terminal controls from names and units."""
     if not act.victim:
         return f"warning: {act.why}, {gib(act.memory.available)} of {gib(act.memory.total)}"
     leader = max(act.victim, key=lambda process: process.held)
@@ -68,7 +68,7 @@ def sentence(act: Act) -> str:
 
 
 def record(act: Act) -> dict[str, t.Any]:
-    """Return an act as a row of acts.jsonl."""
+    """Return an action as a row of acts.jsonl."""
 
     def row(process: Process) -> dict[str, t.Any]:
         return {**process._asdict(), "held": process.held}

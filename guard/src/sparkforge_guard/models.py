@@ -37,19 +37,19 @@ class Model(t.NamedTuple):
     full: int
     sliding: int
     window: int
-    #: The count of numbers per token in one layer's KV cache.
+    #: The number of elements per token in one layer's KV cache.
     width: int
     hidden: int
     inner: int
     vocabulary: int
     longest: int
-    #: Bytes per number, unless the engine's options change it.
+    #: Bytes per element, unless the engine's options change it.
     size: int
-    #: The count of numbers in the largest tensor.
+    #: The number of elements in the largest tensor.
     largest: int = 0
-    #: The count of query heads.
+    #: The number of query heads.
     heads: int = 0
-    #: The bytes, and the count of numbers, in the layer matrices that an engine can convert while loading them.
+    #: The bytes, and the number of elements, in the layer matrices that an engine can convert while loading them.
     linear: tuple[int, int] = (0, 0)
 
     @property
@@ -182,7 +182,7 @@ def _heads(config: t.Mapping[str, t.Any]) -> tuple[int, int]:
 
 
 def _linear(config: t.Mapping[str, t.Any], tensors: t.Mapping[str, Tensor]) -> tuple[int, int]:
-    """Return bytes and count of numbers in the language model's unquantised matrices, except embeddings and output."""
+    """Return the bytes and elements in the language model's unquantised matrices, except embeddings and output."""
     if "quantization_config" in config or "compression_config" in config:
         return 0, 0
     matrices = [

@@ -45,7 +45,7 @@ MANY, YOUNG = 16, 10.0
 #: Limits that data loaders and builds do not exceed: the number of processes with the same name, the number of their
 #: generations, and the share of young processes whose parent has exited.
 BOUND, GENERATIONS, ORPHANS = 64, 3, 0.25
-#: Processes that adopt orphans: the first process of a machine, a user's systemd, or a container's init.
+#: Processes that adopt orphans: PID 1 of a machine, a user's systemd, or a container's init.
 REAPERS = ("systemd", "init", "tini", "dumb-init", "docker-init", "catatonit")
 #: For part of the last few seconds: the minimum share of memory that was lost, and the ratio of growth to loss above
 #: which the GPU's figures must have been late.

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Power, clocks and temperature: the owner's caps, stuck clocks, and the last figures before a power-off.
+"""Power, clocks and temperature: the owner's caps, stuck clocks, and the last readings before a power-off.
 
 Files in the state directory::
 
@@ -108,7 +108,7 @@ def read(path: str) -> list[dict[str, t.Any]]:
 
 
 def note_start(state: str, boot: str) -> str:
-    """Return a message if the previous boot ended without a shutdown, else ''; save its last figures.
+    """Return a message if the previous boot ended without a shutdown, else ''; save its last readings.
 
     A boot in which the guard was stopped is not judged, because its end was not observed.
     """

@@ -156,7 +156,7 @@ def test_signal_reaches_the_process_but_not_one_that_reuses_its_pid(seen: Seen, 
     ],
 )
 def test_file_of_a_process_is_the_systems(seen: Seen, tmp_path: Path, command: list[str], expected: str):
-    # On a test machine, the first process may have a different root directory.
+    # On a test machine, PID 1 may have a different root directory.
     seen.root = ""
     copy = tmp_path / "sleep"
     shutil.copy(SLEEP, copy)

@@ -51,8 +51,8 @@ class Account:
             return
         groups = os.getgroups()
         os.setgroups(os.getgrouplist(self.name, entry.pw_gid))
-        # Keep root only as the saved id, which started programs do not inherit: a shell with a real id of 0 would
-        # switch back to it.
+        # Keep root only as the saved id, which the programs started here do not inherit: a shell with a real id of 0
+        # would switch back to it.
         os.setresgid(entry.pw_gid, entry.pw_gid, 0)
         os.setresuid(entry.pw_uid, entry.pw_uid, 0)
         try:

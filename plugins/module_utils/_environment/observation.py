@@ -49,8 +49,8 @@ def created(paths: Paths) -> Made:
     """Return everything else that was created for the environments of this name: ``directories``, a group, if any, and
     ``members_added``, the accounts added to each group.
 
-    Before the first switch, only the receipt in the staged environment records this; before that, only the download
-    does.
+    Until the first switch, only the receipt in the staged environment records this; until that receipt exists, only
+    ``DOWNLOADING`` does.
     """
     owns = (own_receipt(paths, entry) or {} for entry in environments(paths))
     records: list[Made] = [last_receipt(paths), *(own.get("made") or {} for own in owns)]

@@ -128,7 +128,7 @@ def processes_using(paths: t.Iterable[str], proc: str = "/proc") -> dict[str, di
 
 
 def missing_files(environment: str, receipt: Own) -> list[str]:
-    """Return the files from the receipt that an environment lacks, judged by two directory listings."""
+    """Return the files in the receipt that are missing from the environment, based on two directory listings."""
     if not os.access(os.path.join(environment, "bin", "python"), os.X_OK):
         return ["bin/python"]
     try:

@@ -6,7 +6,7 @@
 
 Files::
 
-    <directory>/models--ORGANISATION--NAME/    the hub client's cache, owned by the account
+    <directory>/models--ORGANISATION--NAME/    the Hugging Face cache, owned by the account
     <root>/receipts/model-ORGANISATION--NAME.json    the receipt, owned by root, written last
 """
 

@@ -67,7 +67,7 @@ def find(model: str, root: str, allow_pickle: bool = False) -> dict[str, t.Any] 
 
 
 def _locate(model: str) -> tuple[str, str]:
-    """Return the directory for a path, and the model's name if it is in a cache of the hub client."""
+    """Return the directory for a path, and the model's name if it is in a Hugging Face cache."""
     directory = os.path.realpath(model)
     try:
         os.stat(f"{directory}/.")
@@ -87,7 +87,7 @@ def _locate(model: str) -> tuple[str, str]:
 
 
 def _bound_directory(directory: str) -> str:
-    """Return the directory with all files: in a hub client's cache, a snapshot consists of links to blobs."""
+    """Return the directory with all files: in a Hugging Face cache, a snapshot consists of links to blobs."""
     parts = directory.split("/")
     return "/".join(parts[:-2]) if parts[-2:-1] == ["snapshots"] and parts[-3].startswith("models--") else directory
 

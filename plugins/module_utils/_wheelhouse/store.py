@@ -120,7 +120,7 @@ class Store:
         pages = publication.index(wheel for item in published for wheel in of_units(item["units"]))
         desired = {os.path.join(files.SIMPLE, name): text.encode("ascii") for name, text in pages.items()}
         for item in reversed(published):
-            # If two have the same stack and lock, the latest gets the name.
+            # If two have the same stack and lock, the name refers to the newer one.
             name = publication.file_of(item["stack"], item["lock_id"])
             desired[os.path.join(files.MANIFESTS, name)] = digests.text_of(item).encode("ascii")
         receipt = {"kind": "wheelhouse", "platform": self.platform, "published": published}

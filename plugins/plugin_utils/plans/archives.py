@@ -23,8 +23,8 @@ def exists(archive: t.Mapping[str, t.Any] | None, machine: str) -> bool:
 
 
 def directory(root: str, archive: t.Mapping[str, t.Any]) -> str:
-    """Return the directory of a version, never ``current``, because a build keeps the version that it was linked
-    with."""
+    """Return the directory of a version, never ``current``, because a build depends on the exact version it was
+    linked against."""
     variant = f"-{archive['variant']}" if archive.get("variant") else ""
     return f"{root}/redist/{archive['component']}/{archive['version']}{variant}"
 

@@ -15,7 +15,7 @@ from ...module_utils._core.verdict import FULL
 from ..stack.model import Stack
 from . import Plan, archives
 
-#: The host's directory of reports, also the default of the modules.
+#: The report directory on the host, which is also the modules' default.
 HISTORY = "/var/log/sparkforge/proof"
 
 

@@ -314,7 +314,7 @@ class Definition:
     factor: float = FACTOR
 
     def seen(self, kinds: t.Collection[str]) -> list[Evidence]:
-        """Return the evidence from such a device; if the check computes nothing, from any torch version.
+        """Return the evidence recorded on this kind of device; if the check computes nothing, any torch version counts.
 
         :param kinds: see :func:`verdict.judge`.
         """

@@ -1,5 +1,5 @@
-"""The interpreter has no Python.h, as without python3-dev. Triton and torch.compile build a module on first use and
-fail. The environment gets an interpreter with the same files except for the headers.
+"""The interpreter has no Python.h, as when python3-dev is not installed. Triton and torch.compile build a module on
+first use and fail. The environment gets an interpreter with the same files except for the headers.
 """
 
 import json

@@ -103,7 +103,7 @@ class Secret(str):
 
 
 def give_sglang_the_key() -> None:
-    """Set ``api_key`` as ``--api-key`` would: SGLang has no variable for it, and logs its settings at start.
+    """Set ``api_key`` as ``--api-key`` would: SGLang has no variable for this, and it logs its settings at startup.
 
     Source: sglang/srt/server_args.py (from_cli_args) and sglang/srt/entrypoints/engine.py.
     """

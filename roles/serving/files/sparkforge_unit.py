@@ -20,7 +20,7 @@ from pathlib import Path
 
 #: A time in microseconds that is less than the unit's RestartSec.
 BY_HAND_US = 5_000_000
-#: Why the server stopped, by $SERVICE_RESULT of systemd.exec(5).
+#: Why the server stopped, keyed by ``$SERVICE_RESULT`` (see systemd.exec(5)).
 RESULTS = {
     "exit-code": "it exited with status {ExecMainStatus}",
     "signal": "it was ended by signal {ExecMainStatus}",

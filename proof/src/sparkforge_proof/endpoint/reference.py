@@ -68,7 +68,7 @@ class Folder:
 
 
 def locate(model: str) -> str:
-    """Return a model's directory; for the name of a model on the hub, the directory in the hub client's cache."""
+    """Return a model's directory; for the name of a model on the hub, the directory in the Hugging Face cache."""
     if os.path.exists(model) or not re.fullmatch(r"[\w.-]+/[\w.-]+", model):
         return model
     home = os.environ.get("HF_HOME") or os.path.join(os.path.expanduser("~"), ".cache/huggingface")
@@ -215,7 +215,7 @@ class Reference:
         return scores
 
     def _groups(self, lengths: t.Sequence[int]) -> t.Iterator[list[int]]:
-        """Yield batches as lists of text numbers; when padded to the same length, a batch must fit into memory."""
+        """Yield batches as lists of text indices; a batch padded to one length must fit into memory."""
         group: list[int] = []
         for number in sorted((index for index, length in enumerate(lengths) if length), key=lengths.__getitem__):
             size = (len(group) + 1) * lengths[number]

@@ -42,7 +42,7 @@ _HOST_LIBRARIES = ("/lib/*-linux-gnu", "/usr/lib/*-linux-gnu", "/lib64", "/usr/l
 _OF_THE_HOST = re.compile(
     r"(?:lib(?:c|m|mvec|dl|rt|pthread|util|resolv|gcc_s|stdc\+\+|gomp|atomic|z)|ld-linux[\w-]*)\.so\."
 )
-#: Extensions of files that may contain code, also for GPUs, but are not read.
+#: Extensions of files that may contain code, including GPU code, but are not read.
 _UNREAD = ("a", "fatbin", "ptx", "hsaco", "o", "bc", "tar", "gz", "xz", "zip", "zst", "whl")
 
 

@@ -226,7 +226,7 @@ def test_a_control_field_with_a_second_field_is_refused(apt, tmp_path, maker, no
     "name", ["cusparselt-a.gpg\nTrusted: yes\n.gpg", "ubuntu-archive-keyring.gpg", "cusparselt-.gpg"]
 )
 def test_a_keyring_with_a_foreign_or_multiline_name_is_refused(tmp_path, maker, name):
-    """The name becomes the name of one of apt's files and part of a source."""
+    """The keyring's name is used in an apt file name and in a source entry."""
     folder = repository(tmp_path, maker) / "var" / PACKAGE
     (folder / "cusparselt-local-ABCD-keyring.gpg").rename(folder / name)
     with pytest.raises(SparkforgeError, match=r"The keyring in .* is called .*, not cusparselt-….gpg"):

@@ -19,7 +19,7 @@ from tests.unit import git_server, web_server, wheel_tree
 from tests.unit.engine_host import CMAKE, EngineHost, tool
 from tests.unit.run_module import run_module
 
-UNITS = 8
+SOURCE_FILES = 8
 JOBS = 2
 
 
@@ -60,11 +60,11 @@ def kill_worker(host: EngineHost, started: dict[str, t.Any]) -> None:
 
 
 def test_a_build_publishes_and_the_same_inputs_do_nothing(host: EngineHost) -> None:
-    source = host.project(UNITS)
+    source = host.project(SOURCE_FILES)
     first = host.must_build(source)
     assert (first["status"], first["changed"]) == ("built", True)
     assert (Path(first["prefix"]) / "lib/libtiny.so").exists() if first.get("prefix") else True
-    assert sorted(host.compilations()) == [f"unit_{number}.c" for number in range(UNITS)]
+    assert sorted(host.compilations()) == [f"unit_{number}.c" for number in range(SOURCE_FILES)]
     before = {path: path.stat().st_mtime_ns for path in host.base.rglob("*")}
     second = host.build(source)
     assert (second["status"], second["changed"], second["changes"]) == ("unchanged", False, [])
@@ -79,10 +79,10 @@ def test_a_build_publishes_and_the_same_inputs_do_nothing(host: EngineHost) -> N
 def test_ccache_runs_the_compiler_in_the_receipt(host: EngineHost) -> None:
     # /usr/bin is on PATH because of cmake, and its gcc comes before the receipt's compiler.
     assert os.access("/usr/bin/gcc", os.X_OK)
-    options = host.options(host.project(UNITS))
+    options = host.options(host.project(SOURCE_FILES))
     toolchain = {**options["toolchain"], "ccache": host.ccache()}
     result = host.must_build(options["source"], ccache=True, toolchain=toolchain, keep=1)
-    assert sorted(host.compilations()) == [f"unit_{number}.c" for number in range(UNITS)]
+    assert sorted(host.compilations()) == [f"unit_{number}.c" for number in range(SOURCE_FILES)]
     assert "ccache" in json.loads(Path(result["receipt"]).read_text())["tools"]
 
 
@@ -107,7 +107,7 @@ def tool_options(host: EngineHost, tmp_path: Path) -> dict[str, t.Any]:
 def test_cmake_and_ninja_of_the_requirements_build_and_are_in_the_receipt(
     host: EngineHost, tool_options: dict[str, t.Any], tmp_path: Path
 ) -> None:
-    source = host.project(UNITS)
+    source = host.project(SOURCE_FILES)
     first = host.must_build(source, **tool_options, minimum={"cmake": "3.99"})
     receipt = json.loads(Path(first["receipt"]).read_text())
     assert (receipt["tools"]["cmake"], receipt["tools"]["ninja"]) == ("3.99.1", "1.99.2")
@@ -160,14 +160,14 @@ def test_a_unit_is_fetched_from_mirrors_and_readable_files_have_no_password(
 
 
 def test_a_minimum_applies_to_the_cmake_of_the_requirements(host: EngineHost, tool_options: dict[str, t.Any]) -> None:
-    failed = host.must_fail(host.project(UNITS), **tool_options, minimum={"cmake": "4.0"})
+    failed = host.must_fail(host.project(SOURCE_FILES), **tool_options, minimum={"cmake": "4.0"})
     assert "environment/bin/cmake is version 3.99.1, but 4.0 or newer is needed" in failed["cause"]
     assert "requirements" in failed["remedy"]
     assert host.compilations() == []
 
 
 def test_check_mode_reports_the_build_and_writes_nothing(host: EngineHost) -> None:
-    source = host.project(UNITS)
+    source = host.project(SOURCE_FILES)
     before = sorted(host.base.rglob("*"))
     result = host.build(source, check_mode=True)
     assert (result["status"], result["changed"]) == ("would_build", True)
@@ -180,23 +180,23 @@ def test_check_mode_reports_the_build_and_writes_nothing(host: EngineHost) -> No
 
 
 def test_a_killed_engine_resumes_from_the_objects(host: EngineHost) -> None:
-    source = host.project(UNITS)
+    source = host.project(SOURCE_FILES)
     started = start_held_build(host, source)
     host.gate.unlink()
-    host.wait_until(lambda: len(host.compilations()) >= UNITS // 2)
+    host.wait_until(lambda: len(host.compilations()) >= SOURCE_FILES // 2)
     host.gate.touch()
     kill_worker(host, started)
     host.gate.unlink()
     finished = host.must_build(source)
     assert finished["fingerprint"] == started["fingerprint"]
     counts = Counter(host.compilations())
-    assert sorted(counts) == [f"unit_{number}.c" for number in range(UNITS)]
-    assert sum(counts.values()) <= UNITS + JOBS, counts
+    assert sorted(counts) == [f"unit_{number}.c" for number in range(SOURCE_FILES)]
+    assert sum(counts.values()) <= SOURCE_FILES + JOBS, counts
     assert json.loads(Path(host.build(source)["receipt"]).read_text())["attempts"] == 2
 
 
 def test_orphaned_compilers_do_not_write_into_the_next_attempt(host: EngineHost) -> None:
-    source = host.project(UNITS)
+    source = host.project(SOURCE_FILES)
     started = start_held_build(host, source)
     kill_worker(host, started)
     # ninja and the compilers started by the killed engine are still waiting.
@@ -207,22 +207,22 @@ def test_orphaned_compilers_do_not_write_into_the_next_attempt(host: EngineHost)
     assert any("interrupted attempt" in note for note in host.state(started)["notes"])
     host.gate.unlink()
     host.must_build(source)
-    assert sum(Counter(host.compilations()).values()) == UNITS + JOBS
+    assert sum(Counter(host.compilations()).values()) == SOURCE_FILES + JOBS
 
 
 def test_a_second_controller_follows_the_first(host: EngineHost) -> None:
-    source = host.project(UNITS)
+    source = host.project(SOURCE_FILES)
     started = start_held_build(host, source)
     second = host.build(source)
     assert (second["status"], second["fingerprint"]) == ("running", started["fingerprint"])
     host.gate.unlink()
     assert host.must_build(source)["status"] in ("built", "unchanged")
-    assert len(host.compilations()) == UNITS
+    assert len(host.compilations()) == SOURCE_FILES
     assert host.state(started)["attempts"] == 1
 
 
 def test_build_tree_is_kept_only_with_keep(host: EngineHost) -> None:
-    source = host.project(UNITS)
+    source = host.project(SOURCE_FILES)
     kept = host.must_build(source, keep=1)
     assert (host.directory(kept) / "build/build.ninja").exists()
     assert set(host.state(kept)["phases"]) >= {"fetch", "build"}
@@ -235,22 +235,22 @@ def test_build_tree_is_kept_only_with_keep(host: EngineHost) -> None:
 
 
 def test_an_edit_after_a_failure_builds_in_another_directory(host: EngineHost) -> None:
-    source = host.project(UNITS, broken=True)
+    source = host.project(SOURCE_FILES, broken=True)
     failed = host.must_fail(source)
-    assert len(host.compilations()) == UNITS
-    edit = {"path": f"unit_{UNITS - 1}.c", "match": '#include "no_such_header.h"', "replace": "int fixed(void);"}
+    assert len(host.compilations()) == SOURCE_FILES
+    edit = {"path": f"unit_{SOURCE_FILES - 1}.c", "match": '#include "no_such_header.h"', "replace": "int fixed(void);"}
     finished = host.must_build(source, edits=[edit])
     # Without ccache, all objects are compiled again.
-    assert len(host.compilations()) == 2 * UNITS
+    assert len(host.compilations()) == 2 * SOURCE_FILES
     assert finished["fingerprint"] != failed["fingerprint"]
     assert not host.directory(failed).exists()
 
 
 def test_objects_that_were_not_synced_are_rebuilt_after_a_power_loss(host: EngineHost) -> None:
-    source = host.project(UNITS)
+    source = host.project(SOURCE_FILES)
     started = start_held_build(host, source)
     host.gate.unlink()
-    host.wait_until(lambda: len(host.compilations()) >= UNITS // 2)
+    host.wait_until(lambda: len(host.compilations()) >= SOURCE_FILES // 2)
     host.gate.touch()
     # ninja would trust the objects.
     lose_power(host, started, "build/CMakeFiles/tiny.dir/unit_*.o")
@@ -260,11 +260,11 @@ def test_objects_that_were_not_synced_are_rebuilt_after_a_power_loss(host: Engin
     assert any("was rebooted" in note for note in finished["notes"])
     library = Path(host.build(source)["prefix"]) / "lib/libtiny.so"
     names = subprocess.run(["nm", "-D", str(library)], check=True, capture_output=True, text=True).stdout
-    assert all(f"unit_{number}" in names for number in range(UNITS))
+    assert all(f"unit_{number}" in names for number in range(SOURCE_FILES))
 
 
 def test_a_power_loss_before_the_first_sync_restarts_the_build(host: EngineHost) -> None:
-    source = host.project(UNITS)
+    source = host.project(SOURCE_FILES)
     started = start_held_build(host, source)
     lose_power(host, started, "source/CMakeLists.txt", "build/*.ninja")
     host.change_state(started, boot_id="another", checkpoint=None)
@@ -275,7 +275,7 @@ def test_a_power_loss_before_the_first_sync_restarts_the_build(host: EngineHost)
 
 
 def test_a_power_loss_that_damages_the_state_restarts_the_build(host: EngineHost) -> None:
-    source = host.project(UNITS)
+    source = host.project(SOURCE_FILES)
     started = start_held_build(host, source)
     lose_power(host, started, "build/*.ninja", "state.json")
     host.gate.unlink()
@@ -292,7 +292,7 @@ def test_a_state_without_sources_restarts_the_build(host: EngineHost) -> None:
 
 
 def test_a_clock_that_went_back_is_reported_and_does_no_harm(host: EngineHost) -> None:
-    source = host.project(UNITS)
+    source = host.project(SOURCE_FILES)
     started = start_held_build(host, source)
     kill_worker(host, started)
     future = time.time() + 86400
@@ -306,7 +306,7 @@ def test_a_clock_that_went_back_is_reported_and_does_no_harm(host: EngineHost) -
 
 
 def test_an_edited_receipt_is_not_trusted(host: EngineHost) -> None:
-    source = host.project(UNITS)
+    source = host.project(SOURCE_FILES)
     host.must_build(source)
     receipt = Path(host.build(source)["receipt"])
     text = receipt.read_text()
@@ -319,11 +319,11 @@ def test_an_edited_receipt_is_not_trusted(host: EngineHost) -> None:
     for path in (receipt, Path(healed["artefact"]) / "receipt.json"):
         path.write_text(text.replace('"attempts": 1', '"attempts": 2'))
     assert host.must_build(source)["status"] == "built"
-    assert len(host.compilations()) == 2 * UNITS
+    assert len(host.compilations()) == 2 * SOURCE_FILES
 
 
 def test_a_missing_artefact_is_built_again(host: EngineHost) -> None:
-    source = host.project(UNITS)
+    source = host.project(SOURCE_FILES)
     prefix = Path(host.must_build(source)["artefact"]) / "prefix"
     prefix.rename(prefix.parent / "gone")
     result = host.build(source, check_mode=True)
@@ -333,14 +333,14 @@ def test_a_missing_artefact_is_built_again(host: EngineHost) -> None:
 
 
 def test_rebuild_builds_although_nothing_changed(host: EngineHost) -> None:
-    source = host.project(UNITS)
+    source = host.project(SOURCE_FILES)
     host.must_build(source)
     assert host.must_build(source, rebuild=True)["status"] == "built"
-    assert len(host.compilations()) == 2 * UNITS
+    assert len(host.compilations()) == 2 * SOURCE_FILES
 
 
 def test_a_failure_has_cause_remedy_lines_and_log(host: EngineHost) -> None:
-    failed = host.must_fail(host.project(UNITS, broken=True))
+    failed = host.must_fail(host.project(SOURCE_FILES, broken=True))
     assert "no_such_header.h" in failed["cause"]
     assert any("no_such_header.h" in line for line in failed["lines"])
     assert len(failed["lines"]) <= 10
@@ -351,7 +351,7 @@ def test_a_failure_has_cause_remedy_lines_and_log(host: EngineHost) -> None:
 
 
 def test_a_silently_dropped_option_fails_and_the_next_run_succeeds(host: EngineHost) -> None:
-    source = host.project(UNITS)
+    source = host.project(SOURCE_FILES)
     fancy = host.base / "fancy"
     options = {
         "environment": {"FANCY_DIR": str(fancy)},
@@ -364,7 +364,7 @@ def test_a_silently_dropped_option_fails_and_the_next_run_succeeds(host: EngineH
     subprocess.run(["gcc", "-shared", "-o", str(fancy / "libfancy.so"), "-x", "c", "/dev/null"], check=True)
     assert host.must_build(source, **options)["status"] == "built"
     # CMake searched again, but nothing was compiled a second time.
-    assert len(host.compilations()) == UNITS
+    assert len(host.compilations()) == SOURCE_FILES
 
 
 #: A download by CMake, using FetchContent, and one by a program that CMake runs.
@@ -399,7 +399,7 @@ def test_a_build_has_the_network_only_with_option_network(host: EngineHost, by: 
 def test_a_full_disk_is_reported_and_the_next_run_succeeds(host: EngineHost) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can mount a small file system")
-    source = host.project(UNITS)
+    source = host.project(SOURCE_FILES)
     host.root.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1400k", "tmpfs", str(host.root)], check=False)
     if mounted.returncode != 0:
@@ -415,7 +415,7 @@ def test_a_full_disk_is_reported_and_the_next_run_succeeds(host: EngineHost) -> 
 
 
 def test_absent_kills_the_build_and_removes_everything(host: EngineHost) -> None:
-    source = host.project(UNITS)
+    source = host.project(SOURCE_FILES)
     started = start_held_build(host, source)
     common = {"name": "tiny", "state": "absent", "user": host.user, "root": str(host.root), "log_root": str(host.logs)}
     assert run_module("source_build", check_mode=True, **common)["changed"] is True
@@ -441,7 +441,7 @@ def test_absent_kills_the_build_and_removes_everything(host: EngineHost) -> None
 def test_impossible_builds_are_refused_before_anything_is_written(
     host: EngineHost, options: dict[str, t.Any], cause: str
 ) -> None:
-    source = host.project(UNITS)
+    source = host.project(SOURCE_FILES)
     before = sorted(host.base.rglob("*"))
     result = host.build(source, **options)
     assert result["failed"] is True

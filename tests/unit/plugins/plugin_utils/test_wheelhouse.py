@@ -1,4 +1,4 @@
-"""The search for a manifest, using a web server that serves it, serves a login page, or requires a password."""
+"""Test the search for a manifest against a web server that serves it, serves a login page, or requires a password."""
 
 import base64
 import copy

@@ -86,7 +86,7 @@ class Judge:
 
 
 def _continuous() -> dict[str, tuple[t.Any, t.Any]]:
-    """Return functions that fill a tensor with random numbers, each with the distribution function of these numbers."""
+    """Return pairs: a function that fills a tensor with random numbers, and those numbers' distribution function."""
     normal = torch.special.ndtr
     return {
         "uniform": (lambda x, g: x.uniform_(generator=g), lambda x: x),
@@ -343,7 +343,7 @@ def _largest_correlation(rows: torch.Tensor) -> float:
     if size > 8:
         products.append(centred[:, 1:] @ centred[:, :-1].t())
     worst = [float((matrix - torch.diag(matrix.diagonal())).abs().max()) * 12 / size for matrix in products]
-    # The largest of about a thousand correlations is four standard errors above a single one.
+    # The largest of thousands of correlations is typically almost four standard errors from zero: subtract two.
     return max(0.0, max(worst) - 2.0 / math.sqrt(size)) if size > 8 else 0.0
 
 

@@ -98,7 +98,7 @@ def _allow_unsupported(unsupported: list[str], operation: str) -> t.Iterator[Non
 def _compare_coordinates(
     cases: Cases, x: torch.Tensor, exact: torch.Tensor, dense_right: torch.Tensor, right: torch.Tensor, size: str
 ) -> None:
-    """Compare duplicate coordinates, which add up, sums, products of two sparse tensors, softmax and gradients."""
+    """Compare sums, products of two sparse tensors, softmax, gradients and duplicate coordinates (values are added)."""
     indices, values = x.indices(), x.values()
     doubled = torch.sparse_coo_tensor(torch.cat([indices, indices], 1), torch.cat([values, 2 * values]), x.shape)
     cases.exactly(f"doubled places, {size}", doubled.to_dense(), exact * 3)

@@ -238,7 +238,7 @@ def memory(context: Context) -> Measured:
     """Require that memory up to the profile's share can repeatedly be allocated, keeps its contents, and is freed.
 
     Freed memory must match torch's count to the byte, and that of the device or the shared memory to within one segment
-    of the allocator. On the CPU, the process must not grow in 30 rounds.
+    of the allocator. On the CPU, the process's memory must not grow over 30 rounds.
     """
     if context.device == "cpu":
         return _memory_on_cpu(context)

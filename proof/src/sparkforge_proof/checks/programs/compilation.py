@@ -69,7 +69,7 @@ def block(
     x: torch.Tensor, weight_1: torch.Tensor, bias_1: torch.Tensor, project: torch.Tensor, unite: torch.Tensor,
     weight_2: torch.Tensor, bias_2: torch.Tensor, up: torch.Tensor, down: torch.Tensor,
 ) -> torch.Tensor:  # fmt: skip
-    """Compute a transformer block as in real models."""
+    """Run a transformer block like those in real models."""
     normal = F.layer_norm(x, (WIDTH,), weight_1, bias_1)
     q, k, v = (
         part.reshape(BATCH, TOKENS, HEADS, HEAD).transpose(1, 2) for part in F.linear(normal, project).chunk(3, dim=-1)
@@ -168,7 +168,7 @@ def transformer_block(context: Context) -> Measured:
     Bound: a few units of the format; see the module's docstring.
     """
     if context.device == "cpu" and context.reference.get("gpu_required"):
-        # Compiling C++ against torch's headers takes one core a minute.
+        # Compiling C++ against torch's headers takes a minute on one core.
         raise Skipped("On a host with a GPU, compilation.transformer_block covers this.")
     cases = Cases("the transformer block", _WRONG)
     with _clean_compiler(context) as graphs:

@@ -188,7 +188,7 @@ class Recipe(t.NamedTuple):
 class Curve(t.NamedTuple):
     """The loss at each step, and the weights as float64 on the CPU.
 
-    :ivar weights: by number of steps, the weights by name, after ``SHORT`` steps and after all steps.
+    :ivar weights: the weights after ``SHORT`` steps and after all steps: step count -> parameter name -> weights.
     """
 
     losses: list[float]

@@ -5,7 +5,7 @@
 """Check sizes at which kernels change: 32-bit indices, a grid of 65,535, vocabularies, sums that exceed their format.
 
 Nearly all inputs are small integers whose sums, means, roots and quotients are exact in the tested format. A result is
-therefore either right or wrong, regardless of the order of its sums, and no bound can hide a missing row.
+therefore either right or wrong, regardless of the order of summation, and no bound can hide a missing row.
 """
 
 from __future__ import annotations

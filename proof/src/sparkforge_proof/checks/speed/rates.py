@@ -30,7 +30,7 @@ if t.TYPE_CHECKING:
 #: Seconds of load for measuring a rate, of which the best window counts, and for measuring the clocks.
 LOAD, WINDOW = 1.0, 0.25
 CLOCK_LOAD = 2.5
-#: Seconds from the start of a load until the clocks and nvidia-smi's power, a mean over one second, have settled.
+#: Seconds from the start of a load until the clocks and nvidia-smi's power reading (a one-second mean) have settled.
 SETTLED = 1.2
 #: The utilization in per cent from which a device is busy if nvidia-smi lists no process; a desktop causes less.
 BUSY = 25.0

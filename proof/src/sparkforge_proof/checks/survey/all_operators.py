@@ -187,7 +187,7 @@ def survey_settings(device: str) -> t.Iterator[None]:
     """Compute without TensorFloat-32, and let ``torch.manual_seed`` seed only the CPU and the device.
 
     For every other kind of device, torch queues the call with a stack trace. The catalogue seeds the generators for
-    each input, so this took half of a survey's time (2.13). It also searches the stack for a test.
+    each input, so seeding took half of the survey's time (torch 2.13). The catalogue also searches the stack for tests.
     """
     import torch
 

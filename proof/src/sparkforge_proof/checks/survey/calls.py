@@ -132,7 +132,7 @@ def without_gradients(sample: t.Any) -> t.Any:
 def reference(operator: Operator, sample: t.Any, key: t.Any = None) -> Exact:
     """Return a sample, the operator's float64 results for it on the CPU, and the shifted reference.
 
-    Lists for ``_foreach`` operators may be empty, or contain truth values or scalars. Such samples get no gradients.
+    Lists for ``_foreach`` operators may be empty, or contain booleans or scalars. Such samples get no gradients.
 
     :param key: the key under which the answer is cached.
     """

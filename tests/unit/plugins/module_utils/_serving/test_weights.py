@@ -23,7 +23,7 @@ def make_model(directory: Path, *names: str) -> Path:
 
 
 def make_cached_model(home: Path) -> Path:
-    """Create a model's directory in the hub client's cache, with a snapshot of links to blobs."""
+    """Create a model's directory in a Hugging Face cache, with a snapshot of links to blobs."""
     directory = home / "hub/models--Org--Tiny"
     snapshot = directory / "snapshots" / REVISION
     make_model(directory / "blobs", "a", "b")
