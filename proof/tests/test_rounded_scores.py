@@ -1,6 +1,6 @@
 """Attention with a BLAS that lacks 16-bit products with float32 results, like Debian's: wider bounds allow its errors.
 
-The package index's torch uses MKL, which has these products, so its kernel is replaced with one like Debian's.
+The package index's torch uses MKL, which has these products, so its kernel is replaced to round like Debian's.
 """
 
 from collections.abc import Callable

@@ -268,7 +268,7 @@ def units(
     """Return the largest error of a result in units of its format, or infinity if shapes, NaN or infinities differ.
 
     :param expected: the reference in float64 or complex128; integers and booleans must match exactly.
-    :param scale: a lower limit on the magnitude for relative errors; a greater largest expected value is used instead.
+    :param scale: a lower limit on the largest expected value, to which errors are relative.
     :param shifted: a function that computes the reference for shifted inputs. The result may differ from ``expected``
         by as much as that reference does. It is called only if the error is not small anyway.
     :param overflows: whether a value may be infinite or NaN because an intermediate value overflowed.
