@@ -236,7 +236,7 @@ def test_own_processes_of_account_are_not_a_container() -> None:
         with subprocess.Popen(command):
             time.sleep(0.3)
             assert not processes.runs_in_container(uid, uid + unprivileged._BESIDE)
-            unprivileged.end(uid)
+            unprivileged.kill_processes(uid)
 
 
 #: Starts a daemon and, in a process namespace, a process with the same user and group.
