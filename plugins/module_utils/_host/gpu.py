@@ -122,8 +122,8 @@ class Gpu:
         """Tell whether the PCI bus has an NVIDIA display device (PCI class 0x03), with or without a driver."""
         bus = "/sys/bus/pci/devices"
         return any(
-            self.host.word(f"{bus}/{name}/vendor") == NVIDIA_VENDOR
-            and self.host.word(f"{bus}/{name}/class").startswith("0x03")
+            self.host.stripped(f"{bus}/{name}/vendor") == NVIDIA_VENDOR
+            and self.host.stripped(f"{bus}/{name}/class").startswith("0x03")
             for name in self.host.names(bus)
         )
 

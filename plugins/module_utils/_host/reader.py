@@ -108,10 +108,14 @@ class Host:
         content = self.read_bytes(path)
         return None if content is None else content.decode("utf-8", "replace")
 
+    def stripped(self, path: str) -> str:
+        """Return a file's text without surrounding whitespace, or '' with a note if it is unreadable."""
+        return (self.read(path) or "").strip()
+
     def word(self, path: str) -> str:
-        """Return a file's text without surrounding whitespace, or '' without a note if it is unreadable."""
+        """Return the same as :meth:`stripped`, without a note: sysfs refuses attributes that do not apply."""
         noted = len(self.unread)
-        text = (self.read(path) or "").strip()
+        text = self.stripped(path)
         del self.unread[noted:]
         return text
 

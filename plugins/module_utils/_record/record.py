@@ -113,21 +113,23 @@ class Recorder:
         observation = SparkInfo(self.host).observe()
         apt, gpu = observation["apt"], observation["gpu"] or {}
         torches = self.host.part("torch", self._torch_packages) or []
-        pressure = self.host.word("/proc/pressure/memory").partition("full")[0]
+        pressure = self.host.stripped("/proc/pressure/memory").partition("full")[0]
         parts: dict[str, t.Any] = {
             "format": FORMAT,
             "taken": time.strftime("%Y-%m-%d", time.gmtime()),
             "root": os.geteuid() == 0,
             "apt": self.host.part("apt", lambda: self._apt(apt["packages"], apt["pins"])),
-            "release": re.findall(RELEASE, self.host.word("/etc/dgx-release"), re.M),
-            "machine": {name: self.host.word(f"/sys/class/dmi/id/{name}") for name in ("sys_vendor", "product_name")},
+            "release": re.findall(RELEASE, self.host.stripped("/etc/dgx-release"), re.M),
+            "machine": {
+                name: self.host.stripped(f"/sys/class/dmi/id/{name}") for name in ("sys_vendor", "product_name")
+            },
             "memory": {
                 name: int(size)
-                for name, size in re.findall(r"^(\w+):\s+(\d{1,12})", self.host.word("/proc/meminfo"), re.M)
+                for name, size in re.findall(r"^(\w+):\s+(\d{1,12})", self.host.stripped("/proc/meminfo"), re.M)
                 if name in MEMORY
             },
             "pressure": {name: float(share) for name, share in re.findall(r"(avg\d+)=([\d.]+)", pressure)},
-            "swappiness": int(self.host.word("/proc/sys/vm/swappiness") or 0),
+            "swappiness": int(self.host.stripped("/proc/sys/vm/swappiness") or 0),
             # Only the unit that runs `nvidia-smi --lock-gpu-clocks` shows the locked clock: measured with driver
             # 580.178.04 by the owner of eight GB10s, "GB10 power-offs at long-prefill onset" (2026-09).
             "clock_units": [name for name in self.host.names("/etc/systemd/system") if "clock" in name],

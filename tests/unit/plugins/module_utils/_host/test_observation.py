@@ -505,6 +505,12 @@ def test_damaged_loader_cache_is_reported(tmp_path: t.Any, content: bytes) -> No
     assert [row["probe"] for row in observed["unread"]] == ["/etc/ld.so.cache"]
 
 
+def test_unreadable_pci_device_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "sys/bus/pci/devices/0000:01:00.0/vendor").mkdir(parents=True)
+    observed = observe(str(tmp_path))
+    assert "/sys/bus/pci/devices/0000:01:00.0/vendor" in [row["probe"] for row in observed["unread"]]
+
+
 def test_kernel_files_are_read_in_small_pieces() -> None:
     # On some kernels, a single large read from /proc/sys fails with ENOMEM.
     assert len((reader.Host().read("/proc/sys/kernel/random/boot_id") or "").strip()) == 36

@@ -108,6 +108,15 @@ def test_interpreter_without_torch_is_reported(tmp_path: Path) -> None:
     assert {"probe": "torch", "reason": "ModuleNotFoundError: No module named 'torch'"} in recorded["unread"]
 
 
+@pytest.mark.parametrize("path", ["etc/dgx-release", "proc/meminfo", "proc/pressure/memory"])
+def test_unreadable_file_is_reported(tmp_path: Path, path: str) -> None:
+    (tmp_path / path).mkdir(parents=True)
+    options: dict[str, t.Any] = {"system": str(tmp_path), "command": lambda argv, _limit: (127, "", argv[0])}
+    recording = record.Recorder({"wheels": ["gcc"]}, lambda host: None, **options)
+    recording.record()
+    assert f"/{path}" in [row["probe"] for row in recording.host.unread]
+
+
 def test_proof_without_torch_is_reported(tmp_path: Path) -> None:
     recorded = recorder(tmp_path, Commands({"find_spec": (1, "", "")})).record(prove=lambda *_of: {})
     assert recorded["record"]["report"] is None
