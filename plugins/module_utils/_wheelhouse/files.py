@@ -66,7 +66,7 @@ def compare(directory: str, desired: t.Mapping[str, bytes]) -> tuple[list[str], 
 
 
 def write(directory: str, desired: t.Mapping[str, bytes], differ: t.Sequence[str], stale: t.Sequence[str]) -> None:
-    """Write the ``differ`` files from ``wanted`` and remove the ``stale`` ones, both returned by ``compare``."""
+    """Write the ``differ`` files from ``desired`` and remove the ``stale`` ones, both returned by ``compare``."""
     # Write manifests last, so that everything that they list is available.
     for name in sorted(differ, key=lambda name: (name.startswith(MANIFESTS), name)):
         disk.write_file(os.path.join(directory, name), desired[name])

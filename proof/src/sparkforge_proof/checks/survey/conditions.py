@@ -52,8 +52,9 @@ _ILL_POSED = re.compile(
 )
 #: Operators that, for an empty row, divide by an epsilon that float16 cannot represent.
 _EPSILON = re.compile(r"nn\.functional\.(.*norm|cosine|.*distance)")
+_SORTS = r"(nan)?median|kthvalue|.*sort|topk"
 #: Operators that return the index of a value or pass a gradient back to it; a resized input has equal values.
-RETURNS_INDICES = re.compile(r"(nan)?median|kthvalue|.*sort|topk|(max|min)\.reduction_with_dim|.*max_pool")
+RETURNS_INDICES = re.compile(rf"{_SORTS}|(max|min)\.reduction_with_dim|.*max_pool")
 #: Operators whose gradient sums, in its own format, as many terms as an index has repetitions.
 _GATHERS = re.compile(r"take|gather|index_select|nn\.functional\.embedding")
 #: Operators whose cost grows with at least the square of a row's length, or whose numbers must fit together.
@@ -64,8 +65,8 @@ _NOT_LONG = re.compile(
 _NEVER_OVERFLOWS = re.compile("softmax|softmin|logsumexp|(layer|group|instance)_norm|cross_entropy|relu|clamp|hardtanh")
 #: Operators in which the order of a sum decides whether an infinity becomes NaN.
 _SUMS_INFINITIES = re.compile(r"fft\.|.*norm")
-#: CUDA sorts a negative NaN as the smallest number (torch 2.11).
-_SORTS = re.compile(r".*sort|unique|topk|kthvalue|(nan)?median")
+#: Operators that compare numbers by order; CUDA sorts a negative NaN as the smallest number (torch 2.11).
+_ORDERS = re.compile(rf"{_SORTS}|unique")
 #: Operators whose result depends on the sign of a NaN or a zero.
 _SIGNS = re.compile("signbit|copysign|sgn|sign|atan2|angle|nextafter|view|float_power")
 
@@ -166,8 +167,9 @@ class Operator:
         if values == variants.WITH_NAN:
             lossless = variants.DIRECT.match(self.name) or variants.PRODUCTS.search(self.name)
             return self.has_nan_in_place(known) or bool(self.full and known and lossless)
-        excluded = {"infinite": _SUMS_INFINITIES, **({"negative NaN": _SORTS} if self.gpu else {})}.get(values)
-        if excluded and excluded.match(self.name):
+        if values == "infinite" and _SUMS_INFINITIES.match(self.name):
+            return False
+        if values == "negative NaN" and self.gpu and _ORDERS.match(self.name):
             return False
         return not _SIGNS.search(self.name) and self.has_nan_in_place(known)
 
