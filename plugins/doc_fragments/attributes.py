@@ -12,7 +12,7 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 options: {}
 notes:
-  - A failure returns C(cause) and C(remedy), a sentence each. C(msg) contains both.
+  - A failure returns C(cause) and C(remedy), one sentence each. C(msg) contains both.
 attributes:
   check_mode:
     description: Can run in C(check_mode) and report its changes without changing the host.
@@ -45,7 +45,7 @@ attributes:
   platform:
     support: full
     platforms: all
-    details: It runs on the controller.
+    details: The module runs on the controller.
 """
 
     # The attributes of modules that only read.
@@ -54,11 +54,11 @@ options: {}
 attributes:
   check_mode:
     support: full
-    details: This only reads.
+    details: The module only reads.
   diff_mode:
     support: N/A
-    details: This only reads.
+    details: The module only reads.
   idempotent:
     support: full
-    details: This only reads.
+    details: The module only reads.
 """

@@ -25,14 +25,15 @@ options:
     default: ["*"]
   profile:
     description:
-      - The kind of host. C(name), C(compute_capability) (for example V(12.1), null for any), C(unified_memory),
-        C(driver_minimum).
-      - C(required_checks) are patterns of the checks that must not be skipped; each family among them that computes
-        must have computed at least one correct number. C(required_by_site) tells that a site set them; then a check
-        without a result fails.
-      - C(speed_floors) has for each rate C(nominal), the device's nominal rate, C(ratio), the share of it that must be
-        reached, and C(evidence), its basis. If the floor was not measured on such a device, a rate below it only warns.
-      - C(site_floors) has the same keys and replaces single values; the report names floors that it lowers.
+      - The kind of host, described by C(name), C(compute_capability) (for example V(12.1), null for any),
+        C(unified_memory) and C(driver_minimum).
+      - C(required_checks) are patterns of the checks that must not be skipped; each of their families that computes
+        numbers must have at least one correct number. C(required_by_site) is true if a site set these patterns; a check
+        without a result then fails.
+      - C(speed_floors) has for each rate C(nominal), the device's nominal rate; C(ratio), the share of it that must be
+        reached; and C(evidence), the basis of the ratio. If the floor was not measured on such a device, a rate below
+        it only warns.
+      - C(site_floors) has the same keys and replaces individual values; the report names floors that it lowers.
       - The rates of the first proven run in O(history) are floors as well; three quarters of each must be reached.
     type: dict
     default: {}
@@ -40,12 +41,12 @@ options:
     description:
       - The environment as described by the stack. C(root) and C(environment) identify it on the host, C(stack),
         C(method) and C(lock_id) identify the stack.
-      - C(environment_id) is the directory name of one environment, so that a staged one is proven before the switch;
-        if unset or null, the current environment is proven.
-      - C(versions) of torch, triton, torchvision and torchaudio, C(cuda_version) of the host's toolkit,
-        C(driver_minimum).
-      - C(paths) are files and directories whose library dependencies the loader must find, C(sonames) the libraries
-        that C(dlopen) must open.
+      - C(environment_id) is the directory name of one environment, so that a staged environment can be proven before
+        the switch; if unset or null, the current environment is proven.
+      - C(versions) are those of torch, triton, torchvision and torchaudio, C(cuda_version) is that of the host's
+        toolkit, and C(driver_minimum) is the oldest accepted driver.
+      - C(paths) are files and directories whose library dependencies the loader must find, and C(sonames) are the
+        libraries that C(dlopen) must open.
     type: dict
     default: {}
   limits:
@@ -59,7 +60,7 @@ options:
     type: dict
     default: {}
   gpu_required:
-    description: Whether the host must have a GPU. Otherwise checks that need one are skipped with that reason.
+    description: Whether the host must have a GPU. If false, checks that need a GPU are skipped with that reason.
     type: bool
     default: true
   user:

@@ -49,8 +49,8 @@ options:
 options:
   index_url:
     description:
-      - The package index. If unset, the index from uv's environment variables, else the one configured for the pip of
-        Ansible's Python, else uv's default.
+      - The package index. If unset, it is the index from uv's environment variables, else the one configured for the
+        pip of Ansible's Python, else uv's default.
       - If empty or V(none), only O(find_links) is used.
     type: str
   find_links:

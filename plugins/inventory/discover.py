@@ -14,10 +14,10 @@ author: The sparkforge maintainers (!UNKNOWN)
 description:
   - Searches the local network by multicast DNS (mDNS, also known as Bonjour, Avahi or zeroconf) for machines that offer
     ssh. Those with the factory name of a GB10 machine count as Sparks.
-  - Machines named like a group or C(localhost) are left out with a warning, and so are all machines of one name if ssh
-    was announced more than once for that name.
+  - Machines named like a group or C(localhost) are left out with a warning, and so are all machines that share a name
+    for which ssh was announced more than once.
   - List Sparks that do not answer, or that multicast does not reach, in a second inventory.
-  - Needs a file whose name ends in C(discover.yml) or C(discover.yaml).
+  - The name of the inventory file must end in C(discover.yml) or C(discover.yaml).
 requirements:
   - The Python package C(zeroconf) on the controller.
 extends_documentation_fragment: ansible.builtin.inventory_cache
@@ -62,7 +62,7 @@ options:
     default: address
 notes:
   - Each host gets C(discovered_addresses), all addresses that it announced, and C(discovered_name).
-  - If no Spark answered, the network is searched again, whatever is cached.
+  - If no Spark answered the last search, the network is searched again despite the cache.
 """
 
 EXAMPLES = r"""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: plan
-short_description: Return what a role would do on the observed host
+short_description: Return the steps that a role would take on the observed host
 version_added: "0.1.0"
 author: The sparkforge maintainers (!UNKNOWN)
 description:
@@ -33,9 +33,9 @@ EXAMPLES = r"""
 RETURN = r"""
 _raw:
   description:
-    - For each role C(steps), the inputs of its tasks by step name; C(reasons), the same in words;
-      C(refusals), the reasons to change nothing, each with C(cause) and C(remedy), and C(refused), all of them as one
-      text; C(settled), whether there is neither a step nor a refusal; C(notes).
+    - For each role C(steps), the inputs of its tasks by step name; C(reasons), the steps in words; C(refusals), the
+      reasons why nothing may be changed, each with C(cause) and C(remedy); C(refused), these reasons as one text;
+      C(settled), whether there is neither a step nor a refusal; and C(notes).
   type: list
   elements: dict
 """

@@ -77,7 +77,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 package:
-  description: The local repository's package; null in check mode if it was not downloaded yet.
+  description: The local repository's package; null in check mode if it has not been downloaded yet.
   returned: success
   type: str
   sample: cusparselt-local-repo-ubuntu2404-0.8.1

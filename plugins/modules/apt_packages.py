@@ -19,12 +19,12 @@ description:
     driver, the kernel, DGX packages).
   - Keeps a receipt of the packages that were not installed before, so that O(state=absent) removes only those, and only
     if nothing else needs them.
-  - Whether there is anything to do is decided from dpkg's own records; apt is called only if there is.
+  - dpkg's own records determine whether there is anything to do; apt is called only if there is.
   - Recommended packages are not installed. Modified configuration files are kept.
 options:
   name:
     description:
-      - Name of the receipt, RV(receipt), and of this set of packages.
+      - The name of this set of packages and of its receipt, RV(receipt).
       - Two sets may request the same package; it is kept as long as one of them does.
     type: str
     required: true
@@ -46,8 +46,8 @@ options:
     default: present
   allow:
     description:
-      - Regular expressions of exceptions from the packages that are never installed, upgraded or removed. These are the
-        NVIDIA driver, the kernel, the boot loader and DGX packages.
+      - Regular expressions for packages that are exempt from protection. The NVIDIA driver, the kernel, the boot loader
+        and DGX packages are otherwise never installed, upgraded or removed.
     type: list
     elements: str
     default: []

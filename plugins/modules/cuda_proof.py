@@ -13,7 +13,7 @@ description:
   - Runs checks in the environment's own interpreter, in child processes with a time limit each, so that a crash, a
     hang or a C(FATAL) printed by a kernel is a result and does not stop the run.
   - Each numeric check compares its result with float64 on the CPU, within a bound derived from the number format and
-    the length of the sums, in the forward direction and, if the operation has one, in the backward direction.
+    the length of the sums, in the forward direction and, if the operation has a gradient, in the backward direction.
   - Also inspects the host's GPU, driver and library dependencies.
   - Its findings never fail the task. Evaluate RV(report), or use the role P(sparkforge.dgx_spark.verify#role).
 extends_documentation_fragment:
@@ -69,7 +69,7 @@ report:
     verdict:
       description:
         - V(fail) if a check failed. V(unproven) if no number was computed, a check that the profile requires was not
-          selected, or a required family has no number for the verdict. The required families are those of the required
+          selected, or a required family has no number that counts. The required families are those of the required
           checks, and all of torch's if no checks are selected. Otherwise V(proven), with or without warnings.
       type: str
       sample: proven
@@ -115,8 +115,8 @@ current:
 hindrance:
   description:
     - The reason why the staged environment must not become the current one; empty if it may. A wrong number prevents
-      it, unless numbers are wrong only on the CPU and right on the GPU. Otherwise a host without an environment gets
-      it; a proven environment is replaced only by a proven one.
+      it, unless numbers are wrong only on the CPU and right on the GPU. Apart from that, a host without an environment
+      accepts it, and a proven environment is replaced only by a proven one.
   returned: success
   type: str
   sample: "wrong numbers: attention.efficient"
@@ -126,7 +126,7 @@ scheduled:
   type: bool
   sample: false
 program:
-  description: The host's path of the program that this module runs.
+  description: The path on the host of the program that this module runs.
   returned: success
   type: str
   sample: /opt/sparkforge/proof/5d41402abc4b2a76b9719d911017c592e3b0c44298fc1c149afbf4c8996fb924.pyz

@@ -8,18 +8,18 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 ---
 module: elf_closure_info
-short_description: Name every shared library that the loader cannot find, in one pass
+short_description: List every shared library that the loader cannot find, in one pass
 version_added: "0.1.0"
 author: "The sparkforge maintainers (!UNKNOWN)"
 description:
-  - Determines, for executables, shared libraries or directories of them, which file glibc's dynamic loader uses for
-    every direct and indirect dependency, and which libraries it cannot find.
+  - Determines which file glibc's dynamic loader uses for every direct and indirect dependency of executables and shared
+    libraries, and which libraries it cannot find.
   - Each missing library is listed with the files that need it and with the role, package and archive that provide it,
     so that you need not install one library to learn the name of the next.
   - It only reads ELF files and C(/etc/ld.so.cache), whereas C(ldd) would run the file.
-  - It follows the rules of C(ld.so(8)) in their order. These are RPATH with inheritance, C(LD_LIBRARY_PATH), RUNPATH,
-    the cache, the default directories, C($ORIGIN), C($LIB) and C($PLATFORM), glibc-hwcaps, and the SONAME of already
-    loaded files. Symbol versions are not compared.
+  - It follows the rules of C(ld.so(8)) in their order, namely RPATH with inheritance, C(LD_LIBRARY_PATH), RUNPATH, the
+    cache, the default directories, C($ORIGIN), C($LIB) and C($PLATFORM), glibc-hwcaps, and the SONAME of already loaded
+    files. Symbol versions are not compared.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info
@@ -27,9 +27,9 @@ options:
   paths:
     description:
       - Absolute paths of files or directories, or shell patterns of them.
-      - A file is loaded on its own, and must be a dynamically linked ELF file.
+      - A file must be a dynamically linked ELF file, and is treated as if it were loaded on its own.
       - A directory is walked without following links to directories. Files other than ELF are skipped. A library that
-        another library in these directories loads is judged together with that library, because it inherits its RPATH.
+        another library in these directories loads is examined together with that library, whose RPATH it inherits.
     type: list
     elements: str
     required: true
@@ -125,13 +125,13 @@ missing:
       sample: [/usr/lib/aarch64-linux-gnu/libcudss/13/libcudss.so.0]
 missing_optional:
   description:
-    - As RV(missing), for libraries that only optional plug-ins in a directory need, with the RV(ignore:reason) why
-      they are optional.
+    - As RV(missing), for libraries that only optional plug-ins in a directory need, each with the RV(ignore:reason) why
+      it is optional.
   returned: success
   type: list
   elements: dict
 wrong_version:
-  description: For missing libraries, other versions on the host.
+  description: Other versions of the missing libraries on the host.
   returned: success
   type: list
   elements: dict
@@ -153,7 +153,7 @@ found:
   type: int
   sample: 41
 resolved:
-  description: The file of each needed library that the loader finds.
+  description: For each needed library that the loader finds, its file.
   returned: success
   type: dict
   sample:

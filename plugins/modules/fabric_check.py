@@ -12,8 +12,8 @@ version_added: "0.1.0"
 description:
   - Returns a host's ConnectX-7 ports, whose two halves it pairs by PCI address, and the faults that would break any
     fabric on it (the kernel's KHO reserve, Wi-Fi power saving).
-  - For O(rails), checks each half of each port, and pings each peer over each single rail, also with unfragmented
-    packets of the full MTU. The peers' kernels answer; nothing needs to run there.
+  - For O(rails), it checks each half of each port, and pings each peer over each rail separately, also with
+    unfragmented packets of the full MTU. The peers' kernels answer; nothing needs to run there.
   - Measures the bandwidth according to O(measure), if perftest is installed on both hosts. Both must run the task at
     the same time.
   - It changes nothing, and its findings do not fail the task.
@@ -27,7 +27,7 @@ options:
     elements: dict
     default: []
   ports:
-    description: The interfaces of each port, half by half; not needed for ConnectX-7 cards, which are detected.
+    description: For each port, the interfaces of its halves; not needed for ConnectX-7 cards, which are detected.
     type: list
     elements: list
     default: []
@@ -40,7 +40,7 @@ options:
     type: dict
     default: {}
   seconds:
-    description: The time to measure each half.
+    description: The time in seconds to measure each half.
     type: int
     default: 5
   floor:

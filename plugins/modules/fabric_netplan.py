@@ -14,8 +14,8 @@ description:
   - Before anything is written, C(netplan generate) validates a copy of the host's configuration with the new file. If
     C(netplan apply) fails, the interfaces do not come up as planned or the management interface loses an address,
     the previous file is restored.
-  - Refuses to touch the interface of the default route or of Ansible's connection, interfaces in other netplan files,
-    and subnets that the host uses elsewhere.
+  - Refuses to change the interface of the default route or of Ansible's connection, or an interface in another netplan
+    file, and refuses subnets that the host uses elsewhere.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.changes
@@ -40,12 +40,12 @@ options:
     type: path
     default: /etc/netplan/60-sparkforge-fabric.yaml
   renderer:
-    description: The netplan renderer. If empty, the renderer of the host's other files.
+    description: The netplan renderer. If empty, the renderer of the host's other netplan files is used.
     type: str
     choices: ["", networkd, NetworkManager]
     default: ""
   apply:
-    description: Whether to apply the file now and check the interfaces. Otherwise it takes effect at the next boot.
+    description: Whether to apply the file now and check the interfaces. If false, it takes effect at the next boot.
     type: bool
     default: true
   wait:
@@ -53,7 +53,7 @@ options:
     type: float
     default: 30
   socket_interface:
-    description: The interface over which processes find each other. If empty, the interface of the default route.
+    description: The interface over which processes find each other. If empty, that of the default route.
     type: str
     default: ""
   environment:

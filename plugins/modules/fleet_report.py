@@ -16,7 +16,7 @@ description:
     C(index.html), a table of hosts and checks, next to them. Files are written atomically. The page also contains the
     forecast of the next upgrade that M(sparkforge.dgx_spark.forecast) stored there.
   - Hosts without a report are listed as such, with cause and remedy, and so are hosts whose report is damaged, has
-    another format or belongs to another host. None is omitted.
+    another format or belongs to another host. No host is omitted.
   - This action plugin runs on the controller only and connects to no host. Run it once for all hosts.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
@@ -53,7 +53,7 @@ options:
   activate:
     description:
       - The activation script of the environment. If set, two lines show the next commands for the hosts that meet
-        O(require), except in check mode or if none does.
+        O(require), except in check mode or if no host does.
     type: str
     default: ""
   joined:
@@ -75,8 +75,8 @@ attributes:
   check_mode:
     support: full
     details:
-      - In check mode, reads the files written in check mode and writes C(fleet.check.json) and C(index.check.html), so
-        that the results of real runs are kept.
+      - In check mode, the module reads the files written in check mode, and writes C(fleet.check.json) and
+        C(index.check.html), so that the results of real runs are kept.
   diff_mode:
     support: none
     details: Differences between runs are in each host's report.
@@ -107,8 +107,8 @@ RETURN = r"""
 path:
   description:
     - Path of the merged reports on the controller. The file has C(format), C(written), C(check_mode), C(summary) as in
-      RV(summary), and C(hosts), worst first, each with C(host), C(verdict), C(cause), C(remedy), C(stopped),
-      C(file) and C(report); the last two are null if there is none.
+      RV(summary), and C(hosts), worst first, each with C(host), C(verdict), C(cause), C(remedy), C(stopped), C(file)
+      and C(report); the last two are null if there is no report.
   returned: success
   type: str
   sample: /home/me/sparks/reports/fleet.json

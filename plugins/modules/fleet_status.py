@@ -12,8 +12,8 @@ module: fleet_status
 short_description: Compare the hosts of a fleet with their stacks
 version_added: "0.1.0"
 description:
-  - Prints a table of all hosts with stack, environment, last proof, drift and pending changes, followed by the
-    details. The same can be printed as JSON, in one line.
+  - Prints a table of all hosts with stack, environment, last proof, drift and pending changes, followed by the details.
+    The output can also be one line of JSON.
   - A host that could not be read has a row too, with the reason.
   - This action plugin runs on the controller only and connects to no host. Run it once for all hosts.
 extends_documentation_fragment:
@@ -84,7 +84,7 @@ hosts:
       stack: torch-2.9.1
       changes: {}
 path:
-  description: The written file; null if none was named.
+  description: The file that was written; null without O(path).
   returned: success
   type: str
 """

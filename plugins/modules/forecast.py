@@ -12,11 +12,11 @@ module: forecast
 short_description: Forecast the breakage caused by the next upgrade of each host
 version_added: "0.1.0"
 description:
-  - Compares the observation of P(sparkforge.dgx_spark.update_info#module) with a ledger of breakage by earlier
-    upgrades.
+  - Compares the observation of P(sparkforge.dgx_spark.update_info#module) with a ledger of breakage that earlier
+    upgrades caused.
   - Each host gets one answer, C(go), C(go with steps) or C(hold), with the reason, the remedy, and the sources.
-  - Prints a table of all hosts, followed by the findings and the steps for each host, none of which it runs. The same
-    can be printed as JSON, in one line.
+  - Prints a table of all hosts, followed by the findings and the steps for each host. It runs none of the steps. The
+    output can also be one line of JSON.
   - This action plugin runs on the controller only and connects to no host. Run it once for all hosts.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes.controller
@@ -32,7 +32,7 @@ options:
     elements: dict
     default: []
   records:
-    description: Files of C(sparkforge record) on the controller, which are forecast without a host.
+    description: Files of C(sparkforge record) on the controller, forecast without a connection to their hosts.
     type: list
     elements: path
     default: []
@@ -85,7 +85,7 @@ EXAMPLES = r"""
     rows:
       - host: "{{ inventory_hostname }}"
         observation: "{{ ansible_facts.spark_info }}"
-        update: "{{ update_seen.update_info }}"
+        update: "{{ upgrade.update_info }}"
 """
 
 RETURN = r"""

@@ -14,7 +14,7 @@ description:
     falls below O(warn_percent), it warns; below O(ask_percent) it sends SIGTERM to a chosen process, below
     O(end_percent) SIGKILL.
   - The chosen process is the one that allocated memory in the last seconds, else the most recently started one that
-    holds much of the GPU's memory. It is never ssh, systemd or the display, and a build only if no model is left.
+    holds much of the GPU's memory. It never chooses ssh, systemd or the display, and a build only if no model is left.
   - O(state=absent) removes all of this and resets the caps.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
@@ -59,8 +59,8 @@ options:
     default: []
   units:
     description:
-      - Services with brakes. They are started at most O(starts) times within an hour, after increasing pauses, and stay
-        off if the machine went down within ten minutes after their start.
+      - Services with brakes, which are started at most O(starts) times within an hour, after increasing pauses, and
+        stay off if the machine went down within ten minutes after their start.
     type: list
     elements: str
     default: []
@@ -74,15 +74,15 @@ options:
       - It must belong to root, and no other account may be able to write to it.
     type: path
   motd:
-    description: Whether a line at login names the processes that the guard killed and the unit that stays off.
+    description: Whether a line at login names the processes that the guard killed and any unit that stays off.
     type: bool
     default: true
   power_cap:
-    description: The power limit of each GPU in watts. V(0) sets none.
+    description: The power limit of each GPU in watts. V(0) sets no limit.
     type: float
     default: 0
   clock_cap:
-    description: The clock limit of each GPU in MHz, for GPUs that do not support a power limit. V(0) sets none.
+    description: The clock limit of each GPU in MHz, for GPUs that do not support a power limit. V(0) sets no limit.
     type: int
     default: 0
   nvml:
@@ -107,7 +107,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 files:
-  description: The files of the guard.
+  description: The guard's files.
   returned: success
   type: list
   elements: str

@@ -11,7 +11,7 @@ short_description: Download a model from the Hugging Face hub, with the hub's ow
 version_added: "0.1.0"
 description:
   - Runs C(hf download) and C(hf cache verify) from huggingface_hub, as a separate account in a transient systemd unit,
-    and records revision and licence in a receipt. A converged call uses no network.
+    and records the revision and the licence in a receipt. If the model is already on the host, no network is used.
   - The unit outlives the connection; a second call waits for it. A call after an interruption resumes the download.
   - Weights in pickle files and in the formats of other frameworks are left out.
   - Proxies and certificates are taken from the task's environment.
@@ -39,7 +39,7 @@ options:
     type: path
     default: /opt/sparkforge/models
   token:
-    description: A hub token. It is passed to the client through a pipe, and is in no command line, log or file.
+    description: A hub token. It is passed to the client through a pipe, and appears in no command line, log or file.
     type: str
   hub:
     description: The URL of the hub.

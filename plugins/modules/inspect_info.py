@@ -7,7 +7,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: inspect_info
-short_description: Tell whether packages will run on a GPU of a given compute capability, without one
+short_description: Tell whether packages will run on a GPU of a given compute capability, without using a GPU
 version_added: "0.1.0"
 description:
   - Reads the files of a requirement, a wheel, a virtual environment or an image's file system. It runs, imports and
@@ -16,12 +16,12 @@ description:
     sha256, read and removed; the findings are stored in O(cache).
   - Checks machine code, bare cubins and PTX against O(capability), and looks for CPU builds, wheels for another
     machine, source-only packages, conflicting CUDA versions, and libraries that no package provides.
-  - Compares packages with each other and with the host, including symbols that one needs from another, versions of
-    libc's and libstdc++'s symbols (from the inspected file system, else from Ubuntu 24.04), requirements, packages that
-    must have the same release, and the CUDA versions of ptxas, nvcc and NVRTC. Finds kernels that print the GPUs they
-    are for.
-  - V(yes) means that nothing in the inspected files rules it out; C(not_looked_at) lists the rest. Only
-    M(sparkforge.dgx_spark.cuda_proof) shows whether the numbers are right.
+  - Compares packages with each other and with the host, including symbols that one package needs from another, versions
+    of libc's and libstdc++'s symbols (from the inspected file system, else from Ubuntu 24.04), requirements, packages
+    that must have the same release, and the CUDA versions of ptxas, nvcc and NVRTC. Finds GPU kernels that may only
+    print a list of supported GPUs instead of computing.
+  - V(yes) means that nothing in the inspected files prevents the packages from running; C(not_looked_at) lists the
+    rest. Only M(sparkforge.dgx_spark.cuda_proof) shows whether the numbers are right.
   - Requirements and wheels are inspected on the controller, directories on the host.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
@@ -39,14 +39,14 @@ options:
         a requirements file, including V(-r), V(-c), V(--extra-index-url) and V(--find-links), with files on the
         controller.
       - Or the path or the URL of a wheel, which ends in V(.whl).
-      - Source repositories, directories and archives are listed as not looked at.
+      - Requirements that name a source repository, a directory or an archive are listed as not looked at.
       - Or the absolute path of a directory on the host, either a virtual environment or the root of a file system with
-        environments in it, V(/) for the host's own. For an unpacked image, C(NVIDIA_REQUIRE_CUDA) is read from a
-        C(config.json) next to the directory or in it.
+        environments in it, for example V(/) for the host's own. For an unpacked image, C(NVIDIA_REQUIRE_CUDA) is read
+        from a C(config.json) next to the directory or in it.
     type: str
     required: true
   machine:
-    description: The machine to judge for.
+    description: The machine on which the packages should run.
     type: str
     choices: [aarch64, x86_64]
     default: aarch64
@@ -95,7 +95,7 @@ EXAMPLES = r"""
 RETURN = r"""
 verdict:
   description:
-    - V(yes) if nothing rules it out, V(perhaps) if something might prevent it, V(no) if it cannot run.
+    - V(yes) if nothing prevents the packages from running, V(perhaps) if something might, V(no) if they cannot run.
   returned: success
   type: str
   sample: perhaps
@@ -115,7 +115,7 @@ findings:
       type: str
       sample: bitsandbytes
     level:
-      description: V(no), V(perhaps) or V(note); a V(note) rules out nothing.
+      description: V(no), V(perhaps) or V(note); a V(note) does not affect the verdict.
       type: str
       sample: "no"
     kind:

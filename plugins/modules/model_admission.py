@@ -12,8 +12,8 @@ version_added: "0.1.0"
 description:
   - Reads config.json and the headers of the weights, and the arguments of vLLM, SGLang, llama.cpp or a Python program,
     and compares the memory that they need with the available memory.
-  - Fails if the server does not fit, with arguments that would fit, and also if the model's files are incomplete or do
-    not belong together. If the memory cannot be computed, RV(answer) is V(unknown).
+  - If the server does not fit, the module fails and suggests arguments that would fit. It also fails if the model's
+    files are incomplete or do not belong together. If the memory cannot be computed, RV(answer) is V(unknown).
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.attributes.info

@@ -10,8 +10,8 @@ module: model_info
 short_description: Find the weights of a model on a host, and tell whether a server may load them
 version_added: "0.1.0"
 description:
-  - Reads the names and modes of a model's files, in a bounded number of steps. It does not open weights and follows no
-    link out of the directory.
+  - Reads the names and modes of a model's files, in a bounded number of steps. It does not open weights, and it follows
+    no link that leads out of the directory.
   - Refuses weights in pickle files, which run code when they are loaded.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
@@ -42,7 +42,7 @@ EXAMPLES = r"""
 - name: Find a model that the owner has downloaded
   sparkforge.dgx_spark.model_info:
     model: /home/ada/.cache/huggingface/hub/models--Qwen--Qwen3-8B
-  register: found
+  register: model
 """
 
 RETURN = r"""

@@ -14,23 +14,23 @@ description:
   - With O(switch=false) the environment is created and its imports are tested, but C(current) is unchanged. The
     environment is then staged and can be proven before anybody uses it.
   - The environment is created under a hidden name, moved to its final path, and activated only after every module in
-    O(imports) was imported there. If anything fails, C(current) is unchanged.
+    O(imports) has been imported there. If anything fails, C(current) is unchanged.
   - C(<root>/bin/activate-<name>), C(<root>/bin/<name>-python) and the Jupyter kernel use the resolved path, so that a
     running job does not change versions when C(current) does.
   - The module fetches the wheels itself, each to C(<root>/envs/<name>/.download/<sha256>/), and resumes downloads after
     a lost connection, also in the next run. The interpreter's own pip then installs them without a network.
   - Proxies and E(SSL_CERT_FILE) are taken from the task's environment.
   - Root runs no code from a wheel. The steps that start the environment's interpreter, C(pip check) and the imports,
-    run without the task's variables and with a user id that nothing else on the host has. They and all their child
+    run without the task's variables and under a user id that nothing else on the host uses. They and all their child
     processes are killed when they exit, after 15 minutes, or if they print more than 4 MiB.
-  - A converged environment costs one call that starts no process and fetches nothing.
+  - If the environment already matches, one call suffices, which starts no process and fetches nothing.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
   - sparkforge.dgx_spark.root
 attributes:
   check_mode:
     support: full
-    details: The interpreter may still be missing; nothing is transferred.
+    details: The interpreter need not exist yet, and no wheel is sent to the host.
   diff_mode:
     support: full
   idempotent:
@@ -38,18 +38,18 @@ attributes:
     details: O(state=previous) without O(environment_id) toggles between two environments.
 options:
   name:
-    description: Name of the environment; letters, digits, C(.), C(_) and C(-).
+    description: The environment's name, which may contain letters, digits, C(.), C(_) and C(-).
     type: str
     required: true
   state:
     description:
       - V(present) creates the environment and switches to it.
       - V(previous) goes back to the previous environment; the current one becomes the previous one, so that the next
-        V(previous) goes forward again. Links, the kernel and the receipt change; nothing is fetched, imported or
+        V(previous) goes forward again. The links, the kernel and the receipt change; nothing is fetched, imported or
         removed, and only the options O(root), O(environment_id) and O(kernel_dir) apply.
       - V(previous) is refused if there is no such environment, if it is damaged, or if a host package that it was
-        created with was removed, downgraded or replaced by another major version. A newer one gives a warning, and the
-        proof decides.
+        created with has been removed, downgraded or replaced by another major version. A newer version of the same
+        major version only gives a warning, and the proof decides.
       - V(absent) removes every environment with this name, including its scripts, kernel, wheels and receipt.
     type: str
     choices: [present, previous, absent]
@@ -75,7 +75,7 @@ options:
   requirements:
     description:
       - Requirements as C(name==version --hash=sha256:...), including all dependencies.
-      - With neither these nor O(wheels), O(environment_id) names an existing environment.
+      - If this list and O(wheels) are empty, O(environment_id) must name an existing environment.
     type: list
     elements: str
     default: []
@@ -91,7 +91,7 @@ options:
       - Wheel files on the controller, as paths or as mappings with C(path) and C(sha256). They are sent only if the
         host lacks them.
       - The action plugin passes the wheels that it sends as mappings with C(file) and C(sha256).
-      - A wheel whose hash is in O(requirements) is not fetched.
+      - If a requirement lists a wheel's hash, that wheel is not downloaded.
     type: list
     elements: raw
     default: []
@@ -136,9 +136,9 @@ options:
   environment_id:
     description:
       - Name of the environment's directory.
-      - With O(state=previous), the environment to go back to; without it a second run is not idempotent.
-      - If unset, the first 12 digits of the sha256 over the Python version, the machine, the requirements
-        and the wheels.
+      - With O(state=previous), the environment to go back to; without it the task is not idempotent.
+      - If unset, the name is the first 12 digits of a sha256 over the Python version, the machine, the requirements and
+        the wheels.
     type: str
   imports:
     description: Modules that must be importable before switching to the environment. Their versions are recorded.
@@ -162,23 +162,23 @@ options:
     type: dict
   group:
     description:
-      - Group that may use the environment; created if missing. Others cannot use it.
+      - The group that may use the environment, created if missing. Other accounts cannot use the environment.
       - If unset, everybody may use it.
     type: str
   users:
     description:
-      - Accounts to add to O(group), in addition to the one that Ansible connected as, if it became root with sudo. root
-        is never added.
-      - Members are only added, not removed; O(state=absent) removes those that this module added.
+      - Accounts to add to O(group). If Ansible became root with sudo, the account that it connected as is added too.
+        root is never added.
+      - V(present) adds members and removes none; O(state=absent) removes those that this module added.
       - No account is added to a system group (an id below 1000) that this collection did not create, such as C(docker).
-        A list with non-members is then refused.
+        If O(group) is such a group and the list contains accounts that are not members, the task fails.
     type: list
     elements: str
     default: []
   compile:
     description:
       - Whether to compile every module to bytecode at once.
-      - Otherwise only the modules that O(imports) loads are compiled, and users without write access compile the rest
+      - If false, only the modules that O(imports) loads are compiled, and users without write access compile the rest
         at each start. V(false) is useful under emulation, where compiling takes minutes.
     type: bool
     default: true
@@ -197,7 +197,7 @@ options:
     type: int
     default: 2
   transferred:
-    description: Set by the action plugin - the paths of the wheels that it sent, by sha256.
+    description: The paths of the wheels that the action plugin sent, by sha256. Not for use in playbooks.
     type: dict
     default: {}
 author: The sparkforge maintainers (!UNKNOWN)
@@ -301,11 +301,11 @@ in_use:
   returned: when present
   sample: {0cc175b9c0f1: [4711]}
 unfinished:
-  description: Whether wheels are still to be fetched. The action plugin then calls the module again.
+  description: Whether the module still has to fetch wheels. The action plugin then calls it again.
   type: bool
   returned: when true
 download:
-  description: The C(files) and C(bytes) that were fetched so far, and the C(finished) wheels of this call.
+  description: The numbers of C(files) and C(bytes) fetched so far, and the wheels that this call C(finished).
   type: dict
   returned: when something was installed
   sample:

@@ -23,7 +23,7 @@ description:
     verified and unpacked before the first symlink is switched. Invalid input leaves the host unchanged.
   - The receipts show whether a host is already up to date, without contacting a server. If files are missing or have a
     different size, the archive is installed again.
-  - The previously used version is kept, but no older one. Going back to it downloads nothing.
+  - The previous version is kept, and older ones are removed. Going back to the previous version downloads nothing.
   - Concurrent runs wait for each other.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
@@ -33,8 +33,8 @@ attributes:
   check_mode:
     support: full
     details:
-      - Contacts no server. Values that are only in a manifest, such as the version of an archive without that pin, are
-        then C(null).
+      - Contacts no server. Values that only a manifest contains, such as the version of an archive whose version is not
+        pinned, are then C(null).
 options:
   base_url:
     description:
@@ -45,8 +45,8 @@ options:
     default: https://developer.download.nvidia.com/compute
   platform:
     description:
-      - The platform's name in manifests. C(linux-sbsa) covers all ARM64 servers and the DGX Spark,
-        C(linux-aarch64) is Tegra.
+      - The platform's name in manifests. C(linux-sbsa) covers all ARM64 servers and the DGX Spark, and C(linux-aarch64)
+        is for Tegra.
       - The default is C(linux-sbsa) on aarch64 and C(linux-x86_64) on x86_64.
     type: str
   variant:
@@ -89,23 +89,23 @@ options:
         description: The release label in the manifest's name, for example C(0.8.0). Required for O(state=present).
         type: str
       version:
-        description: A pin. The version that the manifest must contain, for example C(0.8.0.10).
+        description: The pinned version, which the manifest must contain, for example C(0.8.0.10).
         type: str
       sha256:
         description:
-          - A pin. The sha256 that the manifest must contain for the archive.
-          - Without this pin the archive is still verified, but against a manifest that is protected only by TLS.
+          - The pinned sha256 of the archive, which the manifest must contain.
+          - Without this pin the archive is still verified, but against a manifest that only TLS protects.
         type: str
       soname:
         description:
-          - A pin. The SONAME that a library in the archive must have, for example C(libcudss.so.0). cuDSS 1.0 has
+          - The pinned SONAME, which a library in the archive must have, for example C(libcudss.so.0). cuDSS 1.0 has
             C(libcudss.so.1), and programs linked against C(libcudss.so.0) cannot load it.
         type: str
       variant:
-        description: Overrides O(variant) for this archive. V("") if its manifest has none.
+        description: Overrides O(variant) for this archive; use V("") if its manifest has no variants.
         type: str
 notes:
-  - The archives have NVIDIA's licences. RV(archives) names each licence, and the unpacked archive contains its text.
+  - NVIDIA's licences apply to the archives. RV(archives) names each licence, and the unpacked archive has its text.
 """
 
 EXAMPLES = r"""
@@ -138,12 +138,11 @@ archives:
   description:
     - One row per archive, in the order of O(archives). With O(state=absent) a row has the C(component), the C(action)
       and the C(removed) paths.
-    - The C(version) is null if no pin gives it and the archive is not installed. C(path) is the directory of this
-      version, whose content never changes, and C(current) the symlink to the version in use.
+    - C(version) is null if it is not pinned and the archive is not installed. C(path) is the directory of this version,
+      whose content never changes, and C(current) the symlink to the version in use.
     - C(sonames) are the names under which the loader finds libraries from the archive; C(license) is the manifest's
       name for the licence.
-    - C(action) is one of C(none), C(install), C(replace) and C(remove), and C(reason) gives the reason for the action,
-      or is empty.
+    - C(action) is one of C(none), C(install), C(replace) and C(remove), and C(reason) explains the action, or is empty.
   returned: always
   type: list
   elements: dict

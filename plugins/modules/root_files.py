@@ -29,7 +29,7 @@ options:
         type: path
         required: true
       content:
-        description: The text, or a mapping to write as JSON. With neither a content nor a secret the file is removed.
+        description: The text, or a mapping to write as JSON. If neither content nor secret is set, the file is removed.
         type: raw
       secret:
         description: A text that is never output. For files that are not world-readable, C(--diff) shows no content.

@@ -12,13 +12,13 @@ version_added: "0.1.0"
 description:
   - Builds one unit from source into C(<root>/wheelhouse/<platform>/<name>/<fingerprint>/), in the phases fetch,
     patch, prepare, configure, build, package and check.
-  - A fingerprint of all its inputs identifies the unit, not the existence or time of a file. A unit whose fingerprint
-    was already built is not touched; that costs one call, which queries the versions of the tools.
+  - A fingerprint of all inputs identifies the unit; whether files exist and how old they are does not matter. A unit
+    whose fingerprint was already built is left unchanged, at the cost of one call, which queries the tool versions.
   - The build runs detached from ssh, as an unprivileged account, and outlives the connection, Ctrl-C and the
     controller. Running the same task again follows it. A killed build resumes from its objects.
-  - If an input changes, for example by an additional patch, the unit is built in a separate directory, with ccache's
-    help.
-  - C(--check) reports whether it would build, and C(--diff) which input changed.
+  - If an input changes, for example because a patch was added, the unit is built in a separate directory; ccache
+    shortens the build.
+  - C(--check) reports whether the unit would be built, and C(--diff) shows which inputs changed.
   - The number of parallel jobs depends on the memory. A build that runs out of memory continues with half the jobs, at
     most twice.
   - Proxies, certificates and pip's index (C(PIP_CONFIG_FILE), C(PIP_INDEX_URL) …) are taken from the task's
@@ -34,7 +34,7 @@ attributes:
       - If O(source.version) names a branch, the unit is rebuilt whenever the branch moves. Use a commit to avoid that.
 options:
   name:
-    description: Name of the unit; lower-case letters, digits and C(_).
+    description: The unit's name, which may contain lower-case letters, digits and C(_).
     type: str
     required: true
   unit:
@@ -75,7 +75,7 @@ options:
         description: URL of an archive or an sdist, or its path on the host.
         type: str
       sha256:
-        description: The pin of O(source.archive), 64 hexadecimal digits.
+        description: The sha256 that O(source.archive) must have, as 64 hexadecimal digits.
         type: str
   rewrite:
     description:
@@ -84,7 +84,7 @@ options:
     type: dict
     default: {}
   subdirectory:
-    description: The source's directory with the C(pyproject.toml), C(setup.py) or C(CMakeLists.txt).
+    description: The directory in the source that contains C(pyproject.toml), C(setup.py) or C(CMakeLists.txt).
     type: str
     default: ""
   patches:
@@ -94,8 +94,8 @@ options:
     default: []
   edits:
     description:
-      - Text replacements in the source, for changes that are too small for a patch or move between versions. Each must
-        match exactly O(edits[].count) times.
+      - Text replacements in the source, for changes that are too small for a patch or whose position differs between
+        versions. Each must match exactly O(edits[].count) times.
     type: list
     elements: dict
     default: []
@@ -198,8 +198,8 @@ options:
   network:
     description:
       - Whether configuring, compiling and packaging may use the network.
-      - Otherwise these phases have no network, not even loopback, as far as the kernel can block it (seccomp, which an
-        emulator lacks). The source and O(requirements) are fetched before.
+      - If false, seccomp blocks the network, including loopback, in these phases. An emulator lacks seccomp and does
+        not block it. The source and O(requirements) are fetched beforehand.
     type: bool
     default: false
   ccache:
@@ -220,7 +220,7 @@ options:
         type: dict
         default: {}
       libraries:
-        description: Patterns of SONAMEs; some file must be linked with each.
+        description: Patterns of SONAMEs; for each pattern, at least one file must be linked with a matching library.
         type: list
         elements: str
         default: []
@@ -266,10 +266,10 @@ options:
     description: The last state that the action plugin saw. Not for use in playbooks.
     type: dict
 notes:
-  - The module waits for another unit's build on the same host.
-  - Following costs a module call twice a minute and one at the end of each phase.
-    Ansible's own waiting costs the controller more than that, unless C(internal_poll_interval) in C(ansible.cfg) is
-    raised from 0.001 to 0.01 seconds.
+  - If another unit is being built on the same host, the module waits for it.
+  - Following a build takes a module call twice a minute and another at the end of each phase. Ansible's own polling
+    costs the controller more than that, unless C(internal_poll_interval) in C(ansible.cfg) is raised from 0.001 to 0.01
+    seconds.
 seealso:
   - module: sparkforge.dgx_spark.build_info
   - module: sparkforge.dgx_spark.python_env
@@ -366,7 +366,7 @@ toolchain_changes:
   returned: when present
   sample: ["cc: 13.3.0 -> 13.3.1"]
 notes:
-  description: Events during the build, for example that it ran out of memory and continued.
+  description: Events during the build, for example that it continued after running out of memory.
   type: list
   elements: str
   returned: when built

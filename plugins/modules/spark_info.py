@@ -14,8 +14,8 @@ short_description: Observe a DGX Spark in one call
 version_added: "0.1.0"
 author: The sparkforge maintainers (!UNKNOWN)
 description:
-  - Reads, in one call that changes nothing, all facts that the roles of this collection need before they act.
-    These are GPU, driver, CUDA toolkits, operating system, memory, file systems, apt, Python, loader and clock.
+  - Reads, in one call that changes nothing, all facts that the roles of this collection need before they act. They
+    describe the GPU, driver, CUDA toolkits, operating system, memory, file systems, apt, Python, loader and clock.
   - A failed probe gives C(null) and a row in RV(spark_info.unread); it never fails the call.
   - On GB10 the GPU shares the memory of the host, and C(nvidia-smi) reports its size as not available.
     See RV(spark_info.gpu.unified_memory).
@@ -33,8 +33,8 @@ options:
     default: []
   controller_epoch:
     description:
-      - The seconds since 1970 on the controller, as in the example.
-      - This is needed for C(spark_info.clock.offset).
+      - The controller's time in seconds since 1970, as in the example.
+      - C(spark_info.clock.offset) requires this option.
     type: float
 notes:
   - Root can read everything. An ordinary user gets the same facts except those from files that only root can read.
@@ -62,11 +62,11 @@ spark_info:
   type: dict
   contains:
     gpu:
-      description: The GPUs that the driver shows, and the processes that use them.
+      description: The GPUs that the driver reports, and the processes that use them.
       type: dict
       contains:
-        present: {description: Whether the driver shows a GPU., type: bool, sample: true}
-        hardware: {description: Whether the PCI bus shows an NVIDIA GPU., type: bool, sample: true}
+        present: {description: Whether the driver reports a GPU., type: bool, sample: true}
+        hardware: {description: Whether the PCI bus has an NVIDIA GPU., type: bool, sample: true}
         unified_memory:
           description: Whether a GPU shares the host's memory, so that RV(spark_info.memory) applies to it.
           type: bool
@@ -122,7 +122,7 @@ spark_info:
         cmdline: quiet
         boot_id: 6e3ad1f4-6c5b-4c0a-9d5e-0e8a51a0c2d1
     firmware:
-      description: The firmware of the board, of each GPU and of each RDMA device, if files show its version.
+      description: The firmware versions of the board, the GPUs and the RDMA devices, as far as files contain them.
       type: dict
       sample: {board: 5.36_0ACUM018, "GPU 000f:01:00.0": 9A.0B.25.00.00, rocep1s0f0: 28.45.4028}
     memory:
@@ -141,7 +141,7 @@ spark_info:
           total_mib: 3750000
           available_mib: 3400000
     cpu:
-      description: The number and model of processors.
+      description: The number and the models of the processors.
       type: dict
       sample: {count: 20, models: [Cortex-X925, Cortex-A725]}
     apt_sources:
@@ -196,7 +196,7 @@ spark_info:
         entries: {/etc/ld.so.conf.d/sparkforge-cudss.conf: [/opt/sparkforge/lib]}
         libraries: {libcuda.so.1: /usr/lib/aarch64-linux-gnu/libcuda.so.1}
     clock:
-      description: The clock. With O(controller_epoch), C(offset) is host minus controller in seconds.
+      description: The clock. With O(controller_epoch), C(offset) is the host's time minus the controller's, in seconds.
       type: dict
       sample: {epoch: 1780000000.123, synchronized: true, offset: 0.8}
     managed_files:

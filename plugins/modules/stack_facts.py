@@ -59,7 +59,7 @@ EXAMPLES = r"""
     name: torch-2.15.0
     method: wheel
     profile: generic
-  register: found
+  register: resolved
 """
 
 RETURN = r"""

@@ -14,8 +14,8 @@ version_added: "0.1.0"
 description:
   - Resolves a stack with NVIDIA's redist manifests, the Python package index and the sources' repositories, and writes
     the result to C(<inventory>/locks/<name>.yml).
-  - If the stack names no reference for a source, the commit is read from the tree of the source that pins it;
-    PyTorch pins Triton, and Triton pins LLVM. The lock names the file and commit from which it was read.
+  - If the stack names no reference for a source, the commit is read from the tree of the source that pins it; PyTorch
+    pins Triton, and Triton pins LLVM. The lock records the file and the commit from which it was read.
   - uv resolves the dependencies of wheels and the build requirements of units for the stack's Python and machines, not
     for the controller.
   - A sha256 that the stack itself pins is never changed. A manifest with another sha256 fails the task.
@@ -31,7 +31,7 @@ author: The sparkforge maintainers (!UNKNOWN)
 options:
   parts:
     description:
-      - The parts to resolve. The others are kept from the inventory's lock or else from the shipped one.
+      - The parts to resolve. Other parts are taken from the inventory's lock, or else from the shipped lock.
       - If the upstream of a part cannot be reached, the task fails.
     type: list
     elements: str

@@ -16,7 +16,7 @@ description:
     cannot reach their servers. Repositories are fetched with all their submodules.
   - Existing files that match the lock are not fetched again, so an interrupted run resumes. Several stacks can be
     collected in the same directory.
-  - Any file server can serve the directory as it is, or it can be on the hosts.
+  - Any file server can serve the directory as it is, or the hosts can have a copy of it.
   - apt packages are not collected; use aptly or debmirror to mirror their repositories.
   - This action plugin runs on the controller only and connects to no host.
 extends_documentation_fragment:
@@ -41,7 +41,7 @@ options:
     default: auto
   meanwhile:
     description:
-      - A stack whose wheels hosts use until their build is finished; with O(method=build) they are collected too.
+      - A stack whose wheels hosts use until their build is finished. With O(method=build) they are collected too.
     type: str
     default: ""
   directory:
@@ -49,10 +49,10 @@ options:
     type: path
     required: true
   url:
-    description: The URL of the directory for the hosts. By default V(file://) and the directory.
+    description: The URL at which the hosts reach the directory; by default V(file://) followed by its path.
     type: str
   machines:
-    description: The hosts' machines, in the form of C(uname -m).
+    description: The hosts' machine types, as C(uname -m) prints them.
     type: list
     elements: str
     default: [aarch64]
@@ -88,7 +88,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 directory:
-  description: The mirror on the controller.
+  description: The mirror's directory on the controller.
   returned: success
   type: str
   sample: /srv/mirror

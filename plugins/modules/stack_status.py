@@ -7,13 +7,13 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: stack_status
-short_description: Read which parts of its stack a host has
+short_description: Read the state of a host's environments, builds and last proof
 version_added: "0.1.0"
 description:
-  - Returns, in one call, the environments with a name (current, previous, staged), the running builds, and the last
-    proof stored on the host.
-  - With O(wanted) it also returns the changes that M(sparkforge.dgx_spark.python_env) would make, by that module's
-    plan.
+  - Returns, in one call, the host's environments of one name (current, previous, staged), the running builds, and the
+    last proof stored on the host.
+  - With O(wanted) it also returns the changes that M(sparkforge.dgx_spark.python_env) would make, according to that
+    module's own plan.
   - It reads receipts, links and directories. It imports nothing and uses no GPU.
   - An action plugin with this name adds the sha256 of wheels on the controller, and compares the proof with the
     observation of M(sparkforge.dgx_spark.spark_info).
@@ -49,11 +49,11 @@ EXAMPLES = r"""
 - name: Read the host's environments
   sparkforge.dgx_spark.stack_status:
   become: true
-  register: there
+  register: installation
 
 - name: Show the current environment and the verdict of the last proof
   ansible.builtin.debug:
-    msg: "{{ there.current }}, {{ there.proof.verdict | default('never proven') }}"
+    msg: "{{ installation.current }}, {{ installation.proof.verdict | default('never proven') }}"
 
 - name: Read the host's environments, and compare them with the lock
   sparkforge.dgx_spark.stack_status:
@@ -167,17 +167,17 @@ scheduled:
   sample: false
 stopped:
   description:
-    - The reasons why a model server is off that systemd no longer restarts (P(sparkforge.dgx_spark.serving#role)),
-      and why a unit is off that the guard stopped (M(sparkforge.dgx_spark.guard)).
+    - The reasons why systemd no longer restarts a model server (P(sparkforge.dgx_spark.serving#role)), and why the
+      guard stopped a unit (M(sparkforge.dgx_spark.guard)).
   type: list
   elements: str
   returned: success
 plan:
   description:
     - The changes that M(sparkforge.dgx_spark.python_env) would make with O(wanted); null without it.
-    - C(environment_id) is the environment that would be current, or null if that depends on something missing.
-      C(actions) is empty if nothing would change. C(cause) and C(remedy) give the reason why the module would fail, and
-      are null if it would not.
+    - C(environment_id) is the environment that would be current, or null if something is missing on which that depends.
+      C(actions) is empty if nothing would change. C(cause) and C(remedy) explain why the module would fail, and are
+      null if it would succeed.
   type: dict
   returned: success
   sample: {environment_id: 5d41402abc4b, actions: [install, switch, files], removed: [], cause: null, remedy: null}

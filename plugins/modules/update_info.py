@@ -14,9 +14,9 @@ short_description: Observe the effects of a host's next upgrade
 version_added: "0.1.0"
 description:
   - Lets apt simulate the upgrade, with all sources, pins, holds and phased updates of the host.
-  - Reads everything that determines whether the host survives it. This is the space in C(/boot), the driver's modules
-    for each kernel, DKMS, Secure Boot, unattended upgrades, unfinished fwupd updates, and NVIDIA's recipes
-    for the release.
+  - Reads everything that determines whether the host survives the upgrade, namely the space in C(/boot), the driver's
+    modules for each kernel, DKMS, Secure Boot, unattended upgrades, unfinished fwupd updates, and NVIDIA's recipes for
+    the release.
   - It changes nothing, takes no lock, and starts no update.
 extends_documentation_fragment:
   - sparkforge.dgx_spark.attributes
@@ -43,7 +43,7 @@ notes:
 EXAMPLES = r"""
 - name: Observe the next upgrade
   sparkforge.dgx_spark.update_info:
-  register: update_seen
+  register: upgrade
 """
 
 RETURN = r"""
@@ -53,8 +53,8 @@ update_info:
   type: dict
   contains:
     plan:
-      description: The packages that apt would install, remove, keep back, defer or no longer need, and the download
-        size.
+      description:
+        - The packages that apt would install, remove, keep back, defer or no longer need, and the download size.
       type: dict
       sample:
         install: [{name: libnccl2, previous: 2.28.3-1+cuda13.0, version: 2.30.7-1+cuda13.2, origin: NVIDIA}]

@@ -20,8 +20,8 @@ description:
     C(<root>/wheelhouse/<platform>/simple/).
   - Signs manifests with root's key C(<root>/keys/wheelhouse), which the first call creates with ssh-keygen. On a
     host without ssh-keygen, manifests are not signed and a warning is given.
-  - Before that, computes the sha256 of each wheel and compares it with the receipt of its unit. If one differs, nothing
-    is published.
+  - Before it publishes anything, it computes the sha256 of each wheel and compares it with the receipt of its unit. If
+    any differs, nothing is published.
   - Prunes builds according to O(keep). A build is never removed if the receipt of an environment on this host refers to
     it, or if a kept build depends on it.
   - One call does all of this, on the host that builds, after M(sparkforge.dgx_spark.source_build).
@@ -49,20 +49,20 @@ options:
     type: str
   units:
     description:
-      - The fact C(sparkforge_built). It contains, by unit name, the C(fingerprint) and the C(wheels) that
+      - The fact C(sparkforge_built), which contains, by unit name, the C(fingerprint) and the C(wheels) that
         M(sparkforge.dgx_spark.source_build) returned.
     type: dict
   keep:
     description:
-      - The number of manifests to keep for each stack name, newest first. Builds that only older manifests name are
+      - The number of manifests to keep for each stack name, newest first. Builds that only older manifests refer to are
         removed with their receipts and logs.
       - A build that was never published is removed once that many newer manifests contain its unit.
     type: int
     default: 2
   state:
     description:
-      - V(absent) removes manifests and index and, without O(platform), the signing key. The artefacts are
-        removed by M(sparkforge.dgx_spark.source_build).
+      - V(absent) removes the manifests, the index and, without O(platform), the signing key.
+        M(sparkforge.dgx_spark.source_build) removes the artefacts.
     type: str
     choices: [present, absent]
     default: present

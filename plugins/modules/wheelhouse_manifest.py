@@ -13,7 +13,7 @@ short_description: Find the manifest of a built stack, and fetch its wheels to t
 version_added: "0.1.0"
 description:
   - Looks for the manifest of a stack and its lock in O(places), in order, and verifies its seal, platform, stack and
-    lock id. It is stored in the controller's cache.
+    lock id. The manifest is stored in the controller's cache.
   - With O(wheels) the wheels are also fetched from the builder to the cache, and each is verified by its sha256. This
     is for hosts that cannot reach one another.
   - A place that does not answer, or has no manifest, is skipped and listed in RV(tried). A place that answers with
@@ -39,7 +39,7 @@ options:
     type: str
     required: true
   python:
-    description: The Python version for which the wheels must be built, for example V(3.12). Any version if empty.
+    description: The Python version that the wheels must be built for, for example V(3.12); if empty, any version.
     type: str
     default: ""
   places:
@@ -117,7 +117,7 @@ EXAMPLES = r"""
     url: https://spark01.example.com/wheelhouse
     cache: ~/.cache/sparkforge/wheelhouse
   delegate_to: spark01
-  register: found
+  register: search
 
 - name: Fetch its wheels to the controller
   sparkforge.dgx_spark.wheelhouse_manifest:
@@ -125,10 +125,10 @@ EXAMPLES = r"""
     lock_id: "{{ stack.lock.id }}"
     platform: ubuntu24.04-aarch64
     cache: ~/.cache/sparkforge/wheelhouse
-    manifest: "{{ found.manifest }}"
+    manifest: "{{ search.manifest }}"
     wheels: true
-  delegate_to: "{{ found.manifest.host }}"
-  register: brought
+  delegate_to: "{{ search.manifest.host }}"
+  register: fetched
 """
 
 RETURN = r"""
