@@ -1,4 +1,4 @@
-"""What `make fast` skips, which files share a worker, and a directory that every account may enter."""
+"""The tests that `make fast` skips, the files that share a worker, and a directory that every account can enter."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import typing as t
 from collections.abc import Iterator
 from pathlib import Path
 
-# Imported here, since it starts ldconfig when the first template is rendered.
+# This module starts ldconfig on import, so it is imported here and not when the first template is rendered.
 import ansible.utils.encrypt  # noqa: F401
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
 from tests.unit import interpreter
 
-#: Files that look at one host on which the site ran, which takes the better part of a minute: one worker has them all.
+#: Test files that share a provisioned host. Provisioning takes most of a minute, so one worker runs all of them.
 PROVISIONED = {f"tests/integration/test_{name}.py" for name in ("hostile_host", "status", "verify")}
 
 
@@ -23,7 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 class ByFile(LoadFileScheduling):
-    """A file's tests stay together, as do files that share a host."""
+    """Keep the tests of a file in one worker, and those of files that share a host."""
 
     def _split_scope(self, nodeid: str) -> str:
         scope: str = super()._split_scope(nodeid)
@@ -36,7 +36,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: t.Any) -> ByFile | N
 
 @pytest.fixture(scope="session", autouse=True)
 def _programs(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Skip what starts a program, where that was asked for, instead of listing what does."""
+    """With --no-programs, skip each test when it starts a program, so that no list of such tests is needed."""
 
     def skip(*_arguments: t.Any, **_options: t.Any) -> None:
         pytest.skip("it starts a program; `make unit` runs it")
@@ -49,6 +49,6 @@ def _programs(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture
 def open_path() -> Iterator[Path]:
-    """Give a directory that every account may enter; ``tmp_path`` is its owner's alone."""
-    with interpreter.open_directory() as place:
-        yield place
+    """Yield a directory that every account can enter, unlike ``tmp_path``."""
+    with interpreter.open_directory() as path:
+        yield path

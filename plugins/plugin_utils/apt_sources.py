@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The problems of a host's apt sources, for preflight and the forecast, from rows of ``spark_info``."""
+"""Problems in a host's apt sources, for preflight and the forecast, from rows of ``spark_info``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 Source = t.Mapping[str, t.Any]
 #: Archives whose keys Ubuntu and Debian install for all sources.
-_OF_THE_SYSTEM = re.compile(r"(^|\.)(ubuntu|debian)\.(com|org)$")
+_SYSTEM_ARCHIVES = re.compile(r"(^|\.)(ubuntu|debian)\.(com|org)$")
 
 
 def enabled(observation: t.Mapping[str, t.Any]) -> list[Source]:
@@ -31,7 +31,7 @@ def with_sha1_keyring(sources: t.Iterable[Source]) -> list[Source]:
 
 
 def signed_differently(sources: t.Iterable[Source]) -> dict[str, dict[str, list[str]]]:
-    """Return the archives whose sources have different keys, or a key and none: apt then reads no list at all.
+    """Return the archives whose sources have different keys, or a key in only some; apt then reads no list at all.
 
     :returns: URI -> keyring, '' for a source without Signed-By -> the files with that setting.
     """
@@ -45,13 +45,13 @@ def signed_differently(sources: t.Iterable[Source]) -> dict[str, dict[str, list[
 
 
 def without_signed_by(sources: t.Iterable[Source]) -> list[Source]:
-    """Return the sources, other than the system's archives, that may be signed by any key that apt trusts."""
+    """Return the sources, other than the system's archives, for which apt accepts any key that it trusts."""
     return [
         row
         for row in sources
         if not row.get("signed_by")
         and any(
-            urlsplit(uri).scheme in ("http", "https") and not _OF_THE_SYSTEM.search(urlsplit(uri).hostname or "")
+            urlsplit(uri).scheme in ("http", "https") and not _SYSTEM_ARCHIVES.search(urlsplit(uri).hostname or "")
             for uri in row.get("uris") or []
         )
     ]

@@ -11,9 +11,9 @@ from ..module_utils._core.errors import SparkforgeError
 
 
 def write_text(path: str, text: str, remedy: str) -> None:
-    """Write the text atomically.
+    """Write the text to a file on the controller, atomically.
 
-    :param remedy: the remedy if that fails; it names the variable that sets the path.
+    :param remedy: the remedy if writing fails, which names the variable that sets the path.
     :raises SparkforgeError: if the file cannot be written.
     """
     try:

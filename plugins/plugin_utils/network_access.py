@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Proxies and a corporate CA: the environment variables of a fetch, and the files on a host.
+"""Proxies and a corporate CA: environment variables for downloads, and files on a host.
 
 No message contains a proxy's user or password.
 """
@@ -49,23 +49,23 @@ def no_proxy_hosts(value: t.Any) -> list[str]:
 
 
 def _proxy_problem(key: str, value: t.Any) -> Problem | None:
-    where = f"sparkforge_proxies.{key}"
+    name = f"sparkforge_proxies.{key}"
     remedy = "Write it as http://proxy.example.com:3128, with user:password@ before the host where needed."
     if not isinstance(value, str) or not _URL_TEXT.match(value):
         return Problem(
-            f"{where} is not a URL: it is not a string, or contains blanks, quotes or other invalid characters.", remedy
+            f"{name} is not a URL: it is not a string, or contains blanks, quotes or other invalid characters.", remedy
         )
     try:
         parts = urlsplit(value)
-        port_is_right = parts.port is None or parts.port > 0
+        is_valid_port = parts.port is None or parts.port > 0
     except ValueError:
-        return Problem(f"{where} has an invalid port or host.", remedy)
+        return Problem(f"{name} has an invalid port or host.", remedy)
     if parts.scheme not in ("http", "https"):
-        return Problem(f"{where} does not begin with http:// or https://.", remedy)
-    if not parts.hostname or not port_is_right:
-        return Problem(f"{where} names no host.", remedy)
+        return Problem(f"{name} does not begin with http:// or https://.", remedy)
+    if not parts.hostname or not is_valid_port:
+        return Problem(f"{name} names no host.", remedy)
     if parts.path not in ("", "/") or parts.query or parts.fragment:
-        return Problem(f"{where} has a path after host and port.", remedy)
+        return Problem(f"{name} has a path after host and port.", remedy)
     return None
 
 
@@ -102,7 +102,7 @@ def proxy_problems(proxies: t.Any) -> list[Problem]:
 
 
 def certificate_problem(text: str) -> str | None:
-    """Return the fault in a PEM file of certificates, or None if it is valid."""
+    """Return the fault in a PEM file with certificates, or None if it is valid."""
     if "PRIVATE KEY-----" in text:
         return "contains a private key"
     if "-----BEGIN CERTIFICATE-----" not in text:
@@ -157,7 +157,7 @@ def has_password(proxies: t.Mapping[str, t.Any]) -> bool:
 
 
 def proxy_environment(proxies: t.Mapping[str, t.Any]) -> dict[str, str]:
-    """Return the proxy variables in both spellings, as curl, pip, git and Python read them."""
+    """Return the proxy variables in lower and upper case, for curl, pip, git and Python."""
     variables: dict[str, str] = {}
     for key, variable in (("http", "http_proxy"), ("https", "https_proxy")):
         if proxies.get(key):
@@ -169,7 +169,7 @@ def proxy_environment(proxies: t.Mapping[str, t.Any]) -> dict[str, str]:
 
 
 def environment(proxies: t.Mapping[str, t.Any], ca_path: str) -> dict[str, str]:
-    """Return the environment of a fetch: the proxies, and the bundle that contains the CA.
+    """Return the environment variables for downloads: the proxies, and the bundle that contains the CA.
 
     Proxies with a password are in a file that only root can read; the collection's modules read them from there.
     """
@@ -180,7 +180,7 @@ def environment(proxies: t.Mapping[str, t.Any], ca_path: str) -> dict[str, str]:
 
 
 def fetch_environment(proxies: t.Any, ca_certificate: t.Any = "") -> dict[str, str]:
-    """Return the environment of a fetch; see :func:`environment`.
+    """Return the environment variables for downloads; see :func:`environment`.
 
     :raises SparkforgeError: for an invalid proxy or certificate, with all causes.
     """

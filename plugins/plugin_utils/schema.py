@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Checks data against our *.schema.json files and reports each problem in one sentence with the key's path.
+"""Check data against the collection's *.schema.json files, and report each problem in a sentence with the key's path.
 
 A schema's ``title`` or first example is the suggested value in messages. Patterns match the complete value.
 """
@@ -37,7 +37,7 @@ _TYPES = {
 
 
 _COLLECTION = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-#: The directories with schemas: of files that people write, and of reports that we write for others.
+#: The directories with schemas, for files that users write and for reports that other programs read.
 _DIRECTORIES = tuple(os.path.join(_COLLECTION, part) for part in ("plugins/plugin_utils/stack", "docs"))
 
 
@@ -94,46 +94,46 @@ def problems(name: str, value: t.Any, below: str | None = None) -> list[str]:
     :param below: the file's top-level key that contains ``value``; it is left out of the paths.
     """
     document_part = {below: value} if below else value
-    found_sentences = (
+    sentences = (
         sentence
         for error in _validator(name).iter_errors(document_part)
         for sentence in _sentences(error, list(error.absolute_path)[1 if below else 0 :])
     )
-    return list(dict.fromkeys(found_sentences))
+    return list(dict.fromkeys(sentences))
 
 
 def _sentences(error: t.Any, path: t.Sequence[str | int]) -> list[str]:
-    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
-    at = f"{where}." if where else ""
+    key_path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
+    prefix = f"{key_path}." if key_path else ""
     value, rule, schema = error.instance, error.validator, error.schema
     if rule == "anyOf":
         # The first alternative describes the value; the others are the ways to leave it out.
         first = [inner for inner in error.context if inner.schema_path[0] == 0]
         return [sentence for inner in first for sentence in _sentences(inner, path)]
     if "propertyNames" in error.absolute_schema_path:
-        return [f"{at}{value} is not a valid name{_example(schema)}"]
+        return [f"{prefix}{value} is not a valid name{_example(schema)}"]
     if value is None or value == "":
-        return [f"{where} is empty{_example(schema)}"]
+        return [f"{key_path} is empty{_example(schema)}"]
     if rule == "required":
-        return [f"{at}{key} is missing" for key in error.validator_value if key not in value]
+        return [f"{prefix}{key} is missing" for key in error.validator_value if key not in value]
     if rule == "additionalProperties":
         keys = schema.get("properties", {})
-        return [f"{at}{key} is not a known key, {_nearest(str(key), keys)}" for key in value if key not in keys]
+        return [f"{prefix}{key} is not a known key, {_nearest(str(key), keys)}" for key in value if key not in keys]
     if rule == "type":
-        return [f"{where} {_type_problem(value, error.validator_value)}"]
+        return [f"{key_path} {_type_problem(value, error.validator_value)}"]
     if rule == "minItems":
-        return [f"{where} is an empty list"]
+        return [f"{key_path} is an empty list"]
     if rule in ("minimum", "maximum") and "maximum" in schema:
-        return [f"{where} is {value}, it must be from {schema['minimum']} to {schema['maximum']}"]
+        return [f"{key_path} is {value}, it must be from {schema['minimum']} to {schema['maximum']}"]
     if rule == "minimum":
-        return [f"{where} is {value}, it must be {error.validator_value} or more"]
+        return [f"{key_path} is {value}, it must be {error.validator_value} or more"]
     if rule == "const":
-        return [f"{where} is {value!r:.80}, it must be {json.dumps(error.validator_value)}"]
+        return [f"{key_path} is {value!r:.80}, it must be {json.dumps(error.validator_value)}"]
     if rule == "exclusiveMinimum":
-        return [f"{where} is {value}, it must be above {error.validator_value}"]
+        return [f"{key_path} is {value}, it must be above {error.validator_value}"]
     if rule in ("pattern", "enum"):
-        return [f"{where} is {value!r:.80}{_example(schema)}"]
-    return [f"{where or 'it'}: {error.message}"]
+        return [f"{key_path} is {value!r:.80}{_example(schema)}"]
+    return [f"{key_path or 'it'}: {error.message}"]
 
 
 def _example(schema: t.Mapping[str, t.Any]) -> str:

@@ -47,7 +47,7 @@ class Entry:
 
     @property
     def open_to(self) -> str:
-        """Who can write besides the owner: ``group``, ``others`` or ''. A link's mode has no effect."""
+        """The accounts that can write besides the owner: ``group``, ``others`` or ''. A link's mode has no effect."""
         bits = 0 if self.kind == "l" else int(self.mode, 8)
         return "others" if bits & 0o002 else "group" if bits & 0o020 else ""
 

@@ -1,4 +1,4 @@
-"""What a provisioned host has, looked at from outside the collection."""
+"""Check a provisioned host without using the collection."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ import typing as t
 
 from ...module_utils._core.errors import SparkforgeError
 
-#: The number of hosts outside the play that are queried for earlier builds, because each costs a connection.
-ASKED = 3
+#: The maximum number of hosts outside the play that are queried for earlier builds, because each costs a connection.
+OUTSIDE_LIMIT = 3
 
 
 def platforms(hosts: t.Iterable[str], hostvars: t.Mapping[str, t.Any]) -> dict[str, str]:
@@ -26,7 +26,7 @@ def elect(
     play_hosts: t.Sequence[str],
     platforms: t.Mapping[str, str],
     reached: t.Sequence[str] | None = None,
-    found: t.Mapping[str, t.Any] | None = None,
+    manifest: t.Mapping[str, t.Any] | None = None,
 ) -> dict[str, t.Any]:
     """Return the builder for ``host``, and the reason.
 
@@ -41,43 +41,42 @@ def elect(
     inventory = list(groups.get("all") or play_hosts)
     reachable_hosts = set(play_hosts if reached is None else reached)
     builders = list(groups.get("builders") or [])
-    _check_builders(builders, [item for item in inventory if item in reachable_hosts], platforms)
-    name, why = _choose(platform, builders, inventory, reachable_hosts, platforms)
+    _check_builders(builders, [name for name in inventory if name in reachable_hosts], platforms)
+    builder, explanation = _choose(platform, builders, inventory, reachable_hosts, platforms)
     # An unreachable host in the play cannot be queried; its platform may be known from an earlier run.
-    before = [item for item in _preceding(name, builders, inventory) if item not in reachable_hosts]
-    before = [item for item in before if platforms.get(item) in (None, platform)]
-    absent_hosts = [item for item in before if item not in play_hosts][:ASKED]
-    if found and before and found["host"] != name:
-        reason = (
-            f"{host} builds nothing: {found['host']} built {found['stack']} for {platform} already,"
-            f" on {found['written'][:10]}."
-        )
-        return {"name": found["host"], "platform": platform, "here": False, "outside": absent_hosts, "reason": reason}
-    if name == host:
-        reason = f"{host} builds for {platform}: {why}."
+    preceding = [name for name in _preceding(builder, builders, inventory) if name not in reachable_hosts]
+    preceding = [name for name in preceding if platforms.get(name) in (None, platform)]
+    outside = [name for name in preceding if name not in play_hosts][:OUTSIDE_LIMIT]
+    is_builder = builder == host
+    if manifest and preceding and manifest["host"] != builder:
+        builder, is_builder = manifest["host"], False
+        written = manifest["written"][:10]
+        reason = f"{host} builds nothing: {builder} built {manifest['stack']} for {platform} already, on {written}."
+    elif is_builder:
+        reason = f"{host} builds for {platform}: {explanation}."
     else:
-        reason = f"{host} builds nothing, {name} builds for {platform} ({why})."
-    return {"name": name, "platform": platform, "here": name == host, "outside": absent_hosts, "reason": reason}
+        reason = f"{host} builds nothing, {builder} builds for {platform} ({explanation})."
+    return {"name": builder, "platform": platform, "here": is_builder, "outside": outside, "reason": reason}
 
 
-def _preceding(name: str, named: t.Sequence[str], inventory: t.Sequence[str]) -> list[str]:
+def _preceding(name: str, builders: t.Sequence[str], inventory: t.Sequence[str]) -> list[str]:
     """Return the hosts that take precedence over ``name``, in order."""
-    order = list(named) if named else list(inventory)
+    order = list(builders or inventory)
     return order[: order.index(name)] if name in order else order
 
 
-def _check_builders(named: t.Sequence[str], playing: t.Sequence[str], platforms: t.Mapping[str, str]) -> None:
+def _check_builders(builders: t.Sequence[str], hosts: t.Sequence[str], platforms: t.Mapping[str, str]) -> None:
     """Refuse a `builders` group that shares no platform with the other hosts of the play."""
-    kinds = {item: platforms.get(item) for item in named}
-    others = [item for item in playing if item not in kinds]
-    if not kinds or None in kinds.values() or not others:
+    of_builders = {name: platforms.get(name) for name in builders}
+    others = [name for name in hosts if name not in of_builders]
+    if not of_builders or None in of_builders.values() or not others:
         return
-    needed = {platforms.get(item) for item in others}
-    if needed & set(kinds.values()):
+    needed = {platforms.get(name) for name in others}
+    if needed & set(of_builders.values()):
         return
-    hosts = ", ".join(f"{item} ({kind})" for item, kind in kinds.items())
+    listed = ", ".join(f"{name} ({platform})" for name, platform in of_builders.items())
     raise SparkforgeError(
-        f"The group builders has {hosts}, and the other hosts are {', '.join(sorted(filter(None, needed)))}: none of "
+        f"The group builders has {listed}, and the other hosts are {', '.join(sorted(filter(None, needed)))}: none of "
         f"its hosts can build for these platforms.",
         f"Add a host of their platform, such as {others[0]} to the group builders, or remove the group. Nothing"
         " was changed.",
@@ -86,26 +85,27 @@ def _check_builders(named: t.Sequence[str], playing: t.Sequence[str], platforms:
 
 def _choose(
     platform: str,
-    named: t.Sequence[str],
+    builders: t.Sequence[str],
     inventory: t.Sequence[str],
-    playing: t.Container[str],
+    hosts: t.Container[str],
     platforms: t.Mapping[str, str],
 ) -> tuple[str, str]:
+    """Return the host among ``hosts`` that builds for the platform, and an explanation."""
 
-    def first(hosts: t.Iterable[str]) -> str | None:
-        return next((item for item in hosts if item in playing and platforms.get(item) == platform), None)
+    def first(names: t.Iterable[str]) -> str | None:
+        return next((name for name in names if name in hosts and platforms.get(name) == platform), None)
 
-    chosen = first(named)
-    if chosen:
-        return chosen, "it is in the group builders"
+    builder = first(builders)
+    if builder:
+        return builder, "it is in the group builders"
     # This always succeeds, because the requesting host is one of them.
-    chosen = t.cast(str, first(inventory))
-    absent = [item for item in named if item not in playing]
+    builder = t.cast(str, first(inventory))
+    absent = [name for name in builders if name not in hosts]
     if absent:
-        why = f"the group builders has {', '.join(absent)}, not in this play or unreachable"
-        return chosen, f"{why}, and it is the first host in it"
-    before = [item for item in inventory[: list(inventory).index(chosen)] if item not in playing]
-    before = [item for item in before if platforms.get(item) in (None, platform)]
-    if before:
-        return chosen, f"{before[0]} comes before it in the inventory and is not in this play or unreachable"
-    return chosen, "the first host of the platform in the inventory"
+        explanation = f"the group builders has {', '.join(absent)}, not in this play or unreachable"
+        return builder, f"{explanation}, and it is the first host in it"
+    preceding = [name for name in _preceding(builder, [], inventory) if name not in hosts]
+    preceding = [name for name in preceding if platforms.get(name) in (None, platform)]
+    if preceding:
+        return builder, f"{preceding[0]} comes before it in the inventory and is not in this play or unreachable"
+    return builder, "the first host of the platform in the inventory"

@@ -45,17 +45,17 @@ def waves(hosts: t.Sequence[str], definition: t.Any = "default") -> list[int]:
     :raises SparkforgeError: for an invalid definition, or one that leaves hosts out.
     """
     entries = _parse(DEFAULT if definition == "default" else definition)
-    percentages = sum(int(word[:-1]) for word in entries if word.endswith("%"))
+    percentages = sum(int(entry[:-1]) for entry in entries if entry.endswith("%"))
     if percentages > 100:
         raise SparkforgeError(f"The waves {_listed(entries)} add up to {percentages} % of the hosts.", _REMEDY)
     left, sizes = len(hosts), []
-    for word in entries:
-        if word == "rest":
+    for entry in entries:
+        if entry == "rest":
             size = left
-        elif word.endswith("%"):
-            size = max(1, len(hosts) * int(word[:-1]) // 100)
+        elif entry.endswith("%"):
+            size = max(1, len(hosts) * int(entry[:-1]) // 100)
         else:
-            size = int(word)
+            size = int(entry)
         sizes.append(min(size, left))
         left -= sizes[-1]
     if left:
@@ -70,14 +70,14 @@ def _parse(definition: t.Any) -> list[str]:
     """Return the waves as validated strings."""
     listed = [definition] if isinstance(definition, int) else definition
     if isinstance(listed, str):
-        listed = [word for word in re.split(r"[\s,\[\]'\"]+", listed) if word]
+        listed = [entry for entry in re.split(r"[\s,\[\]'\"]+", listed) if entry]
     if not isinstance(listed, t.Sequence) or not listed:
         raise SparkforgeError("sparkforge_waves names no wave.", _REMEDY)
     entries = [str(item).strip() for item in listed]
-    for number, word in enumerate(entries, 1):
-        if isinstance(listed[number - 1], bool) or not re.fullmatch(r"[1-9]\d{0,5}|[1-9]\d?%|100%|rest", word):
-            raise SparkforgeError(f"{word} is not a wave size.", _REMEDY)
-        if word == "rest" and number < len(entries):
+    for number, entry in enumerate(entries, 1):
+        if isinstance(listed[number - 1], bool) or not re.fullmatch(r"[1-9]\d{0,5}|[1-9]\d?%|100%|rest", entry):
+            raise SparkforgeError(f"{entry} is not a wave size.", _REMEDY)
+        if entry == "rest" and number < len(entries):
             raise SparkforgeError(f"In the waves {_listed(entries)} no hosts are left after rest.", _REMEDY)
     return entries
 

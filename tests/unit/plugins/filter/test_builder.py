@@ -26,7 +26,7 @@ def elect(
     reached = [name for name in playing if name not in lost]
     platforms = {name: kind for name, kind in PLATFORMS.items() if name in reached}
     groups = {"all": list(PLATFORMS), **({"builders": builders} if builders else {})}
-    return t.cast("dict[str, t.Any]", builder(host, groups, playing, platforms, reached, published))
+    return t.cast("dict[str, t.Any]", builder(host, groups, playing, platforms, reached, found=published))
 
 
 def test_the_first_host_of_the_platform_in_the_inventory_builds() -> None:
