@@ -1,5 +1,4 @@
 #!/usr/bin/python
-
 # Copyright (c) 2026 The sparkforge maintainers
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
@@ -9,7 +8,6 @@
 from __future__ import annotations
 
 DOCUMENTATION = r"""
----
 module: apt_source
 short_description: Add an apt source with its own pinned key, unless the host has it already
 version_added: "0.1.0"

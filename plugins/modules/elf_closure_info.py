@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 DOCUMENTATION = r"""
----
 module: elf_closure_info
 short_description: List every shared library that the loader cannot find, in one pass
 version_added: "0.1.0"

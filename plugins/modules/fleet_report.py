@@ -62,8 +62,7 @@ options:
     elements: str
     default: []
   url:
-    description:
-      - The URL of O(directory), without a file name. If set, a line shows the URL of the page.
+    description: The URL of O(directory), without a file name. If set, a line shows the URL of the page.
     type: str
     default: ""
   notes:

@@ -37,8 +37,7 @@ options:
     elements: path
     default: []
   ledger:
-    description:
-      - A ledger to use instead of this collection's, as a directory with a file for each rule.
+    description: A ledger to use instead of this collection's, as a directory with a file for each rule.
     type: str
     default: ""
   accept:

@@ -90,8 +90,7 @@ options:
     type: path
 seealso:
   - module: sparkforge.dgx_spark.proof_publish
-author:
-  - The sparkforge maintainers (!UNKNOWN)
+author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

@@ -75,8 +75,7 @@ options:
 seealso:
   - module: sparkforge.dgx_spark.elf_closure_info
   - module: sparkforge.dgx_spark.cuda_proof
-author:
-  - The sparkforge maintainers (!UNKNOWN)
+author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

@@ -34,8 +34,7 @@ options:
     default: ""
 seealso:
   - module: sparkforge.dgx_spark.guard
-author:
-  - The sparkforge maintainers (!UNKNOWN)
+author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

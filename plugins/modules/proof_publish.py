@@ -22,8 +22,7 @@ extends_documentation_fragment:
   - sparkforge.dgx_spark.root
 attributes:
   idempotent:
-    details:
-      - Each file is rewritten with the figures of the last proof. Only a new or removed file counts as a change.
+    details: Each file is rewritten with the figures of the last proof. Only a new or removed file counts as a change.
 options:
   environment:
     description: The name of the environment.
@@ -46,8 +45,7 @@ options:
     type: str
 seealso:
   - module: sparkforge.dgx_spark.cuda_proof
-author:
-  - The sparkforge maintainers (!UNKNOWN)
+author: The sparkforge maintainers (!UNKNOWN)
 """
 
 EXAMPLES = r"""

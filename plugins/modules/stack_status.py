@@ -90,8 +90,7 @@ staged:
   returned: success
 environments:
   description:
-    - The complete environments, the current one first. C(state) is V(current), V(staged), V(previous) or
-      V(older).
+    - The complete environments, the current one first. C(state) is V(current), V(staged), V(previous) or V(older).
     - C(stack) is the stack that it was created from, and C(missing) lists the files in its receipt that no longer
       exist.
   type: list
@@ -111,8 +110,7 @@ running:
   elements: dict
   returned: success
 unfinished:
-  description:
-    - The stopped builds without an artefact, with their last C(phase) and the C(cause) of a failure.
+  description: The stopped builds without an artefact, with their last C(phase) and the C(cause) of a failure.
   type: list
   elements: dict
   returned: success

@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 DOCUMENTATION = r"""
----
 module: update_info
 short_description: Observe the effects of a host's next upgrade
 version_added: "0.1.0"

@@ -1,5 +1,4 @@
 #!/usr/bin/python
-
 # Copyright (c) 2026 The sparkforge maintainers
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
@@ -9,7 +8,6 @@
 from __future__ import annotations
 
 DOCUMENTATION = r"""
----
 module: wheelhouse
 short_description: Publish the wheels that a host built, and prune those that nothing needs
 version_added: "0.1.0"
