@@ -10,7 +10,7 @@ import pytest
 from ansible_collections.sparkforge.dgx_spark.tests.unit.plugins.module_utils.elf_writer import elf_bytes
 from sparkforge_proof._shared.module_utils._wheel import environment as recorded, installed as packages
 from sparkforge_proof.check import Context, Failed, Skipped
-from sparkforge_proof.checks.stack import identity, origins
+from sparkforge_proof.checks.stack import identity, origins, provenance, runtime
 
 from lab.stand_ins import write_wheel
 from proof.tests.unit import wheels
@@ -220,9 +220,9 @@ def test_commit_is_read_without_running_the_module(modules: Path) -> None:
     write_module(modules, "says_commit")
     text = f"__version__ = '1'\ngit_version: str = '{COMMIT}'\nraise SystemExit\n"
     (modules / "says_commit/version.py").write_text(text)
-    assert identity.commit_of("says_commit") == COMMIT
+    assert provenance.commit_of("says_commit") == COMMIT
     write_module(modules, "says_nothing")
-    assert identity.commit_of("says_nothing") == ""
+    assert provenance.commit_of("says_nothing") == ""
 
 
 def test_commits_are_compared_with_receipts(tmp_path: Path) -> None:
@@ -232,8 +232,8 @@ def test_commits_are_compared_with_receipts(tmp_path: Path) -> None:
         "receipt": {"modules": {"torch": {"git_version": COMMIT}}},
     }
     commits = {"torch": COMMIT, "torchvision": OTHER, "torchaudio": OTHER}
-    assert identity.commit_problems(commits, reference) == (["torch", "torchvision"], [])
-    _compared, problems = identity.commit_problems({**commits, "torch": OTHER}, reference)
+    assert provenance.commit_problems(commits, reference) == (["torch", "torchvision"], [])
+    _compared, problems = provenance.commit_problems({**commits, "torch": OTHER}, reference)
     assert problems == [
         "torch is from commit 70d99e990000, but the receipt of the unit pytorch says 5811a8d70000",
         "torch is from commit 70d99e990000, but the environment's receipt says 5811a8d70000",
@@ -242,10 +242,10 @@ def test_commits_are_compared_with_receipts(tmp_path: Path) -> None:
 
 def test_unknown_commit_is_not_compared() -> None:
     archive = {"units": {"pytorch": unit(COMMIT)}}
-    assert identity.commit_problems({"torch": "Unknown"}, archive) == ([], [])
-    assert identity.commit_problems({"torch": COMMIT}, {}) == ([], [])
+    assert provenance.commit_problems({"torch": "Unknown"}, archive) == ([], [])
+    assert provenance.commit_problems({"torch": COMMIT}, {}) == ([], [])
     other = {"units": {"pytorch": unit(OTHER, installed=False)}}
-    assert identity.commit_problems({"torch": COMMIT}, other) == ([], [])
+    assert provenance.commit_problems({"torch": COMMIT}, other) == ([], [])
 
 
 @pytest.fixture(scope="module")
@@ -294,7 +294,7 @@ def reference(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def judge(reference: dict[str, t.Any]) -> str:
     """Return the cause of the check's failure, or '' if it passes."""
     try:
-        identity.wheels(Context(device="cpu", reference=reference))
+        provenance.wheels(Context(device="cpu", reference=reference))
     except Failed as failed:
         assert failed.remedy
         return failed.cause
@@ -302,7 +302,7 @@ def judge(reference: dict[str, t.Any]) -> str:
 
 
 def test_unchanged_environment_agrees_with_receipts(reference: dict[str, t.Any]) -> None:
-    measured = identity.wheels(Context(device="cpu", reference=reference)).measured
+    measured = provenance.wheels(Context(device="cpu", reference=reference)).measured
     assert measured == "1 pins, 1 wheels of them here"
 
 
@@ -317,7 +317,7 @@ def test_receipt_copy_of_schema_1(reference: dict[str, t.Any], tmp_path: Path) -
 
 def test_check_without_receipt_is_skipped(reference: dict[str, t.Any]) -> None:
     with pytest.raises(Skipped, match="no receipt of the environment"):
-        identity.wheels(Context(device="cpu", reference={**reference, "receipt": None}))
+        provenance.wheels(Context(device="cpu", reference={**reference, "receipt": None}))
 
 
 def test_receipt_of_other_environment_is_ignored(reference: dict[str, t.Any], tmp_path: Path) -> None:
@@ -343,9 +343,9 @@ def test_sent_wheel_has_fingerprint_of_fetched_wheel(reference: dict[str, t.Any]
     (line,) = reference["receipt"]["requirements"]
     sent = {"file": "torch-2.9.1+cu130.sf0a1b2c3d-cp312-cp312-linux_x86_64.whl", "sha256": line.rpartition(":")[2]}
     receipt = {**reference["receipt"], "wheels": [sent]}
-    assert identity.receipt_problems(receipt, "/nowhere") == []
+    assert provenance.receipt_problems(receipt, "/nowhere") == []
     other = {**receipt, "wheels": [{**sent, "sha256": "c" * 64}]}
-    assert "was changed after it was written" in " ".join(identity.receipt_problems(other, "/nowhere"))
+    assert "was changed after it was written" in " ".join(provenance.receipt_problems(other, "/nowhere"))
 
 
 def test_edited_receipt_differs_from_copy(reference: dict[str, t.Any]) -> None:
@@ -376,7 +376,7 @@ def test_other_wheel_of_same_version_installed(reference: dict[str, t.Any], tmp_
     cause = judge(reference)
     assert cause.startswith("Torch was not installed from")
     assert "torch/lib/x.so differ" in cause
-    assert identity.files(Context(device="cpu", reference=reference)).measured
+    assert provenance.files(Context(device="cpu", reference=reference)).measured
 
 
 def test_official_wheel_is_not_compared_with_built_wheel(reference: dict[str, t.Any]) -> None:
@@ -393,11 +393,11 @@ def test_wheel_in_store_is_compared(reference: dict[str, t.Any]) -> None:
     store.mkdir(parents=True)
     shutil.copy(source, store)
     receipt = {"wheels": [{"file": source.name, "sha256": digest}]}
-    (stored,) = identity.available_wheels(receipt, {}, reference["root"])
-    assert identity.artefact_problems(stored, packages.distributions()) == []
+    (stored,) = provenance.available_wheels(receipt, {}, reference["root"])
+    assert provenance.artefact_problems(stored, packages.distributions()) == []
     (store / source.name).write_bytes(b"no wheel")
     damaged = dataclasses.replace(stored, sha256=packages.sha256_of(stored.path))
-    assert "is not a complete wheel" in identity.artefact_problems(damaged, packages.distributions())[0]
+    assert "is not a complete wheel" in provenance.artefact_problems(damaged, packages.distributions())[0]
 
 
 def test_link_outside_activated_paths_fails(reference: dict[str, t.Any]) -> None:
@@ -408,21 +408,21 @@ def test_link_outside_activated_paths_fails(reference: dict[str, t.Any]) -> None
     library = Path(sys.prefix) / "site-packages/torch/lib"
     (library / "ptxas").symlink_to("/usr/local/cuda-13.0/bin/ptxas")
     (library / "cuda.h").symlink_to("/usr/local/cuda-13.0/include/cuda.h")
-    assert identity.files(context).measured
+    assert provenance.files(context).measured
     (library / "nvdisasm").symlink_to("/tmp/nvdisasm")
     with pytest.raises(Failed) as failed:
-        identity.files(context)
+        provenance.files(context)
     assert failed.value.cause == "1 files belong to no wheel: torch/lib/nvdisasm."
 
 
 def test_changed_and_added_files_are_named(reference: dict[str, t.Any]) -> None:
     context = Context(device="cpu", reference=reference)
-    assert identity.files(context).measured.endswith("files, 0.0 GB")
+    assert provenance.files(context).measured.endswith("files, 0.0 GB")
     site = Path(sys.prefix) / "site-packages"
     (site / "torch/lib/x.so").write_bytes(b"y")
     (site / "torch/lib/libstray.so").write_bytes(b"y")
     with pytest.raises(Failed) as failed:
-        identity.files(context)
+        provenance.files(context)
     assert failed.value.cause == (
         "1 files were changed after they were installed: torch/lib/x.so;"
         " 1 files belong to no wheel: torch/lib/libstray.so."
@@ -431,27 +431,27 @@ def test_changed_and_added_files_are_named(reference: dict[str, t.Any]) -> None:
     for number in range(9):
         (site / f"torch/extra{number}.py").write_text("")
     with pytest.raises(Failed, match=r"extra4\.py and 4 more"):
-        identity.files(Context(device="cpu", reference=reference))
+        provenance.files(Context(device="cpu", reference=reference))
 
 
 def test_missing_record_fails_only_with_receipt(reference: dict[str, t.Any]) -> None:
     next((Path(sys.prefix) / "site-packages").glob("torch-*.dist-info/RECORD")).unlink()
     with pytest.raises(Failed, match="RECORD for torch"):
-        identity.files(Context(device="cpu", reference=reference))
+        provenance.files(Context(device="cpu", reference=reference))
     with pytest.raises(Skipped):
-        identity.files(Context(device="cpu", reference={}))
+        provenance.files(Context(device="cpu", reference={}))
 
 
 def test_environment_without_torch_is_skipped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     with pytest.raises(Skipped):
-        identity.files(Context(device="cpu"))
+        provenance.files(Context(device="cpu"))
 
 
 def test_library_that_does_not_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opener = origins.Library("/usr/lib/x/libcudnn_graph.so.9", "libcudnn_graph.so.9", None)
     name = "libcudnn_engines_nowhere.so.9"
-    opened, problems = identity.open_all([origins.Opening("libc.so.6", opener), origins.Opening(name, opener)])
+    opened, problems = runtime.open_all([origins.Opening("libc.so.6", opener), origins.Opening(name, opener)])
     assert opened == ["libc.so.6"]
     (problem,) = problems
     assert problem.cause == (
@@ -470,6 +470,6 @@ def test_library_that_does_not_open(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_missing_driver_library_is_the_driver() -> None:
     opening = origins.Opening("libcaffe2_nvrtc.so", origins.Library("/t/libtorch_cuda.so", None, None))
-    problem = identity.Unopened(opening, "libcuda.so.1: cannot open shared object file", "libcuda.so.1")
+    problem = runtime.Unopened(opening, "libcuda.so.1: cannot open shared object file", "libcuda.so.1")
     assert problem.is_driver
     assert "as the vendor describes" in problem.remedy(None)
