@@ -10,7 +10,7 @@ import random
 
 from ...check import SEEN, Context, Measured, check
 from ..bounds import Cases, functional as f, one_thread, setting, torch
-from ..kernels import attention
+from ..kernels import attention, attention_reference
 from .large import FORMATS, REMEDY, integers
 
 TOKENS = {"cuda": 131_072, "cpu": 4_096}
@@ -95,7 +95,7 @@ def heads(context: Context) -> Measured:
             inputs, bounds = attention._expected(context, case)
             arguments = attention._arguments(case, inputs, context.device, strided=True)
             with attention._without_tf32(), torch.random.fork_rng(devices=[]):
-                attention.compare(cases, str(case), form, bounds, attention._attend(case, arguments))
+                attention_reference.compare(cases, str(case), form, bounds, attention._attend(case, arguments))
     measured = cases.result()
     measured.measured += f"; head sizes {', '.join(map(str, sizes))}"
     return measured
@@ -118,11 +118,12 @@ def tokens(context: Context) -> Measured:
         gradient[:, :, rows] = inputs.gradient[:, :, rows]
         arguments = attention._arguments(case, inputs._replace(gradient=gradient), context.device, strided=False)
         mask = torch.arange(length) <= rows.view(-1, 1) if causal else torch.ones(len(rows), length, dtype=torch.bool)
-        subset = attention.Inputs(inputs.query[:, :, rows], inputs.key, inputs.value, inputs.gradient[:, :, rows], mask)
+        subset = inputs._replace(query=inputs.query[:, :, rows], gradient=inputs.gradient[:, :, rows], mask=mask)
         cpu = context.device == "cpu"
+        rounds = cpu and attention_reference.rounds_scores(form)
         # On the CPU, each of the rows may be in a different block, and sums of gradients are rounded after each block.
-        with setting(attention, "_CPU_BLOCKS", (1, 512)), one_thread():
-            bounds = attention.reference(subset, False, True, cpu, cpu and attention.rounds_scores(form))
+        with setting(attention_reference, "CPU_BLOCKS", (1, 512)), one_thread():
+            bounds = attention_reference.reference(subset, False, True, cpu, rounds)
         results = list(attention._attend(case._replace(mask="causal" if causal else "none"), arguments))
         rest = torch.ones(length, dtype=torch.bool)
         rest[rows] = False
