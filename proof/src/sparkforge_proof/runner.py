@@ -342,7 +342,7 @@ class Child:
             if (ready and not block) or (not ready and has_exited(process)):
                 status = self._kill(process)
                 lost = current or (left[0] if left == self.names else None)
-                if lost and not self._passes_over(lost, endings.how_it_ended(status)):
+                if lost and not self._passes_over(lost, f"{endings.how_it_ended(status)}{self._last_line(status)}"):
                     self._report_lost(endings.exited(CHECKS[lost], status))
                     left.remove(lost)
                 return left
@@ -362,6 +362,12 @@ class Child:
         """Return the reason why a silent check is slow: a busy machine, or another program on its GPU."""
         others = sampler.others() if CHECKS[name].device == "cuda" else []
         return f"the GPU is in use by {', '.join(map(str, others))}" if others else sampler.hindrance(process)
+
+    def _last_line(self, status: int) -> str:
+        """Return the reason that a process printed before it exited by itself, in parentheses."""
+        lines = disk.tail(self.output).split("\n") if status > 0 else []
+        last = next((" ".join(line.split()) for line in reversed(lines) if line.strip()), "")
+        return f" ({last[:200]})" if last else ""
 
     def _limit(self, name: str) -> float:
         return CHECKS[name].seconds * float(self.job["limits"]["factor"])

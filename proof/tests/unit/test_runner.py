@@ -81,6 +81,7 @@ def steps(context, end):
                 end()
     return Measured(f"without {{dict(context.passed_over)}}", "1")
 def steps_crashes(context): return steps(context, lambda: os.kill(os.getpid(), signal.SIGSEGV))
+def steps_exits(context): return steps(context, lambda: os.write(2, b"TypeError: a  number\\n\\n") and os._exit(1))
 def steps_hangs(context): return steps(context, lambda: time.sleep(600))
 
 def meets(context):
@@ -294,7 +295,12 @@ def test_every_ending_is_a_result(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "ending"), [("crashes", "was killed by SIGSEGV"), ("hangs", "did not respond within 2 seconds")]
+    ("name", "ending"),
+    [
+        ("crashes", "was killed by SIGSEGV"),
+        ("hangs", "did not respond within 2 seconds"),
+        ("exits", "exited with status 1 (TypeError: a number)"),
+    ],
 )
 def test_failed_step_is_left_out(tmp_path: Path, name: str, ending: str) -> None:
     rows = run(tmp_path, f"steps_{name}1", "right1")

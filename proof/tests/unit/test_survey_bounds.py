@@ -107,3 +107,11 @@ def test_failure_describes_the_error(name: str, value: float, cause: str) -> Non
 )
 def test_known_defect_depends_on_device_and_call(name: str, device: str, known: bool) -> None:
     assert bool(bounds.known_defect(name, device)) is known
+
+
+def test_known_defect_leaves_the_ratio_of_the_other_operators() -> None:
+    name = "special.chebyshev_polynomial_t, NaN"
+    units: dict[str, list[float]] = {"erf": [16.0, 0.0], name: [Misfits(2, 500), 0.0]}
+    context = check.Context("cpu", limits=dict(settings.LIMITS))
+    measured = survey.judge(context, survey_operator.Survey(units=units), dict.fromkeys(units, (32.0, 32.0)), "float32")
+    assert measured.ratio == 0.5 and measured.warning and name in measured.warning.cause

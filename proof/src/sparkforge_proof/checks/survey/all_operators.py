@@ -238,11 +238,12 @@ def judge(context: Context, outcome: Survey, allowed: t.Mapping[str, tuple[float
             if math.isinf(most):
                 continue
             ratio = value / most
-            if ratio >= worst:
-                worst, worst_name = ratio, f"{name}{direction}"
             if ratio > 1 and (why := operator_bounds.known_defect(f"{name}{direction}", context.device)):
                 known[f"{name}{direction}"] = why
-            elif ratio > 1:
+                continue
+            if ratio >= worst:
+                worst, worst_name = ratio, f"{name}{direction}"
+            if ratio > 1:
                 plain = name.partition(",")[0]
                 wrong.append(ratio)
                 entry = (plain == name, ratio, _describe(f"{name}{direction}", value, most))
