@@ -15,7 +15,7 @@ import re
 import typing as t
 import warnings
 
-from ...check import LAST, Context, Measured, check
+from ...check import SEEN, Context, Measured, check
 from ..bounds import Cases, torch
 from ..survey import all_operators, comparison, operator_bounds, rounding, variants
 from .large import REMEDY, require
@@ -43,7 +43,7 @@ MOST_TENSORS, INPUTS, MOST_RESULTS, LARGER = 3, 12, 8, 4
 TOO_MUCH = re.compile("linalg|pinv|lstsq|.*attention|norm.nuc")
 
 
-@check("sizes.many", devices=("cuda", "cpu"), seconds=300, measured=LAST)
+@check("sizes.many", devices=("cuda", "cpu"), seconds=300, measured=SEEN)
 def many(context: Context) -> Measured:
     """Check each operator that computes rows separately, on more than 2^20 or 2^24 elements.
 
@@ -64,7 +64,7 @@ def many(context: Context) -> Measured:
     return measured
 
 
-@check("sizes.functions", seconds=300, steps=True, measured=LAST)
+@check("sizes.functions", seconds=300, steps=True, measured=SEEN)
 def functions(context: Context) -> Measured:
     """Check element-wise functions on more than 2 GiB.
 

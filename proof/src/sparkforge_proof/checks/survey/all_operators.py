@@ -29,7 +29,7 @@ from ...check import (
     ABSENT,
     CRASH,
     KNOWN,
-    LAST,
+    SEEN,
     SURVEYED,
     Context,
     Failed,
@@ -311,7 +311,7 @@ def float16(context: Context) -> Measured:
     return _survey_format(context, "float16")
 
 
-@check("survey.complex64", devices=("cuda", "cpu"), seconds=120, steps=True, measured=LAST)
+@check("survey.complex64", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SEEN)
 def complex64(context: Context) -> Measured:
     """Compare each operator in complex64, forward and backward."""
     return _survey_format(context, "complex64")
