@@ -10,6 +10,7 @@ container build, a name and a bar. This module knows these elements, not the pro
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import typing as t
@@ -92,6 +93,7 @@ def decode(data: bytes) -> str:
     return _COLOUR.sub("", text) if "\x1b" in text else text
 
 
+@functools.lru_cache(maxsize=256)
 def parse(raw: str) -> Line:
     """Return the message of a line and the elements of its prefix."""
     raw = _unwrap_json(raw)

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import collections
 import functools
+import itertools
 import os
 import re
+import string
 import typing as t
 from dataclasses import dataclass, field
 
@@ -78,9 +80,10 @@ _TRIES = 20_000
 # of a traceback.
 _AROUND = 3 * LINES
 _AFTER = 300
-# The number of bytes to read at once, and to keep around a line.
+# The number of bytes to read at once, to search for the end of a traceback, and to keep around a line.
 _CHUNK = 1 << 17
 _CONTEXT = 64 << 10
+_EXCERPT = LINES * LINE
 # The maximum number of different words, and of different lines without their digits, to remember.
 _WORDS = 20_000
 _SHAPES = 100_000
@@ -197,7 +200,10 @@ def blocks(stream: t.BinaryIO, start: int = 0) -> t.Iterator[bytes]:
 _STRONG = 4
 _AT_END = 3
 _DIGITS = b"0123456789"
-_HEXADECIMAL = b"abcdef.,:-_"
+_SAME_DIGIT = bytes.maketrans(_DIGITS, b"0" * 10)
+_HEXADECIMAL = b"abcdef"
+# Separates the words of a line: only letters, asterisks and the bytes of other characters than ASCII are part of one.
+_SEPARATED = bytes(byte if byte > 127 or chr(byte) in f"\n*{string.ascii_letters}" else 32 for byte in range(256))
 _TRACEBACK = lines.TRACEBACK.encode()
 _DOMAIN = re.compile(r"\b[a-z][a-z0-9-]*\.(?:com|org|io|co|net)\b(?![.\w-])")
 
@@ -206,14 +212,14 @@ _DOMAIN = re.compile(r"\b[a-z][a-z0-9-]*\.(?:com|org|io|co|net)\b(?![.\w-])")
 def _anchors() -> dict[bytes, tuple[tuple[bytes, bytes], ...]]:
     """Return the anchors, each with the keys that contain it, as written and without digits.
 
-    The anchor of a key is its longest digit-free part within one word. A log repeats most of its words, and few
-    different words contain an anchor, so few lines have to be searched for the keys.
+    The anchor of a key is its longest word. A log repeats most of its words, and few different words contain an anchor,
+    so few lines have to be searched for the keys.
     """
-    anchors: dict[bytes, list[tuple[bytes, bytes]]] = collections.defaultdict(list)
-    for key in {*_BY_KEY, *lines.ERROR_KEYS}:
-        parts = key.translate(bytes(32 if byte in _DIGITS else byte for byte in range(256))).split()
-        anchors[max(parts, key=len)].append((key, key.translate(None, _DIGITS)))
-    return {anchor: tuple(keys) for anchor, keys in anchors.items()}
+    anchors: dict[bytes, tuple[tuple[bytes, bytes], ...]] = {}
+    for key in dict.fromkeys((*_BY_KEY, *lines.ERROR_KEYS)):
+        anchor = max(key.translate(_SEPARATED).split(), key=len)
+        anchors[anchor] = (*anchors.get(anchor, ()), (key, key.translate(None, _DIGITS)))
+    return anchors
 
 
 class _Match(t.NamedTuple):
@@ -237,15 +243,16 @@ class _Scan:
         self._low = 0
         # The number of the buffer's first line.
         self._number = 1
-        # The words without any anchor, and the words with anchors.
-        self._quiet: set[bytes] = set()
-        self._loud: dict[bytes, list[bytes]] = {}
+        # For each word, the keys whose anchors it contains.
+        self._words: dict[bytes, tuple[tuple[bytes, bytes], ...]] = {}
         # The keys that a line may contain, by the hash of the line without its digits.
         self._shapes: dict[int, tuple[bytes, ...]] = {}
+        # Hashes of a rule and a part of the log that it did not match; its digits are made equal.
+        self._failures: set[int] = set()
         # For each key, the lines with it in the part of the buffer being searched, and their offsets.
         self._rows: dict[bytes, list[tuple[int, bytes]]] = {}
-        # Lines, without their digits, that report no error.
-        self._dull: set[bytes] = set()
+        # The error classes 0 and 1 of lines, given without their digits.
+        self._dull: dict[bytes, int] = {}
         self._tries: t.Counter[bytes] = collections.Counter()
         self._pending: list[bytes] = []
         self._pending_size = 0
@@ -259,7 +266,8 @@ class _Scan:
         self._pending_size += len(data)
         if self._pending_size >= _CHUNK:
             self._append_pending()
-            self._search(self._limit())
+            # The lines after a possible match must be in the buffer.
+            self._search(self._lines_before(len(self._buffer), _AFTER, self._low))
 
     def finish(self) -> Diagnosis:
         self._append_pending(last=True)
@@ -287,14 +295,13 @@ class _Scan:
             )
         self._buffer = self._buffer[:start] + data
 
-    def _limit(self) -> int:
-        """Return where the search must stop for now: at the start of a line that has enough lines after it."""
-        end = len(self._buffer)
-        for _line in range(_AFTER):
-            end = self._buffer.rfind(b"\n", self._low, end)
-            if end < 0:
-                return self._low
-        return end + 1
+    def _lines_before(self, position: int, count: int, low: int = 0) -> int:
+        """Return where the ``count`` lines before ``position`` start, or ``low`` if there are fewer."""
+        for _line in range(count):
+            position = self._buffer.rfind(b"\n", low, position)
+            if position < 0:
+                return low
+        return position + 1
 
     def _search(self, high: int) -> None:
         low = self._low
@@ -304,12 +311,7 @@ class _Scan:
             self._search_errors(high)
             self._rows = {}
         # Keep the lines that a later match shows before its own.
-        start = high
-        for _line in range(_AROUND):
-            start = self._buffer.rfind(b"\n", 0, start)
-            if start < 0:
-                break
-        start += 1
+        start = self._lines_before(high, _AROUND)
         self._number = self._line_at(start)
         self._buffer = self._buffer[start:]
         self._low = high - start
@@ -321,51 +323,43 @@ class _Scan:
         hashes = list(map(hash, shapes))
         if len(self._shapes) > _SHAPES:
             self._shapes.clear()
-        self._add_shapes({number: shape for number, shape in zip(hashes, shapes) if number not in self._shapes})
-        del shapes
+        if new := set(hashes).difference(self._shapes):
+            self._add_shapes({number: shape for number, shape in zip(hashes, shapes) if number in new})
+        keys = list(map(self._shapes.__getitem__, hashes))
+        del shapes, hashes, new
+        raw = part.split(b"\n")
+        lengths = itertools.accumulate(map(len, raw), initial=low)
         rows: dict[bytes, list[tuple[int, bytes]]] = collections.defaultdict(list)
-        start = low
-        for row, number in zip(part.split(b"\n"), hashes):
-            line = start, row
-            for key in self._shapes[number]:
+        for number, length, row, possible in itertools.compress(zip(itertools.count(), lengths, raw, keys), keys):
+            line = length + number, row
+            for key in possible:
                 if self._tries[key] < _TRIES and key in row:
                     self._tries[key] += 1
                     rows[key].append(line)
-            start += len(row) + 1
         return rows
 
     def _add_shapes(self, shapes: dict[int, bytes]) -> None:
         """Store which keys each line, given without its digits, may contain."""
-        keys: dict[int, list[bytes]] = {number: [] for number in shapes}
-        text = b"\n%b\n" % b"\n".join(shapes.values())
-        numbers = {shape: number for number, shape in shapes.items()}
-        for anchor in self._anchors_of(set(text.split())):
-            position = text.find(anchor)
-            while position >= 0:
-                stop = text.find(b"\n", position)
-                shape = text[text.rfind(b"\n", 0, position) + 1 : stop]
-                keys[numbers[shape]] += [key for key, without_digits in _anchors()[anchor] if without_digits in shape]
-                position = text.find(anchor, stop)
-        self._shapes.update((number, tuple(keys_of_line)) for number, keys_of_line in keys.items())
+        text = b"\n".join(shapes.values()).translate(_SEPARATED)
+        self._add_words(set(text.split()))
+        for (number, shape), words in zip(shapes.items(), text.split(b"\n")):
+            keys = [pair for word in words.split() for pair in self._words[word]]
+            self._shapes[number] = tuple({key: 0 for key, without_digits in keys if without_digits in shape})
 
-    def _anchors_of(self, tokens: set[bytes]) -> set[bytes]:
-        anchors = {anchor for word in tokens & self._loud.keys() for anchor in self._loud[word]}
-        new = tokens - self._quiet - self._loud.keys()
-        if len(self._quiet) + len(new) > _WORDS:
-            self._quiet.clear()
+    def _add_words(self, words: set[bytes]) -> None:
+        """Store the keys whose anchors each new word contains."""
+        if len(self._words) > _WORDS:
+            self._words.clear()
+        new = words.difference(self._words)
+        self._words.update(dict.fromkeys(new, ()))
         # The remaining letters of hexadecimal numbers differ in each line and are not part of any key.
         text = b" %b " % b" ".join(word for word in new if word.strip(_HEXADECIMAL))
-        for anchor in _anchors():
+        for anchor, keys in _anchors().items():
             position = text.find(anchor)
             while position >= 0:
                 stop = text.find(b" ", position)
-                self._loud.setdefault(text[text.rfind(b" ", 0, position) + 1 : stop], []).append(anchor)
-                anchors.add(anchor)
+                self._words[text[text.rfind(b" ", 0, position) + 1 : stop]] += keys
                 position = text.find(anchor, stop)
-        self._quiet |= new - self._loud.keys()
-        if len(self._loud) > _WORDS:
-            self._loud.clear()
-        return anchors
 
     def _search_rules(self, high: int) -> None:
         rules = {rule.name: rule for key in self._rows for rule in _BY_KEY.get(key, ())}
@@ -392,12 +386,18 @@ class _Scan:
             line = lines.parse(raw)
             if line.level in lines.TALK and not rule.notice:
                 continue
-            text = self._window(start, row) if rule.spans else raw
+            data = self._buffer[start : start + len(row) + WINDOW * rule.spans]
+            shape = 0 if rule.tells_digits_apart or line.process else hash((rule.name, data.translate(_SAME_DIGIT)))
+            if shape in self._failures:
+                continue
+            text = lines.decode(data)
             match = rule.regex.search(text if line.text == raw else lines.lines_of_process(text))
             if match and match.start() <= len(line.text) and not (rule.exception and rule.exception.search(line.text)):
                 if lines.is_tried_again(self._window(start, row)):
                     line = line._replace(level="WARNING")
                 yield match, line, start
+            elif shape and len(self._failures) < _SHAPES:
+                self._failures.add(shape)
 
     def _window(self, start: int, row: bytes, size: int = WINDOW) -> str:
         return lines.decode(self._buffer[start : start + len(row) + size])
@@ -423,18 +423,18 @@ class _Scan:
                     number, kind, text = lines.traceback_end(self._window(start, row, _CONTEXT))
                     for _line in range(number):
                         start = self._buffer.find(b"\n", start) + 1
-                elif shape in self._dull:
+                elif shape in self._dull and start >= (first.get(1, (high,))[0] if self._dull[shape] else 0):
                     continue
                 else:
                     kind, text = lines.error_class(lines.decode(row), functools.partial(self._window, start, row))
-                    if not kind and len(self._dull) < _WORDS // 10:
-                        self._dull.add(shape)
+                    if kind < 2 and len(self._dull) < _WORDS // 10:
+                        self._dull[shape] = kind
                 if kind and (kind not in first or start < first[kind][0]):
                     first[kind] = (start, text)
                 if kind == _STRONG:
                     break
         for kind, (start, text) in first.items():
-            if kind not in self._errors or kind == 1:
+            if kind not in self._errors or (kind == 1 and high == len(self._buffer)):
                 self._errors[kind] = self._match(start, text)
 
     def _line_at(self, start: int) -> int:
@@ -443,7 +443,7 @@ class _Scan:
 
     def _match(self, start: int, text: str, groups: dict[str, str] | None = None, level: str = "") -> _Match:
         """Return the record of a match at ``start``, with the surrounding lines except blank ones."""
-        before, after = self._buffer[max(0, start - _CONTEXT) : start], self._buffer[start : start + _CONTEXT]
+        before, after = self._buffer[max(0, start - _EXCERPT) : start], self._buffer[start : start + _EXCERPT]
         shown_after = _lines(after)[:LINES]
         shown_before = _lines(before)[-max(BEFORE, LINES - len(shown_after)) :]
         excerpt = [_shorten(line) for line in (shown_before + shown_after)[:LINES]]
@@ -451,10 +451,8 @@ class _Scan:
 
     def _around(self, start: int) -> list[tuple[int, str]]:
         """Return the line at ``start`` and its neighbours, with their numbers."""
-        buffer, first = self._buffer, start
-        for _line in range(BEFORE):
-            first = max(0, buffer.rfind(b"\n", 0, max(0, first - 1)) + 1)
-        rows = buffer[first : start + _CONTEXT].rstrip().split(b"\n")
+        buffer, first = self._buffer, self._lines_before(start, BEFORE + 1)
+        rows = buffer[first : start + _EXCERPT].rstrip().split(b"\n")
         number = self._line_at(first)
         numbered_lines: list[tuple[int, str]] = []
         for row in rows[: buffer.count(b"\n", first, start) + 1 + BEFORE]:

@@ -61,6 +61,12 @@ class Rule:
         """Whether the pattern can match across lines."""
         return bool(re.search(r"\\n|\\s|\(\?s|\[\^(?![^\]]*\\n)", self.pattern))
 
+    @functools.cached_property
+    def tells_digits_apart(self) -> bool:
+        """Whether a digit's value can decide if the rule matches."""
+        rest = re.sub(r"\\d|0-9|\{\d*,?\d*\}|\(\?P<\w+>", "", f"{self.pattern}|{self.unless}")
+        return bool(re.search(r"\d|\(\?P=", rest))
+
     @property
     def links(self) -> list[str]:
         """The URLs of the rule's public sources."""

@@ -281,14 +281,15 @@ keys =
     failed to fetch anonymous token
     failed to fetch oauth token
     unauthorized: <html>
-    denied
+    : denied
+    denied: requested access
 pattern =
     pull access denied for ([^\s,]+)
     (?:metadata for|resolve reference) '?([^\s'\"]+?)'?: pull access denied
     (unauthorized: authentication required)
-    failed to fetch (?:anonymous|oauth) token: [^\n]*(40[13] \w+)
+    failed to fetch (?:anonymous|oauth) token: [^\n]*(4\d\d \w+)
     (unauthorized): <html>
-    Head '?https?://([\w.-]+/v2/\S+?)/manifests/[^\n]*: denied
+    Head '?https?://([\w.-]+/v\d/\S+?)/manifests/[^\n]*: denied
     (?:error from registry|pull access): (denied)
     denied: (requested access to the resource is denied)
 cause = The registry gives the image to nobody who is not logged in, or there is no image of that name ({found}).

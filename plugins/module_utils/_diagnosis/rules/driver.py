@@ -127,7 +127,7 @@ remedy = Reboot the host; if that does not help, the modules' package (linux-mod
 source = ublue-os/bazzite#2668
 
 [driver-module-proprietary]
-keys = ): 169,
+keys = Xid (
 pattern = Xid \([^)\n]+\): 169\b
 cause = The proprietary kernel modules of the driver are loaded (Xid 169), which do not support Blackwell GPUs such as
     the GB10.
@@ -138,7 +138,7 @@ source = Start9Labs/start-technologies#3693
 keys =
     fallen off the bus
     GPU is lost
-    ): 79,
+    Xid (
 pattern =
     GPU is lost
     fallen off the bus
@@ -151,8 +151,7 @@ source =
 
 [gpu-firmware-timeout]
 keys =
-    ): 119,
-    ): 120,
+    Xid (
     waiting for RPC response from GPU
     Error while waiting for GPU progress
     GPU is probably locked
@@ -174,13 +173,7 @@ source =
 
 [gpu-memory-fault]
 keys =
-    ): 48,
-    ): 63,
-    ): 64,
-    ): 92,
-    ): 94,
-    ): 95,
-    ): 140,
+    Xid (
 pattern = Xid \([^)\n]+\): (48|63|64|92|94|95|140),
 values =
     what of found: 48 => it found an error of two bits, which it cannot correct
@@ -201,7 +194,7 @@ source =
     wtdcode/vllm-backport#62
 
 [gpu-page-fault]
-keys = ): 31,
+keys = Xid (
 pattern = Xid \([^)\n]+\): 31,[^\n]*?name=([^,\n]+)
 cause = A kernel of the program {found} read memory of the GPU that is not mapped (Xid 31): mostly a fault of the
     program, not of the hardware.
@@ -451,9 +444,7 @@ source =
 
 [gpu-xid-follows]
 keys =
-    ): 43,
-    ): 45,
-    ): 154,
+    Xid (
 pattern =
     Xid \([^)\n]+\): (?P<number>43|45|154), ?(?:pid=[^,\n]*, )?(?:name=(?P<program>\w[^,\n]*), )?(?P<words>[^\n]{0,120})
 values =

@@ -190,7 +190,7 @@ keys =
     .cache/huggingface
     Not enough free disk space to download
 pattern =
-    -packages/huggingface_hub/[^\n]*(?:\n[^\n]*){1,8}?\n\w*Error: \[Errno 28\] (No space left on device)
+    -packages/huggingface_hub/[^\n]*(?:\n[^\n]*){1,8}?\n\w*Error: \[Errno \d+\] (No space left on device)
     No space left on device: '(/[^'\n]*\.cache/huggingface[^'\n]*)
     (?<![^\s'\":])(/[^\s'\":]*\.cache/huggingface[^\s'\":]*)['\"]?: No space left on device
     Not enough free disk space to download[^\n]*? location (\S+) only has

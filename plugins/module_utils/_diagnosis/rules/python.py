@@ -374,8 +374,7 @@ unless = \^M|\\r
 [script-with-windows-lines]
 keys =
     bad interpreter
-    \r
-    ^M
+    env:
 pattern =
     (?P<file>\S+): \S+\^M: bad interpreter
     env: '(?P<program>\w+)(?:\\r|\^M)'

@@ -475,9 +475,8 @@ source = ollama/ollama#14124
 [nvml-no-memory]
 keys =
     NVMLError_NotSupported
-    'N/A
-    [N/A]'
-    [Not Supported]'
+    invalid literal for int()
+    could not convert string to float
 pattern =
     (NVMLError_NotSupported)
     Error: (?:invalid literal for int\(\) with base 10|could not convert string to float): ('\[?(?:N/A|Not

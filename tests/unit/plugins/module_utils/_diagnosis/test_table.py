@@ -63,6 +63,12 @@ def test_explain_takes_values_from_the_caller() -> None:
     assert explain("WARNING: no lamp in hall", rules()) is None
 
 
+def test_values_of_digits_matter_only_to_some_patterns() -> None:
+    patterns = {r"line (\d+): [a-z0-9]{2,4}": False, r"Xid 79": True, r"(?P<a2>\w) (?P=a2)": True, r"(\w)\1": True}
+    texts = (f"[x]\nkeys = l\npattern = {pattern}\ncause = .\nremedy = .\n" for pattern in patterns)
+    assert [rules(text)[0].tells_digits_apart for text in texts] == list(patterns.values())
+
+
 def test_rule_with_condition_needs_the_other_rule() -> None:
     text = "[draught]\nkeys = wind\npattern = wind\nwhen = no-door\ncause = It draws.\nremedy = Wait.\n"
     both = rules(text + TEXT)
