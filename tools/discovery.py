@@ -269,14 +269,7 @@ def browse(
         while (now := time.monotonic()) < start + wait or now < min(newest + QUIET, start + 2 * wait):
             time.sleep(0.1)
         browser.cancel()
-        answers = []
-        for (kind, _name), info in resolved(client, sorted(instances)).items():
-            # A machine that has left the network since its announcement does not answer.
-            if info and info.server and info.parsed_addresses():
-                known_addresses = addresses.get(info.server.lower(), set()) | set(info.parsed_scoped_addresses())
-                service = kind.removesuffix(".local.")
-                limited_addresses = tuple(sorted(known_addresses)[:MOST_ADDRESSES])
-                answers.append(Answer(info.server, service, info.port or SSH_PORT, limited_addresses))
+        answers = _answers(resolved(client, sorted(instances)), addresses)
         left_out = []
         if crowded:
             left_out.append(f"More than {MOST_NAMES} services are announced in this network; the others were left out.")
@@ -285,6 +278,18 @@ def browse(
         return answers, left_out
     finally:
         client.close()
+
+
+def _answers(resolved_services: t.Mapping[tuple[str, str], t.Any], addresses: t.Mapping[str, set[str]]) -> list[Answer]:
+    """Return the answers of services that were resolved, with all announced addresses of their machines."""
+    answers = []
+    for (kind, _name), info in resolved_services.items():
+        # A machine that has left the network since its announcement does not answer.
+        if info and info.server and info.parsed_addresses():
+            known_addresses = addresses.get(info.server.lower(), set()) | set(info.parsed_scoped_addresses())
+            limited_addresses = tuple(sorted(known_addresses)[:MOST_ADDRESSES])
+            answers.append(Answer(info.server, kind.removesuffix(".local."), info.port or SSH_PORT, limited_addresses))
+    return answers
 
 
 def resolved(client: t.Any, instances: t.Sequence[tuple[str, str]]) -> dict[tuple[str, str], t.Any]:

@@ -59,11 +59,7 @@ def facts(
     :raises SparkforgeError: for unknown names, invalid files, and a method that the stack does not support.
     """
     definition, path = load(name, where)
-    if method not in METHODS:
-        close = difflib.get_close_matches(method, METHODS, n=1)
-        raise SparkforgeError(
-            f"stack_method is {method!r}, which is unknown.", f"Set stack_method to {close[0] if close else 'build'}."
-        )
+    _check_method(method)
     chosen = profile_facts(profile, definition, where)
     locked_pins, lock_path = load_lock(name, where)
     lock: Lock = locked_pins or {}
@@ -132,6 +128,14 @@ def facts(
         "lock": {"id": digests.of_data(pins)[:12], **locked},
     }
     return {"stack": t.cast("Stack", stack), "files": {"stack": path, "lock": lock_path}}
+
+
+def _check_method(method: str) -> None:
+    if method not in METHODS:
+        close = difflib.get_close_matches(method, METHODS, n=1)
+        raise SparkforgeError(
+            f"stack_method is {method!r}, which is unknown.", f"Set stack_method to {close[0] if close else 'build'}."
+        )
 
 
 def _sorted(lines: t.Mapping[str, t.Sequence[str]] | None) -> dict[str, list[str]]:

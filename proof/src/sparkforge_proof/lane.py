@@ -9,6 +9,7 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import dataclasses
+import functools
 import json
 import math
 import os
@@ -182,22 +183,11 @@ def _run_in(
     pipes = [os.pipe() for _group in groups]
     scratch = os.path.join(directory, "scratch")
     os.mkdir(scratch)
-    families = sorted({f"{__package__}.checks.{catalogue.CHECKS[name].module}" for name in names})
-    bundle.write(directory, bundle.files(PROGRAM, *families))
-    program = _MAIN.format(program=PROGRAM, families=families)
-    job = {
-        "lanes": [
-            {"checks": list(names), "directory": os.path.join(scratch, str(number)), "results": writing}
-            for number, (names, (_reading, writing)) in enumerate(zip(groups, pipes))
-        ],
-        "profile": lanes.profile,
-        "reference": lanes.reference,
-        "limits": lanes.limits,
-        "gate": gate,
-    }
-    for name, text in (("job.json", json.dumps(job)), ("main.py", program)):
-        with open(os.path.join(directory, name), "w", encoding="utf-8") as stream:
-            stream.write(text)
+    rows = [
+        {"checks": list(names), "directory": os.path.join(scratch, str(number)), "results": writing}
+        for number, (names, (_reading, writing)) in enumerate(zip(groups, pipes))
+    ]
+    _write_program(lanes, directory, names, {"lanes": rows, "gate": gate})
     identity = _identity(lanes, directory, scratch, own)
     output = os.path.join(directory, "output.log")
     argv = [lanes.python, os.path.join(directory, "main.py"), os.path.join(directory, "job.json")]
@@ -219,12 +209,7 @@ def _run_in(
     except OSError as error:
         for reading in (printed, *(reading for reading, _writing in pipes)):
             os.close(reading)
-        clause = f" as the account {lanes.user}" if identity else ""
-        cause = f"{lanes.python} does not start{clause}: {error.strerror}."
-        remedy = "Run playbooks/deploy.yml to recreate the environment, or correct verify_python."
-        if isinstance(error, PermissionError):
-            remedy = "Set verify_user to an account that can read the environment."
-        return _with_skips(mismatch("python", "an error", "starts", cause, remedy), names)
+        return _with_skips(_start_failure(lanes, error, bool(identity)), names)
     finally:
         for writing in (printing, *(writing for _reading, writing in pipes)):
             os.close(writing)
@@ -239,17 +224,7 @@ def _run_in(
         else:
             unprivileged.kill_processes(own)
 
-    def hindrance() -> str:
-        """Return the reason why the lanes are slow; look as their account if root may not see its processes."""
-
-        def look() -> str:
-            return sampler.hindrance(process.pid)
-
-        if own is not None:
-            return unprivileged.run_as(own, look) or ""
-        uid = identity.get("user")
-        return (processes.run_as(uid, uid, look) or "") if uid else look()
-
+    hindrance = functools.partial(_hindrance, process.pid, own, identity.get("user"))
     # The thread is a daemon, because a process that escaped may keep the pipe open.
     threading.Thread(target=_save_output, args=(printed, output, end), daemon=True).start()
     for lane_names, (reading, _writing) in zip(groups, pipes):
@@ -277,6 +252,35 @@ def _run_in(
         with contextlib.suppress(SparkforgeError):
             end()
         process.wait()
+
+
+def _write_program(lanes: Lanes, directory: str, names: t.Sequence[str], job: t.Mapping[str, t.Any]) -> None:
+    """Write the program that runs the checks, and its job."""
+    families = sorted({f"{__package__}.checks.{catalogue.CHECKS[name].module}" for name in names})
+    bundle.write(directory, bundle.files(PROGRAM, *families))
+    job = {**job, "profile": lanes.profile, "reference": lanes.reference, "limits": lanes.limits}
+    texts = {"job.json": json.dumps(job), "main.py": _MAIN.format(program=PROGRAM, families=families)}
+    for name, text in texts.items():
+        with open(os.path.join(directory, name), "w", encoding="utf-8") as stream:
+            stream.write(text)
+
+
+def _start_failure(lanes: Lanes, error: OSError, as_account: bool) -> Result:
+    """Return the failure for an interpreter that does not start."""
+    clause = f" as the account {lanes.user}" if as_account else ""
+    cause = f"{lanes.python} does not start{clause}: {error.strerror}."
+    remedy = "Run playbooks/deploy.yml to recreate the environment, or correct verify_python."
+    if isinstance(error, PermissionError):
+        remedy = "Set verify_user to an account that can read the environment."
+    return mismatch("python", "an error", "starts", cause, remedy)
+
+
+def _hindrance(pid: int, own: int | None, uid: int | None) -> str:
+    """Return the reason why the lanes are slow; look as their account if root may not see its processes."""
+    look = functools.partial(sampler.hindrance, pid)
+    if own is not None:
+        return unprivileged.run_as(own, look) or ""
+    return (processes.run_as(uid, uid, look) or "") if uid else look()
 
 
 def _save_output(reading: int, path: str, end: t.Callable[[], None]) -> None:
