@@ -15,7 +15,7 @@ PROGRAM = """
 import functools, json, sys
 sys.path.insert(0, {sources!r})
 from sparkforge_proof.checks.programs import inference
-from sparkforge_proof.checks.kernels import matmul
+from sparkforge_proof.checks.kernels import scaled_matmul as scaled
 from sparkforge_proof import check, settings
 import torch
 
@@ -27,24 +27,24 @@ drawn = torch.randn(64, 64, generator=torch.Generator().manual_seed(1)).bfloat16
 # Ties between two numbers, numbers beyond the largest, zeros of both signs, and blocks of zeros.
 edges = torch.tensor([0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5.0, 6.0, -0.25, -0.75, -5.0, 0.0, -0.0, 0.5, 4.0, -6.0])
 values = torch.cat([drawn, torch.cat([edges, torch.zeros(48)]).view(1, 64).bfloat16()])
-codes, scales = matmul.as_float4(values)
-table = torch.tensor([*matmul.FLOAT4, *(-value for value in matmul.FLOAT4)], dtype=torch.float64)
+codes, scales = scaled.as_float4(values)
+table = torch.tensor([*scaled.FLOAT4, *(-value for value in scaled.FLOAT4)], dtype=torch.float64)
 each = scales.double().repeat_interleave(16, -1)
 nearest = ((values.double() / each).unsqueeze(-1) - table).abs().amin(-1)
-mine = ((values.double() - matmul.from_float4(codes, scales)) / each).abs()
+mine = ((values.double() - scaled.from_float4(codes, scales)) / each).abs()
 found["nearest"] = bool((mine <= nearest + 1e-9).all())
-found["middles"] = matmul.from_float4(codes, scales)[-1, :11].tolist()
+found["middles"] = scaled.from_float4(codes, scales)[-1, :11].tolist()
 found["scales"] = [bool((scales.to(torch.float8_e4m3fn).float() == scales).all()), scales[-1].tolist()]
-found["packed"] = torch.equal(matmul.unpacked(matmul.packed(codes)), codes)
+found["packed"] = torch.equal(scaled.unpacked(scaled.packed(codes)), codes)
 
 @functools.lru_cache
 def places(rows, blocks):
-    return torch.tensor([[matmul.scale_offset(row, block, blocks) for block in range(blocks)] for row in range(rows)])
+    return torch.tensor([[scaled.scale_offset(row, block, blocks) for block in range(blocks)] for row in range(rows)])
 
 def meant(operand):
     held, scales = operand
     rows, length = held.shape[0], held.shape[1] * 2
-    return matmul.from_float4(matmul.unpacked(held), scales.float()[places(rows, length // 16)])
+    return scaled.from_float4(scaled.unpacked(held), scales.float()[places(rows, length // 16)])
 
 def product(left, right):
     return (meant(left) @ meant(right).t()).to(torch.bfloat16)

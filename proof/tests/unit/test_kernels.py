@@ -4,9 +4,10 @@ from itertools import product
 
 import pytest
 from sparkforge_proof.check import REGISTERED
-from sparkforge_proof.checks.kernels import algebra, attention, convolution, matmul, sparse_algebra, sparsity
+from sparkforge_proof.checks.kernels import algebra, attention, sparse_algebra, sparsity
 from sparkforge_proof.checks.kernels.attention import FORMATS, HEAD_SIZES, MASKS
-from sparkforge_proof.checks.kernels.convolution import Layer
+from sparkforge_proof.checks.kernels.convolution_reference import Layer, density, output_size, terms, weight_shape
+from sparkforge_proof.checks.kernels.scaled_matmul import rowwise_failure, scale_offset
 
 
 def combinations(cases: list[attention.Case]) -> set[tuple[str, str, int]]:
@@ -55,21 +56,21 @@ def test_thin_attention_plan_has_every_pair():
     ],
 )
 def test_output_size(layer: Layer, size: tuple[int, ...]):
-    assert convolution.output_size(layer) == size
+    assert output_size(layer) == size
 
 
 def test_weight_shape_and_number_of_summed_products():
     layer = Layer("", 6, 8, (3, 2), (9, 9), groups=2)
-    assert convolution.weight_shape(layer) == (8, 3, 3, 2)
-    assert convolution.weight_shape(layer._replace(transposed=True)) == (6, 4, 3, 2)
-    assert convolution.terms(Layer("", 6, 8, (3, 3), (10, 10), batch=2, groups=2)) == (27, 36, 128)
+    assert weight_shape(layer) == (8, 3, 3, 2)
+    assert weight_shape(layer._replace(transposed=True)) == (6, 4, 3, 2)
+    assert terms(Layer("", 6, 8, (3, 3), (10, 10), batch=2, groups=2)) == (27, 36, 128)
 
 
 def test_density_keeps_sums_exact():
     layer = Layer("", 32, 40, (3, 3), (14, 14), padding=1)
     for largest in (2**8, 2**11):
-        assert convolution.density(layer, largest) ** 2 * max(convolution.terms(layer)) <= largest / 2
-    assert convolution.density(Layer("", 1, 1, (1,), (4,)), 2**11) == 0.8, "short sums keep some zeros"
+        assert density(layer, largest) ** 2 * max(terms(layer)) <= largest / 2
+    assert density(Layer("", 1, 1, (1,), (4,)), 2**11) == 0.8, "short sums keep some zeros"
 
 
 def test_check_that_may_break_the_device_runs_last():
@@ -94,11 +95,11 @@ def test_check_that_may_break_the_device_runs_last():
     ],
 )
 def test_scale_offset_in_tiles_of_128_rows_by_4_blocks(row: int, block: int, offset: int):
-    assert matmul.scale_offset(row, block, 10) == offset
+    assert scale_offset(row, block, 10) == offset
 
 
 def test_scale_offsets_are_distinct():
-    offsets = {matmul.scale_offset(row, block, 10) for row in range(256) for block in range(10)}
+    offsets = {scale_offset(row, block, 10) for row in range(256) for block in range(10)}
     assert len(offsets) == 2560
     assert max(offsets) < 256 * 12
 
@@ -112,14 +113,14 @@ def test_scale_offsets_are_distinct():
     ],
 )
 def test_missing_rowwise_kernel(error: str, capability: tuple[int, int], remedy: str):
-    failed = matmul.rowwise_failure(error, capability)
+    failed = rowwise_failure(error, capability)
     assert failed is not None and remedy in failed.remedy
     assert ("120a" in str(failed)) is (capability == (12, 1)), "only a GB10 has this trap"
 
 
 @pytest.mark.parametrize("capability", [(8, 9), (11, 0)])
 def test_rowwise_kernel_that_torch_does_not_offer(capability: tuple[int, int]):
-    assert matmul.rowwise_failure("Rowwise scaling is not currently supported on your device", capability) is None
+    assert rowwise_failure("Rowwise scaling is not currently supported on your device", capability) is None
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Check matrix products in every number format that the device supports.
+"""Check matrix products in every number format that the device supports without scales.
 
 Each format is tested in four ways. Two are exact, with zero tolerance: a permutation scaled by powers of two, which
 moves values with full significands and needs no reference product, and small integers, chosen so that the narrowest
@@ -21,7 +21,7 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ...check import REFUSED, SEEN, SEEN_ARM, Context, Measured, Skipped, Unanswered, check
+from ...check import SEEN, SEEN_ARM, Context, Measured, Skipped, check
 from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, setting, ternary, torch
 
 #: The number of bits in the significand, including the implicit bit.
@@ -30,9 +30,6 @@ SIGNIFICAND = {"float64": 53, "float32": 24, "tf32": 11, "float16": 11, "bfloat1
 #: The largest sum of magnitudes of integer products for which every stored partial sum is exact. In float16 and
 #: bfloat16, sums are split, and their parts are rounded to the format (allow_bf16_reduced_precision_reduction).
 LARGEST_SUM = {"float64": 2**53, "float32": 2**24, "tf32": 2**24, "float16": 2**11, "bfloat16": 2**8}
-
-#: The magnitudes of FP4 (E2M1), indexed by their three bits; the fourth bit is the sign.
-FLOAT4 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 
 REBUILD = (
     "Do not compute with this stack: rebuild torch with TORCH_CUDA_ARCH_LIST for the device (12.0 on a GB10), or use "
@@ -185,7 +182,7 @@ def _compare_random(cases: Cases, context: Context, name: str, dtype: torch.dtyp
     compare(f"terms that cancel{suffix}", torch.cat([left, left[:, order]], 1), torch.cat([right, -right[order]], 0))
 
 
-def _remedy(context: Context) -> str:
+def remedy(context: Context) -> str:
     return REBUILD if context.device == "cuda" else REBUILD_CPU
 
 
@@ -214,7 +211,7 @@ def float32(context: Context) -> Measured:
         _compare_exact(default, context, "float32", torch.float32, "")
         _compare_random(default, context, "float32", torch.float32, "")
         return _worst(default)
-    plain = Cases("the float32 matrix product", _remedy(context))
+    plain = Cases("the float32 matrix product", remedy(context))
     _compare_exact(default, context, "float32", torch.float32, ", default settings")
     with allow_tf32(torch.backends.cuda.matmul, False):
         _compare_exact(plain, context, "float32", torch.float32, "")
@@ -231,7 +228,7 @@ def tf32(context: Context) -> Measured:
     """
     if torch.cuda.get_device_capability() < (8, 0):
         raise Skipped("TensorFloat-32 needs compute capability 8.0 or higher.")
-    cases = Cases("the TF32 matrix product", _remedy(context))
+    cases = Cases("the TF32 matrix product", remedy(context))
     with allow_tf32(torch.backends.cuda.matmul, True):
         _compare_exact(cases, context, "tf32", torch.float32, "")
         _compare_random(cases, context, "tf32", torch.float32, "")
@@ -243,7 +240,7 @@ def _compare_half(context: Context, name: str, dtype: torch.dtype, flag: str) ->
 
     By default, cuBLAS may split a sum and round its parts to the format, so only exact sums can be judged strictly.
     """
-    cases = Cases(f"the {name} matrix product", _remedy(context))
+    cases = Cases(f"the {name} matrix product", remedy(context))
     if context.device == "cpu":
         _compare_exact(cases, context, name, dtype, "")
         _compare_random(cases, context, name, dtype, "")
@@ -283,7 +280,7 @@ def float64(context: Context) -> Measured:
     Bound: 2 gamma(k) of float64, since the reference is rounded too; zero for permutations of values with 53 bits.
     Integers of 26 bits are compared with a product of 64-bit integers that is rounded once.
     """
-    cases = Cases("the float64 matrix product", _remedy(context))
+    cases = Cases("the float64 matrix product", remedy(context))
     _compare_exact(cases, context, "float64", torch.float64, "")
     _compare_random(cases, context, "float64", torch.float64, "")
     generator = context.generator("matmul.float64 integers")
@@ -303,7 +300,7 @@ def int8(context: Context) -> Measured:
     """Check products of 8-bit integers with 32-bit sums, with zero tolerance, because integers are not rounded."""
     if not hasattr(torch, "_int_mm"):
         raise Skipped("This torch has no product of 8-bit integers.")
-    cases = Cases("the int8 matrix product", _remedy(context))
+    cases = Cases("the int8 matrix product", remedy(context))
     generator = context.generator("matmul.int8")
     # Use column-major order, like the weights of a quantised layer: cuBLAS guarantees no other order (cublasLt, "IMMA
     # kernels"), and refused another one on 9.0. It also requires sizes that are multiples of 4.
@@ -410,7 +407,7 @@ def shapes(context: Context) -> Measured:
     The survey covers vectors, batches, sums of a product and another matrix, and gradients. Bound: gamma(k + 4) of the
     sum of all magnitudes in float32, and zero for the integers in bfloat16. The float64 reference does not use BLAS.
     """
-    cases = Cases("a matrix product of unusual shape", _remedy(context))
+    cases = Cases("a matrix product of unusual shape", remedy(context))
     formats = [torch.float32, torch.bfloat16]
     if context.device == "cuda" and torch.cuda.get_device_capability() < (8, 0):
         formats.pop()
@@ -420,258 +417,4 @@ def shapes(context: Context) -> Measured:
             operands = _Shapes(cases, context, dtype)
             _compare_plain_shapes(operands)
             _compare_empty_shapes(operands)
-    return cases.result()
-
-
-def full_significands(generator: torch.Generator, shape: t.Sequence[int], dtype: torch.dtype) -> torch.Tensor:
-    """Return multiples of 1/8 (E4M3) or 1/4 (E5M2) below 2, which use the format's full significand."""
-    steps = 4 if dtype == torch.float8_e5m2 else 8
-    return (integers(generator, shape, 2 * steps - 1, torch.float32) / steps).to(dtype)
-
-
-def _float8_operands(
-    generator: torch.Generator, left: torch.dtype, right: torch.dtype
-) -> t.Iterator[tuple[str, torch.Tensor, torch.Tensor]]:
-    """Yield operands for which every partial sum has at most 13 bits.
-
-    Hopper's tensor cores keep as few as 13 bits after the largest addend of 8-bit formats (DeepSeek-V3 technical
-    report, section 3.5.2). The products here are multiples of 2**-6 whose magnitudes sum to less than 2**7, or integers
-    whose magnitudes sum to less than 2**13.
-    """
-    yield (
-        "full significands",
-        full_significands(generator, (272, 64), left),
-        full_significands(generator, (64, 160), right),
-    )
-    a, b = integers(generator, (304, 1024), 2, torch.float32), integers(generator, (1024, 256), 2, torch.float32)
-    yield "long sums", a.to(left), b.to(right)
-    a, b = ternary(generator, (33, 4096), torch.float32, 0.5), ternary(generator, (4096, 48), torch.float32, 0.5)
-    yield "longer sums, odd rows", a.to(left), b.to(right)
-
-
-def _compare_float8(
-    cases: Cases,
-    context: Context,
-    formats: t.Sequence[tuple[torch.dtype, torch.dtype]],
-    scales: t.Callable[[int, int], tuple[torch.Tensor, torch.Tensor]],
-) -> None:
-    """Compare 8-bit products, whose sums are exact, after they have been scaled and rounded to bfloat16."""
-    for left, right in formats:
-        generator = context.generator(f"{cases.subject} {left} {right}")
-        for case, a, b in _float8_operands(generator, left, right):
-            scale_a, scale_b = scales(a.shape[0], b.shape[1])
-            summed = a.double() @ b.double()
-            expected = summed * scale_a.double() * scale_b.double()
-            # Two scales are applied in float32 to sums of at least 16 products; then the result is rounded once.
-            magnitudes = a.double().abs() @ b.double().abs() * scale_a.double() * scale_b.double()
-            scaled = gamma(a.shape[1] / 16 + 4, UNIT_ROUNDOFF["float32"]) * magnitudes
-            bound = UNIT_ROUNDOFF["bfloat16"] * (expected.abs() + scaled) + scaled
-            for repeat in range(3):
-                actual = torch._scaled_mm(
-                    a.to(context.device),
-                    b.t().contiguous().to(context.device).t(),
-                    scale_a.to(context.device),
-                    scale_b.to(context.device),
-                    out_dtype=torch.bfloat16,
-                )
-                torch.cuda.synchronize()
-                description = f"{str(left)[13:]} x {str(right)[13:]}, {case}, run {repeat + 1}"
-                cases.compare(description, actual, expected, bound)
-
-
-def _require_float8() -> tuple[int, int]:
-    """Return the device's capability; skip if the device or torch lacks 8-bit floating point."""
-    capability: tuple[int, int] = torch.cuda.get_device_capability()
-    if not hasattr(torch, "_scaled_mm") or not hasattr(torch, "float8_e4m3fn"):
-        raise Skipped("This torch has no scaled product of 8-bit floating-point numbers.")
-    if capability < (8, 9):
-        raise Skipped("8-bit floating point needs compute capability 8.9 or higher.")
-    return capability
-
-
-@check("matmul.float8_tensorwise", measured=SEEN, factor=1)
-def float8_tensorwise(context: Context) -> Measured:
-    """Check FP8 products with one scale for each matrix: E4M3, and E5M2 with E4M3 as for gradients.
-
-    Sums are exact by construction. Bound: gamma(k / 16 + 4) for applying the scales in float32 to sums of at least 16
-    products, and one rounding to bfloat16.
-    """
-    _require_float8()
-    cases = Cases("the FP8 product with tensor-wise scales", _remedy(context))
-    e4m3, e5m2 = torch.float8_e4m3fn, torch.float8_e5m2
-    generator = context.generator("matmul.float8_tensorwise scales")
-
-    def scales(rows: int, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
-        drawn = torch.rand(2, 1, 1, generator=generator) + 0.5
-        return drawn[0], drawn[1]
-
-    _compare_float8(cases, context, ((e4m3, e4m3), (e5m2, e4m3), (e4m3, e5m2)), scales)
-    return cases.result()
-
-
-def scale_offset(row: int, block: int, blocks: int) -> int:
-    """Return the offset of a block's scale in a row; tiles of 128 rows by 4 blocks have 512 bytes each.
-
-    The layout is cuBLAS's "1D block scaling factors layout".
-    """
-    tiles = -(-blocks // 4)
-    tile = (row // 128) * tiles + block // 4
-    return tile * 512 + (row % 32) * 16 + (row % 128) // 32 * 4 + block % 4
-
-
-def swizzled(scales: torch.Tensor) -> torch.Tensor:
-    """Return scales (rows, blocks) as E4M3, in the order in which cuBLAS reads them."""
-    rows, blocks = scales.shape
-    placed = torch.zeros(-(-rows // 128) * 128 * (-(-blocks // 4) * 4), device=scales.device)
-    offsets = [scale_offset(row, block, blocks) for row in range(rows) for block in range(blocks)]
-    placed[torch.tensor(offsets, device=scales.device)] = scales.float().flatten()
-    return placed.to(torch.float8_e4m3fn)
-
-
-def as_float4(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the nearest 4-bit codes (rows, length) for some values, with their E4M3 scales (rows, length / 16).
-
-    According to NVIDIA's description of NVFP4, a scale is a sixth of the largest of its 16 values, and ties are
-    resolved in favour of the code with an even last bit. The scales are E4M3 numbers stored as float32.
-    """
-    blocks = values.float().unflatten(-1, (-1, 16))
-    scales = (blocks.abs().amax(-1) / FLOAT4[-1]).to(torch.float8_e4m3fn).float()
-    # The scale is 0 for a block of zeros, or of values too small for a scale.
-    scales = torch.where(scales == 0, torch.ones_like(scales), scales)
-    sizes = (blocks.abs() / scales.unsqueeze(-1)).flatten(-2)
-    table = torch.tensor(FLOAT4, device=values.device)
-    middles = (table[1:] + table[:-1]) / 2
-    odd = torch.arange(len(middles), device=values.device) % 2 == 1
-    is_above = (sizes.unsqueeze(-1) > middles) | ((sizes.unsqueeze(-1) == middles) & odd)
-    return is_above.sum(-1).to(torch.uint8) | (values < 0).to(torch.uint8) << 3, scales
-
-
-def from_float4(codes: torch.Tensor, scales: torch.Tensor) -> torch.Tensor:
-    """Return the exact values of codes and scales as float64."""
-    table = torch.tensor([*FLOAT4, *(-value for value in FLOAT4)], dtype=torch.float64, device=codes.device)
-    return table[codes.long()] * scales.double().repeat_interleave(16, dim=-1)
-
-
-def packed(codes: torch.Tensor) -> torch.Tensor:
-    """Pack codes into bytes, two in each, with the first in the lower half."""
-    return codes[..., ::2] | codes[..., 1::2] << 4
-
-
-def unpacked(pairs: torch.Tensor) -> torch.Tensor:
-    """Return the codes from bytes that hold two codes each."""
-    return torch.stack([pairs & 15, pairs >> 4], -1).flatten(-2)
-
-
-def require_float4() -> None:
-    """Require products of 4-bit numbers.
-
-    :raises Skipped: if the device or torch lacks them.
-    """
-    if torch.cuda.get_device_capability() < (10, 0):
-        raise Skipped("4-bit floating point needs compute capability 10.0 or higher.")
-    if not hasattr(torch, "float4_e2m1fn_x2") or not hasattr(torch, "_scaled_mm"):
-        raise Skipped("This torch has no 4-bit floating-point numbers.")
-
-
-def float4_product(left: tuple[torch.Tensor, torch.Tensor], right: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
-    """Return left right^T in bfloat16 as computed by the device, from packed codes and swizzled scales."""
-    return torch._scaled_mm(
-        left[0].view(torch.float4_e2m1fn_x2),
-        right[0].view(torch.float4_e2m1fn_x2).t(),
-        left[1],
-        right[1],
-        out_dtype=torch.bfloat16,
-    )
-
-
-def float4_bound(left: torch.Tensor, right: torch.Tensor, plain: bool) -> torch.Tensor:
-    """Compute the allowed error of left right^T from the exact operands in float64.
-
-    The result is rounded once to bfloat16. If the scales are powers of two (``plain``), every sum has at most 13 bits
-    and is exact. Otherwise each instruction adds 64 values as at most 5 addends (4 scaled blocks and the accumulator)
-    and keeps at least 13 bits after the largest. The bound is then 5 k / 64 times 2**-13 of the sum of magnitudes.
-    """
-    length, expected = left.shape[1], left @ right.t()
-    summed = 0.0 if plain else 5 * length / 64 * 2.0**-13
-    wide = gamma(length / 16 + 4, UNIT_ROUNDOFF["float32"])
-    return UNIT_ROUNDOFF["bfloat16"] * expected.abs() + (summed + wide) * (left.abs() @ right.abs().t())
-
-
-@check("matmul.float4", factor=1)
-def float4(context: Context) -> Measured:
-    """Check NVFP4 products: E2M1 values with an E4M3 scale for every 16 of them. Bound: see :func:`float4_bound`."""
-    require_float4()
-    cases = Cases("the NVFP4 matrix product", _remedy(context))
-    generator = context.generator("matmul.float4")
-
-    def operand(rows: int, length: int, plain: bool) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        codes = torch.randint(0, 16, (rows, length), generator=generator, dtype=torch.uint8)
-        shape = (rows, length // 16)
-        if plain:
-            scales = 2.0 ** torch.randint(0, 2, shape, generator=generator).double()
-        else:
-            scales = torch.randint(8, 16, shape, generator=generator).double() / 16
-        return packed(codes), swizzled(scales), from_float4(codes, scales)
-
-    for rows, length, columns, plain in ((160, 64, 96, True), (256, 256, 128, False), (128, 1024, 256, False)):
-        packed_a, scales_a, a = operand(rows, length, plain)
-        packed_b, scales_b, b = operand(columns, length, plain)
-        expected, bound = a @ b.t(), float4_bound(a, b, plain)
-        for repeat in range(3):
-            actual = float4_product(
-                (packed_a.to(context.device), scales_a.to(context.device)),
-                (packed_b.to(context.device), scales_b.to(context.device)),
-            )
-            scale_kind = "scales of powers of two" if plain else "scales of all bits"
-            cases.compare(f"{rows} x {length} x {columns}, {scale_kind}, run {repeat + 1}", actual, expected, bound)
-    return cases.result()
-
-
-def rowwise_failure(message: str, capability: tuple[int, int]) -> Unanswered | None:
-    """Return the failure for an error in the row-wise FP8 product, or None if torch does not offer that product."""
-    major, minor = capability
-    target = f"{major}{minor}a"
-    first = message.strip().splitlines()[0] if message.strip() else "no message"
-    if capability < (9, 0) or (major == 11 and "not currently supported on your device" in message):
-        return None
-    trap = (
-        " Official wheels and builds for 12.0 have this kernel only as 120a, which a GB10 (12.1) cannot run."
-        if major == 12
-        else ""
-    )
-    return Unanswered(
-        REFUSED,
-        f"The FP8 product with row-wise scales does not run on {major}.{minor}: {first}.{trap}",
-        f"Use a torch whose row-wise kernel is built for {target}: the newest release has it for 12.1, and 2.9.1 to "
-        f"2.11 have it when built with the stack's patch for 121a; use tensor-wise scales until then.",
-        measured=first,
-        bound="runs",
-    )
-
-
-@check("matmul.float8_rowwise", measured=SEEN, factor=1)
-def float8_rowwise(context: Context) -> Measured:
-    """Check FP8 products with one scale for each row and column, and that the kernel for this device exists.
-
-    torch builds this kernel for architecture-specific targets (90a, 100a, 120a, 121a), which run nowhere else. The
-    bound is the same as with tensor-wise scales.
-    """
-    capability = _require_float8()
-    cases = Cases("the FP8 product with row-wise scales", _remedy(context))
-    generator = context.generator("matmul.float8_rowwise scales")
-
-    def scales(rows: int, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
-        left = torch.rand(rows, 1, generator=generator) + 0.5
-        right = torch.rand(1, columns, generator=generator) + 0.5
-        return left, right
-
-    try:
-        _compare_float8(cases, context, ((torch.float8_e4m3fn, torch.float8_e4m3fn),), scales)
-    except (RuntimeError, ValueError) as error:
-        failed = rowwise_failure(str(error), capability)
-        if failed is not None:
-            raise failed from error
-        raise Skipped(
-            f"This torch has no FP8 kernel with row-wise scales for {capability[0]}.{capability[1]}."
-        ) from error
     return cases.result()

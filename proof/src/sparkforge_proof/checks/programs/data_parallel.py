@@ -18,7 +18,7 @@ import typing as t
 
 from ...check import SEEN, Context, Measured, check
 from ..bounds import UNIT_ROUNDOFF, Cases, one_thread, torch
-from . import collectives, training
+from . import collectives, recipes, training
 
 STEPS = 20
 #: The size of a bucket in MiB, small enough for the gradients of a small network to fill several.
@@ -32,7 +32,7 @@ class Run(t.NamedTuple):
     """A network, and the way it is trained."""
 
     network: str
-    recipe: training.Recipe
+    recipe: recipes.Recipe
 
     def __str__(self) -> str:
         return f"{self.network}, {self.recipe.name}"
@@ -54,34 +54,34 @@ def runs() -> list[Run]:
     """Return the networks to train, and how to train them."""
     synchronised = "float32, normalised by the batch of all processes"
     return [
-        Run("transformer", training.Recipe("float32", options={"foreach": True})),
-        Run("transformer", training.Recipe("bfloat16", "bfloat16", options={"foreach": True})),
-        Run("convolutional", training.Recipe(synchronised, options={"foreach": True})),
+        Run("transformer", recipes.Recipe("float32", options={"foreach": True})),
+        Run("transformer", recipes.Recipe("bfloat16", "bfloat16", options={"foreach": True})),
+        Run("convolutional", recipes.Recipe(synchronised, options={"foreach": True})),
     ]
 
 
-def share(batch: training.Batch, rank: int, world: int) -> training.Batch:
+def share(batch: recipes.Batch, rank: int, world: int) -> recipes.Batch:
     """Return one process's share of a batch."""
     inputs, targets = batch
     rows = targets.view(inputs.shape[0], -1)
     return inputs.chunk(world)[rank], rows.chunk(world)[rank].flatten()
 
 
-def draw(context: Context, name: str, world: int) -> tuple[t.Any, list[training.Batch]]:
+def draw(context: Context, name: str, world: int) -> tuple[t.Any, list[recipes.Batch]]:
     """Return a network and the batches for its steps, which are the same in all processes."""
-    network, batches = training._draw(context, name, -(-ROWS[name] // world) * world)
+    network, batches = recipes.draw(context, name, -(-ROWS[name] // world) * world)
     return network, batches[:STEPS]
 
 
 def gradients(
-    network: t.Any, batch: training.Batch, backward: t.Callable[[t.Any, training.Batch], None]
+    network: t.Any, batch: recipes.Batch, backward: t.Callable[[t.Any, recipes.Batch], None]
 ) -> dict[str, torch.Tensor]:
     """Return the gradients that ``backward`` computes, as float64 on the CPU."""
     backward(network, batch)
     return {name: weight.grad.detach().to("cpu", torch.float64) for name, weight in network.named_parameters()}
 
 
-def loss_of(forward: t.Any, batch: training.Batch) -> torch.Tensor:
+def loss_of(forward: t.Any, batch: recipes.Batch) -> torch.Tensor:
     """Return the loss of one step in the format of the weights."""
     weight = next(iter(forward.parameters()))
     inputs, targets = (value.to(weight.device) for value in batch)
@@ -112,7 +112,7 @@ def take_part(context: Context, rank: int, world: int) -> list[Outcome]:
                     # Batch normalisation treats each half separately.
                     continue
 
-                def backward(forward: t.Any, batch: training.Batch, parts: int = parts) -> None:
+                def backward(forward: t.Any, batch: recipes.Batch, parts: int = parts) -> None:
                     for number in range(parts):
                         last = number == parts - 1
                         with contextlib.nullcontext() if last else forward.no_sync():
@@ -134,12 +134,12 @@ def take_part(context: Context, rank: int, world: int) -> list[Outcome]:
 
 
 def _allowed_gradients(
-    context: Context, run: Run, network: t.Any, batch: training.Batch
+    context: Context, run: Run, network: t.Any, batch: recipes.Batch
 ) -> dict[str, tuple[torch.Tensor, float]]:
     """Return each gradient in float64, and the allowed norm of its error in float32."""
 
     def run_exactly(noise: training._Perturbation | None) -> dict[str, torch.Tensor]:
-        def backward(forward: t.Any, batch: training.Batch) -> None:
+        def backward(forward: t.Any, batch: recipes.Batch) -> None:
             with noise.weights(forward) if noise is not None else contextlib.nullcontext():
                 loss_of(forward, batch).backward()
 

@@ -18,7 +18,7 @@ import warnings
 
 from ...check import SEEN, Context, Measured, check
 from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, functional as f, one_thread, torch
-from ..kernels import matmul
+from ..kernels import scaled_matmul as scaled
 
 if t.TYPE_CHECKING:
     Step = t.Callable[[torch.Tensor], torch.Tensor]
@@ -208,14 +208,14 @@ def _in_4_bits(exact: Weights, dtype: torch.dtype, device: str) -> tuple[dict[st
     for name, weight in exact.items():
         converted[name], exact_values[name] = weight.to(device).to(dtype), weight
         if _is_projection(name):
-            codes, scales = matmul.as_float4(weight)
-            packed, table = matmul.packed(codes).to(device), torch.tensor([*matmul.FLOAT4], device=device)
-            codes_on_device = matmul.unpacked(packed).long()
+            codes, scales = scaled.as_float4(weight)
+            packed, table = scaled.packed(codes).to(device), torch.tensor([*scaled.FLOAT4], device=device)
+            codes_on_device = scaled.unpacked(packed).long()
             values = torch.where(codes_on_device >= 8, -table[codes_on_device % 8], table[codes_on_device % 8]).to(
                 dtype
             )
             converted[name] = values * scales.to(device).to(dtype).repeat_interleave(16, dim=-1)
-            exact_values[name] = matmul.from_float4(codes, scales)
+            exact_values[name] = scaled.from_float4(codes, scales)
     return converted, exact_values
 
 
@@ -261,25 +261,25 @@ class Float4Projections:
 
     def __init__(self, weights: Weights, product: Product | None = None, cases: Cases | None = None) -> None:
         self.product, self.cases = product, cases
-        self.coded = {name: matmul.as_float4(weight) for name, weight in weights.items() if _is_projection(name)}
+        self.coded = {name: scaled.as_float4(weight) for name, weight in weights.items() if _is_projection(name)}
         self.operands = {
-            name: (matmul.packed(codes), matmul.swizzled(scales)) for name, (codes, scales) in self.coded.items()
+            name: (scaled.packed(codes), scaled.swizzled(scales)) for name, (codes, scales) in self.coded.items()
         }
 
     def __call__(self, x: torch.Tensor, name: str) -> torch.Tensor:
         rows = x.reshape(-1, x.shape[-1])
-        count, right = rows.shape[0], matmul.from_float4(*(part.cpu() for part in self.coded[name]))
+        count, right = rows.shape[0], scaled.from_float4(*(part.cpu() for part in self.coded[name]))
         if self.product is None:
-            return (matmul.from_float4(*matmul.as_float4(rows)) @ right.t()).view(*x.shape[:-1], -1)
+            return (scaled.from_float4(*scaled.as_float4(rows)) @ right.t()).view(*x.shape[:-1], -1)
         # A tile of scales has 128 rows.
         padded = torch.zeros(-(-count // 128) * 128, rows.shape[1], dtype=rows.dtype, device=rows.device)
         padded[:count] = rows
-        coded = matmul.as_float4(padded)
-        left = matmul.from_float4(*(part[:count].cpu() for part in coded))
-        product = self.product((matmul.packed(coded[0]), matmul.swizzled(coded[1])), self.operands[name])[:count]
+        coded = scaled.as_float4(padded)
+        left = scaled.from_float4(*(part[:count].cpu() for part in coded))
+        product = self.product((scaled.packed(coded[0]), scaled.swizzled(coded[1])), self.operands[name])[:count]
         if self.cases is not None:
-            self.cases.exactly("numbers of 4 bits", left, matmul.from_float4(*matmul.as_float4(rows.cpu())))
-            bound = matmul.float4_bound(left, right, plain=False)
+            self.cases.exactly("numbers of 4 bits", left, scaled.from_float4(*scaled.as_float4(rows.cpu())))
+            bound = scaled.float4_bound(left, right, plain=False)
             self.cases.compare(f"{name}, {count} rows", product, left @ right.t(), bound)
         return product.view(*x.shape[:-1], -1).to(x.dtype)
 
@@ -292,8 +292,8 @@ def float4(context: Context) -> Measured:
     are rounded to 4 bits, and an earlier rounding error may change the nearest code, so the large deviations of the
     perturbed references are the only bound for the scores.
     """
-    matmul.require_float4()
-    return float4_scores(context, matmul.float4_product)
+    scaled.require_float4()
+    return float4_scores(context, scaled.float4_product)
 
 
 def float4_scores(context: Context, product: Product) -> Measured:

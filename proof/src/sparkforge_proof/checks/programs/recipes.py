@@ -1,0 +1,258 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The networks that the checks train, the recipes for training them, and optimisers by definition as references."""
+
+from __future__ import annotations
+
+import math
+import typing as t
+
+from ...check import Context
+from ..bounds import torch
+
+if t.TYPE_CHECKING:
+    Batch = tuple[torch.Tensor, torch.Tensor]
+
+STEPS, BATCHES = {"cuda": 100, "cpu": 30}, 4
+#: The number of steps for a recipe that differs from another only in the optimiser's kernel or in its use of memory.
+SHORT = 40
+
+
+def _transformer() -> torch.nn.Module:
+    from torch import nn
+
+    class Attention(nn.Module):
+        def forward(self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+            return nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+
+    class Block(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.before, self.after = nn.LayerNorm(32), nn.LayerNorm(32)
+            self.input, self.output = nn.Linear(32, 96), nn.Linear(32, 32)
+            self.attention = Attention()
+            self.feed = nn.Sequential(nn.Linear(32, 64), nn.GELU(), nn.Linear(64, 32))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            parts = self.input(self.before(x)).chunk(3, -1)
+            attended = self.attention(*(part.unflatten(-1, (2, 16)).transpose(1, 2) for part in parts))
+            x = x + self.output(attended.transpose(1, 2).flatten(2))
+            return x + self.feed(self.after(x))
+
+    class Transformer(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.words, self.places = nn.Embedding(61, 32), nn.Embedding(16, 32)
+            self.parts = nn.ModuleList([Block(), Block()])
+            self.norm, self.head = nn.LayerNorm(32), nn.Linear(32, 61)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            hidden = self.words(x) + self.places(torch.arange(x.shape[1], device=x.device))
+            for part in self.parts:
+                hidden = part(hidden)
+            return self.head(self.norm(hidden)).flatten(0, 1)
+
+    return Transformer()
+
+
+def _convolutional() -> torch.nn.Module:
+    from torch import nn
+
+    class Convolutional(nn.Module):
+        # There is no bias before batch normalisation, because its gradient would consist of rounding errors.
+        def __init__(self) -> None:
+            super().__init__()
+            self.parts = nn.ModuleList(
+                [
+                    nn.Sequential(nn.Conv2d(3, 12, 3, padding=1, bias=False), nn.BatchNorm2d(12), nn.SiLU()),
+                    nn.Sequential(nn.Conv2d(12, 24, 3, stride=2, padding=1), nn.GroupNorm(4, 24), nn.SiLU()),
+                    nn.Sequential(
+                        nn.Conv2d(24, 24, 3, padding=1, groups=24, bias=False), nn.BatchNorm2d(24), nn.SiLU()
+                    ),
+                ]
+            )
+            self.pool, self.head = nn.AvgPool2d(2), nn.Linear(24 * 9, 10)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            for part in self.parts:
+                x = part(x)
+            return self.head(self.pool(x).flatten(1))
+
+    return Convolutional()
+
+
+def _recurrent() -> torch.nn.Module:
+    from torch import nn
+
+    class Recurrent(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.words = nn.Embedding(61, 16)
+            self.long, self.gated = nn.LSTM(16, 24, 2, batch_first=True), nn.GRU(24, 24, batch_first=True)
+            self.head = nn.Linear(24, 61)
+            self.parts = nn.ModuleList()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            hidden, _state = self.long(self.words(x))
+            hidden, _state = self.gated(hidden)
+            return self.head(hidden).flatten(0, 1)
+
+    return Recurrent()
+
+
+NETWORKS: dict[str, t.Callable[[], t.Any]] = {
+    "transformer": _transformer,
+    "convolutional": _convolutional,
+    "recurrent": _recurrent,
+}
+
+
+def draw(context: Context, name: str, rows: int = 0) -> tuple[t.Any, list[Batch]]:
+    """Return a network in float64, with weights that float32 can represent, and the batch for each step.
+
+    :param rows: the number of pictures or texts in a batch; by default 16 or 8.
+    """
+    generator = context.generator(f"training {name}")
+    with torch.random.fork_rng(devices=[]):
+        network = NETWORKS[name]().double()
+    with torch.no_grad():
+        for weight in network.parameters():
+            values = torch.randn(weight.shape, generator=generator)
+            # Initialise like torch: 1 and 0 for a normalisation, otherwise scaled by the number of inputs.
+            ones = weight.dim() == 1 and bool((weight == 1).all())
+            spread = 0.02 if weight.dim() == 1 else 1 / math.sqrt(weight[0].numel())
+            weight.copy_(values * spread + float(ones))
+    batches: list[Batch] = []
+    for _number in range(BATCHES):
+        if name == "convolutional":
+            inputs = torch.randn(rows or 16, 3, 12, 12, generator=generator).double()
+            targets = torch.randint(0, 10, (rows or 16,), generator=generator)
+        else:
+            text = torch.randint(0, 61, (rows or 8, 17), generator=generator)
+            inputs, targets = text[:, :-1], text[:, 1:].flatten()
+        batches.append((inputs, targets))
+    return network, [batches[step % BATCHES] for step in range(STEPS[context.device])]
+
+
+class Recipe(t.NamedTuple):
+    """A way to train a network.
+
+    :ivar form: ``float32``, or the format for autocast.
+    :ivar optimizer: its name in torch.optim, one of ``_OPTIONS``.
+    :ivar options: options of the optimiser: ``fused``, ``foreach``.
+    :ivar checkpoints: whether each part is recomputed in the backward pass.
+    :ivar short: whether to stop after ``SHORT`` steps, because another recipe continues in the same format.
+    """
+
+    name: str
+    form: str = "float32"
+    optimizer: str = "AdamW"
+    options: t.Mapping[str, bool] = {}
+    checkpoints: bool = False
+    short: bool = False
+
+
+def recipes() -> list[Recipe]:
+    """Return the recipes by which each network is trained."""
+    return [
+        Recipe("float32", options={"foreach": False}),
+        Recipe("float32, one optimiser kernel for all weights", options={"foreach": True}, short=True),
+        Recipe("float32, fused optimiser", options={"fused": True}, short=True),
+        Recipe("float32, SGD with momentum", optimizer="SGD", options={"foreach": False}),
+        Recipe("float32, fused SGD with momentum", optimizer="SGD", options={"fused": True}, short=True),
+        Recipe("float32, with checkpoints", options={"foreach": True}, checkpoints=True, short=True),
+        Recipe("bfloat16", "bfloat16", options={"foreach": True}),
+        Recipe("bfloat16, fused, with checkpoints", "bfloat16", options={"fused": True}, checkpoints=True, short=True),
+        Recipe("float16 with loss scaling", "float16", options={"foreach": True}),
+        Recipe("float16 with loss scaling, fused optimiser", "float16", options={"fused": True}, short=True),
+    ]
+
+
+#: The recipe for ``training.compiled``.
+COMPILED = Recipe("float32, compiled", options={"foreach": True})
+
+
+#: The epsilon is larger than gradients that consist of rounding errors, which Adam would turn into full steps.
+_OPTIONS: dict[str, dict[str, t.Any]] = {
+    "AdamW": {"lr": 3e-3, "eps": 1e-3, "weight_decay": 0.1},
+    "SGD": {"lr": 0.05, "momentum": 0.9, "weight_decay": 1e-3, "nesterov": True},
+}
+
+
+def optimizer_of(recipe: Recipe, parameters: t.Iterable[torch.Tensor], exact: bool) -> t.Any:
+    options = _OPTIONS[recipe.optimizer]
+    if exact:
+        return ByDefinition(recipe.optimizer, list(parameters), **options)
+    return getattr(torch.optim, recipe.optimizer)(parameters, **options, **recipe.options)
+
+
+class ByDefinition:
+    """An optimiser as defined in its paper, which is the reference for torch's own.
+
+    Adam: Kingma and Ba, 2015, algorithm 1; AdamW: Loshchilov and Hutter, 2019, algorithm 2; AMSGrad: Reddi et al.,
+    2018; SGD: Sutskever et al., 2013, in the form given in torch's documentation, like RMSprop and Adagrad.
+
+    :cvar KNOWN: the supported optimisers, by their names in torch.optim.
+    """
+
+    KNOWN = ("Adagrad", "Adam", "AdamW", "RMSprop", "SGD")
+
+    def __init__(self, name: str, weights: t.Sequence[torch.Tensor], **options: t.Any) -> None:
+        self.name, self.weights, self.options = name, weights, options
+        self.count = 0
+        self.state: list[dict[str, t.Any]] = [{} for _weight in weights]
+
+    def zero_grad(self) -> None:
+        for weight in self.weights:
+            weight.grad = None
+
+    def step(self) -> None:
+        self.count += 1
+        with torch.no_grad():
+            for weight, state in zip(self.weights, self.state):
+                gradient = -weight.grad if self.options.get("maximize") else weight.grad
+                decay = self.options.get("weight_decay", 0.01 if self.name == "AdamW" else 0.0)
+                if self.name == "AdamW":
+                    weight.mul_(1 - self.options.get("lr", 1e-3) * decay)
+                else:
+                    gradient = gradient + decay * weight
+                weight.sub_(getattr(self, f"_{self.name.lower()}")(gradient, state))
+
+    def _adam(self, gradient: torch.Tensor, state: dict[str, t.Any]) -> torch.Tensor:
+        first_decay, second_decay = self.options.get("betas", (0.9, 0.999))
+        state["mean"] = first_decay * state.get("mean", 0) + (1 - first_decay) * gradient
+        state["square"] = second_decay * state.get("square", 0) + (1 - second_decay) * gradient**2
+        square = state["square"]
+        if self.options.get("amsgrad"):
+            square = state["largest"] = torch.maximum(state.get("largest", torch.zeros_like(square)), square)
+        root = (square / (1 - second_decay**self.count)).sqrt() + self.options.get("eps", 1e-8)
+        return self.options.get("lr", 1e-3) * state["mean"] / (1 - first_decay**self.count) / root
+
+    _adamw = _adam
+
+    def _sgd(self, gradient: torch.Tensor, state: dict[str, t.Any]) -> torch.Tensor:
+        momentum, rate = self.options.get("momentum", 0.0), self.options.get("lr", 1e-3)
+        if not momentum:
+            return rate * gradient
+        new = gradient if "speed" not in state else (1 - self.options.get("dampening", 0.0)) * gradient
+        state["speed"] = momentum * state.get("speed", 0) + new
+        return rate * (gradient + momentum * state["speed"] if self.options.get("nesterov") else state["speed"])
+
+    def _rmsprop(self, gradient: torch.Tensor, state: dict[str, t.Any]) -> torch.Tensor:
+        alpha, rate = self.options.get("alpha", 0.99), self.options.get("lr", 1e-2)
+        state["square"] = alpha * state.get("square", 0) + (1 - alpha) * gradient**2
+        variance = state["square"]
+        if self.options.get("centered"):
+            state["mean"] = alpha * state.get("mean", 0) + (1 - alpha) * gradient
+            variance = variance - state["mean"] ** 2
+        step = gradient / (variance.sqrt() + self.options.get("eps", 1e-8))
+        momentum = self.options.get("momentum", 0.0)
+        state["speed"] = momentum * state.get("speed", 0) + step
+        return rate * state["speed"]
+
+    def _adagrad(self, gradient: torch.Tensor, state: dict[str, t.Any]) -> torch.Tensor:
+        rate = self.options.get("lr", 1e-2) / (1 + (self.count - 1) * self.options.get("lr_decay", 0.0))
+        state["sum"] = state.get("sum", 0) + gradient**2
+        return rate * gradient / (state["sum"].sqrt() + self.options.get("eps", 1e-10))
