@@ -342,15 +342,15 @@ class _Scan:
         """Store which keys each line, given without its digits, may contain."""
         text = b"\n".join(shapes.values()).translate(_SEPARATED)
         self._add_words(set(text.split()))
-        for (number, shape), words in zip(shapes.items(), text.split(b"\n")):
-            keys = [pair for word in words.split() for pair in self._words[word]]
+        for (number, shape), separated in zip(shapes.items(), text.split(b"\n")):
+            keys = [pair for word in separated.split() for pair in self._words[word]]
             self._shapes[number] = tuple({key: 0 for key, without_digits in keys if without_digits in shape})
 
-    def _add_words(self, words: set[bytes]) -> None:
+    def _add_words(self, line_words: set[bytes]) -> None:
         """Store the keys whose anchors each new word contains."""
         if len(self._words) > _WORDS:
             self._words.clear()
-        new = words.difference(self._words)
+        new = line_words.difference(self._words)
         self._words.update(dict.fromkeys(new, ()))
         # The remaining letters of hexadecimal numbers differ in each line and are not part of any key.
         text = b" %b " % b" ".join(word for word in new if word.strip(_HEXADECIMAL))

@@ -82,7 +82,7 @@ X86_FIRST = Evidence("an x86_64 CPU", "x86_64", "2026-11-25", "2.14.1+cu130")
 #: An environment with extensions that the roles built, and with their receipts.
 H200_BUILT = Evidence("NVIDIA H200", "9.0", "2026-11-23", "2.11.0+cu130")
 X86_BUILT = Evidence("an x86_64 CPU", "x86_64", "2026-11-23", "2.11.0+cu130")
-#: The survey's last sound run with torch 2.11 on a GPU. A check that changes after a run loses this evidence (docs/evidence/survey.md).
+#: The survey's last sound run on a GPU with torch 2.11. A later change of a check voids it (docs/evidence/survey.md).
 H200_LATER = Evidence("NVIDIA H200", "9.0", "2026-11-26", "2.11.0+cu130")
 #: Two runs after the older generation of checks was removed, on a machine without a GPU and on a GPU host.
 X86_CPU_LAST = Evidence("an x86_64 CPU", "x86_64", "2026-11-28", "2.13.0+cpu")
