@@ -44,7 +44,8 @@ _SECRETS = re.compile(
     r"|(?<=[Bb]earer )[\w.~+/=-]{8,}"
     r"|(?i:(?<=password[=:])|(?<=passwd[=:])|(?<=token[=:])|(?<=secret[=:])|(?<=api[_-]key[=:]))(?: ?)[^\s'\",;&]{4,}"
 )
-_MAIL = re.compile(r"\b[\w.+-]+@(?=[\w-]+\.[\w.-]+\b)")
+# A name with a version, such as package@2.8.1, is no address.
+_MAIL = re.compile(r"\b[\w.+-]+@(?!v?\d+(?:\.\d+){1,2}(?:[a-z+-][\w.+-]*)?(?![\w.-]))(?=[\w-]+\.[\w.-]+\b)")
 _HOME = re.compile(r"(?<=/home/)[^/\s'\":]+")
 _QUAD = re.compile(r"(?<![\w.=+~-])\d{1,3}(?:\.\d{1,3}){3}(?![\w.+-])")
 _LONG = re.compile(r"(?<![\w.:])(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f.]*(?![\w:])")
@@ -53,6 +54,8 @@ _HOST = re.compile(
     r"(?:(?<=://)|(?<=[Hh]ost: )|(?<=[Hh]ost=)|(?<=[Hh]ost=')|(?<=esolve ')|(?<=onnect to ))"
     r"(?!(?:localhost|the|a|any)\b(?![\w.-]))(?=[\w.-]*[A-Za-z])[\w-]+(?:\.[\w-]+)*"
 )
+# The public registries of packages, whose names do not identify the user either.
+_REGISTRY = re.compile(r"(?:^|\.)(?:aliyun|anaconda|crates|npmjs|pypi|pythonhosted|yarnpkg)\.(?:com|io|org)$")
 # A library version may look like an address; its first number is small.
 _HIGHEST_VERSION = 15
 
@@ -83,7 +86,7 @@ class Anonymous:
         return re.sub(r"[\w-]+(?:\.[\w-]+)*", lambda match: self._words.get(match[0], match[0]), self.text(text))
 
     def _is_public(self, host: str) -> bool:
-        return ".".join(host.lower().split(".")[-2:]) in self._public
+        return bool(_REGISTRY.search(host.lower())) or ".".join(host.lower().split(".")[-2:]) in self._public
 
     def _address(self, match: re.Match[str]) -> str:
         text = match[0].rstrip(":.") if match[0] != "::" else ""

@@ -19,7 +19,7 @@ import os
 import re
 import string
 import typing as t
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
@@ -452,14 +452,10 @@ class _Scan:
     def _around(self, start: int) -> list[tuple[int, str]]:
         """Return the line at ``start`` and its neighbours, with their numbers."""
         buffer, first = self._buffer, self._lines_before(start, BEFORE + 1)
-        rows = buffer[first : start + _EXCERPT].rstrip().split(b"\n")
-        number = self._line_at(first)
-        numbered_lines: list[tuple[int, str]] = []
-        for row in rows[: buffer.count(b"\n", first, start) + 1 + BEFORE]:
-            if numbered_lines:
-                number += not row.startswith(b"\x1e")
-            numbered_lines.append((number, _shorten(lines.decode(row))))
-        return numbered_lines
+        rows = buffer[first : start + _EXCERPT].rstrip().split(b"\n")[: buffer.count(b"\n", first, start) + 1 + BEFORE]
+        new_lines = (not row.startswith(b"\x1e") for row in rows[1:])
+        numbers = itertools.accumulate(new_lines, initial=self._line_at(first))
+        return [(number, _shorten(lines.decode(row))) for number, row in zip(numbers, rows)]
 
     def _diagnosis(self) -> Diagnosis:
         last_lines = [_shorten(line) for line in _lines(self._buffer)[-LINES:]]
@@ -475,6 +471,8 @@ class _Scan:
         counts -= {name for name in CONSEQUENCES & counts if reported and reported.line < self._found[name].line}
         matched = [rule for rule in RULES if rule.name in counts and (not rule.when or set(rule.when) & counts)]
         notices = list(self._notices.values())
+        if error and CONSEQUENCES.issuperset(rule.name for rule in matched) and (known := _of_wrapped_message(error)):
+            return replace(known, first_error=first_error, notices=notices, lines=error.lines, around=error.around)
         if matched:
             winner, match = matched[0], self._found[matched[0].name]
             cause, remedy = winner.explain(match.groups)
@@ -492,6 +490,15 @@ class _Scan:
         end_words = " ".join(last_lines[-1].split())
         cause = f"No line of the log reports an error that could be recognised; it ends with: {end_words}"
         return Diagnosis(None, cause, remedy, last_lines, None, [], notices, self._line_at(end), self._around(end))
+
+
+def _of_wrapped_message(error: _Match) -> Diagnosis | None:
+    """Return the diagnosis of an error whose message was wrapped, perhaps within a word, or None if it is not known."""
+    rows = [lines.parse(row).text.strip() for number, row in error.around if number >= error.line]
+    rows = rows[: rows.index("")] if "" in rows else rows
+    diagnoses = (diagnose(separator.join(rows)) for separator in (" ", "") if len(rows) > 1)
+    known = (diagnosis for diagnosis in diagnoses if diagnosis.rule and diagnosis.rule not in CONSEQUENCES)
+    return next((replace(diagnosis, line=error.line) for diagnosis in known), None)
 
 
 def _lines(data: bytes) -> list[str]:

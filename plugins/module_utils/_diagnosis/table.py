@@ -190,24 +190,12 @@ def _anchor_leading_run(alternative: str) -> str:
 
 def _compile(pattern: str) -> t.Pattern[str]:
     """Compile a rule's pattern; a straight quote also matches typographic quotes, inside a character class too."""
-    inside = False
-    parts: list[str] = []
-    index = 0
-    while index < len(pattern):
-        character = pattern[index]
-        if character == "\\":
-            parts.append(pattern[index : index + 2])
-            index += 2
-            continue
-        if character == "[" and not inside:
-            inside = True
-        elif character == "]" and inside:
-            inside = False
-        elif character == "'":
-            character = _QUOTES if inside else f"[{_QUOTES}]"
-        parts.append(character)
-        index += 1
-    return re.compile("".join(parts), re.MULTILINE)
+
+    def with_quotes(token: t.Match[str]) -> str:
+        return f"[{_QUOTES}]" if token[0] == "'" else token[0].replace("'", _QUOTES)
+
+    # Escaped characters, character classes and single quotes.
+    return re.compile(re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]|'", with_quotes, pattern), re.MULTILINE)
 
 
 # ---------------------------------------------------------------------------------------------------------------

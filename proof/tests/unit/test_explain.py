@@ -136,6 +136,16 @@ def test_hosts_in_rules_are_not_hidden(log: pathlib.Path, capsys: Capture) -> No
         assert Anonymous((), scan.public_domains()).text(f"get https://x.{name}/y") == f"get https://x.{name}/y"
     for name in ("nvidia.com.evil.example", "github.com.corp", "spark-7.lan", "notnvidia.com", "gitlab.acme.com"):
         assert name not in Anonymous((), scan.public_domains()).text(f"get https://{name}/y")
+    for registry in ("pypi", "npmjs", "crates"):
+        assert f"files.{registry}.org" in Anonymous().text(f"get https://files.{registry}.org/y")
+        assert registry not in Anonymous().text(f"get https://{registry}.corp/y and https://{registry}.acme.com")
+
+
+def test_version_after_at_sign_is_no_address() -> None:
+    for version in ("torch@2.8.1", "left-pad@v1.0.0-rc.1", "numpy@2.1"):
+        assert Anonymous().text(f"needs {version}, which") == f"needs {version}, which"
+    for address in ("ada@spark.example", "ada@2.8.example.org", "ada@192.0.2.7", "ada@7.example"):
+        assert "ada" not in Anonymous().text(f"needs {address}, which")
 
 
 def test_host_has_one_replacement_in_all_texts() -> None:

@@ -67,10 +67,13 @@ keys = SHA1 is not considered secure
 pattern = (?:Signing key on (?P<key>\w+) (?:(?s:.{0,400}?)))?SHA1 is not considered secure since (?P<day>[\d-]{10})
 cause = apt no longer accepts the repository's signing key[ {key}], which is itself signed only with SHA-1 (its policy
     refuses that since {day}; apt of Ubuntu 24.04 only warns of it).
-remedy = Fetch the repository's key anew, since its owner may have signed it again with SHA-256, and put it where
-    Signed-By of the source says (gpg --list-packets shows digest algo 2 for SHA-1); if it is the same, ask the owner,
-    and disable that source until then.
+remedy = Take the repository of this very release if the source is of another one (NVIDIA's for debian13 has a new key),
+    or fetch the key anew to where Signed-By says: gpg --list-packets shows digest algo 2 as long as it is SHA-1. Until
+    its owner signs it again, disable the source, or let SHA-1 pass knowingly for one apt update (sha1 = "always" below
+    [hash_algorithms] in /etc/crypto-policies/back-ends/apt-sequoia.config, and remove that file again).
 source =
+    NVIDIA/cuda-repo-management#39
+    openresty/openresty#1097
     llvm/llvm-project#153385
     microsoft/linux-package-repositories#228
     kismetwireless/kismet-packages#18

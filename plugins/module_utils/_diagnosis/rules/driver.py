@@ -108,6 +108,25 @@ values =
 cause = NVIDIA's installer does not go on[: {why}][: its tool {tool} is missing].
 remedy = {advice}.
 
+[driver-branches-mixed]
+keys =
+    API mismatch:
+    nvidia-modeset: Version mismatch
+pattern =
+    API mismatch:\s+(?:the )?client (?:'[^'\n]*' \(pid \d+\)\s+)?(?:NVRM: +)?has (?:the )?version
+    + (?P<client>(?P<branch>\d+)\.[\d.]*\d),?\s+(?:but\s+)?(?:NVRM: +)?(?:this )?kernel\s+module\s+has
+    +\s+(?:NVRM: +)?(?:the )?version (?P<module>(?!(?P=branch)\.)\d+\.[\d.]*\d)
+    Version mismatch:\s+nvidia\.ko ?\((?P<core>[\d.]+)\)\s+nvidia-modeset\.ko ?\((?P<modeset>[\d.]+)\)
+cause = Two releases of the NVIDIA driver are mixed[: the libraries are of {client}, and the loaded kernel module is of
+    {module}][: the kernel module nvidia is of {core}, and nvidia-modeset of {modeset}].
+remedy = Reboot, if the driver was updated since the last start. If they still differ then, two drivers are installed,
+    such as that of NVIDIA's .run installer beside apt's packages: remove one (sudo nvidia-uninstall for the former,
+    apt purge of the nvidia-driver and linux-modules-nvidia packages of the other branch for the latter; keep the
+    kernel's headers), and reboot.
+source =
+    NVIDIA/aerial-cuda-accelerated-ran#32
+    NVIDIA/aerial-cuda-accelerated-ran#31
+
 [driver-mismatch]
 keys =
     API mismatch: the client
@@ -220,10 +239,14 @@ remedy = Switch on Above 4G Decoding and resizable BAR in the firmware's setup, 
 keys = RmInitAdapter failed
 pattern = RmInitAdapter failed! \(([^)\n]+)\)
 cause = The NVIDIA driver is loaded but could not initialise the GPU ({found}).
-remedy = Shut the host down, unplug its power for some minutes (a restart keeps the state of the firmware), and start it
-    again; if that does not help, boot the former kernel, compare the versions of driver and firmware with those that
-    support the GPU, and ask the vendor with these numbers.
-source = NVIDIA/gpu-operator#649
+remedy = A Blackwell GPU needs the open kernel modules of 570 or newer (packages that end in -open), and a card in a PC
+    needs Above 4G Decoding and Resizable BAR in its firmware's settings. If these are right, shut the host down,
+    unplug its power for some minutes (a restart keeps the state of the firmware), and start it again; then boot the
+    former kernel, and ask the vendor with these numbers.
+source =
+    NVIDIA/gpu-operator#649
+    NVIDIA/open-gpu-kernel-modules#862
+    NVIDIA/open-gpu-kernel-modules#872
 
 [driver-other-module]
 keys =

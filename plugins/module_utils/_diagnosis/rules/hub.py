@@ -77,12 +77,18 @@ source =
 keys =
     CAS service error
     Data processing error:
-pattern = Data processing error: (?:File reconstruction error: )?(CAS [Ss]ervice [Ee]rror|CAS [Cc]lient [Ee]rror)
-cause = The hub's Xet transfer gave up ({found}): its server is not reached through this network or proxy, or the
-    line broke.
+    /xorbs/
+    .xethub.hf.co
+pattern =
+    Data processing error: (?:File reconstruction error: )?(CAS [Ss]ervice [Ee]rror|CAS [Cc]lient [Ee]rror)
+    \b((?:40[138]|50\d)(?: \w+)?)\b[^\n]{0,160}(?:/xorbs/|\.xethub\.hf\.co)
+    (?:/xorbs/|\.xethub\.hf\.co)[^\n]{0,400}?\b((?:40[138]|50\d) [A-Z]\w+|[Tt]imed? ?out|[Cc]onnection reset)
+cause = The hub's Xet transfer gave up ({found}): its server is not reached through this network or proxy, or refuses
+    the addresses that it gave out itself.
 remedy = Run again, which keeps finished parts; if that does not help, set HF_HUB_DISABLE_XET=1 to download over plain
     HTTP.
 source =
+    huggingface/transformers#45797
     meta-pytorch/torchforge#109
     huggingface/huggingface_hub#3036
 

@@ -107,18 +107,28 @@ remedy = Find it (find / -name 'libmpi.so*') and add its directory to LD_LIBRARY
     --no-binary mpi4py mpi4py).
 source = NVIDIA/TensorRT-LLM#167
 
+[torch-cuda-library-not-found]
+keys =
+    libc10_cuda.so: cannot
+    libtorch_cuda.so: cannot
+    libtorch_cuda_linalg.so: cannot
+pattern = (lib(?:c10|torch)_cuda(?:_linalg)?\.so): cannot open shared object file
+cause = The loader does not find {found}, which only a PyTorch with CUDA has: this environment has a CPU build (a later
+    installation may have put it there), or the extension is imported before torch.
+remedy = If python -c 'import torch; print(torch.__version__)' shows +cpu, install the build for CUDA again (pip install
+    --force-reinstall torch --index-url https://download.pytorch.org/whl/cu130) and hold it in later installations (a
+    constraint or uv's --override with that version, or --no-deps); otherwise put import torch before the extension.
+source = eugr/spark-vllm-docker#263
+
 [torch-library-not-found]
 keys =
     libc10.so: cannot
-    libc10_cuda.so: cannot
     libtorch.so: cannot
     libtorch_cpu.so: cannot
-    libtorch_cuda.so: cannot
     libtorch_python.so: cannot
-    libtorch_cuda_linalg.so: cannot
     libarm_compute
 pattern =
-    (lib(?:c10(?:_cuda)?|torch(?:_cpu|_cuda|_python|_cuda_linalg)?|arm_compute\w*)\.so): cannot open shared object file
+    (lib(?:c10|torch(?:_cpu|_python)?|arm_compute\w*)\.so): cannot open shared object file
 cause = The loader does not find {found}, a part of PyTorch: the extension is imported before torch, or in an
     environment whose PyTorch lacks it (another build or version).
 remedy = Put import torch before the import of the extension; if that is so, build or install the extension for the

@@ -332,6 +332,14 @@ source =
     huggingface/transformers#45566
     huggingface/transformers#44781
 
+[transformers-per-layer-attribute]
+keys = is a per-layer attribute
+pattern = '(\w+)' is a per-layer attribute
+cause = Transformers 5.15 and newer refuse to read {found} for the whole model if its layers differ, and the engine
+    (vLLM up to 0.27) still reads it so: their releases do not fit.
+remedy = Install 'transformers<5.15' beside this engine, or an engine that reads it for each layer (vLLM 0.28 or newer).
+source = vllm-project/vllm#51744
+
 [transformers-attribute-missing]
 keys =
     has no attribute all_special_tokens_extended

@@ -381,6 +381,19 @@ notice = yes
 cause = pip put the commands {scripts} into {directory}, which is not on the PATH, so that the shell does not find them.
 remedy = Add it to PATH, or install into an environment and activate that.
 
+[index-replaced]
+keys =
+    UV_DEFAULT_INDEX=
+    UV_INDEX_URL=
+    PIP_INDEX_URL=
+pattern = \b(?P<name>UV_DEFAULT_INDEX|UV_INDEX_URL|PIP_INDEX_URL)=['\"]?(?P<index>https?://(?!download\.pytorch)[^\s'\"]+)
+notice = yes
+cause = {name} makes {index} the index of all packages: a torch that is installed without an index of its own comes from
+    there, for aarch64 mostly as a CPU build.
+remedy = Unset {name} for that step, or name PyTorch's index in it (--index-url
+    https://download.pytorch.org/whl/cu130, with --reinstall if the CPU build is there already).
+source = eelbaz/dgx-spark-vllm-setup#1
+
 [memory-use-not-shown]
 keys = Not Supported
 pattern = \| +(Not Supported) +\| +\d+% +Default

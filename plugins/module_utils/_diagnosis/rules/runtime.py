@@ -73,10 +73,15 @@ source =
 keys = unsupported display driver / cuda driver combination
 pattern = (unsupported display driver / cuda driver combination)
 cause = The CUDA library libcuda.so and the kernel's driver are of different versions (error 803): the driver was
-    updated without a reboot, or a container brings a libcuda of its own.
-remedy = Reboot the host after an update of the driver, make the container anew (docker rm, docker run --gpus all), and
-    keep /usr/local/cuda/compat and other copies of libcuda.so.1 off LD_LIBRARY_PATH.
-source = https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html
+    updated without a reboot, or a container loads the libcuda of its image (/usr/local/cuda/compat) instead of the
+    host's.
+remedy = Reboot the host after an update of the driver. In a container, ldconfig -p shows which libcuda.so.1 comes
+    first: remove the compat directory from /etc/ld.so.conf.d and run ldconfig, or put the host's driver first
+    (LD_LIBRARY_PATH=/usr/local/nvidia/lib64:/usr/lib/aarch64-linux-gnu), or start it with --gpus all instead of
+    --runtime nvidia.
+source =
+    gpustack/gpustack#4678
+    https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html
 
 [cuda-unknown-error]
 keys =

@@ -395,6 +395,34 @@ source =
     vllm-project/vllm#28589
     vllm-project/vllm#40153
 
+[vllm-caches-disabled]
+keys = TORCHINDUCTOR_FORCE_DISABLE_CACHES
+pattern = (TORCHINDUCTOR_FORCE_DISABLE_CACHES)['\"]?[=:] ?['\"]?1
+when = vllm-compile-failed
+cause = {found}=1 keeps PyTorch from writing the compiled code that vLLM reads back (with torch 2.7 and older): the
+    cache is not damaged, and its removal does not help.
+remedy = Unset {found} (VLLM_DISABLE_COMPILE_CACHE=1 switches off vLLM's own cache), take torch 2.8 or newer, or start
+    with --enforce-eager.
+source = vllm-project/vllm#21858
+
+[vllm-compile-failed]
+keys = vLLM failed to compile the model
+pattern = (vLLM failed to compile the model)
+cause = vLLM does not find the compiled code that it expects in its cache: an earlier compilation failed, or
+    TORCHINDUCTOR_FORCE_DISABLE_CACHES=1 kept PyTorch from writing it.
+remedy = Unset TORCHINDUCTOR_FORCE_DISABLE_CACHES if it is set; otherwise remove ~/.cache/vllm/torch_compile_cache and
+    start again, which shows the first failure; --enforce-eager goes on without compiling.
+source = vllm-project/vllm#21858
+
+[vllm-jetson-without-nvml]
+keys = in current_memory_usage
+pattern =
+    in current_memory_usage\n(?:[^\n]*\n){0,4}?\s*UnboundLocalError: [^\n]*variable '(mem)'
+cause = vLLM found no CUDA platform, and so measured no memory ('{found}' has no value): up to 0.6.3 it asks NVML for
+    the GPU, which a Jetson does not have; torch and the GPU are sound.
+remedy = Take vLLM 0.6.4 or newer, which knows a Jetson, or NVIDIA's or jetson-containers' image for it.
+source = vllm-project/vllm#9728
+
 [no-device-type]
 keys =
     Failed to infer device type
@@ -477,14 +505,19 @@ keys =
     NVMLError_NotSupported
     invalid literal for int()
     could not convert string to float
+    emory info
+    GetMemoryInfo
 pattern =
     (NVMLError_NotSupported)
+    (?:[Mm]emory info|GetMemoryInfo)[^\n:]{0,60}[:(] ?'?(?:NVML_ERROR_|ERROR_)?((?i:not[ _]supported))
     Error: (?:invalid literal for int\(\) with base 10|could not convert string to float): ('\[?(?:N/A|Not
     + Supported)[^\n]*)
 cause = NVML and nvidia-smi have no memory counters for a GB10, whose memory is the host's ({found}), and the program
-    expects a number.
-remedy = Use a release of the program that asks cudaMemGetInfo or /proc/meminfo instead; the driver is not at fault.
+    expects a number; the driver and the GPU are sound.
+remedy = Use a release of the program that goes on without the number, or asks cudaMemGetInfo or /proc/meminfo instead
+    (NVIDIA's device plugin for Kubernetes from 0.17.4, GPU Operator from 25.10).
 source =
+    kubernetes-sigs/dra-driver-nvidia-gpu#1073
     NVIDIA/cosmos-framework#22
     ollama/ollama#12619
     rossumai/nvgpu#37

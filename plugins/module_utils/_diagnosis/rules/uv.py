@@ -40,12 +40,14 @@ pattern =
     +r wheel for the current platform
 values =
     advice of found: torch\w*==.*\+cu12[0-8] => PyTorch's index of that CUDA has none for aarch64: take the cu130 build
-    advice of found: . => Take a version that has a wheel for aarch64, or make the lock again with aarch64 among
-    + tool.uv.environments or required-environments
+    advice of found: . => Let the project take a version that has a wheel for aarch64 (uv looks for one if aarch64 is
+    + among tool.uv.required-environments), leave the package out there by a marker (platform_machine != 'aarch64'), or
+    + build it from its repository
 cause = uv has no file of {found} for this machine: its index, or the lock that was made elsewhere, lists none for
     aarch64.
 remedy = {advice}.
 source =
+    Lightricks/LTX-2#256
     index-tts/index-tts#556
     mmcdermott/MEDS_EIC_AR#161
     pydantic/jiter#217

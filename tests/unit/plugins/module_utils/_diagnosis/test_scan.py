@@ -74,6 +74,24 @@ def test_other_ptxas_failure_is_not_an_old_ptxas() -> None:
     assert scan.diagnose(log + "ptxas error   : Entry function 'kernel' uses too much shared data\n").rule is None
 
 
+@pytest.mark.parametrize(
+    ("log", "rule"),
+    [
+        (
+            "Resolved 151 packages\nerror: Distribution `torchcodec==0.9.1 @ registry+https://index.example/` can't be "
+            "installed\nbecause it doesn't have a source distribution or wheel for the current platform\n",
+            "uv-no-wheel",
+        ),
+        ("RuntimeError: The NVIDIA driver on your system is too o\nld (found version 12080).\n\n", "driver-too-old"),
+        ("RuntimeError: The widget is too o\nld.\n", None),
+    ],
+)
+def test_wrapped_message_is_known(log: str, rule: str | None) -> None:
+    diagnosis = diagnose(log)
+    assert diagnosis.rule == rule
+    assert diagnosis.line == (2 if "Resolved" in log else 1)
+
+
 def test_harmless_tool_output_does_not_hide_compiler_error() -> None:
     log = "/bin/sh: 1: hipconfig: not found\n/bin/sh: 1: ./x: Permission denied\n" + fragment("compile-error.gcc")
     assert diagnose(log).rule == "compile-error"
