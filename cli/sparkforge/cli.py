@@ -20,14 +20,9 @@ ansible-playbook line that it runs, and passes everything after -- to ansible-pl
 LINE = yaml.safe_load(Path(__file__).with_name("commands.yml").read_text())
 COMMANDS: dict[str, dict[str, Any]] = LINE["commands"]
 EXIT_CODES: dict[int, str] = LINE["exit_codes"]
-#: Exit codes of commands that neither find Sparks, nor log in for the first time, nor ask about licences.
-COMMON = (Exit.DONE, Exit.FAILED, Exit.USAGE, Exit.NO_SSH, INTERRUPTED)
-#: Removed commands and options, each with its replacement.
-GONE = {
-    "--discover": "Use --names and --interfaces, or name the Sparks with --host.",
-    "audit": "Run sparkforge prove, whose checks identity.files and identity.wheels compare installed files.",
-    "update": "Run sparkforge forecast, then NVIDIA's own updater as it says, and sparkforge prove afterwards.",
-}
+#: Exit codes of commands that neither find Sparks nor ask about licences.
+COMMON = (Exit.DONE, Exit.FAILED, Exit.USAGE, Exit.NO_SSH, Exit.REFUSED, INTERRUPTED)
+GONE: dict[str, str] = LINE["gone"]
 
 
 def make_parser() -> argparse.ArgumentParser:

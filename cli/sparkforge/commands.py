@@ -22,6 +22,13 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
     """Run a command other than setup."""
     playbook, own = arguments.playbook, arguments.own
     path = arguments.inventory or inventory.default_path()
+    if arguments.command == "forecast":
+        variables = forecast_variables(arguments)
+        own = set_variables(**variables) if variables else []
+        arguments.limit = arguments.limit or ",".join(arguments.host)
+        arguments.no_password = arguments.no_password or bool(arguments.record)
+    if unknown := inventory.unknown_names(path, getattr(arguments, "limit", None) or ""):
+        raise Refusal(Exit.USAGE, f"{path} has no host {', '.join(unknown)}.", "Name hosts or groups of the inventory.")
     if arguments.command == "inspect":
         own = set_variables(inspect_target=arguments.target)
         if not path.exists():
@@ -36,11 +43,6 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
         with serving.variables(arguments) as variables:
             own = set_variables(**variables)
             return finish(arguments, console, Play(playbook, path, [*own, *for_ansible(arguments)]))
-    if arguments.command == "forecast":
-        variables = forecast_variables(arguments)
-        own = set_variables(**variables) if variables else []
-        arguments.limit = arguments.limit or ",".join(arguments.host)
-        arguments.no_password = arguments.no_password or bool(arguments.record)
     return finish(arguments, console, Play(playbook, path, [*own, *for_ansible(arguments)]))
 
 
@@ -93,19 +95,20 @@ def for_ansible(arguments: argparse.Namespace) -> list[str]:
 
 def finish(arguments: argparse.Namespace, console: Console, last: Play, password: str | None = None) -> int:
     """Run the last play of a command, and return the exit status."""
+    asks = not getattr(arguments, "no_password", True)
     if arguments.dry_run:
-        asks_password = not arguments.no_password and arguments.command != "inspect"
-        console.print(f"+ {(last.with_password_prompts() if asks_password else last).line}", soft_wrap=True)
+        console.print(f"+ {(last.with_password_prompts() if asks else last).line}", soft_wrap=True)
         check = "" if getattr(arguments, "check", True) else " To ask the Sparks what would change: --check."
         console.print(f"Nothing was run or written.{check}")
         return Exit.DONE
     if password is None:
-        ask = questions.has_terminal() and not arguments.no_password and arguments.command != "inspect"
-        password = questions.ask_password("Your password on the Sparks") if ask else ""
+        password = questions.ask_password("Your password on the Sparks") if asks and questions.has_terminal() else ""
     outcome = play.run(last, password, console, arguments.verbose)
     if outcome.code == play.CANCELLED:
         console.print("Interrupted. A running build continues; sparkforge build follows it.")
         return INTERRUPTED
+    if outcome.code and outcome.rejected and outcome.unable.keys() == outcome.rejected:
+        return Exit.REFUSED
     return {0: Exit.DONE, play.UNREACHABLE: Exit.NO_SSH}.get(outcome.code, Exit.FAILED)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -43,6 +44,15 @@ def load(path: Path) -> dict[str, Any]:
             raise Refusal(Exit.USAGE, f"{path} is not an inventory with a group sparks.", MEND)
         node = node.get(key) or {}
     return dict(known)
+
+
+def unknown_names(path: Path, limit: str) -> list[str]:
+    """Return the names in ``limit`` that a static YAML inventory does not contain; only Ansible can read patterns."""
+    text = path.read_text(errors="replace") if path.is_file() else ""
+    is_static = re.search(r"^all:", text, re.M) and not re.search(r"\[\w*:\w+\]", text)
+    names = {"localhost", "ungrouped", *re.findall(r"[\w.-]+", text)}
+    unknown = [name for name in limit.split(",") if re.fullmatch(r"[\w.-]+", name) and name not in names]
+    return unknown if is_static else []
 
 
 def render(known: dict[str, Any], answers: Answers) -> str:

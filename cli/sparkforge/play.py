@@ -32,6 +32,8 @@ SPEAKING = re.compile(r".*\.(debug|verify_report)")
 BUILDING = re.compile(r"(?P<what>\S+ \| \S+) \| build (?P<done>\d+)/(?P<total>\d+)")
 #: The text that Ansible puts before messages from ssh and sudo.
 WRAPPED = re.compile(r".* (?:over|via) ssh: |Task failed: ", re.S)
+#: The name of an event, and its message if ssh or sudo rejected the user name or the password.
+REJECTED = re.compile(r"(?s)unreachable .*(Permission denied \(|Invalid/incorrect )|failed .*(Incorrect|Missing) sudo")
 #: The exit status of ansible-playbook for an unreachable host, and of ansible-runner after an interruption.
 UNREACHABLE, CANCELLED = 4, 254
 
@@ -69,11 +71,12 @@ class Play:
 
 @dataclass
 class Outcome:
-    """The outcome of a play: Ansible's exit status, its message for each unreachable or failed host, and the hosts' own
-    names by inventory name."""
+    """The outcome of a play: Ansible's exit status, its message for each unreachable or failed host, the hosts that
+    rejected the login or sudo's password, and the hosts' own names by inventory name."""
 
     code: int = 0
     unable: dict[str, str] = field(default_factory=dict)
+    rejected: set[str] = field(default_factory=set)
     hostnames: dict[str, str] = field(default_factory=dict)
 
 
@@ -106,7 +109,9 @@ def run(play: Play, password: str, console: Console, verbose: bool = False, quie
         def handle(event: Mapping[str, Any]) -> bool:
             data = event.get("event_data") or {}
             if event["event"] in ("runner_on_unreachable", "runner_on_failed") and not data.get("ignore_errors"):
-                outcome.unable[data["host"]] = failure_message(data)
+                outcome.unable[data["host"]] = message = failure_message(data)
+                if REJECTED.search(f"{event['event']} {message}"):
+                    outcome.rejected.add(data["host"])
             if event["event"] == "runner_on_ok" and data.get("task") == "Ask for the host's name":
                 outcome.hostnames[data["host"]] = str((data.get("res") or {}).get("stdout"))
             screen.show(event)

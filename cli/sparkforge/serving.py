@@ -36,23 +36,22 @@ def variables(arguments: argparse.Namespace) -> Iterator[dict[str, str | int]]:
                     f"Everybody who reaches {arguments.listen} of the Spark could use the model, for there is no key."
                 )
                 raise Refusal(Exit.USAGE, cause, "Add --key-file FILE, or listen on 127.0.0.1.")
-            values |= {"stack_name": arguments.stack or newest(), "serving_port": arguments.port}
+            stacks = [path.stem for path in (collection() / "roles/stack/vars").glob("vllm-*.yml")]
+            values |= {"stack_name": arguments.stack or max(stacks, key=release), "serving_port": arguments.port}
             values |= {"serving_host": arguments.listen or "", "serving_api_key_file": _secret(arguments.key_file)}
         elif arguments.action == "remove":
+            if not (arguments.limit or {"-l", "--limit"} & {*arguments.further}):
+                raise Refusal(Exit.USAGE, "model remove needs -l.", "Name the Sparks with -l, or write -l all.")
             values["serving_model_state"] = "absent"
         yield {name: value for name, value in values.items() if value != ""}
 
 
-def newest() -> str:
-    """Return the name of the newest vLLM stack that this collection ships."""
-    return max((path.stem for path in (collection() / "roles/stack/vars").glob("vllm-*.yml")), key=release)
-
-
 def _model(text: str) -> str:
-    if text.startswith((".", "~")):
-        return str(Path(text).expanduser().absolute())
-    if not text.startswith("/") and text.count("/") != 1:
-        remedy = "Write it as ORGANISATION/NAME, or give an absolute path."
+    if text.startswith("."):
+        return str(Path(text).absolute())
+    # A quoted ~ does not tell whether it is the home directory here or on the Spark.
+    if text.startswith("~") or (not text.startswith("/") and text.count("/") != 1):
+        remedy = "Write it as ORGANISATION/NAME, or give an absolute path on the Spark."
         raise Refusal(Exit.USAGE, f"{text!r} is neither the name of a model nor a path.", remedy)
     return text
 

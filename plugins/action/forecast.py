@@ -65,6 +65,9 @@ class ActionModule(OnController):
         if arguments["rows"] and os.path.isdir(reports):
             forecast.keep(reports, state)
         self._display.display(text)
+        if rows and state["summary"][forecast.UNREAD] == len(rows):
+            first = f"{rows[0]['host']}: {rows[0]['problem']}"
+            raise SparkforgeError(f"No host could be read. {first}", "Correct the cause, then forecast again.")
         by_host = {row["host"]: row for row in rows}
         return {
             "changed": False,

@@ -27,7 +27,7 @@ options:
     description:
       - One mapping per host, in display order, with C(host), C(observation) (the result C(spark_info)), and C(update)
         (the result C(update_info)).
-      - A host that could not be read has C(problem) instead.
+      - A host that could not be read has C(problem) instead. If all hosts are such, the task fails after its output.
     type: list
     elements: dict
     default: []

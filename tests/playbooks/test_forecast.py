@@ -43,9 +43,14 @@ def test_the_forecast_of_two_hosts_changes_nothing(tmp_path: Path) -> None:
         ('{"forecast_accept": ["kernel-8"]}', "kernel-8, which is no rule of the ledger"),
     ],
 )
-def test_a_ledger_that_cannot_be_trusted_is_one_message(tmp_path: Path, setting: str, message: str) -> None:
+def test_an_invalid_setting_is_one_error(tmp_path: Path, setting: str, message: str) -> None:
     code, output = forecast(tmp_path, "-l", "spark01", "-e", setting)
     assert code != 0 and output.count("fatal:") <= 1 and message in " ".join(output.split())
+
+
+def test_a_forecast_without_a_readable_host_fails(tmp_path: Path) -> None:
+    code, output = forecast(tmp_path, "-l", "lost")
+    assert code == 2 and "No host could be read. lost: " in " ".join(output.split())
 
 
 def test_a_recorded_spark_is_forecast_without_a_host(tmp_path: Path) -> None:

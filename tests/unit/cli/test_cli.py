@@ -158,9 +158,9 @@ HOSTILE = "a/b{{ lookup('pipe','touch pwned') }}"
             {"serving_model": "/m", "stack_name": "{% x %}", "serving_port": 8000},
         ),
         (
-            ["serve", "--model", "~/m", "--stack", "s", "--listen", "::", "--key-file", __file__, "--port", "1"],
+            ["serve", "--model", "/m", "--stack", "s", "--listen", "::", "--key-file", __file__, "--port", "1"],
             {
-                "serving_model": str(Path("~/m").expanduser()), "stack_name": "s", "serving_host": "::",
+                "serving_model": "/m", "stack_name": "s", "serving_host": "::",
                 "serving_api_key_file": __file__, "serving_port": 1,
             },
         ),
@@ -267,14 +267,29 @@ def test_a_missing_inventory_names_the_command_to_run(tmp_path: Path, capsys: py
     assert "sparkforge setup" in message
 
 
+DENIED = ("unreachable", {"msg": "Failed to connect to the host via ssh: ada@a: Permission denied (publickey)."})
+NO_SUDO = ("failed", {"msg": "Task failed: Incorrect sudo password"})
+OTHERS = [
+    ("unreachable", {"msg": "mkdir: /tmp: Permission denied"}),
+    ("failed", {"msg": "git: Permission denied (x)."}),
+]
+
+
 @pytest.mark.parametrize(
-    ("code", "expected"),
-    [(0, Exit.DONE), (2, Exit.FAILED), (4, Exit.NO_SSH), (250, Exit.FAILED), (play.CANCELLED, INTERRUPTED)],
-)
+    ("code", "failures", "expected"),
+    [(0, [], Exit.DONE), (2, [], Exit.FAILED), (4, [], Exit.NO_SSH), (250, [], Exit.FAILED),
+     (play.CANCELLED, [], INTERRUPTED), (4, [DENIED], Exit.REFUSED), (2, [DENIED, NO_SUDO], Exit.REFUSED),
+     (0, [NO_SUDO], Exit.DONE), (4, OTHERS[:1], Exit.NO_SSH), (2, [*OTHERS, DENIED], Exit.FAILED)],
+)  # fmt: skip
 def test_the_exit_status_follows_from_the_plays_outcome(
-    code: int, expected: int, inventory: Path, monkeypatch: pytest.MonkeyPatch
+    code: int, failures: list[Any], expected: int, inventory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(play, "run", lambda *_: play.Outcome(code))
+    def run_command(*_: Any, event_handler: Any, **__: Any) -> tuple[str, str, int]:
+        for number, (event, result) in enumerate(failures):
+            event_handler({"event": f"runner_on_{event}", "event_data": {"host": str(number), "res": result}})
+        return "", "", code
+
+    monkeypatch.setattr(play.ansible_runner, "run_command", run_command)
     assert cli.main(["status", "-i", str(inventory), "--no-password"]) == expected
 
 

@@ -20,9 +20,12 @@ CONTROL = ["a\nb", "\x1b]52;c;aGk=\x07", "\x1b[2J", "\x1b]0;title\x07", "\x9b2J"
 COMMANDS_BY_GROUP = {
     "inspect": [["inspect", "TEXT"]],
     "record": [["record", "--python", "TEXT"]],
-    "model": [["model", "get", "a/TEXT"], ["model", "remove", "a/TEXT"], ["model", "get", "a/b", "--revision", "TEXT"]],
+    "model": [
+        ["model", "get", "a/TEXT"], ["model", "remove", "a/TEXT", "-l", "all"],
+        ["model", "get", "a/b", "--revision", "TEXT"],
+    ],
     "serve": [
-        ["serve", "--model", "/TEXT"], ["serve", "--model", "~/TEXT"], ["serve", "--model", "a/b", "--stack", "TEXT"],
+        ["serve", "--model", "/TEXT"], ["serve", "--model", "a/b", "--stack", "TEXT"],
         ["serve", "--model", "a/b", "--revision", "TEXT"],
         ["serve", "--model", "a/b", "--listen", "TEXT", "--key-file", "FILE"],
         ["serve", "--model", "a/b", "--key-file", "FILE"], ["serve", "--model", "a/b", "--token-file", "FILE"],
@@ -44,7 +47,7 @@ def dry_run(command: list[str], text: str, folder: Path, capsys: pytest.CaptureF
     (directory / "hosts.yml").write_text("all: {children: {sparks: {hosts: {spark-1: {}}}}}\n")
     (directory / "secret").touch()
     arguments = [str(directory / "secret") if part == "FILE" else part.replace("TEXT", text) for part in command]
-    code = cli.main([*arguments, "-i", str(directory / "hosts.yml"), "--no-password", "--dry-run"])
+    code = cli.main([*arguments, "-i", str(directory / "hosts.yml"), "--dry-run"])
     output = capsys.readouterr()
     return code, output.out, output.err
 

@@ -63,7 +63,12 @@ def open_umask() -> Iterator[None]:
         (["serve", "-i", "../sparks.yml", "--model", "a/b", "--key-file", "no"], Exit.USAGE, "There is no file no."),
         (["model", "get", "a/b/c", "-i", "../sparks.yml"], Exit.USAGE, "'a/b/c' is neither the name of a model nor"),
         (["model", "get", "a/b", "-i", "../sparks.yml", "--token-file", "no"], Exit.USAGE, "There is no file no."),
-        (["model", "remove", "a/b"], Exit.USAGE, "There is no inventory"),
+        (["model", "remove", "a/b", "-l", "x"], Exit.USAGE, "There is no inventory"),
+        (["model", "remove", "a/b", "-i", "../sparks.yml"], Exit.USAGE, "needs -l"),
+        (["serve", "-i", "../sparks.yml", "--model", "~/m"], Exit.USAGE, "'~/m' is neither the name"),
+        (["uninstall", "-i", "../sparks.yml", "-l", "nosuch", "--dry-run"], Exit.USAGE, "has no host nosuch"),
+        (["record", "-i", "../sparks.yml", "-l", "spark-1,nosuch"], Exit.USAGE, "has no host nosuch"),
+        (["forecast", "-i", "../sparks.yml", "nosuch"], Exit.USAGE, "has no host nosuch"),
         (["serve", "-i", "../sparks.yml", "--model", "a/b", "--listen", "0.0.0.0"], Exit.USAGE, "for there is no key"),
         (["forecast", "-i", "../sparks.yml", "spark-1", "-l", "spark-2"], Exit.USAGE, "Hosts are named twice: spark"),
         (["uninstall"], Exit.USAGE, "There is no inventory"),
@@ -279,7 +284,7 @@ def test_private_files_have_their_mode_despite_the_umask(
     assert modes == [0o600, 0o700]
 
 
-@pytest.mark.parametrize("name", ["/srv/models/a", "a/b", "./a/b/c", "~/x"])
+@pytest.mark.parametrize("name", ["/srv/models/a", "a/b", "./a/b/c"])
 def test_a_model_is_named_by_the_hubs_name_or_a_path(name: str, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = home.parent / "hosts.yml"
     path.write_text("all: {children: {sparks: {hosts: {spark-1: {}}}}}\n")

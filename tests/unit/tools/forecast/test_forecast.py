@@ -310,6 +310,13 @@ def test_the_file_has_the_printed_json(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "forecast.json").read_text()) == json.loads(result["shown"])
 
 
+def test_a_forecast_that_read_no_host_fails_after_its_output(tmp_path: Path) -> None:
+    rows = [{"host": name, "problem": f"No route to {name}"} for name in ("lost", "gone")]
+    result = act(action.ActionModule, {"rows": rows, "path": str(tmp_path / "forecast.txt")})
+    assert result["failed"] and "No route to lost" in result["cause"] and result["remedy"]
+    assert "No route to gone" in (tmp_path / "forecast.txt").read_text()
+
+
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"record": 3}', " " * action.LARGEST + "{}"])
 def test_an_invalid_record_is_one_message(tmp_path: Path, content: str) -> None:
     (tmp_path / "x.json").write_text(content)
