@@ -79,11 +79,12 @@ def _reader() -> types.ModuleType:
 def topics() -> list[tuple[types.ModuleType, Rules]]:
     """Return the table's topics, each with its rules and their examples."""
     sys.path.insert(0, str(ROOT / ".collections"))
-    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import names, scan, table
+    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import names, table
+    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.topics import TOPICS
 
     return [
         (topic, [(rule, examples(topic)[rule.name]) for rule in table.load(topic, facts=names.FACTS)])
-        for topic in scan.TOPICS
+        for topic in TOPICS
     ]
 
 

@@ -24,45 +24,9 @@ from dataclasses import dataclass, field, replace
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
 from . import lines, names
-from .rules import (
-    ansible,
-    apt,
-    arrays,
-    cmake,
-    compile as compiling,
-    conda,
-    consequences,
-    containers,
-    cuda,
-    driver,
-    environment,
-    general,
-    git,
-    hosts,
-    hub,
-    images,
-    kernel,
-    kubernetes,
-    load,
-    local,
-    memory,
-    models,
-    nccl,
-    network,
-    notices,
-    pip,
-    ports,
-    python,
-    runtime,
-    rust,
-    servers,
-    system,
-    toolchain,
-    torch,
-    uv,
-    web,
-)
+from .rules import consequences
 from .table import LINE, WINDOW, Rule, load as read_rules
+from .topics import TOPICS
 
 Log = t.Union[str, bytes, t.Iterable[t.Union[str, bytes]]]
 
@@ -88,12 +52,6 @@ _EXCERPT = LINES * LINE
 _WORDS = 20_000
 _SHAPES = 100_000
 
-#: The data files of the table. Their order decides between several matching rules.
-TOPICS = (
-    nccl, memory, driver, kernel, kubernetes, containers, images, local, models, servers, hub, cuda, runtime, arrays,
-    torch, toolchain, rust, python, environment, ansible, hosts, network, git, uv, pip, conda, web, cmake, ports,
-    compiling, load, apt, system, general, consequences, notices,
-)  # fmt: skip
 RULES = read_rules(*TOPICS, facts=names.FACTS)
 
 #: The rules for a program killed by signal 9, and the rule for a failed allocation.

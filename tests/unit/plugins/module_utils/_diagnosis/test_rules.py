@@ -8,8 +8,9 @@ import typing as t
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import rules, scan, table
-from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.scan import RULES, TOPICS, diagnose
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.scan import RULES, diagnose
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.table import Rule
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.topics import TOPICS
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._elf import providers
 
 from lab import troubleshooting

@@ -1,0 +1,52 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The data files of the table of diagnoses; their order decides between several matching rules."""
+
+from __future__ import annotations
+
+from .rules import (
+    ansible,
+    apt,
+    arrays,
+    cmake,
+    compile as compiling,
+    conda,
+    consequences,
+    containers,
+    cuda,
+    driver,
+    environment,
+    general,
+    git,
+    hosts,
+    hub,
+    images,
+    kernel,
+    kubernetes,
+    load,
+    local,
+    memory,
+    models,
+    nccl,
+    network,
+    notices,
+    pip,
+    ports,
+    python,
+    runtime,
+    rust,
+    servers,
+    system,
+    toolchain,
+    torch,
+    uv,
+    web,
+)
+
+TOPICS = (
+    nccl, memory, driver, kernel, kubernetes, containers, images, local, models, servers, hub, cuda, runtime, arrays,
+    torch, toolchain, rust, python, environment, ansible, hosts, network, git, uv, pip, conda, web, cmake, ports,
+    compiling, load, apt, system, general, consequences, notices,
+)  # fmt: skip
