@@ -439,15 +439,16 @@ keys =
     Reached two conflicting assignments
     E: Unmet dependencies
 pattern =
-    (?:packages have unmet|Unsatisfied) dependencies:\s+(?P<line1>\S+ : (?:Pre)?Depends: \S+(?: \([^)\n]*\))? but
+    (?:packages have unmet|Unsatisfied) dependencies:\s+(?P<line1>\S+ ?: (?:Pre)?Depends: \S+(?: \([^)\n]*\))? but
     + (?P<why1>[^\n]+?))(?:\n|  |$)
-    (?:packages have unmet|Unsatisfied) dependencies:\s+(?P<line2>\S+ : (?P<why2>[^\n]+?))(?:\n|  |$)
+    (?:packages have unmet|Unsatisfied) dependencies:\s+(?P<line2>\S+ ?: (?P<why2>[^\n]+?))(?:\n|  |$)
     Reached two conflicting assignments:\n\s*1\. (?P<line3>[^\n]+)
     E: Unmet dependencies
     held broken packages(?!(?s:.{0,1500}?)have unmet dependencies:)
     you have held(?!(?s:.{0,1500}?)have unmet dependencies:)
 values =
-    advice of line: (?:nvidia-(?:driver|dkms|kernel|utils)|libnvidia|cuda-drivers)\S* : .* but \d => The driver's
+    advice of line: (?:nvidia-(?:driver|dkms|kernel|utils)|linux-modules-nvidia|libnvidia|cuda-drivers)\S* ?: .* but \d
+    + => The driver's
     + packages must all have one version: apt-cache policy shows which source has which. Take them from one (pin or
     + remove the other; in NVIDIA's repository install nvidia-driver-pinning-VERSION first, by itself), then apt
     + --fix-broken install
@@ -465,6 +466,7 @@ cause = apt cannot install what was asked for: unmet dependencies[ ({line})].
 remedy = {advice}; pins that DGX OS has in /etc/apt/preferences.d must stay.
 source =
     osrf/rocker#298
+    elementary/settings-system#233
     NVIDIA/ansible-role-nvidia-driver#11
     NVIDIA/ansible-role-nvidia-driver#33
     NVIDIA/NemoClaw#8197

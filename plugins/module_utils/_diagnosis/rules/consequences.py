@@ -64,6 +64,16 @@ cause = {class} has no {attribute} in the installed versions: the package whose 
 remedy = Upgrade both in one command, or install the versions that the program's release pins; the paths of the
     traceback's last two places name the packages.
 
+[ray-channel-timeout]
+keys = RayChannelTimeoutError
+pattern = (RayChannelTimeoutError)
+cause = A worker did not finish a step in the time that Ray gives it ({found}): it compiles, waits for the network, or
+    is dead.
+remedy = Read the logs of the other workers for the first error, and check the network between the hosts
+    (NCCL_DEBUG=INFO); if the workers only need longer, set RAY_CGRAPH_get_timeout (seconds) in the environment of every
+    Ray process.
+source = vllm-project/vllm#19703
+
 [compiled-graph-failed]
 keys =
     InductorError:

@@ -274,6 +274,14 @@ cause = The image[ {name}] is for another processor[, {image},] than this host's
 remedy = Use an image or a tag that has linux/arm64 (docker manifest inspect lists its platforms), or build it here.
 source = docker/for-linux#105
 
+[low-level-runtime-missing]
+keys = no runtime binary found from candidate list
+pattern = no runtime binary found from candidate list: \[(?P<candidates>[^\]\n]+)\]
+cause = NVIDIA's container runtime found none of the programs that start a container ({candidates}) on its PATH.
+remedy = Install runc (apt install runc, or the package containerd.io, which brings it) where Docker itself runs, or
+    name its path in /etc/nvidia-container-runtime/config.toml (runtimes = ["/usr/bin/runc"]).
+source = domesticatedviking/TextyMcSpeechy#47
+
 [image-not-permitted]
 keys =
     pull access denied

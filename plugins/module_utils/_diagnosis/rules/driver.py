@@ -235,6 +235,26 @@ cause = The firmware gave the GPU no room for its memory on the bus[ ({region})]
 remedy = Switch on Above 4G Decoding and resizable BAR in the firmware's setup, bring that up to date, or add
     pci=realloc to the kernel's command line.
 
+[driver-claims-no-device]
+keys =
+    No NVIDIA graphics adapter probed
+    NVIDIA probe routine was not called
+    No NVIDIA GPU found
+    None of the NVIDIA devices were
+pattern =
+    NVRM: (No NVIDIA graphics adapter probed)
+    NVRM: The (NVIDIA probe routine was not called for \d+ device)
+    NVRM: (No NVIDIA GPU found)
+    NVRM: (None of the NVIDIA devices were (?:probed|initialized))
+cause = The NVIDIA driver was loaded, and no GPU was left for it ({found}): another driver (nouveau, nova, vfio-pci)
+    holds the device, or this driver does not support it.
+remedy = lspci -nnk -d 10de: shows which driver holds the GPU: block that one (blacklist nouveau in /etc/modprobe.d,
+    then sudo update-initramfs -u), or release it from vfio-pci, and reboot; if none holds it, take the open kernel
+    modules (-open) of a branch that knows this GPU.
+source =
+    mattshma/bigdata#133
+    NVIDIA/open-gpu-kernel-modules#979
+
 [gpu-not-initialised]
 keys = RmInitAdapter failed
 pattern = RmInitAdapter failed! \(([^)\n]+)\)

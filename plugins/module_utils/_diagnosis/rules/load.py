@@ -69,12 +69,16 @@ keys =
     Failed to dlopen libcuda.so
     CUDA driver library cannot be found
     NVML Shared Library Not Found
+    could not load NVML library
+    nvml: Not Supported
 pattern =
     (libcuda\.so\.1|libnvidia-ml\.so\.1): cannot open shared object file
     couldn't find (libnvidia-ml\.so) library
     RuntimeError: Failed to dlopen (libcuda\.so)
     (CUDA driver library) cannot be found
     LibraryNotFound: (NVML Shared Library) Not Found
+    could not load (NVML library)
+    panic: Fatal: (nvml): Not Supported
 cause = {found} is not found: it belongs to the NVIDIA driver.
 remedy = Run it on a host with the driver (nvidia-smi works there); in a container start it with --gpus all
     (--runtime=nvidia) and the NVIDIA Container Toolkit, which brings the driver's libraries in; this collection never
@@ -83,6 +87,7 @@ source =
     leejet/stable-diffusion.cpp#1352
     ggml-org/llama.cpp#7822
     NVIDIA/cudf#10308
+    NVIDIA/k8s-device-plugin#23
 
 [opengl-missing]
 keys =
@@ -106,6 +111,24 @@ remedy = Find it (find / -name 'libmpi.so*') and add its directory to LD_LIBRARY
     images), or install {whose}; or build mpi4py for the MPI that is there (pip install --force-reinstall
     --no-binary mpi4py mpi4py).
 source = NVIDIA/TensorRT-LLM#167
+
+[onnx-provider-missing]
+keys =
+    execution provider is not enabled in this build
+    Failed to create CUDAExecutionProvider
+    Failed to create TensorrtExecutionProvider
+pattern =
+    ((?:CUDA|TensorRT) execution provider is not enabled in this build)
+    (Failed to create (?:CUDA|Tensorrt)ExecutionProvider)
+cause = ONNX Runtime does not use the GPU ({found}): its build has no CUDA (those for aarch64 mostly have none), or it
+    does not find the CUDA and cuDNN that it was built for.
+remedy = See the line before it, which names a library that is missing; take a build for this CUDA and for aarch64 (the
+    vendor's or NVIDIA's for Jetson), or build ONNX Runtime here (--use_cuda, CMAKE_CUDA_ARCHITECTURES=121 on a Spark);
+    remove the package onnxruntime beside onnxruntime-gpu.
+source =
+    pykeio/ort#456
+    microsoft/onnxruntime#11323
+    microsoft/onnxruntime#7748
 
 [torch-cuda-library-not-found]
 keys =

@@ -394,6 +394,29 @@ remedy = Unset {name} for that step, or name PyTorch's index in it (--index-url
     https://download.pytorch.org/whl/cu130, with --reinstall if the CPU build is there already).
 source = eelbaz/dgx-spark-vllm-setup#1
 
+[sglang-model-needs-newer-transformers]
+keys = Ignore import error when loading sglang.srt.models
+pattern =
+    Ignore import error when loading sglang\.srt\.models\.(?P<model>\w+): No module named
+    + '(?P<module>transformers[\w.]*)'
+notice = yes
+cause = SGLang left out its model {model}, which needs a newer Transformers ({module} is missing): it matters only for
+    that model.
+remedy = Leave it if you serve another model; otherwise install the Transformers that this SGLang's release pins.
+source = sgl-project/sglang#9561
+
+[ollama-driver-init-failed]
+keys = cuda driver library init failure
+pattern = cuda driver library init failure: (?P<code>\d+)
+notice = yes
+values =
+    advice of code: 999 => load nvidia_uvm anew (sudo modprobe -r nvidia_uvm, then sudo modprobe nvidia_uvm), or reboot
+    advice of code: 3$ => load nvidia_uvm with options nvidia_uvm uvm_disable_hmm=1 (in /etc/modprobe.d), and reboot
+    advice of code: . => look the number up among CUDA's error codes (cuInit)
+cause = Ollama could not start CUDA (cuInit answered {code}), so that it runs on the CPU.
+remedy = Make nvidia-smi work and read NVRM lines of the kernel (journalctl -k); {advice}.
+source = ollama/ollama#11593
+
 [memory-use-not-shown]
 keys = Not Supported
 pattern = \| +(Not Supported) +\| +\d+% +Default

@@ -287,7 +287,7 @@ source = opendatahub-io/distributed-workloads#931
 
 [import-name-missing]
 keys = cannot import name
-pattern = ImportError: cannot import name '(\w+)' from '(?P<module>[\w.]+)'
+pattern = (?:ImportError:|!!!)[^\n]{0,60}? cannot import name '(\w+)' from '(?P<module>[\w.]+)'
 cause = {module} has no {found}: the package is a different version from the one that the importing program was
     written for.
 values =
@@ -298,6 +298,7 @@ values =
 remedy = {advice}.
 source =
     sgl-project/sglang#3878
+    thu-ml/SageAttention#158
     vllm-project/vllm#17077
     sgl-project/sglang#2550
 

@@ -83,6 +83,22 @@ source =
     gpustack/gpustack#4678
     https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html
 
+[cuda-not-initialised]
+keys =
+    CUDA error 3 at
+    CUDA_ERROR_NOT_INITIALIZED
+    cudaErrorInitializationError
+pattern =
+    (CUDA error 3) at [^\n]*initialization error
+    (CUDA_ERROR_NOT_INITIALIZED|cudaErrorInitializationError)
+cause = CUDA could not be initialised ({found}): the driver was not ready for it when the program started, or the
+    program started CUDA before it forked.
+remedy = Make nvidia-smi work first, and see the kernel's log (journalctl -k) for NVRM lines; load nvidia_uvm (sudo
+    modprobe nvidia_uvm), with options nvidia_uvm uvm_disable_hmm=1 in /etc/modprobe.d if it still fails, and start
+    nvidia-fabricmanager where there is NVSwitch; in Python start workers by spawn.
+source =
+    ggml-org/llama.cpp#3235
+
 [cuda-unknown-error]
 keys =
     Error 999: unknown error

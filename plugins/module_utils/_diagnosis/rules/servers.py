@@ -116,6 +116,22 @@ source =
     vllm-project/vllm#43906
     flashinfer-ai/flashinfer#2045
 
+[backend-lacks-feature]
+keys =
+    is not supported for Flashinfer
+    is not supported for FlashInfer
+    backend does not support
+    is not supported by the
+    attention backend does not
+pattern =
+    Error: (?P<feature1>\w+) is not supported for (?P<backend1>Flash[Ii]nfer)
+    Error: (?P<backend2>[\w ]{1,40}?) backend does not support (?P<feature2>[^\n.]{1,60}\w)
+    Error: (?P<feature3>[\w -]{1,60}) is not supported by the (?P<backend3>[\w ]{1,40}?) backend
+cause = The chosen backend, {backend}, cannot do what this model or setting needs: {feature}.
+remedy = Choose another backend for that part (--attention-backend, or --moe-runner-backend and --moe-backend), or leave
+    the setting out; see which backends the server lists for this model.
+source = sgl-project/sglang#34192
+
 [kernel-for-other-architectures]
 keys =
     No supported CUDA architectures found for major versions
@@ -126,6 +142,9 @@ keys =
     TRTLLMGenFusedMoE does not support
     Unsupported SM version for
     Assertion failed: Unsupported architecture
+    Assertion failed: Unsupported SM
+    Assertion failed: Unsupported Arch
+    Could not find valid config when calculating
     is only supported on SM
     grouped gemm is not supported on this device
     Unsupported compute capability
@@ -146,7 +165,8 @@ pattern =
     Assertion failed: (MOE GEMM1 Config is not set)
     (TRTLLMGenFusedMoE does not support SM\d+)
     (Unsupported SM version for [\w ]+)
-    Assertion failed: (Unsupported architecture|[\w ]+ is only supported on SM\d+)
+    Assertion failed: (Unsupported (?:architecture|Arch|SM)\b|[\w ]+ is only supported on SM\d+)
+    Assertion failed: (Could not find valid config when calculating workspace size)
     (\w+ grouped gemm is not supported on this device)
     (Unsupported compute capability: [\d.]+)
     RuntimeError: (Unsupported GPU)$
@@ -165,6 +185,7 @@ remedy = Choose another backend for it (attention: flashinfer or Triton; MoE: Ma
 source =
     vllm-project/vllm#31740
     NVIDIA/cutlass#2802
+    NVIDIA/TensorRT-LLM#5823
     flashinfer-ai/flashinfer#5445
     NVIDIA/TensorRT-LLM#8474
     flashinfer-ai/flashinfer#3344
@@ -423,6 +444,14 @@ cause = vLLM found no CUDA platform, and so measured no memory ('{found}' has no
 remedy = Take vLLM 0.6.4 or newer, which knows a Jetson, or NVIDIA's or jetson-containers' image for it.
 source = vllm-project/vllm#9728
 
+[ollama-runner-exited]
+keys = llama runner exited, you may not have enough
+pattern = (llama runner exited, you may not have enough (?:available )?memory)
+cause = Ollama's runner ended while it loaded the model, mostly because the memory did not hold it ({found}).
+remedy = Read the lines of the runner before it (journalctl -u ollama), end other programs, and take a smaller model or
+    context (OLLAMA_CONTEXT_LENGTH), or fewer layers on the GPU (num_gpu).
+source = ollama/ollama#1566
+
 [no-device-type]
 keys =
     Failed to infer device type
@@ -506,10 +535,11 @@ keys =
     invalid literal for int()
     could not convert string to float
     emory info
+    getting device memory
     GetMemoryInfo
 pattern =
     (NVMLError_NotSupported)
-    (?:[Mm]emory info|GetMemoryInfo)[^\n:]{0,60}[:(] ?'?(?:NVML_ERROR_|ERROR_)?((?i:not[ _]supported))
+    (?:[Mm]emory info|getting device memory|GetMemoryInfo)[^\n:]{0,60}[:(] ?'?(?:\w*ERROR_)?((?i:not[ _]supported))
     Error: (?:invalid literal for int\(\) with base 10|could not convert string to float): ('\[?(?:N/A|Not
     + Supported)[^\n]*)
 cause = NVML and nvidia-smi have no memory counters for a GB10, whose memory is the host's ({found}), and the program
@@ -517,6 +547,8 @@ cause = NVML and nvidia-smi have no memory counters for a GB10, whose memory is 
 remedy = Use a release of the program that goes on without the number, or asks cudaMemGetInfo or /proc/meminfo instead
     (NVIDIA's device plugin for Kubernetes from 0.17.4, GPU Operator from 25.10).
 source =
+    NVIDIA/gpu-operator#1794
+    Project-HAMi/k8s-dra-driver#44
     kubernetes-sigs/dra-driver-nvidia-gpu#1073
     NVIDIA/cosmos-framework#22
     ollama/ollama#12619

@@ -140,13 +140,18 @@ source =
     google/oss-fuzz-gen#1226
 
 [uv-no-matching-wheel]
-keys = no wheels with a matching
+keys =
+    no wheels with a matching
+    no wheels are available with a matching
 pattern =
     only (\S+) is available and[\s\S]{0,80}?no wheels with a matching\s+platform tag
     (?:^|\s)(\S+) has\s+no wheels with a matching
+    (\S+) is unusable because no wheels are available with a matching
 cause = The index in use has no wheel of {found} for this machine.
 remedy = Take another version or index that has a wheel for aarch64, or build it.
-source = eugr/spark-vllm-docker#21
+source =
+    astral-sh/uv#2538
+    eugr/spark-vllm-docker#21
 
 [uv-package-unknown]
 keys = was not found in the package registry
