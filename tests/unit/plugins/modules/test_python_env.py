@@ -69,7 +69,7 @@ class Host:
         self.root = directory / "opt" / "sparkforge"
         self.kernels = directory / "kernels"
         self.links = directory / "links"
-        self.links.mkdir()
+        self.links.mkdir(parents=True)
         self.extra: dict[str, str] = {}
         #: A command through which the module is run, such as prlimit.
         self.limit: list[str] = []
@@ -147,13 +147,70 @@ class Host:
     def environments(self) -> pathlib.Path:
         return self.root / "envs" / "torch"
 
+    @property
+    def current(self) -> str:
+        return os.readlink(self.environments / "current")
+
+    @property
+    def previous(self) -> str:
+        return os.readlink(self.environments / "previous")
+
     def receipt(self) -> dict[str, t.Any]:
         return t.cast("dict[str, t.Any]", json.loads((self.root / "receipts" / "env-torch.json").read_text()))
 
 
+def options_for(host: Host, version: str, kernel: bool = True) -> dict[str, t.Any]:
+    """Return the options of an environment with this version of tiny, and with ipykernel if ``kernel`` is set."""
+    redist = host.directory / "redist"
+    redist.mkdir(exist_ok=True)
+    wheels = [write_wheel(host.links, "tiny", version), *([write_wheel(host.links, "ipykernel")] if kernel else [])]
+    return {
+        "requirements": [pin(wheel) for wheel in wheels],
+        "imports": ["tiny"],
+        "jupyter": True,
+        "environment": {"X": version},
+        "library_paths": [str(redist)],
+        "stack": {"name": f"tiny-{version}"},
+    }
+
+
+@pytest.fixture(scope="module")
+def host_directory() -> t.Iterator[pathlib.Path]:
+    """A directory for the host, which is the same for all tests because an environment contains its own path."""
+    with interpreter.open_directory() as directory:
+        yield directory
+
+
+@pytest.fixture(scope="module")
+def copies(host_directory: pathlib.Path) -> pathlib.Path:
+    """Copies of a host after installing tiny 1.0 with ipykernel, and after upgrading to tiny 2.0 without it."""
+    host = Host(host_directory / "host")
+    for version in ("1.0", "2.0"):
+        host.succeed(**options_for(host, version, kernel=version == "1.0"))
+        shutil.copytree(host.directory, host_directory / version, symlinks=True)
+    shutil.rmtree(host.directory)
+    return host_directory
+
+
 @pytest.fixture
-def host(open_path: pathlib.Path) -> Host:
-    return Host(open_path)
+def host(host_directory: pathlib.Path) -> t.Iterator[Host]:
+    host = Host(host_directory / "host")
+    yield host
+    shutil.rmtree(host.directory)
+
+
+@pytest.fixture
+def installed(copies: pathlib.Path, host: Host) -> Host:
+    """A host with an environment."""
+    shutil.copytree(copies / "1.0", host.directory, symlinks=True, dirs_exist_ok=True)
+    return host
+
+
+@pytest.fixture
+def upgraded(copies: pathlib.Path, host: Host) -> Host:
+    """A host with two environments, of which the second is current."""
+    shutil.copytree(copies / "2.0", host.directory, symlinks=True, dirs_exist_ok=True)
+    return host
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root runs an environment's interpreter as another account")
@@ -247,35 +304,27 @@ def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
     assert not host.succeed(state="absent")["changed"]
 
 
-def test_a_converged_run_starts_no_process_and_uses_no_network(host: Host) -> None:
-    options: dict[str, t.Any] = {"requirements": [pin(write_wheel(host.links, "tiny"))], "imports": ["tiny"]}
-    host.succeed(**options)
-    shutil.rmtree(host.links)
-    environment = host.environments / host.receipt()["environment_id"]
-    packages = environment / "lib" / f"python{VERSION}" / "site-packages"
+def test_a_converged_run_starts_no_process_and_uses_no_network(installed: Host) -> None:
+    options = options_for(installed, "1.0")
+    shutil.rmtree(installed.links)
+    packages = installed.environments / installed.current / "lib" / f"python{VERSION}" / "site-packages"
     (packages / "pip/__main__.py").write_text("raise SystemExit('pip was started')\n")
     (packages / "tiny.py").write_text("raise SystemExit('imported')\n")
-    assert not host.succeed(**options)["changed"]
+    assert not installed.succeed(**options)["changed"]
 
 
-def test_an_upgrade_keeps_the_previous_environment_and_a_rollback_needs_only_its_id(host: Host) -> None:
-    tiny_1, tiny_2, tiny_3 = (write_wheel(host.links, "tiny", version) for version in ("1.0", "2.0", "3.0"))
-    first = host.succeed(requirements=[pin(tiny_1)], environment={"X": "1"}, imports=["tiny"])["environment_id"]
-    result = host.succeed(requirements=[pin(tiny_2)], environment={"X": "2"}, imports=["tiny"])
-    second = result["environment_id"]
-    assert result["previous"] == first
-    assert os.readlink(host.environments / "previous") == first
-
+def test_an_upgrade_keeps_the_previous_environment_and_a_rollback_needs_only_its_id(upgraded: Host) -> None:
+    host, first, second = upgraded, upgraded.previous, upgraded.current
+    assert host.receipt()["previous"] == first
     back = host.succeed(environment_id=first)
     assert back["actions"] == ["switch"]
     assert back["modules"]["tiny"]["version"] == "1.0"
-    assert os.readlink(host.environments / "current") == first
-    assert os.readlink(host.environments / "previous") == second
+    assert (host.current, host.previous) == (first, second)
     code = "import os, tiny; print(os.environ['X'], tiny.__version__)"
     completed = subprocess.run(
         [host.root / "bin" / "torch-python", "-c", code], capture_output=True, text=True, check=True
     )
-    assert completed.stdout == "1 1.0\n"
+    assert completed.stdout == "1.0 1.0\n"
     assert not host.succeed(environment_id=first)["changed"]
     assert "There is no environment nowhere" in host.fail(environment_id="nowhere")["cause"]
 
@@ -283,6 +332,7 @@ def test_an_upgrade_keeps_the_previous_environment_and_a_rollback_needs_only_its
     job = subprocess.Popen(
         [host.environments / second / "bin" / "python", "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE
     )
+    tiny_3 = write_wheel(host.links, "tiny", "3.0")
     try:
         host.succeed(requirements=[pin(tiny_3)], imports=["tiny"])
         result = host.succeed(requirements=[pin(tiny_3)], imports=["tiny"])
@@ -299,12 +349,9 @@ def test_an_upgrade_keeps_the_previous_environment_and_a_rollback_needs_only_its
     assert (host.environments / first).is_dir()
 
 
-def test_a_staged_environment_is_complete_and_unused_before_the_switch(host: Host) -> None:
-    tiny_1, tiny_2 = (write_wheel(host.links, "tiny", version) for version in ("1.0", "2.0"))
-    kernel = write_wheel(host.links, "ipykernel")
-    current: dict[str, t.Any] = {"requirements": [pin(tiny_1), pin(kernel)], "imports": ["tiny"], "jupyter": True}
-    staged_options = {**current, "requirements": [pin(tiny_2), pin(kernel)], "switch": False, "keep": 1}
-    first = host.succeed(**current)["environment_id"]
+def test_a_staged_environment_is_complete_and_unused_before_the_switch(installed: Host) -> None:
+    host, first = installed, installed.current
+    current, staged_options = options_for(host, "1.0"), {**options_for(host, "2.0"), "switch": False, "keep": 1}
     outside = [host.root / "bin", host.root / "receipts", host.kernels]
     before = [tree(directory) for directory in outside]
 
@@ -335,13 +382,13 @@ def test_a_staged_environment_is_complete_and_unused_before_the_switch(host: Hos
     assert not host.succeed(**staged_options)["changed"]
 
 
-def test_staging_removes_the_environment_staged_before(host: Host) -> None:
-    lines = [pin(write_wheel(host.links, "tiny", version)) for version in ("1.0", "2.0", "3.0")]
-    first, second = (host.succeed(requirements=[line], switch=line is lines[0])["environment_id"] for line in lines[:2])
-    result = host.succeed(requirements=[lines[2]], switch=False, keep=1)
-    assert result["removed"] == [second]
-    names = {first, result["environment_id"], "current", "staged"}
-    assert {path.name for path in host.environments.iterdir()} == names
+def test_staging_removes_the_environment_staged_before(installed: Host) -> None:
+    lines = [pin(write_wheel(installed.links, "tiny", version)) for version in ("2.0", "3.0")]
+    assert installed.succeed(requirements=lines[:1], switch=False, environment_id="mine")["staged"] == "mine"
+    result = installed.succeed(requirements=lines[1:], switch=False, keep=1)
+    assert result["removed"] == ["mine"]
+    names = {installed.current, result["environment_id"], "current", "staged"}
+    assert {path.name for path in installed.environments.iterdir()} == names
 
 
 def test_a_failed_stage_leaves_no_link_and_absent_removes_a_staged_environment(host: Host) -> None:
@@ -353,20 +400,20 @@ def test_a_failed_stage_leaves_no_link_and_absent_removes_a_staged_environment(h
     assert (staged["current"], staged["staged"]) == (None, staged["environment_id"])
     assert sorted(path.name for path in host.root.iterdir()) == ["envs"]
     assert host.succeed(state="absent", check=True)["diff"]["before"]["staged"] == staged["environment_id"]
+    copy = shutil.copytree(host.root.parent, host.directory / "copy", symlinks=True)
     assert host.succeed(state="absent")["changed"]
     assert not host.root.exists()
     # Removing the environment removes everything that staging created, even after the switch.
-    host.succeed(requirements=[pin(tiny)], imports=["tiny"], switch=False)
+    copy.rename(host.root.parent)
     host.succeed(requirements=[pin(tiny)], imports=["tiny"])
     assert not host.succeed(requirements=[pin(tiny)], imports=["tiny"])["changed"]
     host.succeed(state="absent")
     assert not host.root.exists()
 
 
-def test_damage_is_detected_and_repaired(host: Host) -> None:
-    tiny = write_wheel(host.links, "tiny")
-    options: dict[str, t.Any] = {"requirements": [pin(tiny)], "imports": ["tiny"]}
-    environment = host.environments / host.succeed(**options)["environment_id"]
+def test_damage_is_detected_and_repaired(installed: Host) -> None:
+    host, environment = installed, installed.environments / installed.current
+    options = options_for(host, "1.0")
     damages: list[t.Callable[[], object]] = [
         lambda: shutil.rmtree(environment / "lib" / f"python{VERSION}" / "site-packages" / "tiny-1.0.dist-info"),
         (environment / "bin" / "python").unlink,
@@ -384,32 +431,12 @@ def test_damage_is_detected_and_repaired(host: Host) -> None:
     assert not host.succeed(**options)["changed"]
 
 
-class TwoEnvironments:
-    """A host with two environments, of which the second is current."""
-
-    def __init__(self, host: Host, **options: t.Any) -> None:
-        self.host = host
-        self.ids = []
-        for version in ("1.0", "2.0"):
-            tiny = write_wheel(host.links, "tiny", version)
-            kernel = [pin(write_wheel(host.links, "ipykernel"))] if version == "1.0" else []
-            result = host.succeed(
-                requirements=[pin(tiny), *kernel], jupyter=True, stack={"name": f"tiny-{version}"}, **options
-            )
-            self.ids.append(result["environment_id"])
-
-    @property
-    def links(self) -> tuple[str, str]:
-        return tuple(os.readlink(self.host.environments / link) for link in ("current", "previous"))  # type: ignore[return-value]
-
-
-def test_rollback_needs_no_index_starts_nothing_and_removes_nothing(host: Host) -> None:
-    pair = TwoEnvironments(host, environment={"GREETING": "hello"})
-    first, second = pair.ids
+def test_rollback_needs_no_index_starts_nothing_and_removes_nothing(upgraded: Host) -> None:
+    host, first, second = upgraded, upgraded.previous, upgraded.current
     kernel = host.kernels / "sparkforge-torch" / "kernel.json"
     # Any installation or import would fail from now on.
     shutil.rmtree(host.links)
-    for entry in pair.ids:
+    for entry in (first, second):
         module = next((host.environments / entry).glob("lib/python*/site-packages/tiny.py"))
         module.write_text("raise SystemExit('imported')\n")
     (host.environments / "spare").mkdir()
@@ -423,15 +450,15 @@ def test_rollback_needs_no_index_starts_nothing_and_removes_nothing(host: Host) 
     assert back["actions"] == ["switch", "files"]
     assert back["diff"] == predicted["diff"]
     assert (back["environment_id"], back["previous"], back["stack"]) == (first, second, {"name": "tiny-1.0"})
-    assert pair.links == (first, second)
+    assert (host.current, host.previous) == (first, second)
     assert first in kernel.read_text()
-    assert (host.receipt()["environment_id"], host.receipt()["environment"]) == (first, {"GREETING": "hello"})
+    assert (host.receipt()["environment_id"], host.receipt()["environment"]) == (first, {"X": "1.0"})
     assert (host.environments / "spare").is_dir()
     # If a second run names the environment, it changes nothing; if not, it goes forward again.
     assert not host.succeed(state="previous", environment_id=first)["changed"]
     assert not host.succeed(state="previous", environment_id=first, check=True)["changed"]
     assert host.succeed(state="previous")["environment_id"] == second
-    assert pair.links == (second, first)
+    assert (host.current, host.previous) == (second, first)
     assert not kernel.exists()
     (host.environments / "spare").rmdir()
     assert tree(host.directory).keys() == before.keys() - {"opt/sparkforge/envs/torch/spare"}
@@ -439,13 +466,12 @@ def test_rollback_needs_no_index_starts_nothing_and_removes_nothing(host: Host) 
     (host.environments / "previous").unlink()
     (host.environments / "previous").symlink_to(second)
     assert host.succeed(state="previous")["environment_id"] == first
-    assert pair.links == (first, second)
+    assert (host.current, host.previous) == (first, second)
 
 
-def test_receipts_of_schema_1_are_read_and_nothing_is_rebuilt(host: Host) -> None:
-    pair = TwoEnvironments(host)
-    first, second = pair.ids
-    receipts = [host.environments / entry / "receipt.json" for entry in pair.ids]
+def test_receipts_of_schema_1_are_read_and_nothing_is_rebuilt(upgraded: Host) -> None:
+    host, first, second = upgraded, upgraded.previous, upgraded.current
+    receipts = [host.environments / entry / "receipt.json" for entry in (first, second)]
     for path in [host.root / "receipts/env-torch.json", *receipts]:
         receipt = json.loads(path.read_text())
         assert receipt["schema"] == 2
@@ -453,8 +479,7 @@ def test_receipts_of_schema_1_are_read_and_nothing_is_rebuilt(host: Host) -> Non
         del old["environment_id"]
         path.write_text(json.dumps(old, indent=2, sort_keys=True) + "\n")
     before = tree(host.directory)
-    options = {"requirements": [pin(host.links / "tiny-2.0-py3-none-any.whl")], "jupyter": True}
-    assert not host.succeed(**options, stack={"name": "tiny-2.0"})["changed"]
+    assert not host.succeed(**options_for(host, "2.0", kernel=False))["changed"]
     assert tree(host.directory) == before
 
     back = host.succeed(state="previous", environment_id=first)
@@ -464,11 +489,9 @@ def test_receipts_of_schema_1_are_read_and_nothing_is_rebuilt(host: Host) -> Non
     assert host.succeed(state="previous")["environment_id"] == second
 
 
-def test_rollback_is_refused_with_its_cause(host: Host) -> None:
+def test_rollback_is_refused_with_its_cause(upgraded: Host) -> None:
+    host, environment = upgraded, upgraded.environments / upgraded.previous
     paths = host.directory / "redist"
-    paths.mkdir()
-    pair = TwoEnvironments(host, library_paths=[str(paths)])
-    environment = host.environments / pair.ids[0]
 
     def assert_refused(cause: str, remedy: str, **options: t.Any) -> None:
         result = host.fail(state="previous", **options)
@@ -663,9 +686,10 @@ def big_wheel(directory: pathlib.Path, size: int) -> pathlib.Path:
     return path
 
 
-def test_an_interrupted_download_resumes_in_the_next_run(host: Host, index: Index) -> None:
+def test_an_interrupted_download_resumes_in_the_next_run(installed: Host) -> None:
     """Downloads use TLS with the host's CA; the first run gives up after four answers, the second tolerates three
     cuts."""
+    host, first = installed, installed.current
     key_and_certificate, certificate = web_server.make_certificate(host.directory)
     host.extra["SSL_CERT_FILE"] = certificate
     index = Index(host, key_and_certificate)
@@ -673,7 +697,6 @@ def test_an_interrupted_download_resumes_in_the_next_run(host: Host, index: Inde
     size, file = big.stat().st_size, f"/files/{big.name}"
     index.server.files |= {"/simple/big/": f'<a href="{file}">{big.name}</a>'.encode(), file: big.read_bytes()}
     index.options["requirements"].append(pin(big))
-    first = host.succeed(requirements=[pin(write_wheel(host.links, "old"))])["environment_id"]
 
     index.server.cuts[file] = [1000] * 4
     result = host.run(**index.options)
@@ -705,11 +728,11 @@ def test_a_disk_that_fills_up_during_a_download_leaves_the_host_unchanged(host: 
 
 def test_absent_removes_an_unfinished_download(host: Host, index: Index) -> None:
     index.server.cuts[index.file] = [10] * 4
-    assert host.run(**index.options)["failed"] and host.root.exists()
+    assert host.run(**index.options)["failed"]
+    copy = shutil.copytree(host.root.parent, host.directory / "copy", symlinks=True)
     assert host.succeed(state="absent")["changed"]
     assert not host.root.exists()
-    index.server.cuts[index.file] = [10] * 4
-    host.run(**index.options)
+    copy.rename(host.root.parent)
     host.succeed(**index.options)
     host.succeed(state="absent")
     assert not host.root.exists()
@@ -734,23 +757,22 @@ def test_a_killed_run_leaves_nothing_visible_and_the_next_one_succeeds(host: Hos
     assert not host.succeed(**index.options)["changed"]
 
 
-def test_kernel_is_written_for_an_environment_with_ipykernel_and_removed_again(host: Host) -> None:
-    kernel = write_wheel(host.links, "ipykernel")
-    environment = host.environments / host.succeed(requirements=[pin(kernel)], jupyter=True)["environment_id"]
+def test_kernel_is_written_for_an_environment_with_ipykernel_and_removed_again(installed: Host) -> None:
+    host, environment = installed, installed.environments / installed.current
+    options = options_for(host, "1.0")
     file = host.kernels / "sparkforge-torch" / "kernel.json"
     assert json.loads(file.read_text())["argv"][0] == str(environment / "bin" / "python")
-    assert host.succeed(requirements=[pin(kernel)], jupyter=False)["actions"] == ["files"]
+    assert host.succeed(**{**options, "jupyter": False})["actions"] == ["files"]
     assert not file.parent.exists()
-    assert host.succeed(requirements=[pin(kernel)], jupyter=True)["changed"]
+    assert host.succeed(**options)["changed"] and file.exists()
     host.succeed(state="absent")
     assert not host.kernels.exists()
 
 
-def test_an_environment_id_stands_for_one_set_of_inputs(host: Host) -> None:
-    tiny_1, tiny_2 = write_wheel(host.links, "tiny"), write_wheel(host.links, "tiny", "2.0")
-    host.succeed(requirements=[pin(tiny_1)], environment_id="mine")
-    assert os.readlink(host.environments / "current") == "mine"
-    assert "already belongs to an environment" in host.fail(requirements=[pin(tiny_2)], environment_id="mine")["cause"]
+def test_an_environment_id_stands_for_one_set_of_inputs(installed: Host) -> None:
+    tiny_2 = write_wheel(installed.links, "tiny", "2.0")
+    failed = installed.fail(requirements=[pin(tiny_2)], environment_id=installed.current)
+    assert "already belongs to an environment" in failed["cause"]
 
 
 def test_triton_finds_its_tools_without_the_activation(host: Host) -> None:
@@ -792,14 +814,14 @@ def test_triton_finds_its_tools_without_the_activation(host: Host) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory to a group")
-def test_environments_are_readable_by_the_group_only(host: Host) -> None:
-    tiny = write_wheel(host.links, "tiny")
+def test_environments_are_readable_by_the_group_only(installed: Host) -> None:
+    host, options = installed, options_for(installed, "1.0")
     group = next(entry for entry in grp.getgrall() if entry.gr_gid not in (0, os.getgid()))
-    host.succeed(requirements=[pin(tiny)], group=group.gr_name)
+    assert host.succeed(**options, group=group.gr_name)["actions"] == ["access"]
     status = host.environments.stat()
     assert (status.st_gid, status.st_mode & 0o7777) == (group.gr_gid, 0o750)
-    assert not host.succeed(requirements=[pin(tiny)], group=group.gr_name)["changed"]
-    assert host.succeed(requirements=[pin(tiny)])["actions"] == ["access"]
+    assert not host.succeed(**options, group=group.gr_name)["changed"]
+    assert host.succeed(**options)["actions"] == ["access"]
     assert host.environments.stat().st_mode & 0o7777 == 0o755
 
 
@@ -815,6 +837,8 @@ def test_users_that_cannot_join_the_group_are_refused_before_any_change(host: Ho
     # Accept an invalid SUDO_USER if the options do not use it. Root does not need to be a group member.
     host.extra = {"SUDO_USER": "nobody"}
     host.succeed(users=["root"], **options)
+    status = host.environments.stat()
+    assert (status.st_gid, status.st_mode & 0o7777) == (group.gr_gid, 0o750)
     assert grp.getgrnam(group.gr_name).gr_mem == []
 
 
@@ -838,8 +862,6 @@ def test_wheels_are_requested_by_hash_verified_and_kept_with_the_environment(hos
     assert (host.root / "wheels" / sha256(tiny) / tiny.name).is_file()
     again = host.succeed(**options)
     assert (again["changed"], again["missing_wheels"]) == (False, [])
-    other = write_wheel(host.links, "other")
-    host.succeed(requirements=[pin(other)], keep=1)
     host.succeed(state="absent")
     assert not host.root.exists()
 
@@ -848,53 +870,57 @@ def test_a_stored_wheel_that_lost_its_content_is_requested_again(host: Host) -> 
     """A power loss can leave an empty file."""
     tiny = write_wheel(host.directory / "sent", "tiny")
     options: dict[str, t.Any] = {"wheels": [{"path": tiny.name, "sha256": sha256(tiny)}], "imports": ["tiny"]}
-    transferred = {sha256(tiny): str(tiny)}
-    host.succeed(transferred=transferred, **options)
     stored = host.root / "wheels" / sha256(tiny) / tiny.name
+    stored.parent.mkdir(parents=True)
     stored.write_bytes(b"")
-    failed = host.run(**{**options, "name": "second"})
+    failed = host.run(**options)
     assert failed["failed"] and "run again" in failed["remedy"]
-    assert host.run(**{**options, "name": "second"})["missing_wheels"]
-    assert host.succeed(transferred=transferred, **{**options, "name": "second"})["changed"]
+    assert host.run(**options)["missing_wheels"]
+    assert host.succeed(transferred={sha256(tiny): str(tiny)}, **options)["changed"]
     assert stored.read_bytes() == tiny.read_bytes()
 
 
-@pytest.fixture
-def log(host: Host) -> pathlib.Path:
-    """A file that any account may write to; the code in a wheel writes to it."""
-    path = host.directory / "log"
-    path.touch()
-    path.chmod(0o666)
-    return path
+class Evil(t.NamedTuple):
+    """The traces of a wheel whose code runs wherever it can: user ids, variables, and the process id of a daemon."""
+
+    uids: set[int]
+    variables: str
+    daemon: int
 
 
-def test_root_runs_no_code_of_a_wheel(host: Host, log: pathlib.Path) -> None:
-    code = f"import os; open({str(log)!r}, 'a').write('%d\\n' % os.geteuid())"
-    files = {"evil.py": code, "evil.pth": f"{code}\n", "pip/_internal/commands/check.py": code}
+@pytest.fixture(scope="module")
+def evil(host_directory: pathlib.Path) -> Evil:
+    host = Host(host_directory / "host")
+    host.extra = {"https_proxy": "http://user:secret@127.0.0.1:9"}
+    log = host.directory / "log"
+    log.touch()
+    log.chmod(0o666)
+    write = f"import json, os; print(json.dumps([os.geteuid(), dict(os.environ), {{}}]), file=open({str(log)!r}, 'a'))"
+    code = write.format("0")
+    daemon = "import subprocess; daemon = subprocess.Popen(['sleep', '600'], start_new_session=True).pid\n"
+    files = {"evil.py": daemon + write.format("daemon"), "evil.pth": f"{code}\n"}
     files.update({f"pip/_internal/{name}.py": code for name in ("operations/check", "utils/logging", "cli/main")})
+    files["pip/_internal/commands/check.py"] = code
     wheel = write_wheel(host.links, "evil", files=files, script=False)
     host.succeed(requirements=[pin(wheel)], imports=["evil"], compile=True)
-    [uid] = {int(uid) for uid in log.read_text().split()}
+    uids, variables, daemons = zip(*map(json.loads, log.read_text().splitlines()))
+    shutil.rmtree(host.directory)
+    return Evil(set(uids), str(variables), max(daemons))
+
+
+def test_root_runs_no_code_of_a_wheel(evil: Evil) -> None:
+    [uid] = evil.uids
     assert uid in (unprivileged.ACCOUNTS if os.geteuid() == 0 else [os.geteuid()])
 
 
-def test_code_of_a_wheel_sees_no_variable_of_the_module(host: Host, log: pathlib.Path) -> None:
-    host.extra = {"https_proxy": "http://user:secret@127.0.0.1:9"}
-    code = f"import os; open({str(log)!r}, 'a').write(str(dict(os.environ)))"
-    wheel = write_wheel(host.links, "evil", code=code, script=False)
-    host.succeed(requirements=[pin(wheel)], imports=["evil"])
-    assert "nonexistent" in log.read_text() and "secret" not in log.read_text()
+def test_code_of_a_wheel_sees_no_variable_of_the_module(evil: Evil) -> None:
+    assert "nonexistent" in evil.variables and "secret" not in evil.variables
 
 
-def test_a_daemon_of_a_wheel_does_not_outlive_the_task(host: Host, log: pathlib.Path) -> None:
+def test_a_daemon_of_a_wheel_does_not_outlive_the_task(evil: Evil) -> None:
     """module_utils/_core/test_unprivileged.py covers a wheel that fails."""
-    code = "import os, subprocess\nfound = subprocess.Popen(['sleep', '600'], start_new_session=True)\n"
-    code += f"open({str(log)!r}, 'a').write('%d\\n' % found.pid)\n"
-    wheel = write_wheel(host.links, "evil", code=code, script=False)
-    host.succeed(requirements=[pin(wheel)], imports=["evil"])
-    [daemon] = log.read_text().split()
-    state = pathlib.Path(f"/proc/{daemon}/stat")
-    assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
+    state = pathlib.Path(f"/proc/{evil.daemon}/stat")
+    assert evil.daemon and (not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z")
 
 
 def test_a_forged_line_of_the_import_probe_is_refused(host: Host) -> None:
@@ -906,20 +932,24 @@ def test_a_forged_line_of_the_import_probe_is_refused(host: Host) -> None:
     assert len(failed["msg"]) < 1000 and not (host.environments / "current").exists()
 
 
-@pytest.mark.parametrize("with_pin", [True, False])
-def test_a_wheel_replaced_after_hashing_is_not_installed(host: Host, with_pin: bool) -> None:
-    """Another account can write to the wheel's directory, and replaces the wheel after it has been hashed."""
-    wheel = write_wheel(host.directory / "house", "tiny", script=False)
-    forged = write_wheel(host.directory / "forged", "tiny", code="FORGED = 1", script=False)
-    options = sent_wheel(wheel, sha256(wheel))
-    pins = [pin(wheel)] if with_pin else []
+def test_a_wheel_replaced_after_hashing_is_not_installed(host: Host) -> None:
+    """Another account can write to the wheels' directory, and replaces the wheels after they have been hashed."""
+    wheels = [write_wheel(host.directory / "house", name, script=False) for name in ("tiny", "base")]
+    for wheel in wheels:
+        write_wheel(host.directory / "forged", wheel.name.split("-")[0], code="FORGED = 1", script=False)
+    options = {
+        "wheels": [{"file": wheel.name, "sha256": sha256(wheel)} for wheel in wheels],
+        "transferred": {sha256(wheel): str(wheel) for wheel in wheels},
+    }
     # The module starts the interpreter between hashing and installing.
     fake = host.directory / f"python{VERSION}"
-    fake.write_text(f'#!/bin/sh\ncp {forged} {wheel}\nexec {interpreter.PYTHON} "$@"\n')
+    fake.write_text(f'#!/bin/sh\ncp {host.directory}/forged/* {wheels[0].parent}\nexec {interpreter.PYTHON} "$@"\n')
     fake.chmod(0o755)
-    host.succeed(requirements=pins, **options, python=str(fake), imports=["tiny"])
-    [installed] = host.root.glob("envs/torch/current/lib/python3*/site-packages/tiny.py")
-    assert "FORGED" not in installed.read_text()
+    # Only one of them has a pin.
+    host.succeed(requirements=[pin(wheels[0])], **options, python=str(fake), imports=["tiny", "base"])
+    for name in ("tiny", "base"):
+        [module] = host.root.glob(f"envs/torch/current/lib/python3*/site-packages/{name}.py")
+        assert "FORGED" not in module.read_text()
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe"])
