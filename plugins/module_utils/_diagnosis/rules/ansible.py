@@ -248,11 +248,16 @@ remedy = Compare it with ansible-doc (of the module's own release), and put modu
     a task beside it.
 
 [ansible-apt-library]
-keys = import the python3-apt module
-pattern = Could not import the python3-apt module using (?P<python>\S+)
+keys =
+    import the python3-apt module
+    Could not import python modules: apt
+pattern =
+    Could not import the python3-apt module using (?P<python>\S+)
+    Could not import (?P<python2>python) modules: apt, apt_pkg
 cause = Ansible's apt module runs with {python}, which has no python3-apt: an environment in place of Ubuntu's own
     Python.
 remedy = Set ansible_python_interpreter to /usr/bin/python3 for that host (and sudo apt install python3-apt there).
+source = robertdebock/ansible-role-bootstrap#45
 
 [docker-library-old]
 keys = Not supported URL scheme http+docker

@@ -299,6 +299,7 @@ keys =
     cannot open shared object file
     skipping incompatible
     ld-linux-x86-64.so.2'
+    ld-linux-x86-64.so.2: No such file
     Syntax error: "(" unexpected
 pattern =
     (\S+?):? (?:error adding symbols: )?file in wrong format
@@ -309,6 +310,7 @@ pattern =
     Exec format error: '([^'\n]+)'
     skipping incompatible (\S+) when searching
     Could not open '(/lib64/ld-linux-x86-64\.so\.2)'
+    (/lib64/ld-linux-x86-64\.so\.2): No such file
     (?:^|\s)(\S+(?<!\.sh)): [1-4]: Syntax error: '\(' unexpected
 values =
     advice of found: /lib64/ld-linux => The program that was started is for x86-64: take its file or image for aarch64

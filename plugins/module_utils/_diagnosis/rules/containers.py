@@ -282,6 +282,37 @@ remedy = Install runc (apt install runc, or the package containerd.io, which bri
     name its path in /etc/nvidia-container-runtime/config.toml (runtimes = ["/usr/bin/runc"]).
 source = domesticatedviking/TextyMcSpeechy#47
 
+[seccomp-filter-refused]
+keys = error adding seccomp filter rule for syscall
+pattern = error adding seccomp filter rule for syscall (?P<call>\w+): permission denied
+cause = Docker and NVIDIA's container runtime on this host do not fit: the runtime does not know the rule for the system
+    call {call} that the newer Docker passes on.
+remedy = Upgrade NVIDIA's container toolkit with libnvidia-container from NVIDIA's repository; where there is none for
+    this system (older JetPack), install the former docker.io and containerd again and hold them (sudo apt-mark hold
+    docker.io containerd).
+source =
+    containerd/containerd#6203
+    dusty-nv/jetson-containers#108
+    NVIDIA/nvidia-container-runtime#157
+
+[vulkan-driver-missing]
+keys =
+    vkCreateInstance failed
+    ERROR_INCOMPATIBLE_DRIVER
+pattern =
+    (vkCreateInstance failed with ERROR_INCOMPATIBLE_DRIVER)
+    (VkResult: ERROR_INCOMPATIBLE_DRIVER)
+    (VK_ERROR_INCOMPATIBLE_DRIVER)
+cause = Vulkan finds no driver ({found}): the file that names NVIDIA's (nvidia_icd.json), or its library libGLX_nvidia,
+    is not there, as in a container without the capability graphics.
+remedy = Start the container with -e NVIDIA_DRIVER_CAPABILITIES=all (graphics is enough) and the runtime nvidia, update
+    the container toolkit, and look for nvidia_icd*.json in /usr/share/vulkan/icd.d or /etc/vulkan/icd.d
+    (VK_DRIVER_FILES names another place).
+source =
+    NVIDIA/nvidia-container-toolkit#1124
+    NVIDIA/nvidia-container-toolkit#1041
+    https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html
+
 [image-not-permitted]
 keys =
     pull access denied
@@ -319,7 +350,7 @@ keys =
     429 Too Many Requests
     toomanyrequests
     pull rate limit
-pattern = (429 Too Many Requests|toomanyrequests|reached your (?:unauthenticated )?pull rate limit)
+pattern = (?<!client error \()(429 Too Many Requests|toomanyrequests|reached your (?:unauthenticated )?pull rate limit)
 cause = The registry refuses more downloads for now ({found}): the limit of this address or account is reached.
 remedy = Log in (docker login), wait, or use a mirror.
 source = docker/hub-feedback#2464

@@ -30,11 +30,13 @@ keys =
     gated repo
     GatedRepoError
     Access to model
+    403 Client Error: Forbidden for url: https://huggingface.co/
 pattern =
     Access to model (\S+) is restricted
     Cannot access (gated repo)
     (?:trying to access a|Cannot access) (gated repo)
     (GatedRepoError)
+    (403 Client Error: Forbidden) for url: https://huggingface\.co/\S+/resolve/
 cause = The model is gated ({found}), and no token of an account with access was sent.
 remedy = Accept the model's terms on its page, and give the program a token with the right to read gated
     repositories (serving_model_token_file, HF_TOKEN).
@@ -112,12 +114,29 @@ source =
     huggingface/huggingface_hub#1498
     huggingface/huggingface_hub#3307
 
+[hub-resume-refused]
+keys = 416 Client Error
+pattern = 416 Client Error: ([\w ]+) for url
+cause = The hub cannot go on with a part of a file that an earlier download left ({found}).
+remedy = Remove the files that end in .incomplete from the cache (~/.cache/huggingface/hub/models--*/blobs, or
+    .cache/huggingface of the local directory), and download again.
+source = huggingface/huggingface_hub#2197
+
 [hub-too-many-requests]
-keys = 429 Client Error
-pattern = 429 Client Error: ([\w ]+) for url
+keys =
+    429 Client Error
+    client error (429
+    GET failed (429)
+pattern =
+    429 Client Error: ([\w ]+) for url
+    client error \(429 ([\w ]+)\), domain: https://huggingface\.co
+    (GET failed) \(429\)
 cause = The hub refuses more requests of this address for now (429, {found}).
 remedy = Log in (hf auth login, HF_TOKEN), whose limits are higher, wait some minutes, and download with fewer workers
     (hf download --max-workers 2).
+source =
+    huggingface/huggingface_hub#4520
+    ggml-org/llama.cpp#21677
 
 [hub-token-invalid]
 keys =

@@ -96,6 +96,7 @@ pattern =
     (?P<unit1>\S+): Failed at step (?P<step1>\w+) spawning (?P<program>[^\n:]+): (?P<why1>[^\n]+)
     (?P<unit3>[\w@.\\-]+): Failed to load (?P<step3>environment files): (?P<why3>[\w ]+)
     (?P<unit2>[\w@.\\-]+): \w+ process exited, code=exited, status=2\d\d/(?P<step2>[A-Z]{4,})
+    Process: \d+ ExecStart=(?P<unit4>\S+)[^\n]* \(code=exited, status=2\d\d/(?P<step4>[A-Z]{4,})\)
 values =
     advice of step: EXEC => Correct ExecStart (an absolute path of a program that its account may run, and whose first
     + line names an interpreter that exists)
@@ -106,6 +107,8 @@ values =
     advice of step: . => Read man systemd.exec of that step
 cause = systemd could not start[ {program}] for {unit} (step {step})[: {why}]; the program itself did not run.
 remedy = {advice}, then systemctl daemon-reload and start it again.
+source =
+    utkuozdemir/nvidia_gpu_exporter#249
 
 [root-not-found]
 keys =

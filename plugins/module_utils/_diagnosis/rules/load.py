@@ -24,8 +24,10 @@ remedy = See getconf PAGESIZE: take a release of the program that was built for 
 source = pytorch/pytorch#53357
 
 [other-cuda-library]
-keys = , version lib
+keys =
+    , version lib
 pattern =
+    symbol (?P<symbol2>\w+), version lib[\w.]+ not defined in file (?P<library2>lib[\w.]+) with link time reference
     undefined symbol: (?P<symbol>\w+), version (?P<library>lib(?:nvJitLink|cudart|cublas|cublasLt|cusparse|nvrtc|cufft
     +|cusolver)\.so\.\d+)
 cause = The loader took another {library} than the program was built with: it has no {symbol}.
@@ -33,6 +35,7 @@ remedy = Take other copies of {library} off LD_LIBRARY_PATH (also those of a too
     is loaded, or use a PyTorch of that library's CUDA minor version.
 source =
     pytorch/pytorch#144244
+    NVIDIA/cudf-spark-examples#232
     infiniflow/ragflow#4466
     deepseek-ai/DeepGEMM#137
 

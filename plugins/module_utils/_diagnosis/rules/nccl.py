@@ -339,8 +339,11 @@ keys = Failed status 4: wr_id
 pattern = (Failed status 4: wr_id \d+)
 cause = The network card could not access the memory that it was given ({found}), such as the GPU's with --use_cuda; on
     a GB10 GPUDirect RDMA is not supported.
-remedy = Test with the host's memory, without --use_cuda.
-source = linux-rdma/perftest#173
+remedy = Test with the host's memory, without --use_cuda, and with messages of 64 KiB at most (-s 65536): on some Sparks
+    perftest itself fails so with longer ones, while NCCL works.
+source =
+    linux-rdma/perftest#394
+    linux-rdma/perftest#173
 
 [mpi-slots]
 keys = There are not enough slots available

@@ -417,6 +417,36 @@ cause = Ollama could not start CUDA (cuInit answered {code}), so that it runs on
 remedy = Make nvidia-smi work and read NVRM lines of the kernel (journalctl -k); {advice}.
 source = ollama/ollama#11593
 
+[hub-lock-waits]
+keys = still waiting to acquire lock on
+pattern = [Ss]till waiting to acquire lock on (\S+\.lock)
+notice = yes
+cause = A download waits for a lock that another process holds, or that one which crashed left on a shared file system
+    ({found}).
+remedy = End other downloads of this model; where there is none, remove the lock file, and keep the cache (HF_HOME) on a
+    local file system.
+source =
+    huggingface/huggingface_hub#3944
+    huggingface/huggingface_hub#2543
+
+[network-card-power-warning]
+keys = Detected insufficient power on the PCIe slot
+pattern = mlx5_core (?P<device>\S+): [^\n]*Detected insufficient power on the PCIe slot \((?P<power>\w+)\)
+notice = yes
+cause = The driver of the network card {device} warns of {power}: Sparks with their full bandwidth print this as well.
+remedy = Measure with ib_write_bw in both directions: near 100 Gb/s on each interface nothing is wrong; at about 13 Gb/s
+    shut down both hosts, unplug their power and the cable, and start them anew.
+source = NVIDIA/dgx-spark-playbooks#108
+
+[preload-ignored]
+keys = from LD_PRELOAD cannot be preloaded
+pattern = object '(?P<file>[^'\n]+)' from LD_PRELOAD cannot be preloaded
+notice = yes
+cause = LD_PRELOAD names {file}, which this program or container does not have; it went on without it.
+remedy = Unset LD_PRELOAD for this program, or give the path that the file has there; on a Spark Isaac Sim needs it only
+    for itself.
+source = isaac-sim/IsaacLab#3708
+
 [memory-use-not-shown]
 keys = Not Supported
 pattern = \| +(Not Supported) +\| +\d+% +Default

@@ -88,16 +88,28 @@ keys =
     CUDA error 3 at
     CUDA_ERROR_NOT_INITIALIZED
     cudaErrorInitializationError
+    :Gpu API call) initialization error
+    CUDA devices: operation not supported
+    Error 801: operation not supported
 pattern =
     (CUDA error 3) at [^\n]*initialization error
     (CUDA_ERROR_NOT_INITIALIZED|cudaErrorInitializationError)
-cause = CUDA could not be initialised ({found}): the driver was not ready for it when the program started, or the
-    program started CUDA before it forked.
-remedy = Make nvidia-smi work first, and see the kernel's log (journalctl -k) for NVRM lines; load nvidia_uvm (sudo
-    modprobe nvidia_uvm), with options nvidia_uvm uvm_disable_hmm=1 in /etc/modprobe.d if it still fails, and start
-    nvidia-fabricmanager where there is NVSwitch; in Python start workers by spawn.
+    Gpu API call\) (initialization error)
+    (Error 801: operation not supported|CUDA devices: operation not supported)
+values =
+    cause of found: .*operation not supported => a Jetson's container was built for another release of JetPack, or is
+    + not
+    + run by NVIDIA's runtime
+    cause of found: . => the driver was not ready for it when the program started, or the program started CUDA before it
+    + forked
+cause = CUDA could not be initialised ({found}): {cause}.
+remedy = On a Jetson take an image for its own release of L4T (cat /etc/nv_tegra_release) and start it with --runtime
+    nvidia. Elsewhere make nvidia-smi work first, and see the kernel's log (journalctl -k) for NVRM lines; load
+    nvidia_uvm (sudo modprobe nvidia_uvm), with options nvidia_uvm uvm_disable_hmm=1 in /etc/modprobe.d if it still
+    fails, and start nvidia-fabricmanager where there is NVSwitch; in Python start workers by spawn.
 source =
     ggml-org/llama.cpp#3235
+    dusty-nv/jetson-containers#533
 
 [cuda-unknown-error]
 keys =
@@ -238,9 +250,13 @@ cause = cuDNN could not start or has no engine for this ({found}): mostly memory
 remedy = Leave more memory free, and keep another libcudnn off LD_LIBRARY_PATH; then take a newer PyTorch for CUDA 13.
 
 [engine-of-another-version]
-keys = Version tag does not match
-pattern = Version tag does not match\. Note: Current Version: (?P<own>\d+), Serialized Engine Version: (?P<engine>\d+)
-cause = The TensorRT engine was built with another TensorRT (serialization {engine}) than the one that loads it ({own}).
+keys =
+    Version tag does not match
+pattern =
+    Version tag does not match\. Note: Current Version: (?P<own>\d+), Serialized Engine Version: (?P<engine>\d+)
+    stdVersionRead == kSERIALIZATION_VERSION failed\.\s?Version tag does not match
+cause = The TensorRT engine was built with another TensorRT[ (serialization {engine})] than the one that loads it[
+    ({own})].
 remedy = Build the engine again with the installed TensorRT, in the same image that serves it.
 
 [engine-of-another-gpu]

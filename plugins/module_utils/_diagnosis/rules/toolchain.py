@@ -16,15 +16,19 @@ keys =
     unsupported clang version
     Unsupported compiler version
     required version by
+    /usr/include/c++/
 pattern =
     unsupported (?:GNU|clang) version! (\w+ versions later than \d+)[^!\n]{0,20}not supported
     unsupported (clang) version
+    /usr/include/c\+\+/(\d+)[\d.]*/[\w/.]+\(\d+\): error: identifier "\w+" is undefined
     Unsupported compiler version
     installed version of (\S+ \(\S+\)) is (?:less|greater) than the m\w+ required version by CUDA
-cause = This CUDA does not support the host compiler ({found}).
+cause = This CUDA does not support the host compiler[ ({found})], or cannot read its headers.
 remedy = Use a host compiler that this CUDA supports (gcc 13 of Ubuntu 24.04 with CUDA 13.0): export CUDAHOSTCXX=g++-13
     (nvcc -ccbin), or set cc and cxx in the unit's toolchain; or take a newer CUDA.
-source = Dao-AILab/flash-attention#1452
+source =
+    ServeurpersoCom/acestep.cpp#72
+    Dao-AILab/flash-attention#1452
 
 [host-compiler-missing]
 keys =

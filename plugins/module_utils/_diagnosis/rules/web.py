@@ -10,6 +10,23 @@ Messages from npm, Node and Jupyter, which build and run web interfaces.
 """
 
 RULES = r"""
+[native-bindings-missing]
+keys =
+    native bindings are not available
+    Cannot find native binding
+    Failed to load SWC binary
+pattern =
+    (?P<what1>Turbopack is not supported on this platform) \(linux/arm64\)
+    (?P<what2>Cannot find native binding)
+    (?P<what3>Failed to load SWC binary) for linux/arm64
+cause = node_modules has no compiled part for ARM ({what}): it, or the lock file, was made on another machine, and
+    optional packages were left out.
+remedy = Remove node_modules and package-lock.json and install anew on this machine with npm 11 or newer, without
+    --omit=optional (rm -rf node_modules package-lock.json, npm install).
+source =
+    npm/cli#4828
+    stoolap/stoolap-node#2
+
 [npm-conflict]
 keys = ERESOLVE
 pattern =
