@@ -189,7 +189,8 @@ def test_gradient_of_foreach_operator_is_compared(run: Runner) -> None:
 
 
 #: Limits of checks; with this seed, every format includes the first operator of a list.
-LIMITS = {"survey.pairs": {"samples": 20}, "sizes.many": {}}
+PAIRS = {f"survey.pairs_{form}": {"samples": 20} for form in ("float32", "bfloat16")}
+LIMITS = {**PAIRS, "sizes.many": {}}
 SURVEY = {"samples": 9, "seed": 3}
 
 
@@ -207,13 +208,15 @@ SURVEY = {"samples": 9, "seed": 3}
         ("survey.complex64", "sigmoid", "True", "exact.conj()", "sigmoid"),
         # The fault changes the input, of which the results are views.
         ("survey.complex64", "unsafe_chunk", "True", "(exact[0].data.mul_(1.01), exact)[1]", "unsafe_chunk"),
-        ("survey.pairs", "cumsum", "x.shape[-1:] > (8192,) and x.dtype is torch.bfloat16", "exact * 2",
-         "cumsum, .*(wide|long).*bfloat16"),
-        ("survey.pairs", "add", "x.storage_offset() == 3", "exact * 2", "add, .*offset"),
-        ("survey.pairs", "exp", "torch.get_num_threads() == 3", "exact * 2", "exp, .*3 threads"),
-        ("survey.pairs", "msort", "bool((x.isnan() & x.signbit()).any())", "exact.roll(1)", "msort, .*negative NaN"),
-        ("survey.pairs", "sort", "x.shape[-1:] > (8192,)", "(exact[0], exact[1].roll(1))", "sort, .*(wide|long)"),
-        ("survey.pairs", "mm", "x.shape[1] % 4 and torch.is_autocast_enabled('cpu')", "exact * 2", "mm, .*autocast"),
+        ("survey.pairs_bfloat16", "cumsum", "x.shape[-1:] > (8192,)", "exact * 2", "cumsum, .*(wide|long)"),
+        ("survey.pairs_bfloat16", "add", "x.storage_offset() == 3", "exact * 2", "add, .*offset"),
+        ("survey.pairs_float32", "exp", "torch.get_num_threads() == 3", "exact * 2", "exp, .*3 threads"),
+        ("survey.pairs_float32", "msort", "bool((x.isnan() & x.signbit()).any())", "exact.roll(1)",
+         "msort, .*negative NaN"),
+        ("survey.pairs_float32", "sort", "x.shape[-1:] > (8192,)", "(exact[0], exact[1].roll(1))",
+         "sort, .*(wide|long)"),
+        ("survey.pairs_bfloat16", "mm", "x.shape[1] % 4 and torch.is_autocast_enabled('cpu')", "exact * 2",
+         "mm, .*autocast"),
         ("sizes.many", "gt", "x.numel() > 2**19", "exact ^ (x == x.max())", "row 0"),
         ("sizes.many", "cumsum", "x.numel() > 2**19", "exact * (1 + 1e-3 * (torch.arange(len(x)) == 1000)[:, None])",
          "row 1000"),
@@ -229,8 +232,8 @@ def test_fault_under_condition_is_named(
 ) -> None:
     between = OFF.format(name=operator, condition=condition, result=result)
     status, text = run(f"cpu.{check}", between=between, limits=LIMITS.get(check, SURVEY))[f"cpu.{check}"]
-    patterns = {"survey.pairs": cause, "sizes.many": rf"\({operator}, float32, {cause}\)"}
-    pattern = patterns.get(check, f"^Off in {check.removeprefix('survey.')}: {cause}")
+    form = check.rpartition(".")[2].removeprefix("pairs_")
+    pattern = rf"\({operator}, float32, {cause}\)" if form == "many" else f"^Off in {form}: {cause}"
     assert status == "fail" and re.search(pattern, text), text
 
 

@@ -46,7 +46,7 @@ BATCHES = (
     ("cpu.inference.*", "cpu.training.optimizers", "cpu.training.loss_scaling"),
     ("cpu.sizes.sums", "cpu.sizes.groups", "cpu.sizes.heads"),
     ("cpu.survey.optimizers", "cpu.survey.modules"),
-    ("cpu.survey.pairs",),
+    ("cpu.survey.pairs_*",),
     *((f"cpu.survey.{format}",) for format in ("float32", "bfloat16", "float16", "complex64")),
     *((f"cpu.training.{network}",) for network in ("convolutional", "recurrent", "transformer")),
     *((f"cpu.sizes.{size}",) for size in ("vocabulary", "tokens", "elements", "many")),

@@ -11,6 +11,7 @@ that were called. ``of_operators`` and ``of_overloads`` are torch's totals.
 
 from __future__ import annotations
 
+import itertools
 import typing as t
 
 Row = t.Mapping[str, t.Any]
@@ -52,20 +53,22 @@ def _counts(rows: t.Sequence[Row]) -> dict[str, int]:
     }
 
 
-def sentence(check: str, row: Row, earlier: t.Sequence[t.Any]) -> str:
-    """Describe a check's coverage in this run and over the last runs.
+def sentence(check: str, rows: t.Sequence[Row], earlier: t.Sequence[t.Sequence[t.Any]]) -> str:
+    """Describe the coverage of a check's formats in this run and over the last runs.
 
-    :param row: the coverage in this run.
-    :param earlier: the coverage from each earlier report.
+    :param rows: the coverage of each format in this run.
+    :param earlier: the same from each earlier report.
     """
-    same = [other for other in earlier if other and is_sound(other) and other["table"] == row["table"]]
-    now, together = _counts([row]), _counts([row, *same])
+    table = rows[0]["table"]
+    same = [[row for row in run if row and is_sound(row) and row["table"] == table] for run in earlier]
+    now, together = _counts(rows), _counts([*rows, *itertools.chain(*same)])
     totals = {
-        "operators": row["of_operators"],
-        "overloads": row["of_overloads"],
-        "pairs": row["of_pairs"] * row["of_operators"],
+        "operators": rows[0]["of_operators"],
+        "overloads": rows[0]["of_overloads"],
+        "pairs": rows[0]["of_pairs"] * rows[0]["of_operators"],
     }
     covered = ", ".join(f"{now[key]:,} of {totals[key]:,} {label}" for key, label in LABELS.items())
     last = ", ".join(f"{together[key]:,} {key}" for key in LABELS)
-    over = f" Over the last {len(same) + 1} runs: {last}." if same else ""
+    count = len(list(filter(None, same)))
+    over = f" Over the last {count + 1} runs: {last}." if count else ""
     return f"{check} looked at {covered}.{over}"

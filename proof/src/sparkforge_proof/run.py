@@ -126,6 +126,7 @@ class Proof:
         """Add the survey's coverage of torch, in this run and over the last runs, to its rows and the notices."""
         reports = self.history.of_environment(self._environment_id())
         runs, before = len(reports), self.history.covered(reports)
+        formats: dict[str, dict[str, dict[str, t.Any]]] = {}
         for result in results:
             if result.covered and runs:
                 known = before.get(result.name, set())
@@ -136,12 +137,12 @@ class Proof:
                     result.measured += f", not this time {', '.join(missing[:NAMED])}"
                     result.measured += f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
             if result.coverage:
-                earlier_results = [
-                    row for report in reports for row in report.get("checks") or [] if row["name"] == result.name
-                ]
-                self.notices.append(
-                    coverage.sentence(result.name, result.coverage, [row.get("coverage") for row in earlier_results])
-                )
+                formats.setdefault(result.name.rpartition("_")[0], {})[result.name] = result.coverage
+        for name, rows in formats.items():
+            earlier = [
+                [row.get("coverage") for row in report.get("checks") or [] if row["name"] in rows] for report in reports
+            ]
+            self.notices.append(coverage.sentence(name, list(rows.values()), earlier))
 
     def changed_host(self) -> list[str]:
         """Describe the changes to the host since the last proof; a host without a proof counts as changed."""

@@ -26,7 +26,7 @@ def test_catalogue_equals_registered_checks() -> None:
         ("convolution", "conv2d conv1d_3d transposed recurrent", ""),
         ("tensors", "elementwise memory", ""),
         ("compilation", "transformer_block", "elementwise"),
-        ("survey", "pairs", "float64"),
+        ("survey", "pairs_float32", "float64"),
         ("collectives", "all_reduce", ""),
     ],
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from sparkforge_proof import coverage
-from sparkforge_proof.checks.survey import conditions, grid, operator_bounds
+from sparkforge_proof.checks.survey import conditions, grid
 
 from lab import grid as array
 
@@ -63,18 +63,19 @@ def test_bounds_grow_with_terms_of_a_sum(shapes: list[tuple[int, ...]], are_equa
 
 
 @pytest.mark.parametrize(
-    ("call", "factor", "form"),
-    [("sin", 1, "float32"), ("sin, tail, complex64", 1, "complex64"), ("sin, autocast, float32", 2, "bfloat16")],
+    ("call", "form", "bound"),
+    [("sin", "float32", 32), ("sin, tail", "complex64", 32), ("sin, tail, autocast", "float32", 12)],
 )
-def test_bounds_of_autocast_are_those_of_bfloat16(call: str, factor: float, form: str) -> None:
-    assert grid.bounds(call) == (factor * operator_bounds.DEFAULT[form],) * 2
+def test_bounds_of_autocast_are_those_of_bfloat16(call: str, form: str, bound: float) -> None:
+    assert grid.bounds(call, form) == (bound, bound)
 
 
-def test_coverage_sentence_counts_this_run_and_earlier_ones() -> None:
+def test_coverage_sentence_counts_formats_of_this_run_and_earlier_ones() -> None:
     before = {**ROW, "pairs": {"18": ["add"]}, "overloads": ["aten.mul.Tensor"]}
-    sentence = coverage.sentence("survey.pairs", ROW, [None, before, {**before, "table": "another"}, {"table": 1}])
-    assert sentence == (
-        "survey.pairs looked at 3 of 4 operators of torch's list, 1 of 9 overloads of torch's dispatcher, 5 of 40 pairs"
+    other = {**ROW, "pairs": {"8": ["add"]}}
+    earlier = [[None], [before, {**before, "pairs": {}}], [{**before, "table": "another"}], [{"table": 1}], []]
+    assert coverage.sentence("survey.pairs", [ROW, other], earlier) == (
+        "survey.pairs looked at 3 of 4 operators of torch's list, 1 of 9 overloads of torch's dispatcher, 6 of 40 pairs"
         " of conditions of all operators, of which none takes each. Over the last 2 runs: 3 operators, 2 overloads, 7"
         " pairs."
     )

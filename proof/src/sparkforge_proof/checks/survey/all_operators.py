@@ -195,9 +195,9 @@ def survey_settings(device: str) -> t.Iterator[None]:
         for kind in {"cuda", "xpu", "mtia"} - {device}:
             if hasattr(getattr(torch, kind, None), "manual_seed_all"):
                 stack.enter_context(mock.patch.object(getattr(torch, kind), "manual_seed_all", lambda seed: None))
-        tests = sys.modules.get("torch.testing._internal.common_utils")
-        if hasattr(tests, "extract_test_fn"):
-            stack.enter_context(mock.patch.object(tests, "extract_test_fn", lambda: None))
+        for name in ("common_utils", "opinfo.core"):
+            if hasattr(tests := sys.modules.get(f"torch.testing._internal.{name}"), "extract_test_fn"):
+                stack.enter_context(mock.patch.object(tests, "extract_test_fn", lambda: None))
         stack.enter_context(allow_tf32(torch.backends.cuda.matmul, False))
         # After the catalogue has been imported, only this context can change cuDNN's flags.
         stack.enter_context(torch.backends.cudnn.flags(allow_tf32=False))

@@ -10,7 +10,6 @@ import contextlib
 import functools
 import itertools
 import math
-import random
 import typing as t
 
 from ..bounds import on_the_host
@@ -28,6 +27,7 @@ from .rounding import (
     one_line,
     shifted_reference,
     tensors,
+    transform,
     worst_errors,
 )
 from .table import AXES
@@ -126,18 +126,14 @@ def without_gradients(sample: t.Any) -> t.Any:
     """Return the sample with tensors that do not require gradients."""
     import torch
 
-    return sample.transform(lambda value: value.detach() if isinstance(value, torch.Tensor) else value)
+    return transform(sample, lambda value: value.detach() if isinstance(value, torch.Tensor) else value)
 
 
-def reference(operator: Operator, sample: t.Any, key: t.Any = None) -> Exact:
+def reference(operator: Operator, sample: t.Any) -> Exact:
     """Return a sample, the operator's float64 results for it on the CPU, and the shifted reference.
 
     Lists for ``_foreach`` operators may be empty, or contain booleans or scalars. Such samples get no gradients.
-
-    :param key: the key under which the answer is cached.
     """
-    if key is not None and key in operator.exact:
-        return operator.exact[key]
     try:
         wide_sample, differentiated = in_float64(sample)
         before = [tensor.detach().clone() for tensor in inputs(wide_sample)]
@@ -148,22 +144,30 @@ def reference(operator: Operator, sample: t.Any, key: t.Any = None) -> Exact:
             raise
         sample = without_gradients(sample)
         exact = _reference(operator, sample)
-    answer = sample, exact, shifted_reference(functools.partial(_reference, operator), exact, operator.dtype)
-    if key is not None:
-        operator.exact[key] = answer
-    return answer
+    return sample, exact, shifted_reference(functools.partial(_reference, operator), exact, operator.dtype)
 
 
-def compare_row(
-    outcome: t.Any, operator: Operator, row: dict[str, str], chance: random.Random
-) -> dict[str, str] | None:
+def _row_reference(operator: Operator, base: t.Any, row: t.Mapping[str, str]) -> Exact:
+    """Return the reference for a sample with the numbers of a row, which other rows with these numbers share."""
+    address = row["layout"] if row["layout"] in variants.SAME_ADDRESS else ""
+    # The results of a reference with gradients are also those of one without.
+    for direction in ("backward", row["direction"]):
+        if exact := operator.exact.get((id(base), row["values"], address, direction)):
+            return exact
+    numbers = numbers_of(operator, base, row)
+    exact = reference(operator, numbers if row["direction"] == "backward" else without_gradients(numbers))
+    operator.exact[id(base), row["values"], address, row["direction"]] = exact
+    return exact
+
+
+def compare_row(outcome: t.Any, operator: Operator, row: dict[str, str]) -> dict[str, str] | None:
     """Compare a row of several conditions, without those that the operator does not support; see :func:`compare`."""
     sample = operator.samples[AXES["option"].index(row["option"]) % len(operator.samples)]
     row = {axis: value if operator.takes(axis, value, sample) else PLAIN[axis] for axis, value in row.items()}
-    others = resized_samples(operator, row, chance) if row["size"] != PLAIN["size"] else ()
+    others = resized_samples(operator, row) if row["size"] != PLAIN["size"] else ()
     if others and not operator.has_resized_gradient:
         row["direction"] = "forward"
-    return compare(outcome, operator, sample, row, others, row["format"])
+    return compare(outcome, operator, sample, row, others, replaces=True)
 
 
 def compare(
@@ -172,7 +176,7 @@ def compare(
     sample: t.Any,
     row: dict[str, str],
     others: t.Iterable[t.Any] = (),
-    form: str = "",
+    replaces: bool = False,
 ) -> dict[str, str] | None:
     """Compare an operator's results under a row's conditions with the reference, and record the errors.
 
@@ -180,7 +184,7 @@ def compare(
 
     :param outcome: the :class:`comparison.Survey` that collects the errors.
     :param others: resized samples; the first one that the operator accepts is used, or else the sample itself.
-    :param form: the format, which is appended to the label of the call.
+    :param replaces: whether the plain layout replaces one that the input cannot have.
     """
     import torch
 
@@ -188,19 +192,14 @@ def compare(
         is_listed = base is sample
         row = {**row, "size": PLAIN["size"] if is_listed else row["size"]}
         positive = {**row, "values": row["values"].removeprefix("negative ")}
-        address = row["layout"] if row["layout"] in variants.SAME_ADDRESS else ""
         try:
-            numbers = numbers_of(operator, base, positive)
-            key = (id(base), positive["values"], address, row["direction"]) if is_listed else None
-            if row["direction"] == "forward" and key not in operator.exact:
-                numbers = without_gradients(numbers)
-            variant_sample, exact, shifted = reference(operator, numbers, key)
+            variant_sample, exact, shifted = _row_reference(operator, base, positive)
             break
         except REFUSALS:
             continue
     else:
         return None
-    label = _label(operator, row, form)
+    label = _label(operator, row)
     try:
         if positive != row:
             variant_sample = numbers_of(operator, base, row, -1.0)
@@ -208,10 +207,10 @@ def compare(
             variant_sample = variants.map_tensors(variant_sample, lambda value: value.detach().clone())
         laid = variants.with_layout(variant_sample, row["layout"])
         if laid is None:
-            if not form:
+            if not replaces:
                 return None
             row["layout"], laid = PLAIN["layout"], variant_sample
-            label = _label(operator, row, form)
+            label = _label(operator, row)
         made, is_clean = call(operator, laid, row)
     except torch.OutOfMemoryError:
         raise
@@ -316,13 +315,13 @@ def _largest(values: t.Sequence[torch.Tensor], otherwise: float) -> float:
     return max((float(tensor.abs().max()) for tensor in dense), default=otherwise)
 
 
-def _label(operator: Operator, row: t.Mapping[str, str], form: str) -> str:
-    """Return the label of a call: ``cumsum, transposed, tail, float32``."""
+def _label(operator: Operator, row: t.Mapping[str, str]) -> str:
+    """Return the label of a call: ``cumsum, transposed, tail``."""
     values = [value for axis, value in row.items() if axis not in UNLABELED and value != PLAIN[axis]]
     on_gpu = {"1": "another stream", "3": variants.GRAPH}
     counts = on_gpu if operator.gpu else {"1": "1 thread", "3": "3 threads"}
     conditions = [counts.get(value, value).replace(" twice", "") for value in values]
-    return ", ".join([operator.name, *conditions, *([form] if form else [])])
+    return ", ".join([operator.name, *conditions])
 
 
 @contextlib.contextmanager

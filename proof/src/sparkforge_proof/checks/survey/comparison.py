@@ -16,7 +16,6 @@ from ..bounds import on_the_host
 from . import calls, conditions
 from .conditions import PLAIN, Operator, is_differentiable
 from .rounding import Computed, compute, leaves, one_line, seed_of, tensors, worst_errors
-from .table import AXES
 
 if t.TYPE_CHECKING:
     import torch
@@ -176,8 +175,7 @@ def compare(outcome: Survey, operator: t.Any, dtype: torch.dtype, device: str, s
             continue
         # Other ways to call the operator with this sample have the same reference.
         inputs[number] = sample
-        for direction in AXES["direction"]:
-            subject.exact[id(sample), PLAIN["values"], "", direction] = sample, exact, shifted
+        subject.exact[id(sample), PLAIN["values"], "", "backward"] = sample, exact, shifted
         try:
             plain = compute(operator, sample, leaves(sample), dtype, seed)
         except (NotImplementedError, AssertionError) as error:
@@ -218,7 +216,7 @@ def _compare_repeats(outcome: Survey, operator: Operator, sample: t.Any) -> None
     """Repeat a call: a kernel that keeps a workspace or a plan between calls may be wrong in only some of them."""
     import torch
 
-    name, (_sample, exact, shifted) = operator.name, operator.exact[id(sample), PLAIN["values"], "", PLAIN["direction"]]
+    name, (_sample, exact, shifted) = operator.name, operator.exact[id(sample), PLAIN["values"], "", "backward"]
     made: list[list[torch.Tensor]] = []
     try:
         for call in range(REPEATS):

@@ -16,7 +16,7 @@ import re
 import typing as t
 
 from . import operator_bounds, variants
-from .rounding import Computed, Shifted, tensors
+from .rounding import Computed, Shifted, tensors, transform
 from .table import AXES
 
 if t.TYPE_CHECKING:
@@ -86,6 +86,7 @@ class Operator:
     :ivar samples: the catalogue's inputs, the largest first.
     :ivar full: whether this is a full run.
     :ivar exact: the references for samples; see :func:`calls.reference`.
+    :ivar resized: the resized samples by size and option, or None if there is none.
     :ivar record: a function that is called with each row that was computed and a function that computes it again.
     """
 
@@ -97,7 +98,14 @@ class Operator:
     samples: list[t.Any]
     full: bool = False
     exact: dict[t.Any, Exact] = dataclasses.field(default_factory=dict)
+    resized: dict[tuple[str, str, bool], t.Any] = dataclasses.field(default_factory=dict)
     record: t.Callable[[t.Mapping[str, str], t.Callable[[], t.Any]], None] = lambda row, call: None
+
+    def forget_resized(self) -> None:
+        """Drop the resized samples and their references, which may be large."""
+        resized = set(map(id, self.resized.values()))
+        self.exact = {key: exact for key, exact in self.exact.items() if key[0] not in resized}
+        self.resized = {}
 
     @property
     def any_number(self) -> bool:
@@ -138,11 +146,18 @@ class Operator:
                 return not _EPSILON.match(self.name)
             is_short = value in ("tail", "broadcast")
             return is_short or self.any_number or not _NOT_LONG.match(self.name)
-        if value == "autocast":
-            return not self.is_solver
+        if axis == "mode":
+            return self._takes_mode(value)
         if axis == "values":
             return self._takes_values(value, variants.is_known(sample, self.dtype))
         return axis != "direction" or is_differentiable(self.entry, self.dtype, self.device)
+
+    def _takes_mode(self, mode: str) -> bool:
+        if mode == variants.IN_PLACE:
+            return self.entry.inplace_variant is not None
+        if mode == variants.OUT:
+            return self.entry.supports_out and not self.name.startswith("_foreach")
+        return not self.is_solver
 
     def _takes_layout(self, layout: str) -> bool:
         if layout in (variants.STRIDED, variants.TRANSPOSED):
@@ -247,34 +262,46 @@ def _multiply(sample: t.Any, factor: float) -> t.Any:
     return variants.map_tensors(sample, change)
 
 
-def resized_samples(operator: Operator, row: t.Mapping[str, str], chance: random.Random) -> t.Iterator[t.Any]:
-    """Yield candidates for a resized sample: one size changes, at one end of the shape or in every dimension.
+def resized_samples(operator: Operator, row: t.Mapping[str, str]) -> t.Iterator[t.Any]:
+    """Yield candidates for a resized sample, which rows of the same size and option share."""
+    for in_every in (False, True) if row["size"] in ("wide", "long") else (False,):
+        key = row["size"], row["option"], in_every
+        if key not in operator.resized:
+            operator.resized[key] = _resized_sample(operator, *key)
+        if operator.resized[key] is not None:
+            yield operator.resized[key]
+
+
+def _resized_sample(operator: Operator, new_size: str, option: str, in_every: bool) -> t.Any:
+    """Return a sample of which one size changes, or None if none can be changed or it would be too large.
 
     The entries are drawn from those of the sample, so that the numbers remain in the operator's domain.
+
+    :param in_every: whether the size changes in every dimension that has it, and not only at one end of the shape.
     """
-    new_size, end = row["size"], {"wide": -1, "long": -1, "batch": 0}.get(row["size"])
+    chance = random.Random(f"{operator.seed} {operator.dtype} {new_size} {option}")  # noqa: S311 - no secret
+    end = {"wide": -1, "long": -1, "batch": 0}.get(new_size)
     at = slice(None) if end is None else slice(end, (end + 1) or None)
     samples = [each for each in operator.samples if any(size > 1 for size in _sizes(each.input)[at])]
     if not samples:
-        return
-    sample = samples[AXES["option"].index(row["option"]) % len(samples)]
+        return None
+    sample = samples[AXES["option"].index(option) % len(samples)]
     if end is not None:
         # This sample has the fewest elements after the change.
         sample = min(samples, key=lambda each: math.prod(_sizes(each.input)) / max(1, _sizes(each.input)[end]))
     sizes = _sizes(sample.input)
     before = sizes[end] if end is not None else chance.choice([each for each in sizes if each > 1])
     after = chance.randint(*SIZES[new_size])
-    for only in (end, None) if new_size in ("wide", "long") else (end,):
-        changed = _resize(operator, sample, (before, after, only), new_size == "broadcast", chance)
-        if changed is not None and (end is None or _is_small(operator, changed)):
-            yield changed
+    only = None if in_every else end
+    changed = _resize(operator, sample, (before, after, only), new_size == "broadcast", chance)
+    return changed if changed is None or end is None or _is_small(operator, changed) else None
 
 
 def _is_small(operator: Operator, sample: t.Any) -> bool:
     """Tell whether the results are small enough: the size of some is the square of a row's length."""
     import torch
 
-    plain = sample.transform(lambda value: value.detach().to("meta") if isinstance(value, torch.Tensor) else value)
+    plain = transform(sample, lambda value: value.detach().to("meta") if isinstance(value, torch.Tensor) else value)
     try:
         with torch.no_grad():
             results = tensors(operator.entry(plain.input, *plain.args, **plain.kwargs))

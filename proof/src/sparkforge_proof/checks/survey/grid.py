@@ -16,14 +16,13 @@ import contextlib
 import functools
 import hashlib
 import itertools
-import random
 import typing as t
 import zlib
 
 from ...check import Context, Measured, check
 from . import all_operators, calls, comparison, operator_bounds
 from .comparison import Survey, name_of
-from .conditions import PLAIN, Operator
+from .conditions import PLAIN
 from .rounding import tensors
 from .table import A_DAY, AXES, ROWS as _ROWS
 
@@ -32,6 +31,8 @@ if t.TYPE_CHECKING:
 
 ROWS = [{axis: AXES[axis][int(digit)] for axis, digit in zip(AXES, row)} for row in _ROWS]
 DAYS = len(ROWS) // A_DAY
+#: The maximum number of the catalogue's inputs per operator and format; a row selects one of three options.
+SAMPLES = 6
 
 
 def pairs(row: t.Mapping[str, str]) -> int:
@@ -43,63 +44,53 @@ def _pairs(row: t.Mapping[str, str]) -> list[tuple[tuple[str, str], tuple[str, s
     return list(itertools.combinations(row.items(), 2))
 
 
+def _base(row: t.Mapping[str, str]) -> tuple[str, str]:
+    """Return the values of a row on which its resized sample depends."""
+    return row["size"], row["option"]
+
+
 #: The bit of each pair of values that occurs in a row.
 _BITS = {pair: number for number, pair in enumerate(dict.fromkeys(pair for row in ROWS for pair in _pairs(row)))}
 
 
 class Day:
-    """The rows for a run, and its coverage so far.
+    """The rows in one format for a run, and its coverage so far.
 
     :ivar pairs: by operator, the pairs of values that were computed, as a bit set.
     :ivar overloads: the overloads that were called: ``aten.add.Tensor``.
     """
 
-    def __init__(self, context: Context) -> None:
-        self.context = context
+    def __init__(self, context: Context, form: str) -> None:
+        self.context, self.form = context, form
         self.pairs: dict[str, int] = {}
         self.overloads: set[str] = set()
 
-    def compare(self, outcome: Survey, entry: t.Any, _dtype: torch.dtype, device: str, samples: int, seed: str) -> None:
+    def compare(self, outcome: Survey, entry: t.Any, dtype: torch.dtype, device: str, samples: int, seed: str) -> None:
         """Compare an operator in its rows for the day."""
-        import torch
-
         name = name_of(entry)
+        rows = [row for row in rows_of(name, self.context.seed, self.context.full) if row["format"] == self.form]
+        operator = comparison.in_format(entry, dtype, device, min(samples, SAMPLES), seed) if rows else None
+        if operator is None or not operator.samples:
+            return
         outcome.note(name, (0.0, 0.0))
-        operators: dict[torch.dtype, Operator] = {}
-        chance = random.Random(seed)  # noqa: S311 - the choice need not be secret
-        record = functools.partial(self._record, set())
-        for row in rows_of(name, self.context.seed, self.context.full):
-            dtype = getattr(torch, row["format"])
-            if dtype not in entry.supported_dtypes(device):
-                continue
-            if dtype not in operators:
-                operator = operators[dtype] = comparison.in_format(entry, dtype, device, samples, seed)
-                operator.samples.sort(key=lambda sample: -sum(part.numel() for part in tensors(sample.input)))
-                operator.record = record
-            if not (operator := operators[dtype]).samples:
-                continue
-            outcome.samples += 1
-            if computed_row := calls.compare_row(outcome, operator, row, chance):
-                self.pairs[name] = self.pairs.get(name, 0) | pairs(computed_row)
+        operator.samples.sort(key=lambda sample: -sum(part.numel() for part in tensors(sample.input)))
+        operator.record = functools.partial(self._record, set())
+        # A reference with gradients, which comes first, also serves rows without.
+        rows.sort(key=lambda row: (_base(row), row["direction"]))
+        for _size, group in itertools.groupby(rows, _base):
+            operator.forget_resized()
+            for row in group:
+                outcome.samples += 1
+                if computed_row := calls.compare_row(outcome, operator, row):
+                    self.pairs[name] = self.pairs.get(name, 0) | pairs(computed_row)
 
     def _record(self, recorded: set[tuple[str, str]], row: t.Mapping[str, str], call: t.Callable[[], t.Any]) -> None:
         """Record the overloads that a call reaches, once for each mode and direction."""
-        from torch.utils._python_dispatch import TorchDispatchMode
-
-        overloads = self.overloads
-
-        class Recorder(TorchDispatchMode):
-            def __torch_dispatch__(
-                self, function: t.Any, _types: t.Any, args: t.Any = (), kwargs: t.Any = None
-            ) -> t.Any:
-                overloads.add(str(function))
-                return function(*args, **(kwargs or {}))
-
         key = row["mode"], row["direction"]
         if key in recorded or row["size"] != PLAIN["size"] or row["threads"] != PLAIN["threads"]:
             return
         recorded.add(key)
-        with contextlib.suppress(*calls.REFUSALS), Recorder():
+        with contextlib.suppress(*calls.REFUSALS), _recorded(self.overloads):
             call()
 
     def coverage(self, listed: int) -> dict[str, t.Any]:
@@ -122,27 +113,66 @@ class Day:
         }
 
 
+@contextlib.contextmanager
+def _recorded(overloads: set[str]) -> t.Iterator[None]:
+    """Add the names of the overloads that are called to a set."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Recorder(TorchDispatchMode):
+        def __torch_dispatch__(self, function: t.Any, _types: t.Any, args: t.Any = (), kwargs: t.Any = None) -> t.Any:
+            overloads.add(str(function))
+            return function(*args, **(kwargs or {}))
+
+    with Recorder():
+        yield
+
+
 def rows_of(name: str, seed: int, full: bool) -> list[dict[str, str]]:
     """Return the rows for an operator: all of them in a full run, or those for the day."""
     day = 0 if full else (seed + zlib.crc32(name.encode())) % DAYS
     return ROWS if full else ROWS[day * A_DAY :][:A_DAY]
 
 
-@check("survey.pairs", devices=("cuda", "cpu"), seconds=120, steps=True)
-def all_pairs(context: Context) -> Measured:
-    """Compare each operator under two conditions at once: in some rows of a covering array, different ones each day."""
-    day = Day(context)
-    outcome = all_operators.survey(context, "float32", all_operators.LONGER, compare=day.compare)
-    allowed = {call: bounds(call) for call in outcome.units}
-    measured = all_operators.judge(context, outcome, allowed, " and ".join(AXES["format"]))
+def _in_pairs(context: Context, form: str) -> Measured:
+    """Compare operators in one format, in which their rows for the day are.
+
+    In a full run, the survey of the format has loaded and compiled most kernels in the same process before.
+    """
+    day = Day(context, form)
+    outcome = all_operators.survey(context, form, all_operators.PART_LONGER, compare=day.compare)
+    allowed = {call: bounds(call, form) for call in outcome.units}
+    measured = all_operators.judge(context, outcome, allowed, form)
     measured.coverage = day.coverage(outcome.listed)
     return measured
 
 
-def bounds(call: str) -> tuple[float, float]:
-    """Return the bounds for the results and the gradients of a call, in units."""
+@check("survey.pairs_float32", devices=("cuda", "cpu"), seconds=120, steps=True)
+def pairs_float32(context: Context) -> Measured:
+    """Compare each operator in float32 under two conditions at once: in rows of a covering array, others each day."""
+    return _in_pairs(context, "float32")
+
+
+@check("survey.pairs_bfloat16", devices=("cuda", "cpu"), seconds=120, steps=True)
+def pairs_bfloat16(context: Context) -> Measured:
+    """Compare each operator in bfloat16 under two conditions at once."""
+    return _in_pairs(context, "bfloat16")
+
+
+@check("survey.pairs_float16", devices=("cuda", "cpu"), seconds=120, steps=True)
+def pairs_float16(context: Context) -> Measured:
+    """Compare each operator in float16 under two conditions at once."""
+    return _in_pairs(context, "float16")
+
+
+@check("survey.pairs_complex64", devices=("cuda", "cpu"), seconds=120, steps=True)
+def pairs_complex64(context: Context) -> Measured:
+    """Compare each operator in complex64 under two conditions at once."""
+    return _in_pairs(context, "complex64")
+
+
+def bounds(call: str, form: str) -> tuple[float, float]:
+    """Return the bounds for the results and the gradients of a call in a format, in units."""
     name, *conditions = call.split(", ")
-    form = conditions[-1] if conditions else "float32"
     if "autocast" not in conditions:
         return operator_bounds.bounds(name, form)
     # Autocast rounds both the inputs and the results to bfloat16.

@@ -10,6 +10,7 @@ One unit is the spacing of the format's numbers near the value, plus the spacing
 from __future__ import annotations
 
 import contextlib
+import copy
 import dataclasses
 import functools
 import math
@@ -172,18 +173,30 @@ def seed_of(seed: str) -> int:
 
 
 def inputs(sample: t.Any) -> list[torch.Tensor]:
-    """Return the tensors in a sample, in the order in which ``transform`` visits them."""
+    """Return the tensors in a sample, in the order in which :func:`transform` visits them."""
+    return tensors([sample.input, sample.args, sample.kwargs])
+
+
+def transform(sample: t.Any, change: t.Callable[[t.Any], t.Any]) -> t.Any:
+    """Return a sample with a function applied to each tensor and format in it, without gradients.
+
+    The method ``transform`` of torch's samples takes several times as long.
+    """
     import torch
 
-    collected: list[torch.Tensor] = []
-
-    def look(value: t.Any) -> t.Any:
-        if isinstance(value, torch.Tensor):
-            collected.append(value)
+    def visit(value: t.Any) -> t.Any:
+        if isinstance(value, (torch.Tensor, torch.dtype)):
+            return change(value)
+        if isinstance(value, dict):
+            return {key: visit(item) for key, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            return (list if isinstance(value, list) else tuple)(map(visit, value))
         return value
 
-    sample.transform(look)
-    return collected
+    changed = copy.copy(sample)
+    with torch.no_grad():
+        changed.input, changed.args, changed.kwargs = map(visit, (sample.input, sample.args, sample.kwargs))
+    return changed
 
 
 def leaves(sample: t.Any) -> list[torch.Tensor]:
@@ -208,7 +221,7 @@ def copy_changed(sample: t.Any, before: t.Sequence[torch.Tensor], after: t.Seque
             return value.detach().clone().requires_grad_(value.requires_grad)
         return value
 
-    return sample.transform(change)
+    return transform(sample, change)
 
 
 def in_float64(sample: t.Any, step: float = 0.0) -> tuple[t.Any, list[torch.Tensor]]:
@@ -217,22 +230,18 @@ def in_float64(sample: t.Any, step: float = 0.0) -> tuple[t.Any, list[torch.Tens
 
     def change(value: t.Any) -> t.Any:
         if isinstance(value, torch.Tensor):
-            exact = value.detach().to("cpu")
+            wide = torch.float64 if value.is_floating_point() else value.dtype
             # Always make a copy, since the operator may change the tensor.
-            exact = exact if value.is_cuda else exact.clone()
-            if exact.is_complex():
-                exact = exact.to(torch.complex128)
-            elif exact.is_floating_point():
-                exact = exact.to(torch.float64)
+            exact = value.detach().to("cpu", torch.complex128 if value.is_complex() else wide, copy=True)
             if step and (exact.is_complex() or exact.is_floating_point()) and exact.layout is torch.strided:
                 signs = torch.arange(exact.numel()).remainder(2).mul(2).sub(1).reshape(exact.shape)
                 exact = exact * (1 + step * signs)
-            return exact.clone().requires_grad_() if value.requires_grad else exact
+            return exact.requires_grad_(value.requires_grad)
         if isinstance(value, torch.dtype) and value.is_floating_point:
             return torch.float64
         return value
 
-    changed = sample.transform(change)
+    changed = transform(sample, change)
     if changed.kwargs.get("device") is not None:
         # ``transform`` does not change the argument ``device`` of operators that create tensors.
         changed.kwargs["device"] = "cpu"
@@ -245,7 +254,8 @@ def tensors(value: t.Any) -> list[torch.Tensor]:
 
     if isinstance(value, torch.Tensor):
         return [value]
-    return [tensor for item in value for tensor in tensors(item)] if isinstance(value, (tuple, list)) else []
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, (tuple, list)) else ()
+    return [tensor for item in items for tensor in tensors(item)]
 
 
 def one_line(error: BaseException) -> str:

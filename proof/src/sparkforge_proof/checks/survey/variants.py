@@ -14,7 +14,7 @@ import re
 import typing as t
 
 from ..bounds import on_the_host
-from .rounding import inputs, misfits
+from .rounding import inputs, misfits, transform
 
 if t.TYPE_CHECKING:
     import torch
@@ -153,8 +153,9 @@ def map_tensors(sample: t.Any, change: t.Callable[[torch.Tensor], torch.Tensor])
     """Return the sample with a function applied to each strided tensor."""
     import torch
 
-    return sample.transform(
-        lambda value: change(value) if isinstance(value, torch.Tensor) and value.layout is torch.strided else value
+    return transform(
+        sample,
+        lambda value: change(value) if isinstance(value, torch.Tensor) and value.layout is torch.strided else value,
     )
 
 
@@ -259,7 +260,7 @@ def make_subnormal(sample: t.Any, larger: float = 1.0, count: int | None = 1) ->
         small = value.detach() * (torch.finfo(value.dtype).tiny / (16 if value.dtype is torch.float16 else 128))
         return small if larger == 1 else small.double() * larger
 
-    return sample.transform(change)
+    return transform(sample, change)
 
 
 def with_nan(sample: t.Any, subnormal: bool = False, first: bool = False, number: float = math.nan) -> t.Any:
