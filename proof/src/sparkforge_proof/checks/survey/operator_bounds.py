@@ -55,12 +55,18 @@ LEFT_OUT: dict[str, str] = {
         ("matmul, out=", "nn.functional.linear, out="), "torch 2.13 writes some to other than the elements given"
     ),
     "nn.functional.multi_margin_loss, empty": "torch 2.13 returns memory that was not set",
+    "nn.functional.pixel_unshuffle, empty": "torch 2.13's CPU kernel returns the input's shape",
+    **{
+        f"{name}, {size}": "it returns a tensor for each row"
+        for name in ("unbind", "unbind_copy")
+        for size in ("wide", "long", "batch")
+    },
     "nn.functional.gelu, infinite": "torch 2.13's CPU kernel of bfloat16 makes a NaN of an infinity",
     "torch.ops.aten._scaled_dot_product_flash_attention_for_cpu, transposed": "it reads these wrong: pytorch#187506",
     **{
         f"{name}, out=": "torch 2.13's CPU kernel, or 2.11's CUDA kernel, does not write to strided elements"
         for name in "nn.functional.gelu nn.functional.avg_pool2d nn.functional.avg_pool3d narrow_copy fft.ihfftn"
-        " fft.ihfft2".split()
+        " fft.ihfft2 cat hstack dstack column_stack".split()
     },
     "linalg.eigh, out=": "the sign of a vector is arbitrary, and only the plain call normalises it",
 }
