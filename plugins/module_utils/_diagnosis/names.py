@@ -15,12 +15,10 @@ from .table import Facts
 def _library(groups: dict[str, str]) -> dict[str, str]:
     soname = groups["found"]
     provider = providers.provider(soname)
-    remedies = []
-    if provider.role and provider.role != "driver":
-        remedies.append(f"role {provider.role}")
-    if provider.package:
-        remedies.append(f"package {provider.package}")
-    return {"hint": provider.hint, "ways": f" ({', '.join(remedies)})" if remedies else ""}
+    role = f"role {provider.role}" if provider.role not in (None, "driver") else ""
+    package = f"package {provider.package}" if provider.package else ""
+    remedies = filter(None, (role, package))
+    return {"hint": provider.hint, "ways": f" ({', '.join(remedies)})" if role or package else ""}
 
 
 def _hashes(groups: dict[str, str]) -> dict[str, str]:

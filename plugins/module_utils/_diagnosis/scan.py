@@ -224,7 +224,6 @@ class _Scan:
         self._pending_size += len(data)
         if self._pending_size >= _CHUNK:
             self._append_pending()
-            # The lines after a possible match must be in the buffer.
             self._search(self._lines_before(len(self._buffer), _AFTER, self._low))
 
     def finish(self) -> Diagnosis:
@@ -396,8 +395,7 @@ class _Scan:
                 self._errors[kind] = self._match(start, text)
 
     def _line_at(self, start: int) -> int:
-        buffer = self._buffer
-        return self._number + buffer.count(b"\n", 0, start) - buffer.count(b"\n\x1e", 0, start + 1)
+        return self._number + self._buffer.count(b"\n", 0, start) - self._buffer.count(b"\n\x1e", 0, start + 1)
 
     def _match(self, start: int, text: str, groups: dict[str, str] | None = None, level: str = "") -> _Match:
         """Return the record of a match at ``start``, with the surrounding lines except blank ones."""
