@@ -154,7 +154,7 @@ def compared(entries: Iterable[Entry], host: str, umask: str = "022") -> list[st
 
 
 INTRODUCTION = """\
-# Every file that the collection leaves on a host
+# Every file that the collection puts on a host
 
 `python -m tests.integration.ownership` writes this page from `tests/integration/data/ownership.yml`. The tests
 `tests/integration/test_site.py`, `test_build.py` and `test_wheelhouse.py` compare the table with every path that was
