@@ -18,7 +18,7 @@ from ..plugin_utils.action import OnController
 from ..plugin_utils.fleet import status
 
 #: The message for a host that has none because an earlier task failed on it.
-UNSAID = "The play failed on it before its state was read; the message is above."
+UNSAID = "The play failed on this host before its state was read; see the error above."
 
 
 def fleet(rows: t.Iterable[t.Mapping[str, t.Any]], check_mode: bool) -> dict[str, t.Any]:

@@ -33,9 +33,9 @@ def recorded(path: str) -> dict[str, t.Any]:
             record = json.loads(stream.read(LARGEST))
         observation, update = forecast.of_record(record)
     except (OSError, ValueError, RecursionError, AttributeError, TypeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no record of a Spark"
+        reason = error.strerror if isinstance(error, OSError) else "it is not a record of a Spark"
         raise SparkforgeError(
-            f"{path} cannot be forecast: {reason}.", "Make one on the Spark with sparkforge record."
+            f"{path} cannot be forecast: {reason}.", "Create a record on the Spark with `sparkforge record`."
         ) from error
     return {"host": os.path.basename(path), "observation": observation, "update": update}
 
@@ -50,8 +50,8 @@ class ActionModule(OnController):
         unknown = sorted(set(arguments["accept"]) - {rule["id"] for rule in rules.rules} - {"ledger-old"})
         if unknown:
             raise SparkforgeError(
-                f"forecast_accept has {', '.join(unknown)}, which is no rule of the ledger.",
-                "Write the ids as the forecast shows them in brackets.",
+                f"forecast_accept has {', '.join(unknown)}, which is not in the ledger.",
+                "Use the rule ids that the forecast shows in brackets.",
             )
         rows = [self._row(row, rules, today, arguments["accept"]) for row in arguments["rows"]]
         rows += [self._row(recorded(path), rules, today, arguments["accept"]) for path in arguments["records"]]
@@ -83,8 +83,8 @@ class ActionModule(OnController):
     ) -> forecast.Forecast:
         host = str(row["host"])
         if not row.get("observation") or not row.get("update"):
-            return forecast.unread(host, str(row.get("problem") or "The play failed on it before it was read."))
+            return forecast.unread(host, str(row.get("problem") or "The play failed on this host before it was read."))
         try:
             return forecast.judge(host, row["observation"], row["update"], rules, today, accept)
         except MALFORMED as error:
-            return forecast.unread(host, f"What was read of it has another form ({type(error).__name__}: {error}).")
+            return forecast.unread(host, f"The host's data is malformed ({type(error).__name__}: {error}).")

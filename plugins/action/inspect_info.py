@@ -59,12 +59,12 @@ class ActionModule(AsksProgram, OnController):
         try:
             disk.make_directories(arguments["cache"])
         except OSError as error:
-            raise disk.io_error(f"{arguments['cache']} cannot be made", error) from error
+            raise disk.io_error(f"{arguments['cache']} cannot be created", error) from error
         with network(arguments["proxies"], arguments["ca_certificate"]):
             lines = requirement_lines.RequirementLines(index).read(target)
             packages, requested, findings = self._resolve(lines, device, arguments["cache"])
         judge.find_lacking(packages, device)
-        unread = [f"{source}, which is built from source where it is installed" for source in lines.sources]
+        unread = [f"{source}, which is built from source when it is installed" for source in lines.sources]
         result = judge.judge(packages, device, requested, findings, unread)
         return {"changed": False, **result, "table": judge.table(result)}
 
@@ -76,7 +76,7 @@ class ActionModule(AsksProgram, OnController):
         own = [self._of_wheel(wheel, cache) for wheel in lines.wheels]
         names = {package["name"] for package in own}
         findings = [
-            _finding("-", "perhaps", "source", f"{source} is built from source: nothing of it is read.")
+            _finding("-", "perhaps", "source", f"{source} is built from source, so its code was not read.")
             for source in lines.sources
         ]
         newest: dict[str, dict[str, t.Any]] = {}
@@ -103,7 +103,7 @@ class ActionModule(AsksProgram, OnController):
         for package in chosen:
             version = newest.get(package["name"], package).get("version")
             if version != package["version"]:
-                text = f"{version} or what it needs has no wheel for {host.platform}."
+                text = f"{version} or one of its dependencies has no wheel for {host.platform}."
                 findings.append(_finding(package["name"], "perhaps", "older", text))
         rest = [self._contents(package, host, cache) for package in chosen if normalised(package["name"]) not in names]
         return [*own, *rest], names | set(newest), findings
@@ -133,7 +133,7 @@ class ActionModule(AsksProgram, OnController):
             name = requirement.split(line).name
             other_versions = resolve.versions(name, host, lines.index)
             if other_versions:
-                text = f"no version of it fits {line}: the index has {', '.join(other_versions)}."
+                text = f"no version matches {line}: the index has {', '.join(other_versions)}."
                 findings.append(_finding(name, "no", "version", text))
         if findings:
             return {}, findings
@@ -192,7 +192,7 @@ def _left_out(
     for line in lines:
         name = requirement.split(line).name
         if name not in chosen:
-            text = f"it is not wanted here: its marker leaves it out for {host.platform} ({line})."
+            text = f"its environment marker excludes it on {host.platform} ({line})."
             yield _finding(name, level, "marker", text)
 
 

@@ -43,8 +43,8 @@ class ActionModule(OnHost, Normal):
         wrong = schema.problems("observation", answer.get("spark_info"))
         if wrong:
             raise SparkforgeError(
-                f"What the host says of itself is not an observation: {phrases.some([wrong[0][:300], *wrong[1:]], 1)}.",
-                "Find out who changed its python3 or its system files, and leave it out with -l until then.",
+                f"The answer of this host is not a valid observation: {phrases.some([wrong[0][:300], *wrong[1:]], 1)}.",
+                "Find out who changed python3 or other system files on it; until then, exclude the host with -l.",
             )
         return super().accept({**result, "ansible_facts": {"spark_info": answer["spark_info"]}})
 
@@ -69,15 +69,13 @@ def unreachable_error(output: str, variables: t.Mapping[str, t.Any]) -> Sparkfor
     user = _setting_of("ansible_user", variables)
     login = f"ssh {variables.get('ansible_user', 'USER')}@{variables.get('ansible_host') or host}"
     if "Could not resolve hostname" in message:
-        remedy = f"Write the Spark's own name or address into {address}, {_FIND}."
+        remedy = f"Write the Spark's name or address into {address}, {_FIND}."
     elif "Permission denied" in message:
-        remedy = (
-            f"Write your user name on the Spark into {user}, and add -k if ssh asks for a password: `{login}` tells."
-        )
+        remedy = f"Write your user name on the Spark into {user}, and add -k if `{login}` asks for a password."
     elif "Host key verification failed" in message or "IDENTIFICATION HAS CHANGED" in message:
         remedy = f"Compare the key that `{login}` shows with the Spark's own, and accept it there."
     else:
-        remedy = f"Check that it is on, in this network and running ssh (`{login}`), or correct {address}, {_FIND}."
+        remedy = f"Check that it is on, on this network and running sshd (`{login}`), or correct {address}, {_FIND}."
     return SparkforgeError(f"{host} cannot be reached over ssh: {message}.", remedy)
 
 
@@ -85,7 +83,7 @@ def _no_root(word: str, variables: t.Mapping[str, t.Any]) -> SparkforgeError:
     host, user = variables.get("inventory_hostname"), variables.get("ansible_user", "the account there")
     if word == "Missing":
         return SparkforgeError(f"sudo on {host} asks {user} for a password, and none was given.", "Add -K.")
-    return SparkforgeError(f"sudo on {host} refuses the password of {user}.", "Run it again with -K.")
+    return SparkforgeError(f"sudo on {host} refuses the password of {user}.", "Run the command again with -K.")
 
 
 def _setting_of(variable: str, variables: t.Mapping[str, t.Any]) -> str:

@@ -43,6 +43,6 @@ def _open_settings() -> list[str]:
     if not C.config.get_config_value("INJECT_FACTS_AS_VARS"):
         return []
     return [
-        "inject_facts_as_vars is on: whoever is root on a host can set variables of this play by the facts that it "
-        "returns. Set inject_facts_as_vars = false below [defaults] in ansible.cfg."
+        "inject_facts_as_vars is on, so root on a host can set variables of this play through the facts that the host "
+        "returns. Set inject_facts_as_vars = false under [defaults] in ansible.cfg."
     ]

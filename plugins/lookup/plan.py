@@ -123,7 +123,7 @@ class LookupModule(LookupBase):
 
 def _plan(role: str, settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any] | None) -> dict[str, t.Any]:
     if role not in ROLES:
-        raise AnsibleLookupError(f"The role {role} has no plan. Name one of {', '.join(ROLES)}.")
+        raise AnsibleLookupError(f"The role {role} has no plan. Use one of {', '.join(ROLES)}.")
     if observation is None and role not in ("fabric", "serving"):
         raise AnsibleLookupError("The host was not observed. Run the module sparkforge.dgx_spark.spark_info first.")
     module = importlib.import_module(f"{plans.__name__}.{role}")

@@ -73,7 +73,7 @@ class LookupModule(LookupBase):
         for name, value in self._set_options(names, accepted):
             option = dict(accepted[name])
             if value is None and option.get("default") is not None:
-                errors.append(f"{name} has no value: give it one, or remove the line")
+                errors.append(f"{name} has no value: set one, or remove the line")
                 continue
             # The roles apply the defaults themselves, and some defaults are templates.
             option.pop("default", None)
@@ -97,14 +97,14 @@ class LookupModule(LookupBase):
 #: Variables of the former playbook and role `update`, each with its replacement.
 OF_UPDATE = {
     **{
-        f"update_{name}": f"call it forecast_{name}"
+        f"update_{name}": f"use forecast_{name}"
         for name in ("mode", "refresh", "ledger", "accept", "records", "format", "file")
     },
     **{
-        f"update_{name}": "remove it; forecast.yml forecasts the upgrade, which NVIDIA's own updaters make"
+        f"update_{name}": "remove it; forecast.yml forecasts the upgrade, and NVIDIA's updaters perform it"
         for name in ("forecast_only", "without_way_back", "prove", "kernel", "apt_lock_timeout", "reboot_timeout")
     },
-    "forecast_ledger_signers": "remove it; forecast_ledger is a folder, and no ledger is fetched",
+    "forecast_ledger_signers": "remove it; forecast_ledger is a folder, and no ledger is downloaded",
 }
 OF_MIRROR = {
     f"mirror_apt_{name}": "mirror apt repositories with aptly or debmirror (docs/offline.md)"
@@ -114,23 +114,23 @@ OF_PLAYBOOKS = {"forecast": OF_UPDATE, "mirror": OF_MIRROR}
 #: Variables of former versions, each with its replacement.
 GONE = {
     **{
-        f"{role}_follow": "remove it; a play waits for its builds, and the option follow of source_build does not"
+        f"{role}_follow": "remove it; a play waits for its builds (source_build with follow: false does not)"
         for role in ("llvm", "triton", "pytorch", "torch_extensions")
     },
     **OF_UPDATE,
     **OF_MIRROR,
     **{
-        f"llvm_{name}": "remove it; LLVM is built from source, and triton_llvm_override names another source"
+        f"llvm_{name}": "remove it; LLVM is built from source (triton_llvm_override sets another source)"
         for name in ("method", "prebuilt_url", "prebuilt_sha256")
     },
-    "cusparselt_local_repo_key_fingerprint": "set cusparselt_local_repo_sha256, which alone proves the .deb",
-    "fabric_neighbours": "remove it; put both ends of a cable into the play, which measures between hosts of the play",
+    "cusparselt_local_repo_key_fingerprint": "set cusparselt_local_repo_sha256, which verifies the .deb",
+    "fabric_neighbours": "remove it; the play measures between its own hosts, so include both ends of a cable",
     "math_libraries_keep_previous": "remove it; the previous version is always kept",
-    "python_env_lock_id": "call it python_env_environment_id",
+    "python_env_lock_id": "use python_env_environment_id",
     "sparkforge_wheelhouse_manifest_sha256": "set sparkforge_wheelhouse_signers to the builder's public key, which"
     " playbooks/build.yml prints at its end",
-    "sparkforge_wheelhouse_transport": "wheels come from sparkforge_wheelhouse_url where that is set, and through the"
-    " controller where it is empty",
+    "sparkforge_wheelhouse_transport": "remove it; wheels come from sparkforge_wheelhouse_url if it is set,"
+    " otherwise through the controller",
 }
 ROOT = Path(__file__).parents[2]
 
@@ -168,4 +168,4 @@ def misspelt(variables: t.Mapping[str, t.Any], accepted: t.Collection[str]) -> t
         if name in accepted or name[:4] not in beginnings or name.startswith("ansible_"):
             continue
         if similar_names := difflib.get_close_matches(name, accepted, 1, ALIKE):
-            yield f"{name} is no variable of this collection: {similar_names[0]} is"
+            yield f"{name} is not a variable of this collection; did you mean {similar_names[0]}?"

@@ -110,7 +110,7 @@ def main() -> None:
         files = weights.find(model, module.params["root"], module.params["allow_pickle"])
         if files is None and module.params["required"]:
             cause = f"The model {model} is not on this host."
-            raise SparkforgeError(cause, f"Get it: sparkforge model get {model}, or playbooks/model.yml.")
+            raise SparkforgeError(cause, f"Get it with `sparkforge model get {model}` or playbooks/model.yml.")
         return {"changed": False, "exists": files is not None, **(files or {})}
 
     modules.run(module, work)

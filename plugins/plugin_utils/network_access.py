@@ -50,7 +50,7 @@ def no_proxy_hosts(value: t.Any) -> list[str]:
 
 def _proxy_problem(key: str, value: t.Any) -> Problem | None:
     name = f"sparkforge_proxies.{key}"
-    remedy = "Write it as http://proxy.example.com:3128, with user:password@ before the host where needed."
+    remedy = "Write it as http://proxy.example.com:3128, with user:password@ before the host if needed."
     if not isinstance(value, str) or not _URL_TEXT.match(value):
         return Problem(
             f"{name} is not a URL: it is not a string, or contains blanks, quotes or other invalid characters.", remedy
@@ -63,7 +63,7 @@ def _proxy_problem(key: str, value: t.Any) -> Problem | None:
     if parts.scheme not in ("http", "https"):
         return Problem(f"{name} does not begin with http:// or https://.", remedy)
     if not parts.hostname or not is_valid_port:
-        return Problem(f"{name} names no host.", remedy)
+        return Problem(f"{name} has no host.", remedy)
     if parts.path not in ("", "/") or parts.query or parts.fragment:
         return Problem(f"{name} has a path after host and port.", remedy)
     return None

@@ -97,7 +97,7 @@ class Program:
         except (FileNotFoundError, ModuleNotFoundError) as error:
             missing = error.name if isinstance(error, ModuleNotFoundError) else error.filename or error
             raise SparkforgeError(
-                f"{self.file} cannot be put together: {missing} is missing.",
+                f"{self.file} cannot be assembled: {missing} is missing.",
                 "Install the collection again; in a clone, git status shows what was removed.",
             ) from error
 

@@ -118,19 +118,19 @@ def _sentences(error: t.Any, path: t.Sequence[str | int]) -> list[str]:
         return [f"{prefix}{key} is missing" for key in error.validator_value if key not in value]
     if rule == "additionalProperties":
         keys = schema.get("properties", {})
-        return [f"{prefix}{key} is not a known key, {_nearest(str(key), keys)}" for key in value if key not in keys]
+        return [f"{prefix}{key} is not a known key; {_nearest(str(key), keys)}" for key in value if key not in keys]
     if rule == "type":
         return [f"{key_path} {_type_problem(value, error.validator_value)}"]
     if rule == "minItems":
         return [f"{key_path} is an empty list"]
     if rule in ("minimum", "maximum") and "maximum" in schema:
-        return [f"{key_path} is {value}, it must be from {schema['minimum']} to {schema['maximum']}"]
+        return [f"{key_path} is {value} but must be from {schema['minimum']} to {schema['maximum']}"]
     if rule == "minimum":
-        return [f"{key_path} is {value}, it must be {error.validator_value} or more"]
+        return [f"{key_path} is {value} but must be {error.validator_value} or more"]
     if rule == "const":
-        return [f"{key_path} is {value!r:.80}, it must be {json.dumps(error.validator_value)}"]
+        return [f"{key_path} is {value!r:.80} but must be {json.dumps(error.validator_value)}"]
     if rule == "exclusiveMinimum":
-        return [f"{key_path} is {value}, it must be above {error.validator_value}"]
+        return [f"{key_path} is {value} but must be above {error.validator_value}"]
     if rule in ("pattern", "enum"):
         return [f"{key_path} is {value!r:.80}{_example(schema)}"]
     return [f"{key_path or 'it'}: {error.message}"]
@@ -162,4 +162,4 @@ def _type_problem(value: t.Any, types: str | list[str]) -> str:
     names[float] = str(value)
     expected = [_TYPES[kind] for kind in kinds]
     listed = f"{', '.join(expected[:-1])} or {expected[-1]}" if len(expected) > 1 else expected[0]
-    return f"must be {listed}, it is {names.get(type(value), f'a {type(value).__name__}')}"
+    return f"must be {listed}, not {names.get(type(value), f'a {type(value).__name__}')}"

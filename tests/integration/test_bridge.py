@@ -103,8 +103,8 @@ def test_host_keeps_proven_wheels_and_the_report_mentions_both(fleet: Fleet, fai
     report_line = next(line for line in play.output.splitlines() if line.startswith("report | spark01"))
     assert "spark01: proven on the CPU" in report_line
     assert "spark01, which builds for debian13-" in report_line and "did not come to its end at" in report_line
-    kept = "until its stack is built, it is usable with the official wheels of lab-wheels"
-    assert f"{kept} (. /opt/sparkforge/bin/activate-torch), and stack_method: wheel stays with them" in report_line
+    kept = "official wheels of lab-wheels"
+    assert f"{kept} (. /opt/sparkforge/bin/activate-torch), and stack_method: wheel keeps" in report_line
     assert "next, on" not in play.output
     status = fleet.run("status", stack_name="lab-fleet", stack_meanwhile="lab-wheels").succeeded()
     assert re.search(rf"^spark01 +lab-wheels \(bridge\) +{wheels}", status.output, re.M), status.output[-3000:]

@@ -60,7 +60,7 @@ def test_check_on_a_fresh_host_names_the_source(host: Host, before: tuple[list[s
     play = role("--check", "--diff").succeeded()
     assert play.changed > 0
     assert "cuSPARSELt 0.8.1 from local_repo" in play.text
-    assert "Skipped: no apt source offers libcusparselt0-cuda-13" in play.text
+    assert "Skipped: no apt source" in play.text
     assert state(host) == before
 
 

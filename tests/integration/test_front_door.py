@@ -142,7 +142,7 @@ def test_setup_provisions_a_spark_that_the_other_commands_use(person: Person, an
     assert person.ends(started) == Exit.DONE, person.said[-6000:]
     assert f"report | {NAME}: unproven" in person.said
     assert announced.execute("test -x /opt/sparkforge/bin/torch-python && echo there") == "there"
-    for command, expected in (("status", "1 as the stack wants it"), ("prove", "unproven"), ("build", "PLAY RECAP")):
+    for command, expected in (("status", "1 as its stack"), ("prove", "unproven"), ("build", "PLAY RECAP")):
         started = person.starts("--", "-e", f"@{variables}", command=command)
         started.expect("Your password on the Sparks")
         started.expect(r":\s*$")

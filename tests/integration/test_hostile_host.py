@@ -203,7 +203,7 @@ def test_invalid_observation_concerns_only_its_host(pair: Pair, alone: dict[str,
     rows = pair.rows()
     assert same(rows[pair.other.name], alone)
     assert rows[pair.hostile.name]["standing"] == "failed"
-    assert "is not an observation" in rows[pair.hostile.name]["problem"]
+    assert "valid observation" in rows[pair.hostile.name]["problem"]
     pair.is_untouched()
 
 

@@ -105,7 +105,7 @@ def test_default_stack_on_another_machine_reports_all_problems_and_changes_nothi
     assert message.count("Remedy:") == int(heading[1])
     for check in (
         "operating system: The host runs debian 13",
-        "gpu: The host has no NVIDIA GPU",
+        "no NVIDIA GPU",
         "python: Stack torch-",
     ):
         assert check in message

@@ -128,7 +128,7 @@ def test_readme_first_command_word_for_word(account: Account, set_up: str) -> No
 
 def test_readme_next_commands_work_from_a_clone(account: Account, set_up: str) -> None:
     assert "rollback" in account.run(".venv/bin/sparkforge --help")
-    assert "There is no inventory" in account.run(".venv/bin/sparkforge rollback", expect=2)
+    assert "no inventory" in account.run(".venv/bin/sparkforge rollback", expect=2)
     listed = "all: {children: {sparks: {hosts: {spark01: {ansible_connection: local}}}}}"
     shown = account.run(
         f"echo '{listed}' > hosts.yml; .venv/bin/sparkforge status -i hosts.yml --dry-run --no-password"

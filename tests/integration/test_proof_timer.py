@@ -101,7 +101,7 @@ def test_last_verdict_is_shown_at_login_and_removed_again(booted: Host) -> None:
     booted.execute(f"echo '{later}' > {root}/reports/2026-11-24T110000Z.json")
     publish(textfile=textfile, motd=True)
     login_text = booted.execute("run-parts /etc/update-motd.d")
-    assert re.search(r"checked \d+ days ago; changed since the last proof: kernel\. Enter it", login_text), login_text
+    assert re.search(r"checked \d+ days ago; changed since .*: kernel\. Enter it", login_text), login_text
     assert publish()["changed"] and not publish()["changed"]
     assert booted.contents() == before, "nothing is left of it"
     booted.execute(f"rm -r {root} /var/lib/prometheus")
@@ -131,8 +131,8 @@ def test_units_that_were_disabled_are_enabled_again(scheduled: Host) -> None:
 def test_a_calendar_that_systemd_does_not_understand_is_refused_and_changes_nothing(scheduled: Host) -> None:
     before = scheduled.contents()
     refused = timer(scheduled, verify_schedule="weekly\nUnit=other.service").failed().text
-    assert "systemd does not understand the calendar 'weekly Unit=other.service' of sparkforge-proof.timer" in refused
-    assert "Use an OnCalendar expression such as weekly" in refused
+    assert "calendar 'weekly Unit=other.service' of sparkforge-proof.timer" in refused
+    assert "OnCalendar expression" in refused
     assert scheduled.contents() == before
 
 

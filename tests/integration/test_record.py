@@ -54,7 +54,7 @@ def host(bench: Bench, archive: Path) -> Host:
 def assert_whole(recording: dict[str, Any], text: str) -> None:
     assert (recording["os"]["id"], recording["gpu"]["devices"][0]["name"]) == ("debian", "NVIDIA GB10")
     more = recording["record"]
-    assert more["gpu"]["rest"]["vbios_version"] == "9A.0B.25.00.00" and more["gpu"]["no_load"] == "No torch was found."
+    assert more["gpu"]["rest"]["vbios_version"] == "9A.0B.25.00.00" and "No torch" in more["gpu"]["no_load"]
     assert more["apt"]["policy"]["build-essential"]["candidate"]
     assert "gcc" in {step["name"] for step in more["apt"]["wheels"]["install"]}
     assert more["apt"]["wheels"]["unavailable"] == ["python3.12-dev", "python3.12-venv"]
@@ -68,7 +68,7 @@ def assert_whole(recording: dict[str, Any], text: str) -> None:
 def test_account_without_sudo_records_its_machine_with_the_single_file(host: Host) -> None:
     before = ownership.look(host)
     output = host.execute(f"cd /home/ann && runuser -u ann -- python3 {ARCHIVE} 2>&1")
-    assert "sparkforge-record.json: " in output and "Read it before you send it." in output
+    assert "sparkforge-record.json: " in output and "Read it before" in output
     text = host.execute("cat /home/ann/sparkforge-record.json; rm /home/ann/sparkforge-record.json")
     recording = json.loads(text)
     assert recording["record"]["root"] is False

@@ -306,7 +306,7 @@ def test_server_that_fails_to_start_is_left_off_with_the_reason_until_repaired(
     host.execute("""echo '{"cause": "no such layer"}' > /srv/models/broken/config.json""")
     broken = {"serving_model": "/srv/models/broken", "serving_start_attempts": 2}
     play = serve(host, wheels[0], **broken).failed()
-    assert "does not answer on port 8000 after 2 starts, and was stopped" in play.text
+    assert "on port 8000 after 2 starts" in play.text
     assert "ValueError: no such layer" in play.text
     assert "playbooks/rollback.yml -e python_env_name=serving" in play.text
     # It does not run now, and will not start at the next boot.
@@ -358,7 +358,7 @@ def test_model_is_downloaded_by_name_and_served(host: Host, hub: Hub, wheels: tu
     assert "Org/Tiny needs" in host.run("model", **variables).failed().text
     host.execute("mount -o remount,size=30m /srv/hub")
     hub.before["model.safetensors"] = lambda: host.execute("fallocate -l 16M /srv/hub/others || true")
-    assert "The disk became full. Free some space" in host.run("model", **variables).failed().text
+    assert "disk is full" in host.run("model", **variables).failed().text
     hub.before.clear()
     host.execute("umount -l /srv/hub")
     assert serve(host, wheels[0], "--check", **variables).succeeded().changed > 0
@@ -410,7 +410,7 @@ def test_a_token_is_in_no_output_file_or_process(host: Host, hub: Hub, tmp_path:
     secret = {"serving_model_token_file": str(tmp_path / "token")}
     try:
         here = {**variables, "serving_model_hub": host.execute("cat /srv/url")}
-        assert "no token was given" in host.run("model", **here).failed().text
+        assert "no token was" in host.run("model", **here).failed().text
         played = host.run("model", "-vvv", "--diff", **here, **secret).succeeded()
         assert "Org/Gated: licence mit" in played.text
         assert TOKEN not in played.output
@@ -419,7 +419,7 @@ def test_a_token_is_in_no_output_file_or_process(host: Host, hub: Hub, tmp_path:
         files = host.execute(f"grep -rlsF {TOKEN} /etc /opt /run /var /srv /home /tmp /root", check=False)
         assert files == "/root/token"
         elsewhere = {**here, "serving_model_hub": hub.url, "serving_model_revision": "main"}
-        assert "no hub to send a token to" in host.run("model", **elsewhere, **secret).failed().text
+        assert "not a hub" in host.run("model", **elsewhere, **secret).failed().text
     finally:
         host.execute("kill $(cat /srv/hub.pid)")
 

@@ -80,7 +80,7 @@ def test_a_provisioned_host_is_as_its_stack_wants_it(provisioned: Host, compared
     assert row["proof"]["verdict"] == "unproven" and row["proof"]["environment_id"] == current
     cells = rf"^{provisioned.name} +lab-native +{current} +unproven, \S.* +- +nothing$"
     assert re.search(cells, compared.output, re.M)
-    assert "1 host: 1 as the stack wants it." in compared.output
+    assert "1 host: 1 as its stack" in compared.output
     assert provisioned.contents() == before
 
 

@@ -111,5 +111,5 @@ def test_wheelhouse_with_invalid_answers_stops_all_hosts_before_any_change(fleet
     finally:
         server.shutdown()
         server.server_close()
-    assert "is an HTML page" in output
+    assert "an HTML page" in output
     assert "PLAY [Units]" not in output

@@ -63,7 +63,7 @@ def test_answers_are_cached_until_flushed_and_an_empty_search_is_not(tmp_path: P
     assert "ansible_port" not in machines["_meta"]["hostvars"][f"{MINE}-ef56"]
     machines, output = listed(path, "--flush-cache")
     assert not machines.get("sparks", {}).get("hosts")
-    assert "No Spark answered within 3.5 s" in output
+    assert "answered within 3.5 s" in output
     assert not [entry for entry in cache.iterdir() if MINE in entry.read_text()]
 
 
@@ -87,8 +87,8 @@ def test_silent_sparks_can_be_listed_in_a_second_inventory(tmp_path: Path) -> No
 def test_an_option_that_discover_does_not_know_is_refused(tmp_path: Path) -> None:
     path = mdns.settings(tmp_path, wait=0, hosts={"attic": {}}, browse=False)
     _found, output = listed(path, code=1)
-    assert "has browse, hosts, which discover does not know" in output
-    assert "Sparks that do not answer can be listed in another inventory" in output
+    assert "hosts, which discover" in output
+    assert "in another inventory" in output
 
 
 def test_two_machines_with_one_name_are_both_left_out(tmp_path: Path) -> None:

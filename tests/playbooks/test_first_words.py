@@ -16,7 +16,7 @@ def test_the_shipped_inventory_unedited_names_the_line_to_edit(tmp_path: Path) -
     result = run_playbook(tmp_path, "-i", str(own), str(ROOT / "site.yml"), "-l", "spark01")
     output = " ".join(result.stdout.split())
     assert result.returncode == 4, output
-    assert "spark01 cannot be reached over ssh: Could not resolve hostname spark01.invalid" in output
+    assert "reached over ssh: Could not resolve hostname spark01.invalid" in output
     assert f"into line 8 of {own} (ansible_host: spark01.invalid), or run `make spark`" in output
     # Nothing else was run on the host.
     assert "changed=0" in output and output.count("UNREACHABLE!") == 1
@@ -26,7 +26,7 @@ def test_the_shipped_inventory_unedited_names_the_line_to_edit(tmp_path: Path) -
 HALFWAY = {
     "another stack, and the method as it was": (
         {"# stack_name: torch-2.15.0": "stack_name: torch-2.15.0"},
-        ["of the stack torch-2.15.0", "the commit of triton is not known", "Set stack_method: wheel, for its official"],
+        ["stack torch-2.15.0", "commit of triton", "Set stack_method: wheel,"],
     ),
     "three at once": (
         {
@@ -37,8 +37,8 @@ HALFWAY = {
         [
             "spark01 has variables with invalid values. Nothing was changed.",
             "value of stack_method must be one of: wheel, build, got: wheels.",
-            "stack_profile has no value: give it one, or remove the line.",
-            "sparkforge_ca_certificat is no variable of this collection: sparkforge_ca_certificate is.",
+            "stack_profile has no value",
+            "mean sparkforge_ca_certificate?",
         ],
     ),
     "a line that is no YAML": ({"stack_method: build": "stack_method build"}, ["No inventory was parsed", "hosts.yml"]),
@@ -72,10 +72,7 @@ def test_playbook_names_its_missing_or_invalid_variables(tmp_path: Path) -> None
     )
     output = " ".join(result.stdout.split())
     assert result.returncode == 2 and "Collect it into the directory" not in output
-    assert (
-        "mirror_directry is no variable of this collection: mirror_directory is" in output
-        and "mirror_directory is required: The target directory" in output
-    )
+    assert "mean mirror_directory?" in output and "mirror_directory is required: The target directory" in output
     assert "docs/playbooks.md lists them" in output
 
 
@@ -88,7 +85,7 @@ def test_two_names_of_one_machine_are_one_message_before_any_call(tmp_path: Path
     result = run_playbook(tmp_path, "-i", "hosts.yml", str(ROOT / f"{playbook}.yml"))
     output = " ".join(result.stdout.split())
     assert result.returncode == 2, output
-    assert "spark01 and spark02 are one machine to this inventory: both are reached at 192.0.2.1" in output
+    assert "both are reached" in output
     assert (
         output.count("fatal: ") == 1
         and "-l '!spark02'" in output

@@ -293,6 +293,5 @@ def test_role_continues_without_a_unit_that_has_an_official_wheel(tmp_path: Path
     assert result.returncode == 0, result.stdout + result.stderr
     output = " ".join(result.stdout[result.stdout.index("UNBUILT") :].split())
     assert f"AND Build {'triton' if strict else 'pytorch'}" in output
-    way = "spark01 did not build triton, so environments get its official wheel; the next run tries again. "
-    assert (way in output) is not strict, output
+    assert ("spark01 did not build triton, so" in output) is not strict, output
     assert not (tmp_path / "root").exists()

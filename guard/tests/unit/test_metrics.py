@@ -40,11 +40,11 @@ def others_directory(tmp_path: Path, kind: str) -> Path:
 KINDS = pytest.mark.parametrize(
     ("kind", "text"),
     [
-        ("group", "Others than root may write"), ("others", "Others than root may write"),
-        ("sticky", "Others than root may write"), ("link", "is a link or a file"), ("file", "is a link or a file"),
+        ("group", "other than root"), ("others", "other than root"),
+        ("sticky", "other than root"), ("link", "is a link or a file"), ("file", "is a link or a file"),
         ("missing", "does not exist"),
         pytest.param(
-            "account", "Others than root may write",
+            "account", "other than root",
             marks=pytest.mark.skipif(os.geteuid() != 0, reason="only root makes another account's directory"),
         ),
     ],

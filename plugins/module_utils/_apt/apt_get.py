@@ -72,7 +72,7 @@ def diagnose(action: str, stdout: str, stderr: str, holder: t.Mapping[str, t.Any
             details["unknown"] = explanation.groups["found"].split(", ")
         return SparkforgeError(explanation.cause, explanation.remedy, **details)
     errors = re.findall(r"^(?:E|Error): *(.*\S)", text, re.M)
-    message = " ".join(errors) or " ".join(stderr.split())[-300:] or "it said nothing"
+    message = " ".join(errors) or " ".join(stderr.split())[-300:] or "it printed nothing"
     return SparkforgeError(
         f"apt could not {action}: {message.rstrip('.')}.",
         "Run `apt-get check` on the host and fix what it reports.",

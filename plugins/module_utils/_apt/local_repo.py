@@ -320,6 +320,6 @@ def _keyring_in(directory: str, required: bool = True) -> t.Any:
             "Do not use this .deb; get another copy from its vendor.",
         )
     raise SparkforgeError(
-        f"{directory} holds {len(keyrings)} keyrings, not one.",
+        f"{directory} holds {len(keyrings)} keyrings instead of one.",
         "Ask the vendor which .deb of this version is the right one.",
     )

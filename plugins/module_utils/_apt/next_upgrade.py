@@ -208,7 +208,7 @@ class UpdateInfo:
     def _unattended(self) -> dict[str, t.Any]:
         status, stdout, stderr = self.host.run(["apt-config", "dump"])
         if status:
-            raise OSError(stderr.strip() or f"apt-config ended with {status}")
+            raise OSError(stderr.strip() or f"apt-config exited with status {status}")
         config = parse_config(stdout)
         periodic = config.get("apt::periodic::unattended-upgrade", ["0"])[-1]
         return {

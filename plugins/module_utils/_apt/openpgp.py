@@ -84,7 +84,7 @@ def _keys(data: bytes) -> tuple[list[str], bytes]:
 
 
 def _not_a_key(data: bytes, message: str) -> SparkforgeError:
-    reason = f"gpg says of its {len(data)} bytes: {message or 'there is no key in them'}"
+    reason = f"gpg reports for its {len(data)} bytes: {message or 'there is no key in them'}"
     if is_html(data[:1024]):
         reason = "it is an HTML page"
     elif b"" < data[:1] < b"\x80":
@@ -128,6 +128,6 @@ def require_fingerprint(data: bytes, pinned: str, origin: str) -> bytes:
     if others:
         raise SparkforgeError(
             f"The key at {origin} has the fingerprint {', '.join(others)}, expected {expected}.",
-            "Ask the repository's owner which fingerprint is right, not with this download; then pin it.",
+            "Ask the repository's owner over another channel which fingerprint is right, then pin it.",
         )
     return ring

@@ -68,7 +68,7 @@ class PackageSet:
             raise _unavailable_error(unavailable)
         arguments = [choice.argument for choice in choices.values() if choice.argument is not None]
         # In check mode an earlier step might have added the source, so report this instead of failing.
-        notes = [f"{text} would be installed; today {reason}." for text, reason in unavailable.items()]
+        notes = [f"{text} would be installed; now {reason}." for text, reason in unavailable.items()]
         plan = self._plan(arguments, notes)
         check_plan(plan, self._allow)
         if not self._check_mode:
@@ -170,7 +170,7 @@ class PackageSet:
             extra = [step for step in plan.remove if step.name not in removable_names]
             if extra or plan.install:
                 raise SparkforgeError(
-                    f"Removing what {self._receipt} installed would also change {names_of([*extra, *plan.install])}.",
+                    f"Removing the packages of {self._receipt} would also change {names_of([*extra, *plan.install])}.",
                     "Remove those manually first if they are not needed, or keep the packages.",
                     would_remove=[step.as_result() for step in extra],
                 )

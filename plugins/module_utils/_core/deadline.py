@@ -34,7 +34,7 @@ class Deadline:
         if time.monotonic() > self._end:
             raise TooSlowError(
                 f"{self.subject} could not be read within {self.seconds:g} s.",
-                "Name a part of it, one environment or one wheel; if it is small, it was made to be slow.",
+                "Name a part of it, one environment or one wheel; if it is small, it may have been made to be slow.",
             )
 
 

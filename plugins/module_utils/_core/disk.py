@@ -31,7 +31,7 @@ def regular(path: str, links: bool = False) -> int:
     try:
         handle = os.open(path, os.O_PATH | os.O_CLOEXEC | (0 if links else os.O_NOFOLLOW))
     except ValueError as error:
-        raise FileNotFoundError(errno.ENOENT, "no path has a zero byte", path) from error
+        raise FileNotFoundError(errno.ENOENT, "a path cannot contain a NUL byte", path) from error
     try:
         mode = os.fstat(handle).st_mode
         if stat.S_ISDIR(mode):
@@ -155,9 +155,9 @@ def unsafe_for_metrics(directory: str) -> str:
     except OSError:
         return f"The directory {directory} for Prometheus' metrics does not exist."
     if not stat.S_ISDIR(status.st_mode):
-        return f"{directory}, for Prometheus' metrics, is a link or a file, and no directory."
+        return f"{directory}, for Prometheus' metrics, is a link or a file, not a directory."
     if status.st_uid not in (0, os.geteuid()) or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return f"Others than root may write the directory {directory} for Prometheus' metrics."
+        return f"Accounts other than root may write to the directory {directory} for Prometheus' metrics."
     return ""
 
 
@@ -340,7 +340,7 @@ def io_error(problem: str, error: OSError) -> SparkforgeError:
     remedy = "Make sure that the task runs as root (become) and that the file system is writable and not full."
     if error.errno == errno.EACCES and os.geteuid() == 0:
         remedy = (
-            "Root itself has no right there, as on a home on NFS with root_squash: move it to a disk of this host. What"
-            " Ansible sends goes where ansible_remote_tmp says, such as /var/tmp/.ansible-tmp."
+            "Even root may not write there, as in a home on NFS with root_squash: use a disk of this host. Ansible puts"
+            " its own files into ansible_remote_tmp, such as /var/tmp/.ansible-tmp."
         )
     return SparkforgeError(f"{problem}: {error.strerror or error}.", remedy)

@@ -113,7 +113,7 @@ def run_as(uid: int, other: int, work: t.Callable[[], t.Any]) -> str | None:
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if status not in (0, 2):
         raise SparkforgeError(
-            f"This process cannot take the user id {uid}, which runs what a package provides.",
+            f"This process cannot switch to the user id {uid}, which runs code from packages.",
             "Run this as root of the host, or in a container that has 65536 user ids.",
         )
     return None if status else answer

@@ -54,7 +54,7 @@ def run(module: AnsibleModule, call: str, root: str, keep: bool = True, name: st
         program = options.pop("program")
         if program is None:
             raise SparkforgeError(
-                "This module was started without its action plugin, which brings its program.",
+                "This module was started without its action plugin, which sends its program to the host.",
                 "Use it in a task or with ansible -m, by its full name, from an installed collection.",
             )
         sha256, path = program["sha256"], stored_path(root, program["sha256"], name)
@@ -96,7 +96,7 @@ def read_stored(path: str, sha256: str) -> bytes | None:
     if sha256 in path:
         raise SparkforgeError(
             f"{path} was changed on this host: its sha256 is {digest[:12]}….",
-            "Find out who changed it. Then remove it, and run the play again: it is sent anew.",
+            "Find out who changed it. Then remove it, and run the play again: it is sent again.",
         )
     return None
 
@@ -112,8 +112,8 @@ def read_pushed(path: str, sha256: str) -> bytes:
         raise disk.io_error("The program that was sent cannot be read", error) from error
     if hashlib.sha256(content).hexdigest() != sha256:
         raise SparkforgeError(
-            "The program did not arrive whole, or was exchanged.",
-            "Run the play again. If it fails again, check the connection, and who else has the account that connects.",
+            "The program did not arrive complete, or was replaced.",
+            "Run the play again. If it fails again, check the connection, and who else can use that account.",
         )
     return content
 
@@ -172,7 +172,7 @@ def _call(module: AnsibleModule, content: bytes, call: str, options: t.Mapping[s
     except (ValueError, KeyError, TypeError, AttributeError):
         last_line = " ".join((err or out).strip().rpartition("\n")[2].split())
         raise SparkforgeError(
-            f"The program ended with status {status}: {last_line or 'it printed nothing'}.",
+            f"The program exited with status {status}: {last_line or 'it printed nothing'}.",
             "Run the task again with -vvv: the result's stderr has the program's last output.",
             stderr=err[-4000:],
         ) from None

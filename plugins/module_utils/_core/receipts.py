@@ -150,7 +150,7 @@ def _open_locked(path: str, deadline: float, wait: float) -> int:
                 waited = f", still after {wait:g} s" if wait else ""
                 raise SparkforgeError(
                     f"Another run (process {holder}) holds {path}{waited}.",
-                    "Wait until it ends, or stop that process, and run again.",
+                    "Wait until it exits, or stop it, and run again.",
                 ) from None
             time.sleep(0.2)
             continue

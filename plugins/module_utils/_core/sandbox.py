@@ -95,7 +95,7 @@ class Sandbox:
         out, err = (bytes(text).decode("utf-8", "replace") for text in printed.values())
         if why:
             remedy = (
-                "Find the package that does this at its import, or in a .pth file at every start; use another release."
+                "Find the package that does this on import, or in a .pth file at every start, and use another release."
             )
             raise SparkforgeError(f"{subject} {why}.", remedy, output=(out + err)[-2000:])
         return process.returncode, out, err
@@ -120,4 +120,4 @@ class Sandbox:
                 if ended:
                     return ""
                 if time.monotonic() > deadline:
-                    return f"did not end within {self.seconds:g} s and was killed"
+                    return f"did not finish within {self.seconds:g} s and was killed"

@@ -73,8 +73,8 @@ def account(directory: str) -> t.Iterator[int | None]:
                 _clear(uid)
             return
     raise SparkforgeError(
-        f"No user id between {ACCOUNTS[0]} and {ACCOUNTS[-1]} is free to run what a package provides.",
-        "Remove the accounts that use these ids, or wait until other runs have ended.",
+        f"No user id between {ACCOUNTS[0]} and {ACCOUNTS[-1]} is free to run code from packages.",
+        "Remove the accounts that use these ids, or wait until other runs have finished.",
     )
 
 

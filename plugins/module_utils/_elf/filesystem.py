@@ -176,7 +176,7 @@ class FileSystem:
                 self.deadline.check()
                 if number == NAMES_LIMIT:
                     raise SparkforgeError(
-                        f"The directory {directory} has more than {NAMES_LIMIT} names.", "Name a directory without it."
+                        f"The directory {directory} has more than {NAMES_LIMIT} entries.", "Name another directory."
                     )
                 yield entry.name, entry.is_dir(follow_symlinks=False)
 

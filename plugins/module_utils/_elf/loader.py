@@ -158,7 +158,7 @@ class Loader:
             )
         if (file.bits, file.little_endian) != (64, True):
             raise SparkforgeError(
-                f"{path} is for {file.machine_name}, {file.bits} bits, whose libraries are not looked for.",
+                f"{path} is for {file.machine_name}, {file.bits} bits, whose libraries cannot be resolved here.",
                 "Name a file for aarch64 or x86_64.",
             )
         if not file.dynamic:

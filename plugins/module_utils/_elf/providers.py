@@ -93,7 +93,7 @@ _SOLVER = {"11": "12", "12": "13"}
 _CUDA_HINT = "Part of the CUDA {major} toolkit."
 _META_HINT = "Part of the CUDA {major} runtime libraries; the package is their metapackage."
 _CUFILE_HINT = "GPUDirect Storage's library; it loads without its kernel module."
-_TORCH_HINT = "Part of PyTorch itself: the environment's wheel is incomplete or another version."
+_TORCH_HINT = "Part of PyTorch itself: the environment's wheel is incomplete or has another version."
 
 
 def _toolkit(  # pylint: disable=dangerous-default-value
@@ -274,7 +274,7 @@ def provider(soname: str, machine: str = "aarch64", cuda_version: str | None = N
     """
     soname = soname.rpartition("/")[2]
     if is_driver(soname):
-        hint = "Part of NVIDIA's driver: install or repair it as the vendor describes; this collection never does."
+        hint = "Part of NVIDIA's driver: install or repair it as NVIDIA describes. This collection never does."
         return Provider("driver", hint=hint)
     for entry in _TABLE:
         match = re.fullmatch(entry.pattern, soname)

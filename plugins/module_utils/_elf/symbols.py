@@ -146,6 +146,6 @@ def _versions(
             entry, rows = entry + step, rows + 1
         files, rows = files - 1, rows + 1
         if rows > VERSIONS_LIMIT:
-            raise corrupt(f"it asks for more than {VERSIONS_LIMIT} versions of symbols")
+            raise corrupt(f"it requires more than {VERSIONS_LIMIT} versions of symbols")
         address = address + following if following else None
     return required

@@ -287,7 +287,7 @@ def _parse_probe_line(line: str, imports: t.Sequence[str]) -> Facts:
     if isinstance(entry, dict) and entry.get("module") in imports and _is_of_the_probe(entry):
         return entry
     raise SparkforgeError(
-        f"A package of the environment prints a line that only the test of its imports prints: {clip(line)}.",
+        f"A package of the environment prints a line that is reserved for the import test: {clip(line)}.",
         "Find the package that prints it when it is imported, and use another release of it.",
     )
 

@@ -230,7 +230,7 @@ class Download:
         if rc != 0:
             message = (err.strip().splitlines() or ["no message"])[-1]
             raise SparkforgeError(
-                f"{self.python} cannot tell which wheels fit it, with {self.pip}: {message}.",
+                f"{self.python} cannot determine which wheels it supports, with {self.pip}: {message}.",
                 "Correct the requirements, or install the python3-venv of your system again.",
             )
         chosen: dict[str, Link | None] = {}

@@ -55,7 +55,7 @@ def identify(options: Options, run: Run) -> Identity:
         if target is None or receipt is None:
             cause = "Neither requirements nor wheels are set, so there is nothing to install."
             if target:
-                cause = f"There is no environment {target} of {options.paths.name} here, and nothing to create it from."
+                cause = f"There is no environment {target} of {options.paths.name}, and no wheels to create it from."
             raise SparkforgeError(
                 cause,
                 "Set the lock's requirements; installed here: "

@@ -83,9 +83,9 @@ class Kind(enum.Enum):
     UNADVERTISED = (
         r"does not allow request for unadvertised object|shallow capabilities|"
         r"server does not support (?:shallow|--depth)",
-        "{label} serves no single commits, and no branch or tag of it is {commit}: {line}.",
-        "Open the URL in a browser, for a login page may have answered; otherwise use a server with version 2 of git's "
-        "protocol, as all have since git 2.26, or a mirror that playbooks/mirror.yml made.",
+        "{label} does not serve single commits, and none of its branches or tags is {commit}: {line}.",
+        "Open the URL in a browser, because a login page may have answered; otherwise use a server with version 2 of "
+        "git's protocol (all since git 2.26), or a mirror made by playbooks/mirror.yml.",
     )
     OWNER = (
         r"dubious ownership",
@@ -99,7 +99,7 @@ class Kind(enum.Enum):
     )
     REDIRECTED = (
         r"returned error: 30[1-8]|unable to update url base from redirection",
-        "{label} redirects to another place: {line}.",
+        "{label} redirects to another URL: {line}.",
         "Use the final URL in the source or the mirror: credentials go only to the server that they name.",
     )
     HOST_KEY = (
@@ -194,7 +194,7 @@ def of_remote(output: str, status: int) -> GitError:
     if status == -signal.SIGXFSZ:
         return GitError(Kind.SPACE, output or "the limit on the size of a file was reached")
     kind = next(kind for kind in Kind if re.search(kind.pattern, output, re.I))
-    return GitError(kind, output or f"git ended with status {status}")
+    return GitError(kind, output or f"git exited with status {status}")
 
 
 def of_local(output: str, status: int) -> GitError:

@@ -56,8 +56,8 @@ def credentials(entries: t.Iterable[t.Mapping[str, t.Any]]) -> dict[str, str]:
             name = urllib.parse.urlsplit(str(url)).hostname
         if not name or not all(values):
             raise SparkforgeError(
-                f"Entry {number} of credentials names no server, or no user name or password: {redact(str(url))}.",
-                "Set a URL such as https://spark01.example.com/wheelhouse or a host, and both of the others "
+                f"Entry {number} of credentials lacks a server, a user name or a password: {redact(str(url))}.",
+                "Set a URL such as https://spark01.example.com/wheelhouse or a host, and a user name and a password "
                 "(sparkforge_wheelhouse_username, sparkforge_wheelhouse_password).",
             )
         user = ":".join(urllib.parse.quote(str(text), safe="", errors="surrogatepass") for text in values)

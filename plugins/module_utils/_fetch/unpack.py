@@ -270,7 +270,7 @@ class _Extraction:
 
     def refusal(self, why: str) -> SparkforgeError:
         return SparkforgeError(
-            f"The archive {self.name} {why}: refused, and nothing was kept.",
+            f"The archive {self.name} {why}: it was refused, and no file was kept.",
             "Do not use this archive. Get the vendor's own, and check the mirror that served this one.",
         )
 

@@ -135,7 +135,7 @@ def read_remote(url: str, label: str) -> Remote:
             if host and not host.startswith("-") and protocol in ("ssh", "git"):
                 if parts.password is not None:
                     raise SparkforgeError(
-                        f"{label} has the URL {redact(url)} with a password: {protocol} takes none from a URL.",
+                        f"{label} has the URL {redact(url)} with a password, which {protocol} does not accept there.",
                         "Remove it: ssh uses a key, also from an agent, and https a user name and password.",
                     )
                 return Remote(url, protocol)

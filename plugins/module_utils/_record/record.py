@@ -96,7 +96,7 @@ class Recorder:
 
     def _run(self, argv: list[str], limit: float = COMMAND_LIMIT) -> tuple[int, str, str]:
         remaining = min(limit, self._end - time.monotonic())
-        return self._command(argv, remaining) if remaining > 0 else (124, "", f"{argv[0]} was not run: the time is up")
+        return self._command(argv, remaining) if remaining > 0 else (124, "", f"{argv[0]} was not run: no time left")
 
     def _ask(self, argv: list[str], limit: float = COMMAND_LIMIT) -> str:
         status, stdout, stderr = self._run(argv, limit)
@@ -193,7 +193,7 @@ class Recorder:
             if status == 0 and folders and folders[0]:
                 torches.append({"python": python, "version": version, "folder": folders[0]})
             elif self.python:
-                self.host.note("torch", stderr.strip().rpartition("\n")[2] or "There is none.")
+                self.host.note("torch", stderr.strip().rpartition("\n")[2] or "Torch was not found.")
         return torches
 
     def _gpu(self, gpu: t.Mapping[str, t.Any], torches: t.Sequence[t.Mapping[str, str]]) -> dict[str, t.Any]:
@@ -237,8 +237,8 @@ def make_parser() -> argparse.ArgumentParser:
     """Return the command-line parser."""
     parser = argparse.ArgumentParser(
         prog="sparkforge-record.pyz",
-        description="Record what a run of sparkforge.dgx_spark would need to know of this machine, without what"
-        " identifies it or its owner, in one file to read and to send. Needs no root and changes nothing.",
+        description="Record the facts about this machine that a run of sparkforge.dgx_spark needs, without those that"
+        " identify it or its owner, in a file to read and to send. It needs no root and changes nothing.",
     )
     add = parser.add_argument
     add("--output", default="sparkforge-record.json", metavar="FILE", help="default: %(default)s; - prints it")

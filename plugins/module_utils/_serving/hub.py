@@ -67,19 +67,19 @@ exit 1
 """
 #: Errors in the output of huggingface_hub 1.17 (cli/_errors.py), with cause and remedy that omit its URLs.
 _FAILURES = (
-    (r"^Error: .*requires approval", "{name} is for those who accepted its licence on the hub, and {given}.",
-     "Accept it at {hub}/{name}, {token} (serving_model_token_file)."),
-    ("^Error: Revision not found", "{name} has no such revision.", "Give a branch, a tag or a commit of its page."),
-    (r"RepositoryNotFoundError: |^Error: .*not found", "The hub has no model {name}, or shows it to its members alone.",
-     "Check the name at {hub}/{name}; for a private model {token}."),
+    (r"^Error: .*requires approval", "{name} requires an account that accepted its licence on the hub, and {given}.",
+     "Accept it at {hub}/{name}, then {token} (serving_model_token_file)."),
+    ("^Error: Revision not found", "{name} has no such revision.", "Use a branch, a tag or a commit from its page."),
+    (r"RepositoryNotFoundError: |^Error: .*not found", "The hub has no model {name}, or shows it only to its members.",
+     "Check the name at {hub}/{name}; for a private model, {token}."),
     ("(HfHubHTTP|^)Error: .*401 Unauthorized", "The hub does not accept the token.",
      "It may be mistyped or expired: {token}."),
-    ("No space left|quota exceeded", "The disk became full.", "Free some space and run it again: it goes on."),
-    ("Verification failed", "Files of {name} do not have the hashes that the hub names, and were removed.",
-     "Run it again; if that does not help, give another revision."),
-    ("^Error: (Client|Server) error|^http|DryRunError|Consistency", "The connection to {hub} failed or broke off.",
-     "Check the network, sparkforge_proxies and sparkforge_ca_certificate, and run it again: it goes on."),
-    ("", "The hub's client ended: {last}.", "Mend that, and run it again; what is here is kept."),
+    ("No space left|quota exceeded", "The disk is full.", "Free some space and run again, which resumes."),
+    ("Verification failed", "Files of {name} do not have the hashes that the hub lists, and were removed.",
+     "Run again; if that does not help, use another revision."),
+    ("^Error: (Client|Server) error|^http|DryRunError|Consistency", "The connection to {hub} failed or was lost.",
+     "Check the network, sparkforge_proxies and sparkforge_ca_certificate, and run again, which resumes."),
+    ("", "The hub's client failed: {last}.", "Correct that and run again; downloaded files are kept."),
 )  # fmt: skip
 
 
@@ -97,7 +97,7 @@ class Model:
             raise SparkforgeError(f"{self.name!r} is not the name of a model.", "Write it as ORGANISATION/NAME.")
         self.revision: str = options.get("revision") or ""
         if self.revision and not _REVISION.fullmatch(self.revision):
-            raise SparkforgeError(f"{self.revision!r} is no revision.", "Give a branch, a tag or a commit.")
+            raise SparkforgeError(f"{self.revision!r} is not a revision.", "Use a branch, a tag or a commit.")
         self.token, self.hub = str(options.get("token") or "").strip(), str(options["hub"]).rstrip("/")
         self.account = build_account.BuildAccount(options.get("user") or None)
         self.cache = f"{self.directory}/models--{self.name.replace('/', '--')}"
@@ -129,18 +129,18 @@ class Model:
     def _check(self) -> None:
         """Refuse a token that others could read, and a directory that belongs to another account."""
         if not re.fullmatch(r"[!-~]*", self.token):
-            raise SparkforgeError("The token holds more than one word.", "Give the token alone: hf_ and letters.")
+            raise SparkforgeError("The token contains more than one word.", "Set only the token: hf_ and letters.")
         is_safe = not self.token or re.match(r"http://(127\.|localhost[:/]|\[::1\])", self.hub)
         if not re.match("https?://[^/]" if is_safe else "https://[^/]", self.hub):
-            remedy = "Use https://, so that nobody on the way reads the token."
-            raise SparkforgeError(f"{self.hub} is no hub to send a token to.", remedy)
+            remedy = "Use https://, so that the token cannot be read on the way."
+            raise SparkforgeError(f"{self.hub} is not a hub that a token may be sent to.", remedy)
         if not os.path.exists(self.client):
             cause = f"There is no environment with the hub's client: {self.client}."
-            raise SparkforgeError(cause, "Run playbooks/model.yml, which makes it.")
+            raise SparkforgeError(cause, "Run playbooks/model.yml, which creates it.")
         owner = accounts.owner_of(self.directory)
         if disk.names(self.directory) and owner != self.account.name:
             cause = f"{self.directory} belongs to {owner} and is not empty."
-            raise SparkforgeError(cause, f"Set serving_models to a directory for {self.account.name} alone.")
+            raise SparkforgeError(cause, f"Set serving_models to a directory that only {self.account.name} uses.")
 
     def _download(self) -> dict[str, t.Any]:
         ignored = [*OTHERS, *(() if self.options["allow_pickle"] else (f"*{suffix}" for suffix in weights.PICKLES))]
@@ -155,22 +155,22 @@ class Model:
         try:
             files = {str(row["file"]): str(row["size"]) for row in json.loads(self._run(_LIST.format(**texts)))}
         except (ValueError, KeyError, TypeError) as error:
-            raise SparkforgeError(f"The hub's list of {self.name} cannot be read.", "Run it again later.") from error
+            raise SparkforgeError(f"The hub's list of {self.name} cannot be read.", "Run again later.") from error
         self._check_files(files)
         path = os.path.realpath(self._run(_GET.format(**texts)).strip())
         if not re.fullmatch(re.escape(f"{os.path.realpath(self.cache)}/snapshots/") + "[0-9a-f]{40}", path):
-            raise SparkforgeError(f"{self.name} was got to another place than {self.directory}.", "Run it again.")
+            raise SparkforgeError(f"{self.name} was downloaded to a path outside {self.directory}.", "Run again.")
         if not all(os.path.exists(f"{path}/{name}") for name in files):
             # Without a network, the client accepts a partially downloaded model.
-            raise SparkforgeError(f"Files of {self.name} are missing.", "Run it again: it goes on.")
+            raise SparkforgeError(f"Files of {self.name} are missing.", "Run again, which continues the download.")
         receipt = {"name": self.name, "revision": os.path.basename(path), "directory": path, "hub": self.hub}
         return {**receipt, "bytes": _size(path), **self._license(path)}
 
     def _check_files(self, files: t.Mapping[str, str]) -> None:
         if not self.options["allow_pickle"] and not any(name.endswith(weights.SAFE) for name in files):
             raise SparkforgeError(
-                f"{self.name} has no weights as safetensors or GGUF, or only files that run code when they are loaded.",
-                "Take a model with safetensors, or set serving_allow_pickle if you trust who made this one.",
+                f"{self.name} has no safetensors or GGUF weights, at most files that run code when they are loaded.",
+                "Use a model with safetensors, or set serving_allow_pickle if you trust its author.",
             )
         sizes = filter(None, map(_SIZE.fullmatch, files.values()))
         begun = sum(os.path.getsize(path) for path in glob.glob(f"{glob.escape(self.cache)}/blobs/*.incomplete"))
@@ -178,7 +178,7 @@ class Model:
         free_bytes = shutil.disk_usage(self.directory).free
         if missing > free_bytes:
             raise SparkforgeError(
-                f"{self.name} needs {missing / 1e9:.1f} GB more, and {self.directory} has {free_bytes / 1e9:.1f} GB.",
+                f"{self.name} needs {missing / 1e9:.1f} GB more; {self.directory} has {free_bytes / 1e9:.1f} GB free.",
                 "Free some space, or set serving_models to a directory on a larger disk.",
             )
 
@@ -211,8 +211,8 @@ class Model:
         values = {
             "name": self.name, "hub": self.hub,
             "last": re.sub(r"\w+://\S+", "…", result.stderr.strip().rpartition("\n")[2][:200]) or "it printed nothing",
-            "given": "the token that was given is not of an account that did" if self.token else "no token was given",
-            "token": f"make a token that may read it ({self.hub}/settings/tokens), and give it with --token-file",
+            "given": "the token belongs to an account that did not" if self.token else "no token was set",
+            "token": f"create a token that can read it ({self.hub}/settings/tokens) and pass it with --token-file",
         }  # fmt: skip
         raise SparkforgeError(cause.format(**values), remedy.format(**values))
 

@@ -58,7 +58,7 @@ def find(model: str, root: str, allow_pickle: bool = False) -> dict[str, t.Any] 
             return None
     if _UNQUOTED.search(directory):
         remedy = "Move the model to a path without quotes, backslashes and control characters."
-        raise SparkforgeError(f"{directory!r} is no path for a line of a unit.", remedy)
+        raise SparkforgeError(f"{directory!r} has characters that a systemd unit cannot contain.", remedy)
     try:
         facts = _observe(directory, _bound_directory(directory), model, allow_pickle)
     except OSError as error:
@@ -74,7 +74,7 @@ def _locate(model: str) -> tuple[str, str]:
     except (FileNotFoundError, NotADirectoryError) as error:
         raise SparkforgeError(
             f"There is no directory {model} on this host.",
-            "Copy the weights there, or name a model of the hub: sparkforge model get ORGANISATION/NAME.",
+            "Copy the weights there, or get a model from the hub: `sparkforge model get ORGANISATION/NAME`.",
         ) from error
     except OSError as error:
         raise disk.io_error(f"{model} cannot be read", error) from error
@@ -122,8 +122,8 @@ def _observe(directory: str, bound: str, model: str, allow_pickle: bool) -> dict
     _check_format(directory, model, allow_pickle)
     if len({uid for uid, _gid in closed}) > 1:
         raise SparkforgeError(
-            f"The files of {model} belong to several accounts that keep them to themselves.",
-            f"Give them to one: chown -R USER {bound}.",
+            f"The files of {model} belong to several accounts, each of which keeps its files private.",
+            f"Give them to one account: chown -R USER {bound}.",
         )
     uid, gid = min(closed, default=(-1, -1))
     return {
@@ -159,9 +159,9 @@ def _check_format(directory: str, model: str, allow_pickle: bool) -> None:
     pickles = [name for name in names if name.endswith(PICKLES)]
     if not set(CONFIGURATIONS).intersection(names) and not safe_names:
         remedy = "Give the directory that has config.json and the weights."
-        raise SparkforgeError(f"{model} is no model: it has neither config.json nor weights.", remedy)
+        raise SparkforgeError(f"{model} is not a model: it has neither config.json nor weights.", remedy)
     if pickles and not safe_names and not allow_pickle:
         raise SparkforgeError(
             f"The weights of {model} are pickle files ({pickles[0]!r}), which run code when they are loaded.",
-            "Get the model as safetensors, or set serving_allow_pickle if you trust who made them.",
+            "Get the model as safetensors, or set serving_allow_pickle if you trust their author.",
         )

@@ -56,12 +56,12 @@ def observe(
     if shutil.disk_usage(paths.root).free < _NO_ROOM:
         # The disk was too full even for the worker's error message.
         raise SparkforgeError(
-            f"No space left on the file system of {paths.root}; the build of {paths.name} has ended.",
+            f"The file system of {paths.root} is full; the build of {paths.name} has stopped.",
             "Free space, or set sparkforge_root to a larger file system; the next run resumes.",
             **brief,
         )
     raise SparkforgeError(
-        f"The build of {paths.name} ended without a message in phase {state.get('phase', 'fetch')}.",
+        f"The build of {paths.name} stopped without a message in phase {state.get('phase', 'fetch')}.",
         "Run again, which resumes. The end of the log and `dmesg` may show what stopped it.",
         **brief,
     )

@@ -217,7 +217,7 @@ class _Edit:
         if matches:
             numbers = ", ".join(map(str, lines[:SHOWN_MATCHES])) + (", …" if len(lines) > SHOWN_MATCHES else "")
             return SparkforgeError(
-                f"{label} wants {expected} in {path} but finds {len(matches)}, in line {numbers}.",
+                f"{label} expects {expected} in {path} but finds {len(matches)}, in line {numbers}.",
                 "Add more of the surrounding text to match, or correct count.",
             )
         hint = ""
@@ -225,11 +225,11 @@ class _Edit:
             first = self.match.strip().splitlines()[0].strip()
             similar = [number for number, line in enumerate(text.splitlines(), 1) if first == line.strip()]
             if similar:
-                hint = f"; its first line is in line {similar[0]}, but what follows or the spaces differ"
+                hint = f"; its first line is in line {similar[0]}, but the lines after it or the spaces differ"
             if similar and "\r\n" in text:
                 hint = "; the file has Windows line endings (CRLF)"
         return SparkforgeError(
-            f"{label} wants {expected} of {_short(self.match)} in {path} but finds none{hint}.",
+            f"{label} expects {expected} of {_short(self.match)} in {path} but finds none{hint}.",
             "Copy the text from this version of the source, including spaces; if upstream has made the change, remove "
             "the edit.",
         )

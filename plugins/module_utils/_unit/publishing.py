@@ -48,7 +48,7 @@ def _publish_by(attempt: Attempt, partial: str) -> None:
         outputs.append({"path": "prefix", "sha256": tree["sha256"], "files": tree["files"], "size": tree["size"]})
     else:
         wheels = wheel_file.collect_wheels(paths.inside("out"))
-        remedy = "Free space, or set sparkforge_root to a larger file system, and run again: only this is repeated."
+        remedy = "Free space, or set sparkforge_root to a larger file system, and run again to repeat this step only."
         size = sum(wheel.size for wheel in wheels)
         disk.check_space(paths.builds, size, f"The packaging of {paths.name}", remedy, _RECEIPT_SPACE)
         for wheel in wheels:

@@ -144,7 +144,7 @@ def _check_expect(expect: t.Mapping[str, t.Any]) -> None:
     for architecture in expect.get("architectures") or ():
         if not fatbin.is_architecture(str(architecture).replace("+PTX", "")):
             raise SparkforgeError(
-                f"{architecture!r} in expect.architectures names no GPU architecture.",
+                f"{architecture!r} in expect.architectures is not a GPU architecture.",
                 "Write it in quotes, as in TORCH_CUDA_ARCH_LIST: '12.0', '12.1a', '12.0+PTX'.",
             )
 

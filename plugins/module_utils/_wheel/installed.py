@@ -175,7 +175,7 @@ def _records(text: str) -> t.Iterator[list[str]]:
         # No path contains a NUL byte, on which older versions of csv fail.
         yield from csv.reader(io.StringIO(text.replace("\0", "\ufffd"), newline=""))
     except csv.Error as error:
-        raise ValueError(f"it is no list of files: {error}") from error
+        raise ValueError(f"it is not a list of files: {error}") from error
 
 
 def record(distribution: Distribution, files: FileSystem | None = None) -> list[Row] | None:
@@ -291,7 +291,7 @@ def differing(wheel: str, distribution: Distribution) -> list[str] | None:
     except zip_archive.DAMAGED as error:
         raise SparkforgeError(
             f"{wheel} is not a complete wheel: {str(error).rstrip('.') or 'it is truncated'}.",
-            "Remove it; playbooks/deploy.yml brings it again.",
+            "Remove it; playbooks/deploy.yml fetches it again.",
         ) from error
     # Installation moves the files in .data to other directories.
     return sorted(

@@ -70,7 +70,7 @@ def parse_requirement(text: str) -> Requirement:
     remedy = "Write it as name==version --hash=sha256:<64 hex digits>, as playbooks/lock.yml does."
     match = _PINNED.fullmatch(pin)
     if "\n" in text.replace("\\\n", "") or " -" in f" {pin}" or match is None:
-        raise SparkforgeError(f"The requirement {clip(redact(text))!r} is not one pinned name.", remedy)
+        raise SparkforgeError(f"The requirement {clip(redact(text))!r} does not pin exactly one package.", remedy)
     if redact(pin) != pin:
         raise SparkforgeError(
             f"The requirement {clip(redact(pin))!r} has a password or a token in its URL, which receipts would show.",

@@ -37,7 +37,7 @@ def verify(directory: str, units: t.Iterable[keep.Build]) -> None:
                 ) from error
             if digest != wheel.sha256:
                 raise SparkforgeError(
-                    f"The sha256 of the wheel {wheel.file} is {digest}, the receipt of {build.name} "
+                    f"The sha256 of the wheel {wheel.file} is {digest}, but the receipt of {build.name} "
                     f"{build.fingerprint} says {wheel.sha256}. Nothing was published.",
                     f"Find out who changed {path}; then remove {os.path.dirname(path)} and run "
                     "playbooks/build.yml, which rebuilds it.",

@@ -71,9 +71,9 @@ def manifest(
             # The build account wrote the receipt, so it is not trusted.
             if not matches_wheel(wheel.file, wheel.name, wheel.version):
                 raise SparkforgeError(
-                    f"The receipt of {name} {mark} names {wheel.file!r:.80}, which is no wheel of {wheel.name!r:.80} "
-                    f"{wheel.version!r:.80}. Nothing was published.",
-                    "Find out who wrote it; then remove that receipt and run playbooks/build.yml, which builds anew.",
+                    f"The receipt of {name} {mark} names {wheel.file!r:.80}, which is not a wheel of "
+                    f"{wheel.name!r:.80} {wheel.version!r:.80}. Nothing was published.",
+                    "Find out who wrote it; then remove that receipt and run playbooks/build.yml, which rebuilds it.",
                 )
         placed_wheels = [dataclasses.replace(wheel, place=f"{name}/{mark}") for wheel in unit["wheels"]]
         wheels = [wheel.as_row() for wheel in sorted(placed_wheels, key=lambda wheel: wheel.file)]
@@ -118,7 +118,7 @@ def checked_platform(platform: str) -> str:
     if not _PLATFORM.fullmatch(platform):
         raise SparkforgeError(
             f"{platform!r:.80} is not the name of a platform.",
-            "It is as ubuntu24.04-aarch64. Find out what the host's /etc/os-release says.",
+            "Write it like ubuntu24.04-aarch64, and check the host's /etc/os-release.",
         )
     return platform
 
@@ -136,7 +136,7 @@ def read(content: bytes, where: str = "The manifest") -> Manifest:
         kind = "an HTML page" if start.startswith((b"<!doctype", b"<html", b"<head", b"<?xml")) else "not JSON"
         raise SparkforgeError(
             f"{where} is {kind}.",
-            "Check what answers there: this looks like a proxy or a login page.",
+            "Check which server answers there: this looks like a proxy or a login page.",
         ) from error
     return check(data, where)
 
@@ -161,8 +161,8 @@ def check(manifest: t.Any, where: str = "The manifest") -> Manifest:
         )
     if seal(manifest) != manifest.get("seal"):
         raise SparkforgeError(
-            f"{where} was changed after it was written: its seal is {str(manifest.get('seal'))[:12]}…, its content's "
-            f"{seal(manifest)[:12]}….",
+            f"{where} was changed after it was written: its seal is {str(manifest.get('seal'))[:12]}…, but that of "
+            f"its content is {seal(manifest)[:12]}….",
             "Publish it again on the builder with playbooks/build.yml, and find out who changed it.",
         )
     return t.cast(Manifest, dict(manifest))

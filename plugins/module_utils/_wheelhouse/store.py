@@ -195,8 +195,8 @@ class Store:
                 file = os.path.basename(str(wheel.get("path")))
                 if sha256s.get(file) != wheel.get("sha256"):
                     raise SparkforgeError(
-                        f"The receipt of {name} {build.fingerprint} says {sha256s.get(file) or 'nothing'} of {file}, "
-                        f"and the option units {wheel.get('sha256')}.",
+                        f"The sha256 of {file} is {sha256s.get(file) or 'missing'} in the receipt of {name} "
+                        f"{build.fingerprint}, but {wheel.get('sha256')} in the option units.",
                         "Pass the fact sparkforge_built of the run that built it.",
                     )
             units.append(build)

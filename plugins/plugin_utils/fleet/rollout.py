@@ -32,8 +32,7 @@ def distinct(hosts: t.Sequence[str], hostvars: t.Mapping[str, t.Any]) -> list[st
         other = names.setdefault(route, host)
         if other != host:
             raise SparkforgeError(
-                f"{other} and {host} are one machine to this inventory: both are reached at {address}. Nothing was"
-                " changed.",
+                f"{other} and {host} are one machine in this inventory: both are reached at {address}.",
                 f"Remove one of the names, leave it out with -l '!{host}', or correct its ansible_host.",
             )
     return list(hosts)
@@ -72,7 +71,7 @@ def _parse(definition: t.Any) -> list[str]:
     if isinstance(listed, str):
         listed = [entry for entry in re.split(r"[\s,\[\]'\"]+", listed) if entry]
     if not isinstance(listed, t.Sequence) or not listed:
-        raise SparkforgeError("sparkforge_waves names no wave.", _REMEDY)
+        raise SparkforgeError("sparkforge_waves has no wave.", _REMEDY)
     entries = [str(item).strip() for item in listed]
     for number, entry in enumerate(entries, 1):
         if isinstance(listed[number - 1], bool) or not re.fullmatch(r"[1-9]\d{0,5}|[1-9]\d?%|100%|rest", entry):
@@ -105,8 +104,8 @@ def stop(
         if 100 * len(failed) > allowed * len(members):
             noun = "host" if len(members) == 1 else "hosts"
             return (
-                f"wave {number} ended the rollout: {', '.join(failed)} failed"
-                f" ({len(failed)} of {len(members)} {noun}, {allowed:g} % may)."
+                f"wave {number} stopped the rollout: {', '.join(failed)} failed"
+                f" ({len(failed)} of {len(members)} {noun}, at most {allowed:g} % may)."
             )
     return ""
 
@@ -149,8 +148,8 @@ def _interim_state(variables: t.Mapping[str, t.Any]) -> str:
     if (variables.get("stack") or {}).get("method") == "build" and stack.get("method") == "wheel":
         root, name = variables.get("sparkforge_root") or "/opt/sparkforge", variables.get("python_env_name") or "torch"
         return (
-            f"; until its stack is built, it is usable with the official wheels of {stack['name']}"
-            f" (. {root}/bin/activate-{name}), and stack_method: wheel stays with them"
+            f"; until its stack is built, you can use the official wheels of {stack['name']}"
+            f" (. {root}/bin/activate-{name}), and stack_method: wheel keeps them"
         )
     return ""
 

@@ -31,7 +31,7 @@ _ACTIONS = {
     "access": "set its permissions",
     "previous": "correct the link to the previous environment",
     "staged": "remove the link to a staged environment",
-    "remove": "remove what is no longer needed",
+    "remove": "remove files that are no longer needed",
     "receipt": "write its receipt",
 }
 #: Verbs whose objects are grouped into one line, because a role repeats them many times.
@@ -268,7 +268,7 @@ def _details(item: Row) -> str:
     lines = [f"building: {build['line']}" for build in item["running"]]
     for build in item["unfinished"]:
         why = f": {build['cause']}" if build.get("cause") else ""
-        lines.append(f"build ended without an artefact: {build['name']} {build['fingerprint'][:8]}{why}")
+        lines.append(f"build stopped without an artefact: {build['name']} {build['fingerprint'][:8]}{why}")
     lines += [*item["stopped"], *([f"staged: {_environment_id(item['staged'])}"] if item["staged"] else [])]
     for key, label in (("proof", "failed check: "), ("staged_proof", "failed check of the staged environment: ")):
         lines += _list_some(label, (item[key] or {}).get("failed") or [])
@@ -306,7 +306,7 @@ def _list_some(prefix: str, items: t.Sequence[str]) -> list[str]:
 
 def _summary(counts: Facts) -> str:
     nouns = {
-        AS_WANTED: "as the stack wants it",
+        AS_WANTED: "as its stack requires",
         CHANGES: "would change",
         STOPS: "would stop site.yml",
         FAILED: "could not be read",

@@ -130,7 +130,7 @@ def choose(
     # repository.
     for backend in sorted(backends, key=lambda name: name != "local_repo") if in_use and not newer else backends:
         if backend == "apt" and not offers:
-            return "", "apt has not been asked yet", packages
+            return "", "apt has not been queried yet", packages
         obstacle = obstacles.get(backend, f"{backend} is not one of {', '.join(obstacles)}")
         if obstacle:
             skipped.append(str(obstacle))
@@ -145,5 +145,5 @@ def choose(
         return backend, reason, [] if backend == "redist" else packages
     why = "; ".join(skipped)
     if settings["ansible_check_mode"]:
-        return "none", f"nothing serves it as the host is now ({why})", []
-    raise SparkforgeError(f"No backend serves cuSPARSELt {version} ({why}).", _REMEDY)
+        return "none", f"no backend can provide it on this host now ({why})", []
+    raise SparkforgeError(f"No backend can provide cuSPARSELt {version} ({why}).", _REMEDY)

@@ -37,7 +37,7 @@ KHO_PACKAGE = "nvidia-spark-grub-kho"
 LOADER_ENTRY = "/etc/ld.so.conf.d/sparkforge-"
 GPU_LICENCES = (
     "under the NVIDIA CUDA Toolkit EULA and the licences of {}"
-    " (https://docs.nvidia.com/cuda/eula/), which nobody has accepted."
+    " (https://docs.nvidia.com/cuda/eula/), which have not been accepted."
 )
 
 
@@ -114,7 +114,7 @@ def _gpu(case: Case) -> t.Iterator[Problem]:
         yield problem(
             "gpu",
             f"nvidia-smi shows the GPU, with a warning: {reason.strip().rstrip('.')}.",
-            "Nothing waits for it. Of a corrupted infoROM, or if it comes back after a reboot, tell NVIDIA's support.",
+            "The play continues. Report a corrupted infoROM, or a warning that outlasts a reboot, to NVIDIA's support.",
             "warning",
         )
     if not case.devices:
@@ -197,9 +197,9 @@ def _toolkit(case: Case) -> t.Iterator[Problem]:
         yield problem(
             "cuda toolkit",
             f"Ubuntu's package {UBUNTU_TOOLKIT} {version} is installed beside CUDA {newer[-1]}: /usr/bin/nvcc is {own},"
-            " and builds take it where PATH has no other before it.",
+            " and builds use it unless PATH has another one before it.",
             f"Remove it with `sudo apt remove {UBUNTU_TOOLKIT}` if nothing of yours needs it, or put the toolkit's "
-            "directory bin first in PATH and set CUDA_HOME.",
+            "bin directory first in PATH and set CUDA_HOME.",
             "warning",
         )
 

@@ -59,7 +59,7 @@ def sources(case: Case) -> t.Iterator[Problem]:
     for row in apt_sources.with_sha1_keyring(rows):
         yield problem(
             "apt source",
-            f"The key {row['signed_by']} of {row['file']} is certified with SHA-1 alone, which apt 3 refuses.",
+            f"The key {row['signed_by']} of {row['file']} is certified only with SHA-1, which apt 3 refuses.",
             "Fetch the repository's key again, since its owner may have certified it anew, and put it there.",
             "error" if refuses else "warning",
         )

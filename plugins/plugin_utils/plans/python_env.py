@@ -130,9 +130,9 @@ def _unrequested(
         extra = "" if unit["name"] in names else f"the unit {unit['name']}, which is not in the stack {stack['name']}"
         for name in (normalised(wheel["name"]) for wheel in unit["wheels"]):
             if not extra and name in locked:
-                extra = f"a wheel of {name} in the unit {unit['name']}, and the lock has another one"
+                extra = f"a wheel of {name} in the unit {unit['name']}, but the lock has another one"
             if not extra and name in built:
-                extra = f"a wheel of {name} in the unit {unit['name']}, and another one before"
+                extra = f"a wheel of {name} in the unit {unit['name']}, after another wheel of it"
             built.add(name)
         if extra:
             return {

@@ -140,7 +140,7 @@ def _check_version(build: Build, name: t.Literal["cudnn", "nccl", "cusparselt"],
     if not stack_version or not installed:
         return
     if compare_versions(installed, stack_version) < 0:
-        build.missing.append(f"{title} {stack_version} or newer, it has {package} {installed} (role cuda_libraries)")
+        build.missing.append(f"{title} {stack_version} or newer; it has {package} {installed} (role cuda_libraries)")
     elif numbers(installed)[:2] != numbers(f"{stack_version}.0")[:2]:
         build.notes.append(
             f"{title} {installed} is newer than the stack's {stack_version} with the same SONAME: the build uses it."

@@ -90,18 +90,18 @@ def _of_the_addresses(
     settings: t.Mapping[str, t.Any], host: str, loopback: bool, networks: t.Sequence[str]
 ) -> t.Iterator[Refusal]:
     if not loopback and not _is_address(host):
-        yield f"serving_host is {host!r}, which is no address.", "Set it to an address of this host, or to 0.0.0.0."
+        yield f"serving_host is {host!r}, which is not an address.", "Set it to an address of this host, or to 0.0.0.0."
     if not loopback and not settings["serving_api_key_file"]:
-        cause = f"serving_host is {host}: everybody who reaches this host could use the model, for there is no key."
+        cause = f"serving_host is {host}, so everybody who reaches this host could use the model: there is no key."
         make = "(umask 077; openssl rand -hex 32 > FILE)"
-        yield cause, f"Make one, {make}, and set serving_api_key_file to it, or listen on 127.0.0.1."
+        yield cause, f"Create a key file, {make}, and set serving_api_key_file to it, or set serving_host to 127.0.0.1."
     if not loopback and settings["serving_engine"] == "sglang" and "any" in networks:
         # torch's TCPStore listens on every address (sglang/srt/server_args.py, PortArgs).
-        cause = "SGLang opens ports of its own on every address, which ask for no key."
-        yield cause, "Set serving_networks to those that may reach this host's server, such as 192.168.1.0/24."
+        cause = "SGLang opens ports of its own on every address, and they need no key."
+        yield cause, "Set serving_networks to the networks that may reach the server, such as 192.168.1.0/24."
     for network in networks:
         if network not in ("any", "localhost", "link-local") and not _is_network(network):
-            yield f"serving_networks has {network!r}, which is no network.", "Write it as 192.168.1.0/24."
+            yield f"serving_networks has {network!r}, which is not a network.", "Write it as 192.168.1.0/24."
 
 
 def _of_argument(argument: str) -> Refusal | None:
@@ -121,12 +121,12 @@ def _abbreviates(option: str, full: str) -> bool:
 
 def _of_variable(name: str, value: str) -> Refusal | None:
     if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
-        return f"serving_environment has {name!r}, which is no variable's name.", "Use letters, digits and _."
+        return f"serving_environment has {name!r}, which is not a variable name.", "Use letters, digits and _."
     if _SECRET.search(name):
         remedy = "Put it into a file on the host that only root can read, and set serving_environment_file to that."
         if name == "VLLM_API_KEY":
             remedy = "Set serving_api_key_file."
-        return f"serving_environment has {name}, and everybody on the host can read a unit.", remedy
+        return f"serving_environment has {name}, and every account on the host can read a unit.", remedy
     return _of_text("environment", value)
 
 
@@ -135,7 +135,7 @@ def _of_the_key(settings: t.Mapping[str, t.Any]) -> t.Iterator[Refusal]:
         option = _option(word) if word[:1] == "-" else word
         opens = _WITHOUT_KEY.match(option) or any(_abbreviates(option, full) for full in _WITHOUT_KEY_OPTIONS)
         if settings["serving_api_key_file"] and opens:
-            yield f"{word} starts a server that asks for no key.", "Remove it, or remove serving_api_key_file."
+            yield f"{word} starts a server that needs no key.", "Remove it, or remove serving_api_key_file."
 
 
 def _of_text(where: str, text: str) -> Refusal | None:

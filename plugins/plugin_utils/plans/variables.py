@@ -27,7 +27,7 @@ def faults(settings: t.Mapping[str, t.Any]) -> list[dict[str, str]]:
         if not _ACCOUNT.fullmatch(name):
             rows.append({"cause": f"{variable} is {name!r}.", "remedy": f"Set it to an account such as {default}."})
     if settings["stack"].get("method") == "build" and settings.get("sparkforge_user") == "root":
-        cause = "sparkforge_user is root, and root must not run what a source's build scripts do."
+        cause = "sparkforge_user is root, and a source's build scripts must not run as root."
         rows.append({"cause": cause, "remedy": "Set it to an unprivileged account; it is created if missing."})
     proxies, certificate = settings.get("sparkforge_proxies", {}), settings.get("sparkforge_ca_certificate", "")
     return [*rows, *(problem._asdict() for problem in network_access.problems(proxies, certificate))]

@@ -74,8 +74,8 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     steps = {"profile": profile, "limits": limits, "reference": reference(environment_id), "scheduled": scheduled}
     timer = (settings.get("__verify_proof") or {}).get("scheduled")
     if settings["verify_schedule"]:
-        return Plan({**steps, "timer": "present"}, ["have the proof repeated by a timer"] if timer is False else [])
-    return Plan({**steps, "timer": "absent"}, ["take the timer of the proof away"]) if timer else Plan(steps)
+        return Plan({**steps, "timer": "present"}, ["repeat the proof by a timer"] if timer is False else [])
+    return Plan({**steps, "timer": "absent"}, ["remove the timer of the proof"]) if timer else Plan(steps)
 
 
 def _listed(value: str | t.Sequence[str]) -> list[str]:

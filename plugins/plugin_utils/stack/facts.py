@@ -150,7 +150,7 @@ def profile_facts(name: str, definition: t.Mapping[str, t.Any], where: SearchPat
     if name not in merged:
         similar = difflib.get_close_matches(name, merged, n=1)
         raise SparkforgeError(
-            f"Profile {name!r} is unknown; known are {', '.join(sorted(merged))} ({where.profiles}, and"
+            f"Profile {name!r} is unknown; known: {', '.join(sorted(merged))} ({where.profiles}, and"
             " profiles in the stack's file).",
             f"Set stack_profile to {'`' + similar[0] + '`' if similar else 'one of them'}.",
         )
@@ -176,15 +176,15 @@ def _with_lock(archive: Archive, lock: Lock, lock_path: str | None, name: str, *
             if pinned_archive[key] != archive[key]:
                 raise SparkforgeError(
                     f"The lock {lock_path} has {archive['component']} {key} {pinned_archive[key]},"
-                    f" the stack says {archive[key]}.",
+                    f" but the stack says {archive[key]}.",
                     relock(name),
                 )
         for platform, sha256 in (pinned_archive.get("sha256") or {}).items():
             if pinned.setdefault(platform, sha256) != sha256:
                 raise SparkforgeError(
                     f"The lock {lock_path} has sha256 {sha256} of {archive['component']} for {platform},"
-                    f" the stack pins {pinned[platform]}.",
-                    "Find out which one NVIDIA published; a published archive does not change.",
+                    f" but the stack pins {pinned[platform]}.",
+                    "Find out which of them NVIDIA published; a published archive does not change.",
                 )
     if not pinned and required:
         raise SparkforgeError(
@@ -236,7 +236,7 @@ def _check_wheels(name: str, definition: t.Mapping[str, t.Any], lock: Lock, lock
             if not _same_version(locked, named):
                 raise SparkforgeError(
                     f"The lock {lock_path} has {distribution} {locked or 'not at all'} for {platform},"
-                    f" the stack {name} says {named or 'none'}.",
+                    f" but the stack {name} says {named or 'none'}.",
                     relock(name),
                 )
 
@@ -312,7 +312,7 @@ def _check_units(name: str, definition: t.Mapping[str, t.Any], lock: Lock, lock_
         problems.append("the units' run-time requirements are not resolved")
     if problems:
         raise SparkforgeError(
-            f"The lock of the stack {name} ({lock_path or 'no lock was found'}) does not say what to build:"
+            f"The lock of the stack {name} ({lock_path or 'no lock was found'}) does not cover a build:"
             f" {'; '.join(problems)}.",
             f"{wheels}{relock(name).removeprefix('Renew ')}" if wheels else relock(name),
             problems=problems,
@@ -327,12 +327,12 @@ def _stale_sources(definition: t.Mapping[str, t.Any], lock: Lock) -> list[str]:
         if not entry.get("commit") or "archive" in source:
             continue
         if source.get("ref") != entry.get("ref"):
-            problems.append(f"it has {name} {entry.get('ref') or 'as pinned'}, the stack says {source.get('ref')}")
+            problems.append(f"it has {name} {entry.get('ref') or 'as pinned'}, but the stack says {source.get('ref')}")
         by = entry.get("pinned_by") or {}
         other = (locked.get(by["source"]) or {}).get("commit") if by else None
         if other and other != by["commit"]:
             problems.append(
-                f"it has {name} as {by['source']} {by['commit'][:12]} pins it, and {by['source']} {other[:12]}"
+                f"it has {name} as {by['source']} {by['commit'][:12]} pins it, but {by['source']} {other[:12]}"
             )
     return problems
 
@@ -348,7 +348,7 @@ def _stale_requirements(name: str, unit: t.Mapping[str, t.Any], lock: Lock) -> l
             locked, pinned = locked_version(lines[name], pin.name), pin.version
             if locked != pinned:
                 locked_line = f"{pin.written} {locked or '(none)'}"
-                problems.append(f"it builds {name} with {locked_line} on {platform}, the stack says {pinned}")
+                problems.append(f"it builds {name} with {locked_line} on {platform}, but the stack says {pinned}")
     return problems
 
 

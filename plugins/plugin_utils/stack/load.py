@@ -109,7 +109,7 @@ def find(name: str, directories: t.Sequence[str]) -> str:
     )
     close = difflib.get_close_matches(name, paths, n=1)
     raise SparkforgeError(
-        f"Stack {name!r} is unknown: no {name}.yml in {listed}; known are {', '.join(sorted(paths)) or 'none'}.",
+        f"Stack {name!r} is unknown: no {name}.yml in {listed}; known: {', '.join(sorted(paths)) or 'none'}.",
         f"Set stack_name to {'`' + close[0] + '`' if close else 'one of the known ones'}, or add the file to stacks/ "
         f"next to the inventory.",
     )
@@ -183,7 +183,7 @@ def load_lock(name: str, where: SearchPaths) -> tuple[Lock | None, str | None]:
         return None, None
     lock = t.cast("Lock", read_file(path, "lock"))
     if lock["stack"] != name:
-        raise SparkforgeError(f"The lock {path} is that of the stack {lock['stack']}, not of {name}.", relock(name))
+        raise SparkforgeError(f"The lock {path} belongs to the stack {lock['stack']}, not of {name}.", relock(name))
     return lock, path
 
 
@@ -221,7 +221,7 @@ def _contradictions(definition: t.Mapping[str, t.Any]) -> list[str]:
     if not low <= version <= high:
         sentences.append(f"python.version {python['version']} is outside {python['minimum']} to {python['maximum']}")
     if not definition["wheel"]["available"] and not definition["wheel"].get("reason"):
-        sentences.append("wheel.reason is missing: say why there are no wheels")
+        sentences.append("wheel.reason is missing: state why there are no wheels")
     components = [archive["component"] for archive in definition["archives"]]
     sentences += [f"archives has {name} twice" for name in sorted({x for x in components if components.count(x) > 1})]
     return [*sentences, *_source_contradictions(definition), *_unit_contradictions(definition)]
@@ -240,7 +240,7 @@ def _source_contradictions(definition: t.Mapping[str, t.Any]) -> list[str]:
         version = versions.get(DISTRIBUTIONS.get(name, name))
         tag = re.fullmatch(r"v?(\d+(?:\.\d+)+)", str(source.get("ref") or ""))
         if version and tag and tag[1] != version.partition("+")[0]:
-            sentences.append(f"sources.{name}.ref is {tag[0]}, and versions says {version}")
+            sentences.append(f"sources.{name}.ref is {tag[0]}, but versions says {version}")
     return [*sentences, *_version_contradictions(versions)]
 
 

@@ -83,8 +83,8 @@ class Cache:
             return
         if query.signers or manifest["host"] == cached["host"]:
             raise SparkforgeError(
-                f"{where} is of {manifest['written']}, older than that of {cached['written']} in the cache.",
-                "Find out why it went back; playbooks/build.yml publishes a new one. To take the older one, run once "
+                f"{where} is from {manifest['written']}, older than the one in the cache, from {cached['written']}.",
+                "Find out why it is older; playbooks/build.yml publishes a new one. To accept it, run once "
                 "with -e sparkforge_wheelhouse_allow_older=true.",
             )
 
@@ -170,9 +170,9 @@ def wrong_wheel(wheel: Wheel, actual: str, path: str) -> SparkforgeError:
     """Return the error for a wheel whose sha256 differs from the manifest."""
     with open(path, "rb") as stream:
         html = http.is_html(stream.read(1024))
-    cause = f"The sha256 of {wheel.file} is {actual}, the manifest says {wheel.sha256}"
+    cause = f"The sha256 of {wheel.file} is {actual}, but the manifest says {wheel.sha256}"
     remedy = "Find out who changed that file in the wheelhouse; playbooks/build.yml publishes the builder's file again."
     if html:
         cause += ": it is an HTML page"
-        remedy = "Check what answers there: this looks like a proxy or a login page."
+        remedy = "Check which server answers there: this looks like a proxy or a login page."
     return SparkforgeError(f"{cause}.", remedy)

@@ -88,7 +88,7 @@ class Served:
             )
         return type(error)(
             error.cause,
-            "Check what answers at sparkforge_wheelhouse_url, and, if its certificate is not trusted, "
+            "Check which server answers at sparkforge_wheelhouse_url, and, if its certificate is not trusted, "
             "sparkforge_ca_certificate.",
             **({} if status is None else {"status": status}),
         )
@@ -129,7 +129,7 @@ def find_manifest(
                 if query.signers:
                     manifest = served.manifest(query)
                 else:
-                    answer = f"is not asked, since {SETTING} names no key that its manifest must be signed with"
+                    answer = f"was not queried, since {SETTING} names no key to verify its manifest with"
             elif source == "cache":
                 name = cache.path_of(query)
                 manifest = cache.load(query)

@@ -70,7 +70,7 @@ def contradictions(manifest: Manifest) -> list[str]:
         for wheel in unit["wheels"]:
             file = wheel["file"]
             if not publication.matches_wheel(file, wheel["name"], wheel["version"]):
-                problems.append(f"{file} is no wheel of {wheel['name']} {wheel['version']}")
+                problems.append(f"{file} is not a wheel of {wheel['name']} {wheel['version']}")
             if wheel["path"] != f"{unit['name']}/{unit['fingerprint']}/{file}":
                 problems.append(f"the path of {file} is {wheel['path']!r:.80}")
     return problems

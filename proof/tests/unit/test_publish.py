@@ -196,7 +196,7 @@ def test_report_of_current_environment_is_published(host: dict[str, Any]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("kind", "cause"), [("missing", "does not exist"), ("link", "is a link"), ("others", "Others than root may write")]
+    ("kind", "cause"), [("missing", "does not exist"), ("link", "is a link"), ("others", "other than root")]
 )
 def test_unsafe_metrics_directory_is_refused(kind: str, cause: str, host: dict[str, Any], tmp_path: Path) -> None:
     target, textfile = tmp_path / "target", tmp_path / "textfile"

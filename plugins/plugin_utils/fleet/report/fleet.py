@@ -47,7 +47,7 @@ def load(path: str, host: str) -> Report:
     """
 
     def refuse(constant: str) -> t.NoReturn:
-        raise ValueError(f"{constant} is not a number of JSON")
+        raise ValueError(f"{constant} is not a JSON number")
 
     remedy = f"Run playbooks/verify.yml -l {host}, which rewrites it."
     try:
@@ -61,7 +61,7 @@ def load(path: str, host: str) -> Report:
         ) from error
     except OSError as error:
         raise SparkforgeError(
-            f"The report {path} cannot be read: {error.strerror}.", "Make it readable for yourself."
+            f"The report {path} cannot be read: {error.strerror}.", "Make it readable for your account."
         ) from error
     except (ValueError, RecursionError) as error:
         raise SparkforgeError(f"The report {path} is damaged: {error}.", remedy) from error
@@ -75,7 +75,7 @@ def load(path: str, host: str) -> Report:
     if problems:
         raise SparkforgeError(f"The report {path} is damaged: {phrases.some(problems, 1)}.", remedy)
     if report["host"] != host:
-        raise SparkforgeError(f"The report {path} is that of {report['host']}.", remedy)
+        raise SparkforgeError(f"The report {path} belongs to {report['host']}.", remedy)
     return t.cast(Report, report)
 
 
@@ -145,7 +145,7 @@ def next_lines(rows: t.Sequence[t.Mapping[str, t.Any]], activate: str, joined: t
     hosts = [row["host"] for row in rows if row["verdict"] in (PROVEN, UNPROVEN)]
     if not hosts or not activate:
         return []
-    anew = ", after a new login, for the membership in the group" if set(joined) & set(hosts) else ""
+    anew = ", after a new login (for the new group)" if set(joined) & set(hosts) else ""
     check = "import torch; print(torch.__version__, torch.cuda.is_available())"
     return [
         sanitize.text(f"next, on {phrases.some(hosts, 3)}{anew}: . {activate}"),
@@ -181,6 +181,6 @@ def unmet(row: t.Mapping[str, t.Any], require: str) -> str:
     text = " ".join(row["report"]["notices"])
     return sanitize.text(
         f"{row['host']} is unproven: nothing failed, but numbers that the profile requires were not computed."
-        f"{' ' + text if text else ''} Let the proof compute (verify_checks, verify_environment), or accept it with"
-        " report_require: unproven."
+        f"{' ' + text if text else ''} Let the proof compute them (verify_checks, verify_environment), or accept it"
+        " with report_require: unproven."
     )

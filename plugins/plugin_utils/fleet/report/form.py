@@ -24,9 +24,9 @@ def report_problems(report: t.Any) -> list[str]:
     names = [check["name"] for check in report["checks"]]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        problems.append(f"checks has two named {twice[0]}")
+        problems.append(f"checks has two entries named {twice[0]}")
     if report["summary"] != summary(check["status"] for check in report["checks"]):
-        problems.append("summary does not count what is in checks")
+        problems.append("summary does not match checks")
     return problems
 
 

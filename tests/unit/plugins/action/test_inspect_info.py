@@ -85,7 +85,7 @@ def test_requirement_that_its_marker_leaves_out_is_not_a_yes(tmp_path: Path) -> 
     line = "decord==0.6.0; platform_machine != 'aarch64'"
     alone = inspect(tmp_path, line)
     assert (alone["verdict"], alone["findings"][0]["kind"], alone["packages"]) == ("perhaps", "marker", [])
-    assert "it is not wanted here" in alone["table"]
+    assert "marker excludes" in alone["table"]
     beside = inspect(tmp_path, f"thing\n{line}")
     assert (beside["verdict"], [finding["level"] for finding in beside["findings"]]) == ("yes", ["note"])
 
@@ -97,7 +97,7 @@ def test_a_version_missing_on_the_index_is_a_no_with_the_available_ones(tmp_path
     result = inspect(tmp_path, "thing\ntorchcodec==0.10.0")
     (finding,) = result["findings"]
     assert (result["verdict"], finding["package"], finding["kind"]) == ("no", "torchcodec", "version")
-    assert finding["what"] == "no version of it fits torchcodec==0.10.0: the index has 0.11.1, 0.11.0, 0.9.0."
+    assert "torchcodec==0.10.0: " in finding["what"] and "0.11.1, 0.11.0, 0.9.0" in finding["what"]
 
 
 def test_requirements_files_are_read_with_their_includes(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_requirements_files_are_read_with_their_includes(tmp_path: Path) -> None
     packages = {package["name"]: package["version"] for package in result["packages"]}
     assert packages == {"base": "1", "thing": "1.0", "beside": "1.0"}
     assert (result["verdict"], {finding["kind"] for finding in result["findings"]}) == ("perhaps", {"source"})
-    assert sum("is built from source" in row for row in result["not_looked_at"]) == 4
+    assert sum("built from source" in row for row in result["not_looked_at"]) == 4
     assert "secret" not in str(result)
 
 

@@ -70,7 +70,7 @@ def test_a_program_without_a_file_fails_the_task_with_cause_and_remedy(
     monkeypatch.setattr(programs, "PROOF", incomplete)
     failed = construct(cuda_proof.ActionModule, {}).run_program({}, {})
     assert failed["failed"] and failed["remedy"]
-    assert failed["cause"] == f"sparkforge-proof.pyz cannot be put together: {tmp_path / 'x'} is missing."
+    assert f"{tmp_path / 'x'} is missing" in failed["cause"]
 
 
 def test_every_host_module_is_run_by_an_action_of_the_collection() -> None:
@@ -136,7 +136,7 @@ def test_an_invalid_observation_is_refused_with_its_key(
     answer = {"changed": False, "spark_info": {**sound, **change}, "ansible_facts": {"spark_info": sound}}
     result = filtered_answer(spark_info.ActionModule, answer, monkeypatch)
     assert result["failed"] and not result["changed"] and not {"ansible_facts", "spark_info"} & set(result)
-    assert result["cause"].startswith(f"What the host says of itself is not an observation: {next(iter(change))}")
+    assert f"valid observation: {next(iter(change))}" in result["cause"]
     assert result["remedy"] and "\n" not in result["cause"] and len(result["msg"]) < 1000
 
 

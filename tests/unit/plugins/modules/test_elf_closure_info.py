@@ -40,8 +40,8 @@ def run(**arguments: t.Any) -> dict[str, t.Any]:
     ("content", "message"),
     [
         (None, "does not exist"),
-        (b"just text\n", "is not an ELF file: it is text"),
-        (elf_writer.elf_bytes(needed=["libc.so.6"], padding=500)[:300], "is a damaged ELF file"),
+        (b"just text\n", "it is text"),
+        (elf_writer.elf_bytes(needed=["libc.so.6"], padding=500)[:300], "damaged ELF file"),
         (elf_writer.elf_bytes(dynamic=False, kind=2), "is statically linked"),
         (elf_writer.elf_bytes(kind=1), "is an object file"),
     ],

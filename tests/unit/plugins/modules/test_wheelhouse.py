@@ -56,7 +56,7 @@ def test_a_published_manifest_is_signed_by_a_key_of_root(tmp_path: Path) -> None
     assert run_module("wheelhouse", check_mode=True, **options)["changed"]
     second = run_module("wheelhouse", **options)
     assert second["changed"] and second["manifest"]["seal"] == first["manifest"]["seal"]
-    with pytest.raises(SparkforgeError, match="signed by none of"):
+    with pytest.raises(SparkforgeError, match="signed by none"):
         signed.check(second["manifest"], [first["public_key"]], "It")
     signed.check(second["manifest"], [second["public_key"]], "It")
     assert not run_module("wheelhouse", **options)["changed"]

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -116,5 +117,5 @@ def test_a_program_without_a_file_is_not_made_and_the_error_names_it(
     process = run(sys.executable, "-B", "-m", programs.__name__.partition("dgx_spark.")[2], program, "made", cwd=clone)
     (tmp_path / "away").rename(clone / path)
     assert (process.returncode, (clone / "made").exists()) == (1, False)
-    message = f"sparkforge-{program}.pyz cannot be put together: {name.format(clone / path)} is missing. Install the "
-    assert process.stderr.startswith(message) and len(process.stderr.splitlines()) == 1
+    message = rf"sparkforge-{program}\.pyz cannot .*: {re.escape(name.format(clone / path))} is missing\. "
+    assert re.match(message, process.stderr) and len(process.stderr.splitlines()) == 1

@@ -68,19 +68,19 @@ def test_key_without_user_id_is_refused(key, other_key):
 
 def test_secret_key_is_refused(keys: Keys, key):
     secret = keys.gpg("--pinentry-mode", "loopback", "--passphrase", "", "--export-secret-keys", key[0])
-    with pytest.raises(SparkforgeError, match="contains a secret key"):
+    with pytest.raises(SparkforgeError, match="a secret key"):
         openpgp.require_fingerprint(secret, key[0], "key.pub")
 
 
 @pytest.mark.parametrize(
     ("data", "cause"),
     [
-        (b"<html>login</html>", "it is an HTML page"),
-        (b"", "not an OpenPGP public key"),
-        (b"not a key", "it begins with b'not a key', and gpg says of its 9 bytes: no valid OpenPGP data found"),
-        (b"-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n!!!\n-----END PGP PUBLIC KEY BLOCK-----\n", "gpg says of its "),
-        (b"\x99\x01", "gpg says of its "),
-        (b"\xcb\x01x", "gpg says of its "),
+        (b"<html>login</html>", "an HTML page"),
+        (b"", "OpenPGP public key"),
+        (b"not a key", "b'not a key', and gpg .* 9 bytes: no valid OpenPGP data found"),
+        (b"-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n!!!\n-----END PGP PUBLIC KEY BLOCK-----\n", "gpg reports"),
+        (b"\x99\x01", "gpg reports"),
+        (b"\xcb\x01x", "gpg reports"),
     ],
 )
 def test_other_file_is_refused_with_cause(data: bytes, cause: str):
@@ -94,7 +94,7 @@ def test_damaged_and_truncated_keys_are_refused(key):
     middle = len(lines) // 2
     lines[middle] = (b"B" if lines[middle][:1] == b"A" else b"A") + lines[middle][1:]
     for data in (b"".join(lines), key[1][:300], key[2][:300], key[1] + b"rubbish"):
-        with pytest.raises(SparkforgeError, match="not an OpenPGP public key"):
+        with pytest.raises(SparkforgeError, match="OpenPGP public key"):
             openpgp.primary_fingerprints(data)
 
 
@@ -121,14 +121,14 @@ def test_file_of_the_largest_size_is_read(key, monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.parametrize("value", ["3BF863CC", "A4B469963BF863CC", "", "EB69" * 9, "g" * 40, "A" * 41, "A" * 40 + ";"])
 def test_key_id_is_not_a_fingerprint(value: str):
-    with pytest.raises(SparkforgeError, match="not an OpenPGP fingerprint"):
+    with pytest.raises(SparkforgeError, match="OpenPGP fingerprint"):
         openpgp.normalise_fingerprint(value)
 
 
 def test_distribution_keyring_with_revokers(keys: Keys):
     ring = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
     if not ring.exists():
-        pytest.skip(f"{ring} is not on this machine")
+        pytest.skip(f"{ring} is missing")
     listed = keys.gpg("--show-keys", "--with-colons", str(ring)).decode().splitlines()
     ids = [line.split(":")[4] for line in listed if line.startswith("pub:")]
     assert [value[-16:] for value in openpgp.primary_fingerprints(ring.read_bytes())] == ids

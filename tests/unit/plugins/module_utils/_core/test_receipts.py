@@ -40,13 +40,13 @@ def test_failed_write_leaves_the_old_receipt(tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.parametrize("name", ["", "..", "a/b", ".hidden", "a b"])
 def test_invalid_receipt_name_is_refused(tmp_path: Path, name: t.Any) -> None:
-    with pytest.raises(SparkforgeError, match="is not a valid receipt name"):
+    with pytest.raises(SparkforgeError, match="valid receipt name"):
         receipts.write(str(tmp_path), name, {})
 
 
 def test_switch_symlink_refuses_directory(tmp_path: Path) -> None:
     (tmp_path / "current").mkdir()
-    with pytest.raises(SparkforgeError, match="is not a symlink"):
+    with pytest.raises(SparkforgeError, match="not a symlink"):
         disk.switch_symlink(str(tmp_path / "current"), "one")
     assert os.listdir(tmp_path) == ["current"]
 
@@ -148,6 +148,6 @@ def test_special_file_as_receipt_is_refused_without_blocking(tmp_path: Path, kin
         os.mkfifo(path)
     else:
         path.symlink_to("/dev/zero")
-    with pytest.raises(SparkforgeError, match="cannot be read: not a regular file") as raised:
+    with pytest.raises(SparkforgeError, match=r"cannot be read: .* regular file") as raised:
         receipts.read(str(tmp_path), "x")
     assert raised.value.remedy

@@ -70,7 +70,7 @@ def test_account_in_use_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(unprivileged, "_has_entry", lambda number: number == second)
         third = int(run(code)[1])
         monkeypatch.setattr(unprivileged, "_has_entry", lambda number: True)
-        with pytest.raises(SparkforgeError, match="No user id between 60706 and 60944 is free"):
+        with pytest.raises(SparkforgeError, match="between 60706 and 60944"):
             run(code)
     assert len({first, second, third}) == 3
     assert not list(Path("/run").glob(".sparkforge-*"))
@@ -146,13 +146,13 @@ for directory in ("/tmp", "/var/tmp", "/dev/shm"):
 
 def test_flood_of_output_is_stopped() -> None:
     code = "import sys\nfor _ in range(1000): sys.stdout.write('x' * 65536)"
-    with pytest.raises(SparkforgeError, match=r"^The test printed more than 1048576 bytes and was killed"):
+    with pytest.raises(SparkforgeError, match="printed more than 1048576 bytes"):
         run(code, limit=1 << 20)
 
 
 @pytest.mark.parametrize("closes", ["", "import os; os.closerange(0, 3); "])
 def test_process_is_killed_after_its_time(closes: str) -> None:
-    with pytest.raises(SparkforgeError, match=r"^The test did not end within 0.5 s and was killed"):
+    with pytest.raises(SparkforgeError, match=r"The test did not .* 0.5 s"):
         run(f"{closes}import time; time.sleep(30)", seconds=0.5)
 
 
@@ -200,7 +200,7 @@ def test_group_of_root_is_never_granted(open_path: Path) -> None:
     closed.chmod(0o750)
     os.chown(closed, 0, 0)
     assert unprivileged.groups_that_may_enter(str(closed / "bin/python")) == set()
-    with pytest.raises(SparkforgeError, match=f"lies in {closed}, which only its owner"):
+    with pytest.raises(SparkforgeError, match=f"lies in {closed}, which"):
         unprivileged.check_open(str(closed / "bin/python"), "The interpreter", "Open it.")
     os.chown(closed, 0, 65534)
     assert unprivileged.groups_that_may_enter(str(closed / "bin/python")) == {65534}

@@ -265,7 +265,7 @@ def test_too_many_entries_are_refused(tmp_path: Path, monkeypatch: pytest.Monkey
         path = library(path, {section: device_code() + struct.pack("<4sHHQ", fatbin.MAGIC, 1, 16, 0) * 200})
     assert fatbin.architectures(str(path), everywhere=True)
     monkeypatch.setattr(fatbin, "_ENTRIES_LIMIT", 100)
-    with pytest.raises(reader.CorruptElfError, match="more than 100 entries of GPU code"):
+    with pytest.raises(reader.CorruptElfError, match="more than 100 entries"):
         fatbin.architectures(str(path), everywhere=True)
 
 
@@ -273,13 +273,13 @@ def test_too_many_sections_are_refused(tmp_path: Path, monkeypatch: pytest.Monke
     path = library(tmp_path / "x.so", {f".text.{number}": b"x" for number in range(50)})
     assert not fatbin.architectures(str(path))
     monkeypatch.setattr(fatbin, "_HEADERS_LIMIT", 40 * 64)
-    with pytest.raises(reader.CorruptElfError, match="it claims to have 52 sections"):
+    with pytest.raises(reader.CorruptElfError, match="have 52 sections"):
         fatbin.architectures(str(path))
 
 
 def test_deadline_is_checked(tmp_path: Path) -> None:
     path = library_with_false_containers(tmp_path, 100)
-    with pytest.raises(TooSlowError, match=r"slow\.so could not be read within -1 s"):
+    with pytest.raises(TooSlowError, match=r"slow\.so could not .* -1 s"):
         fatbin.architectures(str(path), everywhere=True, deadline=Deadline(-1, "slow.so"))
 
 
@@ -287,7 +287,7 @@ def test_unknown_container_version_is_refused(tmp_path: Path) -> None:
     code = bytearray(device_code())
     code[4] = 2
     path = library(tmp_path / "lib.so", {".nv_fatbin": bytes(code)})
-    message = r"shown\.so is a damaged ELF file: byte 4096 does not start a known container"
+    message = r"shown\.so is .*: byte 4096 does not"
     with pytest.raises(reader.CorruptElfError, match=message):
         fatbin.architectures(str(path), "shown.so")
 

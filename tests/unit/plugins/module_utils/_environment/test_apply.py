@@ -71,7 +71,7 @@ def test_only_unused_wheels_are_removed(tmp_path: Path) -> None:
     ids=lambda line: line[:60],
 )
 def test_invalid_probe_line_is_refused_with_short_message(line: str) -> None:
-    message = "prints a line that only the test of its imports prints: @sparkforge"
+    message = "import test: @sparkforge"
     with pytest.raises(SparkforgeError, match=message) as raised:
         apply._parse_probe_line(apply._MARK + line, ["evil"])
     assert len(raised.value.cause) < 1000

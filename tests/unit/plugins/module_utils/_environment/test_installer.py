@@ -69,7 +69,7 @@ def bench(open_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
 def test_sleeping_pth_file_is_killed(bench: Bench) -> None:
     bench.bounds = {"seconds": 1}
     files = {"sleepy.py": "", "sleepy.pth": "import time; time.sleep(600)\n"}
-    with pytest.raises(SparkforgeError, match=r"^pip check in the environment torch did not end within 1 s and was"):
+    with pytest.raises(SparkforgeError, match=r"environment torch did not .* 1 s"):
         bench.install(bench.wheel("sleepy", "1.0", files))
 
 

@@ -40,7 +40,7 @@ def test_find_links_are_urls_or_absolute_paths(tmp_path: pathlib.Path) -> None:
     locations = ["https://a.example/wheels/", "http://a.example", "file:///srv/wheels", "/srv/wheels"]
     assert list(options(tmp_path, find_links=locations).find_links) == locations
     for invalid in ("wheels", "ftp://a.example/wheels", "./wheels", "~/wheels"):
-        with pytest.raises(SparkforgeError, match="is neither a URL nor an absolute path"):
+        with pytest.raises(SparkforgeError, match="neither a URL"):
             options(tmp_path, find_links=[*locations, invalid])
 
 
@@ -78,7 +78,7 @@ def test_plan_reads_torch_from_the_receipt(open_path: pathlib.Path) -> None:
     receipt.write_text(json.dumps({**content, "modules": {"torch": {"version": "2", "cuda": None}}}))
     (directory / "receipt.json").symlink_to(receipt)
     assert plan.plan(requested, refuse).actions[:2] == ["switch", "files"]
-    with pytest.raises(SparkforgeError, match=r"torch 2 is a CPU build"):
+    with pytest.raises(SparkforgeError, match=r"torch 2 is .*CPU build"):
         plan.plan(dataclasses.replace(requested, require_cuda=True), refuse)
     receipt.write_text(json.dumps({**content, "modules": {"torch": {"version": "2", "cuda": "13.0"}}}))
     assert plan.plan(dataclasses.replace(requested, require_cuda=True), refuse).actions[:2] == ["switch", "files"]
@@ -88,7 +88,7 @@ def test_missing_interpreter_is_undetermined_in_check_mode_only(tmp_path: pathli
     requested = options(tmp_path, python=str(tmp_path / "interpreter"), requirements=[f"a==1 --hash=sha256:{SHA}"])
     with pytest.raises(identity.UndeterminedError):
         plan.plan(requested, refuse)
-    with pytest.raises(SparkforgeError, match="is not on this host"):
+    with pytest.raises(SparkforgeError, match="on this host"):
         plan.plan(dataclasses.replace(requested, check_mode=False), refuse)
 
 

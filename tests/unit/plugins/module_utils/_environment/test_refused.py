@@ -27,14 +27,14 @@ def options(tmp_path: Path, check_mode: bool = True, **changes: t.Any) -> model.
 
 @pytest.mark.parametrize("root", ["relative", "/", "//", "/opt/.."])
 def test_invalid_root_is_refused(tmp_path: Path, root: str) -> None:
-    with pytest.raises(SparkforgeError, match="is not an absolute path below /"):
+    with pytest.raises(SparkforgeError, match="absolute path below"):
         options(tmp_path, root=root)
 
 
 def test_invalid_variable_name_is_refused(tmp_path: Path) -> None:
     assert options(tmp_path, environment={"OMP_NUM_THREADS": 4}).environment == {"OMP_NUM_THREADS": "4"}
     for name in ("1A", "A B", "A\n", "PATH", "LD_LIBRARY_PATH"):
-        with pytest.raises(SparkforgeError, match="cannot be set when the environment is activated"):
+        with pytest.raises(SparkforgeError, match="set when"):
             options(tmp_path, environment={name: "x"})
 
 
@@ -50,7 +50,7 @@ def test_interpreter_version_is_read_from_the_interpreter(tmp_path: Path) -> Non
         assert python == (str(interpreter), (3, 12))
     with pytest.raises(identity.UndeterminedError):
         identity._find_python(options(tmp_path, python="/nowhere/interpreter"), run)
-    with pytest.raises(SparkforgeError, match="is not on this host"):
+    with pytest.raises(SparkforgeError, match="on this host"):
         identity._find_python(options(tmp_path, False, python="3.99"), run)
 
 
@@ -60,7 +60,7 @@ def test_interpreter_version_is_read_from_the_interpreter(tmp_path: Path) -> Non
 def test_invalid_wheel_entry_is_refused(tmp_path: Path, entry: dict[str, str]) -> None:
     file = "torch-2.9.1-cp312-cp312-linux_aarch64.whl"
     entry = {key: file if value == "a" else value for key, value in entry.items()}
-    with pytest.raises(SparkforgeError, match="is neither a path nor a mapping"):
+    with pytest.raises(SparkforgeError, match="neither a path"):
         identity._read_wheels(types.SimpleNamespace(wheels=[entry], machine="aarch64"), (3, 12))  # type: ignore[arg-type]
 
 
@@ -68,7 +68,7 @@ def test_cpu_torch_is_refused_if_cuda_is_required() -> None:
     environment = types.SimpleNamespace(require_cuda=True)
     plan.check_cuda(environment, {})  # type: ignore[arg-type]
     plan.check_cuda(environment, {"torch": {"version": "2", "cuda": "13.0"}})  # type: ignore[arg-type]
-    with pytest.raises(SparkforgeError, match="is a CPU build"):
+    with pytest.raises(SparkforgeError, match="CPU build"):
         plan.check_cuda(environment, {"torch": {"version": "2", "cuda": None}})  # type: ignore[arg-type]
     plan.check_cuda(types.SimpleNamespace(require_cuda=False), {"torch": {"cuda": None}})  # type: ignore[arg-type]
 
@@ -78,7 +78,7 @@ def test_rollback_to_misfitting_environment_is_refused(tmp_path: Path) -> None:
     receipt: t.Any = {"library_paths": [str(tmp_path)], "host_packages": {"a": "1"}}
     assert plan._check_fit(environment, "0" * 12, receipt, lambda _packages: ([], ["a 2"])) == ["a 2"]
     for change, misfit in (({}, (["a is 3"], [])), ({"library_paths": ["/nowhere/lib"]}, ([], []))):
-        with pytest.raises(SparkforgeError, match="no longer fit the environment"):
+        with pytest.raises(SparkforgeError, match="no longer fit"):
             plan._check_fit(environment, "0" * 12, {**receipt, **change}, lambda _packages, result=misfit: result)
 
 
@@ -102,7 +102,7 @@ def test_import_test_needs_every_module(tmp_path: Path) -> None:
     for sandbox in (Sandbox(0), Sandbox(-9, IMPORTED)):
         with pytest.raises(SparkforgeError, match="interpreter exited with"):
             apply.prove(environment, receipt, sandbox)  # type: ignore[arg-type]
-    with pytest.raises(SparkforgeError, match="is not on this host"):
+    with pytest.raises(SparkforgeError, match="on this host"):
         apply.prove(environment, {**receipt, "library_paths": [str(tmp_path / "none")]}, Sandbox(0, IMPORTED))  # type: ignore[arg-type]
 
 

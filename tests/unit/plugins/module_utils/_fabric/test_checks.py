@@ -89,7 +89,7 @@ def test_reduced_pcie_width_is_reported(spark: Spark) -> None:
 def test_missing_port_is_reported(spark: Spark) -> None:
     for name in ("enp1s0f1np1", "enP2p1s0f1np1"):
         (spark.root / f"sys/class/net/{name}").rename(spark.root / f"gone-{name}")
-    assert "Half 1 of port 1 has no interface on this host" in check(spark, port=1)["state.cable1.1"]["cause"]
+    assert "Half 1 of port 1" in check(spark, port=1)["state.cable1.1"]["cause"]
 
 
 def test_small_mtu_at_a_switch_is_reported(spark: Spark) -> None:
@@ -97,7 +97,7 @@ def test_small_mtu_at_a_switch_is_reported(spark: Spark) -> None:
         return None if frame <= 1504 else "no answer"
 
     rows = check(spark, probe, topology="switch", switch_mtu=9000)
-    assert "the other end or the switch between accepts 1504" in rows["jumbo.switch1.0.spark02"]["cause"]
+    assert "between accepts 1504" in rows["jumbo.switch1.0.spark02"]["cause"]
     assert "lower fabric_switch_mtu" in rows["jumbo.switch1.0.spark02"]["remedy"]
 
 
@@ -150,7 +150,7 @@ def test_server_has_no_peer_and_no_rate(spark: Spark) -> None:
 def test_13_gigabits_on_200_gigabit_link_is_degraded(spark: Spark) -> None:
     row = measure_rate(spark, 13.23)[0]
     assert row["status"] == "fail"
-    assert "writes 13.2 Gb/s to spark02 although the link reports 200 Gb/s" in row["cause"]
+    assert "13.2 Gb/s to spark02" in row["cause"] and "reports 200 Gb/s" in row["cause"]
     assert "kernels 6.17.0-1029 and 6.17.0-1032" in row["cause"] and "power supplies for 60 s" in row["remedy"]
 
 
@@ -177,8 +177,8 @@ def test_missing_peer_is_reported(spark: Spark, monkeypatch: pytest.MonkeyPatch)
     output = "Couldn't connect to 192.168.200.2:12000\nUnable to open file descriptor"
     spark.commands["ib_write_bw -d"] = (1, output, "")
     row = measure(spark)[0]
-    assert "ib_write_bw did not finish with spark02: Couldn't connect" in row["cause"]
-    assert "at least two forks" in row["remedy"]
+    assert "finish with spark02: Couldn't connect" in row["cause"]
+    assert "two forks" in row["remedy"]
 
 
 def test_client_retries_until_server_is_ready(spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,7 +104,7 @@ def test_changed_mtu_is_restored_unless_cable_is_missing(setup: Setup) -> None:
     setup.run()
     setup.spark.write("sys/class/net/enP2p1s0f0np0/mtu", "1500")
     result = setup.run()
-    assert result["deviations"] == ["enP2p1s0f0np0 has an MTU of 1500"]
+    assert [row.split()[0] for row in result["deviations"]] == ["enP2p1s0f0np0"]
     assert result["changed"] is True
     setup.spark.write("sys/class/net/enP2p1s0f0np0/mtu", "1500")
     setup.spark.write("sys/class/net/enP2p1s0f0np0/carrier", "0")
@@ -136,7 +136,7 @@ def test_lost_management_address_reverts_the_change(setup: Setup) -> None:
 
     setup.apply_file = lose_management_address  # type: ignore[method-assign]
     error = setup.run_error()
-    assert "the management interface lacks 10.0.0.11/24" in error.cause
+    assert "lacks 10.0.0.11/24" in error.cause
     assert not setup.file.exists()
     assert not (setup.root / "receipts").exists()
     assert setup.spark.addresses["enp1s0f0np0"] == []
@@ -152,7 +152,7 @@ def test_failed_removal_restores_the_fabric(setup: Setup) -> None:
 
     setup.apply_file = lose_management_address  # type: ignore[method-assign]
     error = setup.run_error(state="absent")
-    assert "the management interface lacks 10.0.0.11/24" in error.cause
+    assert "lacks 10.0.0.11/24" in error.cause
     assert setup.file.read_text() == text
     assert setup.spark.addresses["enp1s0f0np0"] == ["192.168.200.1/24"]
     assert setup.run()["changed"] is False
@@ -173,7 +173,7 @@ def test_file_is_written_without_apply(setup: Setup) -> None:
 
 def test_interface_of_the_connection_is_refused(setup: Setup) -> None:
     setup.spark.address("enp1s0f0np0", "10.5.5.5/24")
-    assert "Ansible is connected to 10.5.5.5 on enp1s0f0np0" in setup.run_error(session="10.5.5.5").cause
+    assert "connected to 10.5.5.5 on enp1s0f0np0" in setup.run_error(session="10.5.5.5").cause
 
 
 def test_kernel_problem_is_a_warning(setup: Setup) -> None:
@@ -203,4 +203,4 @@ def test_session_address_from_ssh_connection() -> None:
 
 @pytest.mark.parametrize("file", ["/etc/netplan/fabric.yml", "/etc/netplan/a b.yaml"])
 def test_file_that_netplan_ignores_is_refused(setup: Setup, file: str) -> None:
-    assert "is not a file that netplan reads" in setup.run_error(file=file).cause
+    assert "that netplan reads" in setup.run_error(file=file).cause

@@ -26,7 +26,7 @@ class OtherHead(git_command.Commands):
 
 
 def test_checkout_of_another_commit_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(git_errors.GitError, match="2222 was checked out instead of 1111") as caught:
+    with pytest.raises(git_errors.GitError, match=r"2222 was checked out .* 1111") as caught:
         git_tree._check_out(CHECKOUT, str(tmp_path), "/none", OtherHead({"PATH": "/usr/bin:/bin"}), print)
     assert caught.value.kind is git_errors.Kind.CORRUPT
 
@@ -52,7 +52,7 @@ def test_objects_are_copied_if_hard_links_fail(tmp_path: Path, monkeypatch: pyte
     ("kind", "file", "message"),
     [
         ("cmake", "llvm/CMakeLists.txt", r"has no CMakeLists\.txt; it has llvm\. .*llvm would work"),
-        ("wheel", "", r"has no pyproject\.toml and no setup\.py; it is empty or missing\. Correct the source"),
+        ("wheel", "", r"empty or missing\. Correct"),
         ("wheel", "setup.py", ""),
         ("cmake", "CMakeLists.txt", ""),
     ],

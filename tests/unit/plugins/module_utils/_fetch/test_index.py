@@ -23,7 +23,7 @@ FILE = "tiny-1.0-py3-none-any.whl"
     ],
 )
 def test_invalid_credentials_are_refused_without_the_password(entry: dict[str, t.Any]) -> None:
-    with pytest.raises(SparkforgeError, match="Entry 1 of credentials names no server, or no user name") as refused:
+    with pytest.raises(SparkforgeError, match="Entry 1 of credentials") as refused:
         index.credentials([entry])
     assert "secret" not in str(refused.value)
 
@@ -31,7 +31,7 @@ def test_invalid_credentials_are_refused_without_the_password(entry: dict[str, t
 def test_server_with_two_passwords_is_refused() -> None:
     entry = {"host": "a", "username": "a", "password": "b"}
     assert len(index.credentials([entry, {**entry, "host": "", "url": "https://a:8443/x"}])) == 1
-    with pytest.raises(SparkforgeError, match="a has two user names or passwords"):
+    with pytest.raises(SparkforgeError, match="two user names"):
         index.credentials([entry, {**entry, "password": "c"}])
 
 
@@ -105,7 +105,7 @@ def test_file_with_longer_name_is_not_a_wheel(tmp_path: Path) -> None:
 
 def test_page_without_wheels_is_described(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<html><head><title>Sign in &amp;\n out</title></head></html>")
-    with pytest.raises(SparkforgeError, match=r"is an HTML page \('Sign in & out'\) that lists no wheel"):
+    with pytest.raises(SparkforgeError, match=r"'Sign in & out'\) that lists"):
         index.list_wheels(str(tmp_path), {}, "x")
     (tmp_path / "index.html").write_text('{"files": []}')
     assert index.list_wheels(str(tmp_path), {}, "x") == []

@@ -46,14 +46,14 @@ ARCHIVE = redist_plan.Archive("libcudss", "cudss", "0.8.0", "linux-sbsa", "cuda1
 def test_manifest_with_invalid_values_is_refused(change: t.Any) -> None:
     variant = {**MANIFEST["libcudss"]["linux-sbsa"]["cuda13"], **change}
     manifest = {"libcudss": {**MANIFEST["libcudss"], "linux-sbsa": {"cuda13": variant}}}
-    with pytest.raises(SparkforgeError, match="which are not valid"):
+    with pytest.raises(SparkforgeError, match="not valid"):
         redist_plan.resolve(manifest, ARCHIVE, "url")
 
 
 @pytest.mark.parametrize("version", ["../x", "", None, 8, "current", "v1", "..", "-1", "1" * 129, "1\n"])
 def test_version_that_cannot_be_a_directory_is_refused(version: t.Any) -> None:
     manifest = {"libcudss": {**MANIFEST["libcudss"], "version": version}}
-    with pytest.raises(SparkforgeError, match="which are not valid"):
+    with pytest.raises(SparkforgeError, match="not valid"):
         redist_plan.resolve(manifest, dataclasses.replace(ARCHIVE, version=None), "url")
 
 
@@ -226,7 +226,7 @@ def test_ldconfig_runs_once_before_the_receipts(bench: Bench) -> None:
         return status[0], "", "ldconfig: no space"
 
     redist = functools.partial(bench.redist, ldconfig=["/sbin/ldconfig"], run=run)
-    with pytest.raises(SparkforgeError, match="failed with exit status 1: ldconfig: no space"):
+    with pytest.raises(SparkforgeError, match="exit status 1: ldconfig: no space"):
         redist().present()
     assert calls == [(["/sbin/ldconfig"], False)]
     status[0] = 0

@@ -78,12 +78,12 @@ def test_file_times_are_kept_unless_in_the_future(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("tar_member", "cause"),
     [
-        (member("../evil"), "leaves the archive with '..'"),
-        (member("top/../../evil"), "leaves the archive with '..'"),
-        (member("top/a/../evil"), "leaves the archive with '..'"),
+        (member("../evil"), "leaves the archive"),
+        (member("top/../../evil"), "leaves the archive"),
+        (member("top/a/../evil"), "leaves the archive"),
         (member("/top/evil"), "which is absolute"),
-        (member("other/evil"), "more than one top-level directory: 'top' and 'other'"),
-        (member("evil"), "more than one top-level directory"),
+        (member("other/evil"), "'top' and 'other'"),
+        (member("evil"), "one top-level directory"),
         (member("top/l", tarfile.SYMTYPE, "/etc"), "outside the archive"),
         (member("top/l", tarfile.SYMTYPE, "../other"), "outside the archive"),
         (member("top/a/l", tarfile.SYMTYPE, "../../other"), "outside the archive"),
@@ -91,15 +91,15 @@ def test_file_times_are_kept_unless_in_the_future(tmp_path: Path) -> None:
         (member("top/l", tarfile.SYMTYPE, "first/../../other"), "outside the archive"),
         (member("top/l", tarfile.SYMTYPE, ""), "outside the archive"),
         (member("top/h", tarfile.LNKTYPE, "/etc/passwd"), "which is absolute"),
-        (member("top/h", tarfile.LNKTYPE, "top/../../etc/passwd"), "leaves the archive with"),
-        (member("top/h", tarfile.LNKTYPE, "top/later"), "which is not an earlier file"),
-        (member("top/h", tarfile.LNKTYPE, "other/first"), "which is not an earlier file"),
+        (member("top/h", tarfile.LNKTYPE, "top/../../etc/passwd"), "leaves the archive"),
+        (member("top/h", tarfile.LNKTYPE, "top/later"), "an earlier file"),
+        (member("top/h", tarfile.LNKTYPE, "other/first"), "an earlier file"),
         (member("top/d", tarfile.CHRTYPE), "the device node 'top/d'"),
         (member("top/d", tarfile.BLKTYPE), "the device node 'top/d'"),
         (member("top/p", tarfile.FIFOTYPE), "the named pipe 'top/p'"),
         (member("top/first"), "contains 'top/first' twice"),
-        (member("top/first/below"), "as both a file and a directory"),
-        (member("top/first", tarfile.DIRTYPE), "as both a file and a directory"),
+        (member("top/first/below"), "both a file"),
+        (member("top/first", tarfile.DIRTYPE), "both a file"),
     ],
 )
 def test_hostile_member_is_refused(tmp_path: Path, tar_member: t.Any, cause: t.Any) -> None:
@@ -108,7 +108,7 @@ def test_hostile_member_is_refused(tmp_path: Path, tar_member: t.Any, cause: t.A
 
 def test_file_through_symlink_is_refused(tmp_path: Path) -> None:
     link = (member("top/link", tarfile.SYMTYPE, "real"), b"")
-    assert "the symlink 'top/link' and writes through it" in refusal(tmp_path, link, (member("top/link/file"), b"x"))
+    assert "'top/link' and writes" in refusal(tmp_path, link, (member("top/link/file"), b"x"))
 
 
 def test_file_replacing_symlink_is_refused(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_file_replacing_symlink_is_refused(tmp_path: Path) -> None:
 def test_hard_link_to_symlink_is_refused(tmp_path: Path) -> None:
     link = (member("top/link", tarfile.SYMTYPE, "first"), b"")
     hard_link = (member("top/hard", tarfile.LNKTYPE, "top/link"), b"")
-    assert "which is not an earlier file" in refusal(tmp_path, link, hard_link)
+    assert "an earlier file" in refusal(tmp_path, link, hard_link)
 
 
 def test_symlink_outside_through_another_link_is_refused(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_kind_of_other_file_is_named(tmp_path: Path, body: t.Any, cause: t.Any) 
 def test_truncated_archive_is_refused(tmp_path: Path, compression: t.Any, share: t.Any) -> None:
     body = tar([(member("top/file"), os.urandom(300_000)), (member("top/last"), b"x" * 100_000)], compression)
     (tmp_path / "archive").write_bytes(body[: int(len(body) * share)])
-    with pytest.raises(SparkforgeError, match="is damaged or not a tar archive"):
+    with pytest.raises(SparkforgeError, match="not a tar archive"):
         unpack.unpack(str(tmp_path / "archive"), str(tmp_path / "out"))
     assert os.listdir(tmp_path) == ["archive"]
 
@@ -194,7 +194,7 @@ def test_directory_depth_and_count_are_limited(tmp_path: Path) -> None:
 def test_total_length_of_names_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unpack, "NAMES_LIMIT", 1 << 20)
     links = [(member(f"top/{n}", tarfile.SYMTYPE, "x" * 4000), b"") for n in range(300)]
-    assert "names of more than 1 MiB" in refusal(tmp_path, *links)
+    assert "more than 1 MiB" in refusal(tmp_path, *links)
 
 
 def test_names_in_headers_are_limited_to_128_mib(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_names_in_headers_are_limited_to_128_mib(tmp_path: Path) -> None:
         for number in range((128 << 20) // len(target) + 1):
             stream.write(header + tarfile.TarInfo(f"top/{number}").tobuf(tarfile.PAX_FORMAT))
         stream.write(bytes(2 * tarfile.BLOCKSIZE))
-    with pytest.raises(SparkforgeError, match="has names of more than 128 MiB"):
+    with pytest.raises(SparkforgeError, match="more than 128 MiB"):
         unpack.unpack(str(tmp_path / "archive"), str(tmp_path / "out"))
     assert os.listdir(tmp_path) == ["archive"]
 
@@ -215,7 +215,7 @@ def test_names_in_headers_are_limited_to_128_mib(tmp_path: Path) -> None:
 def test_deep_tree_of_refused_archive_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unpack, "DEPTH_LIMIT", 10_000)
     deep = (member("top/" + "d/" * 1900, tarfile.DIRTYPE), b"")
-    assert "leaves the archive with" in refusal(tmp_path, deep, (member("top/../x"), b""))
+    assert "leaves the archive" in refusal(tmp_path, deep, (member("top/../x"), b""))
 
 
 def test_file_placed_meanwhile_is_not_written_through(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_kho_reserve_from_free_cma(tmp_path: Path) -> None:
     assert info["kernel"]["kho"]["reserved_mib"] == 9932
     (problem,) = network.problems(info)
     assert problem["check"] == "kernel.kho"
-    assert "reserves 9932 MiB for Kexec HandOver" in problem["cause"]
+    assert "9932 MiB for Kexec" in problem["cause"]
     assert "nvidia-spark-grub-kho" in problem["remedy"]
 
 

@@ -42,12 +42,12 @@ def test_missing_members(group: str, users: list[str], login: str | None, create
 
 @pytest.mark.parametrize("group", ["docker", "root"])
 def test_system_group_is_refused(group: str) -> None:
-    with pytest.raises(SparkforgeError, match=rf"The group {group} \(id \d+\) is a system group") as caught:
+    with pytest.raises(SparkforgeError, match=rf"The group {group} \(id \d+\)") as caught:
         members.missing(group, ["spark"], None, False)
     assert f"gpasswd -a spark {group}" in caught.value.remedy
 
 
 def test_missing_account_is_refused() -> None:
-    with pytest.raises(SparkforgeError, match="The host has no account bob") as caught:
+    with pytest.raises(SparkforgeError, match="no account bob") as caught:
         members.missing("sparkforge", ["bob"], "spark", False)
     assert "sparkforge_users" in caught.value.remedy

@@ -34,7 +34,7 @@ SECRETS = {
     "a variable with a token": "HF_TOKEN=hf_sXqPmKcVbGtRwZyLd",
     "a header with a password": "Authorization: Basic YWxpY2U6czNjcmV0",
     "a company": "acme",
-    "the name of a Wi-Fi": "FRITZ!Box 7590 QX",
+    "a Wi-Fi name": "FRITZ!Box 7590 QX",
     "what a terminal obeys": "\x1bc",
 }
 FORMS = ["{}", "/home/{}/data", "https://deb.{}/ubuntu", "root={}", "get {} exit", "1.0+{}", "NVIDIA GB10 {}"]

@@ -21,20 +21,20 @@ def make_model(root: Path, **options: t.Any) -> hub.Model:
 
 @pytest.mark.parametrize("name", ["a/b/c", "a/b c", "a/b\n", "a/b{{ 1 }}", "a", "../x"])
 def test_invalid_name_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(SparkforgeError, match="is not the name of a model"):
+    with pytest.raises(SparkforgeError, match="the name of"):
         make_model(tmp_path, name=name)
 
 
 @pytest.mark.parametrize("revision", ["main x", "v1\n", "a/../b", "-x", "é", "a" * 201])
 def test_invalid_revision_is_refused(tmp_path: Path, revision: str) -> None:
-    with pytest.raises(SparkforgeError, match="is no revision"):
+    with pytest.raises(SparkforgeError, match="not a revision"):
         make_model(tmp_path, revision=revision)
     assert make_model(tmp_path, revision="refs/pr/1").revision == "refs/pr/1"
 
 
 @pytest.mark.parametrize("token", ["two words", "hf_é", "hf_a\nhf_b"])
 def test_token_with_several_words_is_refused(tmp_path: Path, token: str) -> None:
-    with pytest.raises(SparkforgeError, match="more than one word"):
+    with pytest.raises(SparkforgeError, match="one word"):
         make_model(tmp_path, token=token)._check()
 
 
@@ -54,7 +54,7 @@ def test_directory_of_another_account_must_be_empty(
     if not refused:
         model._check()
         return
-    with pytest.raises(SparkforgeError, match="belongs to other and is not empty"):
+    with pytest.raises(SparkforgeError, match="belongs to other"):
         model._check()
 
 
@@ -63,9 +63,9 @@ def test_directory_of_another_account_must_be_empty(
     [
         (f"snapshots/{COMMIT}", True, ""),
         (f"snapshots/{COMMIT}", False, "Files of Org/Tiny are missing"),
-        (f"snapshots/{COMMIT}/original", True, "was got to another place"),
-        (f"snapshots/{COMMIT}0", True, "was got to another place"),
-        ("snapshots/main", True, "was got to another place"),
+        (f"snapshots/{COMMIT}/original", True, "path outside"),
+        (f"snapshots/{COMMIT}0", True, "path outside"),
+        ("snapshots/main", True, "path outside"),
     ],
 )
 def test_path_printed_by_the_client_is_checked(

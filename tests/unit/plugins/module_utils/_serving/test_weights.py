@@ -93,7 +93,7 @@ def test_model_by_name_is_read_from_its_receipt(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["pytorch_model.bin", "consolidated.00.pth", "model.pt", "model.ckpt"])
 def test_pickled_weights_are_refused_unless_allowed(tmp_path: Path, name: str) -> None:
     directory = make_model(tmp_path / "m", "config.json", name)
-    assert "run code when they are loaded" in refusal(directory)
+    assert "run code when" in refusal(directory)
     assert find(directory, allow_pickle=True)["bytes"] == 8
     (directory / "model.safetensors").write_text("")
     (directory / "model.safetensors").chmod(0o644)
@@ -103,16 +103,16 @@ def test_pickled_weights_are_refused_unless_allowed(tmp_path: Path, name: str) -
 def test_safetensors_elsewhere_do_not_allow_pickle(tmp_path: Path) -> None:
     directory = make_model(tmp_path / "m", "config.json", "pytorch_model.bin")
     make_model(directory / "draft")
-    assert "run code when they are loaded" in refusal(directory)
+    assert "run code when" in refusal(directory)
 
 
 def test_directory_without_model_is_refused(tmp_path: Path) -> None:
-    assert "There is no directory" in refusal(tmp_path / "none")
-    assert "is no model" in refusal(make_model(tmp_path / "docs", "README.md"))
+    assert "no directory" in refusal(tmp_path / "none")
+    assert "not a model" in refusal(make_model(tmp_path / "docs", "README.md"))
     assert "no snapshot" in refusal(make_model(tmp_path / "hub/models--a--b", "x"))
     directory = make_model(tmp_path / "pipe")
     os.mkfifo(directory / "tokenizer.json")
-    assert "neither a file nor a directory" in refusal(directory)
+    assert "neither a file" in refusal(directory)
     directory = make_model(tmp_path / "out")
     (directory / "tokenizer.json").symlink_to("/etc/passwd")
     assert "leads out of" in refusal(directory)
@@ -134,4 +134,4 @@ def test_revision_that_is_a_pipe_is_refused(tmp_path: Path) -> None:
     directory = make_cached_model(tmp_path)
     (directory / "refs/main").unlink()
     os.mkfifo(directory / "refs/main")
-    assert "neither a file nor a directory" in refusal(directory)
+    assert "neither a file" in refusal(directory)

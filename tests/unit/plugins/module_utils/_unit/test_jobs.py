@@ -69,7 +69,7 @@ def test_reserve_below_64_gib_is_a_quarter(total: int, reserve: float) -> None:
 
 
 def test_host_without_memory_for_one_job_is_refused() -> None:
-    with pytest.raises(SparkforgeError, match=r"Not even one job of 4 GiB fits .*: 19\.5 GiB are available") as error:
+    with pytest.raises(SparkforgeError, match=r"one job of 4 GiB .*: 19\.5 GiB") as error:
         size(20, 20_000, TOTAL)
     assert "memory_reserve" in error.value.remedy
     assert error.value.details["available_mib"] == 20_000

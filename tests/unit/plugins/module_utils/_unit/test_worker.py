@@ -124,7 +124,7 @@ def test_unreadable_pip_configuration_is_refused(
     assert run_prepare(worker, monkeypatch)[1] == "a==1 --hash=sha256:00\n"
     access = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: path != str(file) and access(path, mode))
-    with pytest.raises(SparkforgeError, match=r"pip\.conf, which sets the package index"):
+    with pytest.raises(SparkforgeError, match=r"pip\.conf, which"):
         run_prepare(worker, monkeypatch)
     # With an index_url, pip's configuration is not needed.
     run_prepare(worker, monkeypatch, index_url="https://pypi.example.com/simple")

@@ -82,20 +82,20 @@ def test_wheels_are_collected_by_name(tmp_path: Path) -> None:
 def test_truncated_wheel_is_refused(tmp_path: Path) -> None:
     path = write_wheel(tmp_path)
     path.write_bytes(path.read_bytes()[:-30])
-    with pytest.raises(SparkforgeError, match=r"tiny_torch.*\.whl is not a complete wheel: File is not a zip file\."):
+    with pytest.raises(SparkforgeError, match=r"tiny_torch.*\.whl is not a .*: File is not a zip file\."):
         wheel_file.collect_wheels(str(tmp_path))
 
 
 def test_invalid_wheel_name_is_refused(tmp_path: Path) -> None:
     shutil.move(write_wheel(tmp_path), tmp_path / "torch.whl")
-    with pytest.raises(SparkforgeError, match="is not a valid wheel name"):
+    with pytest.raises(SparkforgeError, match="valid wheel name"):
         wheel_file.collect_wheels(str(tmp_path))
 
 
 def test_wheel_without_record_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / f"torch-1-{TAG}.whl", "w") as archive:
         archive.writestr("torch-1.dist-info/WHEEL", "Wheel-Version: 1.0\n")
-    with pytest.raises(SparkforgeError, match=r"not have exactly one \.dist-info directory with WHEEL and RECORD"):
+    with pytest.raises(SparkforgeError, match=r"exactly one \.dist-info"):
         wheel_file.collect_wheels(str(tmp_path))
 
 
@@ -193,20 +193,19 @@ def cmake_problems(cache: str | None, **options: t.Any) -> list[str]:
 
 def test_dropped_cmake_option_is_named_with_reason(configure: t.Callable[..., str]) -> None:
     cache = configure("USE_CUDNN=1", "USE_CUBLAS=1")
-    assert cmake_problems(cache, USE_CUDNN="ON", USE_CUDA=True, USE_CUBLAS="1", USE_MKL="OFF", BLAS="NVPL") == [
-        "USE_CUDNN was requested (ON), CMake chose OFF: cuDNN was not found (CUDNN_INCLUDE_PATH, CUDNN_LIBRARY_PATH)",
-        "USE_CUBLAS was requested (1), but the project declares no such option",
-        "USE_MKL was requested (OFF), CMake has no such variable",
-        "BLAS was requested (NVPL), CMake chose OpenBLAS",
-    ]
+    cudnn, cublas, mkl, blas = cmake_problems(
+        cache, USE_CUDNN="ON", USE_CUDA=True, USE_CUBLAS="1", USE_MKL="OFF", BLAS="NVPL"
+    )
+    assert cudnn.startswith("USE_CUDNN was requested (ON)") and "(CUDNN_INCLUDE_PATH, CUDNN_LIBRARY_PATH)" in cudnn
+    assert "USE_CUBLAS" in cublas and "no such option" in cublas and "USE_MKL" in mkl and "no such variable" in mkl
+    assert "BLAS was requested (NVPL)" in blas and "OpenBLAS" in blas
 
 
 def test_cmake_option_with_unmet_condition_is_off(configure: t.Callable[..., str]) -> None:
     cache = configure("USE_CUDA=OFF", "USE_CUFILE=1")
     assert "USE_CUFILE:INTERNAL=1" in Path(cache).read_text()
-    assert cmake_problems(cache, USE_CUFILE="1") == [
-        "USE_CUFILE was requested (1), CMake ignored it: an option that it depends on is off (USE_CUDA is)"
-    ]
+    (problem,) = cmake_problems(cache, USE_CUFILE="1")
+    assert problem.startswith("USE_CUFILE was requested (1)") and "(USE_CUDA is)" in problem
 
 
 def test_satisfied_cmake_options_are_accepted(configure: t.Callable[..., str]) -> None:
@@ -238,9 +237,7 @@ def test_outermost_cmake_cache_is_used(tmp_path: Path) -> None:
 
 
 def test_missing_cmake_cache_is_reported() -> None:
-    assert cmake_problems(None, USE_CUDNN="ON") == [
-        "USE_CUDNN was requested (ON), there is no CMakeCache.txt that shows what CMake chose"
-    ]
+    assert "no CMakeCache.txt" in cmake_problems(None, USE_CUDNN="ON")[0]
     with pytest.raises(SparkforgeError, match=r"/nowhere/CMakeCache\.txt cannot be read"):
         cmake_problems("/nowhere/CMakeCache.txt", USE_CUDNN="ON")
 
@@ -257,11 +254,9 @@ def test_unlinked_library_is_named(tmp_path: Path) -> None:
         },
     )
     expect = {"libraries": ["libcudss.so.0", "libcudnn.so.9", "libcudart.so.*", "libcufile.so*"]}
-    assert artefact.check(expect, wheels=wheels(path)) == [
-        f"libcudss.so.0 is not linked by any file of {path.name}",
-        f"libcudnn.so.9 is not linked by any file of {path.name}, which links libcudnn.so.8 instead",
-        f"libcufile.so* is not linked by any file of {path.name}",
-    ]
+    problems = artefact.check(expect, wheels=wheels(path))
+    assert [problem.partition(" ")[0] for problem in problems] == ["libcudss.so.0", "libcudnn.so.9", "libcufile.so*"]
+    assert path.name in problems[1] and "libcudnn.so.8 instead" in problems[1]
     assert os.listdir(tmp_path) == [path.name], "unpacked files must be removed"
 
 
@@ -287,9 +282,8 @@ def test_linked_libraries_of_compiled_library(tmp_path: Path) -> None:
     assert artefact.check(expect, prefix=str(prefix)) == []
     path = write_wheel(tmp_path / "out", {"lib/libx.so": (prefix / "lib/libx.so.1.2").read_bytes()})
     assert artefact.check({**expect, "files": ["lib/libx.so"]}, wheels=wheels(path)) == []
-    assert artefact.check({"libraries": ["libm.so.7"]}, prefix=str(prefix)) == [
-        f"libm.so.7 is not linked by any file of {prefix}, which links libm.so.6 instead"
-    ]
+    (problem,) = artefact.check({"libraries": ["libm.so.7"]}, prefix=str(prefix))
+    assert problem.startswith("libm.so.7 ") and f"{prefix}, which links libm.so.6" in problem
 
 
 def test_missing_architecture_is_named_with_existing_ones(tmp_path: Path) -> None:
@@ -346,24 +340,22 @@ def test_file_without_any_requested_architecture_is_named(tmp_path: Path) -> Non
     position = old.index((120).to_bytes(4, "little") + bytes(8) + b"\x11\x80\x00\x01")
     old[position] = 90
     (prefix / "libold.so").write_bytes(old)
-    assert artefact.check({"architectures": ["12.0"]}, prefix=str(prefix)) == [
-        "no code that runs on 12.0 in libold.so: it holds 9.0"
-    ]
+    (problem,) = artefact.check({"architectures": ["12.0"]}, prefix=str(prefix))
+    assert "12.0 in libold.so: it holds 9.0" in problem
 
 
 def test_wheel_without_gpu_code_is_reported(tmp_path: Path) -> None:
     path = write_wheel(tmp_path, {"torch/_C.so": shared_library("libc.so.6")})
-    assert artefact.check({"architectures": ["12.0", "12.1a"]}, wheels=wheels(path)) == [
-        f"no file of {path.name} has GPU code, which was requested for 12.0, 12.1a"
-    ]
+    (problem,) = artefact.check({"architectures": ["12.0", "12.1a"]}, wheels=wheels(path))
+    assert path.name in problem and "GPU code" in problem and "12.0, 12.1a" in problem
 
 
 def test_damaged_library_is_reported(tmp_path: Path) -> None:
     data = shared_library("libcudnn.so.9")
     path = write_wheel(tmp_path, {"torch/lib/libtorch.so": data[:100]})
     problems = artefact.check({"libraries": ["libcudnn.so.9"]}, wheels=wheels(path))
-    assert problems[0].startswith("torch/lib/libtorch.so is a damaged ELF file: ")
-    assert problems[1] == f"libcudnn.so.9 is not linked by any file of {path.name}"
+    assert problems[0].startswith("torch/lib/libtorch.so is a damaged")
+    assert problems[1].startswith("libcudnn.so.9 is not")
 
 
 def test_wheel_with_damaged_content_is_refused(tmp_path: Path) -> None:
@@ -372,7 +364,7 @@ def test_wheel_with_damaged_content_is_refused(tmp_path: Path) -> None:
     position = data.index(b"torch/lib/libtorch.so") + 2000
     data[position : position + 20] = bytes(20)
     path.write_bytes(data)
-    with pytest.raises(SparkforgeError, match="is not a complete wheel"):
+    with pytest.raises(SparkforgeError, match="a complete wheel"):
         artefact.check({"libraries": ["libcudnn.so.9"]}, wheels=wheels(path))
     assert os.listdir(tmp_path) == [path.name]
 
@@ -385,15 +377,14 @@ def test_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_empty_prefix_is_reported(tmp_path: Path) -> None:
-    problem = f"nothing was installed into {tmp_path}/gone"
-    assert artefact.check({"files": ["*"]}, prefix=str(tmp_path / "gone")) == [problem]
+    assert f"{tmp_path}/gone" in artefact.check({"files": ["*"]}, prefix=str(tmp_path / "gone"))[0]
 
 
 @pytest.mark.parametrize(
     ("expect", "message"),
     [
         ({"library": ["libcudnn.so.9"]}, "unknown key 'library'"),
-        ({"architectures": ["121"]}, "'121' in expect.architectures names no GPU architecture"),
+        ({"architectures": ["121"]}, "'121' in expect.architectures"),
         ({"architectures": ["sm_121a"]}, "'sm_121a' in expect.architectures"),
     ],
 )

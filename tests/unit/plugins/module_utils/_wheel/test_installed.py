@@ -163,7 +163,7 @@ def test_damaged_wheel_is_refused_with_remedy(site: Path, tmp_path: Path, conten
     if content.startswith(b"PK"):
         assert packages.differing(str(tmp_path / "x.whl"), torch) is None
         return
-    with pytest.raises(SparkforgeError, match="is not a complete wheel") as raised:
+    with pytest.raises(SparkforgeError, match="a complete wheel") as raised:
         packages.differing(str(tmp_path / "x.whl"), torch)
     assert raised.value.remedy
 

@@ -63,7 +63,7 @@ def test_manifest_round_trip() -> None:
 def test_changed_manifest_is_refused() -> None:
     manifest = make_manifest()
     manifest["units"][1]["wheels"][0]["sha256"] = "b" * 64
-    with pytest.raises(SparkforgeError, match=f"was changed after it was written: its seal is {manifest['seal'][:12]}"):
+    with pytest.raises(SparkforgeError, match=f"its seal is {manifest['seal'][:12]}"):
         publication.check(manifest)
 
 
@@ -81,7 +81,7 @@ def test_changed_manifest_is_refused() -> None:
 def test_invalid_wheel_facts_are_not_published(changed: dict[str, str]) -> None:
     wheel = dataclasses.replace(Wheel(FILE, "a" * 64, "torch", WHEEL["version"], 1), **changed)
     units = [{"name": "pytorch", "fingerprint": "1" * 16, "wheels": [wheel]}]
-    with pytest.raises(SparkforgeError, match="which is no wheel of") as refused:
+    with pytest.raises(SparkforgeError, match="not a wheel") as refused:
         make_manifest(units=units)
     assert refused.value.cause.isprintable() and "Nothing was published" in refused.value.cause
 
@@ -98,13 +98,13 @@ def test_schema_describes_the_manifest() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"<!DOCTYPE html><title>Sign in</title>", "is an HTML page"),
-        (b"  <html>", "is an HTML page"),
-        (b"502", "its format|not a JSON object"),
+        (b"<!DOCTYPE html><title>Sign in</title>", "HTML page"),
+        (b"  <html>", "HTML page"),
+        (b"502", "its format|JSON object"),
         (b"\xff\xfe", "is not JSON"),
         (b"[" * 100_000, "is not JSON"),
         (b'{"format": ' + b"1" * 5000 + b"}", "is not"),
-        (b"[]", "it is not a JSON object"),
+        (b"[]", "JSON object"),
     ],
 )
 def test_kind_of_other_document_is_named(content: bytes, message: str) -> None:

@@ -97,7 +97,7 @@ def edit_receipt(receipt: Path) -> None:
         (lambda tree, units: next((tree.house / "triton").rglob("*.whl")).unlink(), "cannot be read: No such file"),
         (lambda tree, units: tree.receipt("triton", units["triton"]["fingerprint"]).unlink(), "no intact receipt"),
         (lambda tree, units: edit_receipt(tree.receipt("triton", units["triton"]["fingerprint"])), "no intact receipt"),
-        (lambda tree, units: units["triton"]["wheels"][0].update(sha256="0" * 64), "and the option units 000"),
+        (lambda tree, units: units["triton"]["wheels"][0].update(sha256="0" * 64), "but 000"),
         (lambda tree, units: units["triton"].pop("fingerprint"), "has no fingerprint"),
         (lambda tree, units: units.clear(), "nothing to publish"),
     ],
@@ -118,7 +118,7 @@ def test_bad_input_publishes_nothing(tree: WheelTree, make_invalid: t.Any, messa
     ("options", "message"),
     [
         ({"keep": 0}, "keep is 0"),
-        ({"platform": "../x"}, "is not a platform"),
+        ({"platform": "../x"}, "not a platform"),
         ({"stack": "a/b"}, "stack is 'a/b'"),
         ({"lock_id": ""}, "lock_id is ''"),
     ],

@@ -42,13 +42,13 @@ Change = t.Callable[[dict[str, t.Any], dict[str, t.Any]], object]
 CASES: dict[str, tuple[Change, str]] = {
     "another machine": (lambda host, _stack: host["kernel"].update(machine="riscv64"), "The machine is riscv64"),
     "another system": (lambda host, _stack: host["os"].update(version="22.04"), "The host runs ubuntu 22.04"),
-    "an old driver": (lambda host, _stack: host["driver"].update(version="535.10"), "The NVIDIA driver is 535.10"),
+    "an old driver": (lambda host, _stack: host["driver"].update(version="535.10"), "driver is 535.10"),
     "another Python": (lambda _host, stack: stack["python"].update(version="3.14"), "needs Python 3.14"),
     "no lock for the platform": (
         lambda _host, stack: stack["lock"].update(wheels={"cp312-linux-x86_64": ["torch==2"]}),
-        "has no wheels for cp312-linux-aarch64",
+        "wheels for cp312-linux-aarch64",
     ),
-    "a CPU build": (lambda _host, stack: stack["wheel"].update(cuda=None), "are CPU builds, and a GPU is required"),
+    "a CPU build": (lambda _host, stack: stack["wheel"].update(cuda=None), "CPU builds"),
 }
 
 

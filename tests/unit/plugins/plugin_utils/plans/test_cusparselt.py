@@ -64,13 +64,13 @@ def test_another_offered_version_is_not_used(offered: str):
     offers = {**NOTHING, "libcusparselt0-cuda-13": [offered], "libcusparselt0-dev-cuda-13": [offered]}
     plan = choose(ALL, offers)
     assert backend(plan) == "redist"
-    assert re.search(r"Skipped: no apt source offers .*; the sha256 of its .deb is not set", plan.notes[0])
+    assert re.search("Skipped: no apt .* sha256 of its .deb", plan.notes[0])
 
 
 def test_a_runtime_without_its_headers_is_not_enough():
     plan = choose(ALL, {**NOTHING, "libcusparselt0-cuda-13": ["0.8.1.1-1"]})
     assert backend(plan) == "redist"
-    assert "no apt source offers libcusparselt0-dev-cuda-13 0.8.1" in plan.notes[0]
+    assert "offers libcusparselt0-dev-cuda-13 0.8.1" in plan.notes[0]
 
 
 def test_the_local_repository_is_used_if_its_sha256_is_known():
@@ -80,7 +80,7 @@ def test_the_local_repository_is_used_if_its_sha256_is_known():
 
 
 def test_a_requested_local_repository_without_sha256_is_refused():
-    with pytest.raises(SparkforgeError, match=r"the sha256 of its .deb is not set.*Set cusparselt_local_repo_sha256"):
+    with pytest.raises(SparkforgeError, match=r"of its .deb .*Set cusparselt_local_repo_sha256"):
         choose(["local_repo"])
     # By default it is skipped, and the note names the missing variable.
     assert "(cusparselt_local_repo_sha256)" in choose(ALL, NOTHING).notes[0]
@@ -115,7 +115,7 @@ def test_a_local_repository_of_another_version_is_not_in_use():
 
 
 def test_a_version_older_than_the_installed_one_is_refused():
-    with pytest.raises(SparkforgeError, match=r"libcusparselt0-cuda-13 0.8.1.1-1 is installed, newer than .* 0.8.0"):
+    with pytest.raises(SparkforgeError, match=r"0.8.1.1-1 is installed, newer .* 0.8.0"):
         choose(["local_repo"], version="0.8.0", packages=INSTALLED, sha256="ab" * 32, exact=True)
 
 
@@ -125,9 +125,7 @@ def test_newer_version_with_the_same_soname_is_kept() -> None:
     for offers in (None, {key: ["0.10.0.3-1"] for key in NAMES}, NOTHING):
         plan = choose(ALL, offers, packages=upgraded)
         assert plan.steps == {}
-        assert list(plan.notes) == [
-            "cuSPARSELt 0.8.1 from apt: 0.10.0.3 is already installed as a package, with the SONAME libcusparseLt.so.0."
-        ]
+        assert "0.10.0.3 is already installed" in plan.notes[0] and "libcusparseLt.so.0" in plan.notes[0]
     # 0.8.10 is newer than 0.8.1, too.
     assert choose(ALL, packages=dict.fromkeys(INSTALLED, "0.8.10.1-1")).steps == {}
 
@@ -137,7 +135,7 @@ def test_missing_headers_are_requested_in_the_installed_version() -> None:
     plan = choose(ALL, {key: ["0.10.0.3-1"] for key in INSTALLED}, packages=runtime)
     assert backend(plan) == "apt"
     assert plan.steps["packages"][1] == "libcusparselt0-dev-cuda-13=0.10.0.3[.-]*"
-    with pytest.raises(SparkforgeError, match=r"0\.10\.0\.3-1 is installed, newer than the requested .* 0\.8\.1"):
+    with pytest.raises(SparkforgeError, match=r"0\.10\.0\.3-1 is installed, newer .* 0\.8\.1"):
         choose(["local_repo"], packages=runtime, sha256="ab" * 32)
 
 
@@ -145,7 +143,7 @@ def test_a_newer_version_with_another_soname_or_against_a_request_is_not_used() 
     upgraded = dict.fromkeys(INSTALLED, "0.10.0.3-1")
     assert "packages" in choose(ALL, OFFERED, packages={"libcusparselt1-cuda-13": "1.0.0.1-1"}).steps
     assert backend(choose(ALL, NOTHING, packages=upgraded, soname="libcusparseLt.so.1")) == "redist"
-    with pytest.raises(SparkforgeError, match=r"0\.10\.0\.3-1 is installed, newer than the requested cuSPARSELt 0\.8"):
+    with pytest.raises(SparkforgeError, match=r"0\.10\.0\.3-1 is installed, newer .* cuSPARSELt 0\.8"):
         choose(ALL, OFFERED, packages=upgraded, exact=True)
 
 
@@ -161,5 +159,5 @@ def test_installed_archive_is_kept_without_querying_apt():
 
 @pytest.mark.parametrize("backends", [[], ["pip"], ["apt", "wget"]])
 def test_an_unknown_backend_is_refused(backends: list[str]):
-    with pytest.raises(SparkforgeError, match=r"No backend serves .*(apt, local_repo, redist|\(\))"):
+    with pytest.raises(SparkforgeError, match=r"No backend can .*(apt, local_repo, redist|\(\))"):
         choose(backends, NOTHING)

@@ -104,17 +104,17 @@ def test_both_ends_of_a_measurement_are_in_the_same_round() -> None:
 @pytest.mark.parametrize(
     ("message", "hosts", "options"),
     [
-        ("needs at least two different hosts", ["spark01"], {}),
-        ("needs at least two different hosts; fabric_hosts has none", [], {}),
+        ("two different hosts", ["spark01"], {}),
+        ("fabric_hosts has none", [], {}),
         ("different hosts", ["spark01", "spark01"], {}),
         ("fabric_topology is 'star'", PAIR, {"topology": "star"}),
         ("fabric_topology is pair, and fabric_hosts has 3 hosts", RING, {"topology": "pair"}),
-        ("A ring without a switch has three Sparks", FOUR, {"topology": "ring"}),
+        ("ring without a", FOUR, {"topology": "ring"}),
         ("fabric_port is 2", PAIR, {"port": 2}),
         ("has no list 'ends'", PAIR, {"links": [{"end": []}]}),
         ("unknown key speed", PAIR, {"links": [{"ends": ["spark01:0", "spark02:0"], "speed": 1}]}),
-        ("the end 'spark09:0' is not a port", PAIR, {"links": [{"ends": ["spark01:0", "spark09:0"]}]}),
-        ("the end 'spark02' is not a port", PAIR, {"links": [{"ends": ["spark01:0", "spark02"]}]}),
+        ("end 'spark09:0' is not", PAIR, {"links": [{"ends": ["spark01:0", "spark09:0"]}]}),
+        ("end 'spark02' is not", PAIR, {"links": [{"ends": ["spark01:0", "spark02"]}]}),
         ("has spark01 twice. Remove one", PAIR, {"links": [{"ends": ["spark01:0", "spark01:1"]}]}),
         ("is used by a and by b", PAIR, {"links": [
             {"name": "a", "ends": ["spark01:0", "spark02:0"]}, {"name": "b", "ends": ["spark01:0", "spark02:1"]}]}),
@@ -126,7 +126,7 @@ def test_both_ends_of_a_measurement_are_in_the_same_round() -> None:
         ("overlaps with 10.0.0.0/16", PAIR, {"subnets": ["10.0.0.0/16", "10.0.1.0/24"]}),
         ("The fabric has 2 rails", PAIR, {"subnets": ["10.0.0.0/24"]}),
         ("has room for 2 hosts; the fabric has 3", RING, {"subnets": [f"10.0.{n}.0/30" for n in range(6)]}),
-        ("spark01 is not a host of the fabric", ["spark02", "spark03"], {}),
+        ("spark01 is not a", ["spark02", "spark03"], {}),
         ("No link of fabric_links ends at spark01", RING, {"links": [{"ends": ["spark02:0", "spark03:0"]}]}),
     ],
 )  # fmt: skip

@@ -77,9 +77,9 @@ def plan(
 
 
 UNEXPECTED_UNITS = {
-    "a unit that no stack has": (unit("evil", "evil", "1", "evil/1/e.whl"), "the unit evil, which is not in the stack"),
+    "a unit that no stack has": (unit("evil", "evil", "1", "evil/1/e.whl"), "the unit evil"),
     "a locked project": (unit("torchaudio", "sympy", "99", "torchaudio/1/s.whl"), "a wheel of sympy in the unit"),
-    "a project again": (unit("torchaudio", "Torch.Vision", "9", "torchaudio/1/v.whl"), "and another one before"),
+    "a project again": (unit("torchaudio", "Torch.Vision", "9", "torchaudio/1/v.whl"), "after another wheel"),
 }
 
 
@@ -166,8 +166,7 @@ def test_a_missing_unit_is_named_with_the_searched_sources() -> None:
 
 def test_check_mode_reports_pending_builds() -> None:
     result = plan(sparkforge_manifest={"pending": ["pytorch"]}, ansible_check_mode=True)
-    assert result == plans.Plan(reasons=["create the environment once pytorch is built"])
-    assert result.as_result()["settled"]
+    assert len(result.reasons) == 1 and "once pytorch is" in result.reasons[0] and result.as_result()["settled"]
     # The reason is present even without check mode, for status.yml.
     assert list(plan(sparkforge_manifest={"pending": ["pytorch"]}).reasons) == list(result.reasons)
 
@@ -177,7 +176,7 @@ def test_a_lock_without_wheels_for_the_host_is_refused() -> None:
         {**DEFAULTS, "stack": {**STACK, "method": "wheel"}, "inventory_hostname": "gpu01"},
         {"kernel": {"machine": "x86_64"}, "platform": "ubuntu24.04-x86_64"},
     ).refusals
-    assert refusal["cause"] == "The lock of the stack torch-2.9.1 has no wheels for cp312-linux-x86_64."
+    assert "no wheels for cp312-linux-x86_64" in refusal["cause"]
     assert "playbooks/lock.yml" in refusal["remedy"]
 
 
@@ -217,12 +216,12 @@ def test_the_default_stack_does_not_replace_a_newer_pytorch() -> None:
         result = plan(environments={"torch": NEWER}, stack=DEFAULT, ansible_check_mode=check_mode)
         assert result.steps == {}
         [refusal] = result.refusals
-        assert "has PyTorch 2.15.0+cu132, and the default stack torch-2.9.1 would replace it" in refusal["cause"]
+        assert "default stack torch-2.9.1" in refusal["cause"]
         assert "older 2.14.1" in refusal["cause"]
         assert "set stack_name: torch-2.15.0 and stack_method: wheel for this host" in refusal["remedy"]
         assert "name it there: stack_name: torch-2.9.1." in refusal["remedy"]
     unknown = plan(environments={"torch": {**NEWER, "stack": {}}}, stack=DEFAULT).refusals[0]
-    assert "set stack_name to a stack of that PyTorch for this host" in unknown["remedy"]
+    assert "of that PyTorch" in unknown["remedy"]
 
 
 @pytest.mark.parametrize(

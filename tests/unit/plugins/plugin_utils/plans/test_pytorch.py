@@ -3,6 +3,7 @@
 import copy
 import json
 import pathlib
+import re
 import typing as t
 
 import pytest
@@ -158,17 +159,17 @@ def test_source_build_accepts_the_planned_unit() -> None:
 
 
 def test_a_spark_compiles_with_10_jobs_and_the_plan_names_memory_and_disk() -> None:
-    disk = "40 GiB of disk below /opt/sparkforge."
-    assert plan()["costs"] == [f"Compiling PyTorch takes hours, up to 90 GiB of memory for 10 jobs, and {disk}"]
-    costs = plan(jobs=1, unit={"memory_per_job": "2048", "free_space": 1536})["costs"]
-    assert costs == [
-        "Compiling PyTorch takes hours, up to 2 GiB of memory for 1 job, and 1.5 GiB of disk below /opt/sparkforge."
-    ]
+    def costs(*arguments: t.Any, **options: t.Any) -> list[str]:
+        (sentence,) = plan(*arguments, **options)["costs"]
+        return re.findall(r"([\d.]+ (?:GiB|jobs?)\b)", sentence)
+
+    assert costs() == ["90 GiB", "10 jobs", "40 GiB"]
+    assert costs(jobs=1, unit={"memory_per_job": "2048", "free_space": 1536}) == ["2 GiB", "1 job", "1.5 GiB"]
     # Too little free memory is not a reason for refusal here, because the build itself checks it again.
     busy = spark()
     busy["memory"]["available_mib"] = 20000
-    assert plan(busy)["costs"] == [f"Compiling PyTorch takes hours, up to 9 GiB of memory for 1 job, and {disk}"]
-    assert plan({**busy, "memory": None})["costs"] == [f"Compiling PyTorch takes hours, {disk}"]
+    assert costs(busy) == ["9 GiB", "1 job", "40 GiB"]
+    assert costs({**busy, "memory": None}) == ["40 GiB"]
     assert plan(cuda=False)["costs"] == [] and plan(cuda=False)["memory_per_job"] == 4096
 
 
@@ -279,14 +280,13 @@ def test_cudnn_and_nccl_of_the_stack_are_inputs_and_those_of_the_host_are_record
     again = plan(newer)
     assert again["missing"] == [] and again["version"] == result["version"]
     notes = [note for note in again["notes"] if "newer than" in note]
-    assert notes == ["cuDNN 9.28.0.42-1 is newer than the stack's 9.13 with the same SONAME: the build uses it."]
+    assert len(notes) == 1 and "9.28.0.42-1" in notes[0] and "9.13" in notes[0]
     facts = stack()
     facts["cudnn"] = {"version": "9.20"}
     assert plan(newer, facts)["version"] != result["version"]
     # An older library is refused, naming the role that installs a newer one.
-    assert plan(spark(), facts)["missing"] == [
-        "cuDNN 9.20 or newer, it has libcudnn9-dev-cuda-13 9.13.0.50-1 (role cuda_libraries)"
-    ]
+    (missing,) = plan(spark(), facts)["missing"]
+    assert "cuDNN 9.20 or" in missing and "9.13.0.50-1 (role cuda_libraries)" in missing
     # For a stack without a pin, the host's version is recorded.
     del facts["cudnn"], facts["nccl"]
     assert plan(spark(), facts)["unit"]["libraries"]["cudnn"] == {"found": "9.13.0.50-1"}
@@ -327,11 +327,11 @@ def test_x86_64_takes_openblas_and_refuses_nvpl() -> None:
     assert result["environment"]["BLAS"] == "OpenBLAS" and result["environment"]["USE_FBGEMM"] == "1"
     assert "USE_PRIORITIZED_TEXT_FOR_LD" not in result["environment"]
     assert not [line for line in result["missing"] if "OpenBLAS" in line]
-    with pytest.raises(Refused, match="does not pin for x86_64: set pytorch_blas to OpenBLAS"):
+    with pytest.raises(Refused, match="for x86_64: set pytorch_blas"):
         plan(host, blas="NVPL")
     del host["apt"]["packages"]["libopenblas-dev"]
     assert "OpenBLAS, libopenblas-dev (build_toolchain_extra_packages)" in plan(host)["missing"]
-    assert "MKL, which exists for x86-64" in refusal(blas="MKL")
+    assert "exists for x86-64" in refusal(blas="MKL")
 
 
 def test_all_defects_of_the_seeds_environment_are_named() -> None:
@@ -366,18 +366,18 @@ def test_all_defects_of_the_seeds_environment_are_named() -> None:
 )
 def test_variables_without_their_apparent_effect_are_refused(variable: str, value: str, message: str) -> None:
     text = refusal(environment={variable: value})
-    assert f"The environment of the unit pytorch has {variable}={value}: " in text and message in text
+    assert f"has {variable}={value}: " in text and message in text
 
 
 @pytest.mark.parametrize(
     ("version", "variable", "message"),
     [
-        ("2.15.0", "USE_FBGEMM_GENAI", "2.11 and newer do not know it; it is now USE_MSLK"),
+        ("2.15.0", "USE_FBGEMM_GENAI", "now USE_MSLK"),
         ("2.14.1", "USE_NINJA", "CMAKE_GENERATOR=Ninja"),
         ("2.14.1", "CMAKE_FRESH", "2.14 dropped it; set pytorch_rebuild"),
         ("2.14.1", "CMAKE_ONLY", "2.14 dropped it"),
         ("2.9.1", "USE_MSLK", "calls it USE_FBGEMM_GENAI"),
-        ("2.9.1", "CMAKE_ARGS", "does not read it; set each CMake variable by its own name"),
+        ("2.9.1", "CMAKE_ARGS", "set each CMake"),
     ],
 )
 def test_a_renamed_or_dropped_option_is_refused_with_the_new_name(version: str, variable: str, message: str) -> None:
@@ -402,7 +402,7 @@ def test_architectures_default_to_the_hosts_gpu_and_are_refused_without_one() ->
     facts = stack(architectures=None)
     result = plan(host, facts)
     assert result["environment"]["TORCH_CUDA_ARCH_LIST"] == "12.0"
-    assert [note for note in result["notes"] if "runs code for the list's 12.0" in note]
+    assert [note for note in result["notes"] if "for the list's 12.0" in note]
     host["gpu"]["devices"] = [{"compute_capability": "9.0"}, {"compute_capability": "9.0"}]
     assert plan(host, facts)["environment"]["TORCH_CUDA_ARCH_LIST"] == "9.0"
     host["gpu"]["devices"] = []
@@ -414,7 +414,8 @@ def test_architectures_default_to_the_hosts_gpu_and_are_refused_without_one() ->
     ("text", "hint"), [("sm_121", "12.1"), ("90a", "9.0a"), ("Blackwell", "12.0"), ("All", "12.0")]
 )
 def test_an_invalid_compute_capability_is_refused_with_the_right_form(text: str, hint: str) -> None:
-    assert f"has {text}, which is not a compute capability: write it as {hint}" in refusal(architectures=text)
+    refused = refusal(architectures=text)
+    assert f"has {text}, which" in refused and f"write it as {hint}" in refused
 
 
 def test_architectures_are_written_as_pytorch_reads_them() -> None:
@@ -436,7 +437,7 @@ def test_attention_guard_is_applied_for_12_1_but_not_for_12_0() -> None:
 
 
 def test_12_1_without_the_guard_is_refused_up_to_2_11() -> None:
-    assert "wrong numbers and no error" in refusal(architectures="12.1", fixes={"attention_guard": False})
+    assert "no error" in refusal(architectures="12.1", fixes={"attention_guard": False})
     assert "attention_guard" in refusal(architectures="12.0;12.1", version="2.11.0")
     own_guard = [{"name": "attention_guard", "path": "a.cu", "match": "1200", "replace": "1210"}]
     assert plan(architectures="12.1", version="2.10.0", unit={"edits": own_guard})["edits"][-1]["path"] == "a.cu"
@@ -449,7 +450,7 @@ def test_12_1_without_the_guard_is_refused_up_to_2_11() -> None:
 def test_a_fix_is_not_applied_to_an_untested_release_but_noted() -> None:
     result = plan(version="2.10.0")
     assert result["edits"] == []
-    assert [note for note in result["notes"] if "rowwise_121a was tested with 2.9.1, not with 2.10.0" in note]
+    assert [note for note in result["notes"] if "with 2.9.1, not with 2.10.0" in note]
 
 
 def test_version_differs_from_the_index_and_depends_on_the_inputs() -> None:
@@ -492,7 +493,7 @@ def test_a_missing_library_is_refused_except_in_check_mode() -> None:
     assert "cuDNN" in plan(host)["missing"][0]
     variables = {**DEFAULTS, **ROLE, "stack": stack(), "ansible_check_mode": False}
     refused = pytorch.plan(variables, host).as_result()["refused"]
-    assert refused.startswith("This host lacks cuDNN") and "Run that role, or remove the library" in refused
+    assert refused.startswith("This host lacks cuDNN") and "Run that role" in refused
     assert pytorch.plan({**variables, "pytorch_state": "absent"}, host).steps == {}
 
 

@@ -48,29 +48,29 @@ def test_a_known_error_in_the_journal_is_explained() -> None:
         ({"serving_engine": "other"}, "no engine other"),
         ({"serving_memory_share": 1.5}, "serving_memory_share is 1.5"),
         ({"serving_model": ""}, "serving_model is empty"),
-        ({"serving_model": "models/org/name"}, "neither an absolute path nor the name"),
-        ({"serving_model": 'a/b"c'}, "neither an absolute path nor the name"),
-        ({"serving_model": '/srv/a"b'}, "neither an absolute path nor the name"),
-        ({"serving_model": "../../etc"}, "neither an absolute path nor the name"),
-        ({"serving_model": "{{ lookup('pipe', 'id') }}/x"}, "neither an absolute path nor the name"),
-        ({"serving_host": "192.168.1.7"}, "there is no key"),
-        ({"serving_host": "::"}, "there is no key"),
-        ({"serving_host": "127.0.0.1.example.com", "serving_api_key_file": "/k"}, "which is no address"),
+        ({"serving_model": "models/org/name"}, "neither an absolute"),
+        ({"serving_model": 'a/b"c'}, "neither an absolute"),
+        ({"serving_model": '/srv/a"b'}, "neither an absolute"),
+        ({"serving_model": "../../etc"}, "neither an absolute"),
+        ({"serving_model": "{{ lookup('pipe', 'id') }}/x"}, "neither an absolute"),
+        ({"serving_host": "192.168.1.7"}, "is no key"),
+        ({"serving_host": "::"}, "is no key"),
+        ({"serving_host": "127.0.0.1.example.com", "serving_api_key_file": "/k"}, "an address"),
         ({**ALL_ADDRESSES, "serving_engine": "sglang"}, "Set serving_networks"),
-        ({"serving_networks": ["10.0.0.0/8\nExecStartPre=/bin/sh"]}, "no network"),
+        ({"serving_networks": ["10.0.0.0/8\nExecStartPre=/bin/sh"]}, "a network"),
         ({"serving_environment_file": "/etc/a\nExecStartPre=/bin/sh"}, "serving_environment_file is"),
         ({"serving_environment_file": "-/etc/a"}, "serving_environment_file is"),
         ({"serving_devices": ["char-x\nExecStartPre=/bin/sh"]}, "serving_devices has"),
         ({"serving_memory_max": "1G\nExecStartPre=/bin/sh"}, "serving_memory_max is"),
         ({"serving_memory_max": "30%x"}, "serving_memory_max is"),
-        ({"serving_model": "Org/Name\nExecStartPre=/bin/sh"}, "neither an absolute path nor the name"),
-        ({"serving_model": "/srv/a\nExecStartPre=/bin/sh"}, "neither an absolute path nor the name"),
+        ({"serving_model": "Org/Name\nExecStartPre=/bin/sh"}, "neither an absolute"),
+        ({"serving_model": "/srv/a\nExecStartPre=/bin/sh"}, "neither an absolute"),
         ({"serving_name": "a b"}, "serving_name is"),
-        ({"serving_environment": {"A B": "1"}}, "no variable's name"),
+        ({"serving_environment": {"A B": "1"}}, "a variable name"),
         ({"serving_environment": {"HF_TOKEN": "s3cret"}}, "serving_environment has HF_TOKEN"),
         ({"serving_environment": {"VLLM_API_KEY": "s3cret"}}, "Set serving_api_key_file"),
         *(
-            ({"serving_environment": {name: "s3cret"}}, f"serving_environment has {name}, and everybody")
+            ({"serving_environment": {name: "s3cret"}}, f"serving_environment has {name}, and")
             for name in (
                 "AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID", "DB_PASSWD", "GITHUB_PAT", "NGC_CLI_KEY",
                 "NGC_CLI_API_KEY", "HF_TOKEN_2", "hf_token", "APIKEY", "HFTOKEN", "SSH_PASSPHRASE", "S3_CREDENTIALS",
@@ -87,13 +87,13 @@ def test_a_known_error_in_the_journal_is_explained() -> None:
             )
         ),
         *(
-            ({**ALL_ADDRESSES, "serving_arguments": [argument]}, "asks for no key")
+            ({**ALL_ADDRESSES, "serving_arguments": [argument]}, "needs no key")
             for argument in ("--grpc", "--grpc-port=50051", "--smg-grpc-mode", "--tokenizer_worker_num",
                 "--grp", "--gr", "--g=1", "--smg", "--sm=1", "--smg_gr", "--tokenizer-", "--tokenizer_work=2",
                 "--tokenize",
             )
         ),
-        ({**ALL_ADDRESSES, "serving_environment": {"VLLM_USE_RUST_FRONTEND": "1"}}, "asks for no key"),
+        ({**ALL_ADDRESSES, "serving_environment": {"VLLM_USE_RUST_FRONTEND": "1"}}, "needs no key"),
     ],
 )  # fmt: skip
 def test_settings_that_open_the_server_or_show_a_secret_are_refused(changed: dict[str, t.Any], message: str) -> None:

@@ -18,7 +18,7 @@ def dispensable_units(name: str = "torch-2.14.1", **settings: t.Any) -> dict[str
 def test_only_pytorch_of_the_default_stack_must_compile() -> None:
     units = dispensable_units()
     assert set(units) == {"llvm", "triton", "compute_library", "torchvision", "torchaudio", "flash_attention"}
-    assert units["torchvision"] == "environments get its official wheel"
+    assert "official wheel" in units["torchvision"]
 
 
 def test_triton_and_extensions_must_compile_without_official_wheels() -> None:

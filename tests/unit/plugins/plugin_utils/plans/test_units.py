@@ -98,8 +98,8 @@ def test_the_expected_version_is_that_of_the_build() -> None:
 @pytest.mark.parametrize(
     ("names", "layers", "message"),
     [
-        (["toool"], [{"tool": {"source": SOURCE}}], "Unit toool is unknown; the known units are tool"),
-        (["tool"], [{"tool": {}}], "The commit of tool is not in the lock"),
+        (["toool"], [{"tool": {"source": SOURCE}}], "Unit toool"),
+        (["tool"], [{"tool": {}}], "commit of tool"),
         (["tool"], [{"tool": {"source": None}}], "Run playbooks/lock.yml"),
         (["tool"], [{"tool": {"source": SOURCE, "enviroment": {}}}], "Did you mean environment?"),
         (["tool"], [{"tool": {"source": SOURCE, "zzz": {}}}], "It takes kind, source"),
@@ -116,11 +116,11 @@ def test_faults_of_units_are_refused_with_a_remedy(
 @pytest.mark.parametrize(
     ("layer", "cause", "remedy"),
     [
-        ({"environment": {"CC": "gcc"}}, "environment variable CC is set by the engine", "toolchain.cc"),
-        ({"environment": {"A": "{depends.llvm.prefix}"}}, "does not depend on llvm", "Add llvm to the option depends"),
-        ({"memory_per_job": "much"}, "argument 'memory_per_job' is of type str", "in the stack or in the variable"),
-        ({"cmake_args": ["-DA=1"]}, "is a wheel, which takes no cmake_args", "such as CMAKE_ARGS"),
-        ({"edits": [{"path": "a"}]}, "missing required arguments: match, replace", "in the stack or in the variable"),
+        ({"environment": {"CC": "gcc"}}, "variable CC is", "toolchain.cc"),
+        ({"environment": {"A": "{depends.llvm.prefix}"}}, "depend on llvm", "the option depends"),
+        ({"memory_per_job": "much"}, "'memory_per_job' is of type", "in the stack"),
+        ({"cmake_args": ["-DA=1"]}, "takes no cmake_args", "such as CMAKE_ARGS"),
+        ({"edits": [{"path": "a"}]}, "match, replace", "in the stack"),
     ],
 )
 def test_options_refused_by_the_host_are_refused_in_the_plan(layer: dict[str, t.Any], cause: str, remedy: str) -> None:

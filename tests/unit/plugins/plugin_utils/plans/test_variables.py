@@ -20,7 +20,7 @@ def faults(method: str = "wheel", **settings: t.Any) -> list[dict[str, str]]:
         ({"sparkforge_root": "/opt/../etc"}, "sparkforge_root is '/opt/../etc'.", "an absolute path"),
         ({"sparkforge_user": "spark forge"}, "sparkforge_user is 'spark forge'.", "such as sparkforge"),
         ({"verify_user": ""}, "verify_user is ''.", "such as nobody"),
-        ({"method": "build", "sparkforge_user": "root"}, "sparkforge_user is root, and root", "unprivileged account"),
+        ({"method": "build", "sparkforge_user": "root"}, "sparkforge_user is root", "unprivileged account"),
         ({"sparkforge_proxies": {"http": "proxy.example:3128"}}, "sparkforge_proxies.http does not begin", "http://"),
         ({"sparkforge_ca_certificate": "/nowhere/ca.pem"}, "/nowhere/ca.pem cannot be read", "on the controller"),
     ],

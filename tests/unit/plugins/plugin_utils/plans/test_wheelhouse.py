@@ -31,30 +31,30 @@ def tls(tmp_path: Path) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("changed", "cause", "remedy"),
     [
-        ({"sparkforge_root": "/srv/a b"}, "/srv/a b cannot be used in nginx's configuration", "absolute path"),
-        ({"sparkforge_root": "/srv/a;b"}, "/srv/a;b cannot be used in nginx's configuration", "absolute path"),
-        ({"wheelhouse_port": 0}, "0 is not a port", "wheelhouse_port"),
-        ({"wheelhouse_port": 70000}, "70000 is not a port", "wheelhouse_port"),
-        ({"wheelhouse_port": "http"}, "http is not a port", "wheelhouse_port"),
-        ({"wheelhouse_listen": []}, "[] are not addresses to listen on", "wheelhouse_listen"),
+        ({"sparkforge_root": "/srv/a b"}, "/srv/a b cannot", "absolute path"),
+        ({"sparkforge_root": "/srv/a;b"}, "/srv/a;b cannot", "absolute path"),
+        ({"wheelhouse_port": 0}, "0 is not", "wheelhouse_port"),
+        ({"wheelhouse_port": 70000}, "70000 is not", "wheelhouse_port"),
+        ({"wheelhouse_port": "http"}, "http is not", "wheelhouse_port"),
+        ({"wheelhouse_listen": []}, "[] are not addresses", "wheelhouse_listen"),
         ({"wheelhouse_listen": ["spark01"]}, '["spark01"] are not addresses', "wheelhouse_listen"),
         ({"wheelhouse_listen": ["0.0.0.0; root /"]}, "are not addresses", "wheelhouse_listen"),
         ({"wheelhouse_listen": ["10.0.0.1", "fe80::1%eth0"]}, "are not addresses", "wheelhouse_listen"),
-        ({"wheelhouse_username": "fleet"}, "a user name but no password", "wheelhouse_password"),
-        ({"wheelhouse_password": "secret"}, "a password but no user name", "wheelhouse_username"),
+        ({"wheelhouse_username": "fleet"}, "but no password", "wheelhouse_password"),
+        ({"wheelhouse_password": "secret"}, "but no user", "wheelhouse_username"),
         ({**PLAIN, "wheelhouse_username": "a:b"}, "has a colon", "wheelhouse_username"),
         ({**PLAIN, "wheelhouse_password": "secret\n"}, "a line break", "| trim"),
         ({**PLAIN, "wheelhouse_password": "é" * 128}, "longer than 255 bytes", "wheelhouse_password"),
-        ({"wheelhouse_tls_certificate": "cert.pem"}, "a certificate but no key", "wheelhouse_tls_key"),
-        ({"wheelhouse_tls_key": "key.pem"}, "a key but no certificate", "wheelhouse_tls_certificate"),
+        ({"wheelhouse_tls_certificate": "cert.pem"}, "but no key", "wheelhouse_tls_key"),
+        ({"wheelhouse_tls_key": "key.pem"}, "but no certificate", "wheelhouse_tls_certificate"),
         (
             {"wheelhouse_tls_certificate": "none.pem", "wheelhouse_tls_key": "key.pem"},
-            "none.pem is not a file on the controller",
+            "none.pem is not",
             "plain HTTP",
         ),
         (
             {"wheelhouse_tls_certificate": "der.pem", "wheelhouse_tls_key": "key.pem"},
-            "der.pem is not a file on the controller that can be read as PEM",
+            "read as PEM",
             "PEM files",
         ),
         (
@@ -126,7 +126,7 @@ def test_missing_parts_are_reasons_and_a_served_wheelhouse_has_none() -> None:
     steps = plan().steps
     fresh = plan(__wheelhouse_observed={"stdout": ""})
     assert fresh.steps["packages"] == ["nginx"] and {"first", "serve", "reload"} <= set(fresh.steps)
-    assert fresh.reasons == ["install nginx", "serve the wheelhouse at http://127.0.0.1:8629"]
+    assert fresh.reasons[0] == "install nginx" and fresh.reasons[1].endswith(" http://127.0.0.1:8629")
     served = plan("nginx", **observation(steps))
     assert list(served.steps) == ["site"] and served.reasons == []
     # If nginx was not observed, the plan lists no reasons.
@@ -182,5 +182,5 @@ def test_files_that_a_site_no_longer_uses_are_removed() -> None:
 def test_a_password_needs_openssl_and_is_a_warning_without_tls(tls: dict[str, str]) -> None:
     warned = plan("nginx", **PLAIN)
     assert warned.reasons == ["install openssl"] and "first" not in warned.steps
-    assert "asks for a password without TLS" in warned.notes[0] and "hunter22" not in str(warned)
+    assert "without TLS" in warned.notes[0] and "hunter22" not in str(warned)
     assert plan("nginx", **PLAIN, **tls).notes == []
