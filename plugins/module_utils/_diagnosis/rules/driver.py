@@ -35,7 +35,9 @@ keys =
     /include/linux/autoconf.h
     Unable to find the kernel source tree
     Kernel configuration is invalid
+    Module.symvers file is missing
 pattern =
+    The Module\.symvers file is missing
     Unable to find the kernel source tree for the currently running kernel
     Kernel configuration is invalid
     kernel headers for kernel (?P<kernel1>\S+) cannot be found
@@ -47,6 +49,7 @@ remedy = Install (or reinstall) the headers of that kernel (linux-headers-$(unam
     autoinstall.
 source =
     cilynx/rtl88x2bu#231
+    NixOS/nixpkgs#74890
     NVIDIA/open-gpu-kernel-modules#441
     zen-kernel/zen-kernel#305
 
@@ -234,6 +237,15 @@ pattern = region assigned to your NVIDIA device is invalid:?(?:\s+NVRM: (?P<regi
 cause = The firmware gave the GPU no room for its memory on the bus[ ({region})].
 remedy = Switch on Above 4G Decoding and resizable BAR in the firmware's setup, bring that up to date, or add
     pci=realloc to the kernel's command line.
+
+[uvm-module-not-loaded]
+keys = Could not load UVM kernel module
+pattern = (Could not load UVM kernel module)
+cause = The kernel module nvidia-uvm, which CUDA needs, could not be loaded ({found}): mostly the driver was updated, or
+    the running kernel has no module of it.
+remedy = Run sudo modprobe nvidia_uvm, which says why; reboot after an update of the driver, and install
+    linux-modules-nvidia for this kernel (uname -r).
+source = NVIDIA/nvidia-docker#1223
 
 [driver-claims-no-device]
 keys =

@@ -28,15 +28,20 @@ remedy = Give the plugin's pods the runtime class nvidia (helm: --set runtimeCla
 source = k3s-io/k3s#4391
 
 [k8s-no-runtime]
-keys = no runtime for "
-pattern = no runtime for '([\w-]+)' is configured
-cause = containerd on this node has no runtime called {found}.
+keys =
+    no runtime for "
+    RuntimeHandler "
+pattern =
+    no runtime for '([\w-]+)' is configured
+    RuntimeHandler '([\w-]+)' not supported
+cause = The container runtime of this node (containerd, or Docker through cri-dockerd) has no runtime class {found}.
 remedy = Install nvidia-container-toolkit on the node, run sudo nvidia-ctk runtime configure --runtime=containerd and
     restart containerd; k3s finds the runtime when it is restarted after that (grep {found}
     /var/lib/rancher/k3s/agent/etc/containerd/config.toml); where the GPU operator brings the toolkit, its toolkit
     daemon set must run first.
 source =
     NVIDIA/gpu-operator#413
+    sgl-project/sglang#5515
     k3s-io/k3s#4391
 
 [k8s-operator-waits-for-driver]

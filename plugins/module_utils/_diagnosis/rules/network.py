@@ -78,12 +78,22 @@ remedy = Correct the proxy's address and password (role network_access).
 [container-host-name]
 keys = host.docker.internal
 pattern =
-    Cannot connect to host (host\.docker\.internal):(?P<port1>\d+)
-    (?:resolve host:? |resolve ')(host\.docker\.internal)
+    (?:Cannot connect to host|Failed to connect to|connect ECONNREFUSED) (host\.docker\.internal)(?::| port )
+    +(?P<port>\d+)[^\n]{0,40}?(?P<why1>Connect call failed|Couldn't connect|Could not connect|Connection refused|$)
+    (?:Cannot connect to host|Failed to connect to) (host\.docker\.internal)(?::| port )(?P<port2>\d+)
+    (?:resolve host:? |resolve '|ENOTFOUND )(host\.docker\.internal)
     (host\.docker\.internal)[^\n]*(?:not known|no such host|ENOTFOUND|Temporary failure)
-cause = Inside a container on Linux the name {found} is unknown unless it is given to it[ (port {port})].
-remedy = Start the container with --add-host=host.docker.internal:host-gateway (extra_hosts in a compose file), and let
-    the program on the host listen on 0.0.0.0 (OLLAMA_HOST=0.0.0.0 for Ollama); or use --network host and localhost.
+values =
+    cause of why: . => The program on the host does not listen on the address by which a container reaches it
+    cause of why: (?:) => Inside a container on Linux the name is unknown unless it is given to it
+cause = A container does not reach its host by {found}[ (port {port})]. {cause}.
+remedy = Let the program on the host listen on 0.0.0.0 (for Ollama: sudo systemctl edit ollama, with
+    Environment="OLLAMA_HOST=0.0.0.0", and restart it), and start the container with
+    --add-host=host.docker.internal:host-gateway (extra_hosts in a compose file); or use --network host and localhost.
+source =
+    open-webui/open-webui#10833
+    open-webui/open-webui#209
+    wandb/openui#181
 
 [host-unknown]
 keys =
@@ -184,10 +194,15 @@ keys =
     Cannot connect to host localhost
     Cannot connect to host 127.0.0.1
     while connecting to upstream
+    ECONNREFUSED 127.0.0.1:
+    ECONNREFUSED ::1:
+    connect to Ollama
 pattern =
     Cannot connect to host (?:localhost|127\.0\.0\.1):(?P<port3>\d+)
     while connecting to upstream[^\n]*upstream: 'http://[^:'\n]+:(?P<port4>\d+)
     Failed to connect to (?:localhost|127\.0\.0\.1) port (?P<port1>\d+)
+    connect ECONNREFUSED (?:127\.0\.0\.1|::1):(?P<port5>\d+)
+    ouldn't connect to Ollama at http://(?:127\.0\.0\.1|localhost):(?P<port6>\d+)
     HTTPConnectionPool\(host='(?:localhost|127\.0\.0\.1|0\.0\.0\.0)', port=(?P<port2>\d+)\)[^\n]*?(?:Connection refused|
     +establish a new)
 cause = No server answers on this host at the port {port}: it has not started, still loads its model, or listens
@@ -195,6 +210,7 @@ cause = No server answers on this host at the port {port}: it has not started, s
 remedy = See whether something listens (ss -ltnp | grep {port}) and read the server's log; from inside a container
     localhost is the container itself (use the service's name, or --network host), and one outside needs -p
     {port}:{port}.
+source = wandb/openui#215
 
 [connection-lost]
 keys =
@@ -271,6 +287,7 @@ pattern =
     dial tcp ([\d.]+:\d+: i/o timeout)
     Failed to connect to (\S+ port \d+)
     (?:Could not|Unable to) connect to ([^\s:]+:\w+)
+    Could not connect to the endpoint URL: "([^"\n]+)
     Connection refused
     Connection timed out
     Network is unreachable

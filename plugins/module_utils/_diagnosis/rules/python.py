@@ -386,7 +386,9 @@ remedy = Convert it (sed -i 's/\r$//' FILE, or dos2unix), and set git config cor
 keys =
     Missing optional dependency '
     TorchCodec is required for
+    is not installed
 pattern =
+    ^\W*ImportError: ([\w.-]+) is not installed
     Missing optional dependency '([^'\n]+)'
     (TorchCodec) is required for \w+
 cause = The program needs {found} for this, which is not installed.

@@ -116,13 +116,15 @@ keys =
     Error 999: unknown error
     CUDA unknown error
     CUDA error: unknown error
-pattern = (Error 999: unknown error|CUDA unknown error|CUDA error: unknown error)
+    (error code unknown error)
+pattern = (Error 999: unknown error|CUDA unknown error|CUDA error: unknown error|error code unknown error)
 cause = The CUDA driver could not be initialised ({found}), as when the kernel module nvidia-uvm is missing or was
     left unusable by a failure or a suspend.
 remedy = Load it anew (sudo modprobe -r nvidia_uvm && sudo modprobe nvidia_uvm) or reboot; in a container check that
     /dev/nvidia-uvm is there.
 source =
     NVIDIA/nvidia-container-toolkit#1967
+    NVIDIA/gpu-operator#854
     tonyd2wild/GLM-5.3-Flash-NVFP4-DFlash2-2x-DGX-Spark#6
 
 [cuda-illegal-instruction]

@@ -98,10 +98,13 @@ remedy = {advice}.
 keys =
     Could not find directory of OpenSSL installation
     Package openssl was not found
-pattern = (Could not find directory of OpenSSL installation|Package openssl was not found)
+    Could not find OpenSSL
+pattern = (Could not find directory of OpenSSL installation|Package openssl was not found|Could not find OpenSSL\b)
 cause = OpenSSL's development files, or pkg-config, are not installed ({found}).
 remedy = Install libssl-dev and pkg-config.
-source = databendlabs/databend#3388
+source =
+    koush/scrypted#657
+    databendlabs/databend#3388
 
 [crate-library-missing]
 keys = required by crate

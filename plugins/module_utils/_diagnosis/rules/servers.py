@@ -452,6 +452,14 @@ remedy = Read the lines of the runner before it (journalctl -u ollama), end othe
     context (OLLAMA_CONTEXT_LENGTH), or fewer layers on the GPU (num_gpu).
 source = ollama/ollama#1566
 
+[nvml-gpu-number]
+keys = NVMLError_InvalidArgument
+pattern = (NVMLError_InvalidArgument)
+cause = The program asked NVML for a GPU that is not there ({found}): CUDA_VISIBLE_DEVICES has numbers of the host, and
+    a container that got only some GPUs counts them from 0.
+remedy = Unset CUDA_VISIBLE_DEVICES in the container, or set it to 0 (0,1 for two); a Spark has only the GPU 0.
+source = vllm-project/vllm#9865
+
 [no-device-type]
 keys =
     Failed to infer device type

@@ -10,6 +10,31 @@ Messages from systemd, snap, fwupd and mount.
 """
 
 RULES = r"""
+[system-library-of-a-package]
+keys =
+    PortAudio library not found
+    espeak not installed on your system
+    sndfile library not found
+    no library called "cairo-2" was found
+    cannot load library 'libsndfile
+pattern =
+    OSError: (?P<library1>PortAudio) library not found
+    (?P<library2>espeak) not installed on your system
+    (?P<library3>sndfile) library not found
+    no library called '(?P<library4>cairo)-2' was found
+    cannot load library '(?P<library5>libsndfile)
+values =
+    package of library: PortAudio => libportaudio2
+    package of library: espeak => espeak-ng
+    package of library: .*sndfile => libsndfile1
+    package of library: cairo => libcairo2
+cause = A Python package needs the system's library {library}, which its wheel for aarch64 does not bring.
+remedy = Install it where the program runs, in an image with its Dockerfile (sudo apt install {package}).
+source =
+    dnhkng/GLaDOS#14
+    Upsonic/Upsonic#22
+    IAHispano/Applio#1144
+
 [unit-missing]
 keys =
     not found.

@@ -259,7 +259,9 @@ source =
 keys =
     The detected CUDA version
     does not match the version used to compile Pytorch
+    version of Cuda that does not match
 pattern =
+    compiled with a version of Cuda that does not match
     version used to compile Pytorch binaries\.\s+Pytorch binaries were compiled with Cuda (?P<torch2>[\d.]*\d)
     The detected CUDA version \((?P<toolkit>\d[^)\n]*)\) mismatches [\w ]+ compile\s*PyTorch \((?P<torch>\d[\d.]*)\)
     The detected CUDA version \(\S+\) mismatches the version that was used to compile
