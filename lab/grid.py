@@ -42,11 +42,7 @@ EXCLUDED = {
     "subnormal": ["bfloat16", "float16"],
     "float16": ["zero", "large", "wide", "long", "batch"],
 }
-HEAD = '''# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
-"""The survey's grid, written by lab/grid.py. A row holds the index of each axis's value; a run uses ``A_DAY`` rows."""
+HEAD = '''"""The survey's grid, written by lab/grid.py. A row holds the index of each axis's value; a run uses ``A_DAY`` rows."""
 
 '''
 Row = dict[str, str]

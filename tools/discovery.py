@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Sparks on the local network: machines that answer multicast DNS, and which of them have a GB10.
 
 The inventory plugin ``discover`` and the command ``sparkforge setup`` both use this module.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The conditions in a ledger's rule: check whether a host meets them, and return the evidence.
 
 Each condition has one key. ``installs``, ``removes``, ``installed`` and ``after`` concern packages, and ``fact``

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The state of a host after an upgrade: the facts that the ledger's rules use, computed from an observation.
 
 The computation is pure, so observed hosts, recorded hosts and the examples in rules are judged alike.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The forecast for a host, and for a fleet: go, go with these steps, or hold, each with its reason and source.
 
 It is a pure function of observations and a ledger, except for the file next to the reports.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The wheels of a stack and their dependencies, resolved by uv for the stack's Python and machines.
 
 The controller often has another architecture and Python than the hosts. uv evaluates markers and ``Requires-Python``

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Facts from upstream: the archives' sha256 from NVIDIA's manifests, and the sources' commits.
 
 All functions are pure and take their readers as arguments, except the ``ask_*`` functions, which run git.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Admission: estimate the memory that a command needs, and decide whether it may start on this machine.
 
 The calculation is shown line by line. Swap does not count, because the GPU's memory cannot be swapped. Clean page cache

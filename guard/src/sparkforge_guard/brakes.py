@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Brakes: prevent a unit that was starting when the machine went down from taking it down again at the next boot.
 
 ``may-start UNIT`` is the unit's ExecCondition=. A start is unsafe until the unit has run for ten minutes, or the

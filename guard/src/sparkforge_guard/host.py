@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Reads a host's memory and memory pressure, and the processes that hold memory, frequently and while memory is short.
 
 Formats: proc_meminfo(5), the kernel's Documentation/accounting/psi.rst, proc_pid_stat(5), proc_pid_status(5). A process

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The guard's journal: a separate thread writes a record of each action, the login message and metrics.
 
 Files in the state directory (/var/lib/sparkforge-guard)::

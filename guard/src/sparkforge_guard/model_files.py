@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Readers for a model's files: JSON, safetensors headers (an 8-byte length, then JSON) and GGUF metadata.
 
 The model's author controls these files, and root reads them before the server starts. Each reader accepts only regular

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Reads from a model's files how much memory it needs: the weights by data type, and the KV cache per token.
 
 It reads config.json and the headers of safetensors files or of a GGUF file, but not the weights. The files are

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """NVIDIA's management library (NVML), or a file that replaces it: GPU memory by process, power, clocks, temperature.
 
 Names and structures are from nvml.h of CUDA 13. A GB10 returns "not supported" for many queries, which is not an error.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The guard's loop: it observes memory, warns, asks (SIGTERM) and kills (SIGKILL).
 
 A fork bomb gets no SIGTERM. A swarm, such as a fork bomb, is killed as a whole, and no other process is chosen until

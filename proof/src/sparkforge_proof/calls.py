@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The functions that the collection's modules call with ``sparkforge-proof call NAME``.
 
 As in ``_core/program.py``, a call reads a JSON object from stdin and writes one to stdout. The single-file program has

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The catalogue of all checks that use torch, in the order of the report.
 
 It is read from the sources of ``checks``, so there is no list to maintain. The sources are parsed instead of imported,

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The survey's coverage of torch: operators, overloads, and pairs of conditions from the survey's grid.
 
 The ``coverage`` of a row names the grid's table (``table``) and its number of pairs (``of_pairs``). ``pairs`` groups

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Check the host as root and without torch: the GPU, the driver, receipts and the closure of libraries.
 
 This changes nothing, and needs only the standard library: Ansible's interpreter and a timer without Ansible run it.

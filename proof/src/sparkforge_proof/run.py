@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Prove an environment: observe the host, run the checks, judge their results, and store the report.
 
 This does not need Ansible, so the ``verify`` role's timer can run it from a copy on the host.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Run the checks in the environment's interpreter, in child processes, so that a crash or a hang fails only one check.
 
 The runner imports torch once, which takes a few seconds, and forks a process for each lane; the lanes run in parallel.

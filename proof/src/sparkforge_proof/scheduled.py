@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The verify role's scheduled proof, which runs at calendar times or when kernel, driver or CUDA packages change.
 
 ``<root>/proof/settings.json`` holds the options of cuda_proof, and those of proof_publish as ``publish``.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Compare results with a float64 reference, element by element, allowing for the error that rounding can explain.
 
 Every bound is built from the unit roundoff u of a number format (half the distance from 1 to the next number) and the

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Compare two servers for a model that is too large for the reference: ``--against URL``.
 
 The other server stands in for the reference. The format's noise is measured: each server computes the same texts in

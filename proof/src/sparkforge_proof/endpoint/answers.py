@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Parse the completions of vLLM, SGLang, llama.cpp and TensorRT-LLM, which have four forms.
 
 Log-probabilities are lists (``tokens``, ``token_logprobs``, ``top_logprobs``) or a list of objects, ``content``. A

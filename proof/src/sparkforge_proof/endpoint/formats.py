@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Measure a number format's noise on the reference model; the bounds follow from these trials.
 
 Each trial computes the model again, and perturbs every operator's result by up to the unit roundoff of the activations'

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Find messages in a binary that name its GPUs (guards in kernels), and the CUDA release of a compiler.
 
 A kernel compiled for an unsupported GPU often consists of a message and a trap: vLLM's CUTLASS wrappers print "This

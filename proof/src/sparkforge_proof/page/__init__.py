@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The HTML page for a report; only the module ``draw``, which renders ``report.html.j2``, needs jinja2.
 
 ``sparkforge-proof --html`` draws the page of one host, the collection that of one host or many. A report comes from a

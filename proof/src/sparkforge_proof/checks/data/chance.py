@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Check random numbers: their distributions, tails and rates, independent calls and generators, and states.
 
 The share of n draws in an interval of probability p has a standard error of sqrt(p (1 - p) / n). ``SIGMAS`` such errors

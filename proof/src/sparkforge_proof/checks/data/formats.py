@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Check number formats: conversions of all 8-bit and 16-bit values, integers near their limits, and quotients.
 
 A format has finitely many values. Every bit pattern is decoded by its definition, and a conversion must return the

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Check CUDA graphs after hundreds of replays, with new inputs, many kernels, several streams and random numbers.
 
 All values except the random ones are integers, so every case is exact.

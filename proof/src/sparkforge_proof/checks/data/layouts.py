@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Check other layouts: torch's five sparse layouts, nested and jagged tensors, and 8-bit and 4-bit weights.
 
 Inputs are integers, so sums are exact in float32. Rounded results are compared with float64, part by part.

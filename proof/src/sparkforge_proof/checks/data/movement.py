@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Check operators that move data without computing: copies of every kind and size, and memory beyond 2 GiB.
 
 Nothing is rounded here, so every case must be bitwise equal. Sizes lie around each power of two, at the boundaries of

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Check streams and events: results that depend on an order, which a missing wait breaks.
 
 Work that must be waited for starts with a host function that sleeps for some milliseconds. A stream that fails to wait

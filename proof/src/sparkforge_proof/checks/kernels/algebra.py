@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Check linear algebra for many sizes, batches, sides, triangles and complex numbers.
 
 Matrices are well conditioned: random ones plus twice the identity, or their products. A result is judged by its

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Check scaled dot product attention: torch's kernels, forward and backward, and those of the package flash-attention.
 
 The module ``attention_reference`` computes the reference, and derives the bounds.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Compute scaled dot product attention and its gradients in float64, with bounds for the errors of a kernel.
 
 With S = scale Q K^T + mask, P = softmax(S), O = P V, and for a gradient dO: dV = P^T dO, dP = dO V^T,

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Check convolutions and recurrent layers, which cuDNN computes on a GPU and oneDNN on a CPU.
 
 The bound for sums of k products is gamma(k) of float32 for IEEE arithmetic, and gamma(4 k) for tensor cores (see

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Compute a convolution and its gradients by definition: as a loop over the kernel's positions, in float64.
 
 A convolution is linear in both of its arguments, so the same loop over magnitudes gives the sum of magnitudes of every

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Check matrix products in every number format that the device supports without scales.
 
 Each format is tested in four ways. Two are exact, with zero tolerance: a permutation scaled by powers of two, which

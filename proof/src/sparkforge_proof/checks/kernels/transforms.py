@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Check Fourier transforms by classes of length: small ones, powers, products of primes, primes, odd and long ones.
 
 Short transforms are compared with the definition, a sum of products in complex128, and long ones with torch's own

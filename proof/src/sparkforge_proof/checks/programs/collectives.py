@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Check collective operations: NCCL over the GPUs of this host, or Gloo over two processes if there is no GPU.
 
 The check itself is rank 0. Each other rank is a separate interpreter, which exits with the check. The ranks meet

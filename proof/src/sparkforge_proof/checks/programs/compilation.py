@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Compare a transformer block and a fused function, both compiled with ``torch.compile``, with float64.
 
 No formula gives a useful bound for the block: worst cases multiply over a dozen consecutive products, two

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Check data-parallel training over NCCL, with a process for each GPU of this host.
 
 Each process gets its share of the pictures or texts in a step. The mean of the losses, each process's gradients after

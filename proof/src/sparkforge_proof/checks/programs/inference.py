@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Check inference end to end: a language model with a cache for keys and values, sampling, and variants of attention.
 
 The model's allowed error is measured as in the family training: the float64 run is repeated with each of its steps

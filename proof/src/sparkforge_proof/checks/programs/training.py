@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Check training end to end against float64: small networks over many steps, optimisers and loss scaling.
 
 Each step inherits the rounding errors of earlier steps, so no formula bounds the result. Instead, the float64 run on

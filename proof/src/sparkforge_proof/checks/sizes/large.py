@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Check sizes at which kernels change: 32-bit indices, a grid of 65,535, vocabularies, sums that exceed their format.
 
 Nearly all inputs are small integers whose sums, means, roots and quotients are exact in the tested format. A result is

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Check operators that compute each row separately, on many equal rows and beyond 2 GiB: all results must be the same.
 
 There is no list of such operators. They are recognised by their results for different small numbers of equal rows.

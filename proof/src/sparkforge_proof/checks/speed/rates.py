@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Compare the speed of the device with the profile's floors, which are shares of the nominal rates for its kind.
 
 Each floor has a source. A rate below a floor that was measured on such a device fails the check; a rate below a floor

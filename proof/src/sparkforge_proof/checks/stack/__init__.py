@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Checks of the installed packages, libraries, binaries and tools, and whether torch can use the GPU.
 
 A check belongs here if it examines where a file comes from, its target architecture, or whether it can be loaded. The

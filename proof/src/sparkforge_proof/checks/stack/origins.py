@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Find a process's shared libraries, where each comes from, and those from outside the stack.
 
 The kernel lists mapped files by their real paths, so no link can hide a file.

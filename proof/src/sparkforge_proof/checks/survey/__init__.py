@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Checks of the operators, modules and optimisers in torch's own lists, on the inputs with which torch tests them.
 
 A property that holds for every operator belongs here rather than in a check of its own. ``variants`` defines ways to

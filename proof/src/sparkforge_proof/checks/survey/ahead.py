@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Compiles kernels that torch compiles on first use in threads, while the survey computes other operators.
 
 On an H200 these compilations took about 55 of the 82 s of the survey in float32 (docs/evidence/survey.md). They do not

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Compares every operator in torch's own catalogue with the CPU, forward and backward, on the catalogue's inputs.
 
 ``torch.testing._internal`` lists about 700 operators with sample inputs for each format (OpInfo). ``comparison``

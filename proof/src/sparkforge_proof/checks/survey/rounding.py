@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Computes an operator on the device and in float64 on the CPU, and measures the difference in units.
 
 One unit is the spacing of the format's numbers near the value, plus the spacing near the result's largest value.
