@@ -137,12 +137,7 @@ def offers(folder: Path) -> tuple[list[Offer], str]:
 
         offer(name, message, resealed(changed), lock)
     lock = next(locks)
-    offer(
-        "a manifest that was changed",
-        "changed after it",
-        of(lock).replace(b"spark99", b"spark98"),
-        lock,
-    )
+    offer("a manifest that was changed", "changed after it", of(lock).replace(b"spark99", b"spark98"), lock)
     for name, content in {"a page": b"<html>" + EVALUATED.encode(), "a depth": b"[" * 200_000, "nothing": b""}.items():
         offer(name, "HTML page" if name == "a page" else "is not JSON", content, next(locks))
     offer("a link to a secret", "is not JSON", "/etc/shadow", next(locks))

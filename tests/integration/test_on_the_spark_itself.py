@@ -103,11 +103,7 @@ def test_default_stack_on_another_machine_reports_all_problems_and_changes_nothi
     assert heading
     message = text[heading.start() : text.index("Origin:")]
     assert message.count("Remedy:") == int(heading[1])
-    for check in (
-        "operating system: The host runs debian 13",
-        "no NVIDIA GPU",
-        "python: Stack torch-",
-    ):
+    for check in ("operating system: The host runs debian 13", "no NVIDIA GPU", "python: Stack torch-"):
         assert check in message
     assert "licence:" not in message
     assert (host.contents(), host.snapshot()) == before

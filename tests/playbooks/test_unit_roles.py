@@ -172,9 +172,7 @@ def test_compilers_are_found_by_their_versioned_path(facts: dict[str, dict[str, 
     assert "fuse-ld" not in unit(facts["own"], "triton")["environment"]["TRITON_APPEND_CMAKE_ARGS"]
 
 
-def test_different_llvm_is_reported_with_the_pinned_one_without_a_password(
-    facts: dict[str, dict[str, t.Any]],
-) -> None:
+def test_different_llvm_is_reported_with_the_pinned_one_without_a_password(facts: dict[str, dict[str, t.Any]]) -> None:
     assert unit(facts["own"], "llvm")["source"]["sha256"] == SHA
     override = facts["own"]["__llvm_plan"]["steps"]["override"]
     assert "https://example.com/llvm.tar.xz" in override

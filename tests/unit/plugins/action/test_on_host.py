@@ -140,9 +140,7 @@ def test_an_invalid_observation_is_refused_with_its_key(
     assert result["remedy"] and "\n" not in result["cause"] and len(result["msg"]) < 1000
 
 
-def test_an_answer_without_observation_is_refused_and_a_failure_sets_no_fact(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_answer_without_observation_is_refused_and_a_failure_sets_no_fact(monkeypatch: pytest.MonkeyPatch) -> None:
     for nonsense in ({}, {"spark_info": []}, {"spark_info": 5}, {"spark_info": None}):
         assert filtered_answer(spark_info.ActionModule, {"changed": False, **nonsense}, monkeypatch)["failed"]
     failed = {"failed": True, "msg": "no python", "ansible_facts": {"spark_info": {}}}

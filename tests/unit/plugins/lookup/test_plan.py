@@ -32,9 +32,7 @@ def test_variables_override_the_roles_defaults() -> None:
     assert plan["steps"]["site"]["url"] == "http://127.0.0.1:8029"
 
 
-def test_a_plan_is_computed_once_for_equal_variables(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_plan_is_computed_once_for_equal_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     ports: list[str] = []
     monkeypatch.setattr(wheelhouse, "plan", lambda settings, _host: Plan({"port": settings["wheelhouse_port"]}))
     monkeypatch.setattr(Plan, "as_result", lambda self: ports.append(self.steps["port"]) or {"steps": self.steps})

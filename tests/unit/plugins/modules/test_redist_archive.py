@@ -349,10 +349,7 @@ def test_an_invalid_manifest_is_refused(host: Host, body: bytes, message: str) -
 
 @pytest.mark.parametrize(
     ("bad", "message"),
-    [
-        (member(f"{TOP}/../../evil"), "leaves the archive"),
-        (member("other/file"), "one top-level directory"),
-    ],
+    [(member(f"{TOP}/../../evil"), "leaves the archive"), (member("other/file"), "one top-level directory")],
 )
 def test_an_archive_with_members_outside_its_directory_is_refused(host: Host, bad: t.Any, message: str) -> None:
     pinned = host.publish_content(archive(TOP, "libcudss.so.0", "0.8.0.10", extra=[(bad, b"")]))

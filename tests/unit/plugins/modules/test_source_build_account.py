@@ -207,15 +207,7 @@ def test_an_invalid_state_is_reported_in_one_message(host: EngineHost, status: s
     result = host.build(source, attach=attach)
     assert "message in phase fetch" in result["cause"], result
     held = subprocess.Popen(
-        [
-            "setpriv",
-            f"--reuid={BUILDER}",
-            "--clear-groups",
-            "flock",
-            f"{host.directory(built)}/lock",
-            "sleep",
-            "600",
-        ]
+        ["setpriv", f"--reuid={BUILDER}", "--clear-groups", "flock", f"{host.directory(built)}/lock", "sleep", "600"]
     )
     try:
         host.wait_until(lambda: bool(run_module("build_info", root=str(host.root))["running"]))

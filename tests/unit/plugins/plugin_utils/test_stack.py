@@ -193,10 +193,7 @@ def test_an_unknown_method_names_the_nearest(site: Site) -> None:
         ({"profiles": {"gb10": {"architecture": "12.0"}}}, "did you mean architectures"),
         ({"profiles": {"gb10": {"architectures": "sm_121"}}}, "profiles.gb10.architectures is 'sm_121'"),
         ({"archives": SITE["archives"] * 2}, "archives has libcudss twice"),
-        (
-            {"archives": [{**SITE["archives"][0], "sha256": {"linux-aarch64": SHA}}]},
-            "linux-aarch64 is not",
-        ),
+        ({"archives": [{**SITE["archives"][0], "sha256": {"linux-aarch64": SHA}}]}, "linux-aarch64 is not"),
         ({"archives": [{**SITE["archives"][0], "sha256": {"linux-sbsa": "abc"}}]}, "64 hexadecimal digits"),
         # The recipe from 2025 builds torchvision v0.9.2, released in 2021.
         (
@@ -449,10 +446,7 @@ def replace(value: t.Any, *path: str) -> t.Callable[[dict[str, t.Any]], None]:
         (remove("build_requirements"), "requirements of triton"),
         (remove("run_requirements"), "run-time requirements"),
         (replace("v2.12.0", "sources", "pytorch", "ref"), "pytorch v2.12.0, but the stack"),
-        (
-            replace("9" * 40, "sources", "pytorch", "commit"),
-            "pytorch 111111111111 pins it, but pytorch 999999999999",
-        ),
+        (replace("9" * 40, "sources", "pytorch", "commit"), "pytorch 111111111111 pins it, but pytorch 999999999999"),
         (
             replace([LINE.replace("3.31.10", "3.31.9")], "build_requirements", "cp312-linux-aarch64", "triton"),
             "cmake 3.31.9 on cp312-linux-aarch64, but the",

@@ -146,8 +146,7 @@ def test_truncated_download_is_refused_with_sizes(server: Server, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("status", "message"),
-    [(403, "is forbidden"), (401, "requires a user"), (407, "proxy requires"), (418, "HTTP 418")],
+    ("status", "message"), [(403, "is forbidden"), (401, "requires a user"), (407, "proxy requires"), (418, "HTTP 418")]
 )
 def test_final_http_status_is_not_retried(server: Server, tmp_path: Path, status: t.Any, message: t.Any) -> None:
     server.statuses["/file"] = [status]

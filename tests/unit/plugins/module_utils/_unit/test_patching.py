@@ -145,9 +145,7 @@ def test_patch_creates_deletes_renames_and_changes_modes(sources: Sources, umask
     assert state["link"][0] == b"tool.sh"
 
 
-def test_failing_patch_names_hunk_and_shows_context(
-    sources: Sources,
-) -> None:
+def test_failing_patch_names_hunk_and_shows_context(sources: Sources) -> None:
     patch = sources.diff(replace("src/kernel.cu", "line 30\n", "line thirty\n"))
     sources.write("src/kernel.cu", KERNEL.replace("line 31\n", "line XXXI\n"))
     error = sources.apply_error(patch)

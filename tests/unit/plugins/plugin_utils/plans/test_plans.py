@@ -318,9 +318,7 @@ def test_a_missing_archive_is_installed_and_one_of_another_platform_is_named() -
     assert list(plan.notes) == ["NVIDIA has no nvpl for linux-sbsa: skipped."]
 
 
-def test_files_of_installed_archives_are_compared_on_request(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_files_of_installed_archives_are_compared_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
     row = {"component": "libcudss", "release": "0.8.0"}
     selected = {"archives": [row], "lacking": [], "without_platform": [], "unpinned": [], "platform": "linux-sbsa"}
     monkeypatch.setattr(math_libraries.archives, "select", lambda *_arguments: selected)

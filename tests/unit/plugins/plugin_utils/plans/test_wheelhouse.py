@@ -47,16 +47,8 @@ def tls(tmp_path: Path) -> dict[str, str]:
         ({**PLAIN, "wheelhouse_password": "é" * 128}, "longer than 255 bytes", "wheelhouse_password"),
         ({"wheelhouse_tls_certificate": "cert.pem"}, "but no key", "wheelhouse_tls_key"),
         ({"wheelhouse_tls_key": "key.pem"}, "but no certificate", "wheelhouse_tls_certificate"),
-        (
-            {"wheelhouse_tls_certificate": "none.pem", "wheelhouse_tls_key": "key.pem"},
-            "none.pem is not",
-            "plain HTTP",
-        ),
-        (
-            {"wheelhouse_tls_certificate": "der.pem", "wheelhouse_tls_key": "key.pem"},
-            "read as PEM",
-            "PEM files",
-        ),
+        ({"wheelhouse_tls_certificate": "none.pem", "wheelhouse_tls_key": "key.pem"}, "none.pem is not", "plain HTTP"),
+        ({"wheelhouse_tls_certificate": "der.pem", "wheelhouse_tls_key": "key.pem"}, "read as PEM", "PEM files"),
         (
             {"wheelhouse_tls_certificate": "cert.pem", "wheelhouse_tls_key": "closed.pem"},
             "closed.pem has a passphrase",
