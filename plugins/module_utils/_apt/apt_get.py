@@ -75,7 +75,7 @@ def diagnose(action: str, stdout: str, stderr: str, holder: t.Mapping[str, t.Any
     message = " ".join(errors) or " ".join(stderr.split())[-300:] or "it printed nothing"
     return SparkforgeError(
         f"apt could not {action}: {message.rstrip('.')}.",
-        "Run `apt-get check` on the host and fix what it reports.",
+        "Run `apt-get check` on the host and fix the problems that it reports.",
         **details,
     )
 

@@ -108,7 +108,7 @@ class Installer:
             first = (complaints or ["pip check failed"])[0]
             raise SparkforgeError(
                 f"The packages conflict: {clip(first.rstrip('.'))}.",
-                "Renew the lock with playbooks/lock.yml, or add what is missing, pinned and with its hash.",
+                "Renew the lock with playbooks/lock.yml, or add the missing packages, pinned and with hashes.",
                 pip_output=(out + err).strip(),
             )
         disk.remove(requirements)
@@ -154,7 +154,7 @@ def venv_failure(python: str, version: tuple[int, int], output: str) -> Sparkfor
     details = {"stderr": "\n".join(output.strip().splitlines()[-10:])}
     if "No space left on device" in output:
         return SparkforgeError(
-            "The file system of the environment has no space left.", "Free space below the root.", **details
+            "The file system of the environment has no space left.", "Free space under the root.", **details
         )
     dotted = f"{version[0]}.{version[1]}"
     if "ensurepip" in output or "No module named 'venv'" in output:

@@ -123,7 +123,7 @@ def read(
     root = os.path.abspath(parameters["root"])
     if not os.path.isabs(parameters["root"]) or not root.strip("/"):
         raise SparkforgeError(
-            f"The root {parameters['root']!r} is not an absolute path below /.",
+            f"The root {parameters['root']!r} is not an absolute path, or is /.",
             "Give an absolute path such as /opt/sparkforge.",
         )
     paths = paths_of(root, name, **{key: parameters[key] for key in ("kernel_dir",) if parameters.get(key)})

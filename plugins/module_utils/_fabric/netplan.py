@@ -31,7 +31,7 @@ RECEIPT = "fabric"
 POLL = 0.25
 NO_NETPLAN = (
     "This host has no netplan (DGX OS and Ubuntu do), so the fabric cannot be configured.",
-    "Install netplan.io where systemd-networkd or NetworkManager runs; to set addresses by other means, skip this role "
+    "Install netplan.io if systemd-networkd or NetworkManager runs; to set addresses by other means, skip this role "
     "and use fabric_check.",
 )
 HEADER = "# Written by the role sparkforge.dgx_spark.fabric: change its variables instead.\n"

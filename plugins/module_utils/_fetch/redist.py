@@ -95,7 +95,7 @@ class RedistArchives:
         for name in ("prefix", "root", "loader_directory"):
             value = options[name]
             if not os.path.isabs(value) or os.path.normpath(value) == "/":
-                raise SparkforgeError(f"The {name} {value!r} is not an absolute path below /.", "Use an absolute path.")
+                raise SparkforgeError(f"The {name} {value!r} is relative, or is /.", "Use an absolute path.")
         self.archives = list(archives)
         self.base_url: str = options["base_url"].rstrip("/")
         self.prefix = os.path.normpath(options["prefix"])
@@ -117,8 +117,7 @@ class RedistArchives:
         if status != 0:
             raise SparkforgeError(
                 f"{self.ldconfig[0]} failed with exit status {status}: {stderr.strip() or 'no message'}.",
-                "Correct what it reports and run again: the libraries are installed, but the loader's cache is not "
-                "updated.",
+                "Fix the problem and run again: the libraries are installed, but the loader's cache is not updated.",
                 stderr=stderr,
             )
 

@@ -127,6 +127,6 @@ def _dist_info(archive: zipfile.ZipFile, name: str) -> str:
     if len(directories) != 1 or f"{directories[0]}/RECORD" not in members:
         raise SparkforgeError(
             f"{name} is not a wheel: it does not have exactly one .dist-info directory with WHEEL and RECORD.",
-            "Check in the log what created it; a build backend writes both.",
+            "Find the program that created it in the log; a build backend writes both.",
         )
     return directories[0]

@@ -33,7 +33,7 @@ def verify(directory: str, units: t.Iterable[keep.Build]) -> None:
             except OSError as error:
                 raise SparkforgeError(
                     f"The wheel {path} cannot be read: {error.strerror}. Nothing was published.",
-                    "Run playbooks/build.yml, which builds what is missing.",
+                    "Run playbooks/build.yml, which builds missing wheels.",
                 ) from error
             if digest != wheel.sha256:
                 raise SparkforgeError(

@@ -72,6 +72,6 @@ def _run(command: t.Sequence[str], text: str = "") -> str:
         lines = (completed.stderr or completed.stdout).strip().splitlines() or [f"exit status {completed.returncode}"]
         raise SparkforgeError(
             f"ssh-keygen cannot sign the manifest: {lines[-1].rstrip('.')}.",
-            "Remove the directory keys below sparkforge_root and run again. Then pin the new key.",
+            "Remove the directory keys in sparkforge_root and run again. Then pin the new key.",
         )
     return completed.stdout

@@ -188,7 +188,7 @@ class Store:
             if build is None:
                 raise SparkforgeError(
                     f"The unit {name} {unit['fingerprint']} has no intact receipt on this host for {self.platform}.",
-                    "Run playbooks/build.yml: it builds what is missing and replaces a modified receipt.",
+                    "Run playbooks/build.yml: it builds missing units and replaces modified receipts.",
                 )
             sha256s = {wheel.file: wheel.sha256 for wheel in build.wheels}
             for wheel in unit.get("wheels") or []:

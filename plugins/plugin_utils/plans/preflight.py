@@ -196,7 +196,7 @@ def _toolkit(case: Case) -> t.Iterator[Problem]:
         own = ".".join(map(str, numbers_of(version)[:2]))
         yield problem(
             "cuda toolkit",
-            f"Ubuntu's package {UBUNTU_TOOLKIT} {version} is installed beside CUDA {newer[-1]}: /usr/bin/nvcc is {own},"
+            f"Ubuntu's package {UBUNTU_TOOLKIT} {version} is installed with CUDA {newer[-1]}: /usr/bin/nvcc is {own},"
             " and builds use it unless PATH has another one before it.",
             f"Remove it with `sudo apt remove {UBUNTU_TOOLKIT}` if nothing of yours needs it, or put the toolkit's "
             "bin directory first in PATH and set CUDA_HOME.",

@@ -60,7 +60,7 @@ def sources(case: Case) -> t.Iterator[Problem]:
         yield problem(
             "apt source",
             f"The key {row['signed_by']} of {row['file']} is certified only with SHA-1, which apt 3 refuses.",
-            "Fetch the repository's key again, since its owner may have certified it anew, and put it there.",
+            "Fetch the repository's key again, since its owner may have certified it again, and save it there.",
             "error" if refuses else "warning",
         )
     for uri, files in apt_sources.signed_differently(rows).items():

@@ -95,7 +95,7 @@ def _cost(unit: t.Mapping[str, t.Any], settings: t.Mapping[str, t.Any], observat
         fitting = (available - jobs.reserve(total)) // per_job
         count = max(1, min(int(settings["pytorch_jobs"]) or cores, fitting))
         most = f"up to {count * per_job / 1024:.3g} GiB of memory for {phrases.plural(count, 'job')}, and "
-    disk = f"{int(unit['free_space']) / 1024:.3g} GiB of disk below {settings['sparkforge_root']}"
+    disk = f"{int(unit['free_space']) / 1024:.3g} GiB of disk under {settings['sparkforge_root']}"
     return f"Compiling PyTorch takes hours, {most}{disk}."
 
 

@@ -235,7 +235,7 @@ def _check_wheels(name: str, definition: t.Mapping[str, t.Any], lock: Lock, lock
             locked = locked_version(lines, distribution)
             if not _same_version(locked, named):
                 raise SparkforgeError(
-                    f"The lock {lock_path} has {distribution} {locked or 'not at all'} for {platform},"
+                    f"The lock {lock_path} has {distribution} {locked or '(none)'} for {platform},"
                     f" but the stack {name} says {named or 'none'}.",
                     relock(name),
                 )

@@ -281,7 +281,7 @@ def _unit_contradictions(definition: t.Mapping[str, t.Any]) -> list[str]:
             sentences.append(f"units.{name} is not a valid unit name")
         source = unit.get("source", name)
         if source not in sources:
-            sentences.append(f"units.{name} has no source: there is no sources.{source}")
+            sentences.append(f"units.{name} has no source: it lacks sources.{source}")
         for other in unit.get("depends") or []:
             if other not in units:
                 sentences.append(f"units.{name}.depends names {other}, which is not one of the units")

@@ -32,7 +32,7 @@ def package(attempt: Attempt) -> None:
     if not wheel_file.collect_wheels(paths.inside("out")):
         raise SparkforgeError(
             f"The build of {paths.name} succeeded but created no wheel.",
-            "Check the end of the log for where it was written.",
+            "The end of the log may show where it was written.",
         )
 
 
@@ -51,7 +51,7 @@ def check(attempt: Attempt) -> None:
     if problems:
         raise SparkforgeError(
             f"The build of {attempt.paths.name} lacks requested features: {'; '.join(problems)}.",
-            "Install what is missing (roles cuda_libraries, cusparselt and math_libraries) or do not request it, then "
+            "Install the libraries (roles cuda_libraries, cusparselt and math_libraries) or do not request them, then "
             "run again: the objects are kept.",
             problems=problems,
         )

@@ -524,7 +524,7 @@ def test_rollback_without_an_environment_is_refused(host: Host) -> None:
         ({"name": "..", "requirements": []}, "valid environment name"),
         ({"environment_id": "current"}, "'current' is not"),
         ({"environment_id": "staged"}, "'staged' is not"),
-        ({"root": "/"}, "absolute path below"),
+        ({"root": "/"}, "absolute path, or"),
         ({}, "nothing to install"),
         ({"python": "/nowhere/python3.12", "requirements": ["a==1 --hash=sha256:" + "0" * 64]}, "on this host"),
         ({"python": "3.99", "requirements": ["a==1 --hash=sha256:" + "0" * 64]}, "Python 3.99 is not"),

@@ -209,7 +209,7 @@ def test_an_unknown_method_names_the_nearest(site: Site) -> None:
             {"sources": {"a": {"url": "https://x.example/a", "ref": None, "pin": {"source": "b", "files": ["x"]}}}},
             "sources.a.pin.source is b",
         ),
-        ({"units": {"tool": {}}}, "units.tool has no source: there is no sources.tool"),
+        ({"units": {"tool": {}}}, "units.tool has no source: it lacks sources.tool"),
         ({"units": {"tool": {"environmnt": {}}}}, "did you mean environment"),
         ({"units": {"tool": {"environment": {"USE_X": 1.5}}}}, "quote it"),
         ({"units": {"tool": {"requirements": ["cmake<4"]}}}, "write it as setuptools==80.9.0"),
@@ -278,7 +278,7 @@ def test_a_stack_without_a_lock_names_the_playbook_that_writes_it(site: Site) ->
     ("change", "message"),
     [
         ({"versions": {**SITE["versions"], "torch": "2.14.1"}}, "has torch 2.13.0 for cp312-linux-aarch64"),
-        ({"versions": {**SITE["versions"], "torchvision": "0.28.0"}}, "has torchvision not at all"),
+        ({"versions": {**SITE["versions"], "torchvision": "0.28.0"}}, "has torchvision (none)"),
         ({"archives": [{**SITE["archives"][0], "version": "0.8.0.11"}]}, "libcudss version 0.8.0.10"),
         ({"archives": [{**SITE["archives"][0], "sha256": {"linux-x86_64": SHA}}]}, "the stack pins " + SHA),
     ],
