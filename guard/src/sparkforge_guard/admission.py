@@ -112,7 +112,7 @@ class Options:
             return usual
         match = re.fullmatch(r"(\d{1,15}(?:\.\d{1,15})?)([kKmMgG]?)", text)
         if not match:
-            raise SparkforgeError(f"{names[0]} {text} is no number.", "Correct the command.")
+            raise SparkforgeError(f"{names[0]} takes a number, not {text[:80]!r}.", "Correct the command.")
         return float(match[1]) * {"": 1, "k": 1000, "K": 1024, "m": 1e6, "M": 1 << 20, "g": 1e9, "G": GIB}[match[2]]
 
 
@@ -123,7 +123,7 @@ def size_of(text: str) -> int:
     """
     match = re.fullmatch(r"(\d{1,15}(?:\.\d{1,15})?)\s*([MGT])i?B?", text)
     if not match:
-        raise SparkforgeError(f"{text!r} is no size.", "Write it as 40G, in GiB.")
+        raise SparkforgeError(f"{text[:80]!r} is not a size.", "Write a size in GiB, such as 40G.")
     return int(float(match[1]) * {"M": 1 << 20, "G": GIB, "T": 1 << 40}[match[2]])
 
 
@@ -166,8 +166,8 @@ def demand(command: t.Sequence[str], needs: str, total: int, model: models.Model
     engine = engine_of(command)
     if not engine:
         name = os.path.basename(command[0]) if command else "an empty command"
-        known = "known are vllm, sglang, llama-server, and Python with --model"
-        raise models.unknown(f"What {name} takes of the memory is unknown: {known}.")
+        known = "only vllm, sglang, llama-server, and Python with --model are known"
+        raise models.unknown(f"The memory that {name} takes is unknown: {known}.")
     if model is None:
         path = model_of(engine, command)
         if not path:
@@ -268,7 +268,7 @@ def plan(requested: Demand, memory: Memory, holders: t.Sequence[Process] = (), c
         f"{'for the system':<22}{gib(reserve):>11}   {RESERVE:.0%}; swap does not count, the GPU cannot use it"
     )
     lines += [
-        f"{'held by the GPU':<22}{gib(user.gpu):>11}   {user.name} (process {user.pid}, {user.unit or 'no unit'})"
+        f"{'held on the GPU':<22}{gib(user.gpu):>11}   {user.name} (process {user.pid}, {user.unit or 'no unit'})"
         for user in holders
     ]
     jobs = max(1, min(cores, 1 + (room - requested.total) // JOB))
@@ -341,14 +341,15 @@ def admit(
 def refusal(verdict: Verdict) -> SparkforgeError:
     """Return the error for a command that does not fit, with its remedy."""
     room = verdict.memory.available - int(verdict.memory.total * RESERVE)
-    cause, lines = f"This takes {gib(verdict.demand.total)}, and {gib(max(0, room))} can be had.", list(verdict.lines)
+    lines, total = list(verdict.lines), gib(verdict.demand.total)
+    cause = f"The command takes {total}, and {gib(max(0, room))} is free for it."
     if verdict.proposal:
-        fits, proposal = f"It fits with {' '.join(verdict.proposal)}.", list(verdict.proposal)
+        fits, proposal = f"Add {' '.join(verdict.proposal)} to the command; then it fits.", list(verdict.proposal)
         return SparkforgeError(cause, fits, said=lines, proposal=proposal)
-    remedy = "Take a smaller model, or one with fewer bits."
+    remedy = "Use a smaller model, or this model with fewer bits per weight."
     if verdict.holders:
         holder = verdict.holders[0]
-        remedy = f"End {holder.name} (process {holder.pid}), which holds {gib(holder.gpu)}, or take a smaller model."
+        remedy = f"Stop {holder.name} (process {holder.pid}), which holds {gib(holder.gpu)}, or use a smaller model."
     return SparkforgeError(cause, remedy, said=lines)
 
 

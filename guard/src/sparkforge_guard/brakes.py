@@ -65,7 +65,7 @@ def may_start(state: str, unit: str, boot: str, most: int = 1) -> str:
         start["downs"] = int(start.get("downs", 0)) + 1
         if start["downs"] >= most:
             began = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(start.get("time", 0)))
-            start["off"] = f"the machine went down without a shutdown within ten minutes of its start of {began}"
+            start["off"] = f"the machine went down without a shutdown within ten minutes of its start at {began}"
     if not start.get("off"):
         start.update({"boot": boot, "time": time.time(), "uptime": time.monotonic(), "unsafe": True})
     starts[unit] = start

@@ -51,11 +51,11 @@ def guard(options: t.Mapping[str, t.Any]) -> int:
     refused = [refusal for refusal in (lock_memory(), turn.take()) if refusal]
     watch.rehearse()
     summary = [f"guards {host.memory().total >> 20} MiB: warns below {levels.warn:g} %, asks below {levels.ask:g} %, "
-            f"ends below {levels.end:g} %", *refused]  # fmt: skip
+            f"kills below {levels.end:g} %", *refused]  # fmt: skip
     if not host.has_pressure:
-        summary.append("this kernel tells no pressure (CONFIG_PSI): only MemAvailable is judged")
+        summary.append("this kernel does not report memory pressure (CONFIG_PSI), so the guard uses only MemAvailable")
     if device is None:
-        summary.append("no NVML: who holds the GPU is guessed from open devices")
+        summary.append("no NVML: the guard guesses from open device files which processes use the GPU")
     sys.stdout.write("; ".join(summary) + "\n")
     down = power.note_start(options["state_directory"], brakes.boot_id())
     if down:
@@ -81,7 +81,7 @@ def install(options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any
     file = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     if not os.path.isfile(file):
         raise SparkforgeError(
-            "These are the sources of sparkforge-guard.", "Run make guard, and install by the file that it makes."
+            "The source tree of sparkforge-guard cannot install itself.", "Run make guard, then use the file it makes."
         )
     with open(file, "rb") as stream:
         return installation.Installation(options, stream.read(), check_mode).run()
@@ -155,7 +155,7 @@ def main(arguments: t.Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{error}\n")
         return 1 if error.details else 2
     except PermissionError as error:
-        sys.stderr.write(f"{error.filename} cannot be used: {error.strerror}. Become root.\n")
+        sys.stderr.write(f"{error.filename} cannot be used: {error.strerror}. Run this as root (sudo).\n")
         return 2
     sys.stdout.write(f"{USAGE}\n")
     return 0 if command in ("", "-h", "--help") else 2

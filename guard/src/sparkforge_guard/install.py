@@ -76,27 +76,27 @@ class Installation:
         options = self.options
         guard_settings.check(options)
         if options.get("state_directory", STATE) != STATE:
-            raise SparkforgeError(f"The guard's unit keeps its records in {STATE}.", "Leave state_directory out.")
+            raise SparkforgeError(f"The guard's unit keeps its records in {STATE}.", "Do not set state_directory.")
         for unit in options["units"]:
             if not brakes.is_unit(unit):
                 raise SparkforgeError(
-                    f"{unit!r} is not the name of a service.", "Name it as systemctl does: NAME.service."
+                    f"{unit!r} is not the name of a service.", "Write it as systemctl does: NAME.service."
                 )
         textfile = options["textfile"] or ""
         if textfile and not re.fullmatch(r"/[\w./+-]+", textfile):
-            raise SparkforgeError(f"{textfile!r} is no directory for metrics.", "Set textfile to an absolute path.")
+            raise SparkforgeError(f"{textfile!r} is not an absolute path without spaces.", "Correct textfile.")
         reason = disk.unsafe_for_metrics(textfile) if textfile else ""
         if reason:
             raise SparkforgeError(
                 reason,
-                f"Create it, or take it back (sudo chown root: {textfile}; sudo chmod go-w {textfile}), and start "
+                f"Create it, or give it to root (sudo chown root: {textfile}; sudo chmod go-w {textfile}), and start "
                 "node_exporter with --collector.textfile.directory and this path.",
             )
         running = [unit for unit in OTHERS if systemd_units.is_active(unit)]
         if running:
             raise SparkforgeError(
-                f"{running[0]} guards this host already, and two guards end two processes for one shortage.",
-                f"Decide for one: sudo systemctl disable --now {running[0]}, or leave this guard out.",
+                f"{running[0]} already guards this host, and two guards would kill two processes for one shortage.",
+                f"Keep only one: sudo systemctl disable --now {running[0]}, or do not install this guard.",
             )
         if self.capped:
             device = nvml.connect(options["nvml"] or "")
@@ -107,10 +107,10 @@ class Installation:
             return []
         warnings = []
         if not os.path.exists("/proc/pressure/memory"):
-            warnings.append("This kernel tells no pressure (CONFIG_PSI): the guard judges MemAvailable alone.")
+            warnings.append("Without CONFIG_PSI, this kernel reports no pressure: the guard uses only MemAvailable.")
         if systemd_units.is_active("systemd-oomd.service"):
             warnings.append(
-                "systemd-oomd runs too. It ends control groups by their memory, in which the GPU's is not counted."
+                "systemd-oomd runs too. It kills control groups by their memory, which does not include GPU memory."
             )
         return warnings
 
@@ -170,7 +170,7 @@ class Installation:
             done = detached.systemd("systemctl", "start", f"{CAPS}.service")
             if done.returncode:
                 message = " ".join(done.stderr.split())[:300]
-                raise SparkforgeError(f"systemd cannot set the caps: {message}", f"See: journalctl -u {CAPS}")
+                raise SparkforgeError(f"systemd cannot set the caps: {message}", f"Run journalctl -u {CAPS}.")
 
 
 def _motd() -> str:

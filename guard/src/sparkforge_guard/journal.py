@@ -29,21 +29,21 @@ LONGEST_RECORD = 2 << 20
 #: Seconds between GPU readings while there is enough memory, between metrics, and between searches for the driver.
 GPU_EVERY, METRICS_EVERY, CONNECT_EVERY = 5.0, 15.0, 60.0
 HELP = {
-    "memory_available_bytes": "what a program can still get: free memory, and caches that can be dropped",
-    "memory_cached_bytes": "page cache, which is given back when it is clean",
-    "memory_dirty_bytes": "page cache that has to be written before it is given back",
-    "memory_unaccounted_bytes": "held by no process, cache or the kernel: on a unified machine by the GPU",
-    "memory_full_stall_percent": "share of the last 10 s in which everything waited for memory; -1 if unknown",
-    "gpu_process_bytes": "what a process holds of the GPU's memory",
+    "memory_available_bytes": "memory that programs can still get: free memory, and caches that can be dropped",
+    "memory_cached_bytes": "page cache; its clean pages can be freed at once",
+    "memory_dirty_bytes": "page cache that must be written to disk before it can be freed",
+    "memory_unaccounted_bytes": "memory that no process, cache or the kernel holds: the GPU's, if it shares the memory",
+    "memory_full_stall_percent": "share of the last 10 s in which all processes waited for memory; -1 if unknown",
+    "gpu_process_bytes": "GPU memory that a process holds",
     "gpu_power_watts": "power of the GPU",
-    "gpu_power_limit_watts": "limit of the GPU's power",
+    "gpu_power_limit_watts": "power limit of the GPU",
     "gpu_clock_hertz": "clock of the GPU's processors",
     "gpu_temperature_celsius": "temperature of the GPU",
-    "gpu_slowed": "1 while the device slows itself down, by reason",
-    "guard_acts_total": "what the guard did since it started: warn, ask, end",
-    "guard_last_act_timestamp_seconds": "when the guard last asked or ended",
+    "gpu_slowed": "1 while the GPU slows itself down, by reason",
+    "guard_acts_total": "number of the guard's acts since it started: warn, ask, end",
+    "guard_last_act_timestamp_seconds": "time at which the guard last asked a process to exit, or killed it",
     "gpu_clocks_stuck": "1 if the clocks stay low under load without a reason and without a cap",
-    "guard_down_timestamp_seconds": "when the machine last came back without a shutdown before; 0 for never",
+    "guard_down_timestamp_seconds": "time of the last boot that no shutdown preceded; 0 for never",
     "unit_braked": "1 for a unit that stays off because the machine went down with it",
 }
 
@@ -54,7 +54,7 @@ def sentence(act: Act) -> str:
         return f"warning: {act.why}, {gib(act.memory.available)} of {gib(act.memory.total)}"
     leader = max(act.victim, key=lambda process: process.held)
     held, gpu = sum(process.held for process in act.victim), sum(process.gpu for process in act.victim)
-    verb = "asked" if act.kind == "ask" else "ended"
+    verb = "asked" if act.kind == "ask" else "killed"
     others = f" and {len(act.victim) - 1} more" if len(act.victim) > 1 else ""
     where = f" of {leader.unit}" if leader.unit else ""
     return (

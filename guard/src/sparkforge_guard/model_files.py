@@ -106,7 +106,7 @@ def _integer(digits: str) -> int:
 
 
 def _constant(name: str) -> float:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a valid number")
 
 
 def safetensors(directory: str, files: t.Iterable[str]) -> dict[str, Tensor]:
@@ -136,17 +136,17 @@ def header(path: str) -> tuple[int, dict[str, Tensor]]:
             size = os.fstat(stream.fileno()).st_size
             length = int.from_bytes(stream.read(8), "little")
             if not 2 <= length <= min(LONGEST_HEADER, size - 8):
-                raise torn(path, f"is no safetensors file: a header of {length} bytes in a file of {size}")
+                raise torn(path, f"is not a safetensors file: a header of {length} bytes in a file of {size}")
             rows = _parsed(path, stream.read(length))
     except OSError as error:
         raise torn(path, f"cannot be read: {error.strerror}") from None
     if not isinstance(rows, dict):
-        raise torn(path, "has a header that is no object")
+        raise torn(path, "has a header that is not a JSON object")
     rows.pop("__metadata__", None)
     tensors = {name: _tensor(path, name, row) for name, row in rows.items()}
     last = max((end for _tensor_there, end in tensors.values()), default=0)
     if size != 8 + length + last:
-        raise torn(path, f"has {size} bytes, and its header names {8 + length + last}")
+        raise torn(path, f"has {size} bytes, but its header implies {8 + length + last}")
     return length, {name: tensor for name, (tensor, _end) in tensors.items()}
 
 
@@ -190,12 +190,12 @@ class _Metadata:
 
     def pairs(self) -> dict[str, t.Any]:
         if self._stream.read(4) != b"GGUF":
-            raise torn(self._path, "is no GGUF file")
+            raise torn(self._path, "is not a GGUF file")
         if self._number("I") not in (2, 3):
-            raise torn(self._path, "is of another version of GGUF than 2 and 3")
+            raise torn(self._path, "has a GGUF version other than 2 and 3")
         _tensors, count = self._number("Q"), self._number("Q")
         if count > MOST_PAIRS:
-            raise torn(self._path, f"names {count} values")
+            raise torn(self._path, f"declares {count} metadata values, which no model has")
         pairs = {}
         for _pair in range(count):
             name = self._text()

@@ -64,7 +64,7 @@ class UnknownError(SparkforgeError):
 
 def unknown(cause: str) -> UnknownError:
     """Return the error that asks the user for a figure."""
-    return UnknownError(cause, "Say what it takes of the memory, such as --needs 40G.")
+    return UnknownError(cause, "Declare the memory that the command takes, such as --needs 40G.")
 
 
 def read(path: str) -> Model:
@@ -75,7 +75,7 @@ def read(path: str) -> Model:
     if os.path.isfile(path):
         return _gguf(path)
     if not os.path.isdir(path):
-        raise SparkforgeError(f"There is no model {path} on this machine.", "Give the directory that has config.json.")
+        raise SparkforgeError(f"There is no model {path} on this machine.", "Give a directory with config.json.")
     config = _config(os.path.join(path, "config.json"))
     names = model_files.names(path)
     tensors = _tensors(path, names)
@@ -94,23 +94,23 @@ def _config(path: str) -> dict[str, t.Any]:
     except FileNotFoundError:
         raise unknown(f"There is no {path}.") from None
     if not isinstance(config, dict):
-        raise torn(path, "is no object")
+        raise torn(path, "is not a JSON object")
     # Multimodal models keep the language model's configuration in a section.
     parts = [config, *(section for section in config.values() if isinstance(section, dict))]
     parts += [section for part in parts[1:] for section in part.values() if isinstance(section, dict)]
     language = next((part for part in parts if isinstance(part.get("num_hidden_layers"), int)), None)
     if language is None:
-        raise unknown(f"{path} names no num_hidden_layers.")
+        raise unknown(f"{path} has no num_hidden_layers.")
     merged = {**config, **language}
     for name in ("num_hidden_layers", "hidden_size", "num_attention_heads"):
         merged[name] = _size(path, merged, name)
         if not 0 < merged[name] < 1 << 24:
-            raise torn(path, f"has {name} {merged[name]}, which is no size")
+            raise torn(path, f"has {name} {merged[name]}, which is not a size")
     for name in OTHER_SIZES:
         merged[name] = _size(path, merged, name)
     kinds = merged.get("layer_types") or []
     if not isinstance(kinds, list):
-        raise torn(path, "has layer_types that are no list")
+        raise torn(path, "has layer_types that are not a list")
     return {**merged, "layer_types": [str(kind) for kind in kinds[: merged["num_hidden_layers"]]]}
 
 
@@ -128,7 +128,7 @@ def _size(path: str, config: t.Mapping[str, t.Any], name: str) -> int:
         # Layers may differ in size.
         value = max(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < MOST:
-        raise torn(path, f"has {name} {str(value)[:40]!r}, which is no size")
+        raise torn(path, f"has {name} {str(value)[:40]!r}, which is not a size")
     return value
 
 
@@ -141,10 +141,10 @@ def _tensors(directory: str, names: t.Sequence[str]) -> dict[str, Tensor]:
     except FileNotFoundError:
         return model_files.safetensors(directory, files)
     except (KeyError, TypeError, AttributeError):
-        raise torn(index, "names no files of weights") from None
+        raise torn(index, "lists no weight files") from None
     missing = sorted(set(listed) - set(files))
     if missing:
-        raise torn(directory, f"lacks {missing[0][:80]} and {len(missing) - 1} more of its files")
+        raise torn(directory, f"lacks {len(missing)} of its weight files, among them {missing[0][:80]}")
     # Leave out other files: a single file with all weights, for example, would be counted twice.
     return model_files.safetensors(directory, listed)
 
@@ -153,7 +153,7 @@ def _compare(path: str, config: t.Mapping[str, t.Any], tensors: t.Mapping[str, T
     """Refuse a config that does not match the weights."""
 
     def lies(field: str, says: t.Any, have: t.Any) -> SparkforgeError:
-        cause = f"{path}/config.json says {field} is {says}, and the weights have {have}"
+        cause = f"{path}/config.json says {field} is {says}, but the weights have {have}"
         return SparkforgeError(f"{cause}.", "Use the config that belongs to these weights.")
 
     layers = {int(match[1]) for match in map(_LAYER.search, tensors) if match}
@@ -225,13 +225,13 @@ def _gguf(path: str) -> Model:
         raw = pairs.get(f"{kind}.{name}", usual)
         values = raw if isinstance(raw, list) else [raw]
         if not all(type(number) is int and 0 <= number < MOST for number in values):
-            raise torn(path, f"has {name} {str(raw)[:40]!r}, which is no size")
+            raise torn(path, f"has {name} {str(raw)[:40]!r}, which is not a size")
         return max(values, default=0)
 
     layers, hidden = value("block_count"), value("embedding_length")
     heads = value("attention.head_count", 1) or 1
     if not layers or not hidden:
-        raise torn(path, "names no layers")
+        raise torn(path, "has no block_count or no embedding_length")
     head = value("attention.key_length", hidden // heads)
     width = value("attention.head_count_kv", heads) * (head + value("attention.value_length", head))
     tokens = pairs.get("tokenizer.ggml.tokens")

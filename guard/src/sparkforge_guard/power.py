@@ -121,8 +121,8 @@ def note_start(state: str, boot: str) -> str:
         seen += [f"{value:g}{unit}" for value, unit in pairs if value is not None]
     moment = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(float(last.get("time") or 0)))
     message = (
-        f"The machine went down without a shutdown after {moment}; seen last: {', '.join(seen)}. See journalctl -b -1, "
-        f"and {state}/{DOWN}.json; if it goes off under load, set power_cap or clock_cap."
+        f"The machine went down without a shutdown after {moment}; last readings: {', '.join(seen)}. See journalctl "
+        f"-b -1 and {state}/{DOWN}.json; if it turns off under load, set power_cap or clock_cap."
     )
     replace(os.path.join(state, f"{DOWN}.json"), json.dumps({"said": message, "seen": before}))
     replace(os.path.join(state, DOWN), f"{message}\n")
@@ -159,21 +159,19 @@ def check_caps(device: t.Any, power: float, clock: int) -> list[nvml.Device]:
     """
     rows: list[nvml.Device] = device.devices() if device is not None else []
     if not rows:
-        raise SparkforgeError("There is no GPU that a cap can be set for.", "Unset power_cap and clock_cap.")
+        raise SparkforgeError("This host has no GPU that can be capped.", "Unset power_cap and clock_cap.")
     for row in rows:
         limits, most = row.get("limits"), row.get("clock_max")
         if power and not limits:
-            raise SparkforgeError(
-                "This GPU takes no limit of its power.", "Set clock_cap instead, which limits its clock."
-            )
+            raise SparkforgeError("This GPU does not support a power limit.", "Set clock_cap instead of power_cap.")
         if power and limits and not limits[0] <= power <= limits[1]:
             raise SparkforgeError(
-                f"power_cap is {power:g} W, and this GPU takes {limits[0]:g} to {limits[1]:g} W.",
+                f"power_cap is {power:g} W, but this GPU accepts {limits[0]:g} to {limits[1]:g} W.",
                 "Set power_cap to a value in this range.",
             )
         if clock and most and not most / 10 <= clock <= most:
             raise SparkforgeError(
-                f"clock_cap is {clock} MHz, and this GPU's clock goes to {most} MHz.",
+                f"clock_cap is {clock} MHz, but this GPU's highest clock is {most} MHz.",
                 f"Set clock_cap to a value between {most // 10} and {most}.",
             )
     return rows
@@ -195,8 +193,8 @@ def apply_caps(device: t.Any, power: float, clock: int) -> list[str]:
         for code, cap in codes:
             if code:
                 raise SparkforgeError(
-                    f"The driver refuses the {cap} of GPU {index} with error {code}.",
-                    "Become root; if this GPU does not support it (error 3), unset it.",
+                    f"The driver refused the {cap} for GPU {index}: NVML error {code}.",
+                    "Run this as root. Error 3: the GPU does not support this cap; unset it.",
                 )
             done.append(f"GPU {index}: {cap}")
     return done

@@ -37,7 +37,7 @@ def read(path: str) -> dict[str, t.Any]:
         kinds = (int, float) if isinstance(usual, float) else (str, type(None)) if usual is None else type(usual)
         if not isinstance(value, kinds):
             raise SparkforgeError(
-                f"{path} sets {name} to {value!r}, which is no setting.", f"Known are {', '.join(known)}."
+                f"{path} must not set {name} to {value!r}.", f"The settings are {', '.join(known)}; see roles/guard."
             )
     return {**known, **chosen}
 
@@ -65,5 +65,5 @@ def check(settings: t.Mapping[str, t.Any]) -> None:
         if loose := next((path for path in paths if not re.match(r"/[\w.@-]", path)), ""):
             raise SparkforgeError(
                 f"{name} has the pattern {loose!r}, which any user's control group could match.",
-                "Begin it at the root, such as /user.slice/user-1000.slice/user@1000.service/*/jupyter.service.",
+                "Begin it with its slice, such as /user.slice/user-1000.slice/user@1000.service/*/jupyter.service.",
             )

@@ -156,7 +156,7 @@ class Guard:
             return _pause(memory, self.levels.ask)
         why = f"{percent:.1f} % of the memory is available"
         if thrashes:
-            why += f", and everything waited for memory {memory.full:.0f} % of the last 10 s"
+            why += f", and all processes waited for memory for {memory.full:.0f} % of the last 10 s"
         if dying:
             if percent <= self.levels.end and now - self._swept >= AFTER and now >= self._snapshots.rested:
                 self._sweep(memory, why)
@@ -201,13 +201,14 @@ class Guard:
             if memory.time - when < PATIENCE:
                 return
             if any(self.host.alive(process) for process in members):
-                self._signal(memory, "end", members, f"{why}, {PATIENCE:.0f} s after it was asked", since=when)
+                self._signal(memory, "end", members, f"{why}, {PATIENCE:.0f} s after it was asked to exit", since=when)
                 return
         if self._is_late(memory):
             return
         members, processes = self._choose(memory, False)
         if policy.is_bomb(members, self._snapshots.latest[1], self.host.since_boot(memory.time) - policy.YOUNG):
-            self._signal(memory, "end", members, f"{why}, and {len(members)} processes came within seconds", processes)
+            why = f"{why}, and {len(members)} processes started within seconds"
+            self._signal(memory, "end", members, why, processes)
         elif members:
             self._signal(memory, "ask", members, why, processes)
             self._asked = (memory.time, members)
@@ -219,13 +220,13 @@ class Guard:
         if unheld and not self._told_unheld:
             self._told_unheld = True
             why += (
-                f", and no process holds {unheld / (1 << 30):.1f} GiB of shared memory, which grew: nobody is ended "
-                "for it. See du -sh /dev/shm /tmp and ipcs -mp, and remove what is not needed"
+                f", and no process holds {unheld / (1 << 30):.1f} GiB of shared memory, which grew: no process is "
+                "killed for it. See du -sh /dev/shm /tmp and ipcs -mp, and remove what is not needed"
             )
             self._tell("warn", memory, (), why, processes)
         elif not unheld and memory.time - self._warned > 5:
             self._warned = memory.time
-            self._tell("warn", memory, (), f"{why}, and nobody may be ended", processes)
+            self._tell("warn", memory, (), f"{why}, and no process may be killed", processes)
 
     def _kill_chosen(self, memory: Memory, why: str) -> None:
         members: tuple[Process, ...] = ()
@@ -293,7 +294,7 @@ class Guard:
                 wave = self._kin(members) if bomb else self._newer(members, since, grown)
             members += wave
             if kind == "ask" and swarm and policy.is_beyond(members):
-                why = f"{why}, and {len(members)} processes came within seconds"
+                why = f"{why}, and {len(members)} processes started within seconds"
                 self._signal(memory, "end", members, why, processes)
                 return
             grown = grown or (kind == "end" and swarm and bool(wave))
@@ -341,7 +342,7 @@ class Guard:
         first, _last, members = self._dying
         self._swept, newer = memory.time, self._newer(members, first)
         if newer:
-            self._signal(memory, "end", newer, f"{why}, and it was started by one that was ended")
+            self._signal(memory, "end", newer, f"{why}, and a killed process had started it")
             # The new processes get as much time as the first ones.
             self._dying = first, memory.time, members + newer
 

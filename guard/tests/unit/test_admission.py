@@ -80,19 +80,19 @@ def test_config_of_a_multimodal_model_has_a_language_section(tmp_path: Path):
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"num_hidden_layers": 3}, "num_hidden_layers is 3, and the weights have 2"),
-        ({"hidden_size": 128}, "hidden_size is 128, and the weights have 64"),
-        ({"num_key_value_heads": 4}, "4 x 16, and the weights have 32"),
-        ({"num_hidden_layers": -1}, "which is no size"),
-        ({"num_attention_heads": 0}, "which is no size"),
-        ({"num_hidden_layers": None}, "names no num_hidden_layers"),
-        ({"hidden_size": [8, 128]}, "hidden_size is 128, and the weights have 64"),
-        ({"layer_types": 5}, "no list"),
-        ({"sliding_window": "x"}, "no size"),
-        ({"vocab_size": -1}, "no size"),
-        ({"head_dim": True}, "no size"),
-        ({"num_key_value_heads": {"a": 1}}, "no size"),
-        ([1], "no object"),
+        ({"num_hidden_layers": 3}, "num_hidden_layers is 3, .* have 2"),
+        ({"hidden_size": 128}, "hidden_size is 128, .* have 64"),
+        ({"num_key_value_heads": 4}, "4 x 16, .* have 32"),
+        ({"num_hidden_layers": -1}, "not a size"),
+        ({"num_attention_heads": 0}, "not a size"),
+        ({"num_hidden_layers": None}, "no num_hidden_layers"),
+        ({"hidden_size": [8, 128]}, "hidden_size is 128, .* have 64"),
+        ({"layer_types": 5}, "not a list"),
+        ({"sliding_window": "x"}, "not a size"),
+        ({"vocab_size": -1}, "not a size"),
+        ({"head_dim": True}, "not a size"),
+        ({"num_key_value_heads": {"a": 1}}, "not a size"),
+        ([1], "JSON object"),
     ],
 )
 def test_config_that_contradicts_the_weights_is_one_message(change: Any, text: str, tmp_path: Path):
@@ -104,7 +104,7 @@ def test_config_that_contradicts_the_weights_is_one_message(change: Any, text: s
 def test_directory_without_weights_needs_a_declared_size(tmp_path: Path):
     folder = write(tmp_path / "m")
     (folder / "model.safetensors").unlink()
-    with pytest.raises(models.UnknownError, match="has no safetensors files"):
+    with pytest.raises(models.UnknownError, match="no safetensors files"):
         models.read(str(folder))
 
 
@@ -128,10 +128,10 @@ def test_proposed_length_has_a_minimum(tokens: int, proposal: tuple[str, ...]):
 
 def test_torn_files_are_one_message_each(tmp_path: Path):
     folder = write(tmp_path / "m", size=9000)
-    with pytest.raises(SparkforgeError, match=r"has 9000 bytes, and its header names"):
+    with pytest.raises(SparkforgeError, match="has 9000 bytes, but its header"):
         models.read(str(folder))
     (folder / "model.safetensors").write_bytes(b"\xff" * 100)
-    with pytest.raises(SparkforgeError, match="no safetensors file"):
+    with pytest.raises(SparkforgeError, match="not a safetensors file"):
         models.read(str(folder))
     (folder / "model.safetensors").write_bytes(struct.pack("<Q", 20) + b'{"a": {"dtype": "F8"')
     with pytest.raises(SparkforgeError, match="cannot be read"):
@@ -139,7 +139,7 @@ def test_torn_files_are_one_message_each(tmp_path: Path):
     write(folder)
     index = {"weight_map": {"a": "model.safetensors", "b": "model-00002.safetensors"}}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
-    with pytest.raises(SparkforgeError, match=r"lacks model-00002.safetensors"):
+    with pytest.raises(SparkforgeError, match=r"lacks 1 .* model-00002\.safetensors"):
         models.read(str(folder))
     (folder / "config.json").write_text("{")
     with pytest.raises(SparkforgeError, match="cannot be read"):
@@ -199,7 +199,7 @@ def test_headers_of_all_files_together_are_bounded(tmp_path: Path, monkeypatch: 
     for name in "ab":
         safetensors(tmp_path / f"{name}.safetensors", b"{}" + b" " * 98)
     monkeypatch.setattr(model_files, "ALL_HEADERS", 150)
-    with pytest.raises(SparkforgeError, match="has headers of more than"):
+    with pytest.raises(SparkforgeError, match="headers of more"):
         model_files.safetensors(str(tmp_path), ["a.safetensors", "b.safetensors"])
 
 
@@ -219,12 +219,12 @@ def listed(inner: int, count: int, elements: bytes = b"") -> bytes:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (listed(7, 1 << 24), "lists of more than"),
-        (listed(7, 1 << 20), "ends within a value"),
-        (listed(8, 1 << 20), "requires a buffer|ends within a value"),
-        (listed(8, 3, struct.pack("<Q", 1 << 62)), "ends within a value"),
-        (listed(9, 3), "a list of the unknown type 9"),
-        (listed(99, 3), "a list of the unknown type 99"),
+        (listed(7, 1 << 24), "more than .* elements"),
+        (listed(7, 1 << 20), "within a value"),
+        (listed(8, 1 << 20), "a buffer|within a value"),
+        (listed(8, 3, struct.pack("<Q", 1 << 62)), "within a value"),
+        (listed(9, 3), "list .* type 9"),
+        (listed(99, 3), "list .* type 99"),
     ],
 )
 def test_gguf_list_without_bounds_is_refused(value: bytes, message: str, tmp_path: Path):
@@ -234,7 +234,7 @@ def test_gguf_list_without_bounds_is_refused(value: bytes, message: str, tmp_pat
 
 def test_gguf_lists_are_bounded_together(tmp_path: Path):
     pairs = [pair(f"a{number}", 9, listed(7, 1 << 16, bytes(1 << 16))) for number in range(80)]
-    with pytest.raises(SparkforgeError, match="lists of more than"):
+    with pytest.raises(SparkforgeError, match=r"more than .* elements"):
         models.read(str(metadata(tmp_path / "m.gguf", *pairs)))
 
 
@@ -243,7 +243,7 @@ def test_gguf_lists_are_bounded_together(tmp_path: Path):
 )
 def test_gguf_size_of_another_type_is_refused(value: bytes, tmp_path: Path):
     kind = pair("general.architecture", 8, struct.pack("<Q", 1) + b"x")
-    with pytest.raises(SparkforgeError, match=r"no size|names no layers"):
+    with pytest.raises(SparkforgeError, match=r"not a size|no block_count"):
         models.read(str(metadata(tmp_path / "m.gguf", kind, value)))
 
 
@@ -293,15 +293,15 @@ def test_engine_and_model_are_read_from_the_command(command: list[str], engine: 
 
 
 def test_unknown_command_needs_a_declared_size():
-    with pytest.raises(models.UnknownError, match="What blender takes of the memory is unknown"):
+    with pytest.raises(models.UnknownError, match="blender takes is unknown"):
         admission.demand(["blender"], "", GIB)
     assert admission.demand(["blender"], "40G", GIB).total == 40 * GIB
-    with pytest.raises(SparkforgeError, match="is no size"):
+    with pytest.raises(SparkforgeError, match="not a size"):
         admission.demand(["blender"], "forty", GIB)
-    with pytest.raises(SparkforgeError, match="is no size"):
+    with pytest.raises(SparkforgeError, match="not a size"):
         admission.demand(["blender"], "9" * 400 + "G", GIB)
     for option in (["--max-model-len", "x"], ["--max-model-len", "9" * 400], ["-tp", "1e999"]):
-        with pytest.raises(SparkforgeError, match="is no number"):
+        with pytest.raises(SparkforgeError, match="takes a number"):
             admission.demand(["vllm", "serve", "/m", *option], "", GIB, EIGHT)
     on_one, on_none = (admission.demand(["vllm", "serve", "/m", "-tp", number], "", GIB, EIGHT) for number in "10")
     assert on_none.parts == on_one.parts
@@ -384,7 +384,7 @@ def test_page_cache_is_dropped_first_and_jobs_fill_the_rest():
 def test_holder_of_the_memory_is_named():
     holder = Process(7, 1, 7, 1.0, "ollama", "ollama.service", GIB, 70 * GIB, 0, "/system.slice/ollama.service")
     verdict = admission.plan(admission.demand(["x"], "60G", GIB), memory(40), [holder])
-    assert "End ollama (process 7), which holds 70.0 GiB" in str(admission.refusal(verdict))
+    assert "Stop ollama (process 7), which holds 70.0 GiB" in str(admission.refusal(verdict))
     assert any("ollama (process 7, ollama.service)" in line for line in verdict.lines)
 
 
@@ -441,14 +441,14 @@ def test_run_command_reports_and_refuses(tmp_path: Path, capfd: pytest.CaptureFi
     assert cli.main(["run", "--needs", "1M", "--dry-run", "--", "true"]) == 0
     output = capfd.readouterr().out
     assert "it takes" in output
-    assert "It fits, and would start: true" in output
+    assert "would start: true" in output
     assert cli.main(["run", "--needs", "900T", "--", "true"]) == 1
-    assert "can be had" in capfd.readouterr().err
+    assert "free for it" in capfd.readouterr().err
     assert cli.main(["run", "--", "blender"]) == 2
     assert "--needs 40G" in capfd.readouterr().err
     assert cli.main(["run"]) == 2
     assert cli.main(["run", "--", "vllm", "serve", str(tmp_path / "none")]) == 2
-    assert "There is no model" in capfd.readouterr().err
+    assert "no model" in capfd.readouterr().err
 
 
 def test_run_command_executes_with_a_limit_of_compile_jobs(monkeypatch: pytest.MonkeyPatch):

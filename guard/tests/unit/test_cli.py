@@ -13,8 +13,8 @@ from tests.unit.run_module import run_module
     [
         ("", "cannot be read"),
         ("[1]", "cannot be read"),
-        ('{"warn": 10}', "warn to 10, which is no setting"),
-        ('{"first": "jupyter-*"}', "which is no setting"),
+        ('{"warn": 10}', "must not set warn to 10"),
+        ('{"first": "jupyter-*"}', "must not set first"),
         ('{"end_percent": 7}', "not in order"),
         ('{"end_percent": 0}', "not in order"),
         ('{"protected": ["*"]}', "matches everything"),
@@ -30,14 +30,14 @@ def test_wrong_settings_are_one_message(text: str, message: str, tmp_path: Path,
 @pytest.mark.parametrize(("arguments", "status"), [((), 0), (("--help",), 0), (("allow", "x"), 2), (("guard", "x"), 2)])
 def test_unknown_command_gets_the_usage(arguments, status: int, capsys: pytest.CaptureFixture[str]):
     assert cli.main(arguments) == status
-    assert "let a unit start again" in capsys.readouterr().out
+    assert "allow SETTINGS UNIT" in capsys.readouterr().out
 
 
 def test_admit_command_accepts_or_refuses(capsys: pytest.CaptureFixture[str]):
     assert cli.main(["admit", "--needs=1M", "--", "true"]) == 0
     assert "it takes" in capsys.readouterr().out
     assert cli.main(["admit", "--needs", "900T", "--", "true"]) == 1
-    assert "can be had" in capsys.readouterr().err
+    assert "free for it" in capsys.readouterr().err
     assert cli.main(["admit", "--", "blender"]) == 2
     assert "--needs 40G" in capsys.readouterr().err
 
@@ -47,4 +47,4 @@ def test_admission_module_answers_or_refuses_with_the_estimate():
     assert (answer["answer"], answer["changed"]) == ("start", False) and answer["jobs"] >= 1
     assert run_module("model_admission", command=["blender"])["answer"] == "unknown"
     refused = run_module("model_admission", command=["true"], needs="900T")
-    assert "can be had" in refused["cause"] and "it takes" in refused["said"][-3]
+    assert "free for it" in refused["cause"] and "it takes" in refused["said"][-3]

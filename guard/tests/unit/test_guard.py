@@ -86,7 +86,7 @@ def test_deaf_process_that_stops_growing_is_killed_later(machine: Machine, monke
     monkeypatch.setattr(time, "monotonic", lambda: now + 11)
     guard.step()
     assert machine.sent == [(901, TERM), (901, KILL)]
-    assert "after it was asked" in machine.acts[-1].why
+    assert "it was asked" in machine.acts[-1].why
 
 
 def test_dying_process_delays_the_next_choice(machine: Machine):
@@ -149,7 +149,7 @@ def test_shortage_is_judged_without_the_previous_one(machine: Machine, monkeypat
         machine.start(902, "loader", 0.1, size, at=soon)
         guard.step()
     assert machine.sent == [(901, KILL), (902, KILL)]
-    assert "started by" not in machine.acts[-1].why
+    assert "had started it" not in machine.acts[-1].why
 
 
 def test_last_killed_processes_have_time_to_exit(machine: Machine, monkeypatch: pytest.MonkeyPatch):
@@ -580,7 +580,7 @@ def test_warning_without_a_choice_names_the_holder(machine: Machine):
     guard._snapshots.rested = 0.0
     guard.step()
     assert machine.sent == []
-    assert "nobody may be ended" in machine.acts[-1].why
+    assert "no process may" in machine.acts[-1].why
     assert machine.acts[-1].holders[0].name == "postgres"
 
 
@@ -802,12 +802,12 @@ def test_cap_is_set_within_the_devices_limits_and_removed(tmp_path: Path):
     assert device.devices()[0]["limit"] == 100
     power.remove_caps(device, {"power_cap": 100, "clock_cap": 2000})
     assert (device.devices()[0]["limit"], device.devices()[0]["clock_cap"]) == (140, 0)
-    with pytest.raises(SparkforgeError, match="takes 50 to 140 W"):
+    with pytest.raises(SparkforgeError, match="50 to 140 W"):
         power.apply_caps(device, 200, 0)
     with pytest.raises(SparkforgeError, match="clock_cap is 100 MHz"):
         power.apply_caps(device, 0, 100)
     path.write_text(json.dumps({"devices": [{**figures, "limits": None}]}))
-    with pytest.raises(SparkforgeError, match="takes no limit of its power"):
+    with pytest.raises(SparkforgeError, match="a power limit"):
         power.apply_caps(device, 100, 0)
     with pytest.raises(SparkforgeError, match="no GPU"):
         power.apply_caps(None, 100, 0)
@@ -876,13 +876,13 @@ def test_installed_files_of_the_guard(tmp_path: Path):
     [
         ({"ask_percent": 12.0}, "not in order"),
         ({"state_directory": "/srv"}, "keeps its records"),
-        ({"units": ["../x"]}, "not the name of a service"),
+        ({"units": ["../x"]}, "'../x' is not"),
         ({"textfile": "/nowhere/at/all"}, "does not exist"),
         ({"root": "/opt/a b"}, "cannot be used"),
         ({"power_cap": 100.0, "nvml": "/nowhere"}, "no GPU"),
-        ({"power_cap": 500.0}, "takes 50 to 140 W"),
-        ({"power_cap": 20.0}, "takes 50 to 140 W"),
-        ({"clock_cap": 9000}, "clock goes to 3000 MHz"),
+        ({"power_cap": 500.0}, "50 to 140 W"),
+        ({"power_cap": 20.0}, "50 to 140 W"),
+        ({"clock_cap": 9000}, "clock is 3000 MHz"),
     ],
 )
 @pytest.mark.parametrize("check_mode", [True, False])
@@ -905,9 +905,7 @@ def test_missing_pressure_and_systemd_are_one_message_each(tmp_path: Path, monke
     monkeypatch.setattr(os.path, "exists", lambda path: path != "/proc/pressure/memory" and exists(path))
     chosen = {**OPTIONS, "root": str(tmp_path / "root")}
     result = install.Installation(chosen, b"", check_mode=True, units=str(tmp_path)).run()
-    assert [text for text in result["warnings"] if "PSI" in text] == [
-        "This kernel tells no pressure (CONFIG_PSI): the guard judges MemAvailable alone."
-    ]
+    assert sum("PSI" in text for text in result["warnings"]) == 1
     monkeypatch.setattr(install.detached, "systemd_runs", lambda: False)
     with pytest.raises(SparkforgeError, match="systemd does not run"):
         install.Installation(chosen, b"", units=str(tmp_path)).run()
@@ -941,7 +939,7 @@ def test_failed_caps_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     options = {**OPTIONS, "root": str(tmp_path / "root"), "power_cap": 100.0}
     installation = install.Installation(options, b"", units=str(tmp_path / "units"))
     if status:
-        with pytest.raises(SparkforgeError, match="cannot set the caps: Job failed"):
+        with pytest.raises(SparkforgeError, match="caps: Job failed"):
             installation._follow({}, {})
     else:
         installation._follow({}, {})
@@ -962,13 +960,13 @@ def test_unit_drops_rights_that_the_guard_does_not_need():
 
 
 def test_sources_install_no_guard():
-    with pytest.raises(SparkforgeError, match="These are the sources of sparkforge-guard"):
+    with pytest.raises(SparkforgeError, match="make guard"):
         cli.install(OPTIONS, True)
 
 
 def test_second_guard_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(install.systemd_units, "is_active", lambda unit: unit == "earlyoom.service")
-    with pytest.raises(SparkforgeError, match=r"earlyoom\.service guards this host already"):
+    with pytest.raises(SparkforgeError, match=r"earlyoom\.service already guards"):
         install.Installation(OPTIONS, b"", units=str(tmp_path)).run()
     assert not list(tmp_path.iterdir())
 

@@ -174,7 +174,7 @@ def test_first_pattern_may_name_a_users_unit():
 @pytest.mark.parametrize("name", ["protected", "last"])
 def test_pattern_of_a_control_group_begins_at_the_root(name: str):
     chosen_settings = {**settings.DEFAULTS, name: ["*/jupyter.service"]}
-    with pytest.raises(SparkforgeError, match="any user's control group"):
+    with pytest.raises(SparkforgeError, match="any user's"):
         settings.check(chosen_settings)
     settings.check({**chosen_settings, name: [OTHERS.format("jupyter.service")]})
     settings.check({**settings.DEFAULTS, "first": ["*/jupyter.service"]})
@@ -363,8 +363,8 @@ def test_unheld_shared_memory_kills_no_process_and_is_reported_once(
         guard.step()
     assert machine.sent == []
     messages = [act.why for act in machine.acts if "no process holds" in act.why]
-    assert len(messages) == 1 and "/dev/shm" in messages[0] and "GiB of shared memory" in messages[0]
-    assert not any("nobody may be ended" in act.why for act in machine.acts)
+    assert len(messages) == 1 and "/dev/shm" in messages[0] and "GiB of shared" in messages[0]
+    assert not any("no process may" in act.why for act in machine.acts)
     # A process that takes the rest of the memory is still killed.
     guard.rules = policy.Rules()
     machine.shared = 30 * GIB
