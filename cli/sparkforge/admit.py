@@ -19,7 +19,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     admission, errors = guard.module("admission"), guard.module("_shared.module_utils._core.errors")
     command: list[str] = arguments.further
     if not command:
-        raise Refusal(Exit.USAGE, "There is no command.", "Write it after --: sparkforge run -- vllm serve DIRECTORY")
+        raise Refusal(Exit.USAGE, "No command was given.", "Write it after --: sparkforge run -- vllm serve DIRECTORY")
     try:
         verdict = admission.admit(command, arguments.needs or "")
     except errors.SparkforgeError as error:
@@ -29,11 +29,12 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         raise Refusal(code, error.cause, error.remedy) from None
     console.print(*verdict.lines, sep="\n", soft_wrap=True)
     if arguments.dry_run:
-        console.print(f"It fits, and would start: {shlex.join(command)}", soft_wrap=True)
+        console.print(f"The command fits in memory and would start: {shlex.join(command)}", soft_wrap=True)
         return Exit.DONE
     if verdict.answer == admission.DROP:
         path = admission.model_of(admission.engine_of(command), command)
-        console.print(f"Dropped first: {admission.drop_caches(os.path.realpath(path) if path else '')}", soft_wrap=True)
+        dropped = admission.drop_caches(os.path.realpath(path) if path else "")
+        console.print(f"Dropped before the start: {dropped}", soft_wrap=True)
     # Compilers that run on first use ignore how much memory is free (flashinfer#3634).
     os.environ.setdefault("MAX_JOBS", str(verdict.jobs))
     try:
@@ -52,7 +53,7 @@ def top(arguments: argparse.Namespace, console: Console) -> int:
     selected = {name: variables for name, variables in hosts.items() if name in limit}
     this_machine = {} if hosts else {"here": {"ansible_connection": "local"}}
     if not (selected or this_machine):
-        raise Refusal(Exit.USAGE, f"{path} has no host {arguments.limit}.", "Name hosts of the inventory with -l.")
+        raise Refusal(Exit.USAGE, f"{path} has no host {arguments.limit}.", "Give -l hosts of this inventory.")
     folder = path.absolute().parent
     if arguments.dry_run:
         for name, variables in (selected or this_machine).items():

@@ -91,7 +91,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     cut = typed.index("--") if "--" in typed else len(typed)
     for word in (typed[0], *(word for word in typed[:cut] if word.startswith("--"))):
         if word in GONE:
-            sys.stderr.write(f"sparkforge: {word} is gone. {GONE[word]}\n")
+            sys.stderr.write(f"sparkforge: {word} was removed. {GONE[word]}\n")
             return Exit.USAGE
     arguments = parser.parse_args(typed[:cut])
     arguments.further = typed[cut + 1 :]

@@ -38,7 +38,7 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
     elif arguments.command == "forecast" and arguments.record:
         path = "localhost,"
     elif not path.exists():
-        raise Refusal(Exit.USAGE, f"There is no inventory {path}.", "Run sparkforge setup first, or name one with -i.")
+        raise Refusal(Exit.USAGE, f"There is no inventory {path}.", "Run sparkforge setup, or name another with -i.")
     if arguments.command in ("serve", "model"):
         with serving.variables(arguments) as variables:
             own = set_variables(**variables)
@@ -51,7 +51,7 @@ def record(arguments: argparse.Namespace, console: Console, path: Path) -> int:
     from sparkforge import record
 
     if arguments.inventory and not path.exists():
-        raise Refusal(Exit.USAGE, f"There is no inventory {path}.", "Name one with -i, or none to record this machine.")
+        raise Refusal(Exit.USAGE, f"There is no inventory {path}.", "Correct -i, or omit it to record this machine.")
     with tempfile.TemporaryDirectory(prefix="sparkforge-") as folder:
         # A dry run prints commands for later use, when the temporary folder no longer exists.
         archive = (Path.cwd() if arguments.dry_run else Path(folder)) / record.NAME
@@ -71,11 +71,11 @@ def forecast_variables(arguments: argparse.Namespace) -> dict[str, Any]:
     :raises Refusal: if a record does not exist, or hosts are specified in two ways.
     """
     if arguments.host and arguments.limit:
-        cause = f"Hosts are named twice: {' '.join(arguments.host)}, and -l {arguments.limit}."
-        raise Refusal(Exit.USAGE, cause, "Name them in one of the two ways.")
+        cause = f"Hosts were given twice: {' '.join(arguments.host)}, and -l {arguments.limit}."
+        raise Refusal(Exit.USAGE, cause, "Give the hosts as arguments or with -l, not both.")
     for path in arguments.record or []:
         if not path.is_file():
-            raise Refusal(Exit.USAGE, f"There is no file {path}.", "Make one with sparkforge record.")
+            raise Refusal(Exit.USAGE, f"There is no file {path}.", "Run sparkforge record, which writes such files.")
     values = {
         "forecast_records": [str(path.absolute()) for path in arguments.record or []],
         "forecast_ledger": arguments.ledger,
@@ -98,7 +98,7 @@ def finish(arguments: argparse.Namespace, console: Console, last: Play, password
     asks = not getattr(arguments, "no_password", True)
     if arguments.dry_run:
         console.print(f"+ {(last.with_password_prompts() if asks else last).line}", soft_wrap=True)
-        check = "" if getattr(arguments, "check", True) else " To ask the Sparks what would change: --check."
+        check = "" if getattr(arguments, "check", True) else " Use --check to see what would change on the Sparks."
         console.print(f"Nothing was run or written.{check}")
         return Exit.DONE
     if password is None:
@@ -159,14 +159,16 @@ def candidates(arguments: argparse.Namespace, console: Console, keys: Path) -> l
     sparks, sentences = find.discovery.distinct(sparks, names)
     console.print(*sentences, sep="\n", end="\n" if sentences else "", soft_wrap=True)
     if not sparks:
-        cause = "No Spark answered in this network, and NVIDIA Sync knows none."
-        remedy = "Check that it is on and in this network, or name it: sparkforge setup --host NAME (localhost on it). "
-        remedy += "Guest Wi-Fi and VPNs let no search through; hostname -I on the Spark prints its address."
+        cause = "No Spark answered in this network, and NVIDIA Sync lists none."
+        remedy = (
+            "Check that the Spark is on and in this network, or name it: sparkforge setup --host NAME (or localhost). "
+        )
+        remedy += "Guest Wi-Fi and VPNs block the search; hostname -I on the Spark prints its address."
         # WSL2's NAT forwards neither multicast nor .local names: github.com/microsoft/WSL/issues/12354.
         if "microsoft" in platform.release().lower():
             remedy = "WSL2 cannot search the network of Windows. Give its address: sparkforge setup --host ADDRESS."
         if arguments.dry_run:
-            console.print(f"{cause} A run would ask for an address. This is what it would do with spark-abcd.")
+            console.print(f"{cause} A real run would ask for an address; with spark-abcd it would do this:")
         if address := "spark-abcd" if arguments.dry_run else questions.ask_address(console, cause, remedy):
             arguments.host = [address]
             return candidates(arguments, console, keys)
@@ -198,5 +200,5 @@ def connect(arguments: argparse.Namespace, console: Console, trial: Play, answer
             break
         console.print(f"{answers.user} could not {attempt}.{failed}")
         answers.password = questions.ask_password(f"Password of {answers.user}, again")
-    remedy = "Check the user name and the password with ssh, and with sudo -v there."
+    remedy = "Test the user name and the password with ssh, and with sudo -v on the Spark."
     raise Refusal(Exit.REFUSED, f"{answers.user} could not {attempt}; nothing was written.{failed}", remedy)

@@ -60,8 +60,8 @@ class Spark:
         reserved = self.name in discovery.RESERVED and not (self.local and self.name == discovery.CONTROLLER)
         for word in (self.name, *self.addresses):
             if not ADDRESS.fullmatch(word) or reserved:
-                cause = f"{word!r} ({self.source}) is no name or address of a machine."
-                raise Refusal(Exit.USAGE, cause, "Correct it where it is listed, or rename the machine.")
+                cause = f"{word!r} ({self.source}) is not the name or address of a machine."
+                raise Refusal(Exit.USAGE, cause, "Correct the name there, or rename the machine.")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -91,7 +91,7 @@ def by_mdns(names: Sequence[str] | None, interfaces: Sequence[str] | None, conso
     try:
         answers, omissions = discovery.browse(interfaces=interfaces or ())
     except discovery.SparkforgeError as error:
-        raise Refusal(Exit.NO_SPARK, error.cause, "Name them with --host.") from error
+        raise Refusal(Exit.NO_SPARK, error.cause, "Name the Sparks with --host.") from error
     sparks, left_out = discovery.sparks(answers, names or discovery.FACTORY_NAMES)
     for sentence in [*omissions, *left_out]:
         console.print(sentence)
@@ -170,7 +170,7 @@ def compare(spark: Spark, offered: list[str], own: Path) -> None:
             spark.revoked = f"{path} says that its key {fingerprint(revoked[0])} is revoked"
             return
         if not spark.changed and known_keys(path, name, "@cert-authority"):
-            spark.changed = f"{path} has an authority for {name}, whose certificates this command does not check"
+            spark.changed = f"{path} has a certificate authority for {name}, but setup checks no certificates"
     for path, name in entries:
         stored_keys = known_keys(path, name)
         if stored_keys and not any(key in stored_keys for key in offered):

@@ -19,7 +19,7 @@ HEAD = "---\n# Written by `sparkforge setup`, which keeps what you add, except c
 #: inventory_dir is the file's directory, so the file can be moved. The host key is stored under the host's name.
 SSH_ARGUMENTS = """-o HostKeyAlias={{ inventory_hostname }} -o StrictHostKeyChecking=yes \
 -o 'UserKnownHostsFile="{{ inventory_dir }}/known_hosts"'"""
-MEND = "Fix it, or name another file with -i."
+MEND = "Correct the file, or name another one with -i."
 
 
 def default_path() -> Path:

@@ -48,7 +48,7 @@ class Play:
 
     def __post_init__(self) -> None:
         if isinstance(self.inventory, Path) and "," in str(self.inventory):
-            cause = f"Ansible takes {self.inventory} for a list of hosts."
+            cause = f"Ansible reads {self.inventory} as a list of hosts, because of the comma."
             raise Refusal(Exit.USAGE, cause, "Give the inventory a path without a comma.")
 
     @property

@@ -44,8 +44,8 @@ def ask(arguments: argparse.Namespace, console: Console, sparks: list[Spark]) ->
     """
     is_answered = arguments.host and arguments.user and arguments.accept_nvidia_license and arguments.method
     if not is_answered and not has_terminal():
-        remedy = "Give --host, --user, --accept-nvidia-license and --method, or run it in a terminal."
-        raise Refusal(Exit.USAGE, "There is no terminal for the questions.", remedy)
+        remedy = "Give --host, --user, --accept-nvidia-license and --method, or run this in a terminal."
+        raise Refusal(Exit.USAGE, "The questions of setup need a terminal.", remedy)
     if not (arguments.host and arguments.dry_run):
         show(console, sparks)
     chosen = sparks if arguments.host else ask_hosts(console, sparks)
@@ -58,18 +58,18 @@ def ask(arguments: argparse.Namespace, console: Console, sparks: list[Spark]) ->
     if not arguments.accept_nvidia_license:
         console.print(LICENCE)
         if not Confirm.ask("3 of 5: Do you accept them?", console=console, default=False):
-            remedy = "Read them, and run sparkforge setup again if you accept them."
+            remedy = "Read the licences, and run sparkforge setup again if you accept them."
             raise Refusal(Exit.DECLINED, "NVIDIA's licences were not accepted, and nothing was written.", remedy)
     text, offered = methods()
     if not (method := arguments.method):
         console.print(text)
         method = Prompt.ask("4 of 5: Which?", console=console, choices=[*offered], default="wheels")
     if method not in offered:
-        raise Refusal(Exit.USAGE, "No newer stack of wheels than the default is shipped.", "Choose wheels or source.")
+        raise Refusal(Exit.USAGE, "No shipped stack of wheels is newer than the default.", "Choose wheels or source.")
     secret = has_terminal() and not arguments.no_password and not arguments.dry_run
     if secret and (new := [spark for spark in chosen if spark.key and not spark.known]):
-        console.print("The password goes to these, whose keys are new here. ssh-keyscan localhost | ssh-keygen -lf -")
-        console.print("on a Spark prints its own; if one of them is not here, press Ctrl-C.")
+        console.print("Your password goes to these machines, whose ssh keys are new here. On each Spark, ssh-keyscan")
+        console.print("localhost | ssh-keygen -lf - must print its key as shown here; if it does not, press Ctrl-C.")
         for spark in new:
             console.print(f"   {spark.name}, {spark.addresses[0]}\n   {fingerprint(spark.key)}", soft_wrap=True)
     password = ask_password(f"5 of 5: Password of {user}") if secret else ""
@@ -89,7 +89,7 @@ def show(console: Console, sparks: Sequence[Spark]) -> None:
     for number, spark in enumerate(sparks, 1):
         console.print(f"{number}. {spark.name} ({spark.source})")
         silent = f"refused: {spark.revoked}" if spark.revoked else f"no ssh at {', '.join(spark.addresses)}"
-        state = f"not the known one: {spark.changed}" if spark.changed else "known" if spark.known else "new"
+        state = f"differs: {spark.changed}" if spark.changed else "known" if spark.known else "new"
         where = f"{spark.addresses[0]}\n   ssh key {fingerprint(spark.key)} ({state})" if spark.key else silent
         console.print(f"   {'this machine' if spark.local else where}", soft_wrap=True)
 
@@ -107,7 +107,7 @@ def ask_hosts(console: Console, sparks: Sequence[Spark]) -> list[Spark]:
         if names == ["all"]:
             return reachable
         if unusable := [word for word in names if word not in by_name or not by_name[word].is_reachable]:
-            console.print(f"Not in the list, refused, or no ssh there: {', '.join(unusable)}.")
+            console.print(f"Not in the list, refused, or without ssh: {', '.join(unusable)}.")
         elif names:
             return list({by_name[word].name: by_name[word] for word in names}.values())
 
@@ -119,13 +119,13 @@ def accept(console: Console, changed: Sequence[Spark]) -> None:
     """
     for spark in changed:
         cause = f"{spark.name} has another ssh host key, {fingerprint(spark.key)}: {spark.changed}. "
-        cause += "It was reinstalled, or another machine answers in its place."
-        remedy = "Compare with what ssh-keyscan localhost | ssh-keygen -lf - prints on the Spark; if they agree, "
+        cause += "The Spark was reinstalled, or another machine answers instead."
+        remedy = "Run ssh-keyscan localhost | ssh-keygen -lf - on the Spark; if it prints the new key, "
         if has_terminal():
             console.print(f"{cause}\n{remedy}answer y.")
-            if Confirm.ask(f"Take the new key of {spark.name}?", console=console, default=False):
+            if Confirm.ask(f"Accept the new key of {spark.name}?", console=console, default=False):
                 continue
-        raise Refusal(Exit.NO_SSH, cause, f"{remedy}run sparkforge setup in a terminal and take the new key.")
+        raise Refusal(Exit.NO_SSH, cause, f"{remedy}run sparkforge setup in a terminal and accept the new key.")
 
 
 def methods() -> tuple[str, dict[str, dict[str, str]]]:

@@ -32,9 +32,7 @@ def variables(arguments: argparse.Namespace) -> Iterator[dict[str, str | int]]:
         values["serving_model_token_file"] = _secret(token)
         if arguments.command == "serve":
             if arguments.key_file is None and (arguments.listen or LOCAL[0]) not in LOCAL:
-                cause = (
-                    f"Everybody who reaches {arguments.listen} of the Spark could use the model, for there is no key."
-                )
+                cause = f"Without a key, everyone who reaches {arguments.listen} of the Spark could use the model."
                 raise Refusal(Exit.USAGE, cause, "Add --key-file FILE, or listen on 127.0.0.1.")
             stacks = [path.stem for path in (collection() / "roles/stack/vars").glob("vllm-*.yml")]
             values |= {"stack_name": arguments.stack or max(stacks, key=release), "serving_port": arguments.port}
@@ -58,5 +56,5 @@ def _model(text: str) -> str:
 
 def _secret(path: Path | None) -> str:
     if path is not None and not path.is_file():
-        raise Refusal(Exit.USAGE, f"There is no file {path}.", "Give a file that holds the secret, and nothing else.")
+        raise Refusal(Exit.USAGE, f"There is no file {path}.", "Name a file that contains only the secret.")
     return str(path.absolute()) if path else ""

@@ -39,4 +39,4 @@ def refuse_control(arguments: Iterable[str]) -> None:
     for word in arguments:
         if sanitize.line(word) != word:
             cause = f"{word!r} has a control character, or is not UTF-8."
-            raise Refusal(Exit.USAGE, cause, "Write it without, or rename the file.")
+            raise Refusal(Exit.USAGE, cause, "Remove the character, or rename the file.")

@@ -62,7 +62,7 @@ class Source(threading.Thread):
                 self.problem = self._read(process)
                 process.kill()
             if "guard.pyz" in self.problem:
-                self.problem = "no guard here: playbooks/guard.yml brings it"
+                self.problem = "no guard on this host: run playbooks/guard.yml"
             time.sleep(AGAIN)
 
     def _read(self, process: subprocess.Popen[bytes]) -> str:
@@ -70,7 +70,7 @@ class Source(threading.Thread):
         assert process.stdout is not None and process.stderr is not None
         while line := process.stdout.readline(LONGEST):
             if not line.endswith(b"\n") and len(line) == LONGEST:
-                return f"sent a line of more than {LONGEST >> 10} KiB: bring the guard of this version"
+                return f"sent a line of more than {LONGEST >> 10} KiB: install this version's guard"
             try:
                 row = json.loads(line, parse_int=_number, parse_float=_number, parse_constant=_number)
             except (ValueError, RecursionError):
@@ -108,7 +108,7 @@ def cells(source: Source) -> tuple[list[str], list[str]]:
         clocks = [_of(device, "clock", "clock_max", "MHz") for device in devices]
         heat = [*(f"{device['temperature']:.0f} C" for device in devices if device.get("temperature")), *row["slowed"]]
         notes = [
-            "its clocks stick: unplug it for a minute, do not just reboot" for device in devices if device.get("sticks")
+            "its clocks are stuck: unplug it for a minute, do not reboot" for device in devices if device.get("sticks")
         ]
         notes += [f"{unit} is {state}" for unit, state in row["units"].items()]
         notes += [f"{unit} stays off: {why}" for unit, why in row["braked"].items()]
@@ -118,7 +118,7 @@ def cells(source: Source) -> tuple[list[str], list[str]]:
         texts = [source.name, memory_text, cached, users, " ".join([*powers, *clocks]), ", ".join(map(str, heat))]
         return [text[:NOTE] for text in texts], [text[:NOTE] for text in notes[:NOTES]]
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
-        return none, ["its figures cannot be read: bring the guard of this version"]
+        return none, ["its figures cannot be read: install this version's guard"]
 
 
 def _of(device: Mapping[str, Any], name: str, most: str, unit: str) -> str:

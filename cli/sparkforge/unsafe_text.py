@@ -34,7 +34,7 @@ def as_data(value: Any) -> Any:
     """
     if isinstance(value, str):
         if re.search("[\ud800-\udfff]", value):
-            raise Refusal(Exit.USAGE, f"{value!r} is not UTF-8.", "Rename it, or choose another.")
+            raise Refusal(Exit.USAGE, f"{value!r} is not UTF-8.", "Rename the file, or choose another one.")
         return Text(value)
     if isinstance(value, dict):
         return {name: as_data(member) for name, member in value.items()}

@@ -92,7 +92,7 @@ def test_guard_runs_kills_a_process_and_leaves_nothing(booted: Host, tmp_path: P
     assert (record["act"], record["victim"][0]["unit"]) == ("end", "eater.service")
     assert record["figures"]
     assert "which held 0.2 GiB" in booted.execute("run-parts /etc/update-motd.d")
-    assert "ended python3" in booted.execute("journalctl -u sparkforge-guard -o cat")
+    assert "killed python3" in booted.execute("journalctl -u sparkforge-guard -o cat")
     assert 'sparkforge_guard_acts_total{act="end"} 1' in booted.execute(f"cat {TEXTFILE}/sparkforge_guard.prom")
     # Ignore systemd's own PrivateTmp directory, which is removed with the unit, and the files that this test created.
     left = [
@@ -119,7 +119,7 @@ def test_guard_runs_kills_a_process_and_leaves_nothing(booted: Host, tmp_path: P
         time.sleep(0.02)
     assert 0.8 < (seen[-1] - seen[0]) / 4 < 1.5
     cells, journal = top.cells(source)
-    assert cells[1].endswith("%)") and any("ended python3" in line for line in journal)
+    assert cells[1].endswith("%)") and any("killed python3" in line for line in journal)
     assert int(booted.execute(logins)) - logged_in == 1
 
     # Simulate a reboot caused by the unit: its start was counted during another boot.

@@ -76,7 +76,7 @@ def test_two_machines_of_one_name_are_refused_with_both_addresses(
     with pytest.raises(Refusal) as refused:
         find.reach([spark("spark-1", "a1", "a2")], tmp_path / "known_hosts")
     assert refused.value.code == Exit.NO_SPARK
-    assert refused.value.cause == "Two machines are called spark-1: a1 and a2 have different ssh host keys."
+    assert "spark-1: a1 and a2 have" in refused.value.cause
     assert "hostnamectl" in refused.value.remedy
 
 
@@ -103,11 +103,8 @@ def test_a_spark_renamed_by_avahi_is_recognized_by_its_key(monkeypatch: pytest.M
         ("desk-spark", ["a3"], "ada", "/k"),
         ("spark-cd34", ["a4"], "", ""),
     ]
-    fingerprint = find.fingerprint(KEY)
-    assert sentences == [
-        f"spark-ab12 is desk-spark: both have the ssh host key {fingerprint}.",
-        f"spark-ab12-2 is desk-spark: both have the ssh host key {fingerprint}.",
-    ]
+    assert [text.split(":")[0] for text in sentences] == ["spark-ab12 is desk-spark", "spark-ab12-2 is desk-spark"]
+    assert all(find.fingerprint(KEY) in text for text in sentences)
 
 
 def test_a_spark_of_the_inventory_keeps_its_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -116,7 +113,7 @@ def test_a_spark_of_the_inventory_keeps_its_name(monkeypatch: pytest.MonkeyPatch
     known.write_text(f"# by hand\n@revoked * {ECDSA}\nspark-ab12 {KEY}\n192.0.2.1 {KEY}\n\n|1|aa|bb {OTHER}\n")
     machines, sentences = distinct_machines(known, spark("spark-ab12-2", "a1"), spark("spark-cd34", "a2"))
     assert [(machine.name, machine.known) for machine in machines] == [("spark-ab12", True), ("spark-cd34", False)]
-    assert sentences == [f"spark-ab12-2 is spark-ab12: both have the ssh host key {find.fingerprint(KEY)}."]
+    assert len(sentences) == 1 and sentences[0].startswith("spark-ab12-2 is spark-ab12: ")
 
 
 def test_silent_machines_are_not_merged() -> None:
@@ -164,7 +161,7 @@ def test_a_host_with_a_revoked_key_is_refused(
     keys(monkeypatch, tmp_path, a1=offered)
     refused = reach(known=own_keys)
     assert (refused.key, refused.known, refused.is_reachable) == ("", False, False)
-    assert refused.revoked == f"{path} says that its key {find.fingerprint(KEY)} is revoked"
+    assert str(path) in refused.revoked and find.fingerprint(KEY) in refused.revoked
     # A host that has another key is not affected by the revocation.
     keys(monkeypatch, tmp_path, a1=OTHER)
     assert (reach(known=own_keys).known, reach(known=own_keys).revoked) == (True, "")
@@ -174,7 +171,7 @@ def test_a_host_with_a_certificate_authority_is_not_new(monkeypatch: pytest.Monk
     known = tmp_path / "known_hosts"
     known.write_text(f"@cert-authority * {OTHER} ca\n")
     keys(monkeypatch, tmp_path, a1=KEY)
-    assert "has an authority for spark-1, whose certificates" in reach(known=known).changed
+    assert "certificate authority for spark-1" in reach(known=known).changed
     # A key that the user has accepted counts.
     known.write_text(f"@cert-authority * {OTHER} ca\nspark-1 {KEY}\n")
     assert (reach(known=known).known, reach(known=known).changed) == (True, "")
@@ -221,7 +218,7 @@ def test_a_host_name_is_looked_up_or_used_unchanged() -> None:
     (other,) = find.by_name(["Attic.example"], known)
     assert (other.name, other.addresses, other.local) == ("attic.example", ["Attic.example"], False)
     for wrong in ("-oProxyCommand=id", "a b", "", "a;b", "{{ x }}"):
-        with pytest.raises(Refusal, match="is not a host name"):
+        with pytest.raises(Refusal, match="not a host"):
             find.by_name([wrong], known)
 
 
@@ -229,9 +226,9 @@ def test_localhost_is_only_this_machine() -> None:
     for name in ("localhost", "LocalHost"):
         assert find.by_name([name], [])[0].local
     for address in ("192.0.2.7", "localhost"):
-        with pytest.raises(Refusal, match=r"'localhost' .* is no name or address of a machine"):
+        with pytest.raises(Refusal, match="'localhost'"):
             spark("localhost", address)
-    with pytest.raises(Refusal, match=r"'localhost' .* is no name"):
+    with pytest.raises(Refusal, match="'localhost'"):
         find.by_name(["localhost.local"], [])
 
 

@@ -72,7 +72,7 @@ def test_arguments_with_control_characters_are_refused(
 ) -> None:
     code, out, err = dry_run(command, CONTROL[number % len(CONTROL)], tmp_path, capsys)
     assert (code, out) == (Exit.USAGE, "")
-    assert "has a control character, or is not UTF-8.\n  Write it without" in err
+    assert "control character" in err
     assert err.count("\n") == 2 and terminal.sanitize.text(err) == err
 
 
@@ -105,7 +105,7 @@ def test_hostile_names_and_addresses_are_refused(text: str) -> None:
     for name, address in ((text, "192.0.2.1"), ("spark-1", text)):
         if name == "spark-1" and text.isalpha():
             continue
-        with pytest.raises(Refusal, match="is no name or address of a machine"):
+        with pytest.raises(Refusal, match="name or address"):
             Spark(name, [address], "in NVIDIA Sync")
     with pytest.raises(Refusal):
         find.by_name([text], [])
@@ -160,9 +160,9 @@ def test_text_of_network_and_files_contains_no_terminal_sequences(
     with pytest.raises(Refusal) as refused:
         questions.ask(setup_arguments(host=None, user=None), console, [spark])
     # Pressing Enter accepted the user name from NVIDIA Sync.
-    assert "is not a valid user name" in refused.value.cause
+    assert "valid user" in refused.value.cause
     shown = console_text(console)
-    assert "Not in the list" in shown and "source" in shown
+    assert "or without ssh" in shown and "source" in shown
     assert terminal.sanitize.text(shown) == shown
 
     def refuse(*_: object) -> int:
@@ -211,12 +211,12 @@ def test_the_fingerprint_of_each_new_machine_is_shown_before_the_password(monkey
     arguments = setup_arguments(no_password=False, dry_run=False)
     questions.ask(arguments, console, [machine("spark-1", known=True), machine("spark-2")])
     (before,) = shown
-    last = before[before.index("The password goes to these") :]
+    last = before[before.index("password goes to") :]
     assert f"spark-2, 192.0.2.1\n   {find.fingerprint(KEY)}" in last and "spark-1" not in last
 
 
 def test_a_changed_key_of_a_chosen_machine_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(Refusal, match="another ssh host key"):
+    with pytest.raises(Refusal, match="another ssh"):
         questions.ask(setup_arguments(), typing_console(monkeypatch, "n"), [machine("spark-1", changed="changed")])
 
 
@@ -233,6 +233,6 @@ def test_another_key_is_accepted_only_by_yes(answer: str | None, monkeypatch: py
     with pytest.raises(Refusal) as refused:
         questions.accept(console, [changed])
     assert refused.value.code == Exit.NO_SSH
-    for text in (find.fingerprint(KEY), "SHA256:old", "another machine answers in its place"):
+    for text in (find.fingerprint(KEY), "SHA256:old", "another machine answers"):
         assert text in refused.value.cause
-    assert "\n" not in refused.value.cause + refused.value.remedy and "take the new key" in refused.value.remedy
+    assert "\n" not in refused.value.cause + refused.value.remedy and "accept the new" in refused.value.remedy

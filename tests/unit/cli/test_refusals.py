@@ -40,40 +40,40 @@ def open_umask() -> Iterator[None]:
 @pytest.mark.parametrize(
     ("arguments", "status", "cause"),
     [
-        (["status"], Exit.USAGE, "There is no inventory"),
-        (["record", "-i", "none.yml"], Exit.USAGE, "There is no inventory none.yml"),
-        (["record", "-i", "none.yml", "--prove"], Exit.USAGE, "There is no inventory none.yml"),
+        (["status"], Exit.USAGE, "no inventory"),
+        (["record", "-i", "none.yml"], Exit.USAGE, "no inventory none.yml"),
+        (["record", "-i", "none.yml", "--prove"], Exit.USAGE, "no inventory none.yml"),
         (["status", "-i", "a,b.yml"], Exit.USAGE, "a,b.yml"),
         (["setup", "--host", "spark;id"], Exit.USAGE, "spark;id"),
         (["setup", "--host", "spark\nid"], Exit.USAGE, "id"),
-        (["setup", "--host", "192.0.2.1", "--names", "a\x1bb"], Exit.USAGE, "has a control character"),
+        (["setup", "--host", "192.0.2.1", "--names", "a\x1bb"], Exit.USAGE, "control character"),
         (["setup", "--host", "localhost", "--proxy", "p:3128"], Exit.USAGE, "sparkforge_proxies.http does not begin"),
-        (["setup", "--host", "localhost", "--proxy", "http://p/x"], Exit.USAGE, "has a path after host and port"),
+        (["setup", "--host", "localhost", "--proxy", "http://p/x"], Exit.USAGE, "path after host"),
         (["setup", "-i", "/dev/null/hosts.yml"], Exit.USAGE, "/dev/null/hosts.yml cannot be read: "),
-        (["setup", "-i", "../list.yml"], Exit.USAGE, "list.yml is not an inventory with a group sparks"),
+        (["setup", "-i", "../list.yml"], Exit.USAGE, "list.yml is not"),
         (["setup", "-i", "../broken.yml"], Exit.USAGE, "broken.yml cannot be read: "),
         (["setup", "-i", "../bytes.yml"], Exit.USAGE, "bytes.yml cannot be read: "),
-        (["run"], Exit.USAGE, "There is no command."),
+        (["run"], Exit.USAGE, "No command"),
         (["run", "--needs", "1M", "--", "/no/such/program"], Exit.USAGE, "/no/such/program cannot be started: No such"),
         (["run", "--needs", "9999T", "--", "true"], Exit.FAILED, ""),
         (["run", "--needs", "many", "--", "true"], Exit.USAGE, "many"),
         (["top", "--once", "-i", "../sparks.yml", "-l", "none"], Exit.USAGE, "sparks.yml has no host none."),
-        (["top", "-i", "../list.yml"], Exit.USAGE, "is not an inventory with a group sparks"),
-        (["serve", "-i", "../sparks.yml", "--model", "one"], Exit.USAGE, "'one' is neither the name of a model nor"),
-        (["serve", "-i", "../sparks.yml", "--model", "a/b", "--key-file", "no"], Exit.USAGE, "There is no file no."),
-        (["model", "get", "a/b/c", "-i", "../sparks.yml"], Exit.USAGE, "'a/b/c' is neither the name of a model nor"),
-        (["model", "get", "a/b", "-i", "../sparks.yml", "--token-file", "no"], Exit.USAGE, "There is no file no."),
-        (["model", "remove", "a/b", "-l", "x"], Exit.USAGE, "There is no inventory"),
+        (["top", "-i", "../list.yml"], Exit.USAGE, "list.yml is not"),
+        (["serve", "-i", "../sparks.yml", "--model", "one"], Exit.USAGE, "'one' is neither"),
+        (["serve", "-i", "../sparks.yml", "--model", "a/b", "--key-file", "no"], Exit.USAGE, "no file no."),
+        (["model", "get", "a/b/c", "-i", "../sparks.yml"], Exit.USAGE, "'a/b/c' is neither"),
+        (["model", "get", "a/b", "-i", "../sparks.yml", "--token-file", "no"], Exit.USAGE, "no file no."),
+        (["model", "remove", "a/b", "-l", "x"], Exit.USAGE, "no inventory"),
         (["model", "remove", "a/b", "-i", "../sparks.yml"], Exit.USAGE, "needs -l"),
-        (["serve", "-i", "../sparks.yml", "--model", "~/m"], Exit.USAGE, "'~/m' is neither the name"),
+        (["serve", "-i", "../sparks.yml", "--model", "~/m"], Exit.USAGE, "'~/m' is neither"),
         (["uninstall", "-i", "../sparks.yml", "-l", "nosuch", "--dry-run"], Exit.USAGE, "has no host nosuch"),
         (["record", "-i", "../sparks.yml", "-l", "spark-1,nosuch"], Exit.USAGE, "has no host nosuch"),
         (["forecast", "-i", "../sparks.yml", "nosuch"], Exit.USAGE, "has no host nosuch"),
-        (["serve", "-i", "../sparks.yml", "--model", "a/b", "--listen", "0.0.0.0"], Exit.USAGE, "for there is no key"),
-        (["forecast", "-i", "../sparks.yml", "spark-1", "-l", "spark-2"], Exit.USAGE, "Hosts are named twice: spark"),
-        (["uninstall"], Exit.USAGE, "There is no inventory"),
-        (["forecast", "--record", "no.json"], Exit.USAGE, "There is no file no.json."),
-        *((name, Exit.USAGE, "There is no inventory") for name in (["prove"], ["build"], ["rollback"], ["forecast"])),
+        (["serve", "-i", "../sparks.yml", "--model", "a/b", "--listen", "0.0.0.0"], Exit.USAGE, "Without a key"),
+        (["forecast", "-i", "../sparks.yml", "spark-1", "-l", "spark-2"], Exit.USAGE, "twice: spark-1"),
+        (["uninstall"], Exit.USAGE, "no inventory"),
+        (["forecast", "--record", "no.json"], Exit.USAGE, "no file no.json."),
+        *((name, Exit.USAGE, "no inventory") for name in (["prove"], ["build"], ["rollback"], ["forecast"])),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
@@ -134,9 +134,9 @@ def test_a_missing_command_or_unknown_option_is_refused(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["setup", "--discover", "discover.yml"], "--discover is gone. Use --names and --interfaces"),
-        (["audit", "spark-1"], "audit is gone. Run sparkforge prove, whose checks identity.files"),
-        (["update", "--help"], "update is gone. Run sparkforge forecast"),
+        (["setup", "--discover", "discover.yml"], "--discover was removed. Use --names"),
+        (["audit", "spark-1"], "audit was removed. Run sparkforge prove"),
+        (["update", "--help"], "update was removed. Run sparkforge forecast"),
     ],
 )
 def test_removed_commands_name_their_replacement_in_one_line(
@@ -166,7 +166,7 @@ def test_a_silent_spark_is_refused_if_it_was_named(
     assert candidates(monkeypatch, [good], "--host", "spark-1") == [good]
     assert candidates(monkeypatch, [good, silent]) == [good, silent]
     for sparks, options in (([silent], []), ([good, silent], ["--host", "spark-2"])):
-        with pytest.raises(Refusal, match=r"No ssh server answers at spark-2 \(192.0.2.2, port 22\)") as refused:
+        with pytest.raises(Refusal, match=r"spark-2 \(192.0.2.2, port 22\)") as refused:
             candidates(monkeypatch, sparks, *options)
         assert refused.value.code == Exit.NO_SSH and refused.value.remedy
 
@@ -182,27 +182,27 @@ def test_setup_prompts_for_an_address_if_no_spark_is_found(monkeypatch: pytest.M
     (named,) = commands.candidates(cli.make_parser().parse_args(["setup"]), console, keys)
     assert (named.addresses, named.key) == (["192.0.2.1"], KEY)
     text = " ".join(console.file.getvalue().split())
-    assert "No Spark answered in this network" in text and "Guest Wi-Fi and VPNs let no search through" in text
+    assert "No Spark answered" in text and "Guest Wi-Fi" in text
     monkeypatch.setattr("builtins.input", lambda *_: "")
     with pytest.raises(Refusal) as refused:
         commands.candidates(cli.make_parser().parse_args(["setup"]), console, keys)
     assert refused.value.code == Exit.NO_SPARK
     (example,) = commands.candidates(cli.make_parser().parse_args(["setup", "--dry-run"]), console, keys)
-    assert example.name == "spark-abcd" and "what it would do with spark-abcd" in console.file.getvalue()
+    assert example.name == "spark-abcd" and "with spark-abcd" in console.file.getvalue()
     monkeypatch.setattr("builtins.input", lambda *_: "192.0.2.9")
-    with pytest.raises(Refusal, match=r"No ssh server answers at 192.0.2.9") as refused:
+    with pytest.raises(Refusal, match=r"at 192\.0\.2\.9") as refused:
         commands.candidates(cli.make_parser().parse_args(["setup"]), console, keys)
     assert refused.value.code == Exit.NO_SSH
 
 
 def test_a_spark_with_a_revoked_key_is_refused_and_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    revoked = Spark("spark-2", ["192.0.2.2"], "in this network", revoked="known_hosts says that its key is revoked")
-    with pytest.raises(Refusal, match=r"spark-2 is refused: known_hosts says that its key is revoked") as refused:
+    revoked = Spark("spark-2", ["192.0.2.2"], "in this network", revoked="a revoked key")
+    with pytest.raises(Refusal, match="spark-2 is refused: a revoked key") as refused:
         candidates(monkeypatch, [revoked])
     assert refused.value.code == Exit.NO_SSH and "ssh-keygen -A" in refused.value.remedy
     console = Console(file=io.StringIO())
     questions.show(console, [revoked])
-    assert "refused: known_hosts says" in console.file.getvalue()
+    assert "refused: a revoked key" in console.file.getvalue()
 
 
 def test_a_failed_search_is_an_error_and_a_successful_one_lists_sparks(
@@ -218,14 +218,14 @@ def test_a_failed_search_is_an_error_and_a_successful_one_lists_sparks(
     monkeypatch.setattr(find.discovery, "browse", lambda **_: (answers, ["3 announced names"]))
     assert find.by_mdns(None, None, console) == [Spark("spark-1", ["192.0.2.1"], "in this network", 2222)]
     assert "3 announced names" in console.file.getvalue()
-    assert "Two machines are called spark-2" in console.file.getvalue()
+    assert "called spark-2" in console.file.getvalue()
     assert [spark.name for spark in find.by_mdns(["LAB"], None, console)] == ["lab"]
 
     def refuse(**_: Any) -> None:
-        raise find.discovery.UnreachableError("The search for Sparks in the network failed: no network.", "Connect.")
+        raise find.discovery.UnreachableError("no network.", "Connect.")
 
     monkeypatch.setattr(find.discovery, "browse", refuse)
-    with pytest.raises(Refusal, match="The search for Sparks in the network failed: no network") as refused:
+    with pytest.raises(Refusal, match="no network") as refused:
         find.by_mdns(None, None, console)
     assert refused.value.code == Exit.NO_SPARK and "--host" in refused.value.remedy
 
@@ -334,7 +334,7 @@ def test_the_password_of_a_run_is_in_no_file(monkeypatch: pytest.MonkeyPatch, tm
 
 
 def test_an_inventory_with_a_comma_in_its_path_is_refused() -> None:
-    with pytest.raises(Refusal, match="for a list of hosts"):
+    with pytest.raises(Refusal, match=r"a,b\.yml"):
         play.Play("site", Path("/srv/a,b.yml"))
     assert play.Play("site", "spark-1,").command[2] == "spark-1,"
 

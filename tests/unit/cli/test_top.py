@@ -41,7 +41,7 @@ def test_top_shows_memory_gpu_clocks_and_the_last_action_of_the_guard(root: Path
     out = io.StringIO()
     hosts = {"spark01": {"ansible_connection": "local"}}
     assert top.show(hosts, root, Console(file=out, width=200), once=True, root=str(root)) == 0
-    texts = ("spark01", "69.0/120", "model 50.0", "81/100 W", "400/3000 MHz", "61 C", "clocks stick", "ended loader")
+    texts = ("spark01", "69.0/120", "model 50.0", "81/100 W", "400/3000 MHz", "61 C", "are stuck", "ended loader")
     assert [text for text in texts if text not in out.getvalue()] == []
 
 
@@ -123,4 +123,4 @@ def test_top_connects_with_the_hosts_key_and_variables():
 
 def test_top_without_the_guard_names_its_playbook(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert cli.main(["top", "--once", "-i", str(tmp_path / "none.yml")]) == 1
-    assert "playbooks/guard.yml brings it" in " ".join(capsys.readouterr().out.split())
+    assert "run playbooks/guard.yml" in " ".join(capsys.readouterr().out.split())
