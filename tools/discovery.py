@@ -113,7 +113,7 @@ def sparks(
         elif len(ports) > 1:
             left_out.append(
                 f"Two machines are called {name}: ssh was announced {len(ports)} times, for {' and '.join(addresses)}. "
-                f"Rename one, or name the right one by its address."
+                f"Rename one of them, or name your Spark by its address."
             )
         else:
             accepted.append(Spark(name, tuple(addresses), ports[0] if ports else SSH_PORT))

@@ -246,4 +246,4 @@ def test_a_file_that_was_changed_is_refused(site: Site, tmp_path: Path) -> None:
     shutil.copytree(site.directory, copy)
     wheel = next(copy.glob("simple/filelock/*.whl"))
     wheel.write_bytes(b"other")
-    assert "the file was changed" in collect(site.built, copy, **VARIABLES).failed().text
+    assert "file was changed" in collect(site.built, copy, **VARIABLES).failed().text

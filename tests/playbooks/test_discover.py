@@ -71,8 +71,8 @@ def test_a_network_that_cannot_be_asked_is_an_error(tmp_path: Path) -> None:
     # No interface of this machine has this address (RFC 5737).
     path = mdns.settings(tmp_path, interfaces=["192.0.2.200"])
     _found, output = listed(path, code=1)
-    assert "The search for Sparks in the network failed" in output
-    assert "name them in an inventory" in output
+    assert "The search for Sparks" in output
+    assert "in an inventory" in output
 
 
 def test_silent_sparks_can_be_listed_in_a_second_inventory(tmp_path: Path) -> None:
@@ -97,8 +97,8 @@ def test_two_machines_with_one_name_are_both_left_out(tmp_path: Path) -> None:
     with twice, mdns.announced(f"{MINE}-two", addresses=("127.0.0.2",), instance="two"), mdns.announced("all"):
         machines, output = listed(path)
     assert not machines.get("sparks", {}).get("hosts")
-    assert f"Two machines are called {MINE}-two: ssh was announced 2 times, for 127.0.0.2 and 127.0.0.3." in output
-    assert "The machine at 127.0.0.1 announces the reserved name all." in output
+    assert f"{MINE}-two: ssh was announced 2 times, for 127.0.0.2 and 127.0.0.3." in output
+    assert "reserved name all." in output
 
 
 def test_the_address_of_the_first_of_two_machines_is_kept_when_the_second_answers_later() -> None:
@@ -149,6 +149,6 @@ def test_flood_of_names_is_limited_in_number_and_time_and_reported(monkeypatch: 
             stop.set()
             flooding.join()
     assert len(machines) <= 50
-    assert left_out[0] == "More than 50 services are announced in this network; the others were left out."
-    assert "announced services did not resolve within 3 s and were left out" in left_out[1]
+    assert "More than 50 services" in left_out[0]
+    assert "did not resolve within 3 s" in left_out[1]
     assert seconds < 2 * 3 + discovery.RESOLVE + 5

@@ -38,7 +38,7 @@ def test_the_forecast_of_two_hosts_changes_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("forecast_ledger=/nowhere", "The ledger /nowhere is no folder"),
+        ("forecast_ledger=/nowhere", "/nowhere is not"),
         ("forecast_ledger_signers=x", "forecast_ledger_signers is no"),
         ('{"forecast_accept": ["kernel-8"]}', "kernel-8, which is"),
     ],

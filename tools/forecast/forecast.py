@@ -20,12 +20,12 @@ from .facts import Facts, State
 FORMAT = 1
 #: The name of the forecast's file, next to the proof's reports, whose page shows it.
 FILE = "forecast.json"
-AGAIN = "Run playbooks/forecast.yml, which writes it."
+AGAIN = "Run playbooks/forecast.yml again."
 GO, STEPS, HOLD, UNREAD = "go", "go with steps", "hold", "not read"
 ANSWERS = (GO, STEPS, HOLD, UNREAD)
 NOTE = "note"
 #: The last step of each upgrade.
-PROVE = "sparkforge prove, which computes on the host and compares with what is right."
+PROVE = "sparkforge prove, which computes on the host and compares the results with float64."
 #: The parts of an observation other than its lists.
 EMPTY: dict[str, t.Any] = {"apt": {"packages": {}}, "kernel": {}, "os": {}, "gpu": {}, "driver": {}}
 
@@ -101,7 +101,7 @@ def next_steps(forecast: Forecast, state: State) -> list[str]:
     dashboard = "the DGX Dashboard, or with " if state.facts["dgx"] and not holdable else ""
     steps.append(f"Upgrade with {dashboard}sudo apt full-upgrade{firmware}; then reboot.")
     later_rules = [finding["rule"] for finding in pending if finding["order"] == "after"]
-    steps += [f"Do what is said above of {', '.join(later_rules)}."] if later_rules else []
+    steps += [f"Apply the remedies listed above for {', '.join(later_rules)}."] if later_rules else []
     return [*steps, PROVE]
 
 
@@ -159,7 +159,7 @@ def _of_ledger(rules: ledger.Ledger, age: int, accept: t.Collection[str]) -> Fin
     return _own(
         "ledger-old",
         f"The ledger is {age} days old",
-        "What broke since then is not in it.",
+        "It lacks the faults that were reported since then.",
         "Update this collection, or set forecast_ledger to the folder of a newer ledger.",
         "ledger-old" in accept,
     )
@@ -169,9 +169,9 @@ def _without_plan(update: Facts) -> Finding:
     recorded = bool(update.get("recorded"))
     return _own(
         "plan-unknown",
-        "What apt would do is not known",
-        "Only what shows without the plan was judged." if recorded else "apt could not be asked.",
-        "Record the Spark again with this version of sparkforge." if recorded else "Look at `unread` of update_info.",
+        "apt's plan is not known",
+        "Only the rules that need no plan were applied." if recorded else "apt did not return a plan.",
+        "Record the Spark again with this version of sparkforge." if recorded else "See `unread` of update_info.",
     )
 
 
@@ -217,7 +217,7 @@ def load(directory: str) -> Facts | None:
     except (OSError, ValueError, RecursionError) as error:
         forecast = error
     if not isinstance(forecast, dict) or forecast.get("format") != FORMAT:
-        raise SparkforgeError(f"The forecast {path} is damaged, or of another version.", f"Delete it. {AGAIN}")
+        raise SparkforgeError(f"The forecast {path} is damaged, or has another format.", f"Delete it. {AGAIN}")
     return forecast
 
 
@@ -271,14 +271,14 @@ def cells(row: Forecast) -> tuple[str, ...]:
         _step(driver["before"], driver["after"]),
         _firmware(row.get("firmware") or []),
         counts,
-        ", ".join(rules) or "none applies",
+        ", ".join(rules) or "no rule applies",
     )
 
 
 def _firmware(devices: t.Sequence[Facts]) -> str:
     """Return fwupd's offers for each device, before and after; an older forecast may have none."""
     offered = [f"{row['name']} {_step(row['version'], row['update'])}" for row in devices if row.get("update")]
-    return ", ".join(offered) or ("as it is" if devices else "not known")
+    return ", ".join(offered) or ("no update" if devices else "not known")
 
 
 def _step(before: str | None, after: str | None) -> str:
@@ -318,7 +318,7 @@ def as_text(state: Facts) -> str:
         lines += [f"  held back: {phrases.some(finding['hold'])}"] if finding["hold"] else []
         lines += [f"  source: {source['title']}, {source['date']}: {source['url']}" for source in finding["source"]]
     for steps, hosts in alike(state["hosts"]):
-        lines += ["", f"what to do on {phrases.some(hosts)}:"]
+        lines += ["", f"steps for {phrases.some(hosts)}:"]
         lines += [f"  {number}. {step}" for number, step in enumerate(steps, 1)]
     counts = [f"{count} {answer}" for answer, count in state["summary"].items() if count]
     book = state["ledger"]

@@ -50,7 +50,7 @@ def load(source: str = "") -> Ledger:
     folder = Path(source).expanduser() if source else SHIPPED
     if not folder.is_dir():
         raise SparkforgeError(
-            f"The ledger {redact(source)} is no folder.",
+            f"The ledger {redact(source)} is not a folder.",
             "Set forecast_ledger to a folder with ledger.yml and a file for each rule.",
         )
     return _folder(folder)
@@ -65,14 +65,14 @@ def _read(path: Path) -> bytes:
             f"The ledger {path} cannot be read: {error.strerror}.", "Set forecast_ledger to a folder that you can read."
         ) from error
     if len(content) > LIMIT:
-        raise SparkforgeError(f"The ledger {path} has more than {LIMIT >> 20} MiB.", "Check what that file is.")
+        raise SparkforgeError(f"The ledger {path} has more than {LIMIT >> 20} MiB.", "Remove that file.")
     return content
 
 
 def _damaged(where: str, fault: str) -> SparkforgeError:
     return SparkforgeError(
         f"The ledger {where} is damaged: {fault.rstrip('.')}.",
-        "Get it again, or unset forecast_ledger to use the one of this collection.",
+        "Restore it, or unset forecast_ledger to use this collection's ledger.",
     )
 
 
@@ -89,10 +89,10 @@ def _folder(folder: Path) -> Ledger:
             head = content
             continue
         if not isinstance(content, dict) or content.get("id") != name[: -len(".yml")]:
-            raise _damaged(str(folder / name), "its id is not the name of the file")
+            raise _damaged(str(folder / name), "its id differs from the file's name")
         rules.append(content)
     if not isinstance(head, dict):
-        raise _damaged(str(folder / HEAD), "it is not a mapping")
+        raise _damaged(str(folder / HEAD), "it is not a mapping of keys to values")
     return _checked({**head, "rules": rules}, "of this collection" if folder == SHIPPED else str(folder))
 
 
@@ -114,7 +114,7 @@ def _checked(data: dict[str, t.Any], where: str) -> Ledger:
         (name for rule in data["rules"] for name in _facts([rule["when"], rule["over"]]) if name not in known), None
     )
     if unknown is not None:
-        raise _damaged(where, f"{unknown[:80]} is no fact of a host")
+        raise _damaged(where, f"no host has a fact {unknown[:80]}")
     return Ledger(tuple(data["rules"]), datetime.date.fromisoformat(data["date"]), where)
 
 

@@ -96,8 +96,8 @@ class RequirementLines:
             self.sources.append(redact(line))
         elif _IMAGE.fullmatch(location):
             raise SparkforgeError(
-                f"{clip(location)!r} is the name of an image, whose files are not here.",
-                "Unpack it on the host and name the directory: `podman image mount`, as root, prints one.",
+                f"{clip(location)!r} names an image, but its files are not on this machine.",
+                "Mount it on the host (podman image mount, as root), and name the printed directory.",
             )
         else:
             self.requirements.append(line)
@@ -112,7 +112,7 @@ class RequirementLines:
         elif option in ("f", "find-links"):
             self.index = dataclasses.replace(self.index, find_links=(*self.index.find_links, value))
         elif depth == DEPTH_LIMIT:
-            raise SparkforgeError(f"Files of requirements name each other {DEPTH_LIMIT} deep.", "Name one without -r.")
+            raise SparkforgeError(f"Requirements files include each other {DEPTH_LIMIT} deep.", "Name one without -r.")
         else:
             path = os.path.join(base, os.path.expanduser(value))
             text = _content(path)
@@ -125,9 +125,9 @@ def _content(path: str) -> str:
             content = stream.read(SIZE_LIMIT + 1)
     except OSError as error:
         raise SparkforgeError(
-            f"The file of requirements {clip(redact(path))} cannot be read: {error.strerror}.",
-            "Name a file of the controller; one behind a URL must be downloaded first.",
+            f"The requirements file {clip(redact(path))} cannot be read: {error.strerror}.",
+            "Name a file on the controller; download a file behind a URL first.",
         ) from error
     if len(content) > SIZE_LIMIT:
-        raise SparkforgeError(f"{path} has more than {SIZE_LIMIT >> 20} MiB.", "Name a file of requirements.")
+        raise SparkforgeError(f"{path} has more than {SIZE_LIMIT >> 20} MiB.", "Name a requirements file.")
     return content.decode("utf-8", "replace")

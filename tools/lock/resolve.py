@@ -186,7 +186,7 @@ def check_requirement(line: str) -> None:
     except InvalidRequirement as error:
         raise SparkforgeError(
             f"{line[:200]!r} is not a requirement: {str(error).splitlines()[0].rstrip('.')}.",
-            "Write it as pip does, name==version; if it is a wheel's own, do not use that wheel.",
+            "Write it like pip, name==version; if a wheel's metadata has it, do not use that wheel.",
         ) from error
 
 
@@ -195,7 +195,7 @@ def _run(line: t.Sequence[str], text: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(line, input=text, check=False, capture_output=True, text=True, timeout=UV_SECONDS)
     except subprocess.TimeoutExpired as error:
         raise SparkforgeError(
-            f"{line[0]} did not end within {UV_SECONDS:.0f} s.", "Check whether the index answers, and run it again."
+            f"{line[0]} did not finish within {UV_SECONDS:.0f} s.", "Check that the index answers, and run this again."
         ) from error
     except OSError as error:
         raise SparkforgeError(
@@ -216,8 +216,8 @@ def best_wheel(package: t.Mapping[str, t.Any], target: Target) -> t.Mapping[str,
     """
     if not package.get("wheels"):
         raise SparkforgeError(
-            f"{package['name']} is required from a URL, which no index can serve.",
-            "Use a version of the requiring package that pins its dependencies by version.",
+            f"{package['name']} is required from a URL, but a lock needs a wheel of an index.",
+            "Use a version of the requiring package that has no dependencies from URLs.",
         )
     best: t.Mapping[str, t.Any] = max(package["wheels"], key=lambda wheel: _preference(wheel, target))
     if not (best.get("hashes") or {}).get("sha256"):
@@ -250,7 +250,7 @@ def find_uv() -> tuple[str, ...]:
         return (path,)
     raise SparkforgeError(
         "uv is neither in Ansible's environment nor on the controller's PATH.",
-        "Install it next to Ansible (python3 -m pip install uv), or set stack_lock_uv.",
+        "Install uv next to Ansible (python3 -m pip install uv), or set stack_lock_uv.",
     )
 
 

@@ -46,7 +46,7 @@ def manifest_pins(
 
     :raises SparkforgeError: if the manifest lists none of the platforms, or another version.
     """
-    pins, missing_error = {}, SparkforgeError("The stack names no machine.", "Set its machines.")
+    pins, missing_error = {}, SparkforgeError("The stack has no machines.", "Set machines in the stack.")
     keys = ("component", "product", "release", "version")
     query = redist_plan.Archive(**{key: archive[key] for key in keys}, variant=archive.get("variant") or "")
     for platform in map(platforms.redist, machines):
@@ -86,8 +86,8 @@ def resolve_archives(
             if pins.get(platform, pinned) != pinned:
                 raise SparkforgeError(
                     f"The sha256 of {archive['component']} {archive['version']} for {platform} is"
-                    f" {pins[platform]} in {url}, the stack pins {pinned}.",
-                    "Find out who changed it before you install anything: a published archive does not change.",
+                    f" {pins[platform]} in {url}, but the stack pins {pinned}.",
+                    "Find out who changed the archive before you install anything: published archives do not change.",
                 )
         resolved[archive["component"]] = {
             "release": archive["release"],
@@ -324,16 +324,16 @@ class Sources:
         pin = pin_of(name, source)
         by = self._resolve(pin.source) if pin and pin.source in self.sources else {}
         if pin is None or not by.get("commit"):
-            self.say(f"sources: {name} is named by no other source of the stack: the lock keeps its commit")
+            self.say(f"sources: no other source of the stack pins {name}: the lock keeps its commit")
             return dict(self.known.get(name) or {})
-        self.say(f"sources: reading from {redact(by['url'])} what {pin.source} {by['commit'][:12]} says of {name}")
+        self.say(f"sources: reading the pin of {name} in {pin.source} {by['commit'][:12]} from {redact(by['url'])}")
         ref = by.get("ref")
         path, text = self.read(by["url"], by["commit"], pin.files, None if ref and _COMMIT.match(ref) else ref)
         pinned = read_pin(text, path, f"{path} of {pin.source} {by['commit']}")
         url = source.get("url") or pinned.repository
         if not url:
             raise SparkforgeError(
-                f"Neither the stack nor {path} of {pin.source} says where {name} {pinned.commit} is.",
+                f"Neither the stack nor {path} of {pin.source} has the URL of {name} {pinned.commit}.",
                 f"Set sources.{name}.url in the stack.",
             )
         return {

@@ -67,7 +67,7 @@ def index_places(options: t.Sequence[str], environment: t.Mapping[str, str]) -> 
     if not indexes and not links:
         raise SparkforgeError(
             "No package index is configured.",
-            "Set python_env_index_url or mirror_find_links, or configure pip of Ansible's Python.",
+            "Set python_env_index_url or mirror_find_links, or configure pip for Ansible's Python.",
         )
     return indexes, links
 
@@ -91,7 +91,7 @@ class Wheels:
             if links:
                 return links
         raise SparkforgeError(
-            f"Nothing has {wheel.name} {wheel.version} with the sha256 {wheel.hashes[0]}; searched: "
+            f"No index has {wheel.name} {wheel.version} with the sha256 {wheel.hashes[0]}; searched: "
             f"{', '.join(map(redact, locations))}.",
             "Set the index that the lock was made from (python_env_index_url, mirror_find_links), or renew the lock "
             "with playbooks/lock.yml.",
@@ -245,5 +245,5 @@ def variables(url: str, rewrite: t.Mapping[str, str]) -> bytes:
         "python_env_find_links": [],
         "sparkforge_rewrite": {key: f"{root}/{path}" for key, path in rewrite.items()},
     }
-    head = f"---\n# Written by {OURS}: a site runs from the mirror with these; sparkforge_mirror_url is its place.\n"
+    head = f"---\n# Written by {OURS}: with these, a site uses the mirror at sparkforge_mirror_url.\n"
     return (head + yaml.safe_dump(content, sort_keys=False, width=1000)).encode()

@@ -81,7 +81,7 @@ class Directory:
         if not inside(path):
             raise SparkforgeError(
                 f"{path[:200]!r} is not a path inside the mirror.",
-                "Correct the source whose URL ends like that: in the stack or the lock.",
+                "Correct the source with this URL in the stack or the lock.",
             )
         return os.path.join(self.root, path)
 
@@ -127,7 +127,7 @@ class Directory:
             if pins != {actual}:
                 raise SparkforgeError(
                     f"{file} has sha256 {actual}, expected {' or '.join(sorted(pins))}: the file was changed.",
-                    "Find out by whom; to fetch it again, remove the file and its line in mirror.json.",
+                    "Find out who changed it; to fetch it again, remove the file and its line in mirror.json.",
                     actual=actual,
                 )
             self._verified.add(path)

@@ -155,14 +155,14 @@ def test_unlimited_requirements_files_are_refused(tmp_path: Path, kind: str) -> 
     ("target", "message"),
     [
         ("nothing-of-that-name", "nothing-of-that-name"),
-        ("not a requirement", "is not a requirement: "),
-        ("-r /etc/passwd", "is not a requirement: "),
+        ("not a requirement", "not a requirement: "),
+        ("-r /etc/passwd", "not a requirement: "),
         ("./thing-1.0-py3-none-any.whl", "wheel"),
         ("-r /nowhere/requirements.txt", "cannot be read: No such file"),
-        ("nvidia/cuda:12.0-base-ubuntu20.04", "is the name of an image"),
-        ("nvcr.io/nvidia/pytorch:25.11-py3", "is the name of an image"),
-        ("vllm/vllm-openai", "is the name of an image"),
-        ("ubuntu:24.04", "is the name of an image"),
+        ("nvidia/cuda:12.0-base-ubuntu20.04", "names an image"),
+        ("nvcr.io/nvidia/pytorch:25.11-py3", "names an image"),
+        ("vllm/vllm-openai", "names an image"),
+        ("ubuntu:24.04", "names an image"),
     ],
 )
 def test_an_unresolvable_target_is_refused(tmp_path: Path, target: str, message: str) -> None:

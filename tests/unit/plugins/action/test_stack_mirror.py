@@ -50,7 +50,7 @@ def test_a_mirror_with_a_file_that_was_changed_is_refused_before_anything_is_fet
     (tmp_path / "mirror/apt/file").write_text("wrong")
     arguments = {"name": "torch-2.9.1", "directory": str(tmp_path / "mirror")}
     result = act(stack_mirror.ActionModule, arguments, check_mode=check_mode)
-    assert result["failed"] is True and "the file was changed" in result["cause"]
+    assert result["failed"] is True and "file was changed" in result["cause"]
 
 
 def test_a_second_run_at_the_same_time_is_refused(tmp_path: Path) -> None:

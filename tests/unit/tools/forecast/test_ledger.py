@@ -107,9 +107,9 @@ def refusal_of(rule: dict[str, t.Any], directory: Path) -> str:
 
 def test_a_ledger_that_is_not_a_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "ledger.json").write_text("{}")
-    assert "is no folder" in refusal(tmp_path / "ledger.json")
+    assert "is not a folder" in refusal(tmp_path / "ledger.json")
     cause = refusal("https://user:secret@ledger.invalid/ledger.json")
-    assert cause == "The ledger https://ledger.invalid/ledger.json is no folder."
+    assert cause == "The ledger https://ledger.invalid/ledger.json is not a folder."
 
 
 @pytest.mark.parametrize(
@@ -120,9 +120,9 @@ def test_a_ledger_that_is_not_a_folder_is_refused(tmp_path: Path) -> None:
         (lambda rule: rule.update(when=[]), "when is an empty list"),
         (lambda rule: rule.update(speed=3), "speed is not a known key"),
         (lambda rule: rule["source"][0].update(url="ftp://x"), "url"),
-        (lambda rule: rule["when"][0]["fact"].update(name="NaN"), "NaN is no fact of a host"),
-        (lambda rule: rule.update(when=[{"not": {"fact": {"name": "kernel"}}}]), "kernel is no fact of a host"),
-        (lambda rule: rule.update(id="other"), "its id is not the name of the file"),
+        (lambda rule: rule["when"][0]["fact"].update(name="NaN"), "a fact NaN"),
+        (lambda rule: rule.update(when=[{"not": {"fact": {"name": "kernel"}}}]), "a fact kernel"),
+        (lambda rule: rule.update(id="other"), "its id differs"),
         (lambda rule: rule["when"][0]["fact"].update(above=float("inf")), "above must be a number"),
         (lambda rule: rule["when"][0]["fact"].update(above=10**400, speed=3), "speed is not a known key"),
     ],

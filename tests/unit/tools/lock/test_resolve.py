@@ -208,7 +208,7 @@ def test_a_dependency_from_a_url_is_refused(index: PackageIndex, requirement: st
 )
 def test_uv_gets_no_option_and_no_file_as_a_requirement(line: str) -> None:
     """A wheel's METADATA may contain any text."""
-    with pytest.raises(SparkforgeError, match="is not a requirement: ") as refused:
+    with pytest.raises(SparkforgeError, match="not a requirement: ") as refused:
         resolve.packages(["fine", line], AARCH64, Index("none", command=("/nonexistent/uv",)))
     assert "\n" not in refused.value.cause
 
@@ -224,7 +224,7 @@ def test_an_index_that_never_finishes_its_answer_times_out(monkeypatch: pytest.M
     monkeypatch.setattr(resolve, "UV_SECONDS", 2.0)
     with (
         socket.create_server(("127.0.0.1", 0)) as silent,
-        pytest.raises(SparkforgeError, match="did not end within 2 s"),
+        pytest.raises(SparkforgeError, match="within 2 s"),
     ):
         resolve.resolve(["tool"], AARCH64, Index(f"http://127.0.0.1:{silent.getsockname()[1]}/simple"))
 

@@ -154,7 +154,7 @@ def test_a_path_outside_the_mirror_is_rejected(path: str) -> None:
      '{"format": 1, "files": {"x": {"sha256": "1", "from": "x"}}}', '{"format": 1, "files": {"x": {}}}'],
 )  # fmt: skip
 def test_an_invalid_mirror_manifest_is_refused(text: str) -> None:
-    with pytest.raises(SparkforgeError, match="is not a mirror manifest"):
+    with pytest.raises(SparkforgeError, match="not a mirror manifest"):
         read_manifest(text, "/srv/mirror.json")
 
 
@@ -200,7 +200,7 @@ def test_a_changed_file_is_refused_and_a_missing_one_fetched_again(tmp_path: Pat
     (tmp_path / "mirror/a").unlink()
     mirror(tmp_path).fetch("a", url, digest)
     (tmp_path / "mirror/a").write_text("other")
-    with pytest.raises(SparkforgeError, match="the file was changed"):
+    with pytest.raises(SparkforgeError, match="file was changed"):
         mirror(tmp_path)
 
 
@@ -231,7 +231,7 @@ def test_nothing_outside_the_mirror_is_read_or_written(tmp_path: Path, path: str
             lambda: directory.fetch(path, f"{server.url}/x"),
             lambda: directory.has(path, "0" * 64),
         ):
-            with pytest.raises(SparkforgeError, match="is not a path inside the mirror"):
+            with pytest.raises(SparkforgeError, match="inside the mirror"):
                 attempt()
         assert (server.paths, list(tmp_path.rglob("*"))) == ([], [])
 
@@ -277,7 +277,7 @@ def test_wheels_of_a_directory_are_collected_with_an_index(tmp_path: Path) -> No
     again = mirror(tmp_path)
     collect.wheels(again, [parse_pin("six", "1.0", digest)], resolve.Index("none", ()))
     assert not again.changed
-    with pytest.raises(SparkforgeError, match=r"Nothing has six 3\.0"):
+    with pytest.raises(SparkforgeError, match=r"has six 3\.0"):
         collect.wheels(again, [parse_pin("six", "3.0", SHA)], resolve.Index("none", (str(wheels),)))
 
 
@@ -291,7 +291,7 @@ def test_an_index_without_the_package_is_skipped_but_a_failing_one_is_an_error(t
         )
         links = collect.Wheels([f"{server.url}/empty", f"{server.url}/full"], []).find(parse_pin("six", "1.0", digest))
         assert [link.file for link in links] == ["six-1.0-py3-none-any.whl"]
-        with pytest.raises(SparkforgeError, match="Nothing has six"):
+        with pytest.raises(SparkforgeError, match="No index has six"):
             collect.Wheels([f"{server.url}/empty"], []).find(parse_pin("six", "1.0", digest))
         server.statuses["/failing/six/"] = [403] * 9
         with pytest.raises(SparkforgeError, match="403"):
@@ -323,7 +323,7 @@ def test_an_index_is_configured_by_options_or_variables() -> None:
     assert collect.index_places([], {"UV_INDEX": "own=https://c.example"}) == (["https://c.example"], [])
     no_index = collect.index_places(["--no-index", "--find-links", "/srv"], {"UV_INDEX": "https://c.example"})
     assert no_index == ([], ["/srv"])
-    with pytest.raises(SparkforgeError, match="No package index is configured"):
+    with pytest.raises(SparkforgeError, match="No package index"):
         collect.index_places([], {})
 
 

@@ -103,7 +103,7 @@ def test_missing_objects_are_fetched_again_and_changed_ones_refused(mirror: Mirr
     assert mirror.collect().changed
     pack().chmod(0o644)
     pack().write_bytes(b"other")
-    with pytest.raises(SparkforgeError, match="the file was changed"):
+    with pytest.raises(SparkforgeError, match="file was changed"):
         mirror.collect()
 
 
