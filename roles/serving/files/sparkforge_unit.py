@@ -23,9 +23,9 @@ BY_HAND_US = 5_000_000
 #: Why the server stopped, keyed by ``$SERVICE_RESULT`` (see systemd.exec(5)).
 RESULTS = {
     "exit-code": "it exited with status {ExecMainStatus}",
-    "signal": "it was ended by signal {ExecMainStatus}",
+    "signal": "it was killed by signal {ExecMainStatus}",
     "core-dump": "it crashed with signal {ExecMainStatus}",
-    "oom-kill": "the kernel ended it because memory ran out",
+    "oom-kill": "the kernel killed it because memory ran out",
     "timeout": "it did not start or stop in time",
 }
 
@@ -58,7 +58,7 @@ def stopped(unit: str, path: str) -> int:
     # Before giving up, systemd waits once more. If the process exited just now, a person stopped it.
     if int(values[names[4]]) - int(values[names[3]]) < BY_HAND_US:
         return 0
-    why = RESULTS.get(values["Result"], "systemd calls it {Result}").format(**values)
+    why = RESULTS.get(values["Result"], "systemd reports {Result}").format(**values)
     log = printed("journalctl", f"_SYSTEMD_UNIT={unit}", "-n", "3", "-o", "cat", "--no-pager")
     last = " | ".join(line.strip()[:300] for line in log.splitlines() if line.strip())
     moment = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
