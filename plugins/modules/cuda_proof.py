@@ -90,7 +90,7 @@ report:
           family: matmul
           status: pass
           measured: 0.49 of the bound at worst (1024 x 1024 x 1024), 9 cases
-          bound: 1 time what rounding explains, against float64
+          bound: at most the error that rounding explains, against float64
           cause: ""
           remedy: ""
           ratio: 0.49

@@ -140,7 +140,7 @@ not_looked_at:
   returned: success
   type: list
   elements: str
-  sample: ["Python code, and what it opens, downloads or compiles when it runs"]
+  sample: ["Python code, and the files that it opens, downloads or compiles when it runs"]
 table:
   description: The relevant packages as a Markdown table, followed by the verdict.
   returned: success

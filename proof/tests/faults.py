@@ -139,18 +139,18 @@ FAULTS: tuple[Fault, ...] = (
     _on_cpu("float32_in_bfloat16", {"matmul.float32": r"float32.*times the bound"}),
     _on_cpu("half_accumulates_in_half", {"matmul.bfloat16": r"bfloat16.*times the bound"}),
     _on_cpu("product_sometimes_wrong", {"matmul.float32": r"1 of \d+ values off"}),
-    _on_cpu("product_hangs", {"matmul.shapes": r"did not respond within 15 seconds"}, options=PATIENT, sound={}),
+    _on_cpu("product_hangs", {"matmul.shapes": r"within 15 seconds"}, options=PATIENT, sound={}),
     # tensors
     _on_cpu("copy_drops_the_last", {"movement.copies": r"copy \(.*(transposed|expanded|every second)"}),
     _on_cpu("scatter_add_loses_duplicates", {"tensors.elementwise": r"scatter_add"}),
     _on_cpu("softmax_overflows", {"tensors.elementwise": r"softmax"}),
     _on_cpu("layer_norm_without_epsilon", {"tensors.elementwise": r"layer_norm"}),
-    _on_cpu("memory_leaks", {"tensors.memory": r"memory that torch frees is not returned"}),
-    _on_cpu("generator_ignores_its_seed", {"chance.independence": r"a state set again"}),
+    _on_cpu("memory_leaks", {"tensors.memory": r"is not returned"}),
+    _on_cpu("generator_ignores_its_seed", {"chance.independence": r"state set again"}),
     _on_cpu("generator_is_biased", {"chance.distributions": r"uniform"}),
     # linear algebra
     _on_cpu("solve_off_by_a_thousandth", {"algebra.dense": r"times the bound"}),
-    _on_cpu("lapack_stops", {"algebra.dense": r"exited with status 0 before returning a result"}),
+    _on_cpu("lapack_stops", {"algebra.dense": r"exited with status 0"}),
     _on_cpu("fft_of_odd_lengths", {"algebra.fft": r"times the bound"}),
     # convolution and recurrence
     _on_cpu("convolution_channels_last", {"convolution.conv2d": r"channels.last"}),
@@ -163,7 +163,7 @@ FAULTS: tuple[Fault, ...] = (
     # sizes, training and inference
     _surveyed("batch_ends_with_the_grid", "survey.pairs_float32", r"bmm, .*batch", BATCHES, is_exact=True),
     _on_cpu("large_vocabulary_cut", {"sizes.vocabulary": r"a row of 262,147 \(cross entropy"}),
-    _on_cpu("long_sum_in_its_format", {"sizes.sums": r"sum that comes back, float16"}),
+    _on_cpu("long_sum_in_its_format", {"sizes.sums": r"sum that .*, float16"}),
     _on_cpu("adam_without_correction", {"training.optimizers": r"Adam.*fused=True"}),
     _on_cpu("weight_decay_twice", {"training.optimizers": r"SGD .*weight_decay", "training.convolutional": r"SGD"}),
     _on_cpu("infinite_step_is_taken", {"training.loss_scaling": r"weights behind step"}),
@@ -175,12 +175,10 @@ FAULTS: tuple[Fault, ...] = (
     # identity
     Fault(
         "receipt_names_another_commit",
-        {"identity.commit": r"the environment's receipt says", "identity.wheels": r"modules"},
+        {"identity.commit": r"receipt says", "identity.wheels": r"modules"},
     ),
-    Fault(
-        "unit_receipt_edited", {"identity.wheels": r"the receipt of the unit pytorch was changed after it was written"}
-    ),
-    Fault("wheel_replaced_in_the_store", {"identity.wheels": r"has the sha256 \w+, but the receipt says"}),
+    Fault("unit_receipt_edited", {"identity.wheels": r"the unit pytorch was changed"}),
+    Fault("wheel_replaced_in_the_store", {"identity.wheels": r"has the sha256 \w+, but"}),
     Fault(
         "cpu_wheel",
         {"identity.build": r"CPU build.*CUDA wheel"},
@@ -189,10 +187,10 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "onednn_lost",
-        {"identity.onednn": r"built without oneDNN, although the unit pytorch requested.*compute_library"},
+        {"identity.onednn": r"without oneDNN, although the.*compute_library"},
     ),
     Fault("file_changed_by_hand", {"identity.files": r"torch/nn/functional\.py.*deploy\.yml"}),
-    Fault("stray_library_in_torch", {"identity.files": r"belong to no wheel: torch/lib/libcudss\.so\.0"}),
+    Fault("stray_library_in_torch", {"identity.files": r"no wheel: torch/lib/libcudss\.so\.0"}),
     Fault(
         "companion_of_another_torch",
         {
@@ -234,7 +232,7 @@ FAULTS: tuple[Fault, ...] = (
     _unusable("python_removed", {"python": r"The interpreter .* does not exist.*deploy\.yml"}),
     _unusable(
         "import_hangs",
-        {"python": r"torch cannot be imported.*did not respond in time"},
+        {"python": r"cannot be imported.*in time"},
         options={"limits": {"factor": 0.03}},
     ),
     # architectures
@@ -279,7 +277,7 @@ GPU_FAULTS: tuple[Fault, ...] = (
     _on_gpu("scatter_add_loses_duplicates", {"tensors.elementwise": r"scatter_add"}),
     _on_gpu("softmax_overflows", {"tensors.elementwise": r"softmax"}),
     _on_gpu("layer_norm_without_epsilon", {"tensors.elementwise": r"layer_norm"}),
-    _on_gpu("generator_ignores_its_seed", {"chance.independence": r"a state set again"}),
+    _on_gpu("generator_ignores_its_seed", {"chance.independence": r"state set again"}),
     _on_gpu("generator_is_biased", {"chance.distributions": r"uniform"}),
     _on_gpu("solve_off_by_a_thousandth", {"algebra.dense": r"times the bound"}),
     _on_gpu("fft_of_odd_lengths", {"algebra.fft": r"times the bound"}),
@@ -289,10 +287,10 @@ GPU_FAULTS: tuple[Fault, ...] = (
 
 #: Faults that are planted one at a time, because they measure the device's speed or occupy the device or its memory.
 GPU_FAULTS_ALONE: tuple[Fault, ...] = (
-    _on_gpu("memory_leaks", {"tensors.memory": r"allocated after all tensors were freed"}, options=LITTLE_MEMORY),
-    _on_gpu("product_hangs", {"matmul.shapes": r"did not respond within 15 seconds"}, options=PATIENT),
+    _on_gpu("memory_leaks", {"tensors.memory": r"tensors were freed"}, options=LITTLE_MEMORY),
+    _on_gpu("product_hangs", {"matmul.shapes": r"within 15 seconds"}, options=PATIENT),
     # This is only a warning on a device whose rates have never been measured, but an H200's have been.
     Fault("product_slow", {"speed.matmul_bfloat16": r"below its floor"}),
     Fault("clock_capped", {"speed.clocks": r"limited to 507 MHz"}),
-    Fault("power_of_thirty_watts", {"speed.clocks": r"draws 30 W under full load"}),
+    Fault("power_of_thirty_watts", {"speed.clocks": r"draws 30 W under"}),
 )

@@ -92,5 +92,5 @@ def test_wrong_companion_is_named(
     rows = prove(changed, into)
     wrong = rows.pop(f"cpu.companions.{name}")
     assert wrong["status"] == status and cause in wrong["cause"]
-    assert f"Use the {name} that matches this torch" in wrong["remedy"]
+    assert f"the {name} that matches" in wrong["remedy"]
     assert {row["status"] for row in rows.values()} == {"pass"}

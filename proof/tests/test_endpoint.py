@@ -20,24 +20,24 @@ CHECKOUT = Path(__file__).parents[2]
 KEY = "a-key-that-nobody-may-see"
 #: For each fault, the check that must fail, and a part of its cause.
 CAUGHT = {
-    "rope_scaling": ("endpoint.prompt", "from 5 tokens on they are wrong"),
-    "page_off_by_one": ("endpoint.completion", "The first wrong number is at position 32, at a multiple of 32"),
-    "neighbours_cache": ("endpoint.batch", "only in a batch they do not"),
-    "swapped_tokens": ("endpoint.prompt", "Texts of up to 63 tokens are right; from 64 tokens on"),
+    "rope_scaling": ("endpoint.prompt", "from 5 tokens on"),
+    "page_off_by_one": ("endpoint.completion", "at position 32, at a multiple"),
+    "neighbours_cache": ("endpoint.batch", "texts in a batch do"),
+    "swapped_tokens": ("endpoint.prompt", "up to 63 tokens are right; from 64"),
     "logit_bias": ("endpoint.logit_bias", "the server ignores logit_bias"),
-    "seed": ("endpoint.seed", "the server ignores the seed"),
+    "seed": ("endpoint.seed", "ignores the seed"),
     # This fault is weak: prompts and completions pass at 0.9 of their bound; only the draws reveal it clearly, with a
     # deviation of 9.5 standard deviations where 6 are allowed. See docs/evidence/endpoint.md.
-    "fp8_scale": ("endpoint.temperature", "draws tokens that are less likely than their distribution says"),
-    "template": ("endpoint.template", "it has another template"),
-    "context": ("endpoint.prompt", "the server read 200: it cuts texts"),
-    "prefix_cache": ("endpoint.cache", "only where an answer may come from the prefix cache"),
-    "temperature": ("endpoint.greedy", "a less likely token was chosen"),
+    "fp8_scale": ("endpoint.temperature", "tokens that are less likely"),
+    "template": ("endpoint.template", "has another template"),
+    "context": ("endpoint.prompt", "server read 200 tokens"),
+    "prefix_cache": ("endpoint.cache", "with the prefix cache"),
+    "temperature": ("endpoint.greedy", "less likely token"),
     "top_k": ("endpoint.top_k", "the server ignores top_k"),
-    "max_tokens": ("endpoint.max_tokens", "where max_tokens is 1"),
-    "stop": ("endpoint.stop", "the server ignores stop"),
+    "max_tokens": ("endpoint.max_tokens", "although max_tokens is 1"),
+    "stop": ("endpoint.stop", "server ignores stop"),
     "drafts": ("endpoint.greedy", "its speculative decoding"),
-    "tokenizer": ("endpoint.tokenizer", "The server makes"),
+    "tokenizer": ("endpoint.tokenizer", "the server has"),
 }
 #: Arguments for faults that need longer texts or another format.
 MORE = {"context": ["--longest", "280"], "fp8_scale": ["--format", "fp8"]}
@@ -121,7 +121,7 @@ def test_every_family_is_computed(python: Path, file: Path, model: Path, tmp_pat
     make(python, family, other)
     with served(python, model) as url:
         results, _done = report(python, file, other, tmp_path, url)
-    assert "the server has other weights" in results["checks"][0]["cause"]
+    assert "has other weights" in results["checks"][0]["cause"]
 
 
 def test_other_weights_and_damaged_tokenizer(python: Path, file: Path, model: Path, tmp_path: Path) -> None:
@@ -130,8 +130,8 @@ def test_other_weights_and_damaged_tokenizer(python: Path, file: Path, model: Pa
     with served(python, model) as url:
         results, _done = report(python, file, other, tmp_path, url)
         prompt = next(row for row in results["checks"] if row["name"] == "endpoint.prompt")
-        assert "the server has other weights" in prompt["cause"]
+        assert "has other weights" in prompt["cause"]
         (other / "tokenizer.json").write_text("{}")
         broken = run(python, file, url, "--model", other)
-    assert broken.returncode == cli.REFUSED and "transformers cannot load the tokenizer" in broken.stderr
+    assert broken.returncode == cli.REFUSED and "cannot load the tokenizer" in broken.stderr
     assert broken.stderr.count("\n") == 1

@@ -80,6 +80,6 @@ def test_four_bit_numbers_and_their_product(healthy: Environment) -> None:
     # Ties round to the number whose last bit is zero, as in IEEE 754.
     assert results.pop("middles") == [0, 1, 1, 2, 2, 4, 4, 6, 0, -1, -4]
     assert results.pop("scales") == [True, [1.0, 1.0, 1.0, 1.0]]
-    assert results.pop("on an H200") == "4-bit floating point needs compute capability 10.0 or higher."
+    assert "compute capability 10.0" in results.pop("on an H200")
     assert results.pop("right")[0] == "pass"
     assert {name: status for name, (status, _cause) in results.items()} == dict.fromkeys(results, "fail")

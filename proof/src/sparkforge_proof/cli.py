@@ -39,7 +39,7 @@ verdict rests on were not computed, 4 a check failed without a wrong number, 128
 #: Commands of earlier versions, and their replacements.
 GONE = {
     "audit": "Use --family identity, whose checks identity.files and identity.wheels compare installed files.",
-    "timer": "Start sparkforge-proof from cron or a timer of systemd.",
+    "timer": "Start sparkforge-proof from cron or a systemd timer.",
 }
 
 
@@ -90,7 +90,7 @@ def profiles() -> dict[str, dict[str, t.Any]]:
         content = None
     if content is None:
         raise SparkforgeError(
-            "These are the sources of sparkforge-proof.", "Run make proof, and the file that it makes."
+            "The source tree of sparkforge-proof cannot run.", "Run make proof, then run the file that it makes."
         )
     return t.cast("dict[str, dict[str, t.Any]]", json.loads(content))
 
@@ -111,7 +111,7 @@ def patterns(families: t.Sequence[str], names: t.Sequence[str]) -> list[str]:
     known = list(dict.fromkeys(definition.family for definition in catalogue.CHECKS.values()))
     for family in families:
         if family not in known:
-            raise SparkforgeError(f"Unknown family {family}.", f"Known are {', '.join(known)}.")
+            raise SparkforgeError(f"Unknown family {family}.", f"The families are {', '.join(known)}.")
     members = [name for name, definition in catalogue.CHECKS.items() if definition.family in families]
     return [*members, *names] or ["*"]
 
@@ -124,7 +124,7 @@ def main(argv: t.Sequence[str] | None = None) -> int:
         return _command(list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt as stop:
         name = signal.Signals(stop.args[0]).name
-        print(f"Stopped by {name}: all processes were ended and their files removed.", file=sys.stderr)
+        print(f"Stopped by {name}: all processes were killed and their files removed.", file=sys.stderr)
         return STOPPED + int(stop.args[0])
     finally:
         for number, handler in before.items():
@@ -204,7 +204,7 @@ def writers(arguments: argparse.Namespace) -> dict[str, t.Callable[[dict[str, t.
         files[arguments.json] = lambda report: json.dumps(report, indent=2, sort_keys=True, allow_nan=False) + "\n"
     if arguments.html:
         if arguments.html in files:
-            raise SparkforgeError(f"--json and --html both name {arguments.html}.", "Name two files.")
+            raise SparkforgeError(f"--json and --html both name {arguments.html}.", "Name two different files.")
         try:
             from .page import draw
         except ImportError as error:
@@ -213,7 +213,7 @@ def writers(arguments: argparse.Namespace) -> dict[str, t.Callable[[dict[str, t.
     for path in files:
         existing = path if os.path.exists(path) else os.path.dirname(os.path.abspath(path))
         if os.path.isdir(path) or not os.access(existing, os.W_OK):
-            remedy = "Name a file in a directory that exists and that you can write to."
+            remedy = "Name a file in an existing directory that you can write to."
             raise SparkforgeError(f"{path} cannot be written.", remedy)
     return files
 

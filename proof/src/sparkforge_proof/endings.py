@@ -23,7 +23,7 @@ FATAL = (
     # PyTorch's generated CUTLASS kernels print this if they were compiled for another GPU: they compute nothing, and
     # torch returns the earlier content of the memory.
     Fatal(r"\bFATAL\b", "A kernel printed", "empty", WRONG),
-    Fatal(r"Assertion `.*` failed", "A kernel was given an index or a value that it does not take", "assertion"),
+    Fatal(r"Assertion `.*` failed", "A kernel received an index or a value that it does not accept", "assertion"),
     # The C library prints these messages.
     Fatal("corrupted|double free", "The heap was damaged", "heap"),
 )
@@ -43,7 +43,7 @@ class Remedies(t.NamedTuple):
     empty: str
     hang: str
     memory: str
-    assertion: str = "An operation before it computed that wrong: use another stack, and test the memory if it recurs."
+    assertion: str = "An earlier operation computed it wrong: use another stack, and test the memory if it recurs."
     heap: str = "Use another stack, and test the host's memory if it recurs."
 
 
@@ -68,7 +68,7 @@ ON_CPU = Remedies(
 )
 
 #: The remedy for a check that was slowed down by a busy machine.
-IDLE = "Run the proof again when nothing else uses the host, or give it more time with limits.factor."
+IDLE = "Run the proof again when no other program uses the host, or give it more time with limits.factor."
 
 
 def remedies(definition: Definition) -> Remedies:
@@ -102,7 +102,7 @@ def exited(definition: Definition, code: int) -> Result:
     """
     known = remedies(definition)
     reason, remedy = (MEMORY, known.memory) if code == -signal.SIGKILL else (CRASH, known.crash)
-    cause = f"The process that ran {definition.name} {how_it_ended(code)}"
+    cause = f"The process of {definition.name} {how_it_ended(code)}"
     cause += "." if code < 0 else " before returning a result."
     return definition.result(FAIL, "a crash", "a result", cause, remedy, reason=reason)
 
@@ -124,7 +124,7 @@ def timed_out(definition: Definition, seconds: float, hindrance: str = "") -> Re
     reason, remedy = TIMEOUT, remedies(definition).hang
     if hindrance:
         reason, remedy = SLOW, IDLE
-        cause += f" That says nothing of the stack, since {hindrance}."
+        cause += f" This does not indicate a fault of the stack, because {hindrance}."
     return definition.result(FAIL, "no answer", f"{seconds:.0f} s", cause, remedy, seconds=seconds, reason=reason)
 
 

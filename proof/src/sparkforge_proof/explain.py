@@ -32,7 +32,7 @@ _NAMES = re.compile(r"^(?:fatal|failed|ok|changed|unreachable): \[([\w.-]+)\]|\b
 _HEADINGS = {
     EXPLAINED: "the failure is known",
     UNKNOWN: "the log has an error whose cause is not known",
-    NO_ERROR: "no error was found in this log, which says nothing about the host",
+    NO_ERROR: "no error was found in this log; that does not mean that the host is sound",
 }
 
 
@@ -87,9 +87,9 @@ def main(argv: t.Sequence[str] | None = None, program: str = "sparkforge explain
     for answer in printed:
         print(sanitize.text(text_of(answer.as_json())))
     if len(printed) < len(answers):
-        print(f"{len(answers) - len(printed)} more without an error that is seen.")
+        print(f"{len(answers) - len(printed)} more logs without a known error.")
     for name in left_out:
-        print(sanitize.text(f"Not looked at: {name}"))
+        print(sanitize.text(f"Not read: {name}"))
     return status
 
 
@@ -109,14 +109,14 @@ def explain_path(path: str) -> tuple[list[Answer], list[str]]:
         for name in sorted(names):
             file = os.path.join(folder, name)
             if len(answers) >= MOST_FILES or not stat.S_ISREG(os.lstat(file).st_mode):
-                left_out.append(f"{file}: {f'beyond {MOST_FILES} logs' if len(answers) >= MOST_FILES else 'no file'}")
+                left_out.append(f"{file}: {f'beyond {MOST_FILES} logs' if len(answers) >= MOST_FILES else 'a device'}")
                 continue
             try:
                 answers.append(_of_file(file))
             except SparkforgeError as error:
                 left_out.append(error.cause)
     if not answers:
-        raise SparkforgeError(f"The folder {path} has no log.", "Name a folder with logs, or a log.")
+        raise SparkforgeError(f"The folder {path} has no log.", "Name a log, or a folder with logs.")
     return answers, left_out
 
 
@@ -148,7 +148,7 @@ def _checked(name: str, blocks: t.Iterator[bytes]) -> t.Iterator[bytes]:
             controls += len(text) - len(text.translate(None, _CONTROL))
             if controls > _FEW * sampled + 1:
                 raise SparkforgeError(
-                    f"{name} is no text, and so no log.", "Unpack it (file says what it is), or name the log itself."
+                    f"{name} is not a text.", "Unpack it (the command file shows its type), or name the log itself."
                 )
         yield block
 

@@ -188,7 +188,7 @@ def gpu_checks(gpu: Facts, driver: Facts, reference: Facts, profile: Facts, gpu_
 def _presence(devices: t.Sequence[Facts]) -> Result:
     if devices:
         return pass_row("gpu", ", ".join(str(device.get("name")) for device in devices), "at least one")
-    remedy = "Repair the driver until nvidia-smi lists one, or set sparkforge_gpu_required: false."
+    remedy = "Repair the driver until nvidia-smi lists a GPU, or set sparkforge_gpu_required: false."
     return mismatch("gpu", "none", "at least one", "No GPU responds on this host.", remedy)
 
 
@@ -209,12 +209,12 @@ def _capability(devices: t.Sequence[Facts], profile: Facts) -> Result:
 def _driver(version: str | None, reference: Facts) -> Result:
     bound = str(reference.get("driver_minimum") or "")
     if not version:
-        remedy = "Install or repair it as the vendor describes; this collection never does."
+        remedy = "Install or repair the driver as the vendor describes; this collection never does."
         return mismatch("driver", "none", bound, "NVIDIA's driver is not loaded.", remedy)
     if versions.numbers(version) >= versions.numbers(bound):
         return pass_row("driver", version, bound)
     cause = f"The driver {version} is older than {bound}, which CUDA {reference.get('cuda_version')} needs."
-    remedy = "Upgrade it as the vendor describes, or choose a stack with an older CUDA."
+    remedy = "Upgrade the driver as the vendor describes, or choose a stack with an older CUDA."
     return mismatch("driver", version, bound, cause, remedy)
 
 
@@ -244,7 +244,7 @@ def closure_checks(closure: Facts, check_mode: bool) -> list[Result]:
         row = mismatch(f"path {path}", "absent", "exists", f"{path} does not exist on this host.", again)
         rows.append(_later(row, f"{path} does not exist") if check_mode else row)
     for entry in closure.get("unreadable") or []:
-        remedy = "Remove its version and run the role that installed it."
+        remedy = "Remove this version's directory, and run the role that installed it."
         rows.append(mismatch(f"file {entry['path']}", "damaged", "readable", str(entry["cause"]), remedy))
     others = {entry["soname"]: entry for entry in closure.get("wrong_version") or []}
     for missing in closure["missing"]:
@@ -260,7 +260,7 @@ def closure_checks(closure: Facts, check_mode: bool) -> list[Result]:
         measured = f"{closure.get('found', 0)} libraries of {examined} files found, 0 missing"
         rows.append(pass_row("closure", measured, "0 missing"))
     elif not closure["missing"]:
-        cause = "None of the paths contains a library, so nothing was examined."
+        cause = "None of the paths contains a library, so no library was examined."
         row = mismatch("closure", "0 files", "at least one", cause, again)
         rows.append(_later(row, "none of the paths contains a library") if check_mode else row)
     return rows
@@ -280,7 +280,7 @@ def _missing(missing: Facts, other: Facts | None) -> Result:
     cause = f"The loader does not find {soname}, which {needs[0]} needs"
     cause += f" and {len(needs) - 1} more." if len(needs) > 1 else "."
     if other:
-        cause += f" {other['path']} is {other['found']}, which does not satisfy it."
+        cause += f" {other['path']} is {other['found']}, which does not fit."
     for rejected in missing.get("rejected") or []:
         cause += f" {rejected['path']} is not used: {str(rejected['reason']).rstrip('.')}."
     remedy = providers.Provider(**missing["provided_by"]).remedy

@@ -123,7 +123,7 @@ def run(lanes: Lanes, groups: t.Sequence[t.Sequence[str]], gate: int | None = No
     names = [name for group in groups for name in group]
     if not os.access(lanes.python, os.X_OK):
         cause = f"The interpreter {lanes.python} does not exist."
-        remedy = "Run playbooks/deploy.yml, or set verify_environment or verify_python to an existing one."
+        remedy = "Run playbooks/deploy.yml, or set verify_environment or verify_python to an existing interpreter."
         return _with_skips(mismatch("python", "absent", "starts", cause, remedy), names)
     try:
         with _directory() as directory, _account(lanes) as own:
@@ -132,7 +132,7 @@ def run(lanes: Lanes, groups: t.Sequence[t.Sequence[str]], gate: int | None = No
         return _with_skips(mismatch("python", "an error", "starts", error.cause, error.remedy), names)
     except OSError as error:
         cause = f"The folder of the checks cannot be written: {error.strerror or error}."
-        raise SparkforgeError(cause, "Free space there, or set TMPDIR to a directory with some GiB.") from error
+        raise SparkforgeError(cause, "Free space there, or set TMPDIR to a directory with a few GiB.") from error
 
 
 def merge_rows(results: t.Iterable[Result]) -> list[Result]:
@@ -145,7 +145,7 @@ def merge_rows(results: t.Iterable[Result]) -> list[Result]:
     for row in rows:
         if row.name in passed and (row.reason == TIMEOUT or (row.reason != BUSY and NO_CONTEXT.search(row.cause))):
             row.reason = SLOW
-            row.cause += " It passed in another process of this proof, so that the stack is not at fault."
+            row.cause += " It passed in another process of this proof, so the stack is not at fault."
     return rows
 
 
@@ -166,7 +166,7 @@ def _account(lanes: Lanes) -> t.Iterator[int | None]:
         yield None
         return
     unprivileged.check_open(
-        lanes.python, "The interpreter", "Move it, or set verify_user to an account that enters it."
+        lanes.python, "The interpreter", "Move it, or set verify_user to an account that can enter its directory."
     )
     with unprivileged.account(os.path.dirname(os.path.dirname(lanes.python))) as own:
         yield own
@@ -407,7 +407,7 @@ def _collect(
     last = " ".join(printed[-1].split())[:400] if printed else ""
     how = "did not respond in time" if late else endings.how_it_ended(status) if status is not None else "exited"
     if hindrance:
-        how += f", since {hindrance}"
+        how += f", because {hindrance}"
     if not ready:
         row = _import_failure(lanes.python, last, how)
         if hindrance:
@@ -438,7 +438,7 @@ def _parse_event(line: bytes) -> Result | dict[str, t.Any] | str | None:
             return {str(name): version and str(version) for name, version in fields["software"].items()}
         if event == "waiting":
             users = sanitize.line(", ".join(map(str, fields["users"])))[:200]
-            clause = f"it is in use by {users}" if users else "no other process is seen on it"
+            clause = f"it is in use by {users}" if users else "no other process is visible on it"
             return f"Waiting for the GPU, {float(fields['seconds']):.0f} s so far: CUDA does not start, and {clause}."
         return Result.from_row(fields)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
@@ -468,7 +468,7 @@ def _import_failure(python: str, last: str, how: str) -> Result:
     elif "undefined symbol" in last:
         remedy = "Its libraries are from two builds: run playbooks/deploy.yml to recreate the environment from one."
     elif "cannot open shared object file" in last:
-        remedy = "Run playbooks/libraries.yml; the closure checks say what is missing and what provides it."
+        remedy = "Run playbooks/libraries.yml; the closure checks name the missing library and its package."
     else:
         remedy = f"Run {python} -c 'import torch' on the host; run playbooks/deploy.yml to recreate the environment."
     return mismatch("python", "an error" if last else how, "imports torch", cause, remedy)
@@ -476,5 +476,5 @@ def _import_failure(python: str, last: str, how: str) -> Result:
 
 def _with_skips(failure: Result, names: t.Iterable[str]) -> list[Result]:
     """Return a failure and a skip for each check that it prevented."""
-    cause = f"Not run, see {failure.name}."
+    cause = f"Not run: see {failure.name}."
     return [failure, *(catalogue.CHECKS[name].result(SKIP, cause=cause, blocked=True) for name in names)]

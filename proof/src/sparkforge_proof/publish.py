@@ -39,7 +39,7 @@ METRICS = {
     "sparkforge_proof_checks": "number of checks that passed, warned, failed or were skipped",
     "sparkforge_proof_rate": "measured rate, in the unit at the end of the rate's name",
     "sparkforge_proof_info": "1, with labels for what was proven and on what",
-    "sparkforge_proof_changed": "1 if driver, kernel, firmware or CUDA packages are not as in the last proof",
+    "sparkforge_proof_changed": "1 if driver, kernel, firmware or CUDA packages changed since the last proof",
 }
 
 Report = t.Mapping[str, t.Any]
@@ -108,7 +108,7 @@ def motd(report: Report, activate: str, program_path: str, url: str = "") -> str
         "# Written by sparkforge.dgx_spark after each proof; verify_motd: false removes it.\n"
         f"days=$((($(date +%s) - {began(report)}) / 86400))\n"
         f"since=$(/usr/bin/python3 -I -B {shlex.quote(program_path)} changed 2>/dev/null <<'SEEN'\n{seen}\nSEEN\n"
-        ") || since='whether the host changed since is not known'\n"
+        ") || since='changes of the host since then are not known'\n"
         f'printf \'%s, checked %s days ago%s%s\\n\' {shlex.quote(sanitize.line(text))} "$days" "${{since:+; $since}}" '
         f"{shlex.quote(sanitize.line(end))}\n"
     )
@@ -163,7 +163,7 @@ class Publisher:
         if reason:
             raise SparkforgeError(
                 reason,
-                f"Create it as root's alone (sudo chown root: {self.directory}; sudo chmod go-w {self.directory}), and "
+                f"Create it for root only (sudo chown root: {self.directory}; sudo chmod go-w {self.directory}), and "
                 "start node_exporter with --collector.textfile.directory and this path; or set verify_textfile to the "
                 "directory that it reads.",
             )

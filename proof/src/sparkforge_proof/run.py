@@ -128,9 +128,9 @@ class Proof:
                 known = before.get(result.name, set())
                 missing = sorted(known - set(result.covered))
                 both = len(known | set(result.covered))
-                result.measured += f"; over the last {runs + 1} runs {both} operators"
+                result.measured += f"; {both} operators over the last {runs + 1} runs"
                 if missing:
-                    result.measured += f", not this time {', '.join(missing[:NAMED])}"
+                    result.measured += f"; not in this run: {', '.join(missing[:NAMED])}"
                     result.measured += f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
             if result.coverage:
                 formats.setdefault(result.name.rpartition("_")[0], {})[result.name] = result.coverage
@@ -203,7 +203,7 @@ class Proof:
             elif self.check_mode:
                 reason, blocked = "check mode computes nothing", True
             elif definition.device == "cuda" and gpu_fails and gpu_fails.name == "gpu":
-                reason, blocked = f"Not run: no GPU responds, see {gpu_fails.name}.", True
+                reason, blocked = f"Not run: no GPU responds; see {gpu_fails.name}.", True
             if reason:
                 results[name] = definition.result(SKIP, cause=reason, blocked=blocked)
         names = [name for name in catalogue.CHECKS if verdict.selects(self.patterns, name) and name not in results]

@@ -142,7 +142,7 @@ def run(job: t.Mapping[str, t.Any], results: t.TextIO, initialised: bool) -> Non
             left, first = queue.pop(0)
             for name in [name for name in left if blocked and CHECKS[name].device == "cuda"]:
                 left.remove(name)
-                cause = f"Not run: torch does not reach the GPU, see {device.NAME}."
+                cause = f"Not run: torch does not reach the GPU; see {device.NAME}."
                 write_result(results, CHECKS[name].result(SKIP, cause=cause, blocked=True))
             if not left:
                 continue
@@ -411,7 +411,7 @@ class Child:
         if first is not None and result.reason in UNANSWERED:
             result.cause += " It was run twice."
         elif first is not None:
-            result.measured += f" (at the second try; the first: {first.reason})"
+            result.measured += f" (in the second run; first run: {first.reason})"
         write_result(self.results, result)
 
     @staticmethod

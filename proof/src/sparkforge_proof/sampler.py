@@ -203,12 +203,12 @@ def hindrance(leader: int) -> str:
         (waited - before[thread]) / (LOOK * 1e9) for thread, waited in _waited(leader).items() if thread in before
     ]
     if max(shares, default=0.0) >= STARVED:
-        return f"other processes had the processor for {min(1.0, max(shares)):.0%} of its time"
+        return f"other processes used the processor for {min(1.0, max(shares)):.0%} of its time"
     for kind, name in (("memory", "memory"), ("io", "the disk")):
         with contextlib.suppress(OSError), open(f"/proc/pressure/{kind}", encoding="utf-8") as stream:
             full = re.search(r"^full avg10=([\d.]+)", stream.read(), re.MULTILINE)
             if full and float(full[1]) >= STALLED:
-                return f"every program waited for {name} in {float(full[1]):.0f} % of the last ten seconds"
+                return f"all programs waited for {name} in {float(full[1]):.0f} % of the last ten seconds"
     return ""
 
 

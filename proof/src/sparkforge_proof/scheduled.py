@@ -39,7 +39,7 @@ def main(arguments: t.Sequence[str]) -> int:
             wait_for_dpkg()
             changed = proof.changed_host()
             if not changed:
-                _log("nothing that a proof depends on has changed")
+                _log("no component that a proof depends on has changed")
                 return 0
             _log("changed since the last proof: " + "; ".join(changed))
             if settings.get("publish"):

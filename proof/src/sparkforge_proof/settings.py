@@ -28,26 +28,26 @@ def check(
         if name not in names and name.partition(" ")[0] not in HOST_ROWS:
             raise SparkforgeError(
                 f"{name!r} in verify_accept is not the name of a check.",
-                "Give each check that failed by its whole name, as the report shows it.",
+                "Give the full name of each failed check, as in the report.",
             )
     for option, option_patterns in (("checks", patterns), ("the profile's required checks", required)):
         for pattern in option_patterns:
             if not any(verdict.selects([pattern], name) for name in names):
                 raise SparkforgeError(
                     f"{pattern!r} in {option} matches no check.",
-                    f"sparkforge-proof --list names them; families: "
+                    f"sparkforge-proof --list prints the checks; families: "
                     f"{', '.join(dict.fromkeys(name.partition('.')[0] for name in catalogue.CHECKS))}.",
                 )
     unknown, known = sorted(set(limits) - {*LIMITS, *OPTIONAL}), ", ".join((*LIMITS, *OPTIONAL))
     if unknown:
-        raise SparkforgeError(f"limits has the unknown key {unknown[0]!r}.", f"Known keys are {known}.")
+        raise SparkforgeError(f"limits has the unknown key {unknown[0]!r}.", f"The keys are {known}.")
     for key, value in limits.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
             raise SparkforgeError(f"limits.{key} is {value!r}.", "Set a number above 0.")
     if limits["memory_share"] > 0.9:
         raise SparkforgeError(
             f"limits.memory_share is {limits['memory_share']}.",
-            "Leave the host at least a tenth: with unified memory, running out takes the host down.",
+            "Use at most 0.9: with unified memory, the host freezes if memory runs out.",
         )
 
 

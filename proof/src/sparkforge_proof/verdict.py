@@ -71,15 +71,15 @@ def judge(
         if result.status == SKIP and result.required and not result.blocked:
             result.status = FAIL if binding else WARN
             result.cause = f"The profile requires {result.name}, but it was skipped: {result.cause.rstrip('.')}."
-            result.remedy = "Provide what is missing, or accept it with verify_accept."
+            result.remedy = "Install the missing part, or accept the skip with verify_accept."
         elif result.reason in UNANSWERED:
             result.status = FAIL if binding else WARN
         elif result.status == FAIL and definition and not binding and not counts(result, definition):
             result.status, result.reason = WARN, UNJUDGED
             result.cause = f"First run on this kind of device: {_off(result)}not judged. {result.cause}"
         if result.status == WARN and before != WARN and result.reason != BUSY and not here:
-            evidence_clause = f"it was {evidence[0]} only" if evidence else "it was run on no such device yet"
-            result.cause += f" This does not block, since {evidence_clause}."
+            evidence_clause = f"it was only {evidence[0]}" if evidence else "it has not been run on such a device yet"
+            result.cause += f" This does not block, because {evidence_clause}."
         if result.status == FAIL and result.name in accepted:
             result.status, result.accepted = WARN, True
             result.cause += " This site accepts it (verify_accept)."
@@ -105,9 +105,9 @@ def are_many(mismatched: int, compared: int) -> bool:
 
 def _off(result: Result) -> str:
     """Return the beginning of a sentence that describes a result's error."""
-    text = f"off by {result.ratio:.2g} of its bound, " if (result.ratio or 0.0) > 1 else ""
+    text = f"off by {result.ratio:.2g} times its bound,  " if (result.ratio or 0.0) > 1 else ""
     if result.mismatched:
-        text += f"{result.mismatched} of {result.compared} numbers of another kind, "
+        text += f"{result.mismatched} of {result.compared} numbers of another kind (such as NaN), "
     return text
 
 
@@ -134,7 +134,7 @@ def hindrance(report: Report, current: Report | None, first: bool, require: str)
     if names:
         return f"wrong numbers: {', '.join(names)}"
     standing = "is proven" if current else "has no proof on record, so it is treated as proven"
-    return f"the new environment is not proven, and the current one {standing}"
+    return f"the new environment is not proven, but the current one {standing}"
 
 
 def verdict(results: t.Sequence[Result], unselected: t.Collection[str], families: t.Collection[str] = ()) -> str:

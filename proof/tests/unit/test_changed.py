@@ -94,9 +94,8 @@ def test_driver_version_from_nvidia_smi(tmp_path: Path) -> None:
 def test_text_names_four_changes_and_counts_the_rest() -> None:
     packages = {f"libcu{name}": "1" for name in ("blas", "fft", "rand", "solver", "sparse", "dnn")}
     assert changed.describe(PROVEN, SEEN) == ""
-    assert changed.describe({"kernel": "1", "packages": {}}, {"kernel": "2", "packages": packages}) == (
-        "changed since the last proof: kernel, libcublas, libcudnn, libcufft and 3 more"
-    )
+    text = changed.describe({"kernel": "1", "packages": {}}, {"kernel": "2", "packages": packages})
+    assert text.endswith(": kernel, libcublas, libcudnn, libcufft and 3 more")
 
 
 def test_names_are_printed_without_escapes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

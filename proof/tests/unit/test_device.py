@@ -22,7 +22,7 @@ def test_full_memory_without_other_process(monkeypatch: pytest.MonkeyPatch) -> N
         cuda=types.SimpleNamespace(init=lambda: None), zeros=zeros, version=types.SimpleNamespace(cuda="13.0")
     )
     monkeypatch.setitem(sys.modules, "torch", torch)
-    with pytest.raises(Unanswered, match="The GPU has no memory left: CUDA error: out of memory") as raised:
+    with pytest.raises(Unanswered, match="left: CUDA error: out of memory") as raised:
         device.cuda(Context(device="cuda"))
     assert raised.value.reason == "memory"
     row = Result("device.cuda", FAIL, cause=raised.value.cause, reason="memory")
@@ -68,24 +68,20 @@ def test_slow_host_gets_more_time() -> None:
 
 
 def refused_row() -> Result:
-    return Result(
-        "device.cuda", FAIL, cause="CUDA does not start in torch 2.14.1: no.", reason="mismatch", remedy="Look."
-    )
+    return Result("device.cuda", FAIL, cause="No CUDA.", reason="mismatch", remedy="Look.")
 
 
 def test_process_that_used_the_gpu_is_named() -> None:
     row = device.given_up(refused_row(), device.Refused(0, 100, (str(SERVER),)), 176)
-    assert row.reason == "busy" and row.remedy.startswith("Stop it, and run the proof again")
-    assert row.cause == (
-        "Not run: the GPU is in use by VLLM::EngineCore (process 4711, 90000 MiB). "
-        "CUDA does not start in torch 2.14.1: no. It was tried for 176 seconds."
-    )
+    assert row.reason == "busy" and row.remedy.startswith("Stop that program")
+    assert row.cause.startswith("Not run: ") and "VLLM::EngineCore (process 4711, 90000 MiB)." in row.cause
+    assert "No CUDA. " in row.cause and "176 seconds" in row.cause
 
 
 def test_unused_gpu_is_a_failure_of_the_stack() -> None:
     row = device.given_up(refused_row(), device.Refused(0, 0), 76)
     assert (row.reason, row.remedy) == ("mismatch", "Look.")
-    assert row.cause == "CUDA does not start in torch 2.14.1: no. It was tried for 76 seconds."
+    assert row.cause.startswith("No CUDA. ") and "76 seconds" in row.cause
 
 
 @pytest.mark.parametrize(

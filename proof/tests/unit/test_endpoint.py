@@ -94,14 +94,14 @@ def model(tmp_path: Path) -> Path:
         (401, b"{}", "needs a key"),
         (404, b'{"error": {"message": "no such path"}}', "refused the request (HTTP 404): no such path."),
         (500, b"broken", "failed (HTTP 500): broken."),
-        (400, b'{"error": {"message": "Out of range float values are not JSON compliant: nan"}}', "that are none"),
-        (302, b"", "redirects to another place"),
-        (200, b"<html>\x1b[31m", "answered what is not JSON: '<html>\ufffd[31m'"),
-        (200, b"\xff\xfe", "answered what is not JSON"),
-        (200, b"[" * 100_000, "answered what is not JSON"),
+        (400, b'{"error": {"message": "Out of range float values are not JSON compliant: nan"}}', "are not numbers"),
+        (302, b"", "redirects to"),
+        (200, b"<html>\x1b[31m", "not JSON: '<html>\ufffd[31m'"),
+        (200, b"\xff\xfe", "is not JSON"),
+        (200, b"[" * 100_000, "is not JSON"),
         (500, b'{"error": ' * 60_000, "failed (HTTP 500)"),
-        (200, b"[]" + b" " * client.LONGEST, "answered with more than 4 MiB"),
-        (200, b'data: {"choices": []}\n\ndata: [DONE]\n', "streams its answer although no stream was asked for"),
+        (200, b"[]" + b" " * client.LONGEST, "more than 4 MiB"),
+        (200, b'data: {"choices": []}\n\ndata: [DONE]\n', "streams its answer"),
     ],
 )
 def test_unusable_answer_is_one_cause(server: Server, status: int, body: bytes, cause: str) -> None:
@@ -113,7 +113,7 @@ def test_unusable_answer_is_one_cause(server: Server, status: int, body: bytes, 
 
 def test_truncated_answer_is_one_cause(server: Server) -> None:
     server.body, server.headers = b'{"data": [', {"Content-Length": "300"}
-    with pytest.raises(SparkforgeError, match="broke off its answer after 10 bytes, 290 before its end"):
+    with pytest.raises(SparkforgeError, match="after 10 bytes, 290 before"):
         client.Endpoint(server.url).get("/v1/models")
 
 
@@ -124,7 +124,7 @@ def test_unreachable_and_slow_servers(server: Server) -> None:
             client.Endpoint(f"http://127.0.0.1:{free.getsockname()[1]}").get("/v1/models")
     # Each byte arrives within the socket's timeout, but the complete answer does not.
     server.pause, server.body = 0.05, b" " * 1000
-    with pytest.raises(SparkforgeError, match="did not answer within"):
+    with pytest.raises(SparkforgeError, match="did not answer"):
         client.Endpoint(server.url, timeout=0.5).get("/v1/models")
 
 
@@ -157,7 +157,7 @@ def test_timeout_covers_complete_exchange(part: str) -> None:
         thread = threading.Thread(target=serve)
         thread.start()
         # The server goes on sending until the client gives up.
-        with pytest.raises(SparkforgeError, match="did not answer within"):
+        with pytest.raises(SparkforgeError, match="did not answer"):
             client.Endpoint(f"http://127.0.0.1:{listener.getsockname()[1]}", timeout=0.3).get("/v1/models")
     given_up.set()
     thread.join()
@@ -170,13 +170,13 @@ def test_key_is_sent_and_never_shown(server: Server) -> None:
     assert server.seen[0]["Authorization"] == f"Bearer {KEY}"
     assert KEY not in str(error.value) and "***" in str(error.value)
     server.status = 403
-    with pytest.raises(SparkforgeError, match="refuses the key that was given"):
+    with pytest.raises(SparkforgeError, match="rejects the key"):
         client.Endpoint(server.url, KEY).get("/v1/models")
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:8000", "ftp://host", "http://", "http://host:port", "http://host/v1?a=b"])
 def test_invalid_url_is_refused(url: str) -> None:
-    with pytest.raises(SparkforgeError, match="is not the URL of a server"):
+    with pytest.raises(SparkforgeError, match="not the URL"):
         client.Endpoint(url)
 
 
@@ -198,7 +198,7 @@ def test_unfinished_or_invalid_stream_is_refused(server: Server) -> None:
     server.body = b"data: {half\n\ndata: [DONE]\n"
     with pytest.raises(SparkforgeError, match="not JSON"):
         endpoint.stream("/v1/completions", {})
-    with pytest.raises(SparkforgeError, match="streams what is not a completion"):
+    with pytest.raises(SparkforgeError, match="stream is not"):
         answers.stream_text([{"choices": ["text"]}])
 
 
@@ -249,7 +249,7 @@ def test_invalid_completion_is_refused(body: Any) -> None:
     ],
 )
 def test_completion_with_huge_numbers_is_refused(logprobs: Any, usage: Any) -> None:
-    with pytest.raises(SparkforgeError, match="is not a completion"):
+    with pytest.raises(SparkforgeError, match="is not a"):
         answers.completion({"choices": [{"text": "", "logprobs": logprobs}], "usage": usage})
 
 
@@ -262,7 +262,7 @@ def test_context_length_from_list_of_models(listed: Any) -> None:
 
 @pytest.mark.parametrize("value", [-5, "many", math.inf, {"a": 1}, 1 << 31, [[]]])
 def test_invalid_context_length_is_refused(value: Any) -> None:
-    with pytest.raises(SparkforgeError, match="The server says that its model takes"):
+    with pytest.raises(SparkforgeError, match="context length"):
         answers.context({"max_model_len": value})
 
 
@@ -314,9 +314,9 @@ def test_numbers_beyond_noise_of_format_are_wrong() -> None:
 def test_condition_of_wrong_numbers_is_named() -> None:
     right = [seen(at, 0.0) for at in range(1, 60)]
     assert "position 17, just behind a multiple of 16" in judge.describe([seen(17, 1.0)], right, 17)
-    assert "only in a batch" in judge.describe([seen(17, 1.0, texts.BATCHED)], right, 17)
+    assert "texts in a batch" in judge.describe([seen(17, 1.0, texts.BATCHED)], right, 17)
     assert "prefix cache" in judge.describe([seen(17, 1.0, texts.SHARED)], right, 17)
-    assert "Even the first tokens" in judge.describe([seen(at, 1.0) for at in range(1, 5)], [], 1)
+    assert "Even the first" in judge.describe([seen(at, 1.0) for at in range(1, 5)], [], 1)
     long = [seen(at, 1.0, length=257) for at in range(200, 257)]
     assert "up to 64 tokens are right; from 257 tokens on" in judge.describe(long, right, 200)
 
@@ -374,8 +374,8 @@ def test_draws_that_are_too_likely_deviate() -> None:
         ('{"text_config": "x"}', "config.json is damaged"),
         ('{"quantization_config": [1]}', "config.json is damaged"),
         ('{"vocab_size": Infinity}', "config.json is damaged"),
-        ('{"max_position_embeddings": -5}', "has a size below 0"),
-        ('{"quantization_config": {"quant_method": "gptq"}}', r"not known here \(gptq\)"),
+        ('{"max_position_embeddings": -5}', "size below 0"),
+        ('{"quantization_config": {"quant_method": "gptq"}}', r"unknown quantisation \(gptq\)"),
     ],
 )
 def test_damaged_model_configuration_is_refused(model: Path, config: str, cause: str) -> None:
@@ -387,7 +387,7 @@ def test_damaged_model_configuration_is_refused(model: Path, config: str, cause:
 @pytest.mark.parametrize(
     ("change", "cause"),
     [
-        (lambda model: (model / "config.json").unlink(), "is no directory of a model"),
+        (lambda model: (model / "config.json").unlink(), "model's directory"),
         (lambda model: pipe(model / "config.json"), "not a regular file"),
         (lambda model: (model / "model.safetensors").unlink(), "has no weights"),
         (lambda model: (model / "model.safetensors").rename(model / "model.bin"), "only pickle files"),
@@ -437,18 +437,18 @@ COMMAND = [sys.executable, "-m", "sparkforge_proof", "endpoint"]
 @pytest.mark.parametrize(
     ("arguments", "cause"),
     [
-        (["--model", "/nowhere"], "No server is named."),
+        (["--model", "/nowhere"], "URL is missing"),
         (["http://127.0.0.1:1", "--model", "/nowhere"], "cannot be reached"),
-        (["{url}", "--model", "/nowhere"], "/nowhere is no directory of a model"),
-        (["{url}", "--model", "{model}", "--served-name", "large"], "The server has no model large. It lists tiny."),
+        (["{url}", "--model", "/nowhere"], "/nowhere is not"),
+        (["{url}", "--model", "{model}", "--served-name", "large"], "no model large. Choose one of tiny."),
         (["{url}", "--model", "{model}", "--key-file", "/nowhere"], "The key file /nowhere cannot be read"),
-        (["{url}", "--model", "{model}", "--key-variable", "EMPTY"], "There is no key in the variable EMPTY."),
+        (["{url}", "--model", "{model}", "--key-variable", "EMPTY"], "no key in the variable EMPTY."),
         (["{url}", "--model", "{model}"], "has no torch."),
         (["{url}", "--model", "{model}", "--longest", "3"], "--longest 32 or more"),
         (["{url}"], "Use --model PATH or --against URL2."),
         (["{url}", "--model", "{model}", "--against", "{url}"], "Use --model PATH or --against URL2."),
         (["{url}", "--against", "http://127.0.0.1:1"], "cannot be reached"),
-        (["{url}", "--against", "127.0.0.1"], "is not the URL of a server"),
+        (["{url}", "--against", "127.0.0.1"], "not the URL"),
     ],
 )
 def test_refusal_is_one_line(server: Server, model: Path, arguments: list[str], cause: str) -> None:
@@ -498,15 +498,15 @@ def test_server_that_disappears_fails_one_check(is_gone: bool, checks: list[str]
     rows = list(cli.rows([check("one"), check("two"), check("three")], ping))
     assert called == checks
     assert [row.status for row in rows] == ["pass", "fail", "skip" if is_gone else "pass"]
-    assert rows[2].cause == ("Not run: the server no longer answers, see two." if is_gone else "")
+    assert rows[2].cause.startswith("Not run: ") == is_gone
 
 
 def test_answer_of_nan_is_a_wrong_number() -> None:
     def check() -> Any:
-        raise client.NotNumbers("It computes numbers that are none.", "Try another version.")
+        raise client.NotNumbers("nan", "Try another version.")
 
     (row,) = cli.rows([("one", True, check)], lambda: None)
-    assert (row.status, row.reason, row.cause) == ("fail", "wrong", "It computes numbers that are none.")
+    assert (row.status, row.reason, row.cause) == ("fail", "wrong", "nan")
 
 
 def test_exit_status_follows_from_verdict() -> None:

@@ -73,7 +73,7 @@ def test_every_fault_has_a_record() -> None:
 
 def test_intermittent_fault_is_counted() -> None:
     row = rows(make_checks("one_in_five"), ["completion"])["completion"]
-    assert row.reason == "wrong" and "Asked again, that text is wrong in 1 of 5 requests." in row.cause
+    assert row.reason == "wrong" and "1 of 5 requests" in row.cause
 
 
 @pytest.mark.parametrize("name", ["logit_bias", "end", "logprobs"])
@@ -99,7 +99,7 @@ def test_server_without_token_ids_or_lengths_is_skipped(monkeypatch: pytest.Monk
         return dataclasses.replace(complete(*prompt, **options), prompt_ids=None, prompt_tokens=None)
 
     monkeypatch.setattr(checked.session, "complete", without_prompt)
-    with pytest.raises(Skipped, match="neither the tokens nor the length"):
+    with pytest.raises(Skipped, match="reports neither"):
         checked.tokenizer()
     monkeypatch.setattr(MODEL, "chat_template", None)
     with pytest.raises(Skipped, match="no chat template"):
@@ -110,7 +110,7 @@ def test_cache_check_needs_a_long_context(monkeypatch: pytest.MonkeyPatch) -> No
     assert "values" in make_checks().cache().measured
     for name in ("repeated", "shared"):
         monkeypatch.setattr(texts.Texts, name, lambda *_arguments: [])
-    with pytest.raises(Skipped, match="too short for a page"):
+    with pytest.raises(Skipped, match="too short"):
         make_checks().cache()
 
 
@@ -136,19 +136,19 @@ def pair(fault: str = "", seed: int = SEED) -> against.Against:
 def test_sound_servers_with_different_rounding_agree(seed: int) -> None:
     results = rows(pair(seed=seed))
     assert failures(results) == {}
-    assert results["itself"].measured.startswith("the same numbers when it is asked again")
+    assert results["itself"].measured.startswith("repeated requests give")
 
 
 @pytest.mark.parametrize(
     ("fault", "name", "cause"),
     [
         ("drift", "completion", "at position 97"),
-        ("window", "completion", "are off"),
-        ("echo_shifted", "prompt", "are off"),
-        ("neighbour", "itself", "disagrees with itself where a text is asked beside others"),
-        ("one_in_five", "itself", "disagrees with itself where a text is "),
-        ("drafts", "greedy", "a less likely token"),
-        ("nan", "itself", "are no numbers"),
+        ("window", "completion", "are wrong: "),
+        ("echo_shifted", "prompt", "are wrong: "),
+        ("neighbour", "itself", "a text is asked with others"),
+        ("one_in_five", "itself", "contradicts itself"),
+        ("drafts", "greedy", "less likely token"),
+        ("nan", "itself", "are not numbers"),
     ],
 )
 def test_servers_disagree(fault: str, name: str, cause: str) -> None:
@@ -169,8 +169,8 @@ def test_nondeterministic_server_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(word_server.Request, "with_rounding", rounded)
     results = rows(checked)
     assert {row.status for row in results.values()} == {"pass"}
-    assert results["itself"].measured.startswith("not deterministic: other numbers in ")
-    assert results["other"].measured.startswith("the same numbers")
+    assert results["itself"].measured.startswith("not deterministic: ")
+    assert results["other"].measured.startswith("repeated requests")
 
 
 @pytest.mark.parametrize(("form", "factor"), [("bf16", 2), ("fp8", 4), ("nvfp4", 7)])
@@ -228,7 +228,7 @@ def test_tokenizer_of_another_model_is_refused(
     monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(set_num_threads=threads.append))
     folder = reference.Folder(str(tmp_path), "", "bf16", False, 0, 0)
     if refused:
-        with pytest.raises(SparkforgeError, match="is another model's"):
+        with pytest.raises(SparkforgeError, match="belongs to another"):
             reference.Reference(folder, t.cast(t.Any, None), "cpu")
     else:
         assert reference.Reference(folder, t.cast(t.Any, None), "cpu").vocabulary == vocabulary

@@ -104,11 +104,11 @@ def test_each_missing_library_is_a_failure() -> None:
 @pytest.mark.parametrize(
     ("library", "cause", "remedy"),
     [
-        (CUDSS, "/x/libcudss.so.1 is libcudss.so.1, which does not satisfy it.", "math_libraries"),
+        (CUDSS, "/x/libcudss.so.1 is libcudss.so.1, which does not", "math_libraries"),
         (
             {**CUDSS, "off_path": ["/usr/lib/aarch64-linux-gnu/libcudss/13/libcudss.so.0"]},
             "",
-            "ldconfig, and if that does not help, first add /usr/lib/aarch64-linux-gnu/libcudss/13 to a file in",
+            "first add /usr/lib/aarch64-linux-gnu/libcudss/13 to a file",
         ),
         (UNKNOWN, "", "Unknown: ask."),
     ],
@@ -242,7 +242,7 @@ def test_rows_of_host(root: Path) -> None:
     assert {name: row.status for name, row in rows.items()} == {**passed, "closure libcudss.so.0": "fail"}
     assert os.path.basename(observer.resolved["libc.so.6"]).startswith("libc")
     cudss = rows["closure libcudss.so.0"]
-    assert cudss.cause == "The loader does not find libcudss.so.0, which the stack needs."
+    assert "libcudss.so.0, which the stack needs" in cudss.cause
     assert cudss.remedy.startswith("Run the role math_libraries, which installs ")
 
 
@@ -321,7 +321,7 @@ def test_command_status_output_and_limit() -> None:
     assert reader.run_command(["/nonexistent/nvidia-smi"])[0] == 127
     began = time.monotonic()
     status, _stdout, stderr = reader.run_command(["sh", "-c", "trap '' TERM; sleep 60"], limit=0.3)
-    assert (status, "did not respond within 0.3 seconds" in stderr) == (124, True)
+    assert (status, "within 0.3 seconds" in stderr) == (124, True)
     assert time.monotonic() - began < 10
 
 

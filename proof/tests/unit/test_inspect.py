@@ -421,7 +421,7 @@ def test_findings_for_wheels_on_disk(tmp_path: Path) -> None:
         ("kernels", "no", "symbol"), ("kernels", "no", "host"),
     }  # fmt: skip
     assert result["verdict"] == "no"
-    assert any("what the wheels require" in row for row in result["not_looked_at"])
+    assert any("requirements of" in row for row in result["not_looked_at"])
 
 
 def test_unknown_symbol_tables_are_not_damage(tmp_path: Path) -> None:
@@ -444,7 +444,7 @@ def test_endless_texts_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert texts.read(str(path), deadline.Deadline(900, "It")) == (["only sm120"], "")
     clock = types.SimpleNamespace(monotonic=itertools.count(0, 901).__next__)
     monkeypatch.setattr(deadline, "time", clock)
-    with pytest.raises(SparkforgeError, match="could not be read within 900 s"):
+    with pytest.raises(SparkforgeError, match="read within 900 s"):
         texts.read(str(path), deadline.Deadline(900, "It"))
 
 
@@ -467,7 +467,7 @@ def test_image_for_newer_driver(tmp_path: Path, name: str, content: str) -> None
     brands = content.replace("13.1", "13.1 brand=tesla,driver>=580,driver<581")
     (tmp_path / name).write_text(brands)
     assert judge.paths([str(root)], SPARK)["verdict"] == "perhaps"
-    with pytest.raises(SparkforgeError, match="There is no Python package"):
+    with pytest.raises(SparkforgeError, match="no Python package"):
         judge.paths([str(root)], judge.Device(cuda="13.1"))
 
 
@@ -511,9 +511,9 @@ def test_file_that_is_not_a_wheel(tmp_path: Path, name: str, content: bytes | No
     ("members", "cause"),
     [
         ("thing.py", r"exactly one \.dist-info directory"),
-        ("thing-1.0.dist-info/WHEEL thing-1.0.dist-info/RECORD", r"it has no \.dist-info directory with METADATA"),
+        ("thing-1.0.dist-info/WHEEL thing-1.0.dist-info/RECORD", r"directory with METADATA"),
         ("thing-1.0.dist-info/WHEEL thing-1.0.dist-info/RECORD thing-1.0.dist-info/METADATA.txt",
-         r"it has no \.dist-info directory with METADATA"),
+         r"directory with METADATA"),
     ],
 )  # fmt: skip
 def test_zip_without_metadata_is_not_a_wheel(tmp_path: Path, members: str, cause: str) -> None:
@@ -603,7 +603,7 @@ def test_reading_stops_at_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         lambda: contents.of_environments(str(tmp_path / "image")),
         lambda: contents.of_environments("/", str(tmp_path / "image")),
     ):
-        with pytest.raises(SparkforgeError, match="could not be read within 900 s") as raised:
+        with pytest.raises(SparkforgeError, match="read within 900 s") as raised:
             attempt()
         assert "to be slow" in raised.value.remedy
 
@@ -644,7 +644,8 @@ def test_only_files_of_image_are_read(image: Path, name: str, kind: str) -> None
     (thing,) = contents.of_environments(str(image))
     assert (thing["name"], thing["requires"]) == ("thing", [])
     assert thing["version"] == ("" if name == "METADATA" else "1.0")
-    assert thing["damaged"] == [f"/site/thing-1.0.dist-info/{name} is no {name} of a package, or too large"]
+    (damage,) = thing["damaged"]
+    assert damage.startswith(f"/site/thing-1.0.dist-info/{name} is not")
     assert len(thing["libraries"]) == (name == "METADATA")
 
 
@@ -702,11 +703,11 @@ def test_control_characters_in_names_are_not_printed(image: Path) -> None:
     assert not re.search(r"\\x1b|\\x07|\\u202e|[\x1b\x07\u202e]", printed)
 
 
-@pytest.mark.parametrize(("count", "last"), [(100, "80 more of its files are damaged."), (20, "19 is damaged")])
+@pytest.mark.parametrize(("count", "last"), [(100, "80 more"), (20, "19 is damaged")])
 def test_twenty_damaged_files_are_listed(count: int, last: str) -> None:
     thing = package("thing", damaged=[f"{number} is damaged" for number in range(count)])
     findings = judge.judge([thing], SPARK)["findings"]
-    assert (len(findings), findings[-1]["what"]) == (min(count, 21), last)
+    assert len(findings) == min(count, 21) and findings[-1]["what"].startswith(last)
 
 
 def test_endless_directories_are_refused(image: Path) -> None:
@@ -754,8 +755,8 @@ def test_endless_loader_configuration_is_ignored(image: Path, kind: str) -> None
     ("kind", "cause"),
     [
         ("nothing", "does not exist"),
-        ("a file", "is neither a directory nor a wheel"),
-        ("an empty directory", "There is no Python package below"),
+        ("a file", "neither a directory"),
+        ("an empty directory", "no Python package"),
     ],
 )
 def test_target_without_packages_is_refused(tmp_path: Path, kind: str, cause: str) -> None:

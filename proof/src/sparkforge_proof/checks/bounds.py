@@ -266,8 +266,8 @@ class Cases:
         """
         if not self.count:
             cause = f"No case of {self.subject} was computed."
-            raise Unanswered(ABSENT, cause, "Report it: a check that compares nothing is broken.")
-        bound = "1 time what rounding explains, against float64"
+            raise Unanswered(ABSENT, cause, "Report this: a check that compares no numbers is broken.")
+        bound = "at most the error that rounding explains, against float64"
         cases = f"{self.count} cases" if self.count > 1 else "1 case"
         if self._problem is not None:
             measured = f"{self.worst:.3g} times the bound ({self.worst_case})"

@@ -80,7 +80,7 @@ class Itself:
         self.url = session.endpoint.base
         self.alone, again = ([session.complete_named(text.ids) for text in batch] for _ in range(2))
         beside = session.complete_together([text.ids for text in batch])
-        self.ways: dict[str, list[Observation]] = {"asked again": [], "asked beside others": [], "read in part": []}
+        self.ways: dict[str, list[Observation]] = {"asked again": [], "asked with others": [], "read as prompt": []}
         for text, answer, *others in zip(batch, self.alone, again, beside):
             for way, other in zip(self.ways, others):
                 self.ways[way] += compare_answers(text, other, answer)
@@ -88,10 +88,10 @@ class Itself:
             ids = [token.id for token in answer.tokens[:half] if token.id is not None]
             if len(ids) == half:
                 longer, rest = Text((*text.ids, *ids), ALONE), dataclasses.replace(answer, tokens=answer.tokens[half:])
-                self.ways["read in part"] += compare_answers(longer, session.complete_named(longer.ids), rest)
+                self.ways["read as prompt"] += compare_answers(longer, session.complete_named(longer.ids), rest)
         # Engines read and generate with different kernels, so their difference shows the format's noise.
         self.noise = max(
-            LEAST_NOISE, ordinary_difference(self.ways["read in part"] or self.ways["asked beside others"])
+            LEAST_NOISE, ordinary_difference(self.ways["read as prompt"] or self.ways["asked with others"])
         )
         self.most = largest(each for seen in self.ways.values() for each in seen)
 
@@ -163,7 +163,7 @@ class Against(Numbers):
         again = server.ways["asked again"]
         moved = {seen.text for seen in again if seen.served != seen.expected}
         count = f"other numbers in {len(moved)} of {len({seen.text for seen in again})} requests"
-        measured = f"not deterministic: {count}" if moved else "the same numbers when it is asked again"
+        measured = f"not deterministic: {count}" if moved else "repeated requests give the same numbers"
         for way, numbers in server.ways.items():
             measured += f"; {way} {ordinary_difference(numbers):.2g}, at most {largest(numbers):.2g}"
             judged = judge.judge([dataclasses.replace(seen, sigma=sigma) for seen in numbers])
@@ -171,7 +171,7 @@ class Against(Numbers):
                 wrong, affected = judged.wrong[0], {seen.text for seen in judged.wrong}
                 raise Failure(
                     WRONG,
-                    f"{server.url} disagrees with itself where a text is {way}, in {len(affected)} of"
+                    f"{server.url} contradicts itself if a text is {way}, in {len(affected)} of"
                     f" {len({seen.text for seen in numbers})} requests, such as {wrong.served:.5g} instead of"
                     f" {wrong.expected:.5g}, {judged.ratio:.3g} times the bound.",
                     ENGINE,
@@ -179,20 +179,20 @@ class Against(Numbers):
                     judged.ratio,
                 )
         return self._judge_factor(
-            server.noise, other.noise, measured, f"{server.url} is further from itself than the other"
+            server.noise, other.noise, measured, f"{server.url} varies more than the other server"
         )
 
     def ordinary(self) -> Measured:
         """Require that two servers differ from each other by little more than each does from itself."""
         noise, size = max(each.noise for each in self.session.itself), self.session.difference
-        measured = f"ordinarily {size:.2g} apart, each at most {noise:.2g} from itself"
+        measured = f"typical difference {size:.2g}; each server varies by at most {noise:.2g}"
         return self._judge_factor(size, noise, measured, "All numbers of the two servers differ")
 
     def _judge_factor(self, size: float, noise: float, measured: str, cause: str) -> Measured:
         """Pass a factor that other kernels explain, warn if another format explains it, and fail above that."""
         times = size / noise
-        remedy = "See whether both have the same weights, format and context; a fault may be in all numbers of one."
-        failure = Failure(WRONG, f"{cause}: {times:.2g} times as much.", remedy, measured, times / OTHER_FORMAT)
+        remedy = "Check that both have the same weights, format and context; one may compute all numbers wrong."
+        failure = Failure(WRONG, f"{cause}, by a factor of {times:.2g}.", remedy, measured, times / OTHER_FORMAT)
         if times > OTHER_FORMAT:
             raise failure
         return Measured(

@@ -109,7 +109,7 @@ def stream_text(events: t.Sequence[t.Any]) -> str:
     try:
         return "".join(str(event["choices"][0].get("text") or "") for event in events if event.get("choices"))
     except MALFORMED as error:
-        raise _malformed("The server streams what is", error) from None
+        raise _malformed("The server's stream is", error) from None
 
 
 def models(body: t.Any) -> list[dict[str, t.Any]]:
@@ -135,7 +135,7 @@ def context(listed: t.Mapping[str, t.Any]) -> int | None:
     if value is None:
         return None
     if not isinstance(value, int) or not 0 < value < 1 << 31:
-        raise SparkforgeError(f"The server says that its model takes {str(value)[:40]!r} tokens.", OTHER_SERVER)
+        raise SparkforgeError(f"The server reports an invalid context length: {str(value)[:40]!r}.", OTHER_SERVER)
     return value
 
 

@@ -17,10 +17,12 @@ RAW = (
     " do not compare its log-probabilities with those of another server."
 )
 END = (
-    "Compare eos_token_id in generation_config.json and tokenizer_config.json of both, and what the server's options"
-    " add to it. If they agree, update the server."
+    "Compare eos_token_id in the generation_config.json and tokenizer_config.json of both, and the options of the"
+    " server. If they agree, update the server."
 )
-TEMPLATE = "Compare the chat template of both: --chat-template, chat_template.jinja, tokenizer_config.json."
+TEMPLATE = (
+    "Compare the chat templates of model and server: --chat-template, chat_template.jinja, tokenizer_config.json."
+)
 #: Request options that change which token is chosen.
 OPTIONS: dict[str, t.Any] = {
     "temperature": 0.5, "min_p": 0.5, "top_k": 1, "top_p": 1e-6,
@@ -72,7 +74,7 @@ class Checks(Numbers):
 
     def _require_repeatable(self) -> None:
         if self.draws_at_zero:
-            raise Skipped("With temperature 0 the server draws, so that no answer is twice the same.")
+            raise Skipped("The server samples even at temperature 0, so its answers differ each time.")
 
     def seed(self) -> Measured:
         """Require that the same seed draws the same tokens, and another seed draws others."""
@@ -81,18 +83,18 @@ class Checks(Numbers):
         others = [self._text(self.session.complete(ids, temperature=1.0, seed=seed)) for seed in (8, 9, 10)]
         expect(
             len({tuple(names) for names in (same[0], *others)}) > 1,
-            "Four seeds draw the same tokens at temperature 1: the server draws nothing.",
-            "See whether the server overrides the temperature, or caches answers.",
+            "Four seeds give the same tokens at temperature 1: the server does not sample.",
+            "Check whether the server overrides the temperature, or caches answers.",
         )
         # Rounding may change a token in one repetition, but not in three.
         shared = sorted(judge.shared_beginning(same[0], names) for names in same[1:])
         shared_with_others = max(judge.shared_beginning(same[0], names) for names in others)
         expect(
             same[0] in same[1:] or shared[-1] > max(shared_with_others, 3),
-            "The same seed draws other tokens each time: the server ignores the seed.",
+            "The same seed gives other tokens each time: the server ignores the seed.",
             "Update the server, or do not rely on seeds: SGLang needs --enable-deterministic-inference for them.",
         )
-        return Measured(f"{same.count(same[0])} of {len(same)} times the same tokens", "another seed, other tokens")
+        return Measured(f"the same tokens {same.count(same[0])} of {len(same)} times", "other tokens with other seeds")
 
     def _text(self, answer: Answer) -> list[t.Any]:
         return [token.name for token in answer.tokens]
@@ -118,28 +120,28 @@ class Checks(Numbers):
             off = [token.margin > TIE for answer in with_option for token in answer.tokens]
             expect(
                 not any(off) or name not in NARROW,
-                f"{name} {value} leaves the likeliest token alone, but {sum(off)} of {len(off)} tokens are others: the"
+                f"{name} {value} allows only the likeliest token, but {sum(off)} of {len(off)} tokens are others: the"
                 f" server ignores {name}.",
             )
             expect(
                 self.draws_at_zero or not any(token.margin > TIE for answer in plain for token in answer.tokens),
-                f"A request without options is answered as one with {name} that is made at the same moment.",
+                f"The server applies {name} of one request to a simultaneous request without options.",
             )
             pairs = self.session.compare([(text, answer, None) for text, answer in zip(starts, with_option)])
             wrong = judge.judge([observation for pair in pairs for observation in pair.completion]).wrong
             expect(
                 not wrong or self.wrong_alone,
-                f"With {name} the server reports log-probabilities after it has applied {name}, not the model's own"
+                f"With {name} the server reports log-probabilities after applying {name} instead of the model's own"
                 f"{f': {wrong[0].served:.5g} instead of {wrong[0].expected:.5g}' if wrong else ''}.",
                 RAW,
             )
             expect(
                 name not in PENALTIES or not any(map(self._repeats, starts, with_option)),
-                f"A token is generated again where another one is as likely: the server ignores {name}.",
+                f"A token is repeated although another one is as likely: the server ignores {name}.",
             )
         if not heeded:
-            raise Skipped(f"The server does not take {', '.join(names)}.")
-        return Measured(f"the model's own numbers with {', '.join(heeded)}", "those without")
+            raise Skipped(f"The server does not support {', '.join(names)}.")
+        return Measured(f"the model's own numbers with {', '.join(heeded)}", "the numbers without them")
 
     def _repeats(self, text: Text, answer: Answer) -> bool:
         for number, token in enumerate(answer.tokens):
@@ -153,7 +155,7 @@ class Checks(Numbers):
         try:
             return self.session.complete(ids, max_tokens=4, logit_bias={str(token): bias}, **more)
         except Declined as error:
-            raise Skipped(f"The server does not take logit_bias: {error.cause}") from None
+            raise Skipped(f"The server does not support logit_bias: {error.cause}") from None
 
     def logit_bias(self) -> Measured:
         """Require that a bias of -100 prevents a token, and that a bias of 100 forces it."""
@@ -163,15 +165,15 @@ class Checks(Numbers):
             if generated:
                 break
         else:
-            raise Skipped("The server names no token of what it generates.")
+            raise Skipped("The server does not report the tokens that it generates.")
         plain, other = generated[0], next(id_ for id_ in self.session.reference.token_ids() if id_ != generated[0])
         without = self.session.generated_ids(ids, self._biased(ids, plain, -100))[:1]
         forced = self.session.generated_ids(ids, self._biased(ids, other, 100))[:1]
         expect(
             without != [plain] and forced == [other],
-            "A token is generated as if it had no bias: the server ignores logit_bias.",
+            "A bias does not change the chosen token: the server ignores logit_bias.",
         )
-        return Measured("-100 keeps a token out, and 100 brings one", "both")
+        return Measured("-100 prevents a token, and 100 forces one", "both")
 
     def end(self) -> Measured:
         """Require that an end token ends the answer, and that no other token does."""
@@ -190,17 +192,17 @@ class Checks(Numbers):
             likely = max((scores.logprobs[end] for end in ends), default=-math.inf) + 2 * judge.SIGMAS * scores.sigma
             expect(
                 likely >= scores.logprobs[following],
-                f"An answer ends after {count} tokens, and the likeliest next one ends no text.",
+                f"An answer stops after {count} tokens, although the likeliest next token is not an end token.",
                 END,
             )
         for token in sorted(ends):
             answer = self._biased(ids, token, 100, **heeded)
             expect(
                 answer.count <= 1 and answer.finish != "length",
-                f"An answer goes on behind the token {token}, which ends a text.",
+                f"An answer continues after the end token {token}.",
                 END,
             )
-        return Measured(f"{len(ends)} tokens that end a text end the answer", "these alone")
+        return Measured(f"{len(ends)} end tokens end the answer", "only these")
 
     def max_tokens(self) -> Measured:
         """Require that an answer has max_tokens tokens, and that its finish reason is the length."""
@@ -211,21 +213,21 @@ class Checks(Numbers):
             count = max(len(answer.tokens), answer.count)
             expect(
                 count <= asked and (answer.count >= min(asked, most) or self.draws_at_zero),
-                f"{count} tokens were generated where max_tokens is {asked}.",
+                f"{count} tokens were generated although max_tokens is {asked}.",
                 "Update the server: it ignores max_tokens.",
             )
             expect(
                 answer.finish == "length" or not answer.count == asked < most,
-                f"max_tokens ended an answer, and the server says that {answer.finish!r} did.",
+                f"max_tokens ended an answer, but the server reports the reason {answer.finish!r}.",
             )
         short = [answer for _text, answer in self.answers if answer.finish == "length" and answer.count < answer.asked]
         expect(
             not short,
-            f"In {len(short)} of {len(self.answers)} requests the server says that 'length' ended an answer of fewer"
+            f"In {len(short)} of {len(self.answers)} requests the server reports 'length' for an answer of fewer"
             f" tokens than max_tokens{f', {short[0].count} of {short[0].asked}' if short else ''}.",
-            "Look at the server's log for what ended it: its context may be full.",
+            "Read the server's log: its context may be full.",
         )
-        return Measured("1, 7 and 17 tokens", "as asked for")
+        return Measured("1, 7 and 17 tokens", "max_tokens")
 
     def stop(self) -> Measured:
         """Require that an answer ends right before its stop sequence, streamed or not."""
@@ -238,18 +240,16 @@ class Checks(Numbers):
             if pair is not None:
                 break
         else:
-            raise Skipped("No generated text has two letters to stop at.")
+            raise Skipped("No generated text has two letters for a stop sequence.")
         for stop, expected in ((pair, text[: text.index(pair)]), (text[-2:] + NEVER, text)):
             answer = self.session.complete(ids, stop=[stop])
             for how, got in (("A text", answer.text), ("A streamed text", self._streamed(ids, stop=[stop]))):
                 # The texts may diverge at equally likely tokens.
                 is_other = judge.shared_beginning(got, expected) < min(len(got), len(expected))
                 cut = expected.startswith(got)
-                loses = f"loses {expected[len(got) :]!r}" if cut else "goes on: the server ignores stop"
-                expect(got == expected or is_other, f"{how} that is to stop at {stop!r} {loses}.")
-            expect(
-                stop != pair or answer.finish != "length", "stop ended a text, and the server says that 'length' did."
-            )
+                loses = f"loses {expected[len(got) :]!r}" if cut else "continues: the server ignores stop"
+                expect(got == expected or is_other, f"{how} with the stop sequence {stop!r} {loses}.")
+            expect(stop != pair or answer.finish != "length", "stop ended a text, but the server reports 'length'.")
         self._stop_token(ids, complete)
         return Measured(f"stopped at {pair!r}", "the text before it")
 
@@ -261,7 +261,7 @@ class Checks(Numbers):
             answer = self.session.complete(ids, stop_token_ids=[last])
             expect(
                 answer.count <= names.index(last) + 1 and answer.finish != "length",
-                "An answer goes on behind a token that it is to stop at: the server ignores stop_token_ids.",
+                "An answer continues after a stop token: the server ignores stop_token_ids.",
             )
 
     def stream(self) -> Measured:
@@ -274,8 +274,8 @@ class Checks(Numbers):
         is_other = len({*plain}) > 1 and judge.shared_beginning(streams[0], plain[0]) > 3
         expect(
             bool({*plain} & {*streams}) or is_other,
-            f"A streamed answer is {streams[0]!r}, and the same without a stream {plain[0]!r}.",
-            "Update the server: one of the two is not what it generates.",
+            f"A streamed answer is {streams[0]!r}, but without streaming it is {plain[0]!r}.",
+            "Update the server: one of the two differs from the text that it generates.",
         )
         return Measured("the same text", "the answer without a stream")
 
@@ -295,13 +295,13 @@ class Checks(Numbers):
             compared += count is not None
             expect(
                 count is None or (count == len(expected) and ids in (None, expected)),
-                f"The server makes {count} tokens of {sample!r}, and the model's tokenizer {len(expected)}, or others:"
+                f"For {sample!r}, the server has {count} tokens, and the model's tokenizer {len(expected)}, or others:"
                 f" {list(ids or [])[:6]} and {list(expected)[:6]}.",
-                "Compare tokenizer.json and tokenizer_config.json of both; a token that marks the beginning may be"
+                "Compare tokenizer.json and tokenizer_config.json of both; a token for the beginning may be"
                 " added or missing.",
             )
         if not compared:
-            raise Skipped("The server says neither the tokens nor the length of a prompt.")
+            raise Skipped("The server reports neither the tokens nor the length of a prompt.")
         return Measured(f"{compared} texts", "the tokens of the model's tokenizer")
 
     def template(self) -> Measured:
@@ -318,7 +318,7 @@ class Checks(Numbers):
             answer = self._chat(messages)
             expect(
                 answer.prompt_tokens in (None, len(text.ids)),
-                f"The server makes {answer.prompt_tokens} tokens of messages, and the model's chat template"
+                f"For messages, the server has {answer.prompt_tokens} tokens, and the model's chat template"
                 f" {len(text.ids)}: it has another template.",
                 TEMPLATE,
             )
@@ -326,18 +326,18 @@ class Checks(Numbers):
                 asked.append((text, answer, None))
         observations = [observation for pair in self.session.compare(asked) for observation in pair.completion]
         if not observations:
-            raise Skipped("The server's chat names no log-probabilities.")
+            raise Skipped("The server's chat reports no log-probabilities.")
         judged = judge.judge(observations)
         if judged.wrong and not self.wrong_alone:
             raise Failure(
                 MISMATCH,
-                "An answer to messages has other numbers than the model's chat template gives, while those of texts are"
+                "Answers to messages have other numbers than the model's chat template gives, while those to texts are"
                 " right: the server has another template.",
                 TEMPLATE,
                 ratio=judged.ratio,
             )
         if judged.wrong:
-            raise Skipped("The numbers of texts are wrong already, so that those of messages say nothing.")
+            raise Skipped("The numbers of texts are already wrong, so those of messages are not judged.")
         return Measured(f"{judged.ratio:.2g} of the bound at worst, {judged.count} values", BOUND, judged.ratio)
 
     def _chat(self, messages: t.Sequence[t.Mapping[str, str]]) -> Answer:

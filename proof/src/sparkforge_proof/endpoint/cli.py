@@ -66,7 +66,7 @@ def main(argv: t.Sequence[str] | None = None) -> int:
         print(f"{error.cause} {error.remedy}", file=sys.stderr)
         return REFUSED
     except KeyboardInterrupt:
-        print("Interrupted: nothing is proven. Run it again; the server was only asked.", file=sys.stderr)
+        print("Interrupted: nothing is proven. The server is unchanged; run this again.", file=sys.stderr)
         return INTERRUPTED
     counts = ", ".join(f"{count} {status}" for status, count in report["summary"].items())
     print(f"{report['verdict']} ({report['url']}, {report['format']}, {report['seconds']:.0f} s): {counts}")
@@ -86,13 +86,13 @@ def prove(arguments: argparse.Namespace) -> dict[str, t.Any]:
     :raises SparkforgeError: if the server cannot be queried, or the model cannot be read.
     """
     if not arguments.url:
-        raise SparkforgeError("No server is named.", "Write its URL: endpoint http://127.0.0.1:8000 --model PATH.")
+        raise SparkforgeError("The server's URL is missing.", "Add it: endpoint http://127.0.0.1:8000 --model PATH.")
     if bool(arguments.model) == bool(arguments.against):
         raise SparkforgeError(
             "A server is compared either with its model or with another server.", "Use --model PATH or --against URL2."
         )
     if arguments.timeout <= 0 or arguments.longest < 32:
-        raise SparkforgeError("--timeout must be above 0, and --longest 32 or more.", "Correct it.")
+        raise SparkforgeError("--timeout must be above 0, and --longest 32 or more.", "Correct them.")
     began = time.monotonic()
     arguments.seed = arguments.seed or int(time.strftime("%Y%m%d", time.gmtime()))
     # Query the servers before loading the model, which takes minutes.
@@ -148,25 +148,25 @@ def key(arguments: argparse.Namespace) -> str:
             with open(arguments.key_file, encoding="utf-8") as stream:
                 value = stream.read(4096).strip()
         except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is no text"
+            reason = getattr(error, "strerror", None) or "it is not UTF-8"
             cause = f"The key file {arguments.key_file} cannot be read: {reason}."
-            raise SparkforgeError(cause, "Correct it.") from None
+            raise SparkforgeError(cause, "Correct --key-file.") from None
     elif arguments.key_variable:
         value = os.environ.get(arguments.key_variable, "").strip()
     else:
         return ""
     if not value or not value.isascii() or not value.isprintable() or " " in value:
         source = arguments.key_file or f"the variable {arguments.key_variable}"
-        raise SparkforgeError(f"There is no key in {source}.", "Put the key there, in one line.")
+        raise SparkforgeError(f"There is no key in {source}.", "Write the key there, on one line.")
     return value
 
 
 def _select_model(listed: t.Sequence[dict[str, t.Any]], name: str) -> dict[str, t.Any]:
     names = [str(model["id"]) for model in listed]
     if name and name not in names:
-        raise SparkforgeError(f"The server has no model {name}.", f"It lists {', '.join(names[:5])}.")
+        raise SparkforgeError(f"The server has no model {name}.", f"Choose one of {', '.join(names[:5])}.")
     if not name and len(names) > 1:
-        raise SparkforgeError(f"The server lists {len(names)} models.", f"Name one: --served-name {names[0]}.")
+        raise SparkforgeError(f"The server lists {len(names)} models.", f"Choose one: --served-name {names[0]}.")
     return listed[names.index(name)] if name else listed[0]
 
 
@@ -234,7 +234,7 @@ def _row(name: str, numeric: bool, function: t.Callable[[], t.Any]) -> Result:
         # The answer has an unexpected form.
         row.status, row.reason = FAIL, CRASH
         row.cause = f"{name} cannot read the server's answers ({type(error).__name__}: {error})."
-        row.remedy = "Report it, with the engine's name and version."
+        row.remedy = "Report this error with the engine's name and version."
     row.seconds = round(time.monotonic() - began, 2)
     return row
 

@@ -88,7 +88,7 @@ class Endpoint:
             events.append(self._json(path, data.encode()))
         if not done:
             raise SparkforgeError(
-                f"{self.base}{path} ended its stream without [DONE].", "Look at the server's log: it broke off."
+                f"{self.base}{path} ended its stream without [DONE].", "Find the reason in the server's log."
             )
         return events
 
@@ -104,7 +104,7 @@ class Endpoint:
         try:
             request = urllib.request.Request(url, data, headers)  # noqa: S310 - http or https, see __init__
         except ValueError as error:
-            raise SparkforgeError(f"{url} cannot be asked: {error}.", "Correct the URL.") from None
+            raise SparkforgeError(f"{url} cannot be requested: {error}.", "Correct the URL.") from None
         try:
             # The time limit includes connecting, the headers, the body and the trailers.
             return within(self.timeout, lambda: self._exchange(url, request))
@@ -129,7 +129,7 @@ class Endpoint:
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise SparkforgeError(
                 f"{url} broke off its answer: {self._masked(str(error) or type(error).__name__)}.",
-                "Look at the server's log for what ended it.",
+                "Find the reason in the server's log.",
             ) from None
 
     def _read(self, url: str, answer: t.Any) -> bytes:
@@ -140,12 +140,13 @@ class Endpoint:
             size += len(part)
             if size > LONGEST:
                 raise SparkforgeError(
-                    f"{url} answered with more than {LONGEST >> 20} MiB.", "This is no answer of a model server."
+                    f"{url} answered with more than {LONGEST >> 20} MiB.",
+                    "Check the URL: a model server's answers are shorter.",
                 )
         if getattr(answer, "length", None):
             raise SparkforgeError(
                 f"{url} broke off its answer after {size} bytes, {answer.length} before its end.",
-                "Look at the server's log for what ended it; a proxy in front of it may have a limit.",
+                "Find the reason in the server's log; a proxy in front of it may have a limit.",
             )
         return b"".join(parts)
 
@@ -158,21 +159,21 @@ class Endpoint:
     def _refusal(self, url: str, code: int, message: str) -> SparkforgeError:
         quoted = f": {message}" if message else ""
         if code in (401, 403):
-            sent = "refuses the key that was given" if self._key else "needs a key"
+            sent = "rejects the key" if self._key else "needs a key"
             return SparkforgeError(
                 f"{url} {sent} (HTTP {code}).", "Put the server's key into a file, and use --key-file FILE."
             )
         if 300 <= code < 400:
             return SparkforgeError(
-                f"{url} redirects to another place (HTTP {code}).", "Use the URL that the server itself answers at."
+                f"{url} redirects to another place (HTTP {code}).", "Use the URL of the server itself."
             )
         if "not JSON compliant" in message:
-            return NotNumbers(f"{url} computes numbers that are none (HTTP {code}){quoted}.", OTHER_KERNELS)
+            return NotNumbers(f"{url} returns values that are not numbers (HTTP {code}){quoted}.", OTHER_KERNELS)
         if code in (400, 404, 405, 422, 501):
             return Declined(
                 f"{url} refused the request (HTTP {code}){quoted}.", "Use an OpenAI-compatible server for completions."
             )
-        return SparkforgeError(f"{url} failed (HTTP {code}){quoted}.", "Look at the server's log for the cause.")
+        return SparkforgeError(f"{url} failed (HTTP {code}){quoted}.", "Find the cause in the server's log.")
 
     def _message(self, error: urllib.error.HTTPError) -> str:
         try:
@@ -203,16 +204,16 @@ class Endpoint:
         except (ValueError, RecursionError):
             if text.startswith(("data:", "event:")):
                 raise SparkforgeError(
-                    f"{self.base}{path} streams its answer although no stream was asked for.",
-                    "Use the URL of a server that answers at once too; a proxy in front of it may stream everything.",
+                    f"{self.base}{path} streams its answer although the request does not ask for it.",
+                    "Use a server that can answer without streaming; a proxy in front of it may stream everything.",
                 ) from None
             raise self._garbage(path, text) from None
 
     def _garbage(self, path: str, text: str) -> SparkforgeError:
         beginning = self._masked(sanitize.line(text[:60]))
         return SparkforgeError(
-            f"{self.base}{path} answered what is not JSON: {beginning!r}.",
-            "See what listens there: it is no OpenAI-compatible server, or a proxy answers in its place.",
+            f"{self.base}{path} returned an answer that is not JSON: {beginning!r}.",
+            "Check which program listens there: it may not be OpenAI-compatible, or a proxy may answer instead.",
         )
 
 

@@ -137,14 +137,14 @@ def describe(wrong: t.Sequence[Observation], right: t.Sequence[Observation], fir
             "Even the first tokens of each text are wrong: the server has other weights, or computes every token wrong."
         )
     if ALONE not in conditions and any(each.condition == ALONE for each in right):
-        how = "in a batch" if conditions == {BATCHED} else "where an answer may come from the prefix cache"
-        sentences.append(f"Alone and asked for the first time, texts get right numbers; only {how} they do not.")
+        how = "in a batch" if conditions == {BATCHED} else "with the prefix cache"
+        sentences.append(f"Texts that are sent alone for the first time get right numbers; texts {how} do not.")
     short = _length_limit(wrong, right)
     if short:
         sentences.append(f"Texts of up to {short[0]} tokens are right; from {short[1]} tokens on they are wrong.")
     if first > 4:
         near = _boundary(first)
-        sentences.append(f"The first wrong number is at position {first}{near}; what is before it is right.")
+        sentences.append(f"The first wrong number is at position {first}{near}; all numbers before it are right.")
     return " ".join(sentences) or f"Wrong numbers begin at position {first}."
 
 

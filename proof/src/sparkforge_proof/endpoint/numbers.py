@@ -14,21 +14,21 @@ from .session import Compared, Session
 from .texts import ALONE, BATCHED, Text
 
 ENGINE = (
-    "Start the server without one after the other of: its prefix cache, CUDA graphs, speculative decoding, a quantised"
-    " KV cache, its attention backend. The one without which the numbers are right is at fault. If none is, use another"
+    "Start the server repeatedly, each time without one of these: prefix cache, CUDA graphs, speculative decoding,"
+    " quantised KV cache, attention backend. If the numbers are then right, that part is at fault; else use another"
     " version."
 )
-FORMAT = "If the server quantises weights or activations when it loads them, say so with --format. If not: "
+FORMAT = "If the server quantises weights or activations while loading, set --format. If not: "
 UNRELIABLE = "Update the server, or do not rely on that parameter."
 PENALTY = (
-    "See whether the server applies a penalty for repetition, presence or frequency that nobody asked for (vLLM:"
+    "Check whether the server applies a repetition, presence or frequency penalty that the request does not set (vLLM:"
     " --generation-config vllm; llama.cpp: --repeat-penalty 1)."
 )
-GREEDY = "See whether it overrides the temperature, or its speculative decoding accepts what it should not."
-OCCURRED = ", each time in the place of one that had occurred before"
+GREEDY = "Check whether it overrides the temperature, or its speculative decoding accepts wrong tokens."
+OCCURRED = ", each time instead of a token that had occurred before"
 #: By how much a chosen token may be less likely than the likeliest one, because 16-bit scores are often equal.
 TIE = 1e-3
-BOUND = "1 time what the format explains, against float32"
+BOUND = "at most the error that the format explains, against float32"
 #: How often a wrong text is repeated, and how many of its beginnings are requested to find the first wrong number.
 REPETITIONS, BEGINNINGS = 5, 8
 
@@ -75,7 +75,7 @@ class Numbers:
         """Check the log-probabilities of prompts, for texts of every length, requested one at a time."""
         observations = [observation for pair in self._alone for observation in pair.prompt]
         if not observations:
-            raise Skipped("The server names no log-probabilities of a prompt (echo with logprobs).")
+            raise Skipped("The server reports no log-probabilities of a prompt (echo with logprobs).")
         return self._judge("the log-probabilities of prompts", observations)
 
     def completion(self) -> Measured:
@@ -122,7 +122,7 @@ class Numbers:
         if answer.prompt_tokens not in (None, len(text.ids)):
             raise Failure(
                 WRONG,
-                f"Of a text of {len(text.ids)} tokens the server read {answer.prompt_tokens}: it cuts texts, or adds to"
+                f"The server read {answer.prompt_tokens} tokens of a text of {len(text.ids)}: it cuts texts, or adds to"
                 " them.",
                 "Raise the server's context (--max-model-len, --context-length, --ctx-size with --parallel), and have"
                 " it refuse longer texts instead of cutting them.",
@@ -138,7 +138,7 @@ class Numbers:
         judged = judge.judge(observations)
         worst = judged.worst
         if worst is None:
-            raise Skipped(f"{subject[0].upper()}{subject[1:]} have nothing that can be compared.")
+            raise Skipped(f"{subject[0].upper()}{subject[1:]} have no numbers to compare.")
         where = f"{worst.length} tokens {worst.condition}, position {worst.position}"
         measured = f"{judged.ratio:.2g} of the bound at worst ({where}), {judged.noise:.2g} of the noise"
         measured += f", {judged.count} values"
@@ -149,7 +149,7 @@ class Numbers:
         again, nearer = self._ask_again(wrong)
         first = judge.first_wrong([*(seen for seen in observations if seen.text in affected), *nearer])
         cause = (
-            f"{subject[0].upper()}{subject[1:]} are off: {len(bad)} of {judged.count} are, in {len(affected)} of"
+            f"{subject[0].upper()}{subject[1:]} are wrong: {len(bad)} of {judged.count}, in {len(affected)} of"
             f" {len({seen.text for seen in observations})} requests, such as {wrong.served:.5g} instead of"
             f" {wrong.expected:.5g}, {max(wrong.ratio, judged.ratio):.3g} times the bound ({where}). "
             f"{again or judge.describe(judged.wrong, [seen for seen in self.seen if seen not in bad], first)}"
@@ -178,7 +178,7 @@ class Numbers:
         try:
             count = sum(bool(judge.judge(seen).wrong) for seen in numbers([text] * REPETITIONS))
             if count < REPETITIONS:
-                return f"Asked again, that text is wrong in {count} of {REPETITIONS} requests.", []
+                return f"When repeated, {count} of {REPETITIONS} requests of that text are wrong.", []
             right, bad = 0, len(text.ids)
             while bad - right > BEGINNINGS and not of_prompt:
                 middle = (right + bad) // 2
@@ -204,7 +204,7 @@ class Numbers:
                 before.add(token.name)
             wrong, requests = wrong + off, requests + bool(off)
         if not count:
-            raise Skipped("The server names no other tokens beside the chosen one.")
+            raise Skipped("The server reports only the chosen token, no alternatives.")
         self.draws_at_zero = bool(wrong) and not had_occurred
         expect(
             not wrong,
@@ -217,7 +217,7 @@ class Numbers:
     def _require_right_alone(self) -> None:
         """Skip a check if texts requested one at a time are already wrong, because it would not add anything."""
         if self.wrong_alone:
-            raise Skipped("The numbers of texts that are asked alone are wrong already.")
+            raise Skipped("The numbers of texts that are sent alone are already wrong.")
 
     def _starts(self, count: int) -> list[texts.Ids]:
         """Return short texts with different beginnings."""
@@ -241,7 +241,7 @@ class Numbers:
                 WRONG,
                 f"At temperature {temperature:g} the server draws tokens that are {kind} than their distribution says:"
                 f" {abs(deviation):.1f} standard deviations over {len(draws)} tokens.",
-                "See whether the server ignores the temperature, or sets top_k, top_p, min_p or a penalty of its own"
+                "Check whether the server ignores the temperature, or sets top_k, top_p, min_p or a penalty of its own"
                 " (vLLM: --generation-config vllm), and whether speculative decoding is on.",
                 measured,
                 abs(deviation) / judge.DRAWS,

@@ -98,11 +98,11 @@ def folder(path: str) -> Folder:
             raise ValueError("it has a size below 0")
     except OSError as error:
         raise SparkforgeError(
-            f"{path} is no directory of a model: config.json cannot be read ({error.strerror}).",
+            f"{path} is not a model's directory: config.json cannot be read ({error.strerror}).",
             "Name the directory that the server loads: with config.json and *.safetensors.",
         ) from None
     except (ValueError, RecursionError, TypeError, AttributeError, OverflowError) as error:
-        raise SparkforgeError(f"{path}/config.json is damaged: {error}.", "Get the model again.") from None
+        raise SparkforgeError(f"{path}/config.json is damaged: {error}.", "Download the model again.") from None
     names = os.listdir(path)
     weights = [name for name in names if name.endswith(".safetensors")]
     if not weights:
@@ -110,12 +110,12 @@ def folder(path: str) -> Folder:
         kind = "only pickle files, which run code when they are loaded" if pickles else "no weights"
         raise SparkforgeError(f"{path} has {kind}.", "Name a directory with *.safetensors.")
     if not {"tokenizer.json", "tokenizer.model", "tekken.json", "vocab.json"} & set(names):
-        raise SparkforgeError(f"{path} has no tokenizer.", "Get the model's tokenizer.json as well.")
+        raise SparkforgeError(f"{path} has no tokenizer.", "Download the model's tokenizer.json as well.")
     is_fp4 = method.endswith("fp4")
     form = next((form for name, form in _METHODS.items() if name in method or (is_fp4 and form == "nvfp4")), "")
     if "quantization_config" in config and not form:
         raise SparkforgeError(
-            f"The weights of {path} are quantised in a way that is not known here ({method or 'unnamed'}).",
+            f"The weights of {path} have an unknown quantisation ({method or 'unnamed'}).",
             "Use --format with the nearest of: fp32, fp16, bf16, fp8, nvfp4, mxfp4.",
         )
     dtype = str(config.get("dtype") or config.get("torch_dtype") or text.get("dtype") or "bfloat16")
@@ -167,9 +167,9 @@ class Reference:
         self.vocabulary = int(self.model.get_input_embeddings().weight.shape[0])
         if max(self.tokenizer.get_vocab().values()) >= self.vocabulary and len(self.tokenizer) > self.vocabulary + 256:
             raise SparkforgeError(
-                f"The tokenizer of {source.path} is another model's: it has {len(self.tokenizer)} tokens, and the"
+                f"The tokenizer of {source.path} belongs to another model: it has {len(self.tokenizer)} tokens, and the"
                 f" weights have {self.vocabulary}.",
-                "Get the model again, with the tokenizer beside it.",
+                "Download the model again, with its tokenizer.",
             )
 
     def token_ids(self) -> list[int]:

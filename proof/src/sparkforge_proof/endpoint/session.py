@@ -94,14 +94,14 @@ class Session:
         bad = sum(number is None or not math.isfinite(number) for number in numbers)
         if bad and any(number is not None for number in numbers):
             raise NotNumbers(
-                f"{bad} of {len(numbers)} log-probabilities of an answer are no numbers (NaN, infinite or null).",
+                f"{bad} of {len(numbers)} log-probabilities of an answer are not numbers (NaN, infinite or null).",
                 OTHER_KERNELS,
             )
         if answer.is_cut_off:
             raise SparkforgeError(
                 f"{self.endpoint.base} cut an answer off: {answer.count} of {answer.asked} tokens came, ended by"
                 f" {answer.finish or 'nothing'!r}.",
-                "Look at the server's log for what ended it.",
+                "Find the reason in the server's log.",
             )
         return answer
 
@@ -144,8 +144,8 @@ class Session:
                 candidates = sorted(candidates, key=lambda candidate: -scored.get(candidate, -math.inf))
             if not candidates:
                 raise SparkforgeError(
-                    f"The server generated {token.text!r}, which is no token of the model's tokenizer.",
-                    "Compare the tokenizer.json of both: the server has another one.",
+                    f"The server generated {token.text!r}, which is not a token of the model's tokenizer.",
+                    "Compare the tokenizer.json of both: the server has another tokenizer.",
                 )
             ids.append(candidates[0])
         return ids

@@ -118,7 +118,7 @@ def of_wheel(path: str, scratch: str) -> Contents:
     except (OSError, SparkforgeError) as error:
         reason = error.cause if isinstance(error, SparkforgeError) else error.strerror or str(error)
         cause = f"{path} cannot be read as a wheel: {reason.rstrip('.')}."
-        raise SparkforgeError(cause, "Use a complete wheel, as the index has it.", path=path) from error
+        raise SparkforgeError(cause, "Use a complete wheel, such as the index's.", path=path) from error
     return {**contents, "file": named.file}
 
 
@@ -136,7 +136,7 @@ def of_environments(root: str, environment: str | None = None) -> list[Contents]
     if not sites:
         raise NoPackageError(
             f"There is no Python package below {top}.",
-            "Name a virtual environment, or the root of a file system that has one, such as podman image mount prints.",
+            "Name a virtual environment, or the root of a file system (for an image, podman image mount prints it).",
             path=top,
         )
     contents = []
@@ -151,7 +151,7 @@ def of_environments(root: str, environment: str | None = None) -> list[Contents]
             for name, is_read in (("METADATA", package.version != ""), ("RECORD", record is not None)):
                 if not is_read and name in files.names(package.info):
                     path = os.path.join(package.info, name)
-                    read["damaged"].append(f"{path} is no {name} of a package, or too large")
+                    read["damaged"].append(f"{path} is not a package's {name}, or is too large")
             read["site"] = site
             contents.append(read)
     lacking: dict[str, list[str]] = {}

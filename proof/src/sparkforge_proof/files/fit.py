@@ -59,14 +59,16 @@ def of_versions(contents_read: t.Sequence[Contents], machine: str) -> t.Iterator
         for family in _ALIKE:
             members = [f"{name} {by_name[name]['version']}" for name in sorted(family) if name in by_name]
             if len({versions.public(member.partition(" ")[2]) for member in members}) > 1:
-                sentence = f"these must be of one version, which their import compares: {', '.join(members)}."
+                sentence = (
+                    f"these compare their versions on import, and must be the same version: {', '.join(members)}."
+                )
                 yield from (finding(member.partition(" ")[0], "no", "sisters", sentence) for member in members)
         builds = {name: by_name[name]["version"].partition("+")[2] for name in _OF_TORCH if name in by_name}
         of_torch = builds.get("torch")
         for name, build in builds.items():
             if of_torch and build and build != of_torch and "cpu" in (build, of_torch):
                 yield finding(
-                    name, "perhaps", "sisters", f"it is the build {build}, and torch is the build {of_torch}."
+                    name, "perhaps", "sisters", f"it is the build {build}, but torch is the build {of_torch}."
                 )
         distributions = {name: _distribution(package, machine) for name, package in by_name.items()}
         for name, distribution in distributions.items():
@@ -134,7 +136,7 @@ def of_host(
     if newer:
         level = "no" if len(newer) == len(libraries) else "perhaps"
         has = ", ".join(f"{name}_{version}" for name, version in host.items())
-        yield finding(package["name"], level, "host", f"{'; '.join([*newer.values()][:3])}, and the host has {has}.")
+        yield finding(package["name"], level, "host", f"{'; '.join([*newer.values()][:3])}, but the host has {has}.")
 
 
 def of_compilers(package: Contents, capability: str) -> t.Iterator[Finding]:
@@ -154,7 +156,7 @@ def of_compilers(package: Contents, capability: str) -> t.Iterator[Finding]:
         newest = max(known, key=versions.numbers)
         if versions.numbers(newest) < versions.numbers(needed):
             way = "; set TRITON_PTXAS_PATH to the CUDA toolkit's" if package["name"] in _TRITON else ""
-            sentence = f"its {name} is of CUDA {newest}, and {capability} needs that of {needed} or newer{way}."
+            sentence = f"its {name} is from CUDA {newest}, but {capability} needs CUDA {needed} or newer{way}."
             yield finding(package["name"], "perhaps", "compiler", sentence)
 
 
@@ -166,7 +168,7 @@ def of_guards(package: Contents, libraries: t.Sequence[Library], capability: str
         guard = texts.trap(library["guards"], fatbin.number(used), code) if used and library["guards"] else None
         if guard:
             sentence = (
-                f"{os.path.basename(library['path'])} has code for {used} and prints {guard!r}: it may be a trap there."
+                f"{os.path.basename(library['path'])} has code for {used} and prints {guard!r}: it may be a trap."
             )
             yield finding(package["name"], "perhaps", "guard", sentence)
 
@@ -189,13 +191,11 @@ def of_image(root: str, cuda: str) -> t.Iterator[Finding]:
         if needed and versions.numbers(needed[1]) > versions.numbers(cuda):
             others = ", unless another condition of its NVIDIA_REQUIRE_CUDA is met" if "brand" in value else ""
             sentence = (
-                f"it asks for a driver of CUDA {needed[1]}, not {cuda}: the container toolkit refuses it{others}."
+                f"it requires a driver for CUDA {needed[1]}, not {cuda}: the container toolkit refuses it{others}."
             )
             yield finding("image", "perhaps" if others else "no", "image", sentence)
     toolkits = [re.fullmatch(r"cuda-(\d{1,3}\.\d{1,3})", name) for name in FileSystem(root).names("/usr/local")]
     newest = max((toolkit[1] for toolkit in toolkits if toolkit), key=versions.numbers, default="0")
     if not values and os.path.realpath(root) != "/" and versions.numbers(newest) > versions.numbers(cuda):
-        sentence = (
-            f"it has CUDA {newest}: if it is NVIDIA's, it asks for a driver of that version, and this one is of {cuda}."
-        )
+        sentence = f"it has CUDA {newest}: if it is NVIDIA's, it requires a driver for it, but this one is for {cuda}."
         yield finding("image", "perhaps", "image", sentence)

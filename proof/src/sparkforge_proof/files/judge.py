@@ -118,7 +118,7 @@ def judge(
 
 def _not_looked_at(packages: t.Sequence[Contents]) -> list[str]:
     """Return descriptions of the parts of the packages that were not examined."""
-    rows = ["Python code, and what it opens, downloads or compiles when it runs"] if packages else []
+    rows = ["Python code, and the files that it opens, downloads or compiles when it runs"] if packages else []
     endings: dict[str, int] = {}
     for package in packages:
         for ending, count in package["unread"].items():
@@ -126,7 +126,7 @@ def _not_looked_at(packages: t.Sequence[Contents]) -> list[str]:
     rows += [f"{count} file{'' if count == 1 else 's'} named .{ending}" for ending, count in sorted(endings.items())]
     libraries = [library for package in packages for library in package["libraries"]]
     if any(library["cubins"] for library in libraries):
-        rows.append("the machine code for GPUs itself, and texts in it where it is compressed")
+        rows.append("the machine code for GPUs itself, and texts in compressed machine code")
     lacking = sum(bool(library["lacking"]) for library in libraries)
     if lacking:
         rows.append(f"the symbols of {lacking} librar{'y' if lacking == 1 else 'ies'} that lack another library")
@@ -146,7 +146,7 @@ def _summary(verdict: str, rows: t.Sequence[t.Mapping[str, t.Any]], device: Devi
         "yes": "Nothing in the files of {packages} rules out {device}.",
         "perhaps": "Some of {packages} may not work on {device}: see the findings."
         if rows
-        else "Nothing was read that says whether it runs on {device}.",
+        else "No file was read that shows whether it runs on {device}.",
         "no": "It will not run on {device}: see the findings.",
     }
     return sentences[verdict].format(
@@ -300,7 +300,7 @@ def _without_sonames(
         broken = [library["path"] for users in rest.values() for library in users]
         complete = all(library["path"] in broken for library in libraries)
         rows = "; ".join(
-            f"{name}, which {os.path.basename(users[0]['path'])} needs"
+            f"{name}, needed by {os.path.basename(users[0]['path'])}"
             + (f" ({known[name].hint.rstrip('.')})" if known[name].role or known[name].package else "")
             for name, users in [*rest.items()][:4]
         )
@@ -384,7 +384,7 @@ def paths(targets: t.Sequence[str], device: Device) -> dict[str, t.Any]:
                 more, findings, device = _in_directory(path, device)
                 packages += more
                 known += findings
-    unread = ["what the wheels require, beyond what was named"] if any(wheel["file"] for wheel in packages) else []
+    unread = ["the requirements of the wheels that are not named"] if any(wheel["file"] for wheel in packages) else []
     result = judge(packages, device, {package["name"] for package in packages}, known, unread)
     return {**result, "table": table(result)}
 
@@ -444,7 +444,7 @@ def table(result: t.Mapping[str, t.Any]) -> str:
         "| " + " | ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[4]]) + " |" for row in rows
     ]
     lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|---|")
-    rest = f" {quiet} more have no GPU code and nothing to say." if quiet else ""
+    rest = f" {quiet} more have no GPU code and no finding." if quiet else ""
     if result["not_looked_at"]:
         lines += ["", f"not looked at: {'; '.join(result['not_looked_at'])}."]
     return "\n".join([*lines, "", f"{result['verdict']}: {result['summary']}{rest}"])

@@ -107,9 +107,9 @@ def refusal_of(rule: dict[str, t.Any], directory: Path) -> str:
 
 def test_a_ledger_that_is_not_a_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "ledger.json").write_text("{}")
-    assert "is not a folder" in refusal(tmp_path / "ledger.json")
+    assert "not a folder" in refusal(tmp_path / "ledger.json")
     cause = refusal("https://user:secret@ledger.invalid/ledger.json")
-    assert cause == "The ledger https://ledger.invalid/ledger.json is not a folder."
+    assert "https://ledger.invalid/ledger.json is not" in cause
 
 
 @pytest.mark.parametrize(

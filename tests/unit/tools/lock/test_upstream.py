@@ -323,7 +323,7 @@ def test_a_silent_server_times_out_and_no_git_process_is_left(monkeypatch: pytes
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"http://127.0.0.1:{server.getsockname()[1]}/silent.git"
-        with pytest.raises(SparkforgeError, match=r"silent\.git did not answer git"):
+        with pytest.raises(SparkforgeError, match=r"silent\.git did not answer"):
             upstream.ask_remote(url, "v1")
         processes = [path for path in Path("/proc").glob("[0-9]*/cmdline") if url.encode() in _content(path)]
         assert processes == []

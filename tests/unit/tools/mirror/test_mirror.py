@@ -154,7 +154,7 @@ def test_a_path_outside_the_mirror_is_rejected(path: str) -> None:
      '{"format": 1, "files": {"x": {"sha256": "1", "from": "x"}}}', '{"format": 1, "files": {"x": {}}}'],
 )  # fmt: skip
 def test_an_invalid_mirror_manifest_is_refused(text: str) -> None:
-    with pytest.raises(SparkforgeError, match="not a mirror manifest"):
+    with pytest.raises(SparkforgeError, match="mirror manifest"):
         read_manifest(text, "/srv/mirror.json")
 
 

@@ -16,7 +16,7 @@ from ...check import SEEN, Context, Measured, check
 from ..bounds import Cases, torch
 
 REMEDY = (
-    "Do not train or sample with this stack: its random numbers are not what they claim; use another torch, and update "
+    "Do not train or sample with this stack: its random numbers are distributed wrong; use another torch, and update "
     "the driver."
 )
 SIGMAS = 6.5

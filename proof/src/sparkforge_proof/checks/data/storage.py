@@ -37,7 +37,7 @@ def open_driver() -> None:
     library.cuFileDriverOpen.restype = Error
     status = library.cuFileDriverOpen()
     if status.err:
-        cause = f"cuFile's driver does not open: status {status.err} (CUfileOpError in cufile.h)."
+        cause = f"cuFile's driver cannot be opened: status {status.err} (CUfileOpError in cufile.h)."
         raise Unanswered(REFUSED, cause, _REMEDY, str(status.err), "0")
     # The header maps cuFileDriverClose to this name.
     library.cuFileDriverClose_v2()

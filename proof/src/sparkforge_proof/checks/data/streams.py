@@ -158,7 +158,7 @@ def _require_overlap(cases: Cases, slow: Slow, block: torch.Tensor) -> None:
             return
     raise Unanswered(
         ABSENT,
-        "Two streams run one after the other, although nothing makes them wait.",
+        "Two streams run one after the other, although no dependency orders them.",
         "Unset CUDA_LAUNCH_BLOCKING and CUDA_DEVICE_MAX_CONNECTIONS; with neither set, the driver orders all work.",
         "one after the other",
         "side by side",

@@ -200,7 +200,7 @@ def _memory_on_cpu(context: Context) -> Measured:
             MEMORY,
             f"The process has grown by {growth / MIB:.0f} MiB while allocating and freeing 64 MiB and 1 MiB {rounds} "
             f"times: memory that torch frees is not returned.",
-            "Check for an allocator in LD_PRELOAD (unset it), or else use another stack: this one leaks memory.",
+            "Look for an allocator in LD_PRELOAD (unset it), or else use another stack: this one leaks memory.",
             f"{growth / MIB:.0f} MiB more",
             f"{bound / MIB:.0f} MiB",
         )
@@ -279,7 +279,7 @@ def memory(context: Context) -> Measured:
             raise Unanswered(
                 MEMORY,
                 f"{held_bytes / MIB:.0f} MiB of device memory are still allocated after all tensors were freed.",
-                "Check for something that keeps tensors (a hook or a patched allocator in sitecustomize), or else use "
+                "Look for code that keeps tensors (a hook or a patched allocator in sitecustomize), or else use "
                 "another stack: this one leaks memory.",
                 f"{held_bytes / MIB:.0f} MiB held",
                 f"{SEGMENT / MIB:.0f} MiB",
@@ -289,7 +289,7 @@ def memory(context: Context) -> Measured:
             MEMORY,
             f"Each of {len(history) - 1} rounds of allocating and freeing memory left less free memory,"
             f" {(history[0] - history[-1]) / MIB:.0f} MiB in total: memory that torch frees is not returned.",
-            "Check for a pluggable allocator (PYTORCH_CUDA_ALLOC_CONF, LD_PRELOAD), or else use another stack or "
+            "Look for a pluggable allocator (PYTORCH_CUDA_ALLOC_CONF, LD_PRELOAD), or else use another stack or "
             "driver.",
             f"{(history[0] - history[-1]) / MIB:.0f} MiB less",
             f"{SEGMENT / MIB:.0f} MiB a round",

@@ -18,7 +18,7 @@ from ...check import ABSENT, SEEN, Context, Measured, Unanswered, check
 from ..bounds import UNIT_ROUNDOFF, Cases, torch
 
 REMEDY = (
-    "Check that the libraries of linear algebra (libcusolver, libcublas, libcufft; LAPACK on a CPU) are those that "
+    "Check that the linear algebra libraries (libcusolver, libcublas, libcufft; LAPACK on a CPU) are those that "
     "torch was built with (checks of family identity), or use another stack."
 )
 #: The allowed error per element, as a number of rounding errors, relative to the 2-norms of its row and column.

@@ -239,7 +239,7 @@ def _not_built(backend: str) -> str | None:
     if backend == "cudnn" and not torch.backends.cudnn.is_available():
         return "This torch is built without cuDNN."
     if backend == "cudnn" and (torch.backends.cudnn.version() or 0) < 90000:
-        return f"torch uses cuDNN for attention since 9.0, this is {torch.backends.cudnn.version()}."
+        return f"torch uses cuDNN for attention from version 9.0 on; this is {torch.backends.cudnn.version()}."
     return None
 
 
@@ -248,7 +248,7 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = FORMATS)
     cuda = context.device == "cuda"
     if cuda and backend != "math":
         if torch.cuda.get_device_capability(0) < (8, 0):
-            raise Skipped("Kernels for attention need compute capability 8.0.")
+            raise Skipped("Attention kernels need compute capability 8.0 or higher.")
         missing = _not_built(backend)
         if missing:
             raise Skipped(missing)
@@ -336,7 +336,7 @@ def default(context: Context) -> Measured:
     The bounds in ``attention_reference`` hold for every kernel.
     """
     small = context.device == "cpu"
-    cases = Cases("attention by the kernel that torch chooses", "See which other checks attention.* fail.")
+    cases = Cases("attention by the kernel that torch chooses", "Check which other attention.* checks fail.")
     with _without_tf32():
         # Seven has no common factor with the numbers of masks and sizes, so all of them occur.
         chosen = [*plan(FORMATS, small=small)[::7], Case("bfloat16", "none", (2, 2, 2, 33, 33, 80))]
@@ -367,7 +367,7 @@ def flash_package(context: Context) -> Measured:
     if importlib.util.find_spec("flash_attn") is None:
         raise Skipped("The package flash_attn is not installed.")
     if torch.cuda.get_device_capability(0) < (8, 0):
-        raise Skipped("flash_attn needs compute capability 8.0.")
+        raise Skipped("flash_attn needs compute capability 8.0 or higher.")
     try:
         package = importlib.import_module("flash_attn")
         attend_batch, attend_packed = package.flash_attn_func, package.flash_attn_varlen_func

@@ -58,7 +58,7 @@ def _require_cudnn(context: Context) -> str:
         raise Unanswered(
             ABSENT,
             "cuDNN is switched off in this process (torch.backends.cudnn.enabled is False).",
-            "Find the sitecustomize or start-up file that sets it.",
+            "Find and correct the sitecustomize or start-up file that sets it.",
             measured="off",
             bound="on",
         )

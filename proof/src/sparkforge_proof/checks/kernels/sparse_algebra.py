@@ -64,7 +64,7 @@ def sparse_direct(context: Context) -> Measured:
     except RuntimeError as error:
         # Before 2.16, torch has no flag for this.
         if "cuDSS" in str(error) and "compiling" in str(error):
-            raise Skipped("This torch is built without cuDSS, by which alone it solves sparse systems.") from error
+            raise Skipped("This torch is built without cuDSS, which it needs to solve sparse systems.") from error
         raise
     cases = Cases("the sparse solution by cuDSS", _DIRECT_REMEDY)
     _compare_residual(cases, system, x, right)

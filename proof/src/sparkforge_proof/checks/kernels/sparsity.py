@@ -42,7 +42,7 @@ def semi_structured(context: Context) -> Measured:
     if not kinds:
         raise Skipped("This torch is built without cuSPARSELt.")
     if torch.cuda.get_device_capability(0) < (8, 0):
-        raise Skipped("2:4 sparsity needs compute capability 8.0.")
+        raise Skipped("2:4 sparsity needs compute capability 8.0 or higher.")
     unsupported = []
     for kind in kinds:
         for dtype in (torch.float16, torch.bfloat16):

@@ -59,7 +59,7 @@ def installed(name: str) -> types.ModuleType:
         version = importlib.import_module("torch").__version__.partition("+")[0]
         raise Skipped(
             f"The package {name} is not installed in this environment. Run {sys.executable} -m pip install"
-            f" torch=={version}, which brings it."
+            f" torch=={version}, which installs it."
         )
     try:
         return importlib.import_module(name)

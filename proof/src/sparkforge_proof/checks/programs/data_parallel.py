@@ -194,5 +194,5 @@ def data_parallel(context: Context) -> Measured:
     measured = cases.result()
     measured.measured += f", {world} process{'es' if world > 1 else ''} by {backend}"
     if world == 1:
-        measured.measured += ": this host has one GPU, so that nothing was exchanged between two"
+        measured.measured += ": this host has one GPU, so no data was exchanged between GPUs"
     return measured

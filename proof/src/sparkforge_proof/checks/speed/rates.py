@@ -190,7 +190,7 @@ def clock_fault(
             f"The device draws {power:.0f} W under full load with its SM clock at {clock:.0f} MHz: a power delivery "
             f"fault that limits a Spark to about 30 W."
         )
-        remedy = f"With its own supply and cable: {UNPLUG}, or else have the device replaced (RMA)."
+        remedy = f"With the device's own power supply and cable: {UNPLUG}, or else have the device replaced (RMA)."
     elif is_held and not HEAT & reasons:
         cause = (
             f"The SM clock is limited to {clock:.0f} MHz under load: a Spark that stays at 500 to 850 MHz after a "
@@ -205,7 +205,7 @@ def clock_fault(
         cause = f"The SM clock is held at {clock:.0f} MHz under load{by}, below its floor: {bound}."
         remedy = (
             "Check airflow, fans and power supply, and nvidia-smi -q -d CLOCK,PERFORMANCE,POWER under load; raise the "
-            "power limit (nvidia-smi --power-limit), or set verify_speed_floors if it is intended."
+            "power limit (nvidia-smi --power-limit), or set verify_speed_floors if the limit is intended."
         )
     if reasons:
         measured += f", {', '.join(sorted(reasons))}"
@@ -334,7 +334,7 @@ def _matmul(context: Context, name: str) -> Measured:
     bound, problem = judged(f"the {name} matrix product", tflops, "TFLOP/s", floor, device, own)
     if problem is not None and _is_capped(product):
         problem.blocks = False
-        problem.cause += " Its clocks are capped, which explains it if the cap is meant."
+        problem.cause += " Its clocks are capped, which explains the rate if the cap is intended."
     return _with_warning(
         Measured(f"{tflops:.4g} TFLOP/s ({size} x {size} x {size})", bound, rates={"tflops": tflops}), problem
     )
@@ -462,7 +462,7 @@ def clocks(context: Context) -> Measured:
         raise Skipped("nvidia-smi does not report this device's SM clock.")
     greatest = samples[-1].sm_clock_most_mhz
     if floor is None and greatest:
-        floor = Floor(greatest, CLOCK_RATIO, "that the device names as its most", "unknown: an H200 keeps 0.74 of it")
+        floor = Floor(greatest, CLOCK_RATIO, "that the device reports", "unknown: an H200 keeps 0.74 of it")
     caps = sampler.caps()
     clock, power, fault = clock_fault(samples, floor, device, own, caps)
     rates = {"sm_clock_mhz": clock}

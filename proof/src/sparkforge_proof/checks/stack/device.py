@@ -73,7 +73,7 @@ def given_up(result: Result, refused: Refused, now: float) -> Result:
     if refused.users:
         result.reason = BUSY
         result.cause = f"Not run: the GPU is in use by {', '.join(refused.users)}. {result.cause}"
-        result.remedy = "Stop it, and run the proof again a minute after its end: CUDA may refuse for so long."
+        result.remedy = "Stop that program, and run the proof again a minute later: CUDA may refuse until then."
     return result
 
 
@@ -97,7 +97,7 @@ def cuda(context: Context) -> Measured:
     except (RuntimeError, AssertionError) as error:
         message = " ".join(str(error).split())[:300].rstrip(".")
         if OUT_OF_MEMORY.search(message):
-            cause, remedy = f"The GPU has no memory left: {message}.", "Run the proof again when there is some."
+            cause, remedy = f"The GPU has no memory left: {message}.", "Run the proof again when memory is free."
             raise Unanswered(MEMORY, cause, remedy) from error
         raise Failed(
             f"CUDA does not start in torch {torch.__version__}: {message}.",

@@ -71,9 +71,9 @@ def imports(context: Context) -> Measured:
             " ".join(cause for cause, _remedy in problems),
             problems[0][1],
             f"{len(problems)} fail, {len(imported)} import",
-            "all installed ones import",
+            "all installed modules import",
         )
-    return Measured(", ".join(imported), "all installed ones import")
+    return Measured(", ".join(imported), "all installed modules import")
 
 
 def is_installed(module: str) -> bool:

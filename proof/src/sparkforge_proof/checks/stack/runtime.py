@@ -40,7 +40,7 @@ def runtime(context: Context) -> Measured:
         raise Failed(
             " ".join(problem.cause for problem in problems),
             problems[0].remedy(context.reference.get("cuda_version")),
-            f"{len(problems)} do not open, {len(opened)} do",
+            f"{len(problems)} do not open, {len(opened)} open",
             bound,
         )
     mixed = origins.mixed(origins.mapped())
@@ -162,6 +162,6 @@ def unopened_of_the_stack(reference: Facts) -> list[tuple[str, str]]:
             missing = library[1] if library else soname
             # A host without a GPU does not need the driver.
             if reference.get("gpu_required") or not providers.is_driver(missing):
-                cause = f"dlopen does not open {soname}: {str(error).rstrip('.')}."
+                cause = f"dlopen cannot open {soname}: {str(error).rstrip('.')}."
                 problems.append((cause, provide(missing, reference.get("cuda_version"))))
     return problems
