@@ -15,7 +15,7 @@ from lab.host import LabError, fail
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m lab", description="Simulated Sparks in containers.")
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, text in (("up", "start a bench"), ("down", "end a bench"), ("status", "print a bench as JSON")):
+    for name, text in (("up", "start a bench"), ("down", "stop a bench"), ("status", "print a bench as JSON")):
         command = commands.add_parser(name, help=text)
         command.add_argument("--bench", default="demo", help="name of the bench (default: demo)")
         if name != "status":

@@ -318,7 +318,7 @@ def build_mirror(platform: str) -> None:
         # Print its progress directly to the user's screen.
         command = [sys.executable, "-m", "lab.mirror", "--level", level]
         if subprocess.run(command, check=False, cwd=CHECKOUT).returncode:
-            raise LabError("The mirror was not built, for the reason above. Mend it, and run the same command again.")
+            raise LabError("The mirror was not built; the reason is above. Correct it, and run the same command again.")
 
 
 def serve_mirror(bench: Bench) -> None:
@@ -378,7 +378,7 @@ def serve_mirror(bench: Bench) -> None:
 def _stop_server(bench: Bench) -> None:
     if bench.server and _alive(bench.server):
         os.kill(bench.server, signal.SIGTERM)
-        say(f"ended the mirror's server ({bench.server})")
+        say(f"stopped the mirror's server ({bench.server})")
 
 
 def _alive(pid: int) -> bool:

@@ -28,9 +28,9 @@ def sentence(report: Mapping[str, Any]) -> str:
     compared = [check for check in report["checks"] if check["numeric"] and check["status"] == "pass"]
     if report["verdict"] == "proven":
         count = f"{len(compared)} check{'s' * (len(compared) != 1)}"
-        outcome = f"what it computes was compared with float64 in {count}, and is right"
+        outcome = f"its results were compared with float64 in {count}, and are right"
     elif report["verdict"] == "unproven":
-        outcome = "it has computed nothing: its PyTorch is a stand-in, so its verdict is unproven"
+        outcome = "it computed no numbers, because its PyTorch is a stand-in; the verdict is unproven"
     else:
         outcome = "its proof failed, and the page says why"
     return f"{environment}; {outcome}. The second run changed nothing."
@@ -39,7 +39,7 @@ def sentence(report: Mapping[str, Any]) -> str:
 def main() -> int:
     """Print the sentence and the page's path; open the page on a desktop. Return 1 if the second run made changes."""
     if not UNCHANGED.search((REPORTS / "second-run.log").read_text(encoding="utf-8", errors="replace")):
-        print("demo: the second run changed something", file=sys.stderr)
+        print("demo: the second run made changes", file=sys.stderr)
         return 1
     page = (REPORTS / "index.html").resolve()
     print(f"demo: {sentence(json.loads((REPORTS / f'{HOST}.json').read_text(encoding='utf-8')))}")

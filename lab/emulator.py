@@ -80,7 +80,7 @@ def register(user: str) -> None:
     if native_architecture() == "arm64":
         return
     if rootless():
-        raise LabError("ARM64 is emulated here, and only root registers an emulator. Run it with PLATFORM=native.")
+        raise LabError("ARM64 needs an emulator here, which only root can register. Use PLATFORM=native.")
     with _registry() as state:
         if not (BINFMT / "register").exists():
             run("mount", "-t", "binfmt_misc", "binfmt_misc", BINFMT)

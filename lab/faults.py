@@ -52,7 +52,7 @@ def throttle(bench: Bench, host: str, kbit: int | None) -> None:
     links = [line.split(":")[:2] for line in run("ip", "-o", "link").stdout.splitlines()]
     device = next(name.strip().partition("@")[0] for number, name in links if number == index)
     if not device.startswith("veth"):
-        raise LabError(f"The link of {host} ends in {device}, which is no container's. Its rate is left as it is.")
+        raise LabError(f"The link of {host} ends in {device}, which is not a container's. Its rate is unchanged.")
     run("tc", "qdisc", "del", "dev", device, "root", quiet=True)
     if kbit:
         limit = f"rate {kbit}kbit burst 64kb latency 200ms".split()

@@ -62,7 +62,7 @@ OWN = "cd /opt && cp -a sparkforge own && rm -rf sparkforge && mv own sparkforge
 def names(count: int) -> list[str]:
     """Return ``count`` names, ``spark01`` …"""
     if count < 1:
-        raise LabError(f"A fleet of {count} hosts is none. Set HOSTS to 1 or more.")
+        raise LabError(f"A fleet of {count} hosts is not possible. Set HOSTS to 1 or more.")
     return [f"spark{number:02d}" for number in range(1, count + 1)]
 
 
@@ -188,7 +188,7 @@ def _python() -> Path:
     home = Path(sys.base_prefix).resolve()
     if home in (Path("/usr"), Path("/")):
         raise LabError(
-            f"The fleet's containers get this Python ({PYTHON}), and it lies in {home} among all else. Make .venv with"
+            f"The fleet's containers get this Python ({PYTHON}), but {home} contains other files too. Make .venv with"
             " a Python in a directory of its own (pyenv, uv python install): make setup PYTHON=/path/to/python3."
         )
     return home

@@ -78,7 +78,7 @@ def run(*command: str | Path, quiet: bool = False, **options: Any) -> subprocess
     result = subprocess.run(argv, text=True, capture_output=True, check=False, **options)
     if result.returncode and not quiet:
         tail = "\n".join((result.stdout + result.stderr).strip().splitlines()[-15:])
-        raise LabError(f"`{' '.join(argv)}` ended with {result.returncode}:\n{tail}")
+        raise LabError(f"`{' '.join(argv)}` exited with {result.returncode}:\n{tail}")
     return result
 
 
@@ -118,12 +118,12 @@ def require_rootless() -> None:
     :raises LabError: if something is missing.
     """
     if missing := _missing(ROOTLESS_PACKAGES):
-        raise LabError(f"Without root the lab needs {' '.join(missing)}. Have them installed with apt-get.")
+        raise LabError(f"Without root the lab needs {' '.join(missing)}. Ask root to install them with apt-get.")
     if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
         cause = "/dev/net/tun, which gives containers their network, is closed to you."
         raise LabError(f"{cause} Have root open it, as Debian's udev does: chmod 0666 /dev/net/tun.")
     if (tried := run("podman", "unshare", "true", quiet=True)).returncode:
-        raise LabError(f"podman does not run without root here. Mend what it says: {tried.stderr.strip()}")
+        raise LabError(f"podman does not run without root here. Correct the cause of its error: {tried.stderr.strip()}")
 
 
 def _missing(packages: Iterable[str]) -> list[str]:

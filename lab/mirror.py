@@ -192,8 +192,8 @@ class Wheels:
         wheel = partial / pin["file"]
         if not wheel.exists():
             raise LabError(
-                f"pip downloaded {sorted(p.name for p in partial.glob('*.whl'))} where {pin['file']} was "
-                "wanted. Correct `file` in lab/mirror_inputs.yml."
+                f"pip downloaded {sorted(p.name for p in partial.glob('*.whl'))} instead of {pin['file']}. "
+                "Correct `file` in lab/mirror_inputs.yml."
             )
         wheel.replace(path)
         shutil.rmtree(partial)
@@ -769,7 +769,7 @@ class Mirror:
         for name, size in summary["files"].items():
             path = self._output / name.lstrip("/")
             if not path.is_file() or path.stat().st_size != size:
-                say(f"{path} is not as it was built")
+                say(f"{path} was changed after it was built")
                 shutil.rmtree(self._output)
                 return False
         return True
@@ -943,7 +943,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--cache", type=Path, help="downloaded wheels and signing keys")
     parser.add_argument("--platform", choices=sorted(PLATFORMS), help="level native: default this machine's")
     parser.add_argument("--inputs", type=Path, default=INPUTS)
-    parser.add_argument("--write-table", action="store_true", help="write README.md's table and end")
+    parser.add_argument("--write-table", action="store_true", help="write README.md's table and exit")
     arguments = parser.parse_args(argv)
     try:
         inputs = load_inputs(arguments.inputs)

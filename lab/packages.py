@@ -387,7 +387,7 @@ def _gpg_home() -> Iterator[t.Callable[..., bytes]]:
             )
             if result.returncode:
                 raise LabError(
-                    f"gpg {arguments[0]} ended with {result.returncode}: {result.stderr.decode().strip()}. "
+                    f"gpg {arguments[0]} exited with {result.returncode}: {result.stderr.decode().strip()}. "
                     "Install gpg and gpg-agent."
                 )
             return result.stdout

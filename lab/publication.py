@@ -46,16 +46,16 @@ def texts(url: str) -> dict[str, str]:
         if url
         else "Work in a clone or an unpacked release. Nothing is published yet: ask whoever gave you this copy.\n",
         "SECURITY.md": f"""\
-Report it privately at <{url}/security/advisories/new>. Say what an attacker controls, what they gain, and how to
-reproduce it; ideally with a test. Please give us 90 days before you publish.
+Report it privately at <{url}/security/advisories/new>. Describe what an attacker controls, what they gain, and how
+to reproduce it; ideally with a test. Please give us 90 days before you publish.
 
 We answer within a week, and say whether we can reproduce it, what it is, and when a release will fix it. The release
 notes list it under *Security Fixes*, and credit you if you like.
 """
         if url
         else """\
-The project is not published yet, so there is no address for private reports. If somebody gave you this copy, tell that
-person, and nobody else. Say what an attacker controls, what they gain, and how to reproduce it; ideally with a test.
+The project is not published yet, so there is no address for private reports. Report it only to the person who gave you
+this copy. Describe what an attacker controls, what they gain, and how to reproduce it; ideally with a test.
 """,
     }
 

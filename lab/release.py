@@ -83,7 +83,7 @@ def main() -> int:
     try:
         files = write(FOLDER, key)
     except subprocess.CalledProcessError as error:
-        print(f"release: {error.cmd[0]} ended with {error.returncode}", file=sys.stderr)
+        print(f"release: {error.cmd[0]} exited with {error.returncode}", file=sys.stderr)
         return 1
     for path in files:
         print(f"release: {path.relative_to(CHECKOUT)}")

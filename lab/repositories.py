@@ -51,7 +51,7 @@ def read_tree(*folders: Path) -> dict[str, bytes]:
     tree: dict[str, bytes] = {}
     for folder in folders:
         if not folder.is_dir():
-            raise LabError(f"There is no tree {folder}. Check the checkout out again.")
+            raise LabError(f"There is no tree {folder}. Restore the checkout (git checkout).")
         for path in sorted(folder.rglob("*")):
             # Imports and linters leave these behind.
             if path.is_file() and "__pycache__" not in path.parts:
@@ -127,7 +127,7 @@ class Repository:
         if result.returncode and check:
             message = result.stderr.decode(errors="replace").strip()
             raise LabError(
-                f"`git {' '.join(arguments)}` ended with {result.returncode}: {message}. Remove {self.path}."
+                f"`git {' '.join(arguments)}` exited with {result.returncode}: {message}. Remove {self.path}."
             )
         return result.stdout.decode().strip()
 

@@ -221,7 +221,7 @@ def tool(name: str, *arguments: str | Path) -> bool:
     command = [Path(sys.executable).with_name(name), *arguments]
     status = subprocess.run(command, cwd=ROOT, check=False).returncode
     if status != 0:
-        print(f"docs: {name} ended with {status}", file=sys.stderr)
+        print(f"docs: {name} exited with {status}", file=sys.stderr)
     return status == 0
 
 
@@ -252,7 +252,7 @@ def main() -> int:
         return 1
     pages, links, lost = broken(html)
     for link in lost:
-        print(f"docs: a link leads nowhere: {link}", file=sys.stderr)
+        print(f"docs: a broken link: {link}", file=sys.stderr)
     print(f"docs: {pages} pages, {links} links within them, {len(lost)} broken: {html.relative_to(ROOT)}/index.html")
     return 1 if lost or not links else 0
 

@@ -43,7 +43,7 @@ FAULTS = {
     "top_k": "top_k is ignored",
     "max_tokens": "one token too many is generated",
     "stop": "stop is ignored",
-    "drafts": "every third token is a draft that nobody verified",
+    "drafts": "every third token is an unverified draft",
     "tokenizer": "texts get another first token",
 }
 

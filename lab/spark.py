@@ -31,7 +31,7 @@ def simulated() -> int:
 def main(arguments: Sequence[str]) -> int:
     """Run `sparkforge setup` with these arguments, or the simulation, and return the exit status."""
     if not arguments and not has_terminal():
-        say("Nobody can be asked here, without a terminal. So this sets up a simulated Spark. For a real one:")
+        say("There is no terminal for questions, so this sets up a simulated Spark. For a real Spark, run:")
         say(".venv/bin/sparkforge setup --host NAME --user NAME --accept-nvidia-license --method wheels --no-password")
         return simulated()
     code = subprocess.run([SETUP, "setup", *arguments], check=False).returncode

@@ -112,5 +112,5 @@ def test_a_limit_has_the_value_of_its_constant() -> None:
 
 
 def test_a_limit_without_a_constant_is_refused() -> None:
-    with pytest.raises(ValueError, match="no file of the row 'a' has the constant NOWHERE"):
+    with pytest.raises(ValueError, match="row 'a' has the constant NOWHERE"):
         row_of("{NOWHERE:bytes}").line()
