@@ -192,7 +192,7 @@ def broken(host: str = "example-spark02") -> Report:
         status="fail",
         measured="sustained 507 of 2418 MHz",
         cause="Under load the GPU stays at 507 MHz, 21 % of its nominal 2418 MHz.",
-        remedy="Unplug the power supply: it has negotiated 30 W.",
+        remedy="Unplug the supply: it has negotiated 30 W.",
         rates={"mhz": 507.0},
     )
     report = changed(report, "speed.matmul_bfloat16", rates={"tflops": 88.9})

@@ -31,7 +31,7 @@ CAUGHT = {
     "fp8_scale": ("endpoint.temperature", "tokens that are less likely"),
     "template": ("endpoint.template", "has another template"),
     "context": ("endpoint.prompt", "server read 200 tokens"),
-    "prefix_cache": ("endpoint.cache", "with the prefix cache"),
+    "prefix_cache": ("endpoint.cache", "the prefix cache"),
     "temperature": ("endpoint.greedy", "less likely token"),
     "top_k": ("endpoint.top_k", "the server ignores top_k"),
     "max_tokens": ("endpoint.max_tokens", "although max_tokens is 1"),

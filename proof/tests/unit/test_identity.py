@@ -361,7 +361,7 @@ def test_edited_receipt_differs_from_copy(reference: dict[str, t.Any]) -> None:
 
 def test_changed_unit_receipt_fails(reference: dict[str, t.Any]) -> None:
     reference["units"]["pytorch"]["intact"] = False
-    assert judge(reference).startswith("The receipt of the unit")
+    assert "unit pytorch was changed" in judge(reference)
 
 
 def test_changed_wheel_has_another_sha256(reference: dict[str, t.Any]) -> None:

@@ -289,7 +289,7 @@ def test_every_ending_is_a_result(tmp_path: Path) -> None:
     assert rows["crashes1"]["cause"].startswith("The process of crashes1 was killed by SIGSEGV.")
     assert "about to go" in rows["crashes1"]["cause"]
     assert "exited with status 0" in rows["leaves1"]["cause"]
-    assert rows["raises1"]["cause"].endswith("ValueError: no such thing. It was run twice.")
+    assert rows["raises1"]["cause"].endswith("no such thing. It was run twice.")
     assert rows["absent1"]["cause"] == "There is none."
     assert all(row["remedy"] for row in rows.values() if row["status"] == "fail")
 
@@ -416,7 +416,7 @@ def test_reasons_of_failures(tmp_path: Path) -> None:
 def test_only_check_without_answer_is_repeated(tmp_path: Path) -> None:
     rows = run(tmp_path, "second_time1", "wrong1", "crashes1", "right1")
     assert (rows["second_time1"]["status"], rows["second_time1"]["reason"]) == ("pass", "")
-    assert rows["second_time1"]["measured"].startswith("1 (in the second run; ")
+    assert rows["second_time1"]["measured"].endswith("first run: crash)")
     assert "was run twice" in rows["crashes1"]["cause"] and "twice" not in rows["wrong1"]["cause"]
 
 
