@@ -160,9 +160,7 @@ def candidates(arguments: argparse.Namespace, console: Console, keys: Path) -> l
     console.print(*sentences, sep="\n", end="\n" if sentences else "", soft_wrap=True)
     if not sparks:
         cause = "No Spark answered in this network, and NVIDIA Sync lists none."
-        remedy = (
-            "Check that the Spark is on and in this network, or name it: sparkforge setup --host NAME (or localhost). "
-        )
+        remedy = "Check the Spark's power and network, or name it: sparkforge setup --host NAME (on it: localhost). "
         remedy += "Guest Wi-Fi and VPNs block the search; hostname -I on the Spark prints its address."
         # WSL2's NAT forwards neither multicast nor .local names: github.com/microsoft/WSL/issues/12354.
         if "microsoft" in platform.release().lower():

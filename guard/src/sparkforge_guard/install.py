@@ -170,7 +170,7 @@ class Installation:
             done = detached.systemd("systemctl", "start", f"{CAPS}.service")
             if done.returncode:
                 message = " ".join(done.stderr.split())[:300]
-                raise SparkforgeError(f"systemd cannot set the caps: {message}", f"Run journalctl -u {CAPS}.")
+                raise SparkforgeError(f"systemd cannot set the caps: {message}", f"See journalctl -u {CAPS}.")
 
 
 def _motd() -> str:

@@ -37,7 +37,7 @@ def read(path: str) -> dict[str, t.Any]:
         kinds = (int, float) if isinstance(usual, float) else (str, type(None)) if usual is None else type(usual)
         if not isinstance(value, kinds):
             raise SparkforgeError(
-                f"{path} must not set {name} to {value!r}.", f"The settings are {', '.join(known)}; see roles/guard."
+                f"{path} sets {name} to {value!r}: unknown, or a wrong type.", f"The settings are {', '.join(known)}."
             )
     return {**known, **chosen}
 

@@ -13,8 +13,8 @@ from tests.unit.run_module import run_module
     [
         ("", "cannot be read"),
         ("[1]", "cannot be read"),
-        ('{"warn": 10}', "must not set warn to 10"),
-        ('{"first": "jupyter-*"}', "must not set first"),
+        ('{"warn": 10}', "warn to 10: unknown"),
+        ('{"first": "jupyter-*"}', "a wrong type"),
         ('{"end_percent": 7}', "not in order"),
         ('{"end_percent": 0}', "not in order"),
         ('{"protected": ["*"]}', "matches everything"),

@@ -174,7 +174,7 @@ def rates(context: Context) -> Measured:
                     )
     masked = torch.nn.functional.dropout2d(torch.ones(4096, 16, 3, 3, device=device), 0.3)
     judge.share("dropout2d 0.3", (masked[:, :, 0, 0] != 0).cpu(), 0.7)
-    cases.expect("dropout2d of whole channels", bool((masked.amax((2, 3)) == masked.amin((2, 3))).all()), "is of parts")
+    cases.expect("dropout2d of whole channels", bool((masked.amax((2, 3)) == masked.amin((2, 3))).all()), "drop parts")
     for rate in (0.1, 1.0, 3.0, 9.5, 30.0, 1000.0):
         values = torch.poisson(torch.full((count,), rate, device=device)).double().cpu()
         judge.integers(f"poisson {rate}", values, rate, rate, 0, math.inf)
@@ -279,7 +279,7 @@ def _compare_integers(judge: Judge, cases: Cases, count: int, device: str) -> No
         judge.share(f"multinomial of {size}, first half", chosen < size // 2, float(shares[: size // 2].sum()))
         choices = torch.multinomial(weights.to(device).expand(500, -1), min(size - 1, 4)).cpu()
         distinct = all(len(set(row)) == len(row) for row in choices.tolist())
-        cases.expect(f"multinomial of {size} without returning", distinct, "has chosen one twice")
+        cases.expect(f"multinomial of {size} without returning", distinct, "chose an element twice")
         judge.share(f"multinomial of {size} without returning, first", choices[:, 0] == 0, float(shares[0]))
 
 
@@ -362,7 +362,7 @@ def _compare_states(cases: Cases, name: str, fill: t.Any, device: str, seed: int
     generator.manual_seed(seed)
     values = fill(generator, 999)
     cases.exactly(f"{name}, the same seed", fill(torch.Generator(device=device).manual_seed(seed), 999), values)
-    cases.expect(f"{name}, the seed that was set", generator.initial_seed() == seed, "is another")
+    cases.expect(f"{name}, the seed that was set", generator.initial_seed() == seed, "differ")
 
 
 def _compare_global_states(cases: Cases, judge: Judge, device: str, seed: int) -> None:
@@ -417,9 +417,9 @@ def _compare_distinct(cases: Cases, device: str, seed: int) -> None:
         [torch.rand(size, dtype=torch.float64, device=device, generator=generator) for _unused in range(2)]
     )
     count = values.cpu().unique().numel()
-    cases.expect("a million values of 53 bits", count >= 2 * size - 2, f"are {count} different ones")
+    cases.expect("a million values of 53 bits", count >= 2 * size - 2, f"have {count} different values")
     wide = torch.randint(0, 2**62, (2 * size,), device=device, generator=generator).cpu().unique().numel()
-    cases.expect("a million integers of 62 bits", wide >= 2 * size - 2, f"are {wide} different ones")
+    cases.expect("a million integers of 62 bits", wide >= 2 * size - 2, f"have {wide} different values")
 
 
 def _filled(fill: t.Any, like: torch.Tensor) -> torch.Tensor:
@@ -461,4 +461,4 @@ def _compare_repeats(cases: Cases, device: str) -> None:
         equal = torch.stack([first == second for first, second in itertools.combinations(rows, 2)]).double().mean(1)
         # If two values are equally likely, half of the draws coincide.
         worst = float(equal.max())
-        cases.expect(f"{name}, {CALLS} calls", worst < 0.75, f"has one that repeats {worst:.0%} of another")
+        cases.expect(f"{name}, {CALLS} calls", worst < 0.75, f"have a call that repeats {worst:.0%} of another")

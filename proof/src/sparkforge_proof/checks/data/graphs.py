@@ -181,4 +181,4 @@ def _compare_random_numbers(cases: Cases) -> None:
     deviations = float((drawn - 0.5).mean()) / (1 / 12 / drawn.numel()) ** 0.5
     cases.expect("the mean of 64 replays", abs(deviations) < 6, f"is {deviations:.3g} standard errors off")
     deviation = float(((masked[1:] > 0) == (masked[:-1] > 0)).double().mean() - 0.5) * 2 * (63 * 5000) ** 0.5
-    cases.expect("dropout of two replays", abs(deviation) < 6, f"is alike by {deviation:.3g} standard errors")
+    cases.expect("dropout of two replays", abs(deviation) < 6, f"agrees too often, by {deviation:.3g} standard errors")

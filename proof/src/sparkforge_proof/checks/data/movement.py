@@ -167,7 +167,7 @@ def large(context: Context) -> Measured:
                 torch.equal(actual[at : at + part], function(tensor[at : at + part], rolled[at : at + part]))
                 for at in starts
             )
-            cases.expect(f"{operation}, {name}", is_right, "is not what it is in parts")
+            cases.expect(f"{operation}, {name}", is_right, "differs from its computation in parts")
             del actual
         if name in ("float32", "int8"):
             _compare_round_trip(cases, tensor, name)
@@ -221,7 +221,7 @@ def _compare_complete(cases: Cases, tensor: torch.Tensor, rolled: torch.Tensor, 
             torch.equal(sums[at : at + step], rows[at : at + step].sum(1, dtype=accumulator))
             for at in range(0, rows.shape[0], step)
         )
-        cases.expect(f"sums of rows, {name}", is_right, "are not what they are in parts")
+        cases.expect(f"sums of rows, {name}", is_right, "differ from their computation in parts")
         marked = int((tensor[-2_000:] == 77).nonzero()[0, 0]) if bool((tensor[-2_000:] == 77).any()) else 0
         before = tensor[count - 2_000 + marked].clone()
         tensor[count - 2_000 + marked] = 126
@@ -233,20 +233,20 @@ def _compare_complete(cases: Cases, tensor: torch.Tensor, rolled: torch.Tensor, 
         torch.equal(reversed_rows[at : at + step], rows.flip(0)[at : at + step])
         for at in (0, step, rows.shape[0] - step)
     )
-    cases.expect(f"rows by index, {name}", is_right, "are not those")
+    cases.expect(f"rows by index, {name}", is_right, "are other rows")
     del reversed_rows, order
     transposed = rows.t().contiguous()
     is_right = all(
         torch.equal(transposed[:, at : at + step], rows[at : at + step].t()) for at in range(0, len(rows), step)
     )
-    cases.expect(f"transposed, {name}", is_right, "is not what was there")
+    cases.expect(f"transposed, {name}", is_right, "differs from its input")
     del transposed
     joined = torch.cat([tensor[:1_000], rolled, tensor[-1_000:]])
     is_right = torch.equal(joined[:1_000], tensor[:1_000]) and torch.equal(joined[-1_000:], tensor[-1_000:])
     is_right = is_right and all(torch.equal(joined[1_000 + at :][:part], rolled[at:][:part][: count - at]) for at in
                         range(0, count - part, part))  # fmt: skip
     is_right = is_right and torch.equal(joined[-1_000 - part : -1_000], rolled[-part:])
-    cases.expect(f"cat, {name}", is_right, "is not what was joined")
+    cases.expect(f"cat, {name}", is_right, "differs from its parts")
 
 
 def _compare_round_trip(cases: Cases, tensor: torch.Tensor, name: str) -> None:

@@ -119,12 +119,12 @@ def _compare_waits(cases: Cases, slow: Slow, context: Context) -> None:
                 pinned.copy_(block, non_blocking=True)
                 after = first.record_event()
             early = slow.is_early(event.query) or slow.is_early(first.query)
-            cases.expect(f"query before the end, {method}", not early, "says that work is done")
+            cases.expect(f"query before the end, {method}", not early, "reports unfinished work as done")
             actual = read(first, after, block, pinned)
             _compare_all(cases, f"{method}, round {turn + 1}", actual, expected)
             torch.cuda.synchronize()
             cases.expect(
-                f"query after the end, {method}", event.query() and first.query(), "says that work is not done"
+                f"query after the end, {method}", event.query() and first.query(), "reports finished work as not done"
             )
     _compare_chains(cases, slow)
     _compare_events(cases, slow, block)
@@ -284,7 +284,7 @@ def _compare_events(cases: Cases, slow: Slow, block: torch.Tensor) -> None:
             slow.write(block)
         event.record()
     early = any(slow.is_early(event.query, earliest) for _unused in range(3 * QUERIES))
-    cases.expect(f"query, {3 * QUERIES} times before the end", not early, "says that work is done")
+    cases.expect(f"query, {3 * QUERIES} times before the end", not early, "reports unfinished work as done")
     torch.cuda.synchronize()
     for _unused in range(3):
         with torch.cuda.stream(first):
@@ -306,13 +306,13 @@ def _compare_events(cases: Cases, slow: Slow, block: torch.Tensor) -> None:
         slow.write(block)
         end.record()
     end.synchronize()
-    cases.expect("query after event.synchronize", end.query(), "says that work is not done")
+    cases.expect("query after event.synchronize", end.query(), "reports finished work as not done")
     torch.cuda.synchronize()
     longest, shortest = time.monotonic() - began, 2 * slow.seconds
     passed = begin.elapsed_time(end) / 1e3
     # The clocks of host and GPU may differ slightly.
     is_right = 0.98 * shortest - 5e-4 <= passed <= 1.02 * longest + 5e-4
-    problem = f"is {passed * 1e3:.4g} ms where {shortest * 1e3:.4g} to {longest * 1e3:.4g} ms were spent"
+    problem = f"is {passed * 1e3:.4g} ms, but {shortest * 1e3:.4g} to {longest * 1e3:.4g} ms passed"
     cases.expect("the time between two events", is_right, problem)
 
 

@@ -287,7 +287,7 @@ def _compare(
         return
     if elements:
         differing = float((~equal).float().mean())
-        cases.expect(case, differing <= FEW, f"is something else for {differing:.0%} of the elements")
+        cases.expect(case, differing <= FEW, f"differs for {differing:.0%} of the elements")
     exact = expected.to("cpu").double()
     scale = exact.abs() + exact.nan_to_num(0.0, 0.0, 0.0).abs().amax()
     bound = units * (rounding.spacing(rows.dtype) if rows.is_floating_point() else 0.0) * scale
