@@ -100,12 +100,7 @@ def healthy(host: str = "example-spark01", **fields: t.Any) -> Report:
             "skip",
             cause="cuFile is in compatibility mode: the file system is not an NVMe volume that nvidia-fs serves.",
         ),
-        row(
-            "attention.flash_attn_package",
-            "attention",
-            "skip",
-            cause="The package flash-attn is not installed.",
-        ),
+        row("attention.flash_attn_package", "attention", "skip", cause="The package flash-attn is not installed."),
     ]
     for name, (rate, value, measured, bound) in SPEED.items():
         rates = {rate: round(value * (0.985 + 0.03 * share(host + name)), 1)}

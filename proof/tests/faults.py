@@ -173,10 +173,7 @@ FAULTS: tuple[Fault, ...] = (
     # compilation: the sound block takes half a minute to compile, so only test_healthy.py compiles it
     _on_cpu("compiler_variance", {"compilation.transformer_block": r"compile"}, sound=None),
     # identity
-    Fault(
-        "receipt_names_another_commit",
-        {"identity.commit": r"receipt says", "identity.wheels": r"modules"},
-    ),
+    Fault("receipt_names_another_commit", {"identity.commit": r"receipt says", "identity.wheels": r"modules"}),
     Fault("unit_receipt_edited", {"identity.wheels": r"the unit pytorch was changed"}),
     Fault("wheel_replaced_in_the_store", {"identity.wheels": r"has the sha256 \w+, but"}),
     Fault(
@@ -185,10 +182,7 @@ FAULTS: tuple[Fault, ...] = (
         options={"gpu_required": True},
         fits={"gpu_required": False},
     ),
-    Fault(
-        "onednn_lost",
-        {"identity.onednn": r"without oneDNN, although the.*compute_library"},
-    ),
+    Fault("onednn_lost", {"identity.onednn": r"without oneDNN, although the.*compute_library"}),
     Fault("file_changed_by_hand", {"identity.files": r"torch/nn/functional\.py.*deploy\.yml"}),
     Fault("stray_library_in_torch", {"identity.files": r"no wheel: torch/lib/libcudss\.so\.0"}),
     Fault(
@@ -230,11 +224,7 @@ FAULTS: tuple[Fault, ...] = (
     _unusable("no_torch", {"python": r"The environment of .* has no torch.*deploy\.yml"}),
     _unusable("python_of_another_machine", {"python": r"does not start: Exec format error.*deploy\.yml"}),
     _unusable("python_removed", {"python": r"The interpreter .* does not exist.*deploy\.yml"}),
-    _unusable(
-        "import_hangs",
-        {"python": r"cannot be imported.*in time"},
-        options={"limits": {"factor": 0.03}},
-    ),
+    _unusable("import_hangs", {"python": r"cannot be imported.*in time"}, options={"limits": {"factor": 0.03}}),
     # architectures
     _for_spark(
         "code_for_another_gpu",

@@ -85,7 +85,7 @@ def sound(environment: Path, work: Path) -> dict[str, object]:
 
 def main(argv: list[str] | None = None) -> int:
     """Prove a sound copy, then plant each fault."""
-    parser = argparse.ArgumentParser(prog="on_gpu.py", description="Plants faults on a host with a GPU.")
+    parser = argparse.ArgumentParser(prog="on_gpu.py", description="Plants faults into a stack with a GPU.")
     parser.add_argument("python", type=Path, help="interpreter of an environment with a CUDA build of torch")
     parser.add_argument("reports", type=Path, help="directory for faults.json and sound.json")
     parser.add_argument("--jobs", type=int, default=8, help="faults at a time (default: 8)")

@@ -157,10 +157,10 @@ def run(healthy: Environment) -> Iterator[Runner]:
         pytest.param(
             "sys.modules['torch.testing._internal.common_methods_invocations'] = None",
             "",
-            "list of operators cannot be read: .* Run .*python -m pip install torch.$",
+            "cannot be read: .* Run .*python -m pip install torch.$",
             id="no list",
         ),
-        pytest.param("", STRANGER, "has an interface unknown to the survey: .*supports_autograd", id="another"),
+        pytest.param("", STRANGER, "an interface unknown .*supports_autograd", id="another"),
     ],
 )
 def test_unusable_list_of_operators_is_skipped_with_reason(run: Runner, before: str, between: str, reason: str) -> None:

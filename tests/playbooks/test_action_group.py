@@ -53,8 +53,7 @@ def test_removed_modules_name_existing_ones() -> None:
 
 
 @pytest.mark.parametrize(
-    ("playbook", "remedy"),
-    [("audit", "site.yml with --tags verify"), ("update", "playbooks/forecast.yml")],
+    ("playbook", "remedy"), [("audit", "site.yml with --tags verify"), ("update", "playbooks/forecast.yml")]
 )
 def test_removed_playbook_names_its_replacement(tmp_path: Path, playbook: str, remedy: str) -> None:
     (tmp_path / "play.yml").write_text(f"- import_playbook: sparkforge.dgx_spark.{playbook}\n")

@@ -75,7 +75,7 @@ def read(path: str) -> Model:
     if os.path.isfile(path):
         return _gguf(path)
     if not os.path.isdir(path):
-        raise SparkforgeError(f"There is no model {path} on this machine.", "Give a directory with config.json.")
+        raise SparkforgeError(f"The model {path} is not on this machine.", "Give a directory with config.json.")
     config = _config(os.path.join(path, "config.json"))
     names = model_files.names(path)
     tensors = _tensors(path, names)

@@ -448,7 +448,7 @@ def test_run_command_reports_and_refuses(tmp_path: Path, capfd: pytest.CaptureFi
     assert "--needs 40G" in capfd.readouterr().err
     assert cli.main(["run"]) == 2
     assert cli.main(["run", "--", "vllm", "serve", str(tmp_path / "none")]) == 2
-    assert "no model" in capfd.readouterr().err
+    assert "is not on" in capfd.readouterr().err
 
 
 def test_run_command_executes_with_a_limit_of_compile_jobs(monkeypatch: pytest.MonkeyPatch):

@@ -48,7 +48,7 @@ def test_single_file_does_not_name_the_collection() -> None:
     ("text", "replacement"),
     [
         (
-            "Remove /a/b and run playbooks/deploy.yml, which installs the environment from the locked wheels. If so.",
+            "Remove /a/b and run playbooks/deploy.yml, which installs the environment. If so.",
             "Install the packages of this environment again. If so.",
         ),
         (

@@ -753,11 +753,7 @@ def test_endless_loader_configuration_is_ignored(image: Path, kind: str) -> None
 
 @pytest.mark.parametrize(
     ("kind", "cause"),
-    [
-        ("nothing", "does not exist"),
-        ("a file", "neither a directory"),
-        ("an empty directory", "no Python package"),
-    ],
+    [("nothing", "does not exist"), ("a file", "neither a directory"), ("an empty directory", "no Python package")],
 )
 def test_target_without_packages_is_refused(tmp_path: Path, kind: str, cause: str) -> None:
     path = tmp_path / "target"

@@ -275,14 +275,7 @@ def run_lanes(
 
 
 def test_every_ending_is_a_result(tmp_path: Path) -> None:
-    kinds = {
-        "right": "pass",
-        "crashes": "fail",
-        "leaves": "fail",
-        "raises": "fail",
-        "wrong": "fail",
-        "absent": "skip",
-    }
+    kinds = {"right": "pass", "crashes": "fail", "leaves": "fail", "raises": "fail", "wrong": "fail", "absent": "skip"}
     rows = run(tmp_path, *(f"{kind}{number}" for number in (1, 2) for kind in kinds))
     for number in (1, 2):
         assert {kind: rows[f"{kind}{number}"]["status"] for kind in kinds} == kinds

@@ -157,9 +157,7 @@ def candidates(monkeypatch: pytest.MonkeyPatch, sparks: list[Spark], *arguments:
     return commands.candidates(arguments, Console(file=io.StringIO()), Path("known_hosts"))
 
 
-def test_a_silent_spark_is_refused_if_it_was_named(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_silent_spark_is_refused_if_it_was_named(monkeypatch: pytest.MonkeyPatch) -> None:
     good = Spark("spark-1", ["192.0.2.1"], "in this network", key=KEY)
     silent = Spark("spark-2", ["192.0.2.2"], "in this network")
     assert candidates(monkeypatch, [good]) == [good]
@@ -205,9 +203,7 @@ def test_a_spark_with_a_revoked_key_is_refused_and_shown(monkeypatch: pytest.Mon
     assert "refused: a revoked key" in console.file.getvalue()
 
 
-def test_a_failed_search_is_an_error_and_a_successful_one_lists_sparks(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_failed_search_is_an_error_and_a_successful_one_lists_sparks(monkeypatch: pytest.MonkeyPatch) -> None:
     console = Console(file=io.StringIO())
     answers = [
         find.discovery.Answer("Spark-1.local.", "_ssh._tcp", 2222, ("192.0.2.1",)),

@@ -60,9 +60,7 @@ def test_the_same_release_for_x86_64_needs_both(index: PackageIndex) -> None:
     assert "nvidia-cudnn-cu12" in versions
 
 
-def test_extras_of_cuda_toolkit_are_resolved(
-    index: PackageIndex,
-) -> None:
+def test_extras_of_cuda_toolkit_are_resolved(index: PackageIndex) -> None:
     index.record("cp312-linux-aarch64")
     lines = resolve.resolve(["torch==2.15.0", "torchvision==0.29.2"], AARCH64, Index(index.simple))
     assert lines["triton"].startswith("triton==3.9.0 ")
@@ -222,10 +220,7 @@ def test_an_index_that_never_finishes_its_answer_times_out(monkeypatch: pytest.M
     monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setattr(resolve, "UV_SECONDS", 2.0)
-    with (
-        socket.create_server(("127.0.0.1", 0)) as silent,
-        pytest.raises(SparkforgeError, match="within 2 s"),
-    ):
+    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(SparkforgeError, match="within 2 s"):
         resolve.resolve(["tool"], AARCH64, Index(f"http://127.0.0.1:{silent.getsockname()[1]}/simple"))
 
 
