@@ -23,13 +23,13 @@ def trees(folder: str) -> Iterator[ast.AST]:
 def phrases(tree: ast.AST) -> set[str]:
     """Return each four consecutive words in the strings; numbers, identifiers and inserted values separate words."""
     docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    found: set[str] = set()
+    quotes: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
             for part in re.split(r"\S*[^A-Za-z',\s-]\S*", node.value):
-                words = part.lower().replace(",", "").split()
-                found |= {" ".join(words[first : first + WORDS]) for first in range(len(words) - WORDS + 1)}
-    return found
+                sequence = part.lower().replace(",", "").split()
+                quotes |= {" ".join(sequence[first : first + WORDS]) for first in range(len(sequence) - WORDS + 1)}
+    return quotes
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_the_first_host_builds_and_the_others_are_left_alone(fleet: Fleet) -> No
     output = fleet.build()
     assert "first builds for " in output
     # After the election only the builder acts, until all hosts learn the result.
-    after = output[output.index("TASK [Report who builds") :].partition("PLAY [")[0]
+    after = output[output.index("TASK [Report the builder") :].partition("PLAY [")[0]
     assert "[first]" in after
     assert "[second]" not in after
     assert "[third]" not in after

@@ -75,7 +75,7 @@ def test_only_the_rate_of_a_containers_link_is_changed(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(faults, "_in", lambda *_command, **_options: "9: eth0@if2: <UP> mtu 1500")
     monkeypatch.setattr(faults, "run", lambda *command, **_options: commands.append(command) or Done())
-    with pytest.raises(LabError, match="no container's"):
+    with pytest.raises(LabError, match="not a container's"):
         faults.throttle(Bench("mine", "native", {"spark01": "a"}), "spark01", 8000)
     assert [command[0] for command in commands] == ["ip"]
 
