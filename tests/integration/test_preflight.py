@@ -97,7 +97,7 @@ def test_every_problem_stands_in_one_message_with_its_remedy_and_nothing_changes
     ):
         assert sentence in message
     assert play.output.count("fatal:") == 1
-    assert "Host libraries" not in play.output, "the site went on after preflight had failed"
+    assert "Install host libraries" not in play.output, "the site went on after preflight had failed"
     assert spoilt.contents() == before
 
 
