@@ -105,7 +105,7 @@ def are_many(mismatched: int, compared: int) -> bool:
 
 def _off(result: Result) -> str:
     """Return the beginning of a sentence that describes a result's error."""
-    text = f"off by {result.ratio:.2g} times its bound,  " if (result.ratio or 0.0) > 1 else ""
+    text = f"off by {result.ratio:.2g} times its bound, " if (result.ratio or 0.0) > 1 else ""
     if result.mismatched:
         text += f"{result.mismatched} of {result.compared} numbers of another kind (such as NaN), "
     return text

@@ -543,7 +543,7 @@ def test_image_is_judged_by_its_own_loader_and_packages(tmp_path: Path) -> None:
     assert result["verdict"] == "perhaps", result
     (finding,) = result["findings"]
     assert finding["kind"] == "soname"
-    assert "libgone.so.1, which _C.so needs" in finding["what"]
+    assert "libgone.so.1, needed by _C.so" in finding["what"]
     assert "libtorch" not in finding["what"]
     assert "libc.so" not in finding["what"]
 
