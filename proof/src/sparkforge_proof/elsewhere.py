@@ -23,7 +23,7 @@ _REPLACEMENTS = [
     (r"run playbooks/deploy\.yml, or add it to the lock", "install it"),
     (r"Run playbooks/libraries\.yml for (\w+)", r"Install \1"),
     (r"(?:Remove \S+ and (?=r)|(?=R))([Rr])un playbooks/deploy\.yml[^.;:]*", rf"I{_AGAIN}"),
-    (r"run playbooks/deploy\.yml[^.;:]*|playbooks/deploy\.yml brings it again", f"i{_AGAIN}"),
+    (r"run playbooks/deploy\.yml[^.;:]*|playbooks/deploy\.yml fetches it again", f"i{_AGAIN}"),
     (r"Run playbooks/libraries\.yml[^.;:]*", "Install the library that is missing"),
     (r"Run the role \w+, which installs ", "Install "),
     (r"Run the role \w+\. |, and the role adds the entry", ""),

@@ -728,7 +728,7 @@ def test_too_many_names_in_directory_are_refused(image: Path, monkeypatch: pytes
     (image / "many").mkdir()
     for number in range(51):
         (image / "many" / str(number)).write_text("")
-    with pytest.raises(SparkforgeError, match="/many has more than 50 names"):
+    with pytest.raises(SparkforgeError, match="/many has more than 50"):
         contents.of_environments(str(image))
 
 
