@@ -16,8 +16,8 @@ description:
     lock id. The manifest is stored in the controller's cache.
   - With O(wheels) the wheels are also fetched from the builder to the cache, and each is verified by its sha256. This
     is for hosts that cannot reach one another.
-  - A place that does not answer, or has no manifest, is skipped and listed in RV(tried). A place that answers with
-    something else, such as an HTML page, a refused password or the manifest of another platform, fails the task.
+  - A place that does not answer, or has no manifest, is skipped and listed in RV(tried). If a place gives any
+    other answer, such as an HTML page, a rejected password or the manifest of another platform, the task fails.
   - This is an action plugin. It connects to the builder, which is the task's host or the host that it is delegated to,
     only for files that no other place has.
 extends_documentation_fragment:

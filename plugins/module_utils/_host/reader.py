@@ -160,7 +160,7 @@ def run_command(argv: list[str], limit: float = COMMAND_LIMIT) -> tuple[int, str
     """Run a command for :class:`Host` within a time limit, because a wedged driver must not block the caller too."""
     environment = {**os.environ, "LC_ALL": "C.UTF-8", "LANGUAGE": "C"}
     try:
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # pylint: disable=ansible-bad-function
             argv,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
