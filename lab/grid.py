@@ -42,7 +42,8 @@ EXCLUDED = {
     "subnormal": ["bfloat16", "float16"],
     "float16": ["zero", "large", "wide", "long", "batch"],
 }
-HEAD = '''"""The survey's grid, written by lab/grid.py. A row holds the index of each axis's value; a run uses ``A_DAY`` rows."""
+HEAD = '''\
+"""The survey's grid, written by lab/grid.py. A row holds the index of each axis's value; a run uses ``A_DAY`` rows."""
 
 '''
 Row = dict[str, str]
