@@ -47,6 +47,7 @@ exit 127
 """
 
 CMAKE = """cmake_minimum_required(VERSION 3.16)
+set(CMAKE_C_COMPILER_FORCED TRUE)
 project(tiny C)
 option(USE_FANCY "fancy" ON)
 find_library(FANCY fancy PATHS "$ENV{{FANCY_DIR}}" NO_DEFAULT_PATH)

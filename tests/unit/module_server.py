@@ -21,17 +21,21 @@ import time
 import traceback
 import typing as t
 
+import ansible
+
 SECONDS = 120.0
 
 
 @functools.cache
-def _start_server() -> str:
-    """Start this process's server, which exits along with it, and return its socket's path."""
+def _start_server(interpreter: str) -> str:
+    """Start this process's server for an interpreter, which exits along with it, and return its socket's path."""
     directory = tempfile.mkdtemp(prefix="sparkforge-modules-")
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
     path = os.path.join(directory, "socket")
-    environment = {**os.environ, "LC_ALL": "C.UTF-8"}
-    command = [sys.executable, __file__, path]
+    # Another interpreter imports this one's ansible.
+    own_ansible = os.path.dirname(os.path.dirname(ansible.__file__))
+    environment = {**os.environ, "LC_ALL": "C.UTF-8", "PYTHONPATH": own_ansible}
+    command = [interpreter, __file__, path]
     server = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert server.stdout is not None
     assert server.stdout.readline() == b"ready\n"
@@ -39,13 +43,18 @@ def _start_server() -> str:
 
 
 def call(
-    module: str, arguments: str, environment: t.Mapping[str, str], directory: str = ".", umask: int = -1
+    module: str,
+    arguments: str,
+    environment: t.Mapping[str, str],
+    directory: str = ".",
+    umask: int = -1,
+    interpreter: str = sys.executable,
 ) -> tuple[str, str]:
     """Run a module with its arguments on stdin, and return its stdout and stderr once no process holds them open.
 
     :param module: the full name, found on the PYTHONPATH of ``environment``.
     """
-    server = _start_server()
+    server = _start_server(interpreter)
     (its_input, our_input), *outputs = [os.pipe() for _number in range(3)]
     request = {
         "module": module, "environment": dict(environment), "directory": os.path.abspath(directory), "umask": umask,

@@ -6,13 +6,11 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import typing as t
 from pathlib import Path
 
-import ansible
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils import programs
 
 from tests.unit import module_server
@@ -37,26 +35,14 @@ def program(module: str = "cuda_proof") -> dict[str, str]:
 def run_module(
     module: str, /, check_mode: bool = False, interpreter: str = sys.executable, **arguments: t.Any
 ) -> dict[str, t.Any]:
-    """Return the module's result; a traceback fails the test.
-
-    :param interpreter: if it is not the tests' own, it imports the tests' ansible.
-    """
+    """Return the module's result; a traceback fails the test."""
     if module in WITH_PROGRAM:
         arguments.setdefault("program", program(module))
     paths = [str(ROOT / ".collections"), os.environ.get("PYTHONPATH", "")]
-    if interpreter != sys.executable:
-        paths.append(str(Path(ansible.__file__).parents[1]))
     environment = {**os.environ, "PYTHONPATH": ":".join(filter(None, paths)), "LC_ALL": "C.UTF-8"}
     name = f"ansible_collections.sparkforge.dgx_spark.plugins.modules.{module}"
     options = json.dumps({"ANSIBLE_MODULE_ARGS": {**arguments, "_ansible_check_mode": check_mode}})
-    if interpreter == sys.executable:
-        out, err = module_server.call(name, options, environment)
-    else:
-        result = subprocess.run(
-            [interpreter, "-m", name], input=options, env=environment,
-            capture_output=True, text=True, check=False, timeout=module_server.SECONDS,
-        )  # fmt: skip
-        out, err = result.stdout, result.stderr
+    out, err = module_server.call(name, options, environment, interpreter=interpreter)
     assert "Traceback" not in err, err
     return t.cast("dict[str, t.Any]", json.loads(out))
 

@@ -74,10 +74,10 @@ def start(
             # The worker recreates the tree, because only it can be sure that no other worker uses it.
             disk.remove(paths.inside("state.json"))
         attempts = state_file.state(paths.build_directory).get("attempts", 0)
-        # Copy the code to the build directory, because Ansible deletes its own copy when the call returns.
+        # Ansible deletes its own copy when the call returns. An archive gets no bytecode from a worker that still runs.
         engine = paths.inside("engine")
         disk.remove(engine)
-        bundle.write(engine, code)
+        disk.write_file(engine, bundle.archive(code))
         _write_request(plan, options, network)
     program = f"import sys; sys.path.insert(0, {engine!r}); "
     program += f"from {worker.__name__} import main; sys.exit(main({paths.build_directory!r}))"
