@@ -87,8 +87,7 @@ def guide(name: str, examples: int) -> t.NoReturn:
             Path(directory, str(number)).write_bytes(seed)
         bounds = [f"-runs={examples}", "-max_len=20000", f"-rss_limit_mb={MEMORY}", f"-timeout={SECONDS}"]
         atheris.Setup(
-            [sys.argv[0], *bounds, f"-artifact_prefix={directory}/", directory],
-            lambda data: parse(PARSERS[name], data),
+            [sys.argv[0], *bounds, f"-artifact_prefix={directory}/", directory], lambda data: parse(PARSERS[name], data)
         )
         atheris.Fuzz()
     sys.exit(0)
