@@ -5,12 +5,13 @@ import gzip
 import http.server
 import os
 import re
-import ssl
 import subprocess
 import threading
 import typing as t
 import urllib.parse
 from pathlib import Path
+
+from tests.unit import web_server
 
 ENVIRONMENT = {
     "PATH": os.environ["PATH"],
@@ -75,8 +76,7 @@ class Server:
     ``statuses``: HTTP statuses of the next answers; ``cuts``: the numbers of pack bytes after which the next answers
     break off (0 for a complete one); ``stall``: the number of bytes after which every answer hangs until the server is
     stopped; ``redirects``: start of a path -> URL; ``authorization``: the required value of this header; ``old``: the
-    server speaks version 0 of the protocol, which cannot fetch a single commit; ``dumb``: it serves only files. It
-    speaks TLS with ``certificate``, a PEM file with certificate and key.
+    server speaks version 0 of the protocol, which cannot fetch a single commit; ``dumb``: it serves only files.
     """
 
     def __init__(self, root: Path, certificate: str | None = None) -> None:
@@ -100,24 +100,8 @@ class Server:
         self.url = f"{'https' if certificate else 'http'}://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        outer = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                outer.answer(self)
-
-            do_POST = do_GET
-
-            def log_message(self, format: str, *args: t.Any) -> None:
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
-        self.port = self.server.server_address[1]
-        if self.certificate is not None:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(self.certificate)
-            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
-        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
+        self.server = web_server.listen(self.answer, self.certificate, self.port)
+        self.port = self.server.server_port
 
     def stop(self) -> None:
         """Refuse connections until ``start`` is called."""

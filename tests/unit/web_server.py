@@ -22,11 +22,33 @@ def make_certificate(folder: Path) -> tuple[str, str]:
     return str(with_key), str(certificate)
 
 
+def listen(
+    answer: t.Callable[[http.server.BaseHTTPRequestHandler], None], certificate: str | None, port: int = 0
+) -> http.server.ThreadingHTTPServer:
+    """Start a server on 127.0.0.1; it speaks TLS with ``certificate``, a PEM file with certificate and key."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            answer(self)
+
+        do_POST = do_GET
+
+        def log_message(self, format: str, *args: t.Any) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    if certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    return server
+
+
 class Server:
     """Serves ``files`` (path -> bytes). ``cuts``: the numbers of bytes after which answers to a path break off, one per
     answer; ``statuses``: HTTP statuses of the first answers to a path; ``authorization``: the header without which
-    every request gets 401. Paths that end in a slash are served as HTML. The server speaks TLS with ``certificate``, a
-    PEM file with certificate and key."""
+    every request gets 401. Paths that end in a slash are served as HTML."""
 
     def __init__(self, certificate: str | None = None) -> None:
         self.files: dict[str, bytes] = {}
@@ -52,24 +74,8 @@ class Server:
         #: The Authorization headers of requests.
         self.credentials: list[str] = []
         self.closed = threading.Event()
-        outer = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                outer.answer(self)
-
-            def log_message(self, format: str, *args: t.Any) -> None:
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-        if certificate is not None:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(certificate)
-            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
-            self.url = self.url.replace("http:", "https:")
-        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True)
-        self.thread.start()
+        self.server = listen(lambda handler: self.answer(handler), certificate)
+        self.url = f"{'https' if certificate else 'http'}://127.0.0.1:{self.server.server_port}"
 
     def close(self) -> None:
         self.closed.set()
