@@ -575,22 +575,21 @@ def test_absent_keeps_packages_marked_manual(apt: FakeApt, tmp_path: Path):
     assert "apt-mark manual" in result["kept"][0]["reason"]
 
 
-def test_package_requested_by_second_set_passes_to_it(apt: FakeApt, tmp_path: Path):
-    package_set(apt, tmp_path, "dev", name="a").present()
-    package_set(apt, tmp_path, "lib", "third", name="b").present()
+@pytest.mark.parametrize(
+    ("first", "second", "reason", "brought"),
+    [
+        ("dev", ["lib", "third"], "apt-b requires it", ["lib", "third"]),
+        ("lib", ["dev"], "a dependency of apt-b needs it", ["dev", "lib"]),
+    ],
+)
+def test_package_that_a_second_set_needs_passes_to_it(
+    apt: FakeApt, tmp_path: Path, first: str, second: list[str], reason: str, brought: list[str]
+):
+    package_set(apt, tmp_path, first, name="a").present()
+    package_set(apt, tmp_path, *second, name="b").present()
     result = package_set(apt, tmp_path, name="a").absent()
-    assert result["kept"] == [{"name": "lib", "reason": "apt-b requires it"}]
-    assert receipt(tmp_path, "b")["brought"] == ["lib", "third"]
-    package_set(apt, tmp_path, name="b").absent()
-    assert apt.installed == {}
-
-
-def test_dependency_of_second_set_passes_to_it(apt: FakeApt, tmp_path: Path):
-    package_set(apt, tmp_path, "lib", name="a").present()
-    package_set(apt, tmp_path, "dev", name="b").present()
-    result = package_set(apt, tmp_path, name="a").absent()
-    assert result["kept"] == [{"name": "lib", "reason": "a dependency of apt-b needs it"}]
-    assert receipt(tmp_path, "b")["brought"] == ["dev", "lib"]
+    assert result["kept"] == [{"name": "lib", "reason": reason}]
+    assert receipt(tmp_path, "b")["brought"] == brought
     package_set(apt, tmp_path, name="b").absent()
     assert apt.installed == {}
 
