@@ -331,7 +331,7 @@ def test_an_invalid_observation_does_not_affect_other_hosts(invalid: dict[str, t
     rows.append({"host": "sound", "observation": forecast.EMPTY, "update": update})
     hosts = act(action.ActionModule, {"rows": rows})["hosts"]
     assert (hosts["invalid"]["answer"], hosts["sound"]["answer"]) == ("not read", "go")
-    assert "has another form" in hosts["invalid"]["problem"]
+    assert "malformed" in hosts["invalid"]["problem"]
 
 
 @pytest.mark.parametrize("content", ["{", "[]", "[" * 9000, '{"format": 2}', '{"hosts": []}'])
