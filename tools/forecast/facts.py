@@ -107,8 +107,6 @@ class State:
     def _protected(names: t.Iterable[str]) -> list[str]:
         return sorted(name for name in names if _PROTECTED.search(name))
 
-    # -- kernels
-
     def new_kernels(self) -> list[str]:
         """Return the kernel releases that the upgrade adds, oldest first."""
         bootable = {kernel["release"] for kernel in self.kernels if kernel.get("image")}
@@ -179,8 +177,6 @@ class State:
         rooms = [(self.update.get("archives"), fetched), (self.update.get("system"), fetched + growth_mib)]
         return max(max(0, need + RESERVE_MIB - room["available_mib"]) if room else 0 for room, need in rooms)
 
-    # -- driver, libraries, environments
-
     def driver(self, packages: t.Mapping[str, str]) -> str | None:
         """Return the version of the driver among these packages."""
         packaged = [version for name, version in packages.items() if _DRIVER.match(name)]
@@ -222,8 +218,6 @@ class State:
         cdi = self.update.get("cdi") or {}
         specified, new_version = cdi.get("static_driver"), self.driver(self.after)
         return str(specified) if specified and new_version and specified != new_version else None
-
-    # -- sources, firmware, unattended upgrades
 
     def _firmware(self, key: str, values: t.Collection[str]) -> list[str]:
         return [row["name"] for row in self.update.get("firmware") or [] if row.get(key) in values]

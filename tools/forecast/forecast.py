@@ -175,16 +175,10 @@ def _without_plan(update: Facts) -> Finding:
     )
 
 
-# -- recorded hosts
-
-
 def of_record(record: Facts) -> tuple[dict[str, t.Any], dict[str, t.Any]]:
     """Return ``spark_info`` and ``update_info`` from a record written by ``sparkforge record``."""
     observation = {**EMPTY, **{key: value for key, value in record.items() if key != "record"}}
     return observation, {**((record.get("record") or {}).get("update") or {}), "recorded": True}
-
-
-# -- output for users
 
 
 def fleet(rows: t.Sequence[Forecast], rules: ledger.Ledger, today: datetime.date) -> dict[str, t.Any]:

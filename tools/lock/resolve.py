@@ -274,9 +274,6 @@ def pip_options() -> list[str]:
     return options
 
 
-# --- the requirements of a stack ---------------------------------------------------------------------------
-
-
 def targets(definition: t.Mapping[str, t.Any]) -> list[Target]:
     """Return the hosts for which wheels are resolved: the stack's Python on each of its machines."""
     return [Target(definition["python"]["version"], machine) for machine in definition["machines"]]

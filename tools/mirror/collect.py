@@ -47,9 +47,6 @@ def archives(directory: Directory, pinned: t.Iterable[redist_plan.Archive], nvid
         directory.fetch(f"{base}/{resolved.relative_path}", source_url, resolved.sha256, limit=resolved.size)
 
 
-# --- wheels -------------------------------------------------------------------------------------------------
-
-
 def index_places(options: t.Sequence[str], environment: t.Mapping[str, str]) -> tuple[list[str], list[str]]:
     """Return the indexes and the links to wheels from uv's options, or else from its variables.
 
@@ -142,9 +139,6 @@ def _fetch_one(directory: Directory, wheel: Requirement, links: t.Sequence[index
             return
 
 
-# --- sources ------------------------------------------------------------------------------------------------
-
-
 def sources(directory: Directory, pinned: t.Iterable[t.Mapping[str, t.Any]], rewrite: t.Mapping[str, str]) -> None:
     """Fetch repositories with their submodules into ``git/``, and source archives into ``archives/``.
 
@@ -213,9 +207,6 @@ def _publish(directory: Directory, repositories: Repositories, repository: urls.
         directory.record(object_path, digests.of_file(directory.at(object_path)), repository.url, save=False)
     if new_objects:
         directory.save()
-
-
-# --- variables ----------------------------------------------------------------------------------------------
 
 
 def rewrites(rows: t.Mapping[str, t.Mapping[str, str]]) -> dict[str, str]:

@@ -75,8 +75,6 @@ class LocalRepository:
                 repositories.append(LocalPackage(package, match.group(1), state != "config-files"))
         return repositories
 
-    # -- present -------------------------------------------------------------------------------------------
-
     def present(self) -> dict[str, t.Any]:
         """Install the local repository if necessary, and remove older versions."""
         version = t.cast(str, self._version)
@@ -188,8 +186,6 @@ class LocalRepository:
         receipt = recorded.repository(self._root, self._receipt)
         return receipt["package"] if receipt is not None and receipt.get("brought", True) else None
 
-    # -- source and keyring ----------------------------------------------------------------------------------
-
     def _source_of(self, package: str) -> list[t.Mapping[str, t.Any]]:
         local_url = sources.canonical(f"file:/var/{package}")
         return [
@@ -243,8 +239,6 @@ class LocalRepository:
         except BaseException:
             files.undo()
             raise
-
-    # -- absent ----------------------------------------------------------------------------------------------
 
     def absent(self, keep_foreign: bool = False) -> dict[str, t.Any]:
         """Purge each local repository with this name, including its source, keyring and package lists.

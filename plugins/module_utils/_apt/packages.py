@@ -52,8 +52,6 @@ class PackageSet:
             except re.error as error:
                 raise SparkforgeError(f"{pattern!r} is not a regular expression: {error}.", "Correct allow.") from error
 
-    # -- present -----------------------------------------------------------------------------------
-
     def present(self) -> dict[str, t.Any]:
         """Install missing packages, or report them in check mode."""
         before = self._apt.packages()
@@ -154,8 +152,6 @@ class PackageSet:
                 versions={name: now[name] for name in sorted({*brought, *requested_names})},
             )
             receipts.write(self._root, self._receipt, data)
-
-    # -- absent ------------------------------------------------------------------------------------
 
     def absent(self) -> dict[str, t.Any]:
         """Remove the packages that the receipt lists as new and that nothing else needs."""

@@ -186,8 +186,6 @@ class Download:
         self.finished.append({"file": link.file, "size": os.path.getsize(stored)})
         return stored
 
-    # -- locating the wheels
-
     def _links(self, pins: t.Sequence[Requirement]) -> dict[str, Link | None]:
         """Return the link to the wheel for each line, or None if its marker excludes this host."""
         indexes, sources = self._search_locations()

@@ -73,8 +73,6 @@ class StackStatus:
             "plan": self._plan() if self.wanted is not None else None,
         }
 
-    # -- environments
-
     def _environments(self, links: t.Mapping[str, str | None]) -> list[Facts]:
         """Return the facts from each environment's receipt; a directory without a receipt is not an environment."""
         rows = []
@@ -94,8 +92,6 @@ class StackStatus:
             }
             rows.append(row)
         return sorted(rows, key=lambda row: (STATES.index(row["state"]), row["environment_id"]))
-
-    # -- the proof
 
     def _proofs(self) -> dict[str, Facts | None]:
         """Return summaries of the last report on the current environment and of the last report on the staged one.
@@ -120,8 +116,6 @@ class StackStatus:
             proofs["proof"] = _summarize(latest)
         return proofs
 
-    # -- servers
-
     def _stop_reasons(self) -> list[str]:
         """Return why systemd gave up on each stopped server (roles/serving/files/sparkforge_unit.py wrote it)."""
         reasons = []
@@ -130,8 +124,6 @@ class StackStatus:
                 reasons.append(" ".join(stream.read(4096).decode("utf-8", "replace").split()))
         # Add the `guard` role's messages about an unclean shutdown and the units that it has kept stopped since.
         return reasons + guarded.messages((guarded.BRAKED, guarded.DOWN))
-
-    # -- what would change
 
     def _plan(self) -> Facts:
         parameters = {**(self.wanted or {}), "name": self.paths.name, "root": self.root}

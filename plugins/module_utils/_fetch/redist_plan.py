@@ -31,9 +31,6 @@ _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,127}")
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 
 
-# --- paths on a host ---
-
-
 def current_path(prefix: str, component: str) -> str:
     """Return the symlink that selects the active version of a component."""
     return os.path.join(prefix, component, "current")
@@ -62,9 +59,6 @@ def loader_entry(record: t.Mapping[str, t.Any], *, identity: bool) -> str:
         fields = [record["component"], record["version"], record["variant"] or "-", record["platform"]]
         head = f"# sparkforge redist_archive: {' '.join(fields)} {record['sha256']}\n"
     return f"{head}{os.path.join(record['current'], record['library_directory'])}\n"
-
-
-# --- the requested archives, and the manifest of a release ---
 
 
 def label_of(record: t.Mapping[str, t.Any]) -> str:
@@ -214,9 +208,6 @@ def parse_manifest(content: bytes, url: str) -> dict[str, t.Any]:
 
 def join_names(names: t.Sequence[str]) -> str:
     return ", ".join(names) if names else "none"
-
-
-# --- the installed archives ---
 
 
 def differs(receipt: t.Mapping[str, t.Any], archive: Archive, prefix: str) -> str:

@@ -59,8 +59,6 @@ class Attempt:
         self.checkpointed = time.monotonic()
         self.state.update(checkpoint=moment)
 
-    # --- paths -------------------------------------------------------------------------------------------------
-
     def files(self, *names: str) -> t.Iterator[str]:
         """Yield the source and object files, all of them or only those with these names; links are not followed."""
         for tree in (self.paths.inside("source"), self.paths.inside("build")):
@@ -92,8 +90,6 @@ class Attempt:
         paths.update(root=self.paths.root, prefix=self.paths.prefix)
         paths.update({f"depends.{name}.prefix": depend["prefix"] for name, depend in self.request["depends"].items()})
         return model.expand(text, paths)
-
-    # --- tools -------------------------------------------------------------------------------------------------
 
     @property
     def python(self) -> str:

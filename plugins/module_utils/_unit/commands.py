@@ -30,8 +30,6 @@ _CHECKPOINT = 300.0
 #: The diagnoses of a command that needs the network but has no access.
 _NETWORK = ("download-in-build", "proxy", "host-unknown", "connection-failed")
 
-# --- environment -----------------------------------------------------------------------------------------------
-
 
 def base_environment(attempt: Attempt) -> dict[str, str]:
     """Return the base environment of every command, which inherits no variables."""
@@ -116,9 +114,6 @@ def _launchers(attempt: Attempt) -> str:
             os.utime(f"{launcher}.new", ns=(moment, moment))
             os.replace(f"{launcher}.new", launcher)
     return directory
-
-
-# --- running ---------------------------------------------------------------------------------------------------
 
 
 def run(

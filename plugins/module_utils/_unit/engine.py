@@ -53,8 +53,6 @@ class Engine:
         self.account = build_account.BuildAccount(user)
         self.warnings: list[str] = []
 
-    # --- present -----------------------------------------------------------------------------------------------
-
     def apply(self) -> dict[str, t.Any]:
         """Return the status of the unit, after starting the worker if the artefact does not exist.
 
@@ -175,8 +173,6 @@ class Engine:
 
     def _network(self) -> dict[str, str]:
         return {key: value for key, value in self.environment.items() if _NETWORK.fullmatch(key)}
-
-    # --- absent ------------------------------------------------------------------------------------------------
 
     def absent(self) -> dict[str, t.Any]:
         """Stop the unit's builds and remove its trees, artefacts, receipts and logs."""

@@ -153,9 +153,6 @@ def _gib(mib: int) -> str:
     return f"{mib / 1024:.1f} GiB".replace(".0 GiB", " GiB")
 
 
-# -- observing the host
-
-
 def live() -> Host:
     """Return the host that this process runs on; programs may be run there."""
     return Host(run=run_command)
@@ -259,9 +256,6 @@ def gpu_memory_processes(host: Host | None = None) -> list[GpuProcess]:
     """Return the processes that hold memory through a GPU, or none if the GPU has its own memory."""
     observed = Gpu(host or live()).observe()
     return observed["processes"] if observed["unified_memory"] else []
-
-
-# -- why a build stopped
 
 
 def oom_kills(host: Host | None = None) -> int | None:

@@ -140,9 +140,6 @@ def platform(root: str = "/") -> str:
     return platforms.system(values.get("ID"), values.get("VERSION_ID"), host.machine)
 
 
-# --- finding -----------------------------------------------------------------------------------------------------
-
-
 def _find(command: str, path: str) -> str | None:
     """Return the absolute path of an executable.
 
@@ -178,9 +175,6 @@ def _role(name: str) -> str:
 
 def _option(name: str) -> str:
     return "python" if name == "python" else f"toolchain.{name}"
-
-
-# --- asking ------------------------------------------------------------------------------------------------------
 
 
 def _ask(name: str, program: str, path: str) -> Tool:

@@ -131,9 +131,6 @@ def check(
     return problems
 
 
-# --- expectations --------------------------------------------------------------------------------------------------
-
-
 def _check_expect(expect: t.Mapping[str, t.Any]) -> None:
     """Refuse entries that would otherwise be ignored silently: a misspelled key, an invalid architecture."""
     for key in expect:
@@ -194,9 +191,6 @@ def _check_architectures(requested: list[str], embedded: t.Mapping[str, fatbin.E
 def _is_specific(embedded: fatbin.Embedded) -> bool:
     """Tell whether a file only has code for specific capabilities, which its caller selects by GPU."""
     return all(name[-1] in "af" for name in embedded.cubins | embedded.ptx)
-
-
-# --- CMake ---------------------------------------------------------------------------------------------------------
 
 
 def read_cache(path: str) -> dict[str, tuple[str, str]]:
@@ -282,9 +276,6 @@ def _parse_boolean(text: str) -> bool | None:
 
 def _text(value: t.Any) -> str:
     return {True: "ON", False: "OFF"}[value] if isinstance(value, bool) else str(value)
-
-
-# --- access to files -----------------------------------------------------------------------------------------------
 
 
 class _Prefix:

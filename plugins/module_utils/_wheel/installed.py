@@ -116,9 +116,6 @@ def pins(receipt: t.Mapping[str, t.Any] | None) -> dict[str, set[str]]:
     return hashes
 
 
-# --- requirements ---
-
-
 def requirements(distribution: Distribution) -> dict[str, list[str]]:
     """Return the version specifiers for each normalised requirement name, excluding those of extras."""
     specifiers_of: dict[str, list[str]] = {}
@@ -145,9 +142,6 @@ def unsatisfied(distribution: Distribution, others: t.Mapping[str, Distribution]
                 f"{other.version} is installed"
             )
     return problems
-
-
-# --- files ---------------------------------------------------------------------------------------------------------
 
 
 def rows(text: str) -> list[Row]:

@@ -40,8 +40,6 @@ _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*\.whl")
 #: The format of ``written``, which sorts chronologically as text.
 TIME = "%Y-%m-%dT%H:%M:%SZ"
 
-# --------------------------------------------------------------------------------------------------------- manifest
-
 
 def manifest(
     *,
@@ -166,9 +164,6 @@ def check(manifest: t.Any, where: str = "The manifest") -> Manifest:
             "Publish it again on the builder with playbooks/build.yml, and find out who changed it.",
         )
     return t.cast(Manifest, dict(manifest))
-
-
-# ----------------------------------------------------------------------------------------------------- simple index
 
 
 def index(wheels: t.Iterable[Wheel]) -> dict[str, str]:

@@ -52,8 +52,6 @@ class Store:
     def receipt_name(self) -> str:
         return f"wheelhouse-{self.platform}"
 
-    # --- present -----------------------------------------------------------------------------------------------
-
     def present(self) -> dict[str, t.Any]:
         """Publish the stack.
 
@@ -255,8 +253,6 @@ class Store:
         texts = [digests.text_of(version) if version else "" for version in (old, manifest)]
         lists = ["".join(f"{unit} {mark}\n" for unit, mark in sorted(keys)) for keys in (builds, set(builds) - removed)]
         return [phrases.diff(name, *texts), phrases.diff(self.directory, *lists)]
-
-    # --- absent ------------------------------------------------------------------------------------------------
 
     def absent(self) -> dict[str, t.Any]:
         """Remove one platform's manifests and index, or all of them and the key. source_build removes the artefacts."""

@@ -43,9 +43,6 @@ Row = dict[str, t.Any]
 Facts = t.Mapping[str, t.Any]
 
 
-# -- rows
-
-
 def row(
     host: str,
     look: Facts,
@@ -181,9 +178,6 @@ def _between_proofs(proof: Facts) -> list[dict[str, str]]:
     if any(change["what"] in ("stack", "lock") for change in changes):
         return []
     return [dict(change) for change in changes if change["what"].startswith(("check ", "rate "))]
-
-
-# -- the fleet
 
 
 def fleet(rows: t.Sequence[Row], written: str, check_mode: bool = False) -> Row:

@@ -164,9 +164,6 @@ def profile_facts(name: str, definition: t.Mapping[str, t.Any], where: SearchPat
     return {"name": name, "required_checks": [], "speed_floors": {}, **merged[name]}
 
 
-# --- archives and wheels ------------------------------------------------------------------------------------
-
-
 def _with_lock(archive: Archive, lock: Lock, lock_path: str | None, name: str, *, required: bool) -> Archive:
     """Return an archive with the sha256 from stack and lock, which must not contradict each other."""
     pinned = dict(archive.get("sha256") or {})
@@ -239,9 +236,6 @@ def _check_wheels(name: str, definition: t.Mapping[str, t.Any], lock: Lock, lock
                     f" but the stack {name} says {named or 'none'}.",
                     relock(name),
                 )
-
-
-# --- units --------------------------------------------------------------------------------------------------
 
 
 def unit_source(name: str, definition: t.Mapping[str, t.Any], lock: Lock) -> dict[str, t.Any] | None:

@@ -36,9 +36,6 @@ _NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")
 DISTRIBUTIONS = {"pytorch": "torch", "triton": "triton", "torchvision": "torchvision", "torchaudio": "torchaudio"}
 
 
-# --- finding files ------------------------------------------------------------------------------------------
-
-
 @dataclasses.dataclass(frozen=True)
 class SearchPaths:
     """The directories in which files are searched, in this order.
@@ -115,9 +112,6 @@ def find(name: str, directories: t.Sequence[str]) -> str:
     )
 
 
-# --- reading files ------------------------------------------------------------------------------------------
-
-
 class _UniqueKeyLoader(yaml.SafeLoader):
     """YAML's safe subset, refusing duplicate keys: otherwise the second would silently win."""
 
@@ -190,9 +184,6 @@ def load_lock(name: str, where: SearchPaths) -> tuple[Lock | None, str | None]:
 def relock(name: str) -> str:
     """Return the remedy for a lock that does not match the stack."""
     return f"Renew it: ansible-playbook sparkforge.dgx_spark.lock -e stack_name={name}."
-
-
-# --- checks across keys -------------------------------------------------------------------------------------
 
 
 def check(kind: str, value: t.Any, path: str) -> None:

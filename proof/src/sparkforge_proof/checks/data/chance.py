@@ -283,9 +283,6 @@ def _compare_integers(judge: Judge, cases: Cases, count: int, device: str) -> No
         judge.share(f"multinomial of {size} without returning, first", choices[:, 0] == 0, float(shares[0]))
 
 
-# -- calls, generators and states
-
-
 @check("chance.independence", devices=("cuda", "cpu"), measured=SEEN, factor=1)
 def independence(context: Context) -> Measured:
     """Require that no calls, generators or seeds repeat one another, and that a restored state repeats its numbers."""

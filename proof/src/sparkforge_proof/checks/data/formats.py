@@ -203,9 +203,6 @@ def _integers_and_floats(cases: Cases, context: Context) -> None:
             cases.exactly(f"{name} to {integer}", source.to(dtype), fraction.trunc())
 
 
-# -- integers
-
-
 def _wrapped(value: int, limits: torch.iinfo) -> int:
     """Wrap a number around to the width of an integer format."""
     value &= 2**limits.bits - 1
@@ -317,9 +314,6 @@ def _unary(cases: Cases, name: str, numbers: list[int], dtype: torch.dtype, devi
     _compare_integers(
         cases, f"sum of many, {name}", repeated.sum().reshape(1), torch.tensor([_wrapped(70_001 * limits.max, wide)])
     )
-
-
-# -- quotients
 
 
 @check("formats.division", devices=("cuda", "cpu"), measured=SEEN_ARM)

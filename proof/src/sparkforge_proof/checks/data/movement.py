@@ -134,9 +134,6 @@ def _compare_transfers(context: Context, cases: Cases) -> None:
     cases.exactly("two formats at once, to the device", plain.to(device, torch.float64), plain)
 
 
-# -- beyond 2 GiB
-
-
 @check("movement.large", devices=("cuda",), seconds=180, measured=SEEN, factor=1)
 def large(context: Context) -> Measured:
     """Require that operators on tensors beyond 2 GiB return the same as on each part of them.

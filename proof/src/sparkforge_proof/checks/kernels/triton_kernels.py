@@ -46,9 +46,6 @@ _WRONG = (
 )
 
 
-# -- errors of Triton and its tools
-
-
 def installed(name: str) -> types.ModuleType:
     """Import Triton, or another module by name.
 
@@ -140,9 +137,6 @@ def _kernels() -> dict[str, t.Any]:
         name: triton.jit(getattr(triton_source, name))
         for name in ("softmax", "softmax_backward", "dot", "scan", "tally")
     }
-
-
-# -- the checks
 
 
 @check("triton.fused", seconds=120, measured=SEEN)

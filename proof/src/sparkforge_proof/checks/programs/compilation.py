@@ -30,9 +30,6 @@ _WRONG = (
 )
 
 
-# -- the block
-
-
 def _parameters(random: torch.Generator, dtype: torch.dtype) -> tuple[list[torch.Tensor], torch.Tensor]:
     """Return the block's input and parameters, followed by the gradient of its result."""
 
@@ -101,9 +98,6 @@ def _bounds(
     ]
 
 
-# -- compiling
-
-
 @contextlib.contextmanager
 def _clean_compiler(context: Context) -> t.Iterator[t.Callable[[], int]]:
     """Reset torch.compile; yield a function that returns the number of graphs compiled since then."""
@@ -152,9 +146,6 @@ def _with_graph_count(measured: Measured, graphs: int) -> Measured:
         )
     measured.measured += f", {graphs} graph{'s' if graphs > 1 else ''} compiled"
     return measured
-
-
-# -- the checks
 
 
 @check("compilation.transformer_block", devices=("cuda", "cpu"), seconds=300, measured=(X86_CPU_LAST,))

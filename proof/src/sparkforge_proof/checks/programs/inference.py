@@ -45,9 +45,6 @@ REMEDY = (
 )
 
 
-# -- a language model with a cache
-
-
 def _weights(context: Context) -> dict[str, torch.Tensor]:
     """Return the weights in float64; each of them can be represented in every 16-bit format."""
     generator = context.generator("inference weights")
@@ -307,9 +304,6 @@ def float4_scores(context: Context, product: Product) -> Measured:
     return cases.result()
 
 
-# -- samples
-
-
 def chi_square_bound(freedom: int) -> float:
     """Return the bound that chi-square with this many degrees of freedom exceeds in one out of a billion draws."""
     part = 2 / (9 * freedom)
@@ -389,9 +383,6 @@ def _compare_dropout(cases: Cases, device: str) -> None:
     )
     split = torch.stack([kept_counts.sum(), keys * kept_counts.numel() - kept_counts.sum()])
     _compare_distribution(cases, "attention with dropout of 0.25", split, torch.tensor([0.75, 0.25]))
-
-
-# -- attention's variants
 
 
 @check("inference.attention", devices=("cuda", "cpu"), measured=SEEN)

@@ -294,8 +294,6 @@ def compiled_convolutional(context: Context) -> Measured:
     return _compare_compiled(context, "convolutional")
 
 
-# -- optimisers
-
 #: The number of steps for an optimiser; gradients are fixed, so that errors do not feed back.
 OPTIMIZER_STEPS = 12
 #: The options to test for each optimiser in torch.optim, besides its defaults.

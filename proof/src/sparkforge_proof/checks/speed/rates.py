@@ -65,9 +65,6 @@ H200_SOURCE = "in the data sheet of the H200"
 H200_EVIDENCE = "measured on NVIDIA H200, 2026-11-21, docs/evidence/proof-gpu-host.md"
 
 
-# -- floors
-
-
 @dataclasses.dataclass(frozen=True)
 class Floor:
     """The lowest sufficient rate: ``ratio`` times ``nominal``."""
@@ -212,8 +209,6 @@ def clock_fault(
     blocks = missed is not None and missed.blocks
     return clock, power, Unanswered(SLOW, cause, remedy, measured, bound, blocks=blocks)
 
-
-# -- measuring
 
 #: The samples taken during bfloat16 products, so that the check of the clocks does not need a second load.
 _SAMPLES: list[sampler.Sample] = []

@@ -28,9 +28,6 @@ GUARDED, GUARD = "mem_eff_attention/kernels/", "attention_guard"
 _OURS = re.compile(r"(?:^|\.)sf[0-9a-f]{8}(?:\.|$)")
 
 
-# --- reading -------------------------------------------------------------------------------------------------------
-
-
 def libraries(module: str, installed: t.Mapping[str, packages.Distribution]) -> list[str]:
     """Return the shared libraries in a module's directory, and those that its wheel installed next to it."""
     paths: dict[str, str] = {}
@@ -89,9 +86,6 @@ def capabilities(context: Context) -> list[str]:
 def relative(path: str) -> str:
     """Return a path relative to site-packages."""
     return path.rpartition("-packages/")[2]
-
-
-# --- checks --------------------------------------------------------------------------------------------------------
 
 
 @check("architectures.embedded", devices=("none",), numeric=False, measured=(X86,), factor=1)

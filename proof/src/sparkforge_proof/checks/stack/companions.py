@@ -37,9 +37,6 @@ def _rebuild(module: str) -> str:
     return f"Use the {module} that matches this torch, or rebuild it with this torch (playbooks/build.yml)."
 
 
-# -- torchvision
-
-
 def overlaps(boxes: t.Sequence[t.Sequence[int]]) -> list[list[float]]:
     """Return the intersection over union for each pair of boxes."""
 
@@ -91,9 +88,6 @@ def torchvision(context: Context) -> Measured:
             f"{count} boxes", actual, torch.tensor(non_maximum_suppression(plain, scores.tolist(), threshold))
         )
     return cases.result()
-
-
-# -- torchaudio
 
 
 def resampled(wave: torch.Tensor, old: int, new: int) -> tuple[torch.Tensor, torch.Tensor]:

@@ -70,9 +70,6 @@ def library(path: str) -> Library:
     return Library(path, file.soname, file)
 
 
-# --- libraries opened by name --------------------------------------------------------------------------------------
-
-
 @dataclasses.dataclass(frozen=True)
 class Opening:
     """A library that another library opens by name when it needs it."""
@@ -190,9 +187,6 @@ def _expanded(text: str | None, path: str) -> list[str]:
     origin = os.path.dirname(os.path.realpath(path))
     parts = [part.replace("${ORIGIN}", origin).replace("$ORIGIN", origin) for part in (text or "").split(":")]
     return [os.path.normpath(part) for part in parts if part.startswith("/")]
-
-
-# --- where libraries come from -------------------------------------------------------------------------------------
 
 
 @dataclasses.dataclass(frozen=True)
