@@ -308,16 +308,14 @@ def of_device(memory: Memory, devices: t.Sequence[nvml.Device]) -> Memory:
     return memory._replace(total=total, available=free, cached=0, dirty=0, unaccounted=total - free)
 
 
-def admit(
-    command: t.Sequence[str], needs: str = "", recorded: str = "", proc: str = "/proc", releases: str = ""
-) -> Verdict:
+def admit(command: t.Sequence[str], needs: str = "", releases: str = "") -> Verdict:
     """Return the verdict for a command on this machine.
 
     :param releases: a unit that will be stopped first, so that its memory counts as available.
     :raises UnknownError: if the command's memory cannot be estimated.
     :raises SparkforgeError: if the command does not fit, or the model's files are invalid.
     """
-    host, device = Host(proc), nvml.connect(recorded)
+    host, device = Host(), nvml.connect()
     memory = of_device(host.memory(), device.devices() if device is not None else ())
     engine = "" if needs else engine_of(command)
     path = model_of(engine, command) if engine else ""

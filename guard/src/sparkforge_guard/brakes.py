@@ -54,18 +54,16 @@ def braked(state: str) -> dict[str, str]:
     return {unit: str(start["off"]) for unit, start in starts.items() if start.get("off")}
 
 
-def may_start(state: str, unit: str, boot: str, most: int = 1) -> str:
+def may_start(state: str, unit: str, boot: str) -> str:
     """Record a start. Return the reason if it is refused, or ''.
 
-    :param most: how many consecutive boots may end without a shutdown before starts are refused.
+    Starts are refused after a boot that ended without a shutdown, soon after the unit's start.
     """
     starts = read(state)
     start = starts.get(unit) or {}
     if not start.get("off") and start.get("unsafe") and start.get("boot") != boot:
-        start["downs"] = int(start.get("downs", 0)) + 1
-        if start["downs"] >= most:
-            began = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(start.get("time", 0)))
-            start["off"] = f"the machine went down without a shutdown within ten minutes of its start at {began}"
+        began = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(start.get("time", 0)))
+        start["off"] = f"the machine went down without a shutdown within ten minutes of its start at {began}"
     if not start.get("off"):
         start.update({"boot": boot, "time": time.time(), "uptime": time.monotonic(), "unsafe": True})
     starts[unit] = start
@@ -75,13 +73,13 @@ def may_start(state: str, unit: str, boot: str, most: int = 1) -> str:
 
 
 def mark_healthy(state: str) -> None:
-    """Reset the failure count of each unit that has run for ten minutes in this boot."""
+    """Count the start of each unit as safe that has run for ten minutes in this boot."""
     starts = read(state)
     old = [start for start in starts.values() if start.get("unsafe") and start.get("boot") == boot_id()]
     # Use the uptime, because the clock may have been set in the meantime.
     due = [start for start in old if time.monotonic() - start.get("uptime", 0) >= HEALTHY]
     for start in due:
-        start.update({"unsafe": False, "downs": 0})
+        start["unsafe"] = False
     if due:
         write(state, starts)
 

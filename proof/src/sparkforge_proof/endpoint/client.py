@@ -52,7 +52,9 @@ class Endpoint:
             port = -1
         if split.scheme not in ("http", "https") or not split.hostname or port == -1 or split.query or split.fragment:
             raise SparkforgeError(
-                f"{_without_secret(url)!r} is not the URL of a server.", "Write it as http://127.0.0.1:8000."
+                # The user name and password stay out of the message.
+                f"{url.rpartition('@')[2]!r} is not the URL of a server.",
+                "Write it as http://127.0.0.1:8000.",
             )
         if split.username or split.password:
             raise SparkforgeError(
@@ -215,8 +217,3 @@ class Endpoint:
             f"{self.base}{path} returned an answer that is not JSON: {beginning!r}.",
             "Check which program listens there: it may not be OpenAI-compatible, or a proxy may answer instead.",
         )
-
-
-def _without_secret(url: str) -> str:
-    """Return a URL without its user name and password."""
-    return url.rpartition("@")[2] if "@" in url else url

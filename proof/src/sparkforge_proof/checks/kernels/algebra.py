@@ -55,11 +55,6 @@ def libraries(configuration: str, maps: str) -> str:
     return ", ".join(linked) + (f" ({', '.join(mapped)})" if mapped else "")
 
 
-def _linked_libraries() -> str:
-    with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
-        return libraries(torch.__config__.show(), file.read())
-
-
 def _matrix(context: Context, stream: str, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
     """Return random numbers in the widest format on the CPU."""
     wide = torch.complex128 if dtype.is_complex else torch.float64
@@ -155,7 +150,8 @@ def dense(context: Context) -> Measured:
             _compare_rectangles(cases, context, form, drawing)
     result = cases.result()
     if not gpu:
-        result.measured += f"; {_linked_libraries()}"
+        with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
+            result.measured += f"; {libraries(torch.__config__.show(), file.read())}"
     return result
 
 

@@ -291,8 +291,9 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = FORMATS)
         )
     result = cases.result()
     result.measured += f"; offered for {offered_count} of {len(planned)} combinations"
-    if not cuda and backend == "flash":
-        result.measured += _note_on_rounding()
+    rounding = [form for form in HALF if rounds_scores(form)] if not cuda and backend == "flash" else []
+    if rounding:
+        result.measured += f"; its BLAS has no product of {' and '.join(rounding)} in float32, so scores are rounded"
     if without_plan:
         result.measured += f"; cuDNN has no plan for head size {', '.join(map(str, sorted(without_plan)))}"
     return result
@@ -352,13 +353,6 @@ def default(context: Context) -> Measured:
         flat = Inputs(q, k, v, arguments.gradient[0], None)
         compare(cases, f"{case}, no batches", case.format, bounds, [x.unsqueeze(0) for x in _attend(case, flat)])
         return cases.result()
-
-
-def _note_on_rounding() -> str:
-    rounding = [form for form in HALF if rounds_scores(form)]
-    return (
-        f"; its BLAS has no product of {' and '.join(rounding)} in float32, so scores are rounded" if rounding else ""
-    )
 
 
 @check("attention.flash_package", measured=(H200_BUILT,), factor=1)

@@ -45,14 +45,9 @@ NO_BF16_MATH = (
 )
 
 
-def integers(
-    generator: torch.Generator, shape: t.Sequence[int], largest: int, dtype: torch.dtype, *, density: float = 1.0
-) -> torch.Tensor:
-    """Return integers of both signs; if ``density`` is below 1, some of them are zero."""
-    values = torch.randint(-largest, largest + 1, tuple(shape), generator=generator)
-    if density < 1:
-        values = values * (torch.rand(tuple(shape), generator=generator) < density)
-    return values.to(dtype)
+def integers(generator: torch.Generator, shape: t.Sequence[int], largest: int, dtype: torch.dtype) -> torch.Tensor:
+    """Return integers of both signs."""
+    return torch.randint(-largest, largest + 1, tuple(shape), generator=generator).to(dtype)
 
 
 def significands(generator: torch.Generator, shape: t.Sequence[int], bits: int, dtype: torch.dtype) -> torch.Tensor:

@@ -52,7 +52,7 @@ def many(context: Context) -> Measured:
     compared = 0
     with _surveying(context):
         for number, name, operator in _listed(context):
-            slow = _is_slow(name) and number % turns
+            slow = operator_bounds.compiled(name.partition("_foreach_")[2] or name) and number % turns
             if not (slow and context.device == "cuda"):
                 compared += _compare_rows(cases, context, operator, name, torch.float32, FEWER_ROWS if slow else rows)
     measured = cases.result()
@@ -89,10 +89,6 @@ def functions(context: Context) -> Measured:
     measured = cases.result()
     measured.measured += f"; {compared} operators"
     return measured
-
-
-def _is_slow(name: str) -> bool:
-    return operator_bounds.compiled(name.partition("_foreach_")[2] or name)
 
 
 def _is_of_elements(operator: t.Any) -> bool:
