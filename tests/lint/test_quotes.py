@@ -37,6 +37,7 @@ def phrases(tree: ast.AST) -> set[str]:
     [
         ("cli", "tests/unit/cli"),
         ("lab", "tests/unit/lab"),
+        ("plugins", "tests/unit/plugins"),
         ("guard/src", "guard/tests"),
         ("proof/src", "proof/tests"),
         ("tools", "tests/unit/tools"),

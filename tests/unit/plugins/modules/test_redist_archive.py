@@ -316,7 +316,7 @@ def test_a_bad_upgrade_leaves_the_version_in_use(host: Host) -> None:
         ("nvpl", {"platform": "linux-ppc64le"}, "no nvpl_blas for the platform linux-ppc64le; it has linux-sbsa."),
         ("cudss", {"variant": "cuda12"}, "no variant cuda12 of libcudss for linux-sbsa; it has cuda13."),
         ("cudss", {"variant": ""}, "without a variant of libcudss"),
-        ("nvpl", {"variant": "cuda13"}, "Set variant to ''"),
+        ("nvpl", {"variant": "cuda13"}, "variant to ''"),
         ("cudss", {"component": "cudss"}, "no component cudss; it has libcudss."),
         ("cudss", {"version": "0.8.0.9"}, "0.8.0.10, but the stack"),
         ("cudss", {"release": "9.9"}, "cudss has no release 9.9: http://127.0.0.1"),
