@@ -34,6 +34,8 @@ _NOT_OFFERED = re.compile(
 )
 #: Errors after which every call in the CUDA context fails with the same error.
 STICKY = re.compile(r"CUDA error|CUDA driver error|AcceleratorError|CUBLAS_STATUS|CUDNN_STATUS_EXECUTION_FAILED")
+#: Those of them that a kernel causes: a wrong address, a failed assertion, an invalid instruction.
+OF_KERNEL = re.compile(r"illegal (memory access|address|instruction)|device-side assert|launch failure|misaligned")
 
 
 class Remedies(t.NamedTuple):

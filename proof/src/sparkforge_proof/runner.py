@@ -286,6 +286,8 @@ class Child:
             return definition.result(SKIP, cause=str(skipped)), True
         except Exception as error:
             if not isinstance(error, check.Failed):
+                if definition.steps and endings.OF_KERNEL.search(str(error)):
+                    raise  # The process exits, and another one runs the check's other parts.
                 traceback.print_exc()
             usable = self._usable(definition) and not endings.STICKY.search(str(error))
             return endings.failure(definition, error), usable

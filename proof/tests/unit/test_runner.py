@@ -82,6 +82,9 @@ def steps(context, end):
     return Measured(f"without {{dict(context.passed_over)}}", "1")
 def steps_crashes(context): return steps(context, lambda: os.kill(os.getpid(), signal.SIGSEGV))
 def steps_exits(context): return steps(context, lambda: os.write(2, b"TypeError: a  number\\n\\n") and os._exit(1))
+def steps_accesses(context):
+    measured = steps(context, lambda: reaches_too_far(context)).measured
+    raise Unanswered("crash", f"It ran {{measured}}.", "Use another stack.")
 def steps_hangs(context): return steps(context, lambda: time.sleep(600))
 
 def meets(context):
@@ -300,6 +303,12 @@ def test_failed_step_is_left_out(tmp_path: Path, name: str, ending: str) -> None
     measured = rows[f"steps_{name}1"]["measured"]
     assert measured.startswith("without {'two': ") and f"{ending}'}}" in measured
     assert rows["right1"]["status"] == "pass"
+
+
+def test_step_that_broke_the_cuda_context_is_left_out(tmp_path: Path) -> None:
+    error = "RuntimeError: CUDA error: an illegal memory access was encountered"
+    row = run(tmp_path, "steps_accesses1")["steps_accesses1"]
+    assert row["cause"] == f"It ran without {{'two': 'exited with status 1 ({error})'}}. It was run twice."
 
 
 def test_timeout_on_busy_machine_is_slow(tmp_path: Path) -> None:
