@@ -44,7 +44,8 @@ def texts(url: str) -> dict[str, str]:
         ".github/ISSUE_TEMPLATE/config.yml": FORMS + (LINKS.format(place=url) if url else ""),
         "README.md": f"Get it with `git clone {url}`, or unpack a release. Questions: <{url}/issues>.\n"
         if url
-        else "Work in a clone or an unpacked release. Nothing is published yet: ask whoever gave you this copy.\n",
+        else "Work in a clone or an unpacked release. Nothing is published yet: "
+        "ask whoever gave you this copy, also with questions.\n",
         "SECURITY.md": f"""\
 Report it privately at <{url}/security/advisories/new>. Describe what an attacker controls, what they gain, and how
 to reproduce it; ideally with a test. Please give us 90 days before you publish.

@@ -121,10 +121,10 @@ QUESTIONS = {
     "first command": "```bash make spark ```",
     "how long": "4.3 min at 100 Mbit/s, an estimate",
     "what it changes": "a new directory under `/opt/sparkforge`",
-    "how to undo it": "sparkforge uninstall",
+    "how to undo it": "delete the clone, `~/.config/sparkforge` and `~/.cache/sparkforge`",
     "what it does not do": "It does not update firmware or the system",
     "how sure": "sparkforge has not been run on one",
-    "where to ask": "Nothing is published yet: ask whoever gave you this copy",
+    "where to ask": "ask whoever gave you this copy, also with questions",
 }
 
 
@@ -135,6 +135,12 @@ def screen_lines(text: str) -> list[str]:
 
 def single_line(text: str) -> str:
     return " ".join(text.split())
+
+
+def test_readme_has_the_estimate_of_the_evidence() -> None:
+    evidence = (CHECKOUT / "docs/evidence/first-run.md").read_text()
+    (share,) = re.findall(r"official wheels: `proven` and current \|.*\*\*0\.(\d\d)\*\*", evidence)
+    assert f"that {share} of 100 first runs with wheels would succeed" in single_line(README)
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
