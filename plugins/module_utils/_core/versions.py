@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 
@@ -16,6 +17,12 @@ def numbers(version: str) -> tuple[int, ...]:
     """
     match = re.match(r"v?(\d{1,18}(?:\.\d{1,18})*)", version.strip())
     return tuple(int(part) for part in match[1].split(".")) if match else ()
+
+
+def older(version: str, minimum: str) -> bool:
+    """Tell whether the numbers in ``version`` are less than those in ``minimum``; 13.0 and 13.0.0 are equal."""
+    pairs = itertools.zip_longest(numbers(version), numbers(minimum), fillvalue=0)
+    return next((part < other for part, other in pairs if part != other), False)
 
 
 def public(version: str) -> str:

@@ -18,10 +18,9 @@ from ansible.module_utils.parsing.convert_bool import boolean
 
 from ...module_utils._core import phrases, platforms
 from ...module_utils._core.errors import SparkforgeError
-from ...module_utils._core.versions import numbers as numbers_of
+from ...module_utils._core.versions import numbers as numbers_of, older
 from ...module_utils._elf import fatbin
 from ..stack.model import Stack
-from ..versions import older
 from . import CHANGED_BY, Plan, for_wheels, preflight_apt, python_env, variables
 from .preflight_case import Case, Problem, problem
 

@@ -11,11 +11,11 @@ import typing as t
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ...module_utils._core import platforms
+from ...module_utils._core.versions import older
 from ...module_utils._wheel.names import normalised
 from ...module_utils._wheel.requirement import split
 from ...module_utils._wheel.wheel import Wheel, of_units
 from ..stack.model import Stack
-from ..versions import older
 from . import Plan, archives, source_unit
 
 #: Packages that are compiled against torch, so that only an import shows whether they match it.

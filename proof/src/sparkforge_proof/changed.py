@@ -7,7 +7,7 @@ import sys
 import typing as t
 
 from . import verdict
-from ._shared.module_utils._core import sanitize
+from ._shared.module_utils._core import phrases, sanitize
 from ._shared.module_utils._host import dpkg, firmware
 from ._shared.module_utils._host.gpu import Gpu
 from ._shared.module_utils._host.reader import Host, run_command
@@ -36,8 +36,7 @@ def observe(host: Host | None = None) -> dict[str, t.Any]:
 def describe(report: t.Mapping[str, t.Any], now: t.Mapping[str, t.Any]) -> str:
     """Describe the changes since a proof; return '' if nothing changed."""
     names = [change["what"] for change in verdict.changed(report, now)]
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return f"changed since the last proof: {', '.join(names[:NAMED])}{more}" if names else ""
+    return f"changed since the last proof: {phrases.some(names, NAMED)}" if names else ""
 
 
 def main(arguments: t.Sequence[str]) -> int:

@@ -10,7 +10,6 @@ import pkgutil
 import signal
 import socket
 import sys
-import time
 import typing as t
 
 from . import calls, catalogue, changed, elsewhere, run, scheduled, verdict
@@ -238,8 +237,7 @@ def prove(arguments: argparse.Namespace, known: t.Mapping[str, t.Mapping[str, t.
     devices = gpu.Gpu(Host(run=run_command)).observe()["devices"]
     folders = torch.submodule_search_locations
     report = _run_proof(arguments, known, sys.executable, sys.prefix, folders, devices, not arguments.quiet)
-    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    return {**report, "host": socket.gethostname(), "written": now}
+    return {**report, "host": socket.gethostname(), "written": phrases.now()}
 
 
 def prove_other(python: str, folder: str, devices: t.Sequence[t.Mapping[str, t.Any]]) -> dict[str, t.Any]:

@@ -12,6 +12,7 @@ import time
 import typing as t
 
 from . import catalogue, changed, coverage, history as _history, host, lane, settings, verdict
+from ._shared.module_utils._core import phrases
 from ._shared.module_utils._host import guarded
 from ._shared.module_utils._wheel import environment
 from .check import FAIL, SKIP, Result, minor
@@ -59,7 +60,7 @@ class Proof:
 
         :raises SparkforgeError: if the report cannot be stored.
         """
-        started, began = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), time.monotonic()
+        started, began = phrases.now(), time.monotonic()
         self.progress.say("Reading the GPU, its driver and the libraries of this host.")
         observed = {**self.host.observe(), "packages": changed.packages(self.host.host)}
         self.reference.update(self.host.for_checks())
@@ -130,8 +131,7 @@ class Proof:
                 both = len(known | set(result.covered))
                 result.measured += f"; {both} operators over the last {runs + 1} runs"
                 if missing:
-                    result.measured += f"; not in this run: {', '.join(missing[:NAMED])}"
-                    result.measured += f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
+                    result.measured += f"; not in this run: {phrases.some(missing, NAMED)}"
             if result.coverage:
                 formats.setdefault(result.name.rpartition("_")[0], {})[result.name] = result.coverage
         for name, rows in formats.items():

@@ -10,7 +10,7 @@ import sys
 import time
 import typing as t
 
-from .._shared.module_utils._core import disk, sanitize
+from .._shared.module_utils._core import disk, phrases, sanitize
 from .._shared.module_utils._core.errors import SparkforgeError
 from ..check import CRASH, FAIL, PASS, SKIP, WARN, WRONG, Failed, Result, Skipped
 from . import against, answers
@@ -254,7 +254,7 @@ def _report(
         "format": form,
         "seed": arguments.seed,
         "host": socket.gethostname(),
-        "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "written": phrases.now(),
         "seconds": round(seconds, 1),
         "summary": {status: sum(row.status == status for row in results) for status in (PASS, WARN, FAIL, SKIP)},
         "checks": [row.as_row() for row in results],

@@ -11,6 +11,7 @@ import re
 import sys
 import typing as t
 
+from ..._shared.module_utils._core import phrases
 from ..._shared.module_utils._core.errors import SparkforgeError
 from ..._shared.module_utils._wheel import environment, installed as packages
 from ..._shared.module_utils._wheel.names import normalised
@@ -192,7 +193,7 @@ def artefact_problems(artefact: Wheel, installed: t.Mapping[str, packages.Distri
     except SparkforgeError as error:
         return [error.cause.rstrip(".")]
     if differing:
-        return [f"{artefact.name} was not installed from {artefact.path}: {_first(differing)} differ"]
+        return [f"{artefact.name} was not installed from {artefact.path}: {phrases.some(differing, LIST_LIMIT)} differ"]
     return []
 
 
@@ -207,7 +208,7 @@ def files(context: Context) -> Measured:
     variables = (receipt_of(context.reference) or {}).get("environment") or {}
     comparison = packages.compare(chosen, everything.values(), [str(value) for value in variables.values() if value])
     problems = [
-        f"{len(paths)} files {fault}: {_first(paths)}"
+        f"{len(paths)} files {fault}: {phrases.some(paths, LIST_LIMIT)}"
         for fault, paths in (
             ("are missing", comparison.missing),
             ("were changed after they were installed", comparison.changed),
@@ -226,11 +227,6 @@ def files(context: Context) -> Measured:
     if not comparison.count:
         raise Skipped("No RECORD lists torch's files: it was not installed from a wheel.")
     return Measured(measured, bound)
-
-
-def _first(paths: t.Sequence[str]) -> str:
-    remaining = len(paths) - LIST_LIMIT
-    return ", ".join(paths[:LIST_LIMIT]) + (f" and {remaining} more" if remaining > 0 else "")
 
 
 def _short(value: t.Any) -> str:

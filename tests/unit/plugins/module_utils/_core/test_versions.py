@@ -4,7 +4,6 @@ import typing as t
 
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core import versions
-from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.versions import older
 
 
 @pytest.mark.parametrize(
@@ -43,4 +42,4 @@ def test_leading_numbers_of_version(text: str, expected: tuple[int, ...]) -> Non
     ],
 )
 def test_older_version(version: str, minimum: str, expected: bool) -> None:
-    assert older(version, minimum) is expected
+    assert versions.older(version, minimum) is expected
