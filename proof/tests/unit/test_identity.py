@@ -471,4 +471,4 @@ def test_missing_driver_library_is_the_driver() -> None:
     opening = origins.Opening("libcaffe2_nvrtc.so", origins.Library("/t/libtorch_cuda.so", None, None))
     problem = runtime.Unopened(opening, "libcuda.so.1: no file", "libcuda.so.1")
     assert problem.is_driver
-    assert "the vendor describes" in problem.remedy(None)
+    assert "NVIDIA describes" in problem.remedy(None)
