@@ -32,7 +32,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "sparkforge",
         description=DESCRIPTION,
-        epilog=f"{epilog(['sparkforge setup'], EXIT_CODES)}\n\nexplain has its own: sparkforge explain --help.{pages}",
+        epilog=f"{epilog(['sparkforge setup'], EXIT_CODES)}\n\nSome commands differ: see their --help.{pages}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"sparkforge {galaxy('version')}")

@@ -107,7 +107,8 @@ def finish(arguments: argparse.Namespace, console: Console, last: Play, password
     if outcome.code == play.CANCELLED:
         console.print("Interrupted. A running build continues; sparkforge build follows it.")
         return INTERRUPTED
-    if outcome.code and outcome.rejected and outcome.unable.keys() == outcome.rejected:
+    # A play that tolerates failures, such as status, succeeds even if it could not log in.
+    if outcome.rejected and outcome.unable.keys() <= outcome.rejected:
         return Exit.REFUSED
     return {0: Exit.DONE, play.UNREACHABLE: Exit.NO_SSH}.get(outcome.code, Exit.FAILED)
 

@@ -108,10 +108,12 @@ def run(play: Play, password: str, console: Console, verbose: bool = False, quie
 
         def handle(event: Mapping[str, Any]) -> bool:
             data = event.get("event_data") or {}
-            if event["event"] in ("runner_on_unreachable", "runner_on_failed") and not data.get("ignore_errors"):
-                outcome.unable[data["host"]] = message = failure_message(data)
+            if event["event"] in ("runner_on_unreachable", "runner_on_failed"):
+                message = failure_message(data)
                 if REJECTED.search(f"{event['event']} {message}"):
                     outcome.rejected.add(data["host"])
+                if not data.get("ignore_errors"):
+                    outcome.unable[data["host"]] = message
             if event["event"] == "runner_on_ok" and data.get("task") == "Ask for the host's name":
                 outcome.hostnames[data["host"]] = str((data.get("res") or {}).get("stdout"))
             screen.show(event)

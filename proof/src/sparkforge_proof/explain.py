@@ -67,8 +67,10 @@ def main(argv: t.Sequence[str] | None = None, program: str = "sparkforge explain
     parser = argparse.ArgumentParser(
         program,
         description="Find the first real error in a log, its cause and its remedy.",
-        epilog=f"example: {program} build.log; exit codes: 0 explained, 2 not readable, 3 an error "
-        "whose cause is not known, 4 no error",
+        epilog=f"example:\n  {program} build.log\n\nexit codes:\n  0    the failure is known\n"
+        "  2    wrong usage: there is no such file, or it is not text\n"
+        "  3    the log has an error whose cause is not known\n  4    no line reports an error",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("file", help="a log, a folder of logs, or - for standard input (journalctl -u UNIT | …)")
     parser.add_argument("--json", action="store_true", help="print JSON")

@@ -219,7 +219,7 @@ def test_help_of_a_command_has_an_example_that_parses_and_its_exit_codes(
         assert arguments[0] == name
         cli.make_parser().parse_args(arguments[: arguments.index("--")] if "--" in arguments else arguments)
     assert all(line in text for line in more)
-    assert re.search(r"\b0\s+(with --dry-run: it fits|done|explained)", text) and re.search(r"\b2\s+\w", text)
+    assert re.search(r"\b0\s+(with --dry-run: it fits|done|the failure is known)", text) and re.search(r"\b2\s+\w", text)
 
 
 def test_version_is_that_of_the_collection(capsys: pytest.CaptureFixture[str]) -> None:
@@ -279,7 +279,7 @@ OTHERS = [
     ("code", "failures", "expected"),
     [(0, [], Exit.DONE), (2, [], Exit.FAILED), (4, [], Exit.NO_SSH), (250, [], Exit.FAILED),
      (play.CANCELLED, [], INTERRUPTED), (4, [DENIED], Exit.REFUSED), (2, [DENIED, NO_SUDO], Exit.REFUSED),
-     (0, [NO_SUDO], Exit.DONE), (4, OTHERS[:1], Exit.NO_SSH), (2, [*OTHERS, DENIED], Exit.FAILED)],
+     (0, [NO_SUDO], Exit.REFUSED), (4, OTHERS[:1], Exit.NO_SSH), (2, [*OTHERS, DENIED], Exit.FAILED)],
 )  # fmt: skip
 def test_the_exit_status_follows_from_the_plays_outcome(
     code: int, failures: list[Any], expected: int, inventory: Path, monkeypatch: pytest.MonkeyPatch
