@@ -482,7 +482,7 @@ class Bench:
         (self.folder / "requirements.txt").write_text("\n".join(REQUIREMENTS) + "\n")
         (self.folder / "inventory").write_text(f"localhost ansible_python_interpreter={self.interpreter}\n")
 
-    def by_hand(self, folder: Path, weight: int | None = None) -> process.Ended:
+    def by_hand(self, folder: Path, weight: int | None = None) -> process.CommandResult:
         """Build by hand in ``folder``."""
         folder.mkdir(parents=True)
         environment = {
@@ -517,7 +517,7 @@ class Bench:
         ccache: bool = False,
         follow: bool = True,
         flags: t.Mapping[str, str] | None = None,
-    ) -> tuple[process.Ended, str]:
+    ) -> tuple[process.CommandResult, str]:
         """Build with source_build in ``folder``, and return the measurements and Ansible's output."""
         folder.mkdir(parents=True, exist_ok=True)
         environment = {
@@ -556,8 +556,8 @@ class Bench:
         playbook.write_text(
             json.dumps([{"name": "Bench", "hosts": "localhost", "gather_facts": False, "tasks": tasks}])
         )
-        ended = self._ansible("ansible-playbook", str(playbook), folder=folder, watch=watch)
-        return ended, self.printed
+        result = self._ansible("ansible-playbook", str(playbook), folder=folder, watch=watch)
+        return result, self.printed
 
     def ping(self) -> float:
         """Run `ansible -m ping` and return its wall time in seconds."""
@@ -578,7 +578,7 @@ class Bench:
         self.calls.unlink(missing_ok=True)
         return count
 
-    def _ansible(self, tool: str, *arguments: str, folder: Path, watch: Watch | None = None) -> process.Ended:
+    def _ansible(self, tool: str, *arguments: str, folder: Path, watch: Watch | None = None) -> process.CommandResult:
         environment = {
             **os.environ,
             "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
@@ -594,14 +594,14 @@ class Bench:
         folder: Path,
         environment: t.Mapping[str, str],
         watch: Watch | None = None,
-    ) -> process.Ended:
+    ) -> process.CommandResult:
         self._number += 1
         output = self.folder / f"output-{self._number}"
-        ended = process.run(argv, cwd=folder, environment=environment, output=output, look=watch)
+        result = process.run(argv, cwd=folder, environment=environment, output=output, look=watch)
         self.printed = output.read_text(errors="replace")
-        if ended.code and (watch is None or watch.killed_at is None):
-            raise BenchmarkError(f"{' '.join(argv)[:200]} ended with {ended.code}.\n{self.printed[-6000:]}")
-        return ended
+        if result.code and (watch is None or watch.killed_at is None):
+            raise BenchmarkError(f"{' '.join(argv)[:200]} ended with {result.code}.\n{self.printed[-6000:]}")
+        return result
 
 
 def measure(bench: Bench, runs: int, later: bool = True) -> tuple[tuple[Cold, ...], tuple[Later, ...]]:
@@ -636,12 +636,12 @@ def measure(bench: Bench, runs: int, later: bool = True) -> tuple[tuple[Cold, ..
 
 
 def _cold_by_hand(bench: Bench, folder: Path) -> dict[str, t.Any]:
-    ended = bench.by_hand(folder)
-    _say(f"  by hand {ended.wall:.1f} s")
+    result = bench.by_hand(folder)
+    _say(f"  by hand {result.wall:.1f} s")
     return {
-        "hand": ended.wall,
+        "hand": result.wall,
         "hand_phases": phases_by_hand((folder / "marks").read_text()),
-        "hand_work": ended.cpu,
+        "hand_work": result.cpu,
     }
 
 
@@ -649,14 +649,14 @@ def _cold(bench: Bench, folder: Path) -> dict[str, t.Any]:
     bench.started()
     bench.called()
     watch = bench.watch(folder)
-    ended, output = bench.build(folder, watch)
+    result, output = bench.build(folder, watch)
     _built(output)
-    _say(f"  source_build {ended.wall:.1f} s")
+    _say(f"  source_build {result.wall:.1f} s")
     return {
-        "ours": ended.wall,
+        "ours": result.wall,
         "our_phases": _receipt(folder)["seconds"],
-        "our_work": ended.detached,
-        "asking": ended.cpu,
+        "our_work": result.detached,
+        "asking": result.cpu,
         "compilations": bench.started().count("compile"),
         "followed": following(watch.samples),
     }
@@ -668,9 +668,9 @@ def _again(bench: Bench, folder: Path) -> dict[str, t.Any]:
     for _run in range(_SHORT_RUNS):
         ping.append(bench.ping())
         bench.called()
-        ended, output = bench.build(folder)
+        result, output = bench.build(folder)
         calls.append(bench.called())
-        again.append(ended.wall)
+        again.append(result.wall)
         changed += changed_tasks(output, "localhost")
     tools = bench.started().count("compile")
     _say(f"  the same inputs {statistics.median(again):.2f} s, ping {statistics.median(ping):.2f} s")
@@ -686,7 +686,7 @@ def _again(bench: Bench, folder: Path) -> dict[str, t.Any]:
 def _cached(bench: Bench, folder: Path) -> dict[str, t.Any]:
     bench.called()
     watch = bench.watch(folder)
-    ended, output = bench.build(folder, watch, ccache=has_ccache(), follow=False)
+    result, output = bench.build(folder, watch, ccache=has_ccache(), follow=False)
     _built(output)
     if not list(folder.glob("root/receipts/units/*.json")):
         raise BenchmarkError(f"The build that nobody followed did not end well.\n{_log(folder)[-3000:]}")
@@ -696,9 +696,9 @@ def _cached(bench: Bench, folder: Path) -> dict[str, t.Any]:
     bench.started()
     warm, output = bench.build(folder, ccache=True, flags=FLAG)
     _built(output)
-    _say(f"  filling ccache, not followed, {ended.whole:.1f} s; a flag for one file {warm.wall:.1f} s")
+    _say(f"  filling ccache, not followed, {result.whole:.1f} s; a flag for one file {warm.wall:.1f} s")
     count = bench.started().count("compile")
-    return {**figures, "filled": ended.whole, "warm": warm.wall, "warm_compilations": count}
+    return {**figures, "filled": result.whole, "warm": warm.wall, "warm_compilations": count}
 
 
 def _killed(bench: Bench, folder: Path) -> dict[str, t.Any]:

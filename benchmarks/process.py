@@ -29,7 +29,7 @@ _LOOK = 1.0
 
 
 @dataclasses.dataclass(frozen=True)
-class Ended:
+class CommandResult:
     """A command's result. Times are in seconds; ``cpu`` includes the processes that the command waited for."""
 
     code: int
@@ -71,7 +71,7 @@ def run(
     environment: Mapping[str, str],
     output: Path,
     look: Callable[[int], bool] | None = None,
-) -> Ended:
+) -> CommandResult:
     """Run a command, and wait for it and for all processes that it leaves behind; call ``adopt_orphans`` first.
 
     :param output: the file for the command's output.
@@ -103,7 +103,7 @@ def run(
                     _signal_all()
     finally:
         kill_all()
-    return Ended(code, wall, time.monotonic() - started, cpu, detached)
+    return CommandResult(code, wall, time.monotonic() - started, cpu, detached)
 
 
 def kill_all() -> None:

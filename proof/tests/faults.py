@@ -21,7 +21,7 @@ Options = t.Mapping[str, t.Any]
 #: A hanging check is killed after 15 s instead of 60 s. If the limit were shorter, a GPU could not start in time, and a
 #: check on a busy machine would be reported as slow before it hangs.
 PATIENT: Options = {"limits": {"factor": 0.25}}
-#: A leak becomes visible with a small share of a large memory.
+#: If a check uses only a small share of a large memory, it notices a leak.
 LITTLE_MEMORY: Options = {"limits": {"memory_share": 0.05}}
 OPERATORS = '\nimport torch.library as _library\n\n_aten = _library.Library("aten", "IMPL")\n'
 #: torch has a package ``_library``, which its list of operators imports.

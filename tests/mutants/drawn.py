@@ -165,7 +165,7 @@ class Guards(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> None:
-        """A bound, which is moved by one, unless it is only a loop's progress."""
+        """Move a bound by one in a comparison with a constant or in a check that refuses."""
         operator = type(node.ops[0])
         limit = any(isinstance(name, ast.Name) and name.id.isupper() for name in ast.walk(node))
         if len(node.ops) == 1 and operator in BOUNDS and (limit or node in self.refusals):

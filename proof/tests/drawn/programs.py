@@ -20,25 +20,25 @@ EXACT = 1e9
 MOST = 60
 
 
-def size_of(before: torch.Tensor, after: torch.Tensor, bound: float) -> float:
+def size_of(sound: torch.Tensor, faulty: torch.Tensor, bound: float) -> float:
     """Return the size of a change, as a multiple of a bound.
 
     :param bound: the survey's bound for the operator and format, in units of the format near the largest value.
     """
-    if before.shape != after.shape:
+    if sound.shape != faulty.shape:
         return EXACT
-    if before.is_complex():
-        before, after = torch.view_as_real(before), torch.view_as_real(after)
-    if not before.is_floating_point():
-        return EXACT if bool((before != after).any()) else 0.0
-    was, now = before.double(), after.double()
+    if sound.is_complex():
+        sound, faulty = torch.view_as_real(sound), torch.view_as_real(faulty)
+    if not sound.is_floating_point():
+        return EXACT if bool((sound != faulty).any()) else 0.0
+    was, now = sound.double(), faulty.double()
     if bool((torch.isnan(was) != torch.isnan(now)).any()):
         return EXACT
     finite = torch.isfinite(was)
     if not bool(finite.any()):
         return 0.0
     was, now = was[finite], now[finite]
-    info = torch.finfo(before.dtype)
+    info = torch.finfo(sound.dtype)
     least = info.tiny if float(was.abs().max()) >= info.tiny else info.tiny * info.eps
     unit = (info.eps * (was.abs() + was.abs().max())).clamp_min(least)
     away = float(((now - was).abs() / unit).max())
@@ -65,11 +65,11 @@ def probe(
             continue
         finally:
             counts.active = False
-        for before, after in zip(*results):
-            if before.layout is not torch.strided or after.layout is not torch.strided:
-                before, after = before.to_dense(), after.to_dense()
-            form = str(before.dtype).rpartition(".")[2]
-            size = size_of(before, after, bound({"complex64": "float32", "complex128": "float64"}.get(form, form)))
+        for sound, faulty in zip(*results):
+            if sound.layout is not torch.strided or faulty.layout is not torch.strided:
+                sound, faulty = sound.to_dense(), faulty.to_dense()
+            form = str(sound.dtype).rpartition(".")[2]
+            size = size_of(sound, faulty, bound({"complex64": "float32", "complex128": "float64"}.get(form, form)))
             if size > worst:
                 worst, worst_name = size, name
         if worst > 100:

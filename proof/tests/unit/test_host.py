@@ -232,7 +232,7 @@ def test_observation_is_passed_to_checks(root: Path) -> None:
     assert [row.status for row in observer.gpu_results()] == ["pass", "pass", "pass"]
 
 
-def test_rows_of_host(root: Path) -> None:
+def test_a_host_has_a_row_for_each_check_and_a_missing_library_fails(root: Path) -> None:
     write_receipt(root, **RECEIPT)
     library = next(Path("/").glob("lib*/*/libc.so.6"), None) or next(Path("/").glob("lib*/libc.so.6"))
     observer = side(root, paths=[str(library)], sonames=["libc.so.6", "libcudss.so.0"])

@@ -75,8 +75,8 @@ class Computed:
 def shifted_reference(refer: t.Callable[[t.Any, float], Computed], exact: Computed, dtype: torch.dtype) -> Shifted:
     """Return a function that computes the reference for inputs shifted by one step of a format, but only once.
 
-    :param refer: a function that computes the reference for a sample shifted by a step. It gets the sample of
-        ``exact``, since an operator may have changed its own.
+    :param refer: a function that computes the reference for a sample shifted by a step. Its argument is the sample in
+        ``exact``, because an operator may have changed the sample that it was called with.
     """
 
     @functools.cache
