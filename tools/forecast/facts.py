@@ -121,9 +121,6 @@ class State:
         releases = [*images, *self.new_kernels()] or ([running] if running else [])
         return max(releases, key=by_version) if releases else None
 
-    def _has_gpu(self) -> bool:
-        return bool((self.observation.get("gpu") or {}).get("hardware")) or self.driver(self.before) is not None
-
     def _dkms_modules(self) -> list[str]:
         names = [row["name"] for row in self.update.get("dkms") or []]
         return sorted({*names, *(name for name in self.after if name.endswith("-dkms") or "-dkms-" in name)})
@@ -133,7 +130,7 @@ class State:
         return has_headers or f"linux-headers-{release}" in self.after
 
     def _kernels_without_driver(self) -> list[str]:
-        if not self._has_gpu():
+        if not (self.observation.get("gpu") or {}).get("hardware") and self.driver(self.before) is None:
             return []
         built = [name for name in self._dkms_modules() if name.startswith("nvidia") and "fs" not in name.split("-")]
         without = []

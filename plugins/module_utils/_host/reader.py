@@ -33,10 +33,6 @@ COMMAND_LIMIT, REAP_LIMIT = 60.0, 5.0
 COMMAND_FOLDERS = ("/usr/bin", "/usr/local/bin", "/usr/sbin", "/bin", "/sbin")
 
 
-def _no_command(argv: list[str]) -> tuple[int, str, str]:
-    return 127, "", f"{argv[0]} is not run here."
-
-
 class Host:
     """Read-only access to a host.
 
@@ -50,7 +46,7 @@ class Host:
     def __init__(
         self,
         root: str = "/",
-        run: Runner = _no_command,
+        run: Runner = lambda argv: (127, "", f"{argv[0]} is not run here."),
         statvfs: t.Callable[[str], t.Any] | None = None,
         uname: tuple[str, str] | None = None,
         clock: t.Callable[[], float] = time.time,

@@ -238,7 +238,8 @@ def _problem(variable: str, asked: str, cache: t.Mapping[str, tuple[str, str]]) 
         return "but the project declares no such option"
     if requested is True and actual is True and kind == "INTERNAL":
         # cmake_dependent_option() hides the option like this: it keeps the given value, but continues with OFF.
-        return f"CMake ignored it: an option that it depends on is off{_cuda_remark(cache)}"
+        no_cuda = _parse_boolean(cache.get("USE_CUDA", ("", "ON"))[1]) is False
+        return f"CMake ignored it: an option that it depends on is off{' (USE_CUDA is)' if no_cuda else ''}"
     if requested is not None and requested == actual:
         return ""
     if asked != chosen and ("*" in asked or "?" in asked) and not chosen.endswith("NOTFOUND") and chosen:
@@ -259,11 +260,6 @@ def _reason(variable: str, cache: t.Mapping[str, tuple[str, str]]) -> str:
     if not missing or not stem:
         return ""
     return f": {_NAMES.get(stem, stem)} was not found ({', '.join(missing)})"
-
-
-def _cuda_remark(cache: t.Mapping[str, tuple[str, str]]) -> str:
-    off = _parse_boolean(cache.get("USE_CUDA", ("", "ON"))[1]) is False
-    return " (USE_CUDA is)" if off else ""
 
 
 def _parse_boolean(text: str) -> bool | None:

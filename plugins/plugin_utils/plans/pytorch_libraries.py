@@ -37,7 +37,8 @@ def libraries(build: Build) -> None:
         if "variable" in row:
             _set_paths(build, name, row, package)
         else:
-            _require(build, row["title"], package, row["soname"], "cuda_libraries")
+            if package not in build.packages and not fnmatch.filter(build.loader, row["soname"]):
+                build.missing.append(f"{row['title']}, {package} (role cuda_libraries)")
             values = {key: value.format(multiarch=build.multiarch) for key, value in row["environment"].items()}
             build.environment.update(values)
             build.libraries.append(row["soname"])
@@ -145,11 +146,6 @@ def _check_version(build: Build, name: t.Literal["cudnn", "nccl", "cusparselt"],
         build.notes.append(
             f"{title} {installed} is newer than the stack's {stack_version} with the same SONAME: the build uses it."
         )
-
-
-def _require(build: Build, title: str, package: str, soname: str, role: str) -> None:
-    if package not in build.packages and not any(fnmatch.fnmatchcase(name, soname) for name in build.loader):
-        build.missing.append(f"{title}, {package} (role {role})")
 
 
 def _archive(build: Build, component: str) -> t.Mapping[str, t.Any] | None:

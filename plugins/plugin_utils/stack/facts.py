@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import functools
 import os
@@ -15,15 +14,11 @@ import typing as t
 
 from ...module_utils._core import digests
 from ...module_utils._core.errors import SparkforgeError
+from ...module_utils._core.versions import numbers
 from ...module_utils._wheel.requirement import split
 from .. import schema
 from .load import README, SearchPaths, load, load_lock, read_file, relock
 from .model import Archive, Lock, Stack
-
-with contextlib.suppress(ImportError):
-    # ansible-core depends on packaging; only ansible-test's import check runs without it.
-    from packaging.version import Version
-
 
 METHODS = ("wheel", "build")
 # The units that the roles `llvm`, `triton` and `pytorch` build; the `torch_extensions` role builds all other units.
@@ -356,7 +351,7 @@ def triton_environment(version: str | None, cuda_home: str, *, built: bool) -> d
     """
     if version is None:
         return {}
-    old = Version(version).release < (3, 6)
+    old = numbers(version) < (3, 6)
     paths = _OF_BUILT_TRITON if built else {}
     paths = {key: path for key, path in paths.items() if not (old and key == "TRITON_PTXAS_BLACKWELL_PATH")}
     if old or built:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from ...module_utils._core.errors import SparkforgeError, UnreachableError
 from ...module_utils._core.redact import redact
-from ...module_utils._fetch import http
+from ...module_utils._fetch import http, index
 from ...module_utils._wheel.wheel import Manifest
 from ...module_utils._wheelhouse import publication
 from .cache import Cache
@@ -37,7 +37,6 @@ class Served:
     def __init__(self, url: str, username: str = "", password: str = "") -> None:
         self.url = url.rstrip("/")
         self.username = username
-        self.password = password
         try:
             parts = urllib.parse.urlsplit(self.url)
         except ValueError:
@@ -53,6 +52,8 @@ class Served:
                 "Move it to sparkforge_wheelhouse_username and sparkforge_wheelhouse_password, which are never "
                 "printed.",
             )
+        user = ":".join(urllib.parse.quote(text, safe="") for text in (username, password))
+        self._users = {parts.hostname: user} if username else {}
 
     def manifest(self, query: Query) -> Manifest | None:
         """Return the served manifest, or None if the server has none.
@@ -62,20 +63,13 @@ class Served:
         parts = [self.url, *(urllib.parse.quote(part) for part in (query.platform, "manifests", query.file))]
         url = "/".join(parts)
         try:
-            content = http.fetch_bytes(self._with_credentials(url), timeout=PATIENCE, retries=0, html=True)
+            content = http.fetch_bytes(index.with_credentials(url, self._users), timeout=PATIENCE, retries=0, html=True)
         except SparkforgeError as error:
             if error.details.get("status") in (404, 410):
                 return None
             raise self._with_remedy(error, url) from error
         label = f"The manifest at {url}"
         return query.check(publication.read(content, label), label)
-
-    def _with_credentials(self, url: str) -> str:
-        if not self.username:
-            return url
-        scheme, rest = url.split("://", 1)
-        user, password = (urllib.parse.quote(text, safe="") for text in (self.username, self.password))
-        return f"{scheme}://{user}:{password}@{rest}"
 
     def _with_remedy(self, error: SparkforgeError, url: str) -> SparkforgeError:
         status = error.details.get("status")

@@ -6,6 +6,7 @@ no byte code, so each call imports only the modules that it needs.
 
 from __future__ import annotations
 
+import os
 import typing as t
 
 from . import publish, run, scheduled
@@ -21,7 +22,7 @@ def prove(options: Options, check_mode: bool) -> dict[str, t.Any]:
         "report": report,
         "current": proof.is_current(),
         "hindrance": proof.hindrance(report, options["require"]),
-        "scheduled": scheduled.is_scheduled(),
+        "scheduled": os.path.exists(scheduled.TIMER),
         "program": options.get("program"),
         "published": publish.is_published(proof.root),
     }

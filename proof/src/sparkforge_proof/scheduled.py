@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 import sys
 import time
 import typing as t
@@ -21,11 +20,6 @@ TIMER = "/etc/systemd/system/sparkforge-proof.timer"
 DPKG_LOCK = "/var/lib/dpkg/lock"
 #: How many seconds to wait for an upgrade before the proof starts anyway.
 DPKG_WAIT = 3600.0
-
-
-def is_scheduled() -> bool:
-    """Tell whether this host has the timer."""
-    return os.path.exists(TIMER)
 
 
 def main(arguments: t.Sequence[str]) -> int:
