@@ -49,20 +49,40 @@ source =
     NVIDIA/cutlass#2451
     NVIDIA/cutlass#2819
 
+[nvlink-older-than-library]
+keys = newer than toolkit
+pattern = nvlink fatal\s*: Input file '(?P<file>[^'\n]+)' newer than toolkit \((?P<library>\d+) vs (?P<toolkit>\d+)\)
+cause = nvlink of CUDA {toolkit} (120 is 12.0) is to link {file}, which is of CUDA {library}: two toolkits are mixed.
+remedy = Let nvcc and the libraries be of one toolkit: put /usr/local/cuda/bin first on PATH (which -a nvcc shows
+    others, as of Ubuntu's package nvidia-cuda-toolkit, which you can remove), and empty the build directory.
+source =
+    ihaque/memtestG80#15
+    openhackathons-org/gpubootcamp#55
+
 [ptxas-feature-missing]
 keys = not supported on .target
 pattern =
     (?:Feature|Instruction) '(?P<feature>\.tile::\w+|tcgen05[\w.]*)' not supported on \.target '(?P<target>sm_\w+)'
-cause = The kernel uses {feature}, which Hopper and data-centre Blackwell have and the target {target} does not.
-remedy = Choose another kernel or backend (of MoE: Marlin) for this GPU; naming another architecture cannot help.
-source = vllm-project/vllm#41477
+    (?:Feature|Instruction) '(?P<feature2>wgmma[^'\n]*)' not supported on \.target '(?P<target2>sm_1\w+)'
+    (?:Feature|Instruction) '(?P<feature3>[^'\n]+)' not supported on \.target '(?P<target3>sm_\d+[af])'
+cause = The kernel uses {feature}, which only Hopper (wgmma) or data-centre Blackwell (tcgen05) has, and the target
+    {target} does not.
+remedy = Name only this GPU's architecture in the build (TORCH_CUDA_ARCH_LIST=12.0 without 9.0 or 10.0), so that it
+    leaves those kernels out; otherwise choose another kernel or backend for this GPU (of MoE: Marlin).
+source =
+    thu-ml/SageAttention#291
+    deepseek-ai/DeepGEMM#185
+    vllm-project/vllm#41477
 
 [ptxas-target-not-specific]
 keys = not supported on .target
 pattern = (?:Feature|Instruction) '([^'\n]+)' not supported on \.target '(?P<target>sm_\d+)'
 cause = {found} exists only on the architecture-specific targets, and the build named the plain {target}.
 remedy = Build for 121a (or 120a): CMAKE_CUDA_ARCHITECTURES=121a-real, TORCH_CUDA_ARCH_LIST=12.1a.
-source = ggml-org/llama.cpp#18363
+source =
+    pytorch/FBGEMM#4975
+    antirez/ds4#672
+    ggml-org/llama.cpp#18363
 
 [arch-of-old-project]
 keys = compute_20'

@@ -75,6 +75,16 @@ unless =
 cause = The proxy refused the connection or is unreachable ({found}).
 remedy = Correct the proxy's address and password (role network_access).
 
+[nmcli-property]
+keys = Error: invalid property '
+pattern = Error: invalid property '(?P<property>[^'\n]+)': '[^'\n]+' not among \[
+values =
+    advice of property: mtu => Write ethernet.mtu (802-3-ethernet.mtu) instead of ipv4.mtu
+    advice of property: . => See nmcli connection show NAME for the names, or man nm-settings-nmcli
+cause = NetworkManager has no property {property} in the section that the command names.
+remedy = {advice}.
+source = NVIDIA/daqiri#77
+
 [container-host-name]
 keys = host.docker.internal
 pattern =

@@ -201,8 +201,12 @@ cause = The source looks for a prebuilt wheel, which no hash verifies: {found}.
 remedy = Set the variable that forces a build: FLASH_ATTENTION_FORCE_BUILD=TRUE for flash-attention.
 
 [driver-refused-memory]
-keys = [NV_ERR_NO_MEMORY]
-pattern = \[(NV_ERR_NO_MEMORY)\]
+keys =
+    [NV_ERR_NO_MEMORY]
+    Failed to allocate NVKMS memory
+pattern =
+    \[(NV_ERR_NO_MEMORY)\]
+    (Failed to allocate NVKMS memory)
 notice = yes
 cause = The driver once found no memory for a request ({found}), which on a GB10 is the host's: runs that end well print
     it too.
@@ -210,6 +214,7 @@ remedy = If something failed or hung then, leave more memory free (a lower share
     nothing to do.
 source =
     NVIDIA/open-gpu-kernel-modules#1358
+    NVIDIA/open-gpu-kernel-modules#1078
     NVIDIA/dgx-spark-playbooks#97
     vllm-project/vllm#56824
 
