@@ -11,6 +11,7 @@ import contextlib
 import importlib.machinery
 import itertools
 import math
+import os
 import random
 import re
 import sys
@@ -19,6 +20,7 @@ import types
 import typing as t
 import unittest
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from unittest import mock
 
 from ...check import (
@@ -35,10 +37,13 @@ from ...check import (
     check,
 )
 from ..bounds import allow_tf32
-from . import ahead, comparison, operator_bounds, variants
+from . import comparison, operator_bounds, variants
 from .comparison import NotOffered, Survey, name_of
 from .conditions import is_differentiable
-from .rounding import Misfits, one_line
+from .rounding import Misfits, one_line, seed_of
+
+if t.TYPE_CHECKING:
+    import torch
 
 #: The formats in which a run covers every operator, and the factor for them on the limit ``survey``. In other formats,
 #: a run covers one of PARTS parts of the operators, a different one each day, with its own factor.
@@ -50,6 +55,8 @@ INTERFACE = (
     *"name variant_test_name supports_autograd supports_out inplace_variant sample_inputs supported_dtypes".split(),
     "supported_backward_dtypes",
 )
+#: The number of cores per thread that compiles kernels.
+COMPILING_CORES = 4
 _OF_OPTIMIZERS = re.compile(r"foreach_\w+_op_db$")
 
 REMEDY = (
@@ -154,14 +161,14 @@ def survey(
             chosen[name] = operator
     late = {}
     if device == "cuda":
-        late = {name: operator for name, operator in chosen.items() if ahead.compiled(operator, name, dtype)}
+        late = {name: operator for name, operator in chosen.items() if _is_compiled(operator, name, dtype)}
         chosen = {name: operator for name, operator in chosen.items() if name not in late} | late
     began = time.monotonic()
     with warnings.catch_warnings(), survey_settings(device), contextlib.ExitStack() as stack:
         warnings.simplefilter("ignore")
         # After a crash, only one operator may run at a time, so that the next crash can be attributed to it.
         if late and not context.passed_over:
-            stack.enter_context(ahead.compile_ahead(late, dtype, device))
+            stack.enter_context(_compile_ahead(late, dtype, device))
         for name, operator in chosen.items():
             if time.monotonic() - began > factor * float(context.limits["survey"]):
                 outcome.waiting += 1
@@ -176,6 +183,46 @@ def survey(
                 outcome.forget(name)
                 torch.cuda.empty_cache()
     return outcome
+
+
+def _is_compiled(operator: t.Any, name: str, dtype: torch.dtype) -> bool:
+    """Tell whether torch compiles an operator's kernels on first use, as it does for nearly all complex functions."""
+    is_complex_function = dtype.is_complex and type(operator).__name__ in variants.TAKE_ANY
+    return is_complex_function or operator_bounds.compiled(name)
+
+
+@contextlib.contextmanager
+def _compile_ahead(operators: t.Mapping[str, t.Any], dtype: torch.dtype, device: str) -> t.Iterator[None]:
+    """Compile kernels in the background, in this order; at the end, drop those that were not begun.
+
+    On an H200 these compilations took about 55 of the 82 s of the survey in float32 (docs/evidence/survey.md). They do
+    not hold Python's lock, nor a lock that two kernels share.
+
+    :param operators: the operators to compile, by name.
+    """
+    import torch
+
+    samples = []
+    for name, operator in operators.items():
+        torch.manual_seed(seed_of(name))
+        with contextlib.suppress(Exception):  # the survey reports why there are no inputs
+            samples.append((operator, next(iter(operator.sample_inputs(device, dtype)))))
+    pool = ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)) // COMPILING_CORES))
+    try:
+        for operator, sample in samples:
+            pool.submit(_call_once, operator, sample)
+        yield
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _call_once(operator: t.Any, sample: t.Any) -> None:
+    """Call an operator with dense inputs and with strided inputs, which have their own kernels."""
+    import torch
+
+    with torch.no_grad():
+        for variant in (sample, sample.noncontiguous()):
+            operator(variant.input, *variant.args, **variant.kwargs)
 
 
 @contextlib.contextmanager

@@ -64,21 +64,24 @@ class Day:
     def compare(self, outcome: Survey, entry: t.Any, dtype: torch.dtype, device: str, samples: int, seed: str) -> None:
         """Compare an operator in its rows for the day."""
         name = name_of(entry)
-        rows = [row for row in rows_of(name, self.context.seed, self.context.full) if row["format"] == self.form]
-        operator = comparison.in_format(entry, dtype, device, min(samples, SAMPLES), seed) if rows else None
-        if operator is None or not operator.samples:
+        operator = comparison.in_format(entry, dtype, device, min(samples, SAMPLES), seed)
+        if not operator.samples:
             return
         outcome.note(name, (0.0, 0.0))
         operator.samples.sort(key=lambda sample: -sum(part.numel() for part in tensors(sample.input)))
         operator.record = functools.partial(self._record, set())
         # A reference with gradients, which comes first, also serves rows without.
-        rows.sort(key=lambda row: (_base(row), row["direction"]))
+        rows = sorted(self.rows(name), key=lambda row: (_base(row), row["direction"]))
         for _size, group in itertools.groupby(rows, _base):
             operator.forget_resized()
             for row in group:
                 outcome.samples += 1
                 if computed_row := calls.compare_row(outcome, operator, row):
                     self.pairs[name] = self.pairs.get(name, 0) | pairs(computed_row)
+
+    def rows(self, name: str) -> list[dict[str, str]]:
+        """Return the rows for an operator in this format."""
+        return [row for row in rows_of(name, self.context.seed, self.context.full) if row["format"] == self.form]
 
     def _record(self, recorded: set[tuple[str, str]], row: t.Mapping[str, str], call: t.Callable[[], t.Any]) -> None:
         """Record the overloads that a call reaches, once for each mode and direction."""
@@ -130,12 +133,13 @@ def rows_of(name: str, seed: int, full: bool) -> list[dict[str, str]]:
 
 
 def _in_pairs(context: Context, form: str) -> Measured:
-    """Compare operators in one format, in which their rows for the day are.
+    """Compare the operators that have rows in one format for the day.
 
     In a full run, the survey of the format has loaded and compiled most kernels in the same process before.
     """
     day = Day(context, form)
-    outcome = all_operators.survey(context, form, all_operators.PART_LONGER, compare=day.compare)
+    names = {name for name in map(name_of, all_operators.catalogue()) if day.rows(name)}
+    outcome = all_operators.survey(context, form, 1.0, names, day.compare)
     allowed = {call: bounds(call, form) for call in outcome.units}
     measured = all_operators.judge(context, outcome, allowed, form)
     measured.coverage = day.coverage(outcome.listed)

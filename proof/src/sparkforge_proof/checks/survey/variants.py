@@ -10,7 +10,7 @@ import re
 import typing as t
 
 from ..bounds import on_the_host
-from .rounding import inputs, misfits, transform
+from .rounding import inputs, misfits, tensors, transform
 
 if t.TYPE_CHECKING:
     import torch
@@ -155,31 +155,22 @@ def map_tensors(sample: t.Any, change: t.Callable[[torch.Tensor], torch.Tensor])
     )
 
 
-def expand(sample: t.Any, numbers: bool = False) -> t.Any:
-    """Return the sample with each tensor's first entry expanded over all entries, at the same address.
+def repeat(sample: t.Any, layout: str, numbers: bool) -> t.Any:
+    """Return the sample with equal entries at the same address, or with rows that overlap by one element.
 
     :param numbers: whether to skip tensors of indices, since a repeated index writes to the same element twice.
     """
+    lay = _expanded if layout == EXPANDED else _overlapping
 
     def change(value: torch.Tensor) -> torch.Tensor:
-        if not value.dim() or (numbers and not is_float(value)):
-            return value
-        return value.detach()[:1].expand(value.shape)
+        return value if numbers and not is_float(value) else lay(value).requires_grad_(value.requires_grad)
 
     return map_tensors(sample, change)
 
 
-def repeat(sample: t.Any, layout: str, numbers: bool) -> t.Any:
-    """Return the sample with equal entries at the same address, or with rows that overlap by one element.
-
-    :param numbers: whether to skip tensors of indices, as in :func:`expand`.
-    """
-    if layout == EXPANDED:
-        entries = expand(sample, numbers)
-    else:
-        entries = map_tensors(sample, lambda value: value if numbers and not is_float(value) else _overlapping(value))
-    gradients = iter([tensor.requires_grad for tensor in inputs(sample) if tensor.layout is _strided()])
-    return map_tensors(entries, lambda value: value.requires_grad_(next(gradients)))
+def _expanded(value: torch.Tensor) -> torch.Tensor:
+    """Return a tensor with the first entry expanded over all entries."""
+    return value.detach()[:1].expand(value.shape) if value.dim() else value.detach()
 
 
 def _overlapping(value: torch.Tensor) -> torch.Tensor:
@@ -194,7 +185,9 @@ def _overlapping(value: torch.Tensor) -> torch.Tensor:
 
 def with_layout(sample: t.Any, layout: str) -> t.Any:
     """Return the sample with its numbers in another layout, or None if none of its tensors can have that layout."""
-    shapes = [tensor.shape for tensor in inputs(sample) if tensor.layout is _strided() and tensor.numel()]
+    import torch
+
+    shapes = [tensor.shape for tensor in inputs(sample) if tensor.layout is torch.strided and tensor.numel()]
     if layout == STRIDED:
         return sample.noncontiguous() if any(shape.numel() > 1 for shape in shapes) else None
     if layout == TRANSPOSED:
@@ -204,12 +197,6 @@ def with_layout(sample: t.Any, layout: str) -> t.Any:
     if layout == OFFSET:
         return map_tensors(sample, _with_offset) if shapes else None
     return sample
-
-
-def _strided() -> torch.layout:
-    import torch
-
-    return torch.strided
 
 
 def _with_unused_strides(value: torch.Tensor) -> torch.Tensor:
@@ -241,22 +228,16 @@ def make_subnormal(sample: t.Any, larger: float = 1.0, count: int | None = 1) ->
     """
     import torch
 
-    every = count is None
-    first = [sample.input, *sample.args][:count]
-    inputs = {
-        id(tensor) for argument in first for tensor in (argument if isinstance(argument, (list, tuple)) else [argument])
-    }
+    first = set(map(id, tensors([sample.input, *sample.args][:count])))
 
-    def change(value: t.Any) -> t.Any:
-        if not isinstance(value, torch.Tensor) or not (every or id(value) in inputs):
-            return value
-        if value.layout is not torch.strided or not value.is_floating_point():
+    def change(value: torch.Tensor) -> torch.Tensor:
+        if not value.is_floating_point() or (count is not None and id(value) not in first):
             return value
         # Subnormal float16 numbers have only 10 bits.
         small = value.detach() * (torch.finfo(value.dtype).tiny / (16 if value.dtype is torch.float16 else 128))
         return small if larger == 1 else small.double() * larger
 
-    return transform(sample, change)
+    return map_tensors(sample, change)
 
 
 def with_nan(sample: t.Any, subnormal: bool = False, first: bool = False, number: float = math.nan) -> t.Any:
@@ -285,14 +266,11 @@ def with_nan(sample: t.Any, subnormal: bool = False, first: bool = False, number
 
 def lost_nan(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor]) -> float:
     """Return an error if a dense result contains no NaN although the reference does."""
-    import torch
-
-    def nan(tensor: torch.Tensor) -> torch.Tensor:
-        return tensor.isnan() if is_float(tensor) else torch.zeros(0, dtype=torch.bool)
-
-    return max(
-        (misfits(nan(expected)) for actual, expected in zip(made, exact) if not bool(nan(actual).any())), default=0.0
-    )
+    worst = 0.0
+    for actual, expected in zip(made, exact):
+        if is_float(expected) and not (is_float(actual) and bool(actual.isnan().any())):
+            worst = max(worst, misfits(expected.isnan()))
+    return worst
 
 
 def misplaced_nan(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor]) -> float:
@@ -380,10 +358,7 @@ def in_a_graph(
             value = operator(sample.input, *sample.args, **sample.kwargs)
         finally:
             graph.capture_end()
-    value = sample.output_process_fn_grad(value)
-    results = (
-        [value] if isinstance(value, torch.Tensor) else [tensor for tensor in value if isinstance(tensor, torch.Tensor)]
-    )
+    results = tensors(sample.output_process_fn_grad(value))
     graph.replay()
     torch.cuda.synchronize()
     return [tensor.clone() for tensor in results]
