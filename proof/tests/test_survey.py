@@ -308,14 +308,16 @@ def test_known_defect_of_torch_warns_and_names_it(healthy: Environment) -> None:
     assert remark == f"wrong{cause[len('Wrong') : -1]}"
 
 
-def test_nan_in_sparse_result_is_not_judged(healthy: Environment) -> None:
+def test_nan_in_sparse_result_or_in_one_complex_part_is_right(healthy: Environment) -> None:
     program = """
 import torch
-from sparkforge_proof.checks.survey.variants import lost_nan
+from sparkforge_proof.checks.survey import rounding, variants
 sparse = torch.eye(2).to_sparse_csr()
-print(lost_nan([sparse], [sparse]))
+results = [torch.tensor([complex("nan+0j")]), torch.tensor([complex("1+1j")])]
+expected = torch.tensor([complex("nan+nanj")], dtype=torch.complex128)
+print(variants.lost_nan([sparse], [sparse]), *(rounding.units(made, expected, torch.complex64) for made in results))
 """
-    assert printed(healthy, program) == ["0.0"]
+    assert printed(healthy, program) == ["0.0 0.0 inf"]
 
 
 def test_size_beyond_memory_is_skipped_with_missing_amount(run: Runner) -> None:

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from sparkforge_proof import coverage
@@ -62,6 +62,12 @@ def test_bounds_grow_with_terms_of_a_sum(shapes: list[tuple[int, ...]], are_equa
     assert conditions.summing_factor(shapes, are_equal) == pytest.approx(factor, rel=1e-3)
 
 
+@pytest.mark.parametrize(("name", "values", "has"), [("logsumexp", "large", False), ("softmax", "large", True)])
+def test_gradient_of_large_numbers(name: str, values: str, has: bool) -> None:
+    operator = conditions.Operator(None, name, "cpu", cast("Any", None), "", [])
+    assert operator.has_gradient({**conditions.PLAIN, "values": values}) == has
+
+
 @pytest.mark.parametrize(
     ("call", "form", "bound"),
     [("sin", "float32", 32), ("sin, tail", "complex64", 32), ("sin, tail, autocast", "float32", 12)],
@@ -73,7 +79,7 @@ def test_bounds_of_autocast_are_those_of_bfloat16(call: str, form: str, bound: f
 def test_coverage_sentence_counts_formats_of_this_run_and_earlier_ones() -> None:
     before = {**ROW, "pairs": {"18": ["add"]}, "overloads": ["aten.mul.Tensor"]}
     other = {**ROW, "pairs": {"8": ["add"]}}
-    earlier = [[None], [before, {**before, "pairs": {}}], [{**before, "table": "another"}], [{"table": 1}], []]
+    earlier: list[list[Any]] = [[None], [before, {**before, "pairs": {}}], [{**before, "table": "another"}], [{"table": 1}], []]
     assert coverage.sentence("survey.pairs", [ROW, other], earlier) == (
         "survey.pairs looked at 3 of 4 operators of torch's list, 1 of 9 overloads of torch's dispatcher, 6 of 40 pairs"
         " of conditions of all operators, of which none takes each. Over the last 2 runs: 3 operators, 2 overloads, 7"

@@ -161,7 +161,7 @@ def compare_row(outcome: t.Any, operator: Operator, row: dict[str, str]) -> dict
     sample = operator.samples[AXES["option"].index(row["option"]) % len(operator.samples)]
     row = {axis: value if operator.takes(axis, value, sample) else PLAIN[axis] for axis, value in row.items()}
     others = resized_samples(operator, row) if row["size"] != PLAIN["size"] else ()
-    if others and not operator.has_resized_gradient:
+    if not operator.has_gradient(row):
         row["direction"] = "forward"
     return compare(outcome, operator, sample, row, others, replaces=True)
 
