@@ -79,7 +79,7 @@ def test_bounds_of_autocast_are_those_of_bfloat16(call: str, form: str, bound: f
 def test_coverage_sentence_counts_formats_of_this_run_and_earlier_ones() -> None:
     before = {**ROW, "pairs": {"18": ["add"]}, "overloads": ["aten.mul.Tensor"]}
     other = {**ROW, "pairs": {"8": ["add"]}}
-    earlier: list[list[Any]] = [[None], [before, {**before, "pairs": {}}], [{**before, "table": "another"}], [{"table": 1}], []]
+    earlier: list[list[Any]] = [[None], [before, {**before, "pairs": {}}], [{**before, "table": "another"}], [], [{}]]
     assert coverage.sentence("survey.pairs", [ROW, other], earlier) == (
         "survey.pairs looked at 3 of 4 operators of torch's list, 1 of 9 overloads of torch's dispatcher, 6 of 40 pairs"
         " of conditions of all operators, of which none takes each. Over the last 2 runs: 3 operators, 2 overloads, 7"
