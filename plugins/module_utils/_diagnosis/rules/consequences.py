@@ -140,8 +140,7 @@ values =
     advice of number: (?:7|135)$ => Give a container more shared memory (--ipc=host), and look for a full disk
     advice of number: (?:6|134)$ => Read its lines before this: an assertion, or an exception that nothing caught
     advice of number: . => Run it with python -X faulthandler, look at coredumpctl info, and see that torch, CUDA and
-    + the
-    + compiled packages are of one build
+    + the compiled packages are of one build
 cause = A process was ended by the signal {what}, and this log does not say why.
 remedy = {advice}.
 

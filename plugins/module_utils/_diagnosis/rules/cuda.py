@@ -114,10 +114,9 @@ pattern =
     CMAKE_CUDA_ARCHITECTURES:\s+(\S+)\s+do not all work with this compiler
 values =
     advice of found: .*\b(?:compute_)?(?:9\d|1[0-2]\d) => This nvcc is older than the GPU (12.0 needs CUDA 12.8, 12.1
-    + needs 12.9):
-    + use that of CUDA 13, with /usr/local/cuda/bin first on PATH, or named as CUDACXX or CMAKE_CUDA_COMPILER.
-    + Ubuntu's package nvidia-cuda-toolkit puts an nvcc 12.0 into /usr/bin: remove it. Then configure in an empty
-    + directory
+    + needs 12.9): use that of CUDA 13, with /usr/local/cuda/bin first on PATH, or named as CUDACXX or
+    + CMAKE_CUDA_COMPILER. Ubuntu's package nvidia-cuda-toolkit puts an nvcc 12.0 into /usr/bin: remove it. Then
+    + configure in an empty directory
     advice of found: . => Correct TORCH_CUDA_ARCH_LIST (or CMAKE_CUDA_ARCHITECTURES)
 cause = nvcc does not know the architecture {found}.
 remedy = {advice}.

@@ -17,9 +17,8 @@ pattern =
     + write
     + token[^\n.]*|[^\n.]*\b(?:gated|token|permission)\b[^\n.]*)
 values =
-    advice of why: Please enable => In the token's settings on the hub tick the right to read public gated
-    + repositories, or
-    + make a token of the kind read
+    advice of why: Please enable => In the token's settings on the hub tick the right to read public gated repositories,
+    + or make a token of the kind read
     advice of why: . => Make a token with the rights that this takes (read for a download, write for an upload), of an
     + account that was given access on the model's page, and log in with it (hf auth login); unset an old HF_TOKEN
 cause = The hub knows the token that was sent, and it lacks a right: {why}.

@@ -87,11 +87,9 @@ keys = ggml_cuda_init: failed to initialize CUDA
 pattern = ggml_cuda_init: failed to initialize CUDA: (?!system not yet|CUDA driver version)([^\n]+)
 values =
     advice of found: operation not supported => On a Jetson, use a build for its own CUDA (JetPack's, not that of
-    + servers
-    + with aarch64); elsewhere make nvidia-smi work where it runs
+    + servers with aarch64); elsewhere make nvidia-smi work where it runs
     advice of found: . => Make nvidia-smi work where it runs (a container needs --gpus all), unset CUDA_VISIBLE_DEVICES,
-    + and
-    + use a build for a CUDA that the driver supports
+    + and use a build for a CUDA that the driver supports
 cause = llama.cpp does not reach the GPU: {found}; it would run on the processor.
 remedy = {advice}.
 source =

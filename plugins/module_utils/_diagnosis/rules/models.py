@@ -283,8 +283,7 @@ pattern =
     + (?P<auto>\w+)
 values =
     advice of config: \w*(?:VL|Vision|Llava|Omni|Mllama|Gemma[34]|Idefics|Florence|Pixtral) => It is a model of images
-    + and
-    + text: load it with AutoModelForImageTextToText (or the class that its page names), with a newer release of the
+    + and text: load it with AutoModelForImageTextToText (or the class that its page names), with a newer release of the
     + program that loads it
     advice of config: . => Load it with the class that its page names, or upgrade Transformers and the program; a model
     + with code of its own needs trust_remote_code=True and the Transformers that its page names

@@ -98,8 +98,7 @@ pattern =
     (Error 801: operation not supported|CUDA devices: operation not supported)
 values =
     cause of found: .*operation not supported => a Jetson's container was built for another release of JetPack, or is
-    + not
-    + run by NVIDIA's runtime
+    + not run by NVIDIA's runtime
     cause of found: . => the driver was not ready for it when the program started, or the program started CUDA before it
     + forked
 cause = CUDA could not be initialised ({found}): {cause}.
