@@ -424,6 +424,7 @@ pattern =
 cause = This account may not open the GPU's device files ({found}), as a user inside a rootless container, or one
     outside their group.
 remedy = Compare ls -l /dev/nvidia* with the account's groups; give Podman --group-add keep-groups or --userns=keep-id.
+    With SELinux (getenforce: Enforcing): sudo setsebool -P container_use_devices true.
 source =
     NVIDIA/nvidia-container-toolkit#210
     NVIDIA/nvidia-container-toolkit#580
@@ -441,6 +442,15 @@ remedy = Start the container with --ipc=host or a larger --shm-size (such as 16g
 source =
     pytorch/pytorch#5040
     bytedance/Protenix#2
+
+[container-runtime-rootless]
+keys = error creating device nodes:
+pattern =
+    runc create failed: [^\n]*error creating device nodes: \w+ (?:\S+:)?(?P<path>/\S+): permission denied
+cause = runc, which nvidia-container-runtime called, may not make the device {path} in a rootless container.
+remedy = Leave out --runtime nvidia-container-runtime: podman run --runtime crun --device nvidia.com/gpu=all needs no
+    other runtime, only the CDI specification (sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml).
+source = NVIDIA/nvidia-container-toolkit#1151
 
 [container-runtime-wrapper]
 keys = nvidia-container-runtime did not terminate successfully

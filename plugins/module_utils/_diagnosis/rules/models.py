@@ -73,6 +73,17 @@ source =
     vllm-project/vllm#23364
     vllm-project/vllm#19853
 
+[type-of-model]
+keys = does not support float16. Reason:
+pattern =
+    The model type '(?P<model>[^'\n]+)' does not support float16\. Reason: (?P<why>[^.\n]+)
+cause = vLLM does not run a model of the type {model} with float16 ({why}).
+remedy = Leave out --dtype float16, or set --dtype bfloat16. A quantization that works with float16 only (AWQ) cannot be
+    used with such a model: take another one, as FP8.
+source =
+    intel/llm-scaler#270
+    vllm-project/vllm#28857
+
 [type-of-quantization]
 keys = is not supported for quantization method
 pattern =

@@ -338,6 +338,18 @@ cause = A request has {asked} tokens, and the engine takes {most} at once.
 remedy = Start it with a larger --max_num_tokens, or with chunked prefill (enable_chunked_prefill: true), or shorten the
     prompt.
 
+[gguf-not-language]
+keys =
+    unknown model architecture: 'sd
+    unknown model architecture: 'flux
+pattern = unknown model architecture: '(sd\w*|flux\w*)'
+cause = The file's model ({found}) makes images; llama.cpp runs language models only.
+remedy = Use a program for models of images (ComfyUI with its GGUF loader, stable-diffusion.cpp), or download the language
+    model itself as GGUF.
+source =
+    ggml-org/llama.cpp#10104
+    ggml-org/llama.cpp#25427
+
 [gguf-model-unknown]
 keys =
     unknown model architecture: '
@@ -390,7 +402,7 @@ source =
 
 [quantization-unknown]
 keys = Unknown quantization method:
-pattern = Unknown quantization method: (\w[\w.-]*)
+pattern = Unknown quantization method: (\w[\w-]*(?:\.\w+)*)
 cause = This release of vLLM does not know the quantization {found} of the model.
 remedy = Use a release that lists it (mostly a newer one), or the model in a quantization that this one lists.
 source =
