@@ -344,8 +344,8 @@ keys =
     unknown model architecture: 'flux
 pattern = unknown model architecture: '(sd\w*|flux\w*)'
 cause = The file's model ({found}) makes images; llama.cpp runs language models only.
-remedy = Use a program for models of images (ComfyUI with its GGUF loader, stable-diffusion.cpp), or download the language
-    model itself as GGUF.
+remedy = Use a program for models of images (ComfyUI with its GGUF loader, stable-diffusion.cpp), or download a language
+    model as GGUF.
 source =
     ggml-org/llama.cpp#10104
     ggml-org/llama.cpp#25427
