@@ -98,14 +98,14 @@ def _gap_untouched(written: torch.Tensor) -> bool:
 
 
 def _in_place(operator: Operator, sample: t.Any) -> list[torch.Tensor] | None:
-    """Return the first input after the in-place variant of the operator, or None if it has none for this sample."""
-    targets, function = tensors([sample.input]), operator.entry.inplace_variant
-    if function is None or sample.broadcasts_input:
+    """Return the first input after the in-place variant of the operator, or None if the sample does not fit it."""
+    targets = tensors([sample.input])
+    if sample.broadcasts_input:
         return None
     plain = tensors(operator.entry(sample.input, *sample.args, **sample.kwargs))
     if list(map(_form, plain)) != list(map(_form, targets)):
         return None
-    function(sample.input, *sample.args, **sample.kwargs)
+    operator.entry.inplace_variant(sample.input, *sample.args, **sample.kwargs)
     return targets
 
 

@@ -385,12 +385,10 @@ def _never_waits(operator: t.Any, sample: t.Any) -> bool:
 
 
 def with_out(operator: t.Any, sample: t.Any, plain: t.Sequence[torch.Tensor]) -> list[torch.Tensor] | None:
-    """Return the tensors with gaps that the operator wrote through ``out=``, or None if it has no ``out=``."""
+    """Return the tensors with gaps that the operator wrote through ``out=``, or None for results without strides."""
     import torch
 
-    if operator.name.startswith("_foreach"):
-        return None
-    if not operator.supports_out or not plain or any(tensor.layout is not torch.strided for tensor in plain):
+    if not plain or any(tensor.layout is not torch.strided for tensor in plain):
         return None
     targets = [_with_gaps(tensor) for tensor in plain]
     with torch.no_grad():
