@@ -128,14 +128,8 @@ def serving(host: Host, directory: Path) -> Iterator[str]:
     gateway = benches.bridge_address()
     port = benches._free_port(gateway)
     options = ["--root", directory, "--bind", gateway, "--port", port, "--name", benches.MIRROR_NAME]
-    options += [
-        "--cert",
-        bench.folder / "mirror.pem",
-        "--key",
-        bench.folder / "mirror.key",
-        "--ca",
-        bench.folder / "ca.pem",
-    ]
+    files = {"cert": "mirror.pem", "key": "mirror.key", "ca": "ca.pem"}
+    options += [word for option, name in files.items() for word in (f"--{option}", bench.folder / name)]
     options += ["--log", directory.parent / "served.log"]
     command = [sys.executable, "-m", "lab.serve", *map(str, options)]
     with (directory.parent / "served.out").open("wb") as printed:

@@ -47,14 +47,9 @@ class Builder:
         return bench.addresses[self.host.name]
 
     def publish(self, check: bool = False, **options: t.Any) -> dict[str, t.Any]:
-        defaults = {
-            "platform": PLATFORM,
-            "name": self.host.name,
-            "stack": "torch-2.9.1",
-            "lock_id": LOCK,
-            "python": "3.13",
-        }
-        return self.host.task(MODULE, check=check, **{**defaults, "units": self.units, **options})
+        stack = {"stack": "torch-2.9.1", "lock_id": LOCK, "python": "3.13", "units": self.units}
+        names = {"platform": PLATFORM, "name": self.host.name}
+        return self.host.task(MODULE, check=check, **{**names, **stack, **options})
 
     def serve(self, *arguments: str, **variables: object) -> Play:
         return self.host.roles("wheelhouse", arguments=arguments, **variables)
@@ -204,15 +199,8 @@ def test_files_other_than_index_manifest_and_wheels_are_not_served(served: Build
     assert served.get(f"/{PLATFORM}/{torch.replace('+', '%2B')}")[0] == 200
     assert served.get(f"/{PLATFORM}/simple/")[0] == 200
     llvm = f"llvm/{fingerprint('llvm', 1)}/prefix/lib/library.so"
-    for path in (
-        "",
-        f"{folder}/",
-        f"{folder}/receipt.json",
-        f"{folder}/SHA256SUMS",
-        f"{folder}/.hidden.whl",
-        llvm,
-        "manifests/",
-    ):
+    beside = [f"{folder}/{name}" for name in ("receipt.json", "SHA256SUMS", ".hidden.whl")]
+    for path in ("", f"{folder}/", *beside, llvm, "manifests/"):
         assert served.get(f"/{PLATFORM}/{path}")[0] == 404, path
     assert served.get("/../receipts/")[0] in (400, 404)
     assert served.get(f"/{PLATFORM}/{folder}/linked-1-py3-none-any.whl")[0] == 403

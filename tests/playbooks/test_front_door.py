@@ -175,17 +175,8 @@ def test_uninspectable_target_is_reported_once(target: str, message: str, person
 
 
 def test_without_a_terminal_options_replace_the_questions(spark: Person) -> None:
-    arguments = [
-        sys.executable,
-        "-m",
-        "sparkforge.cli",
-        "setup",
-        "--host",
-        mdns.HERE,
-        "--dry-run",
-        "-i",
-        spark.inventory,
-    ]
+    program = [sys.executable, "-m", "sparkforge.cli"]
+    arguments = [*program, "setup", "--host", mdns.HERE, "--dry-run", "-i", spark.inventory]
     env = {**os.environ, "PYTHONPATH": str(CHECKOUT / "cli"), "PATH": f"{spark.tools}:{os.environ['PATH']}"}
     env["HOME"] = str(spark.home)
     options = ["--user", "ada", "--accept-nvidia-license", "--method", "source"]

@@ -11,22 +11,9 @@ from tests.unit.parser import Parser
 PIECES = [b"", b"\0", b"\n", b"\n\n", b" ", b":", b",", b"-" * 3, b"[" * 3000, b'{"a":' * 2000, b"9" * 5000, b"1e999"]
 PIECES += ["²".encode(), b"\xff\xfe", b"\xed\xa0\x80", b"../" * 50, b"/etc/passwd", b"null", b"{}", b"-1", b"\x1b[31m"]
 #: JSON values that replace others.
-ODD_VALUES: list[t.Any] = [
-    None,
-    True,
-    -1,
-    0,
-    1e308,
-    float("inf"),
-    float("nan"),
-    10**400,
-    2**63,
-    "",
-    "x" * 5000,
-    "\x1b[2J\r\n",
-    "\ud800",
-]
-ODD_VALUES += ["../..", "1e999", "-5", "²", [], [[]], [None], [1, "x"], {}, {"": {}}, {"id": []}]
+ODD_VALUES: list[t.Any] = [None, True, -1, 0, 1e308, float("inf"), float("nan"), 10**400, 2**63]
+ODD_VALUES += ["", "x" * 5000, "\x1b[2J\r\n", "\ud800", "../..", "1e999", "-5", "²"]
+ODD_VALUES += [[], [[]], [None], [1, "x"], {}, {"": {}}, {"id": []}]
 
 
 class Anything:

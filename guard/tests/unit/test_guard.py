@@ -645,16 +645,8 @@ def test_act_is_recorded_with_the_seconds_before_it(
     (tmp_path / "metrics").mkdir()
     settings = {"state_directory": str(tmp_path), "textfile": str(tmp_path / "metrics"), "units": ["a.service"]}
     device = tmp_path / "nvml.json"
-    figures = {
-        "power": 80.5,
-        "limit": 100,
-        "clock": 2400,
-        "clock_max": 3000,
-        "temperature": 60,
-        "reasons": 64,
-        "busy": 99,
-    }
-    device.write_text(json.dumps({"processes": {"700": GIB}, "devices": [figures]}))
+    gpu = {"power": 80.5, "limit": 100, "clock": 2400, "clock_max": 3000, "temperature": 60, "reasons": 64, "busy": 99}
+    device.write_text(json.dumps({"processes": {"700": GIB}, "devices": [gpu]}))
     kept = journal.Journal({**settings, "nvml": str(device)}, nvml.Recorded(str(device)), machine.host)
     for act in machine.acts:
         kept._write(act)
