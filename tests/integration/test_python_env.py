@@ -1,15 +1,19 @@
-"""The environment on a host: created from wheels with hashes, switched, used by people, and removed."""
+"""The environment on a host: created from wheels with hashes, staged, switched, rolled back, and used by people.
 
-import hashlib
+A rollback uses no network, and is proven.
+"""
+
 import json
 import os
 import platform
+import re
 import typing as t
 
 import pytest
 import yaml
 
-from lab import bench as benches, stand_ins
+from lab import stand_ins
+from tests.integration import ownership
 from tests.integration.conftest import Bench, Host, Play
 
 ROOT = "/opt/sparkforge"
@@ -28,13 +32,13 @@ def host(bench: Bench) -> Host:
 
 
 @pytest.fixture(scope="module")
-def factory(host: Host) -> list[str]:
-    """The host's state before the first run."""
-    return host.contents()
+def factory(host: Host) -> dict[str, ownership.Entry]:
+    """The host's paths before the first run."""
+    return ownership.look(host)
 
 
 @pytest.fixture
-def installed(host: Host, factory: list[str]) -> Host:
+def installed(host: Host, factory: dict[str, ownership.Entry]) -> Host:
     """A host on which the stack's environment is current."""
     if not current(host) or "2.10.0" not in run_python(host, "import torch; print(torch.__version__)"):
         make(host).succeeded()
@@ -49,26 +53,55 @@ def ipykernel(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(stand_ins.write_wheel(tmp_path_factory.mktemp("wheels"), "ipykernel", "7.0.0", files))
 
 
+@pytest.fixture(scope="module")
+def made(host: Host, factory: dict[str, ownership.Entry], ipykernel: str) -> tuple[str, str]:
+    """The names of two environments; only the second has a kernel."""
+    make(host).succeeded()
+    first = current(host)
+    # Stage it first, as a rollout does, and switch to it in another run.
+    staged = {"python_env_wheels": [ipykernel], "python_env_switch": False}
+    make(host, **staged).succeeded()
+    assert (current(host), link(host, "staged") != first) == (first, True)
+    assert make(host, **staged).succeeded().changed == 0
+    make(host, python_env_wheels=[ipykernel]).succeeded()
+    assert ownership.faults(ownership.left(host, factory), ownership.rows(), "wheels") == []
+    return first, current(host)
+
+
+@pytest.fixture
+def two(host: Host, made: tuple[str, str]) -> tuple[str, str]:
+    """The names of the first environment, and of the second, which is current."""
+    if current(host) != made[1]:
+        host.task("sparkforge.dgx_spark.python_env", name="torch", state="previous", environment_id=made[1])
+    return made
+
+
 def make(host: Host, *arguments: str, **variables: t.Any) -> Play:
     return host.roles("python_env", arguments=arguments, **variables)
 
 
+def back(host: Host, *arguments: str, **variables: t.Any) -> Play:
+    # The stack's libraries were not installed on this host.
+    return host.run("rollback", *arguments, verify_paths=[], verify_sonames=[], **variables)
+
+
+def link(host: Host, name: str) -> str:
+    return host.execute(f"readlink {ENVIRONMENTS}/{name} || true")
+
+
 def current(host: Host) -> str:
-    return host.execute(f"readlink {ENVIRONMENTS}/current || true")
+    return link(host, "current")
 
 
 def run_python(host: Host, code: str) -> str:
     return host.execute(f"{ROOT}/bin/torch-python -c '{code}'")
 
 
-def locked(host: Host, **versions: str) -> list[str]:
-    """Return the lock's requirements, some of them with another version that the mirror also has."""
+def locked(host: Host) -> list[str]:
+    """Return the lock's requirements."""
     lock = yaml.safe_load((host.inventory / "locks/lab-native.yml").read_text())["stack_lock"]
-    lines = {line.split("==")[0]: line for line in lock["wheels"][f"cp313-linux-{platform.machine()}"]}
-    for name, version in versions.items():
-        wheel = benches.mirror_tree("native") / f"wheels/{name}-{version}-py3-none-any.whl"
-        lines[name] = f"{name}=={version} --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}"
-    return list(lines.values())
+    lines: list[str] = lock["wheels"][f"cp313-linux-{platform.machine()}"]
+    return lines
 
 
 def test_the_environment_comes_from_the_lock_and_a_second_run_changes_nothing(installed: Host) -> None:
@@ -78,6 +111,31 @@ def test_the_environment_comes_from_the_lock_and_a_second_run_changes_nothing(in
     receipt = json.loads(installed.execute(f"cat {ROOT}/receipts/env-torch.json"))
     assert receipt["requirements"] == locked(installed)
     assert receipt["packages"]["torch"] == "2.10.0"
+
+
+def test_check_mode_reports_the_target_and_does_not_switch(host: Host, two: tuple[str, str]) -> None:
+    before = host.contents()
+    play = back(host, "--check", "--diff").succeeded()
+    assert play.changed == 1
+    assert re.search(rf"\+\s*\"?current\"?: \"?{two[0]}", play.text), play.output
+    assert host.contents() == before
+
+
+def test_rollback_and_return_are_each_proven(host: Host, two: tuple[str, str]) -> None:
+    first, second = two
+    inodes = host.execute(f"stat -c %i {ENVIRONMENTS}/{first} {ENVIRONMENTS}/{second}")
+    back(host).succeeded()
+    assert (current(host), link(host, "previous")) == (first, second)
+    report = json.loads((host.reports / f"{host.name}.json").read_text())
+    assert (report["environment_id"], report["verdict"] == "fail") == (first, False)
+    assert run_python(host, "import sys; print(sys.prefix)") == f"{ENVIRONMENTS}/{first}"
+
+    # If the environment is named, a second run has nothing to do.
+    assert back(host, rollback_environment_id=first).succeeded().changed == 0
+    back(host).succeeded()
+    assert (current(host), link(host, "previous")) == (second, first)
+    assert f"{ENVIRONMENTS}/{second}/bin/python" in host.execute(f"cat {KERNEL}")
+    assert host.execute(f"stat -c %i {ENVIRONMENTS}/{first} {ENVIRONMENTS}/{second}") == inodes
 
 
 @pytest.mark.parametrize("shell", ["dash", "bash"])

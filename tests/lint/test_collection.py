@@ -158,7 +158,7 @@ RUN_BY = {
     ),
     r"(\.venv/bin/)?sparkforge rollback.*": (
         "unit/cli/test_cli.py::test_a_command_runs_ansible_playbook",
-        "integration/test_rollback.py::test_rollback_and_return_are_each_proven",
+        "integration/test_python_env.py::test_rollback_and_return_are_each_proven",
     ),
     r"sparkforge (serve|model) .*": (
         "unit/cli/test_cli.py::test_arguments_of_model_and_serve_are_no_templates",
