@@ -221,13 +221,8 @@ class Machine:
         """Return a playbook with one play, in the environment that the site's own plays have."""
         network = "sparkforge_proxies | default({})"
         network += " | sparkforge.dgx_spark.fetch_environment(sparkforge_ca_certificate | default(''))"
-        full_play = {
-            "hosts": "all",
-            "become": True,
-            "gather_facts": False,
-            "environment": f"{{{{ {network} }}}}",
-            **play,
-        }
+        environment = f"{{{{ {network} }}}}"
+        full_play = {"hosts": "all", "become": True, "gather_facts": False, "environment": environment, **play}
         path = self.inventory / f"{name}.yml"
         path.write_text(json.dumps([full_play]))
         return path

@@ -29,14 +29,8 @@ STACK: dict[str, Any] = {"stack_name": "lab-built", "stack_method": "build", "st
 CONTENT = wheel_tree.wheel("triton", "1.0")
 FILE, MARK = wheel_tree.file_name("triton", "1.0"), "1" * 16
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
-ROW = {
-    "name": "triton",
-    "version": "1.0",
-    "file": FILE,
-    "size": len(CONTENT),
-    "path": f"triton/{MARK}/{FILE}",
-    "sha256": DIGEST,
-}
+PATH = f"triton/{MARK}/{FILE}"
+ROW = {"name": "triton", "version": "1.0", "file": FILE, "size": len(CONTENT), "path": PATH, "sha256": DIGEST}
 MANIFEST: dict[str, Any] = {
     "format": 1, "stack": "lab-built", "lock_id": "0" * 12, "platform": wheel_tree.PLATFORM, "python": "3.13",
     "host": "spark99", "written": "2026-11-21T10:00:00Z",

@@ -113,13 +113,8 @@ class Guards(ast.NodeVisitor):
             self.visit(ast.parse(self.source))
         else:
             for directive in DIRECTIVE.finditer(self.source):
-                self._add(
-                    "directive",
-                    directive.start(),
-                    directive.end(),
-                    "",
-                    self.source.count("\n", 0, directive.start()) + 1,
-                )
+                start, end = directive.span()
+                self._add("directive", start, end, "", self.source.count("\n", 0, start) + 1)
         counts: Counter[str] = Counter()
         sound = []
         for guard in filter(self._sound, self.found):

@@ -2,13 +2,13 @@
 
 import contextlib
 import gzip
-import http.server
 import os
 import re
 import subprocess
 import threading
 import typing as t
 import urllib.parse
+from http.server import BaseHTTPRequestHandler as Handler
 from pathlib import Path
 
 from tests.unit import web_server
@@ -109,7 +109,7 @@ class Server:
         self.server.shutdown()
         self.server.server_close()
 
-    def answer(self, handler: http.server.BaseHTTPRequestHandler) -> None:
+    def answer(self, handler: Handler) -> None:
         body = self.body(handler)
         self.requests.append(f"{handler.command} {handler.path}")
         self.credentials += handler.headers.get_all("Authorization") or []
@@ -143,7 +143,7 @@ class Server:
         status, headers, content = self.backend(handler, path, body)
         self.send(handler, status, headers, content, b"packfile\n" in content[:4096] or b"PACK" in content[:4096])
 
-    def body(self, handler: http.server.BaseHTTPRequestHandler) -> bytes:
+    def body(self, handler: Handler) -> bytes:
         if handler.headers.get("Transfer-Encoding") == "chunked":
             body = b""
             while size := int(handler.rfile.readline(), 16):
@@ -155,7 +155,7 @@ class Server:
         return gzip.decompress(body) if handler.headers.get("Content-Encoding") == "gzip" else body
 
     def backend(
-        self, handler: http.server.BaseHTTPRequestHandler, path: urllib.parse.SplitResult, body: bytes
+        self, handler: Handler, path: urllib.parse.SplitResult, body: bytes
     ) -> tuple[int, dict[str, str], bytes]:
         environment = {
             **ENVIRONMENT,
@@ -173,14 +173,7 @@ class Server:
         headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n") if ": " in line)
         return int(headers.pop("Status", "200").split()[0]), headers, content
 
-    def send(
-        self,
-        handler: http.server.BaseHTTPRequestHandler,
-        status: int,
-        headers: t.Mapping[str, str],
-        content: bytes,
-        is_pack: bool,
-    ) -> None:
+    def send(self, handler: Handler, status: int, headers: t.Mapping[str, str], content: bytes, is_pack: bool) -> None:
         handler.send_response(status)
         for key, value in headers.items():
             handler.send_header(key, value)
