@@ -73,7 +73,7 @@ def write_pip_settings(path: Path) -> None:
     ],
 )
 def test_ansible_test_sanity_finds_nothing(core: str, but: list[str], tmp_path: Path):
-    version, pip = CORES[core]
+    version, pip_version = CORES[core]
     python = interpreter(version)
     if not python:
         pytest.skip(f"ansible-core {core} needs Python {version}, which this machine does not have")
@@ -96,7 +96,7 @@ def test_ansible_test_sanity_finds_nothing(core: str, but: list[str], tmp_path: 
     home = tmp_path / "home"
     cache = home / ".ansible/test/cache"
     cache.mkdir(parents=True)
-    (cache / f"get_pip_{pip.replace('.', '_')}.py").write_text(BOOTSTRAP)
+    (cache / f"get_pip_{pip_version.replace('.', '_')}.py").write_text(BOOTSTRAP)
     write_pip_settings(home / ".config/pip/pip.conf")
     environment = {**os.environ, "HOME": str(home), "PATH": f"{tmp_path / 'venv/bin'}:{os.environ['PATH']}"}
     command = ["ansible-test", "sanity", "--venv", "--python", version, "--color", "no", *but]

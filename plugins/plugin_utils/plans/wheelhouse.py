@@ -61,9 +61,9 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     expected |= _expected_lines(tls, f"{pem}\n", *(("640", "www-data") if unit else ("600",))) if pem else set()
     expected |= {"password", f"640 root:www-data {htpasswd}"} if password else set()
     lines = set(observed.splitlines()) if observed is not None else expected
-    opened = not unit and _mentions(lines, unit_path)
+    unit_remains = not unit and _mentions(lines, unit_path)
     stale = [path for path, content in ((tls, pem), (htpasswd, password)) if not content and _mentions(lines, path)]
-    serves = expected <= lines and not stale and not opened
+    serves = expected <= lines and not stale and not unit_remains
     steps = {
         "site": site,
         "tls": pem,
@@ -73,7 +73,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         "reload": "listening" not in lines,
         "stale": stale,
         "unit": unit,
-        "opened": opened,
+        "opened": unit_remains,
         **missing.steps,
     }
     note = (

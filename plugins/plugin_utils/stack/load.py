@@ -38,7 +38,7 @@ DISTRIBUTIONS = {"pytorch": "torch", "triton": "triton", "torchvision": "torchvi
 
 @dataclasses.dataclass(frozen=True)
 class SearchPaths:
-    """The directories in which files are searched, in this order.
+    """The directories that are searched for files, in this order.
 
     :ivar stacks: directories with stacks, the collection's own last.
     :ivar locks: directories with locks, the collection's own last.

@@ -181,9 +181,10 @@ class Checks(Numbers):
         heeded = {"ignore_eos": False} if "ignore_eos" in self.session.extras else {}
         for ids in self._starts(6):
             short, long = (self.session.complete(ids, **more) for more in (heeded, {}))
-            names, longer = self._text(short), self._text(long)
-            count, has_ids = len(names), len(names) == short.count and all(isinstance(name, int) for name in longer)
-            if not has_ids or longer[:count] != names or len(longer) == count or {*names[-1:]} & ends:
+            tokens, longer = self._text(short), self._text(long)
+            count = len(tokens)
+            has_ids = count == short.count and all(isinstance(token, int) for token in longer)
+            if not has_ids or longer[:count] != tokens or len(longer) == count or {*tokens[-1:]} & ends:
                 continue
             # With ignore_eos, llama.cpp's server generates another token instead of the end token.
             following, position = longer[count], len(ids) + count

@@ -176,11 +176,11 @@ def deviation(draws: t.Sequence[Draw]) -> float:
     :param draws: each drawn token's log-probability, and at its position the exact mean, the variance, and the format's
         mean.
     """
-    exact, format_ = (sum(draw[0] - draw[column] for draw in draws) for column in (1, 3))
+    from_exact, from_format = (sum(draw[0] - draw[column] for draw in draws) for column in (1, 3))
     variance = sum(draw[2] for draw in draws)
-    if exact * format_ <= 0 or variance <= 0:
+    if from_exact * from_format <= 0 or variance <= 0:
         return 0.0
-    return min(exact, format_, key=abs) / math.sqrt(variance)
+    return min(from_exact, from_format, key=abs) / math.sqrt(variance)
 
 
 def shared_beginning(sequence: t.Sequence[t.Any], other: t.Sequence[t.Any]) -> int:

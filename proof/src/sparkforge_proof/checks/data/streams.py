@@ -22,7 +22,7 @@ SIZE = 2**18
 #: GPU's response time, which is long if the GPU is shared, and its maximum in seconds.
 DELAY, LATENCIES, LONGEST = 0.012, 8, 0.06
 ROUNDS = 3
-#: How often to query whether late work is done: several times, because an answer may be wrong only occasionally.
+#: How many times to ask whether delayed work is done, because a wrong answer may be rare.
 QUERIES = 7
 
 

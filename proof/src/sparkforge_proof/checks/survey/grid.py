@@ -45,7 +45,7 @@ def _base(row: t.Mapping[str, str]) -> tuple[str, str]:
     return row["size"], row["option"]
 
 
-#: The bit of each pair of values that occurs in a row.
+#: The number of the bit that stands for each pair of values in a row.
 _BITS = {pair: number for number, pair in enumerate(dict.fromkeys(pair for row in ROWS for pair in _pairs(row)))}
 
 
