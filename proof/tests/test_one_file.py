@@ -165,7 +165,7 @@ def test_file_that_user_cannot_write_is_refused(tmp_path: Path, monkeypatch: pyt
 def test_every_check_is_listed(file: Path) -> None:
     result = run(sys.executable, file, "--list")
     assert [line.split()[0] for line in result.stdout.splitlines()] == list(catalogue.CHECKS)
-    assert "matmul.float4  (matmul, GPU), seen" in result.stdout
+    assert "matmul.float4  (matmul, GPU), has not" in result.stdout
 
 
 def test_profile_of_device() -> None:

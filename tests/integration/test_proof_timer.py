@@ -101,7 +101,7 @@ def test_last_verdict_is_shown_at_login_and_removed_again(booted: Host) -> None:
     booted.execute(f"echo '{later}' > {root}/reports/2026-11-24T110000Z.json")
     publish(textfile=textfile, motd=True)
     login_text = booted.execute("run-parts /etc/update-motd.d")
-    assert re.search(r"checked \d+ days ago; changed since .*: kernel\. Enter it", login_text), login_text
+    assert re.search(r"checked \d+ days ago; changed since .*: kernel\. Activate it", login_text), login_text
     assert publish()["changed"] and not publish()["changed"]
     assert booted.contents() == before, "nothing is left of it"
     booted.execute(f"rm -r {root} /var/lib/prometheus")

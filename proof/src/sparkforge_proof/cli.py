@@ -157,7 +157,7 @@ def checks(argv: t.Sequence[str]) -> int:
         arguments = parser(known).parse_args(argv)
         if arguments.list:
             for name, definition in catalogue.CHECKS.items():
-                seen = str(definition.measured[0]) if definition.measured else "seen to pass nowhere yet"
+                seen = str(definition.measured[0]) if definition.measured else "has not passed on any device yet"
                 print(f"{name}  ({definition.family}, {'GPU' if definition.device == 'cuda' else 'CPU'}), {seen}")
             return PROVEN
         files = writers(arguments)
@@ -186,7 +186,7 @@ def checks(argv: t.Sequence[str]) -> int:
     counts = ", ".join(f"{count} {status}" for status, count in report["summary"].items())
     remark = verdict.remark(report)
     outcome = sanitize.text(f"{report['verdict']}; {remark}" if remark else report["verdict"])
-    part = ", of the selected checks alone" if arguments.family or arguments.check else ""
+    part = ", for the selected checks only" if arguments.family or arguments.check else ""
     print(f"{outcome} (profile {report['profile']}, {report['seconds']:.0f} s{part}): {counts}")
     return status(report)
 

@@ -99,7 +99,7 @@ def motd(report: Report, activate: str, program_path: str, url: str = "") -> str
     }[str(report["verdict"])]
     torch = " ".join(["PyTorch", str(versions.get("torch") or "")]).strip()
     text = "; ".join(filter(None, [f"{torch} {outcome}", verdict.remark(report)]))
-    end = f". Enter it: . {activate}" + (f"  Report: {url}" if url else "")
+    end = f". Activate it: . {activate}" + (f"  Report: {url}" if url else "")
     # Versions come from the environment under test and are not trusted. ASCII JSON contains no line breaks, so text in
     # a report cannot end the here-document.
     seen = json.dumps({key: report[key] for key in SEEN if key in report}, sort_keys=True)

@@ -84,7 +84,7 @@ def test_login_line(verdict: str, statement: str) -> None:
     activate = "/opt/sparkforge/bin/activate-torch"
     assert re.fullmatch(
         rf"PyTorch 2\.13\.0\+cu130 {statement}[^\n]*, checked -?\d+ days ago\. "
-        rf"Enter it: \. {activate}  Report: https://r\.example/s\.html\n",
+        rf"Activate it: \. {activate}  Report: https://r\.example/s\.html\n",
         login_line(publish.motd(report, activate, "/dev/null", "https://r.example/s.html")),
     )
 
@@ -131,7 +131,7 @@ def test_login_line_about_changed_host(tmp_path: Path, program: str | None, sinc
         path.write_text(f"{PROGRAM}open({str(tmp_path / 'seen')!r}, 'w').write(given)\n{program}\n")
     report = {**REPORT, "packages": {"libcublas": "1'$(touch ran)\n"}, "firmware": {"board": "5.36"}}
     line = login_line(publish.motd(report, "/a", str(path)), cwd=tmp_path)
-    assert re.search(rf"checked -?\d+ days ago{since}\. Enter it: \. /a\n", line)
+    assert re.search(rf"checked -?\d+ days ago{since}\. Activate it: \. /a\n", line)
     assert not (tmp_path / "ran").exists()
     if program is not None:
         assert json.loads((tmp_path / "seen").read_text()) == {key: report[key] for key in publish.SEEN}
