@@ -88,6 +88,7 @@ corrcoef bfloat16 6 8.9
 div.trunc_rounding bfloat16 12 6
 erfinv bfloat16 6 6.8
 fmod matrix_exp mode nn.functional.grid_sample remainder sort topk bfloat16 inf inf
+logaddexp bfloat16 6 17
 logcumsumexp msort bfloat16 6 inf
 masked.logsumexp bfloat16 6 6.1
 mul bfloat16 6 9.6
@@ -95,7 +96,9 @@ native_group_norm bfloat16 6 12
 nn.functional.embedding_bag bfloat16 180 6
 nn.functional.normalize bfloat16 6 8.8
 xlogy bfloat16 6 8.2
+_foreach_asin complex64 78 32
 _foreach_norm logcumsumexp logsumexp renorm complex64 32 inf
+corrcoef cov complex64 32 120
 linalg.householder_product complex64 32 9000
 linalg.lu linalg.lu_factor linalg.lu_factor_ex lu complex64 inf inf
 __rmul__ float16 6 8.9
