@@ -10,7 +10,7 @@ import copy as copying
 import io
 import typing as t
 
-from ...check import SEEN, Context, Measured, Skipped, check
+from ...check import SEEN, SEEN_ARM, Context, Measured, Skipped, check
 from ..bounds import Cases, around_powers, as_bytes, torch
 
 REMEDY = (
@@ -28,7 +28,7 @@ def _random_bytes(context: Context, stream: str, count: int) -> torch.Tensor:
     return torch.randint(0, 256, (count,), generator=context.generator(stream), dtype=torch.uint8)
 
 
-@check("movement.copies", devices=("cuda", "cpu"), seconds=120, measured=SEEN, factor=1)
+@check("movement.copies", devices=("cuda", "cpu"), seconds=120, measured=SEEN_ARM, factor=1)
 def copies(context: Context) -> Measured:
     """Check copies to, from and within the device, pinned or not, blocking or not, with sizes around powers of two."""
     cases = Cases("the copy", REMEDY)

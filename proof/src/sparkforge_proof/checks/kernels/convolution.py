@@ -18,7 +18,7 @@ import itertools
 import math
 import typing as t
 
-from ...check import ABSENT, CRASH, SEEN, Context, Measured, Unanswered, check
+from ...check import ABSENT, CRASH, SEEN_ARM, Context, Measured, Unanswered, check
 from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, gradients, one_thread, ternary, torch
 from .convolution_reference import Layer, density, output_size, result_and_gradients, terms, weight_shape
 
@@ -222,7 +222,7 @@ def _compare_layers(
             _compare(cases, context, layers[0], torch.float32, kind="whole")
 
 
-@check("convolution.conv2d", devices=("cuda", "cpu"), measured=SEEN)
+@check("convolution.conv2d", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def conv2d(context: Context) -> Measured:
     """Check two-dimensional convolutions and their three gradients, with channels first and last.
 
@@ -249,7 +249,7 @@ def conv2d(context: Context) -> Measured:
     return cases.result()
 
 
-@check("convolution.conv1d_3d", devices=("cuda", "cpu"), measured=SEEN)
+@check("convolution.conv1d_3d", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def conv1d_3d(context: Context) -> Measured:
     """Check convolutions in one and three dimensions and their gradients. Bound: see the module."""
     cases = Cases("the convolution in one or three dimensions", _require_cudnn(context))
@@ -267,7 +267,7 @@ def conv1d_3d(context: Context) -> Measured:
     return cases.result()
 
 
-@check("convolution.transposed", devices=("cuda", "cpu"), measured=SEEN)
+@check("convolution.transposed", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def transposed(context: Context) -> Measured:
     """Check transposed convolutions and their gradients in 1 to 3 dimensions. Bound: see the module."""
     cases = Cases("the transposed convolution", _require_cudnn(context))
@@ -459,7 +459,7 @@ def _compare_recurrence(cases: Cases, context: Context, network: Network) -> Non
             )
 
 
-@check("convolution.recurrent", devices=("cuda", "cpu"), measured=SEEN)
+@check("convolution.recurrent", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def recurrent(context: Context) -> Measured:
     """Check a bidirectional LSTM and GRU with two layers each, and all their gradients.
 

@@ -8,7 +8,7 @@ import random
 import typing as t
 import warnings
 
-from ...check import SEEN, Context, Measured, check
+from ...check import SEEN_ARM, Context, Measured, check
 from ..bounds import UNIT_ROUNDOFF, Cases, around_powers, one_thread, torch
 
 REMEDY = (
@@ -19,7 +19,7 @@ REMEDY = (
 LARGEST_POWER = {"cuda": 18, "cpu": 12}
 
 
-@check("fastpaths.keys", devices=("cuda", "cpu"), seconds=120, measured=SEEN)
+@check("fastpaths.keys", devices=("cuda", "cpu"), seconds=120, measured=SEEN_ARM)
 def keys(context: Context) -> Measured:
     """Check attention over long keys: each of many queries matches one key, at any position, and returns its value.
 
@@ -87,7 +87,7 @@ def keys(context: Context) -> Measured:
     return result
 
 
-@check("fastpaths.modules", devices=("cuda", "cpu"), measured=SEEN)
+@check("fastpaths.modules", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def modules(context: Context) -> Measured:
     """Compare encoders and attention that use torch's shortcut, in evaluation mode with masks, with float64 modules."""
     cases = Cases("a module's fast way", REMEDY)

@@ -9,7 +9,7 @@ import importlib
 import math
 import typing as t
 
-from ...check import CRASH, H100_LAST, H200_FIRST, X86_FIRST, X86_LAST, Context, Measured, Skipped, Unanswered, check
+from ...check import COMPANIONS, CRASH, H200_FIRST, X86_FIRST, Context, Measured, Skipped, Unanswered, check
 from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, gamma, torch
 from . import identity
 
@@ -66,7 +66,7 @@ def widest_gap(values: t.Iterable[float], low: float, high: float) -> float:
     return max((second - first, (first + second) / 2) for first, second in zip(inside, inside[1:]))[1]
 
 
-@check("companions.torchvision", devices=("cuda", "cpu"), measured=(H100_LAST, X86_LAST))
+@check("companions.torchvision", devices=("cuda", "cpu"), measured=COMPANIONS)
 def torchvision(context: Context) -> Measured:
     """Check that torchvision's non-maximum suppression keeps the same boxes as a plain loop.
 
@@ -126,7 +126,7 @@ def spectrum(wave: torch.Tensor, window: torch.Tensor, hop: int) -> tuple[torch.
     return expected.square(), error * (2 * expected + error) + 4 * _UNIT * expected.square()
 
 
-@check("companions.torchaudio", devices=("cuda", "cpu"), measured=(H200_FIRST, X86_FIRST, H100_LAST, X86_LAST))
+@check("companions.torchaudio", devices=("cuda", "cpu"), measured=(H200_FIRST, X86_FIRST, *COMPANIONS))
 def torchaudio(context: Context) -> Measured:
     """Check that torchaudio's resampling and spectrogram equal float64 within the error that rounding explains."""
     module = _companion(context, "torchaudio")
