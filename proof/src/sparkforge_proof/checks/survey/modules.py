@@ -7,7 +7,7 @@ import functools
 import typing as t
 import warnings
 
-from ...check import CRASH, EMULATED, SURVEYED, Context, Measured, Skipped, Unanswered, check
+from ...check import CRASH, SURVEYED_ARM, Context, Measured, Skipped, Unanswered, check
 from ..bounds import UNIT_ROUNDOFF, Cases, one_thread
 from ..programs import training
 from . import all_operators, comparison, operator_bounds, rounding
@@ -160,7 +160,7 @@ def _shift_weights(module: t.Any, step: float) -> t.Any:
     return module
 
 
-@check("survey.modules", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(*SURVEYED, EMULATED))
+@check("survey.modules", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SURVEYED_ARM)
 def all_modules(context: Context) -> Measured:
     """Compare each module in torch's list, in training and in evaluation mode, with the gradients of its weights."""
     outcome = comparison.Survey()
@@ -187,7 +187,7 @@ OPTIMIZERS_LEFT_OUT = {
 ON_THE_DEVICE = 4.0
 
 
-@check("survey.optimizers", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(*SURVEYED, EMULATED))
+@check("survey.optimizers", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SURVEYED_ARM)
 def all_optimizers(context: Context) -> Measured:
     """Compare each optimiser in torch's list, with the options in the list, in each of torch's implementations."""
     import torch
