@@ -130,8 +130,8 @@ OURS = """
 #: The words in OURS on the first page, each with the text that explains it there.
 EXPLAINED = {
     "lab": "`make lab-down` stops the simulated Spark",
-    "proof": "compares a Spark's results with a float64 calculation on the CPU (the proof)",
-    "proven": "if it is proven, that is, if its numbers are right",
+    "proof": "a more exact calculation on the CPU, in float64 (the proof)",
+    "proven": "if it is proven: no number that can be judged is wrong",
 }
 
 
