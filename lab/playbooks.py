@@ -23,7 +23,7 @@ INTRODUCTION = """\
 
 The playbooks have these variables in addition to those of the roles that they run, which
 `ansible-doc -t role sparkforge.dgx_spark.<role>` lists. If a value is invalid, or a name is close to one of these but
-misspelled, the run stops before it does anything.
+misspelled, the run stops before it does anything. The controller is the machine that runs Ansible.
 
 `python -m lab.playbooks` writes this page from `playbooks/meta/argument_specs.yml`.
 """
