@@ -20,7 +20,7 @@ import re
 import sys
 import typing as t
 
-from . import disk, modules
+from . import disk, modules, phrases
 from .errors import SparkforgeError
 
 if t.TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _call(module: AnsibleModule, content: bytes, call: str, options: t.Mapping[s
         if error is None:
             return dict(answer["result"])
     except (ValueError, KeyError, TypeError, AttributeError):
-        last_line = " ".join((err or out).strip().rpartition("\n")[2].split())
+        last_line = phrases.last_line(err or out)
         raise SparkforgeError(
             f"The program exited with status {status}: {last_line or 'it printed nothing'}.",
             "Run the task again with -vvv: the result's stderr has the program's last output.",

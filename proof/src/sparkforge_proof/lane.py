@@ -21,7 +21,7 @@ import time
 import typing as t
 
 from . import catalogue, endings, sampler
-from ._shared.module_utils._core import bundle, disk, processes, sanitize, unprivileged
+from ._shared.module_utils._core import bundle, disk, phrases, processes, sanitize, unprivileged
 from ._shared.module_utils._core.errors import SparkforgeError
 from .check import BUSY, CRASH, FAIL, PASS, SKIP, SLOW, TIMEOUT, Result, mismatch
 from .checks.stack.device import NO_CONTEXT
@@ -404,7 +404,7 @@ def _collect(
     status = None if late else _exit_status(process, 10)
     # Read the output only now: Python prints its last traceback after the pipe is closed.
     printed = [line for line in disk.tail(output).splitlines() if line.strip()]
-    last = " ".join(printed[-1].split())[:400] if printed else ""
+    last = phrases.last_line("\n".join(printed))[:400]
     how = "did not respond in time" if late else endings.how_it_ended(status) if status is not None else "exited"
     if hindrance:
         how += f", because {hindrance}"

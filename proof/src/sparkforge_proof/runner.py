@@ -27,7 +27,7 @@ import traceback
 import typing as t
 
 from . import check, endings, sampler
-from ._shared.module_utils._core import disk
+from ._shared.module_utils._core import disk, phrases
 from .check import FAIL, MEMORY, MISMATCH, PASS, SKIP, SLOW, TIMEOUT, UNANSWERED, WARN, WRONG, Result
 from .checks.stack import device, identity
 
@@ -363,8 +363,7 @@ class Child:
 
     def _last_line(self, status: int) -> str:
         """Return the reason that a process printed before it exited by itself, in parentheses."""
-        lines = disk.tail(self.output).split("\n") if status > 0 else []
-        last = next((" ".join(line.split()) for line in reversed(lines) if line.strip()), "")
+        last = phrases.last_line(disk.tail(self.output)) if status > 0 else ""
         return f" ({last[:200]})" if last else ""
 
     def _limit(self, name: str) -> float:
