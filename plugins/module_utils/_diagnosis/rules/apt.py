@@ -174,8 +174,20 @@ pattern =
     (?P<where>(?:https?|file|copy):\S+)[^\n]*(?:\n[^\n]*)?(?:NO_PUBKEY|Missing key) (?P<key1>\w+)
     (?:NO_PUBKEY|Missing key) (?P<key2>\w+)
 cause = The repository[ {where}] is signed with key {key}, which none of its keyrings contains.
-remedy = Reinstall the package that provides the key (nvidia-spark-repo, dgx-repo or nvidia-repo-keys on DGX OS,
-    cuda-keyring elsewhere), or correct the source's Signed-By.
+values =
+    advice of where: \S*(?:ports|archive|security|mirror\S*)\.ubuntu\.com => Reinstall the package with Ubuntu's keys
+    + (sudo apt install --reinstall ubuntu-keyring); in an image this means that its Ubuntu is older than the suite, or
+    + that /tmp or the disk is full
+    advice of where: \S*(?:debian\.org) => Install debian-archive-keyring of that release, or correct the suite
+    advice of where: \S*download\.docker\.com => Fetch Docker's key anew (sudo curl -fsSL
+    + https://download.docker.com/linux/ubuntu/gpg -o /etc/apt/keyrings/docker.asc), and name it in Signed-By
+    advice of where: \S*nvidia => Reinstall the package that provides the key (nvidia-spark-repo, dgx-repo or
+    + nvidia-repo-keys on DGX OS, cuda-keyring elsewhere), or correct the source's Signed-By
+    advice of key: .*3BF863CC => Install cuda-keyring, which brings NVIDIA's key for CUDA, or on DGX OS reinstall
+    + nvidia-spark-repo
+    advice of key: . => Fetch the key that the repository's present instructions name into /etc/apt/keyrings, and name
+    + it in the source's Signed-By
+remedy = {advice}.
 source = NVIDIA-ISAAC-ROS/isaac_ros_dnn_inference#12
 
 [apt-signature]
@@ -367,6 +379,10 @@ pattern =
     Package '?([^\s']+)'? has no installation candidate
 every = yes
 values =
+    advice of found: .*nvidia-jetpack => on a Jetson look at /etc/apt/sources.list.d/nvidia-l4t-apt-source.list: its
+    + release (r36.4) must be the one of /etc/nv_tegra_release; other machines have no JetPack
+    advice of found: linux-(?:headers|modules|image)-\d => that kernel is gone from the source: boot the newest one that
+    + is installed (sudo apt full-upgrade, reboot), and take the package for the kernel that uname -r then shows
     advice of found: .*libgl1-mesa-glx => libgl1-mesa-glx is called libgl1 now (with libglib2.0-0t64)
     advice of found: nvidia-docker => nvidia-docker2 has been replaced by nvidia-container-toolkit
     advice of found: docker-compose$ => docker-compose is docker-compose-v2 in Ubuntu's, docker-compose-plugin in
@@ -517,14 +533,17 @@ remedy = Run it with sudo (become: true in Ansible).
 
 [initramfs-failed]
 keys =
+    error writing '/boot/
+    failed for /boot/
     update-initramfs: failed for
     mkinitramfs failure
     does not have sufficient space, required
 pattern =
+    error writing '(?P<file3>/boot/[^'\n]+)': No space
     update-initramfs: failed for (?P<file1>\S+)
     mkinitramfs failure \w+
     (?<!\S)(?P<file2>/boot\S*) does not have sufficient space, required (?P<need>[\d.]+ \wB), got (?P<free>[\d.]+ \wB)
-cause = A file of a kernel's start could not be written[ ({file}][: {need} are needed, and {free} are free][)], so its
+cause = A file of a kernel's start could not be written[ ({file})][: {need} are needed, and {free} are free], so its
     package or update is half done.
 remedy = Look at the lines above: mostly /boot or /tmp is full (df -h /boot /tmp); remove old kernels (apt autoremove
     --purge), never the running one, and run sudo dpkg --configure -a before you reboot.
@@ -534,7 +553,19 @@ keys = dpkg: error processing
 pattern = dpkg: error processing (?:package|archive) (\S+)
 every = yes
 cause = dpkg could not finish {found}.
-remedy = Read the package's own message and /var/log/dpkg.log, fix the cause, then run again.
+values =
+    advice of found: .*(?:nvidia-dkms|-dkms\b) => Read the first error of the module's build
+    + (/var/lib/dkms/NAME/VERSION/build/make.log; dkms status shows both): mostly the kernel's headers are missing or
+    + the module is older than the kernel; mend that
+    advice of found: .*(?:linux-(?:image|headers|modules)|initramfs-tools) => Look at df -h /boot and at the lines of
+    + dkms and update-initramfs above; free /boot (sudo apt autoremove --purge) or mend the module that does not build
+    advice of found: .*(?:grub|shim) => See that the EFI partition is mounted and not full (findmnt /boot/efi; df -h
+    + /boot/efi)
+    advice of found: .*(?:docker|containerd) => Read journalctl -u docker -u containerd -b for why its service does not
+    + start
+    advice of found: .*nvidia-fabricmanager => Remove it where there is no NVSwitch, as on a Spark
+    advice of found: . => Read the package's own message above and /var/log/dpkg.log, and mend what it names
+remedy = {advice}, then run sudo dpkg --configure -a.
 
 [release-upgrade-first]
 keys = Please install all available updates for your release

@@ -267,7 +267,7 @@ keys =
 pattern =
     meson\.build:\d+:\d+: ERROR: Dependency '(?P<part1>[^'\n]+)' not found
     meson\.build:\d+:\d+: ERROR: Dependency lookup for (?P<part2>[\w.+-]+) with method
-    meson\.build:\d+:\d+: ERROR: Unknown compiler\(s\): \[\['(?P<part3>[^'\n]+)'
+    ERROR: Unknown compiler\(s\): \[\['(?P<part3>[^'\n]+)'
 values =
     package of part: (?i:openblas|scipy-openblas|blas|lapack) => libopenblas-dev and pkg-config
     package of part: dbus => libdbus-1-dev
@@ -310,9 +310,11 @@ remedy = Install what it names with its headers, and give its path (-D{found}=â€
 
 [cmake-package-missing]
 keys =
+    asked CMake to find a package configuration file provided by
     Could not find a package configuration file
     Could NOT find
 pattern =
+    asked\s+CMake\s+to\s+find\s+a\s+package\s+configuration\s+file\s+provided\s+by\s+'([^'\n]+)'
     Could not find a package configuration file provided by\s+'([^'\n]+)'
     ^\s+Could NOT find (\w+)
 values =
@@ -345,7 +347,8 @@ values =
     part of found: CUDSS$ => cuDSS (role math_libraries)
     part of found: CUSPARSELT$ => cuSPARSELt (role cusparselt)
     part of found: (MLIR|LLVM|LLD)$ => LLVM at the commit that Triton pins (role llvm)
-    part of found: Torch$ => PyTorch (role pytorch), which must be in the unit's depends
+    part of found: Torch$ => PyTorch first (role pytorch; in the depends of a unit, and with --no-build-isolation for
+    + pip), and name it with -DCMAKE_PREFIX_PATH=$(python3 -c "import torch; print(torch.utils.cmake_prefix_path)")
     part of found: . => what provides it
 cause = CMake does not find {found}, which the source requires.
 remedy = Install {part}, and if it is not below /usr, set its directory ({found}_DIR or {found}_ROOT).

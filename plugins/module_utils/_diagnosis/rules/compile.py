@@ -225,11 +225,15 @@ remedy = Install {part}; if it is in a directory of its own, add that to LIBRARY
 
 [cpu-feature-unknown]
 keys =
+    was not declared in this scope
+    bfloat16x
     selected processor does not support
     unknown target CPU '
     unknown -mcpu
     target specific option mismatch
 pattern =
+    error: '(v(?:dot|mmla|usdot|bfdot|bfmmla)\w*_[su]?(?:32|f32))' was not declared in this scope
+    unknown type name '(bfloat16x\d_t)'
     inlining failed in call to '?always_inline'? '([^'\n(]+)[^\n]*target specific option mismatch
     selected processor does not support '([^'\n]+)'
     unknown target CPU '([^'\n]+)'
@@ -338,6 +342,17 @@ cause = A library became too large for its relocations ({found}).
 remedy = Build for fewer architectures (TORCH_CUDA_ARCH_LIST), and on aarch64 set USE_PRIORITIZED_TEXT_FOR_LD=1.
 source = pytorch/pytorch#48588
 
+[link-libc-too-new]
+keys = @GLIBC
+pattern =
+    (?:(?<!\S)(?P<library>[^\s:]+\.(?:so|a)[\w.]*)[:(][^\n]*)?undefined reference to '[^'\n@]+@+(?P<version>GLIBC(?:XX
+    +)?_[\d.]+)'
+cause = A library[, {library},] was built on a newer system than the linker's: it needs {version}, which the C or C++
+    library of this toolchain does not have.
+remedy = Link with the system's own gcc on a system that has {version} (Ubuntu 24.04 has GLIBC_2.39 and GLIBCXX_3.4.33);
+    where conda's or an old cross compiler is first on PATH, take it off (conda deactivate; CC=/usr/bin/gcc
+    CXX=/usr/bin/g++), or install a build of that library for the older system.
+
 [driver-library-not-linked]
 keys =
     libcuda.so.1, needed by
@@ -372,7 +387,21 @@ keys =
 pattern =
     undefined reference to '([^'\n]+)'
     ld\.lld: error: undefined symbol: ([^\n]+)
+values =
+    advice of found: (?:cuda[A-Z]|__cuda) => Link CUDA's runtime, behind the objects: -L/usr/local/cuda/lib64 -lcudart,
+    + or CUDA::cudart in CMake
+    advice of found: cublas|cusolver|cusparse|cufft|curand|nvrtc => Link the CUDA library of that name, behind the
+    + objects (-L/usr/local/cuda/lib64 -lcublas and the like; CUDA::cublas in CMake)
+    advice of found: omp_|GOMP_ => Add -fopenmp to the compilation and the link
+    advice of found: pthread_|dl(?:open|sym)|shm_ => Add -pthread -ldl -lrt to the end of the link
+    advice of found: __atomic_ => Add -latomic to the end of the link
+    advice of found: (?:std::)?filesystem => Use gcc 9 or newer, or add -lstdc++fs to the end of the link
+    advice of found: .*(?:__cxx11|basic_string) => Compile both sides with one setting of _GLIBCXX_USE_CXX11_ABI (1 in
+    + PyTorch 2.6 and newer: torch.compiled_with_cxx11_abi() tells)
+    advice of found: (?:c10|at|torch)::|_ZN(?:3c10|2at|5torch) => Build against the PyTorch that is installed, in an
+    + empty directory
+    advice of found: . => Find the library that should define it: it was built with other options or from another
+    + version, or is missing from the link
 cause = The linker does not find a definition of {found}.
-remedy = Find the library that should define it: it was built with other options or from another version, or is missing
-    from the link.
+remedy = {advice}.
 """

@@ -12,10 +12,14 @@ Messages from conda, mamba and their solver.
 RULES = r"""
 [conda-not-found]
 keys =
+    nothing provides requested
+    No candidates were found for
     PackagesNotFoundError
     ResolvePackageNotFound
     does not exist (perhaps a typo
 pattern =
+    nothing provides requested (?P<package4>[^\n]+)
+    No candidates were found for (?P<package5>[^\n]+?)\.?$
     [└├]─ (?P<package3>[^\n]+?) does not exist \(perhaps a typo or a missing channel\)
     (?:PackagesNotFoundError|ResolvePackageNotFound):[^\n]*\n+ *- (?P<package>\S+)
     (?P<package2>PackagesNotFoundError|ResolvePackageNotFound)
@@ -141,4 +145,13 @@ keys = prefix already exists
 pattern = prefix already exists: (\S+)
 cause = There is a conda environment at {found} already.
 remedy = Use it (conda activate; conda env update), or remove it first (conda env remove -p {found}).
+
+[pixi-platform]
+keys =
+    workspace does not support
+    project does not support
+pattern = (?:workspace|project) does not support '(?P<platform>[\w-]+)'
+cause = The pixi workspace lists other platforms than this one, {platform}.
+remedy = Add it with pixi workspace platform add {platform} (platforms in pixi.toml); then each package of it must exist
+    for {platform}.
 """

@@ -315,6 +315,7 @@ source =
 
 [image-not-permitted]
 keys =
+    from daemon: denied
     pull access denied
     unauthorized: authentication required
     failed to fetch anonymous token
@@ -323,6 +324,7 @@ keys =
     : denied
     denied: requested access
 pattern =
+    from daemon: (denied)$
     pull access denied for ([^\s,]+)
     (?:metadata for|resolve reference) '?([^\s'\"]+?)'?: pull access denied
     (unauthorized: authentication required)
@@ -344,6 +346,18 @@ source =
     NVIDIA-NeMo/Speech#243
     XingangPan/DragGAN#149
     NVIDIA-Omniverse-blueprints/cosmos-dataset-search#1
+
+[registry-login-refused]
+keys =
+    login attempt to
+    unauthorized: incorrect username or password
+pattern =
+    login attempt to https?://(?P<host>[\w.-]+)/\S* failed with status: 40[13]
+    unauthorized: incorrect username or password
+cause = The registry[ {host}] did not accept the user or the key that docker login gave it.
+remedy = For nvcr.io the user is the text $oauthtoken itself (in a shell docker login nvcr.io -u '$oauthtoken') and the
+    password an API key of NGC; for ghcr.io, docker.io and others it is a token that may read packages. Remove an old
+    login first (docker logout HOST).
 
 [registry-limit]
 keys =

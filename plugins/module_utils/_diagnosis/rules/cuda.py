@@ -107,12 +107,16 @@ source =
 
 [nvcc-arch-unknown]
 keys =
+    is not defined for option 'gpu-architecture'
     Unsupported gpu architecture
     CMAKE_CUDA_ARCHITECTURES:
 pattern =
+    Value '([^'\n]+)' is not defined for option 'gpu-architecture'
     Unsupported gpu architecture '([^'\n]+)'
     CMAKE_CUDA_ARCHITECTURES:\s+(\S+)\s+do not all work with this compiler
 values =
+    advice of found: native$ => This nvcc is older than CUDA 11.5, such as that of an old package nvidia-cuda-toolkit in
+    + /usr/bin: put the bin of CUDA 13 first on PATH (/usr/local/cuda/bin), or name the architecture as a number
     advice of found: .*\b(?:compute_)?(?:9\d|1[0-2]\d) => This nvcc is older than the GPU (12.0 needs CUDA 12.8, 12.1
     + needs 12.9): use that of CUDA 13, with /usr/local/cuda/bin first on PATH, or named as CUDACXX or
     + CMAKE_CUDA_COMPILER. Ubuntu's package nvidia-cuda-toolkit puts an nvcc 12.0 into /usr/bin: remove it. Then
@@ -120,7 +124,9 @@ values =
     advice of found: . => Correct TORCH_CUDA_ARCH_LIST (or CMAKE_CUDA_ARCHITECTURES)
 cause = nvcc does not know the architecture {found}.
 remedy = {advice}.
-source = ggml-org/llama.cpp#23224
+source =
+    mozilla-ai/llamafile#89
+    ggml-org/llama.cpp#23224
 
 [ptxas-arch-unknown]
 keys = for option 'gpu-name'
@@ -209,6 +215,7 @@ cause = The build's list of CUDA architectures does not know {found}.
 remedy = Write TORCH_CUDA_ARCH_LIST as numbers (12.0, 12.1a), not sm_121; a source older than the GPU needs a patch or
     12.0.
 source =
+    k2-fsa/k2#1344
     pytorch/pytorch#925
     torch/distro#133
 

@@ -299,6 +299,13 @@ remedy = Install the modules for this kernel (linux-modules-nvidia of the branch
     or boot the kernel that has them.
 source = NVIDIA/nvidia-docker#365
 
+[gpu-lost]
+keys = Unable to determine the device handle
+pattern = Unable to determine the device handle for GPU ?(\S+): (?P<why>[\w ]+)
+cause = The driver lists the GPU {found} but could not start it, or has lost it since ({why}).
+remedy = Look for the NVRM and Xid lines in the kernel's log, which say why, and reboot.
+source = NVIDIA/open-gpu-kernel-modules#259
+
 [gpu-none-listed]
 keys =
     No devices were found
@@ -332,13 +339,6 @@ source =
     M-Bab/linux-kernel-amdgpu-binaries#101
     HonuRobotics/dockwater#10
     NVIDIA/ansible-role-nvidia-driver#3
-
-[gpu-lost]
-keys = Unable to determine the device handle
-pattern = Unable to determine the device handle for GPU ?(\S+): (?P<why>[\w ]+)
-cause = The driver lists the GPU {found} but could not start it, or has lost it since ({why}).
-remedy = Look for the NVRM and Xid lines in the kernel's log, which say why, and reboot.
-source = NVIDIA/open-gpu-kernel-modules#259
 
 [uvm-stopped]
 keys = set_fatal_error

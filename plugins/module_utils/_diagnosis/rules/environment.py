@@ -100,14 +100,17 @@ source = https://docs.astral.sh/uv/reference/troubleshooting/build-failures/
 
 [library-headers-missing]
 keys =
+    did not find HDF5 headers
     headers or library files could not be found for
     development packages are installed
     include files
 pattern =
+    did not find (?P<library4>HDF5) headers
     headers or library files could not be found for (?P<library1>\w+)
     make sure the (?P<library2>libxml2) and libxslt development packages are installed
     The '(?P<library3>linux/input\.h)' and '[^'\n]*' include files
 values =
+    package of library: HDF5 => libhdf5-dev
     package of library: jpeg => libjpeg-dev
     package of library: zlib => zlib1g-dev
     package of library: freetype => libfreetype-dev
@@ -159,12 +162,14 @@ source =
 
 [python-version]
 keys =
+    Cannot install on Python version
     requires a different Python
     Requires-Python
     requires-python
     requires Python '
     is not one of the supported versions
 pattern =
+    Cannot install on Python version (\S+; only versions [^\s]+) are supported
     Python version (\([\d.]+\) is not one of the supported versions:\s+[\d.;]*\d)
     requires a different Python: (\S+ not in '[^'\n]+')
     requires Python '(?P<wanted>[^'\n]+)' but

@@ -23,9 +23,13 @@ remedy = Look for a WARN before it here and on the other host (NCCL_DEBUG=INFO, 
 source = MiaAI-Lab/Qwen3.8-Flash-Next-Dual-DGX-Sparks#3
 
 [nccl-cuda-failure]
-keys = NCCL WARN Cuda failure
-pattern = NCCL WARN Cuda failure (?:\d+ )?'(?P<why>[^'\n]+)'
+keys = Cuda failure
+pattern = (?:NCCL WARN |^\s*|: )Cuda failure (?:\d+ )?'(?P<why>[^'\n]+)'
 values =
+    advice of why: peer access => Let the GPUs exchange data through the host's memory (NCCL_P2P_DISABLE=1), or give
+    + each process its own GPU; between two Sparks nothing needs peer access
+    advice of why: named symbol not found => Update the driver to one that NCCL's CUDA supports (nvidia-smi shows its
+    + CUDA), or install the NCCL of the driver's CUDA
     advice of why: out of memory => Leave more memory free: NCCL needs some hundred MiB beside the program (a lower
     + --gpu-memory-utilization, another program ended)
     advice of why: operation not permitted => Let the program and NCCL use the same context: no other process may hold
@@ -260,6 +264,8 @@ remedy = Look at the file or answer that the traceback's own line reads (config.
 
 [command-missing]
 keys =
+    failed: No such file or directory
+    Could not find a `llvm-config`
     command not found
     : not found
     bin/env:
@@ -267,6 +273,8 @@ keys =
     No such file or directory
     Cannot find command '
 pattern =
+    command '(?!\S*(?:gcc|g\+\+|cc|clang)\S*')([\w.+-]+)' failed: No such file
+    Could not find a '(llvm-config)' binary
     Cannot find command '([\w.+-]+)'
     (?:^|\s)'?([^\s:']+): command not found
     sh: \d+: ([^\s:]+): not found
@@ -274,6 +282,8 @@ pattern =
     Error: \[Errno 2\] No such file or directory: '([\w.+-]+)'
     env: '?([\w.+-]+)'?: No such file or directory
 values =
+    advice of found: llvm-config$ => llvmlite is built here and needs one exact LLVM: take a Python for which it has a
+    + wheel (uv venv --python 3.12), or a newer numba
     advice of found: (vite|next|tsc|svelte-kit|webpack|rollup|eslint|nuxt|cross-env|react-scripts|turbo)$ => Run npm
     + ci (or npm install) in the directory of package.json first
     advice of found: (node|npm|npx|pnpm|yarn|corepack)$ => Install Node (nvm install 22, or NodeSource's package;
@@ -298,11 +308,12 @@ values =
     advice of found: nvidia-smi$ => Install the driver's tools (nvidia-utils of the driver's branch), or in a
     + container start it with --gpus all
     advice of found: ninja$ => Install it (pip install ninja, apt install ninja-build)
-    advice of found: (cc|c\+\+|gcc|g\+\+|ld|make|git|ccache|cmake|pkg-config|patchelf)$ => Install build-essential,
-    + cmake, git and the like (role build_toolchain)
+    advice of found: (cc|c\+\+|gcc|g\+\+|ld|make|git|ccache|cmake|pkg-config|patchelf|nproc)$ => Install
+    + build-essential, cmake, git and the like (role build_toolchain)
     advice of found: (clang|clang\+\+|lld|ld\.lld|llvm-\w+)(-\d+)?$ => Install LLVM's tools (role build_toolchain)
     advice of found: (nvcc|ptxas|cuobjdump|nvdisasm)$ => Put the bin of the CUDA toolkit on PATH (/usr/local/cuda/bin;
     + role cuda_libraries)
+    advice of found: swig$ => Install swig (faiss-gpu and others have no wheel for aarch64; faiss-cpu has)
     advice of found: git-lfs => Install git-lfs and run git lfs install
     advice of found: . => Install the package that has it (apt-file search finds it)
 cause = {found} is called, and is not on the PATH.

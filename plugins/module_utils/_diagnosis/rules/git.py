@@ -69,11 +69,15 @@ source =
 
 [git-not-found]
 keys =
+    failed to fetch branch or tag
+    failed to fetch commit
+    failed to find branch, tag, or commit
     fatal: repository '
     fatal: Remote branch
     find remote ref
     did not match any file(s) known to git
 pattern =
+    failed to (?:fetch|find) (?:branch or tag|branch, tag, or commit|commit) '([^'\n]+)'
     fatal: repository '([^'\n]+)' not found
     fatal: Remote (branch \S+) not found
     fatal: couldn't find remote ref (\S+)

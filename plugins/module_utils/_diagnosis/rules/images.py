@@ -18,9 +18,11 @@ remedy = Take a newer tag of it, or build it anew from its Dockerfile.
 
 [image-tag-unknown]
 keys =
+    failed to solve:
     manifest unknown
     failed to resolve
 pattern =
+    failed to solve: ([^\s:]+(?::\d+/[^\s:]+)?:[^\s:]+): (?:failed to resolve source metadata for )?\S+: not found$
     manifest for (\S+) not found: manifest unknown
     reading manifest (?P<tag>\S+) in (?P<repository>\S+): manifest unknown
     resolve (?:reference|source metadata for) '?([^\s'@]+?)'?: \S+: not found
@@ -436,6 +438,7 @@ pattern =
     (uid_map failed: Operation not permitted)
     (No usable sandbox!)
     (info to setgroups: Permission denied)
+unless = new[ug]idmap: write
 cause = The program may not make a user namespace ({found}): AppArmor of Ubuntu 23.10 and newer allows that only to
     programs with a profile.
 remedy = Give that program a profile in /etc/apparmor.d (profile NAME /usr/bin/NAME flags=(unconfined), with the one
@@ -454,10 +457,18 @@ remedy = Mount a volume on its storage (-v containers:/var/lib/containers; of Do
     fuse-overlayfs and pass --device /dev/fuse.
 
 [podman-id-programs]
-keys = should have setuid or have filecaps setuid
-pattern = '((?:/[\w-]+)*/?new[ug]idmap)': should have setuid or have filecaps
-cause = {found}, which Podman needs without root, has lost its rights, as in an image or a copied system.
-remedy = Install uidmap anew (sudo apt install --reinstall uidmap), or sudo chmod u+s {found}.
+keys =
+    write to uid_map failed
+    write to gid_map failed
+    should have setuid or have filecaps setuid
+pattern =
+    (new[ug]idmap): write to [ug]id_map failed
+    '((?:/[\w-]+)*/?new[ug]idmap)': should have setuid or have filecaps
+cause = {found}, which containers without root need, has lost its rights, as in an image or a copied system, or the
+    account has no range of ids.
+remedy = Install uidmap anew (sudo apt install --reinstall uidmap; ls -l shows an s in its mode), give the account its
+    line in /etc/subuid and /etc/subgid (sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 $USER),
+    then podman system migrate.
 
 [podman-controllers]
 keys = the requested cgroup controller
@@ -468,9 +479,12 @@ remedy = Have systemd delegate it: Delegate=cpu cpuset io memory pids in a drop-
 
 [podman-user-ids]
 keys =
+    no subuid ranges found for user
+    no subgid ranges found for user
     potentially insufficient UIDs or GIDs
     there might not be enough IDs available
 pattern =
+    no sub[ug]id ranges found for user
     potentially insufficient UIDs or GIDs available in user namespace(?: \(requested (?P<ids1>[\d:]+) for (?P<file1>\S+?
     +)\))?
     there might not be enough IDs available in the namespace(?: \(requested (?P<ids2>[\d:]+) for (?P<file2>\S+?)\))?
@@ -531,7 +545,9 @@ cause = Docker could not start another program in the container ({found}): the c
 remedy = Look at docker stats and docker inspect (State, Memory, PidsLimit), raise the limit, or restart the container.
 
 [container-not-running]
-keys = Error response from daemon: Container
+keys =
+    Error response from daemon: container
+    Error response from daemon: Container
 pattern = Error response from daemon: [Cc]ontainer (?P<name>\S+) is (?P<why>not running|restarting)
 cause = The container {name} is {why}: its program ended.
 remedy = Read docker logs {name}, which has its reason; docker run --entrypoint sh starts the image without that
@@ -576,12 +592,16 @@ remedy = See whether one runs (pgrep -a dockerd; snap list docker); if none does
 
 [docker-storage]
 keys =
+    error creating overlay mount
     error initializing graphdriver
     too many levels of symbolic links
 pattern =
     error initializing graphdriver: (?P<why1>[^\n]{1,160})
-    error creating overlay mount[^\n]*: (?P<why2>too many levels of symbolic links)
+    error creating overlay mount[^\n]*: (?P<why2>too many levels of symbolic links|invalid argument|no such file or di
+    +rectory)
 values =
+    advice of why: invalid argument|no such => Let Docker make its layers anew: docker system prune -a, restart docker
+    + and pull again; the file system of /var/lib/docker must be one that overlay takes (ext4, or xfs with ftype=1)
     advice of why: too many => Remove what an interrupted build left (docker system prune) and restart docker; a newer
     + Docker mends it
     advice of why: .*not supported => Load the module (sudo modprobe overlay; reboot if the kernel was upgraded since

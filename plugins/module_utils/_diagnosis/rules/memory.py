@@ -12,10 +12,14 @@ After memory or disk space ran out, other failures are only consequences.
 RULES = r"""
 [rdma-memory]
 keys =
+    max locked memory
+    devx_umem_reg
     ibv_reg_mr
     ibv_create_cq
     Couldn't allocate MR
 pattern =
+    (\w*umem_reg\(\)) failed
+    (set max locked memory)
     (ibv_reg_mr\w*|ibv_create_cq)\b.{0,200}Cannot allocate memory(?:[^\n]*?\(current: (?P<limit>[^)\n]+)\))?
     Couldn't (allocate MR)
 cause = RDMA could not register memory ({found}): the program may lock too little of it[, {limit}], or the host has none
@@ -207,7 +211,9 @@ keys =
     o space left on device
     Disk quota exceeded
     have enough free space in
-unless = efivar
+unless =
+    efivar
+    writing '/boot/
 pattern =
     [Nn]o space left on device
     Disk quota exceeded

@@ -19,6 +19,7 @@ remedy = Provide the file beforehand (an option of the project, FETCHCONTENT_SOU
 
 [certificate]
 keys =
+    's certificate, issued by
     certificate verify failed
     certificate verification failed
     SSL certificate problem
@@ -26,6 +27,7 @@ keys =
     certificate issuer is unknown
     invalid peer certificate
 pattern =
+    cannot verify (\S+?)'s certificate, issued by
     invalid peer certificate: (\w+)
     (?:certificate verify failed|SSL certificate problem): ([^\n(]+?)\s*(?:\(|$)
     server certificate verification failed
@@ -172,6 +174,8 @@ remedy = Run again: a damaged store below <root>/builds/.sources is recognised a
 
 [http-status]
 keys =
+    HTTPError: HTTP Error 4
+    HTTPError: HTTP Error 5
     The requested URL returned error: 4
     The requested URL returned error: 5
     awaiting response... 4
@@ -181,6 +185,7 @@ keys =
     ERROR 401: Unauthorized
     ERROR 503: Service Unavailable
 pattern =
+    HTTPError: HTTP Error (?P<status4>[45]\d\d)
     ^ERROR (?P<status3>[45]\d\d): \w
     curl: \(22\) The requested URL returned error: (?P<status1>[45]\d\d)
     awaiting response\.\.\. (?P<status2>[45]\d\d)

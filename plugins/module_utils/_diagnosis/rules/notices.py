@@ -391,7 +391,8 @@ keys =
     UV_DEFAULT_INDEX=
     UV_INDEX_URL=
     PIP_INDEX_URL=
-pattern = \b(?P<name>UV_DEFAULT_INDEX|UV_INDEX_URL|PIP_INDEX_URL)=['\"]?(?P<index>https?://(?!download\.pytorch)[^\s'\"]+)
+pattern =
+    \b(?P<name>UV_DEFAULT_INDEX|UV_INDEX_URL|PIP_INDEX_URL)=['\"]?(?P<index>https?://(?!download\.pytorch)[^\s'\"]+)
 notice = yes
 cause = {name} makes {index} the index of all packages: a torch that is installed without an index of its own comes from
     there, for aarch64 mostly as a CPU build.

@@ -86,6 +86,7 @@ source =
 
 [cuda-function-removed]
 keys =
+    error: identifier "CUFFT_
     error: identifier "cuda
     error: identifier "cusparse
     error: identifier "__shfl
@@ -93,11 +94,12 @@ keys =
 pattern =
     error: identifier '(cudaBindTexture\w*|cudaUnbindTexture|cudaThread\w+|cusparse[SDCZX](?:csr|bsr|hyb|gt)\w+
     +|__shfl(?:_\w+)?|cudaLaunchCooperativeKernelMultiDevice|cudaProfilerInitialize|cudaFuncSetSharedMemConfig
-    +|cudaDeviceSetSharedMemConfig)' is undefined
+    +|cudaDeviceSetSharedMemConfig|CUFFT_(?:INCOMPLETE_PARAMETER_LIST|PARSE_ERROR|LICENSE_ERROR))' is undefined
     error: (texture) is not a template
 cause = This CUDA has no {found} any more: the source was written for an older CUDA.
 remedy = Use a newer release or a fork of the source that was ported to CUDA 12 or 13; an older CUDA cannot compile for
     a GB10 (12.1 needs CUDA 12.9).
+source = arrayfire/arrayfire#3695
 
 [language-standard-too-old]
 keys =
@@ -165,6 +167,9 @@ source = ggml-org/llama.cpp#10531
 
 [source-for-x86]
 keys =
+    Error: unknown mnemonic
+    Error: operand 1 must be
+    must be an integer register
     intrin.h
     command-line option
     command line option
@@ -175,6 +180,8 @@ keys =
     error: unknown value
     Xbyak
 pattern =
+    Error: (unknown mnemonic '(?:cpuid|rdtsc|pause|mfence|lfence|mov[a-z]+|xgetbv|v[a-z]+ps|vp[a-z]+|crc32[bwlq])')
+    Error: (operand \d must be an integer register -- 'mov[^'\n]*%[^'\n]*')
     fatal error: '?((?:imm|x86|emm|xmm|pmm|smm|nmm|tmm|amm|wmm|avx\w{0,20})intrin\.h|cpuid\.h)
     unrecognized command[- ]line option '(-m(?:avx[\w.]*|s?sse[\w.]*|64|32|fma|bmi2?|f16c|popcnt))'
     unsupported option '(-m[^'\n]+)' for target 'aarch64

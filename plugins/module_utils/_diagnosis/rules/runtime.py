@@ -335,11 +335,23 @@ remedy = Look at nvidia-smi -q -d COMPUTE (Default is right), end processes that
     kernel's log for Xid.
 
 [mps-not-reached]
-keys = failed to connect to the MPS
-pattern = (failed to connect to the MPS[\w ]*)
-cause = The program is to use CUDA's MPS, which does not answer it ({found}).
-remedy = Start nvidia-cuda-mps-control -d as the same user, with the same CUDA_MPS_PIPE_DIRECTORY (mounted into a
-    container), or unset it.
+keys =
+    Cannot find MPS control daemon process
+    instance of this daemon is already running
+    failed to connect to the MPS
+pattern =
+    (Cannot find MPS control daemon process)
+    (An instance of this daemon is already running)
+    (failed to connect to the MPS[\w ]*)
+values =
+    state of found: An instance => its control daemon runs already
+    state of found: Cannot => its control daemon does not run
+    state of found: . => it does not answer the program
+    advice of found: An instance => Use the one that runs, or end it first (echo quit | nvidia-cuda-mps-control)
+    advice of found: . => Start nvidia-cuda-mps-control -d as the same user, with the same CUDA_MPS_PIPE_DIRECTORY
+    + (mounted into a container), or unset that variable
+cause = CUDA's multi-process service (MPS) was called, and {state} ({found}).
+remedy = {advice}.
 
 [cuda-memory-error]
 keys = uncorrectable ECC error encountered

@@ -77,7 +77,7 @@ keys =
     PLEASE submit a bug report
 pattern =
     internal compiler error: (?!Killed)([^\n]+)
-    '(\w+)' died due to signal (?!9\b)\d+
+    '([\w+]+)' died due to signal (?!9\b)\d+
     error: (?!Killed)(\w[\w ]*) signal terminated program
     PLEASE submit a bug report
 cause = The compiler itself crashed ({found}).

@@ -20,10 +20,21 @@ source =
     triton-lang/triton#6771
 
 [nvtx-target-missing]
-keys = CUDA::nvToolsExt
-pattern = (CUDA::nvToolsExt)\s+but the target was not found
-cause = This PyTorch's CMake files look for the old NVTX library ({found}), which CUDA 13 no longer has.
-remedy = Build against a PyTorch for this CUDA (cu130), or provide NVTX 3's headers (nvtx3_dir).
+keys =
+    nvToolsExt
+pattern =
+    fatal error: (nvToolsExt\w*\.h)
+    (?:cannot find|unable to find library) (-lnvToolsExt)
+    (libnvToolsExt\.so\.1): cannot open shared object file
+    (CUDA::nvToolsExt)\s+but the target was not found
+values =
+    advice of found: CUDA => Build against a PyTorch for this CUDA (cu130), or provide NVTX 3's headers (nvtx3_dir)
+    advice of found: libnv => Install a build of the package for CUDA 13, or that library alone (pip install
+    + nvidia-nvtx-cu12, and its lib on LD_LIBRARY_PATH)
+    advice of found: . => Take a release of the source for CUDA 13, or include nvtx3/nvToolsExt.h and leave -lnvToolsExt
+    + out of the link: NVTX 3 is headers only
+cause = The old NVTX library ({found}) is looked for, which CUDA 13 no longer has.
+remedy = {advice}.
 source = vllm-project/vllm#18380
 
 [triton-without-cuda-headers]

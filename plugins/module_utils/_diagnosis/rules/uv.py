@@ -87,7 +87,8 @@ source = https://docs.astral.sh/uv/concepts/indexes/
 [uv-conflict]
 keys = No solution found when resolving dependencies
 pattern =
-    No solution found when resolving dependencies[^\n]*:\s+\S+ Because ((?:(?!there is no version|no version of|only )
+    No solution found when resolving dependencies[^\n]*:\s+\S+ Because ((?:(?!there is no version|no version of|only |
+    +has no wheels)
     +[^\n])* depends on [^\n,]+)
 cause = uv found no versions that go together: {found}.
 remedy = Leave the version of one of them open, or take the release of the package that was made for the version which
@@ -148,7 +149,12 @@ pattern =
     (?:^|\s)(\S+) has\s+no wheels with a matching
     (\S+) is unusable because no wheels are available with a matching
 cause = The index in use has no wheel of {found} for this machine.
-remedy = Take another version or index that has a wheel for aarch64, or build it.
+values =
+    advice of found: (?:triton|torch(?:vision|audio)?)\b => Take torch 2.9 or newer from PyTorch's index cu130
+    + (tool.uv.sources; uv pip install torch --index-url https://download.pytorch.org/whl/cu130): older releases have no
+    + CUDA wheels for aarch64, nor their Triton
+    advice of found: . => Take another version or index that has a wheel for aarch64, or build it
+remedy = {advice}.
 source =
     astral-sh/uv#2538
     eugr/spark-vllm-docker#21
@@ -241,6 +247,13 @@ values =
     advice of file: . => Change into the project's directory, or name it (uv --project DIR, --directory DIR)
 cause = uv does not find {file}.
 remedy = {advice}.
+
+[uv-no-project-table]
+keys = No `project` table found in
+pattern = No 'project' table found in: '([^'\n]+)'
+cause = {found} has settings but no [project] table, so that uv sees no project in it.
+remedy = Install its requirements without a project (uv pip install -r requirements.txt), or add the table ([project]
+    with name, version and requires-python; uv init writes one).
 
 [uv-no-environment]
 keys = No virtual environment found
