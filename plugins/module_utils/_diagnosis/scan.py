@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
 from . import lines, names
-from .rules import consequences
+from .rules import consequences, forms
 from .table import LINE, WINDOW, Rule, load as read_rules
 from .topics import TOPICS
 
@@ -57,8 +57,8 @@ RULES = read_rules(*TOPICS, facts=names.FACTS)
 #: The rules for a program killed by signal 9, and the rule for a failed allocation.
 KILLED = frozenset({"compiler-killed", "linker-killed", "kernel-oom-kill", "oom-daemon", "process-killed"})
 OUT_OF_MEMORY = "out-of-memory"
-#: The rules for consequences of another failure. They yield to an error earlier in the log.
-CONSEQUENCES = frozenset({"process-killed", "ray-node-lost", *(rule.name for rule in read_rules(consequences))})
+#: The rules for consequences of another failure and for forms of messages. They yield to an error earlier in the log.
+CONSEQUENCES = frozenset({"process-killed", "ray-node-lost", *(rule.name for rule in read_rules(consequences, forms))})
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from .rules import (
     cuda,
     driver,
     environment,
+    forms,
     general,
     git,
     hosts,
@@ -41,12 +42,13 @@ from .rules import (
     system,
     toolchain,
     torch,
+    training,
     uv,
     web,
 )
 
 TOPICS = (
-    nccl, memory, driver, kernel, kubernetes, containers, images, local, models, servers, hub, cuda, runtime, arrays,
-    torch, toolchain, rust, python, environment, ansible, hosts, network, git, uv, pip, conda, web, cmake, ports,
-    compiling, load, apt, system, general, consequences, notices,
+    nccl, memory, driver, kernel, kubernetes, containers, images, local, models, servers, hub, training, cuda, runtime,
+    arrays, torch, toolchain, rust, python, environment, ansible, hosts, network, git, uv, pip, conda, web, cmake,
+    ports, compiling, load, apt, system, general, consequences, forms, notices,
 )  # fmt: skip

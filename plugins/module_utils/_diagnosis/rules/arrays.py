@@ -93,7 +93,8 @@ pattern =
     plugin (?P<plugin>\w+) version (?P<have2>[\d.]+) is installed, but it is not compatible with the installed jaxlib ve
     +rsion (?P<other2>[\d.]+)
 cause = JAX's parts have different versions: {have}[ of {plugin}] and {other}.
-remedy = Install them in one command with one version (pip install -U "jax[cuda13]=={other}").
+remedy = Install them in one command with one version (pip install -U "jax[cuda13]" for the
+    newest one, with ==VERSION for the older of the two).
 source =
     jax-ml/jax#17638
     octo-models/octo#125

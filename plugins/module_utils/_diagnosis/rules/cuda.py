@@ -315,10 +315,14 @@ keys =
     CUDA_ERROR_NO_BINARY_FOR_GPU
     cudaErrorSymbolNotFound
     CUDA error: named symbol not found
+    CUDA error: invalid device function
+    cudaErrorInvalidDeviceFunction
 pattern =
     no kernel image is available for execution on the device
     (?:Error|error)[^\n]*(?:cudaErrorNoKernelImageForDevice|CUDA_ERROR_NO_BINARY_FOR_GPU|cudaErrorSymbolNotFound)
     CUDA error: named symbol not found
+    CUDA error: invalid device function
+    (?:Error|error)[^\n]*cudaErrorInvalidDeviceFunction
 cause = The program, or one of its libraries, has no code for this GPU's architecture. A GB10 is 12.1 and runs code for
     12.0, 12.1 and 12.1a; a Jetson Thor is 11.0; both run PTX of an older one, which the driver compiles.
 remedy = Install builds for CUDA 13: torch from the index cu130, and vLLM, sgl-kernel, flash-attn and the like in their

@@ -135,6 +135,7 @@ keys =
     API mismatch: the client
     Driver/library version mismatch
     driver/library version mismatch
+    NVML/RM version mismatch
 pattern =
     nvml error: driver/library version mismatch
     API mismatch: the client '[^'\n]*' \(pid \d+\)\s+(?:NVRM: +)?has the version (?P<client2>[\d.]*\d), but this kernel
@@ -142,6 +143,7 @@ pattern =
     API mismatch: the client has the version (?P<client>[\d.]*\d), but\s+(?:NVRM: +)?this kernel module has th
     +e version (?P<module>[\d.]*\d)
     Driver/library version mismatch
+    NVML/RM version mismatch
 cause = The loaded kernel module of the NVIDIA driver[, {module},] is a different version from its libraries[,
     {client}].
 remedy = Reboot the host; if that does not help, the modules' package (linux-modules-nvidia for this kernel) was not
@@ -326,11 +328,13 @@ keys =
     NVML: Driver Not Loaded
     ERROR_DRIVER_NOT_LOADED
     Failed to query NVIDIA devices
+    NVMLError_DriverNotLoaded
 pattern =
     (couldn't communicate with the NVIDIA driver)
     nvml error: (driver not loaded)
     NVML: (Driver Not Loaded|ERROR_DRIVER_NOT_LOADED)
     (Failed to query NVIDIA devices)
+    NVMLError_DriverNotLoaded: (Driver Not Loaded)
 cause = The kernel module of the NVIDIA driver is not loaded on this host ({found}): mostly there is none for the
     running kernel.
 remedy = Make nvidia-smi work first: see in `dkms status` and in the kernel's log (NVRM) why the module for the kernel

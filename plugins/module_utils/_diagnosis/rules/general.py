@@ -215,7 +215,7 @@ keys =
 pattern =
     mkdir '(?P<path1>[^'\n]+)' failed: (?P<why1>Permission denied)
     (?P<why2>Permission denied): '(?P<path2>[^'\n]+)'
-    '(?P<path3>[^'\n]+)'?: (?P<why3>[Pp]ermission denied|Operation not permitted)
+    '(?P<path3>[\w.~/@-][^'\n]*)'?: (?P<why3>[Pp]ermission denied|Operation not permitted)
     (?<![^\s':])(?P<path4>[^\s':/.]*[/.][^\s':]*): (?P<why4>[Pp]ermission denied|Operation not permitted)
     Unable to \(re\)create the private pkgRedirects directory:\s+(?P<path5>\S+)
     : (?P<why5>[Pp]ermission denied|Operation not permitted)
@@ -279,7 +279,7 @@ pattern =
     (?:^|\s)'?([^\s:']+): command not found
     sh: \d+: ([^\s:]+): not found
     make(?:\[\d+\])?: (\S+): No such file
-    Error: \[Errno 2\] No such file or directory: '([\w.+-]+)'
+    (?:Error|Exception): (?:\[Errno 2\] )?No such file or directory: '([\w.+-]+)'
     env: '?([\w.+-]+)'?: No such file or directory
 values =
     advice of found: llvm-config$ => llvmlite is built here and needs one exact LLVM: take a Python for which it has a
@@ -452,6 +452,7 @@ keys =
     exceeds the available context size
     is longer than the m
     max_tokens must be at least 1
+    prompt is too long (
 pattern =
     The (?:input \(|decoder prompt \(length )(?P<asked3>\d+)(?: tokens)?\) is longer than the (?:model's context
     + length \(|maximum model length of )(?P<most3>\d+)
@@ -459,6 +460,7 @@ pattern =
     +(?:[^\n]*maximum context length is (?P<most4>\d+))?
     maximum context length is (?P<most1>\d+) tokens\.[^\n]*?(?:requested|has|contains)[^\n\d]*(?P<asked1>\d+)
     request (?:\((?P<asked2>\d+) tokens\) )?exceeds the available context size(?: \((?P<most2>\d+) tokens\))?
+    prompt is too long \((?P<asked5>\d+) tokens, max (?P<most5>\d+)\)
 cause = A request is longer[, {asked} tokens,] than the context with which the server was started[ ({most} tokens)].
 remedy = Shorten the prompt or max_tokens, or start the server with a longer context (--max-model-len, -c) if the model
     and the memory have room for it.

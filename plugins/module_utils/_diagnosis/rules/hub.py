@@ -236,12 +236,16 @@ source =
 keys =
     header: MetadataIncompleteBuffer
     header: incomplete metadata
-pattern = deserializing header: (MetadataIncompleteBuffer|incomplete metadata[\w ,]*)
-cause = A file of the model's weights is shorter than its header says ({found}): a download or a copy broke off.
+    PytorchStreamReader failed
+pattern =
+    deserializing header: (MetadataIncompleteBuffer|incomplete metadata[\w ,]*)
+    (PytorchStreamReader failed [^\n]{1,80})
+cause = A file of the model's weights is not complete ({found}): a download or a copy broke off.
 remedy = Delete that file, download it again, and compare its size or checksum with the hub's.
 source =
     lyogavin/airllm#137
     QwenLM/Qwen3-VL#264
+    https://github.com/NVIDIA/dgx-spark-playbooks
 
 [weights-not-weights]
 keys =

@@ -684,13 +684,17 @@ keys =
     No compatible profiles found
     Could not match a profile in manifest
     No matching profile
+    NIMProfileIDNotFound
 pattern =
     (No compatible profiles? found[^\n]{0,80})
     (Could not match a profile in manifest)
     (No matching profiles?[^\n]{0,60})
+    NIMProfileIDNotFound: ([^\n]{1,80})
 cause = The NIM has no profile for this GPU and its memory ({found}).
 remedy = See which there are (docker run … IMAGE list-model-profiles), take a NIM whose page names the DGX Spark, or set
     NIM_MODEL_PROFILE to a generic one; or serve the model with vLLM itself.
+source =
+    https://github.com/NVIDIA/dgx-spark-playbooks
 
 [ngc-key-missing]
 keys = NGC_API_KEY

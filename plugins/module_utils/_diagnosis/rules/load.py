@@ -133,6 +133,38 @@ source =
     microsoft/onnxruntime#11323
     microsoft/onnxruntime#7748
 
+[onnx-providers-not-given]
+keys = you are required to explicitly set the providers parameter
+pattern = This ORT build has (?P<providers>\[[^\]\n]+\]) enabled
+cause = The program makes a session of ONNX Runtime without saying on what it runs, which ONNX Runtime (1.9 and newer)
+    asks for if it has more than the CPU; this build has {providers}.
+remedy = Pass providers=["CUDAExecutionProvider", "CPUExecutionProvider"] to InferenceSession (or only the second where
+    the build has no CUDA), or take a newer release of the program.
+
+[onnx-operator-missing]
+keys = Could not find an implementation for
+pattern = Could not find an implementation for (?P<operator>\w+\(\d+\)) node with name '(?P<node>[^'\n]*)'
+cause = ONNX Runtime has no kernel for the operator {operator} (node {node}) with this data type on the chosen provider.
+remedy = Upgrade onnxruntime, let the CPU do such nodes (CPUExecutionProvider as the last in the list), or export the
+    model in another way (another opset; QDQ in the place of integer operators; float32 for float16).
+
+[onnx-cuda-failure]
+keys =
+    CUDNN failure
+    CUDNN_FE failure
+    CUDA failure
+    CUFFT failure
+pattern = (?P<library>CUDNN|CUDNN_FE|CUDA|CUFFT) failure (?P<number>\d+): (?P<why>[^\n;]{1,160}?) ; GPU=
+values =
+    advice of why: .*(?:out of memory|ALLOC) => Leave more memory free, or limit it (gpu_mem_limit of the provider)
+    advice of why: .*(?:no kernel image|invalid device function|NOT_SUPPORTED|ARCH) => Take an onnxruntime-gpu that was
+    + built for this GPU (CUDA 13; CMAKE_CUDA_ARCHITECTURES=121 of a build from source)
+    advice of why: .*(?:insufficient|driver) => Take the onnxruntime-gpu for the driver's CUDA, or update the driver
+    advice of why: . => Take the onnxruntime-gpu whose CUDA and cuDNN are the installed ones, and keep others off
+    + LD_LIBRARY_PATH
+cause = A call of {library} failed in ONNX Runtime ({number}): {why}.
+remedy = {advice}; on the CPU (CPUExecutionProvider) the model runs without it.
+
 [torch-cuda-library-not-found]
 keys =
     libc10_cuda.so: cannot

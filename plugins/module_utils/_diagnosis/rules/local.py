@@ -315,6 +315,27 @@ pattern = (V cache quantization requires flash_attn)
 cause = A quantized V cache works only with flash attention ({found}).
 remedy = Add -fa on, or leave -ctv at f16.
 
+[llama-python-not-loaded]
+keys =
+    Failed to load model from file
+    Failed to create llama_context
+pattern =
+    ValueError: (Failed to load model from file): (?P<file>\S+)
+    ValueError: (Failed to create llama_context)
+cause = llama-cpp-python could not load the model[ {file}] ({found}), and its message does not say why.
+remedy = Pass verbose=True to Llama(), which shows llama.cpp's own lines (a file that is not there or not complete, an
+    unknown architecture, no memory); then upgrade it with CUDA: CMAKE_ARGS="-DGGML_CUDA=on" pip install -U
+    --force-reinstall --no-cache-dir llama-cpp-python.
+
+[unsloth-needs-llamacpp]
+keys = Unsloth: The file 'llama.cpp/
+pattern = Unsloth: The file '(llama\.cpp/[\w/-]+)'
+cause = Unsloth writes GGUF files by a llama.cpp in the current directory, which is not there or not built ({found}).
+remedy = Build it there (git clone https://github.com/ggml-org/llama.cpp; cmake -S llama.cpp -B llama.cpp/build; cmake
+    --build llama.cpp/build --target llama-quantize -j; cp llama.cpp/build/bin/llama-* llama.cpp), or save the model
+    with save_pretrained_merged and convert it with convert_hf_to_gguf.py.
+source = https://unsloth.ai/docs/basics/troubleshooting-and-faqs
+
 [lmstudio-server-not-verified]
 keys = Failed to verify the server is running
 pattern = (Failed to verify the server is running)
@@ -351,6 +372,13 @@ remedy = Look for IMPORT FAILED in the lines of the start; install what is missi
 source =
     Comfy-Org/ComfyUI#11355
     Comfy-Org/ComfyUI#9362
+
+[comfyui-workflow-of-api]
+keys = the workflow does not contain any nodes
+pattern = (the workflow does not contain any nodes)
+cause = The file is a prompt for ComfyUI's API and no workflow of its page ({found}).
+remedy = Load the workflow's own JSON file (with nodes and links) in the page; send the API file to /prompt with curl.
+source = https://github.com/NVIDIA/dgx-spark-playbooks
 
 [comfyui-input-missing]
 keys =

@@ -227,6 +227,31 @@ cause = The chat template {file} was not found[ (tried: {tried})].
 remedy = Give its full path; in a container it must be a path inside, so mount it, or use one that the image has
     (vLLM's are in examples/ of its source).
 
+[chat-template-refuses]
+keys =
+    jinja2.exceptions.
+    Conversation roles must alternate
+    After the optional system message
+    ystem role not supported
+pattern =
+    TemplateError: (?P<why1>[^\n]{1,160}?)\.*$
+    UndefinedError: (?P<why2>[^\n]{1,160}?)$
+    TemplateSyntaxError: (?P<why3>[^\n]{1,160}?)$
+    (?P<why4>Conversation roles must alternate user/assistant|After the optional system message[^\n]{0,60}|[Ss]ystem
+    + role
+    + not supported)
+values =
+    advice of why: .*(?:alternate|After the optional) => Send user and assistant messages in turn, beginning with user,
+    + and join two messages of one role (a client's context or tool messages often make them)
+    advice of why: .*[Ss]ystem role => Put the system message's text at the start of the first user message
+    advice of why: .*has no attribute => Give each message of the data or request the field that the template reads (of
+    + Axolotl message_property_mappings), such as content
+    advice of why: . => Use the model's own template of its newest revision, or give the server another one
+    + (--chat-template FILE)
+cause = The model's chat template does not take the conversation: {why}.
+remedy = {advice}.
+source = https://github.com/axolotl-ai-cloud/axolotl/blob/main/docs/faq.qmd
+
 [package-too-old-for-sglang]
 keys =
     which is less than the minimum required version
@@ -312,10 +337,12 @@ keys =
     expected m1 and m2 to have the same dtype
     expected scalar type
     should be the same
+    must have the same dtype
 pattern =
     expected m(?:at)?1 and m(?:at)?2 to have the same dtype, but got: (?P<types1>\S+ != \S+)
     expected scalar type (?P<types2>\w+ but found \w+)
     Input type \((?P<types3>\S+)\) and (?:weight|bias) type \(\S+\) should be the same
+    must have the same dtype, but got (?P<types4>\w+ and \w+)
 cause = Two parts of a model have different data types ({types}): one was loaded in another type, or stayed on the CPU.
 remedy = Load all parts in one type (dtype=torch.bfloat16, formerly torch_dtype) and on one device, cast the input
     (.to(model.dtype)), or run it under torch.autocast("cuda", dtype=torch.bfloat16).

@@ -106,6 +106,32 @@ cause = A program opens a window with Qt and cannot: its plugin {found} lacks a 
 remedy = Install opencv-python-headless in the place of opencv-python where no window is needed, or set
     QT_QPA_PLATFORM=offscreen; for windows install libxcb-cursor0 and libxkbcommon-x11-0, and see that DISPLAY is set.
 
+[opencv-without-windows]
+keys = The function is not implemented. Rebuild the library with Windows
+pattern = (The function is not implemented)\. Rebuild the library with Windows
+cause = The program opens a window with OpenCV, and the installed one was built without windows ({found}), as
+    opencv-python-headless is.
+remedy = Install the other one (pip uninstall -y opencv-python opencv-python-headless; pip install opencv-python), with
+    libgl1, libgtk2.0-0 and a display; or leave out cv2.imshow (--no-display or a file as output).
+
+[display-variable-missing]
+keys = no display name and no $DISPLAY
+pattern = (no display name and no \$DISPLAY environment variable)
+cause = The program opens a window, and there is no display where it runs ({found}), as over ssh and in a container.
+remedy = Draw without a window (export MPLBACKEND=Agg for Matplotlib), use ssh -X, or run it in the desktop's session;
+    xvfb-run -a gives a program a display that nobody sees.
+
+[event-loop-running]
+keys =
+    This event loop is already running
+    asyncio.run() cannot be called from a running event loop
+pattern =
+    (This event loop is already running)
+    (asyncio\.run\(\) cannot be called from a running event loop)
+cause = The code starts an event loop where one runs already ({found}), as in Jupyter or a web server.
+remedy = Write await in the place of asyncio.run(…) there, or run pip install nest_asyncio and import nest_asyncio;
+    nest_asyncio.apply() first; of vLLM and others take the asynchronous class, or a script of its own.
+
 [numpy-without-distutils]
 keys = No module named 'numpy.distutils
 pattern = No module named '(numpy\.distutils)
@@ -253,7 +279,8 @@ source = meta-pytorch/torchcodec#1023
 keys = is required for a normal functioning of this module
 pattern = (\S+?[<>=!~][^\n]*?) is required for a normal functioning of this module, but found (?P<version>[^\s]+?)\.?$
 cause = A package refuses {version}: it takes {found}.
-remedy = Install a version in that range.
+remedy = Install a version in that range: pip install "{found}"; where another package needs the other one, upgrade the
+    package that refuses it (the traceback names it; of huggingface-hub 1 and newer it is Transformers 5).
 source = sgl-project/sglang#27654
 
 [python-too-old]

@@ -140,7 +140,11 @@ source =
 keys =
     misaligned address
     an illegal memory access was encountered
-pattern = (?:^|: |\) )(?:CUDA error: )?(misaligned address|an illegal memory access was encountered)
+    CUDA_ERROR_ILLEGAL_ADDRESS
+    cudaErrorIllegalAddress
+pattern =
+    (?:^|: |\) )(?:CUDA error: )?(misaligned address|an illegal memory access was encountered)
+    (?:[Ee]rror|failed|returned)[^\n]{0,80}?(CUDA_ERROR_ILLEGAL_ADDRESS|cudaErrorIllegalAddress)
 cause = A kernel read or wrote an address that it must not ({found}): a fault of that kernel; the line of the
     traceback is not its place.
 remedy = Run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and use another backend or release for it.
@@ -155,8 +159,12 @@ remedy = Disable the extension that came last, or the allocator (of ComfyUI: --d
 source = hako-mikan/comfyui-minimax-h3-negpip#1
 
 [cuda-launch-failure]
-keys = unspecified launch failure
-pattern = (?:^|: |\) )CUDA error: (unspecified launch failure)
+keys =
+    unspecified launch failure
+    CUDA_ERROR_LAUNCH_FAILED
+pattern =
+    (?:^|: |\) )CUDA error: (unspecified launch failure)
+    (?:[Ee]rror|failed|returned)[^\n]{0,80}?(CUDA_ERROR_LAUNCH_FAILED)
 cause = A kernel ended with a failure that CUDA does not name ({found}): what was printed just before tells more
     than this line.
 remedy = Run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and look for a line of that kernel's own.
@@ -188,6 +196,9 @@ keys =
     cannot find any torch accelerator
     Your setup doesn't support bf16/gpu
     can only be used on CUDA devices
+    mixed precision requires a GPU
+    CUDA_ERROR_NO_DEVICE
+    cudaErrorNoDevice
 pattern =
     (cannot find any torch accelerator)
     ValueError: (Your setup doesn't support bf16/gpu)
@@ -199,6 +210,8 @@ pattern =
     RuntimeError: (Found no NVIDIA driver on your system)
     RuntimeError: (CUDA driver initialization failed), you might not have a CUDA gpu
     ProcessGroupNCCL is only supported with GPUs, (no GPUs found)
+    (mixed precision requires a GPU)
+    (?:[Ee]rror|failed|returned)[^\n]{0,80}?(CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice)
 cause = The program sees no GPU ({found}): CUDA_VISIBLE_DEVICES names none that is there, its container was started
     without one, its PyTorch is a build for the CPU, or the driver does not work.
 remedy = Unset CUDA_VISIBLE_DEVICES (a Spark's GPU is 0), check that nvidia-smi works where the program runs and that
@@ -208,6 +221,122 @@ source =
     ziplab/PTQD#13
     xianlin7/SAMUS#39
     huggingface/transformers#20445
+
+[cuda-error-number]
+keys =
+    error: 35
+    error 35
+    error 100
+    error: 100
+    error 209
+    error: 209
+    error 222
+    error: 222
+    error 46
+    error: 46
+    error 98
+    error 700
+    error 719
+    error 802
+    error 803
+    error 804
+    error 999
+    error code 35
+    error code 100
+    error code 209
+    error code 98
+    error 34
+    failure 35
+    failure 100
+    failure 209
+    failure 700
+    error 101
+    error 304
+    error 500
+    error 801
+    error 300
+    error 2
+    failure 2
+pattern =
+    (?i:\bcu(?:da)?\w*|\bdriver|\bGPU)\b[^\n]{0,60}?(?:[Ee]rror|[Ff]ailure|ERROR)(?: code)?[: =]+\(?(?P<number>2|34
+    +|35|46
+    +|98|10[01]|209|222|30[04]|500|700|719|80[1-4]|999)\b(?![.\d:/-])
+unless = out of memory|unspecified|no kernel image|insufficient|cudnn|CUDNN|NCCL|nccl
+values =
+    what of number: 2$ => the memory ran out
+    what of number: 34$ => the stub of libcuda was loaded in the place of the driver's library
+    what of number: 35$ => the driver is older than the CUDA of the program, or is not seen
+    what of number: 46$ => the GPU takes no other process (exclusive mode, or a failure before)
+    what of number: (98|209)$ => the program has no code for this GPU
+    what of number: 100$ => no GPU is seen
+    what of number: 101$ => the GPU of that number does not exist
+    what of number: 222$ => the driver is older than the toolkit that wrote the PTX
+    what of number: 30[04]$ => a file or a call of the system failed
+    what of number: 500$ => a function or symbol is not in the driver
+    what of number: 700$ => a kernel read or wrote an address that it must not
+    what of number: 719$ => a kernel failed
+    what of number: 801$ => the driver does not do that on this GPU
+    what of number: 802$ => the system is not ready (fabric manager, driver)
+    what of number: 803$ => libcuda and the kernel's driver are of different versions
+    what of number: 804$ => the compatibility libraries of a container do not work on this GPU
+    what of number: 999$ => the driver could not be initialised
+    advice of number: 2$ => Leave more memory free (on a GB10 it is the host's: end programs, drop the page cache)
+    advice of number: (34|35|803|804)$ => Compare the CUDA that nvidia-smi shows with the program's, start a container
+    + with --gpus all and without /usr/local/cuda/compat or stubs on LD_LIBRARY_PATH, take an image for that CUDA, or
+    + update DGX OS with its driver and reboot
+    advice of number: (98|209|222)$ => Take a build for CUDA 13 with code for 12.0 or 12.1 (Thor 11.0), or build it with
+    + CMAKE_CUDA_ARCHITECTURES=121
+    advice of number: (46|100|101|802|999|304)$ => Make nvidia-smi work where the program runs, unset
+    + CUDA_VISIBLE_DEVICES, start a container with --gpus all, and load nvidia_uvm (sudo modprobe nvidia_uvm)
+    advice of number: (700|719)$ => Run it once with compute-sanitizer or CUDA_LAUNCH_BLOCKING=1 to find the kernel, and
+    + take another release or backend for it
+    advice of number: . => Take a build of the program for CUDA 13, and look for its option that goes without the call
+cause = CUDA reports only the number {number} of its error: {what}.
+remedy = {advice}.
+source =
+    https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html
+    linghu8812/tensorrt_inference#173
+
+[cuda-memory-cause-hidden]
+keys = NVML_SUCCESS == r INTERNAL ASSERT FAILED
+pattern = (NVML_SUCCESS == r) INTERNAL ASSERT FAILED
+cause = The GPU's memory ran out, and PyTorch failed only when it asked NVML for the details ({found}), which a Jetson,
+    a MIG part or a container does not give it.
+remedy = Let the program take less memory (a smaller batch, model or share), end others that hold it, and on a Jetson
+    drop the page cache (sync; echo 3 | sudo tee /proc/sys/vm/drop_caches); a newer PyTorch says out of memory itself.
+source =
+    pytorch/pytorch#185240
+    fal-ai/fal#478
+
+[cuda-context-destroyed]
+keys = CUDA error: context is destroyed
+pattern = (context is destroyed)
+cause = The CUDA context of the program was gone ({found}), as where Ollama sees two different GPUs.
+remedy = Let the program see one GPU (Environment=CUDA_VISIBLE_DEVICES=0 in the service, with the number that nvidia-smi
+    -L shows), and restart it.
+source = https://github.com/NVIDIA/dgx-spark-playbooks
+
+[cublas-error-number]
+keys =
+    cublas error
+    cuBLAS error
+    CUBLAS error
+    cublas status
+    CUBLAS failure
+    CUBLAS ERROR
+pattern = (?i:cublas) (?i:error|status|failure)[: =(]+(?P<number>1|3|7|8|13|14|15)\b
+values =
+    what of number: 1$ => it could not start, mostly since no memory is left
+    what of number: 3$ => no memory is left for it
+    what of number: 7$ => it got a size or type that it does not take
+    what of number: 8$ => its version has no kernel for this GPU
+    what of number: 13$ => a kernel failed
+    what of number: 14$ => an internal error
+    what of number: 15$ => this product is not supported on this GPU
+cause = cuBLAS reports only the number {number} of its status: {what}.
+remedy = Leave more memory free, keep a system's or another CUDA's libcublas off LD_LIBRARY_PATH, and take a build of
+    the program for CUDA 13.
+source = https://docs.nvidia.com/cuda/cublas/
 
 [cuda-assertion]
 keys = device-side assert triggered
@@ -265,6 +394,46 @@ keys = generated on an incompatible device
 pattern = incompatible device, expecting compute (?P<engine>[\d.]+) got compute (?P<own>[\d.]+)
 cause = The TensorRT engine was built for a GPU of {engine}, and this one is {own}.
 remedy = Build the engine on this host (engines are for the GPU that they were built on).
+
+[tensorrt-plugin-missing]
+keys =
+    could not find plugin
+    Cannot find plugin
+    PluginV2DynamicExt
+    Plugin not found
+pattern =
+    could not find plugin:? (?P<plugin1>\w+)
+    Cannot find plugin:? (?P<plugin2>\w+)
+    Plugin not found, are the plugin name, version, and namespace correct\?
+cause = TensorRT does not know a layer of the model[, the plugin {plugin}]: the library with it is not loaded, or this
+    TensorRT no longer has it.
+remedy = Load the library that has it before the model is read (trtexec --staticPlugins=FILE.so,
+    trt.init_libnvinfer_plugins), build that library for this TensorRT, or export the model without it.
+
+[tensorrt-layer-unsupported]
+keys =
+    UNSUPPORTED_NODE
+    While parsing node number
+    No importer registered for op
+pattern =
+    No importer registered for op: (?P<node1>\w+)
+    While parsing node number \d+ \[(?P<node2>\w+)[^\n]*?(?:ERROR: (?P<why>[^\n]{1,120}))?$
+    (?P<none>UNSUPPORTED_NODE)
+cause = TensorRT's parser cannot take the ONNX model[: the operator {node}][ ({why})].
+remedy = Simplify the model first (onnxsim MODEL OUT; polygraphy surgeon sanitize --fold-constants), export it with
+    another opset, take a newer TensorRT, or run it by ONNX Runtime with CUDA.
+
+[tensorrt-no-kernel]
+keys = Could not find any implementation for node
+pattern = Could not find any implementation for node (?P<node>[^\n]{1,160}?)\.?\)?$
+cause = TensorRT found no kernel for a part of the model that runs on this GPU and fits into the memory that it may use
+    ({node}).
+remedy = Give the builder more memory (trtexec --memPoolSize=workspace:8192), try without --fp16 or --int8, and take a
+    TensorRT that knows the GPU (10.13 or newer for a GB10; an old one does not know it, and a new one no longer knows
+    Maxwell and Pascal).
+source =
+    dusty-nv/jetson-inference#1591
+    NVIDIA/TensorRT#2791
 
 [triton-error]
 keys = Triton Error [CUDA]
@@ -327,8 +496,12 @@ remedy = Look for the first error before it; start without graphs to see it (--e
 source = NVIDIA/TensorRT#3011
 
 [gpu-busy]
-keys = all CUDA-capable devices are busy or unavailable
-pattern = (all CUDA-capable devices are busy or unavailable)
+keys =
+    all CUDA-capable devices are busy or unavailable
+    cudaErrorDevicesUnavailable
+pattern =
+    (all CUDA-capable devices are busy or unavailable)
+    [Ee]rror[^\n]*(cudaErrorDevicesUnavailable)
 cause = The GPU does not take another process ({found}): it is in exclusive mode, its memory is used up, or it failed
     before.
 remedy = Look at nvidia-smi -q -d COMPUTE (Default is right), end processes that an earlier run left, and read the

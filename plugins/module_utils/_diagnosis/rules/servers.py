@@ -106,6 +106,20 @@ source =
     flashinfer-ai/flashinfer#3675
     flashinfer-ai/flashinfer#2579
 
+[flashinfer-workspace]
+keys = Buffer overflow when allocating memory for
+pattern =
+    Buffer overflow when allocating memory for (?P<part>\w+) with size (?P<need>\d+)[^\n]*?only (?P<have>\d+) bytes
+    + available
+cause = FlashInfer's workspace is too small for this model and batch: {part} needs {need} bytes, and {have} are left.
+remedy = Make it larger (export VLLM_FLASHINFER_WORKSPACE_BUFFER_SIZE=1073741824 for vLLM,
+    SGLANG_FLASHINFER_WORKSPACE_SIZE for SGLang), lower --max-num-seqs or --max-num-batched-tokens, take a newer release
+    or image, which sizes it itself, or choose another --attention-backend.
+source =
+    vllm-project/vllm#40023
+    vllm-project/vllm#25342
+    vllm-project/vllm#48428
+
 [gemm-of-another-gpu]
 keys = occurred when running GEMM
 pattern = occurred when running GEMM[^\n]*_(sm10\d[af]?)\b
@@ -157,6 +171,9 @@ keys =
     requires the SM100
     FlashMLA
     _flashmla_C is not available
+    buildNdTmaDescriptor
+    only supported on 1
+    only supported on SM
 pattern =
     (No supported CUDA architectures found for major versions \[[\d, ]+\])
     OpError: (expects arch to be one of \[[^\]\n]*\], but got \w+)
@@ -178,6 +195,8 @@ pattern =
     (requires the SM100 [\w-]+)
     (FlashMLA[\w ]{0,30} only support(?:s|ed)[^\n]{0,60})
     (_flashmla_C is not available)
+    (buildNdTmaDescriptor)\b[^\n]*Check failed
+    ^\W*\w*Error: (\w+ (?:is )?only supported on (?:SM)?\d[\d, ]+\d)
 cause = The kernel that was chosen does not exist for this GPU ({found}); those of data-centre GPUs (9.0, 10.0) do
     not run on a GB10 (12.1).
 remedy = Choose another backend for it (attention: flashinfer or Triton; MoE: Marlin, CUTLASS or Triton), or a
@@ -194,6 +213,7 @@ source =
     thu-ml/SageAttention#107
     vllm-project/vllm#41477
     Dao-AILab/flash-attention#2307
+    https://github.com/NVIDIA/dgx-spark-playbooks
 
 [flash-attention-gpu-too-old]
 keys = FlashAttention only supports Ampere
@@ -306,11 +326,15 @@ remedy = Install vLLM's wheel for cu130 or an image for the Spark, or build it w
     choose another backend (Marlin, Triton) or quantization.
 
 [quantization-gpu-too-old]
-keys = is not supported for the current GPU
+keys =
+    is not supported for the current GPU
+    is only supported on GPUs with compute capability
 pattern =
     The quantization method (?P<method>\w+) is not supported for the current GPU\. Minimum capability: (?P<need>\d+)\.
     + Current capability: (?P<have>\d+)
-cause = The quantization {method} needs a GPU of capability {need}, and this one has {have} (a GB10 has 121).
+    (?P<method2>\w+) quantized models (?:is|are) only supported on GPUs with compute capability >=
+    + (?P<need2>[\d.]+\d)[^\n]*actual = '(?P<have2>[\d.]+)
+cause = The quantization {method} needs a GPU of capability {need}, and this one has {have} (a GB10 has 12.1).
 remedy = Use the model in another quantization on that GPU, or the GPU that has it (CUDA_VISIBLE_DEVICES).
 
 [memory-unbalanced]
@@ -369,15 +393,32 @@ source =
 keys =
     but Transformers does not recognize this architecture
     configuration_auto.py
+    KeyError: 'qwen
+    KeyError: 'glm
+    KeyError: 'gemma
+    KeyError: 'deepseek
+    KeyError: 'mistral
+    KeyError: 'ministral
+    KeyError: 'nemotron
+    KeyError: 'gpt_oss
+    KeyError: 'minimax
+    KeyError: 'llama
+    KeyError: 'granite
+    KeyError: 'kimi
 pattern =
     has model type '([\w.-]+)' but Transformers does not recognize this architecture
     configuration_auto\.py', line \d+, in __getitem__\n[^\n]*\n(?:[ ~^]+\n)?KeyError: '([\w.-]+)'
+    ^KeyError: '((?:qwen|glm|gemma|deepseek|mi[ni]?stral|nemotron|gpt_oss|minimax|llama|granite
+    +|kimi)[\w.-]*)'$(?!\s*During handling)
 cause = The installed Transformers does not know the model's type {found}: it is older than the model.
-remedy = Install a release of the server that supports the model, with the Transformers that it pins.
+remedy = Install a release of the server that supports the model, with the Transformers that it pins; for Transformers
+    alone pip install -U transformers (until its release has the model, from its source:
+    git+https://github.com/huggingface/transformers).
 source =
     vllm-project/vllm#19793
     vllm-project/vllm#36217
     1038lab/ComfyUI-QwenVL#23
+    https://github.com/NVIDIA/dgx-spark-playbooks
 
 [tokenizer-of-a-newer-release]
 keys = did not match any variant of untagged enum
@@ -476,9 +517,11 @@ source = vllm-project/vllm#9865
 keys =
     Failed to infer device type
     Unknown runtime environment
+    Device string must not be empty
 pattern =
     (Failed to infer device type)
     RuntimeError: (Unknown runtime environment)
+    RuntimeError: (Device string must not be empty)
 cause = vLLM found no PyTorch with CUDA ({found}): the installed one is a CPU build, or the GPU is not seen.
 remedy = Install torch from the cu130 index first and a vLLM for it (build with --no-build-isolation), and check
     that torch.cuda.is_available() is True.

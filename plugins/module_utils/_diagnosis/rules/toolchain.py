@@ -60,10 +60,13 @@ keys =
     driver version is insufficient
     driver on your system is too old
     with an unsupported toolchain
+    cudaErrorInsufficientDriver
+    CUDA_ERROR_UNSUPPORTED_PTX_VERSION
 pattern =
     CUDA (driver version is insufficient)
     driver on your system is too old
     PTX was compiled with an unsupported toolchain
+    (?:[Ee]rror|failed|returned)[^\n]{0,80}?(cudaErrorInsufficientDriver|CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
 cause = The NVIDIA driver is older than the CUDA that the program was built with ({found}).
 remedy = Use a program or an image for the CUDA that nvidia-smi shows (a stack whose CUDA minor version the driver
     supports), or update the driver, which DGX OS does with its own updates.

@@ -118,8 +118,9 @@ remedy = Take a TensorRT-LLM (or another engine) with CUTLASS 4.4.2 or newer, or
 source = NVIDIA/cutlass#3144
 
 [triton-fp8-old-gpu]
-keys = not supported in this architecture
-pattern = type (fp8\w+) not supported in this architecture
+keys =
+    not supported in this architecture
+pattern = (fp8e4nv|fp8e5|fp8e4b15) not supported in this architecture
 cause = Triton compiles for a GPU older than 8.9, which has no {found}; a GB10 has it.
 remedy = Use a model without FP8 on that GPU; on a GB10 see that the process uses its GPU (CUDA_VISIBLE_DEVICES), and a
     Triton that knows it.
@@ -175,11 +176,18 @@ source =
     lm-sys/FastChat#3507
 
 [device-ordinal]
-keys = invalid device ordinal
-pattern = (invalid device ordinal)
+keys =
+    invalid device ordinal
+    device < num_gpus INTERNAL ASSERT FAILED
+pattern =
+    (invalid device ordinal)
+    (device >= 0 && device < num_gpus) INTERNAL ASSERT FAILED
 cause = The program asks for a GPU that is not there ({found}): a Spark has one, number 0.
 remedy = Start as many processes per host as it has GPUs (--nproc-per-node 1, tensor parallel size 1 on one Spark), and
-    use cuda:0.
+    use cuda:0; unset CUDA_VISIBLE_DEVICES if it names others, and give a container its GPU by the number that
+    nvidia-smi -L shows (--gpus all).
+source =
+    https://github.com/NVIDIA/dgx-spark-playbooks
 
 [devices-mixed]
 keys = Expected all tensors to be on the same device
@@ -212,12 +220,20 @@ remedy = Use the file that is made for this model and this release of the progra
 keys =
     mat1 and mat2 shapes cannot be multiplied
     Given groups=1, weight of size
+    must match the size of tensor b
+    Sizes of tensors must match except in dimension
+    is invalid for input of size
 pattern =
     mat1 and mat2 shapes cannot be multiplied \((?P<shapes>[^)\n]+)\)
     Given groups=\d+, weight of size (?P<shapes2>\[[^\]\n]+\], expected input\[[^\]\n]+\])
-cause = Two parts of a model do not fit each other ({shapes}): mostly files of two model families are combined.
+    (?P<shapes3>size of tensor a \(\d+\) must match the size of tensor b \(\d+\)[\w -]*)
+    Sizes of tensors must match except in dimension \d+\. (?P<shapes4>Expected size \d+ but got size \d+)
+    (?P<shapes5>shape '\[[^\]\n]+\]' is invalid for input of size \d+)
+cause = Two parts of a model do not fit each other ({shapes}): mostly files of two model families are combined,
+    or a program or node is older than the model.
 remedy = Use the text encoder, VAE, LoRA or control model that is made for the base model (of ComfyUI: compare the
-    workflow's files with the model's page).
+    workflow's files with the model's page), a width and height that are multiples of 64, and the newest release of the
+    program and its nodes.
 
 [flash-attn-not-installed]
 keys =

@@ -261,6 +261,23 @@ cause = Gradio did not reach its own server ({found}): a proxy gets the request,
 remedy = Set NO_PROXY=localhost,127.0.0.1,0.0.0.0, and start it with server_name="0.0.0.0"; else install the gradio and
     pydantic that the program pins.
 
+[gradio-schema]
+keys = TypeError: argument of type 'bool' is not iterable
+pattern = (argument of type 'bool' is not iterable)
+cause = The installed Gradio cannot read the schema of a newer pydantic (2.11) for its page ({found}).
+remedy = Install pydantic of the release before (pip install pydantic==2.10.6), or upgrade gradio and gradio_client.
+source =
+    THU-MIG/yoloe#72
+    microsoft/TRELLIS#228
+    rsxdalv/TTS-WebUI#465
+
+[open-webui-secret]
+keys = Required environment variable not found. Terminating
+pattern = (Required environment variable not found)
+cause = Open WebUI has no key for its sessions ({found}): WEBUI_SECRET_KEY is not set and none can be written.
+remedy = Set it (docker run -e WEBUI_SECRET_KEY="$(openssl rand -hex 32)"), or start it by its own command
+    (open-webui serve), which writes one.
+
 [yarn-engine]
 keys = is incompatible with this module
 pattern =

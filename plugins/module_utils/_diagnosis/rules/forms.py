@@ -1,0 +1,169 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# __init__.py in this directory explains the fields.
+
+
+"""Messages that explain themselves
+
+Forms of messages that many programs share; these rules are tried only if no other rule knows the failure.
+"""
+
+RULES = r"""
+[environment-variable-missing]
+keys =
+    not set
+    environment variable
+    nvironment variable not found
+    KeyError: '
+pattern =
+    (?<![\w.{$-])(?P<variable1>[A-Z][A-Z0-9]*_[A-Z0-9_]+)'?(?: environment variable)? (?:is |was |has )?(?:not (?:been
+    + )?set|unset)\b
+    [Ee]nvironment variable:? '?(?P<variable2>[A-Z][A-Z0-9_]{3,})'? (?:is |was )?(?:not (?:set|found|defined)|missing
+    +|required|must be set|needs to be set|expected)
+    (?:<frozen os>|/os\.py)', line \d+, in __getitem__\n[^\n]*\n(?:[ ~^]+\n)?KeyError: '(?P<variable3>\w+)'
+    ^KeyError: '(?P<variable4>[A-Z][A-Z0-9]*_[A-Z0-9_]+)'$
+unless = Defaulting to a blank|[Uu]sing default|\bwill (?:use|fall)|default to
+values =
+    advice of variable: (HF|HUGGING_FACE\w*)_\w*TOKEN => Make a token on the hub's page of settings and give it to the
+    + program
+    advice of variable: (NGC|NVIDIA)_API_KEY => Make a key on the NGC page of the account and give it to the program
+    advice of variable: (CUDA_HOME|CUDA_PATH) => Name the CUDA toolkit's directory (/usr/local/cuda)
+    advice of variable: . => Give it its value
+cause = The program needs the environment variable {variable}, which is not set where it runs.
+remedy = {advice}: export {variable}=VALUE in the same shell before the start (docker run -e {variable}=VALUE, the .env
+    file of a compose project, Environment= of a unit; sudo drops variables unless sudo -E is used).
+source = https://github.com/NVIDIA/dgx-spark-playbooks
+
+[version-required]
+keys =
+    requires
+    require
+    needs
+pattern =
+    Error: '?(?P<program>[\w./-]+(?: \d[\w.]*)?)'? (?:requires|needs) '?(?P<package>CUDA|[Pp]y[Tt]orch|[Tt]orch
+    +|[Pp]ython
+    +|[\w-]+)'?(?: version)? ?(?P<bound>>=|==|~=|>|<=|<) ?(?P<version>\d[\w.]*\w)(?:[^\n]{0,40}?(?:have|found|got|but)
+    + [^\n\d]{0,30}(?P<have>\d[\w.+]*\w))?
+values =
+    advice of package: CUDA => Install a CUDA toolkit of that version (cuda-toolkit-13-0; role cuda_libraries) and let
+    + CUDA_HOME and PATH name it
+    advice of package: [Pp]y[Tt]orch|[Tt]orch => Install a PyTorch of that version for CUDA 13 with its torchvision
+    + and torchaudio (pip install --index-url https://download.pytorch.org/whl/cu130), or another release of what
+    + asks for it
+    advice of package: [Pp]ython => Make the environment with a Python of that version (uv venv --python 3.12)
+    advice of package: . => Install that version (pip install with the name and the version in quotes)
+cause = {program} takes {package} only {bound} {version}[, and {have} is installed].
+remedy = {advice}.
+
+[parts-not-divisible]
+keys =
+    must be divisible by
+    must be a multiple of
+    is not divisible by
+    should be divisible by
+pattern =
+    Error: (?P<part1>[^\n]{2,120}?) (?:must|should) be (?:divisible by|a multiple of) (?P<other1>[^\n]{1,120}?)\.?$
+    Error: (?P<part2>[^\n]{2,120}?) is not divisible by (?P<other2>[^\n]{1,120}?)\.?$
+cause = Two sizes do not go together: {part} must be a multiple of {other}.
+remedy = Change one of them: of a server lower --tensor-parallel-size to a number that divides it (1 on one Spark); of a
+    training the batch, sequence length or number of processes; of an image width and height to multiples of 64.
+
+[called-with-other-arguments]
+keys = required positional argument
+pattern =
+    TypeError: (?P<function>[\w.]+)\(\) missing \d+ required positional arguments?: (?P<argument>'\w+'(?:[\w ,]+'\w+')*)
+cause = {function} was called without {argument}: its package is a different version from the one that the caller was
+    written for.
+remedy = Upgrade the package whose line is the last but one of the traceback, or install the version of the other one
+    which that release pins (its requirements.txt or pyproject.toml).
+
+[option-asked-for]
+keys =
+    set `--
+    use `--
+    pass `--
+    specify `--
+    without `--
+    enable `--
+    with `--
+    requires `--
+    increase `--
+    set --
+    use --
+    pass --
+    specify --
+    without --
+    enable --
+    requires --
+    increase --
+pattern =
+    ^\W*(?:(?:[\w.]+\.)?\w*(?:Error|Exception|error):|Value error,) (?P<why>[^\n]{4,300}?\b(?:[Ss]et|[Uu]se|[Pp]ass
+    +|[Ss]pecify|without
+    +|[Ee]nable|with|[Aa]dd|requires|[Ii]ncrease) '?(?P<option>--[a-z][\w-]+)'?[^\n]{0,160}?)\.?$
+cause = The program names an option that it needs: {why}.
+remedy = Start it with {option} (its --help says which values it takes), or change what its message says instead.
+
+[program-advice]
+keys =
+    Please
+    please
+    Consider
+    consider
+    Try
+    Make sure
+    make sure
+    You must
+    You need to
+    you must
+    you need to
+    you can
+    You can
+    Did you
+    did you
+    To fix
+    In order to
+pattern =
+    ^\W*(?:(?:[\w.]+\.)?\w*(?:Error|Exception):|Value error,) (?P<why>[^\n]{8,400}?)[.!;,:]\)?
+    + +(?P<advice>(?:(?:[Pp]lease|[Cc]onsider
+    +|Try|[Mm]ake sure|[Yy]ou (?:must|need to|can)|[Dd]id you|To fix|In order to)\b)[^\n]{8,300}?)[.!]?$
+unless = report a bug|open an issue|file an issue|for more (?:information|details)|enforce fail
+cause = The program ended, and its message says why: {why}.
+remedy = Do what the message says: {advice}.
+
+[assertion-without-message]
+keys =
+    ", line
+    AssertionError: assert
+pattern =
+    File '(?P<file1>[^'\n]+)', line (?P<line1>\d+), in (?P<function1>\S+)\n +assert (?P<check1>[^\n]+)\n(?:[
+    + ~^]+\n)?AssertionError\s*$
+    AssertionError: assert (?P<check2>[^\n]{3,160})
+cause = A check of the program itself failed[ in {file}, line {line}]: {check} does not hold.
+remedy = Look the file and the condition up in the project's issues; what it compares is mostly a setting (a size, a
+    number of processes, a data type or quantization) that this release does not take together with this model: leave
+    out the less common options one after the other, or take another release.
+
+[pair-not-supported]
+keys =
+    not supported
+    not yet supported
+    not compatible
+    not implemented
+    incompatible with
+    unsupported
+    not available
+pattern =
+    ^\W*(?:[\w.]+\.)?(?:ValueError|NotImplementedError|RuntimeError|AssertionError|TypeError|ImportError): (?P<what>
+    +[^\n]{3,140}?) (?:is|are) (?:currently )?(?:not (?:yet |currently )?(?:supported|compatible|implemented|available)
+    +|incompatible|unsupported)(?: yet)?(?: (?P<how>with|when|for|on|by|in|without) (?P<other>[^\n]{2,140}?))?\.?$
+values =
+    advice of how: with => Leave out one of the two
+    advice of how: for|on => Choose another one there
+    advice of how: . => Do without it
+    advice of how: (?:) => Do without it
+cause = This release of the program does not support {what}[ {how} {other}].
+remedy = {advice} (take the option or setting out of the command or configuration), or take a newer release of the
+    program, whose notes say so.
+"""

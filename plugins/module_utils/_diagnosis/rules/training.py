@@ -1,0 +1,244 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# __init__.py in this directory explains the fields.
+
+"""Training
+
+Messages from PyTorch, Transformers, PEFT, bitsandbytes, DeepSpeed and Apex while a model is trained.
+"""
+
+RULES = r"""
+[dataloader-descriptors]
+keys =
+    received 0 items of ancdata
+    unable to open shared memory object </torch_
+pattern =
+    (received 0 items of ancdata)
+    (unable to open shared memory object </torch_\w+>[\w -]{0,40})
+cause = The workers of a DataLoader hand over each tensor as an open file, and the limit of open files was reached
+    ({found}).
+remedy = Raise the limit before the start (ulimit -n 65536; of a container --ulimit nofile=65536:65536), or put
+    torch.multiprocessing.set_sharing_strategy('file_system') at the top of the script.
+source =
+    pytorch/pytorch#973
+    Peterande/D-FINE#22
+    pytorch/pytorch#14768
+
+[gradients-in-float16]
+keys = Attempting to unscale FP16 gradients
+pattern = (Attempting to unscale FP16 gradients)
+cause = The weights that are trained are float16, and mixed precision (fp16=True) needs them in float32 ({found}).
+remedy = Train with bf16=True and load the model with dtype=torch.bfloat16; or keep fp16=True and make the trainable
+    weights float32 (of PEFT cast_mixed_precision_params(model, dtype=torch.float16)).
+source =
+    https://huggingface.co/docs/peft/developer_guides/troubleshooting
+    huggingface/diffusers#6454
+
+[gradients-missing]
+keys = does not require grad and does not have a grad_fn
+pattern = (element 0 of tensors does not require grad) and does not have a grad_fn
+cause = Nothing that leads to the loss is trained ({found}): all parameters are frozen, the loss was computed without
+    gradients, or gradient checkpointing cut the way from a frozen embedding to an adapter.
+remedy = With an adapter call model.enable_input_require_grads() before the training, or pass use_reentrant=False
+    (gradient_checkpointing_kwargs of the Trainer); otherwise see which parameters have requires_grad, and that no
+    torch.no_grad() or .detach() stands around the model.
+
+[graph-freed]
+keys = Trying to backward through the graph a second time
+pattern = (Trying to backward through the graph a second time)
+cause = A tensor of an earlier step is still part of this step's loss, and its graph was already used ({found}).
+remedy = Detach what is carried from step to step (hidden states, running losses: x.detach() or loss.item()), compute
+    the loss anew in each step, and pass retain_graph=True only where two losses share one graph.
+
+[gradient-value-modified]
+keys = has been modified by an inplace operation
+pattern = modified by an inplace operation: \[(?P<tensor>[^\]\n]+\])[^\n]*?output \d+ of (?P<operation>\w+)
+cause = A value that the gradient needs was changed in place after {operation} had made it (tensor {tensor}).
+remedy = Run once with torch.autograd.set_detect_anomaly(True), which shows the line; replace x += y by x = x + y, relu_
+    by relu, and with DistributedDataParallel set broadcast_buffers=False.
+
+[checkpoint-recomputed-differently]
+keys = CheckpointError:
+pattern = CheckpointError: (?:torch\.utils\.checkpoint: )?(?P<why>[^\n]{1,120})
+cause = Gradient checkpointing computed a part of the model a second time and got other tensors: {why}
+remedy = Pass use_reentrant=True (gradient_checkpointing_kwargs of the Trainer), leave out torch.compile for that part,
+    or turn gradient checkpointing off; autocast, quantization and dropout must be the same in both passes.
+
+[batch-not-padded]
+keys =
+    stack expects each tensor to be equal size
+    you should probably activate truncation and/or padding
+pattern =
+    (stack expects each tensor to be equal size[^\n]{0,80})
+    (Unable to create tensor, you should probably activate truncation and/or padding)
+cause = The examples of a batch have different lengths, and nothing pads them ({found}).
+remedy = Pass padding=True and truncation=True to the tokenizer, with a collator that pads
+    (DataCollatorForSeq2Seq(tokenizer, padding=True), DataCollatorWithPadding); remove columns that are lists of their
+    own (remove_columns=dataset.column_names); of images resize all to one size.
+
+[token-outside-vocabulary]
+keys =
+    IndexError: index out of range in self
+    srcSelectDimSize' failed
+    srcSelectDimSize` failed
+pattern =
+    IndexError: (index out of range in self)
+    Assertion '(srcIndex < srcSelectDimSize)' failed
+cause = A number of a token, position or class is larger than the table in which it is looked up ({found}).
+remedy = Use the tokenizer that belongs to the model; after adding tokens call
+    model.resize_token_embeddings(len(tokenizer)), and give a padding token a number below the vocabulary's size; where
+    the text is longer than the model's positions, truncate it (max_length).
+
+[label-outside-classes]
+keys =
+    n_classes' failed
+    n_classes` failed
+    Target -
+    is out of bounds.
+pattern =
+    Assertion '(t >= 0 && t < n_classes)' failed
+    IndexError: (Target -?\d+ is out of bounds)
+cause = A label is not among the classes for which the model's last layer was made ({found}).
+remedy = Set num_labels (num_classes) to the number of classes, count labels from 0, and mark those that do not count
+    with -100 (ignore_index).
+
+[cuda-assertion-read]
+keys =
+    ], thread: [
+pattern = \.cuh?:\d+: (?P<kernel>\S+): block: \[[^\n]*?Assertion '(?P<check>[^\n]+?)' failed
+values =
+    what of check: .*(?:index|idx|ind\b|srcIndex) => an index that is out of bounds
+    what of check: .*(?:prob|isnan|std::isfinite|input_val) => a probability that is negative, larger than one or no
+    + number
+    what of check: . => a value that it does not accept
+    advice of check: .*(?:index|idx|ind\b|srcIndex) => Compare the sizes there: mostly tokens or labels beyond the
+    + model's table (another tokenizer, num_labels), or coordinates beyond an image
+    advice of check: .*(?:prob|isnan|std::isfinite|input_val) => Look for the first nan of the model: use bfloat16 in
+    + the place of float16, a lower learning rate, undamaged weights, and a sigmoid or softmax before the loss
+    advice of check: . => Read the condition in that file of PyTorch
+cause = The kernel {kernel} found {what} ({check}); the line of the traceback is not its place.
+remedy = {advice}; CUDA_LAUNCH_BLOCKING=1 makes the traceback show the call, and device="cpu" its values.
+
+[model-on-two-devices-trained]
+keys = You can't train a model that has been loaded in
+pattern = You can't train a model that has been loaded in (\S+(?: or \S+)? precision) (?:on a different device|with)
+cause = A quantized model ({found}) is to be trained, and device_map put it, or a part of it, elsewhere than on the
+    process's own GPU.
+remedy = Load it on the GPU of the process: device_map="cuda:0" on a Spark; with several processes each its own (of
+    accelerate PartialState().process_index).
+
+[weights-types-in-shards]
+keys = Must flatten tensors with
+pattern = Must flatten tensors with (?:the same|uniform) (?:`)?dtype'?,? but got (?P<types>[\w. ,()]+\w)
+cause = FSDP joins the parameters of a layer, and they have different data types ({types}).
+remedy = Load the model and the adapter in one type (dtype=torch.bfloat16); for 4 bits also
+    bnb_4bit_quant_storage=torch.bfloat16; or train with DeepSpeed ZeRO 2 or without sharding (on one Spark it saves
+    nothing).
+
+[inductor-no-choice]
+keys = NoValidChoicesError
+pattern = (NoValidChoicesError)
+cause = Max-autotune tried its matrix kernels and none ran on this GPU ({found}).
+remedy = Add ATEN to the backends (export TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS=ATEN,TRITON), or compile with
+    mode="max-autotune-no-cudagraphs" and dynamic=False (of Axolotl flex_attn_compile_kwargs).
+source = https://github.com/axolotl-ai-cloud/axolotl/blob/main/docs/faq.qmd
+
+[graph-output-overwritten]
+keys = accessing tensor output of CUDAGraphs that has been overwritten
+pattern = (accessing tensor output of CUDAGraphs that has been overwritten)
+cause = A result of a compiled function was read after the next run of its CUDA graph had overwritten it ({found}).
+remedy = Call torch.compiler.cudagraph_mark_step_begin() before each run, or clone the result, or compile with
+    mode="max-autotune-no-cudagraphs" (mode="default").
+
+[deepspeed-one-gpu]
+keys = 'DummyOptim' object has no attribute
+pattern = '(DummyOptim)' object has no attribute
+cause = The configuration names DeepSpeed, and the program was started without it, as one process ({found}).
+remedy = Leave DeepSpeed out for a single GPU (remove the deepspeed: section of Axolotl's YAML file, or --deepspeed), or
+    start it with accelerate launch or deepspeed.
+source = https://github.com/axolotl-ai-cloud/axolotl/blob/main/docs/faq.qmd
+
+[deepspeed-batch-sizes]
+keys = train_batch_size is not equal to
+pattern =
+    train_batch_size is not equal to micro_batch_per_gpu \* gradient_acc_step \* world_size
+    + *(?P<total>\d+) != (?P<parts>[\d* ]+\d)
+cause = The batch sizes in DeepSpeed's configuration contradict each other: train_batch_size is {total}, and the product
+    of micro batch, accumulation and processes is {parts}.
+remedy = Write "auto" for train_batch_size, train_micro_batch_size_per_gpu and gradient_accumulation_steps, so that the
+    Trainer fills them in, or correct train_batch_size; fewer processes than meant are started where the last factor is
+    1.
+
+[deepspeed-operator-incompatible]
+keys =
+    Unable to JIT load the
+    has no attribute 'ds_opt_adam'
+pattern =
+    Unable to JIT load the (?P<operator1>\w+) op due to it not being compatible
+    'DeepSpeedCPUAdam' object has no attribute '(?P<operator2>ds_opt_adam)'
+values =
+    advice of operator: async_io => install libaio-dev (sudo apt install libaio-dev), or turn NVMe offloading off
+    advice of operator: ds_opt_adam => install ninja, g++ and the CUDA toolkit of PyTorch's CUDA version, and set
+    + CUDA_HOME; without offloading to the CPU the operator is not needed, and on a Spark that saves no memory
+    advice of operator: . => install ninja, g++ and the CUDA toolkit of PyTorch's CUDA version, and set CUDA_HOME
+cause = DeepSpeed could not compile its operator {operator}; the first error of that build stands further up.
+remedy = See what ds_report says of it: {advice}.
+
+[loss-scale-at-minimum]
+keys = loss scale already at minimum
+pattern = (loss scale already at minimum)
+cause = The gradients overflowed float16 in each step until DeepSpeed gave up ({found}).
+remedy = Train in bfloat16 (bf16 enabled and fp16 not in DeepSpeed's configuration, bf16=True of the Trainer), with a
+    lower learning rate.
+
+[deepspeed-device-map]
+keys = DeepSpeed Zero-3 is not compatible with
+pattern = (DeepSpeed Zero-3 is not compatible with [^\n.]{1,90})
+cause = The model is loaded with device_map or low_cpu_mem_usage, and ZeRO 3 distributes the weights itself ({found}).
+remedy = Leave out device_map and low_cpu_mem_usage in from_pretrained, or use ZeRO 2.
+
+[apex-not-compiled]
+keys =
+    cannot import name 'amp_C'
+    No module named 'amp_C'
+    FusedLayerNorm is not available
+    fused_layer_norm_cuda
+    No module named 'fused_
+    No module named 'apex'
+pattern =
+    (?:cannot import name|No module named) '(amp_C|fused_\w+_cuda|apex)'
+    AssertionError: (FusedLayerNorm) is not available
+cause = Apex is not installed, or only its Python part is: {found} is compiled code of it.
+remedy = Build it for this PyTorch from its repository (APEX_CPP_EXT=1 APEX_CUDA_EXT=1 TORCH_CUDA_ARCH_LIST=12.0 pip
+    install -v --no-build-isolation .), take NVIDIA's image nvcr.io/nvidia/pytorch, which has it, or start without it
+    (of Megatron --no-gradient-accumulation-fusion and --no-persist-layer-norm).
+
+[checkpoint-not-written]
+keys =
+    basic_ios::clear: iostream error
+    . unexpected pos
+pattern =
+    (basic_ios::clear: iostream error)
+    inline_container\.cc:\d+\] \. (unexpected pos \d+ vs \d+)
+cause = PyTorch could not write a checkpoint to its end ({found}): the disk or a quota is full, or the file system
+    failed.
+remedy = Look at df -h of the directory, remove older checkpoints (save_total_limit of the Trainer), delete the file
+    that is not complete, and go on from the last good one.
+source = https://github.com/NVIDIA/dgx-spark-playbooks
+
+[wandb-key-missing]
+keys = api_key not configured (no-tty)
+pattern = (api_key not configured) \(no-tty\)
+cause = Weights & Biases has no key here and cannot ask for one ({found}).
+remedy = Run it without (export WANDB_MODE=offline, or report_to="none" of the Trainer), or set WANDB_API_KEY.
+
+[dataloader-worker-ended]
+keys = exited unexpectedly
+pattern = DataLoader worker \(pid\(s\) (?P<process>[\d, ]+)\) exited unexpectedly
+cause = Worker processes of a DataLoader ended by themselves ({process}), and this line does not say why: mostly memory
+    ran out, or their own error stands further up.
+remedy = Run once with num_workers=0, which shows the error; start a container with --ipc=host, use fewer workers, and
+    look for Out of memory in the kernel's log (journalctl -k).
+"""
