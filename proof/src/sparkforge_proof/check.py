@@ -172,6 +172,7 @@ class Result:
     :ivar status: ``pass``, ``warn``, ``fail`` or ``skip``.
     :ivar cause: the cause of a failure, a warning or a skip; empty for a pass.
     :ivar remedy: the remedy for a failure or a warning; empty otherwise.
+    :ivar core_seconds: the processor time of the check's process, its threads and the children that it waited for.
     :ivar blocked: whether it was skipped because the check named in the cause failed.
     :ivar evidence: a device on which the check passed.
     :ivar reason: the kind of failure, such as ``WRONG``; empty for a pass and a skip.
@@ -187,6 +188,7 @@ class Result:
     family: str = "host"
     numeric: bool = False
     seconds: float = 0.0
+    core_seconds: float = 0.0
     ratio: float | None = None
     rates: dict[str, float] = dataclasses.field(default_factory=dict)
     required: bool = False
@@ -205,7 +207,7 @@ class Result:
         row = dataclasses.asdict(self)
         row["ratio"] = self.ratio if self.ratio is not None and math.isfinite(self.ratio) else None
         row["rates"] = {name: rate for name, rate in self.rates.items() if math.isfinite(rate)}
-        for key in ("blocks", "mismatched", "compared", "coverage"):
+        for key in ("core_seconds", "blocks", "mismatched", "compared", "coverage"):
             if not row[key]:
                 del row[key]
         return row
@@ -219,7 +221,7 @@ class Result:
         try:
             result = cls(**row)
             numbers = [result.seconds, *result.rates.values(), *([] if result.ratio is None else [result.ratio])]
-            numbers += [result.mismatched, result.compared]
+            numbers += [result.core_seconds, result.mismatched, result.compared]
             texts = [result.name, result.measured, result.bound, result.cause, result.remedy, result.family]
             texts += [result.evidence, *result.covered]
             is_sound = all(map(math.isfinite, numbers)) and all(isinstance(text, str) for text in texts)

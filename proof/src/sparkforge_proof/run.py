@@ -60,7 +60,7 @@ class Proof:
 
         :raises SparkforgeError: if the report cannot be stored.
         """
-        started, began = phrases.now(), time.monotonic()
+        started, began, used = phrases.now(), time.monotonic(), sum(os.times()[:4])
         self.progress.say("Reading the GPU, its driver and the libraries of this host.")
         observed = {**self.host.observe(), "packages": changed.packages(self.host.host)}
         self.reference.update(self.host.for_checks())
@@ -108,6 +108,7 @@ class Proof:
             "summary": verdict.summary(result.status for result in results),
             "started": started,
             "seconds": round(time.monotonic() - began, 1),
+            "core_seconds": round(sum(os.times()[:4]) - used, 1),
             **observed,
             "software": software,
             "checks": [result.as_row() for result in results],

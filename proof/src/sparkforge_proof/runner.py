@@ -250,9 +250,10 @@ class Child:
             definition = CHECKS[name]
             write_event(pipe, event="start", check=name)
             offset = os.path.getsize(self.output)
-            began = time.monotonic()
+            began, used = time.monotonic(), sum(os.times()[:4])
             result, usable = self._run_check(definition, pipe)
             result.seconds = round(time.monotonic() - began, 3)
+            result.core_seconds = round(sum(os.times()[:4]) - used, 2)
             self._read_output(result, offset)
             write_result(pipe, result)
             if not usable or (name == device.NAME and result.status == FAIL):

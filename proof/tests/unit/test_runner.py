@@ -25,6 +25,14 @@ def nice(context): return Measured(str(os.nice(0)), "1")
 def right(context): return Measured("1", "1", 0.5, {{"tflops": float("inf"), "gb_per_s": 3.0}})
 def wrong(context): raise Failed("It is wrong.", "Mend it.", "2", "1", float("inf"))
 def absent(context): raise Skipped("There is none.")
+def works(context):
+    # A process and a child that it waits for compute for 0.2 seconds each.
+    child = os.fork()
+    while time.process_time() < 0.2: pass
+    if not child: os._exit(0)
+    os.waitpid(child, 0)
+    time.sleep(0.2)
+    return Measured("1", "1")
 def raises(context): raise ValueError("no such thing")
 def crashes(context):
     os.write(1, b"about to go\\n")
@@ -325,6 +333,11 @@ def test_lanes_run_in_parallel_and_fail_separately(tmp_path: Path) -> None:
     first, second = run_lanes(tmp_path, ("meets1", "crashes1", "right1"), ("meets2", "right2"))
     assert [first[name]["status"] for name in ("meets1", "crashes1", "right1")] == ["pass", "fail", "pass"]
     assert [second[name]["status"] for name in ("meets2", "right2")] == ["pass", "pass"]
+
+
+def test_core_seconds_count_children_but_no_waits(tmp_path: Path) -> None:
+    rows = run(tmp_path, "works1", "right1")
+    assert 0.3 < rows["works1"]["core_seconds"] < 0.6 and "core_seconds" not in rows["right1"]
 
 
 def test_longest_lane_has_priority(tmp_path: Path) -> None:
