@@ -159,21 +159,28 @@ class Bounds(t.NamedTuple):
     weights: dict[int, dict[str, float]]
 
 
-def _bounds(
-    context: Context, name: str, recipe: Recipe, network: t.Any, batches: t.Sequence[Batch], known: Curve | None
-) -> Bounds:
-    """Return the float64 run and the allowed distances from it.
+#: The float64 runs so far. Recipes and checks share them, because the checks in a family run in one process.
+_RUNS: dict[tuple[t.Any, ...], Curve] = {}
 
-    :param known: the float64 run, if it has been computed before.
-    """
-    with one_thread():
-        exact = _train(network, batches, recipe, "exact") if known is None else known
-        runs = []
-        for number in range(PERTURBED_RUNS):
-            noise = _Perturbation(
-                recipe.form, context.generator(f"training {name} {recipe.form} {recipe.optimizer} {number}")
-            )
-            runs.append(_train(network, batches, recipe, "exact", noise))
+
+def _float64_run(
+    context: Context, name: str, recipe: Recipe, network: t.Any, batches: t.Sequence[Batch], number: int | None = None
+) -> Curve:
+    """Return the float64 run, or the perturbed run with this number."""
+    form = "exact" if number is None else recipe.form
+    key = (name, recipe.optimizer, recipe.short, len(batches), batches[0][0].shape, form, number)
+    if key not in _RUNS:
+        generator = context.generator(f"training {name} {recipe.form} {recipe.optimizer} {number}")
+        noise = None if number is None else _Perturbation(form, generator)
+        with one_thread():
+            _RUNS[key] = _train(network, batches, recipe, "exact", noise)
+    return _RUNS[key]
+
+
+def _bounds(context: Context, name: str, recipe: Recipe, network: t.Any, batches: t.Sequence[Batch]) -> Bounds:
+    """Return the float64 run and the allowed distances from it."""
+    exact = _float64_run(context, name, recipe, network, batches)
+    runs = [_float64_run(context, name, recipe, network, batches, number) for number in range(PERTURBED_RUNS)]
     unit = UNIT_ROUNDOFF["float32"]
     # The error of the loss fluctuates, so use the largest error up to each step.
     distances = itertools.accumulate(
@@ -212,16 +219,13 @@ def _compare_training(context: Context, name: str) -> Measured:
     """
     cases = Cases(f"training the {name} network", REMEDY)
     network, batches = draw(context, name)
-    known: dict[tuple[str, str], Bounds] = {}
     unsupported: list[str] = []
     with _deterministic():
         for recipe in recipes():
             if recipe.checkpoints and not len(network.parts):
                 continue
-            key = (recipe.form, recipe.optimizer)
-            if key not in known:
-                same = next((bounds.exact for other, bounds in known.items() if other[1] == recipe.optimizer), None)
-                known[key] = _bounds(context, name, recipe, network, batches, same)
+            # A short recipe is compared with the first steps of the complete run.
+            allowed = _bounds(context, name, recipe._replace(short=False), network, batches)
             try:
                 curve = _train(network, batches, recipe, context.device)
             except (NotImplementedError, RuntimeError) as error:
@@ -230,7 +234,7 @@ def _compare_training(context: Context, name: str) -> Measured:
                     raise
                 unsupported.append(f"{recipe.name}: {message[:120]}")
                 continue
-            _compare(cases, recipe, curve, known[key])
+            _compare(cases, recipe, curve, allowed)
             if recipe == recipes()[0]:
                 repeated = _train(network, batches, recipe, context.device)
                 cases.exactly(
@@ -276,7 +280,7 @@ def _compare_compiled(context: Context, name: str) -> Measured:
     cases = Cases(f"training the compiled {name} network", REMEDY)
     with _deterministic():
         network, batches = draw(context, name)
-        allowed = _bounds(context, name, COMPILED, network, batches, None)
+        allowed = _bounds(context, name, COMPILED, network, batches)
         curve = _train(network, batches, COMPILED, context.device, wrap=torch.compile)
         _compare(cases, COMPILED, curve, allowed)
     return cases.result()
