@@ -2,6 +2,7 @@
 
 import sys
 import types
+from collections.abc import Callable
 
 import pytest
 from sparkforge_proof import sampler
@@ -27,6 +28,21 @@ def test_full_memory_without_other_process(monkeypatch: pytest.MonkeyPatch) -> N
     assert raised.value.reason == "memory"
     row = Result("device.cuda", FAIL, cause=raised.value.cause, reason="memory")
     assert not device.is_refused(row, [OWN]) and device.is_refused(row, [OWN, SERVER])
+
+
+def test_waiting_process_sleeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[str, tuple[int, ...]]] = []
+
+    class Driver:
+        def __getattr__(self, name: str) -> Callable[..., None]:
+            return lambda *arguments: calls.append((name, arguments))
+
+    monkeypatch.setattr(device.ctypes, "CDLL", lambda name: {"libcuda.so.1": Driver()}[name])
+    device.sleep_during_waits()
+    # In cuda.h, CU_CTX_SCHED_BLOCKING_SYNC is 4.
+    assert calls == [("cuInit", (0,)), ("cuDevicePrimaryCtxSetFlags_v2", (0, 4))]
+    monkeypatch.undo()
+    device.sleep_during_waits()  # without a driver
 
 
 SERVER = sampler.Process(4711, "VLLM::EngineCore", 90000)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import re
 import typing as t
 
@@ -28,6 +30,20 @@ NO_CONTEXT = re.compile(
 WHILE_USED, WHILE_FULL, SINCE_UNUSED = 120.0, 30.0, 75.0
 #: The interval between retries in seconds.
 PAUSE = 5.0
+#: The flag CU_CTX_SCHED_BLOCKING_SYNC of the driver's contexts (cuda.h).
+BLOCKING_SYNC = 4
+
+
+def sleep_during_waits() -> None:
+    """Make this process sleep while it waits for the first GPU; call this before CUDA is initialised.
+
+    By default CUDA polls, so each of the processes that take turns on one GPU would occupy a core all the time. If the
+    driver refuses, the process polls; :func:`cuda` reports why CUDA does not start.
+    """
+    with contextlib.suppress(OSError, AttributeError):
+        driver = ctypes.CDLL("libcuda.so.1")
+        driver.cuInit(0)
+        driver.cuDevicePrimaryCtxSetFlags_v2(0, BLOCKING_SYNC)
 
 
 class Refused(t.NamedTuple):
