@@ -4,8 +4,6 @@
 
 """The data files of the table of diagnoses; their order decides between several matching rules."""
 
-from __future__ import annotations
-
 from .rules import (
     ansible,
     apt,
@@ -24,6 +22,7 @@ from .rules import (
     hosts,
     hub,
     images,
+    jetson,
     kernel,
     kubernetes,
     load,
@@ -48,7 +47,7 @@ from .rules import (
 )
 
 TOPICS = (
-    nccl, memory, driver, kernel, kubernetes, containers, images, local, models, servers, hub, training, cuda, runtime,
-    arrays, torch, toolchain, rust, python, environment, ansible, hosts, network, git, uv, pip, conda, web, cmake,
-    ports, compiling, load, apt, system, general, consequences, forms, notices,
+    nccl, memory, driver, kernel, kubernetes, containers, images, jetson, local, models, servers, hub, training,
+    cuda, runtime, arrays, torch, toolchain, rust, python, environment, ansible, hosts, network, git, uv, pip,
+    conda, web, cmake, ports, compiling, load, apt, system, general, consequences, forms, notices,
 )  # fmt: skip

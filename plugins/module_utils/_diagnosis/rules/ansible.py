@@ -86,9 +86,12 @@ remedy = Install it (ansible-galaxy collection install NAMESPACE.NAME, or -r req
 
 [ansible-undefined]
 keys =
+    dict object' has no attribute
+    error while evaluating conditional
     ' is undefined
     undefined variable
 pattern =
+    error while evaluating conditional[^\n]*?'dict object' has no attribute '(?P<name3>\w+)'
     (?:undefined variable(?s:.{0,300}?))?(?<!identifier )'(?P<name>[\w.]+)' is undefined
     has no attribute '(?P<name2>\w+)'[^\n]*undefined
 cause = The play uses {name}, which nobody has set for this host.
@@ -203,6 +206,33 @@ pattern = No package matching '([^'\n]+)' is available
 cause = No enabled apt source of the host offers {found}.
 remedy = Refresh the lists first (update_cache: true), check the name for this Ubuntu and arm64, and add the source that
     has it.
+
+[ansible-handler-missing]
+keys = The requested handler
+pattern = The requested handler '(?P<name>[^'\n]+)' was not found
+cause = A task notifies the handler {name}, which the play does not have.
+remedy = Write it with exactly that name (or listen: {name}) in the handlers of the play, or of a role
+    (handlers/main.yml) that was included before.
+
+[ansible-wait-timeout]
+keys = Timeout when waiting for
+pattern = Timeout when waiting for (?:search string \S+ in )?(?P<target>[\w.:-]+?:\d+|/\S+?)(?=["\s]|$)
+cause = Ansible waited in vain for {target}.
+remedy = See on that host whether the service runs and listens (systemctl status NAME; ss -ltnp), whether the firewall
+    lets it through, and raise timeout where a model or a restart takes longer.
+
+[galaxy-no-version]
+keys = resolve the requested dependencies map
+pattern = Failed to resolve the requested dependencies map[^\n]*(?:\n\* (?P<need>[^\s(]+))?
+cause = ansible-galaxy found no versions of the collections that go together[: {need} is not met].
+remedy = Loosen that line of requirements.yml (ansible-galaxy collection list shows what is installed, --upgrade renews
+    it), and check that its server has that version.
+
+[ansible-cache-not-updated]
+keys = Failed to update apt cache
+pattern = (Failed to update apt cache(?:: unknown reason)?)
+cause = Ansible could not refresh apt's lists on the host, and its message does not say why.
+remedy = Run sudo apt-get update on that host: its first line with E: or Err: names the source that is broken.
 
 [ansible-remote-directory]
 keys = Failed to create temporary directory

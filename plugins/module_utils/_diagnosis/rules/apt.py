@@ -48,7 +48,6 @@ remedy = Check the clock (timedatectl); if it is right, use another mirror or re
 source =
     wolfgang42/vagrant-deb#19
     nexspence/nexspence#77
-    pterodactyl-installer/pterodactyl-installer#261
 
 [apt-held]
 keys =
@@ -74,9 +73,6 @@ remedy = Take the repository of this very release if the source is of another on
 source =
     NVIDIA/cuda-repo-management#39
     openresty/openresty#1097
-    llvm/llvm-project#153385
-    microsoft/linux-package-repositories#228
-    kismetwireless/kismet-packages#18
 
 [apt-toolkit-key]
 keys = NO_PUBKEY DDCAE044F796ECB0
@@ -483,9 +479,6 @@ remedy = {advice}; pins that DGX OS has in /etc/apt/preferences.d must stay.
 source =
     osrf/rocker#298
     elementary/settings-system#233
-    NVIDIA/ansible-role-nvidia-driver#11
-    NVIDIA/ansible-role-nvidia-driver#33
-    NVIDIA/NemoClaw#8197
 
 [dpkg-configuration-question]
 keys = end of file on stdin at conffile prompt

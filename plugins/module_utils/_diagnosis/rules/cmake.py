@@ -186,6 +186,18 @@ cause = The source needs CUDA {found} or newer, but the build found an older too
 remedy = Install a newer toolkit (the stack's CUDA version, role cuda_libraries) and point CUDA_HOME, PATH and
     toolchain.nvcc to it, or take a version of the source for the installed toolkit.
 
+[caffe2-cuda]
+keys =
+    Caffe2: CUDA cannot be found
+    Your installed Caffe2 version uses CUDA
+pattern =
+    (Caffe2: CUDA cannot be found)
+    (Your installed Caffe2 version uses CUDA)
+cause = The installed PyTorch is a CUDA build, and CMake found no CUDA toolkit for the project that is built against it
+    ({found}).
+remedy = Install the toolkit of PyTorch's CUDA (torch.version.cuda; role cuda_libraries), and configure in an empty
+    directory with -DCUDA_TOOLKIT_ROOT_DIR=/usr/local/cuda -DCMAKE_CUDA_COMPILER=/usr/local/cuda/bin/nvcc.
+
 [cuda-version-conflict]
 keys =
     two conflicting CUDA versions

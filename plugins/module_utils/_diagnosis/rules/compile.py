@@ -63,7 +63,6 @@ remedy = Use a newer compiler (CC and CXX, or the unit's toolchain), or take the
 source =
     saleyn/erlexec#175
     ggml-org/llama.cpp#17983
-    vllm-project/vllm#20523
 
 [missing-header]
 keys =

@@ -31,7 +31,6 @@ remedy = Take it from conda-forge (conda install -c conda-forge), without build 
 source =
     CNES/pangeo-pyinterp#33
     rapidsai/cugraph-gnn#167
-    mamba-org/mamba#3699
 
 [conda-build-contradicts-itself]
 keys = The following package could not be installed

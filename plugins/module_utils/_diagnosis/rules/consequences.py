@@ -202,11 +202,13 @@ remedy = Read its own lines: journalctl -xeu {found} -b --no-pager | tail -50 (s
     ten).
 
 [unit-exited]
-keys = Failed with result 'exit-code'
-pattern = ([\w@.\\-]+): Failed with result 'exit-code'
+keys =
+    Failed with result 'start-limit-hit'
+    Failed with result 'exit-code'
+pattern = ([\w@.\\-]+): Failed with result '(?:exit-code|start-limit-hit)'
 cause = The program of {found} ended with an error, and its own lines in this log do not say one that is known.
 remedy = Read what it printed before that line (journalctl -u {found} -b), and start its ExecStart by hand as the same
-    account.
+    account; when that is mended, sudo systemctl reset-failed {found} and start it.
 
 [mpi-rank-ended]
 keys = mpirun noticed that process rank
@@ -275,4 +277,54 @@ keys = NCCL WARN [Service thread]
 pattern = NCCL WARN \[Service thread\] (?P<why>[^\n]{1,160})
 cause = A process of this job on the same host ended, and NCCL's service thread only noticed it ({why}).
 remedy = Read the first error of all ranks before that line, on every host.
+
+[crate-build-script]
+keys = failed to run custom build command for
+pattern = failed to run custom build command for '(?P<crate>[\w-]+) v(?P<version>[^\s'`]+)
+values =
+    advice of crate: ring$ => Take a newer gcc (9 or newer), or for that of manylinux2014 set
+    + CFLAGS_aarch64_unknown_linux_gnu=-D__ARM_ARCH=8
+    advice of crate: openssl-sys => Install libssl-dev and pkg-config
+    advice of crate: alsa-sys => Install libasound2-dev and pkg-config
+    advice of crate: (?:libudev|hidapi) => Install libudev-dev and pkg-config
+    advice of crate: aws-lc => Install cmake, clang and libclang-dev
+    advice of crate: (?:candle|cudarc|bindgen_cuda) => Put nvcc of CUDA 13 on PATH, and set CUDA_COMPUTE_CAP=121
+    advice of crate: (?:prost|protobuf|etcd|tonic|lance) => Install protobuf-compiler
+    advice of crate: (?:rdkafka|zmq|libgit2|libz|libssh2|fontconfig|freetype|dbus|xcb|wayland|gtk|glib|gdk|cairo|pango)
+    + => Install pkg-config and the development package of that library
+    advice of crate: . => Install what they name (mostly cmake, clang, libclang-dev, pkg-config or a development
+    + package)
+cause = The build script of the crate {crate} {version} failed; the lines below it, after --- stderr, say why.
+remedy = {advice}, then run cargo again.
+source = tensorlakeai/tensorlake#551
+
+[dpkg-returned-error]
+keys = Sub-process /usr/bin/dpkg returned an error code
+pattern = Sub-process (/usr/bin/dpkg) returned an error code
+cause = dpkg failed under apt, and these lines do not say for which package.
+remedy = Run sudo dpkg --configure -a, which prints the package and its error again; then sudo apt --fix-broken install.
+
+[mpi-initialisation]
+keys = An error occurred in MPI_Init
+pattern = An error occurred in (MPI_Init\w*)
+cause = MPI did not start in one of the processes ({found}), and this line does not say why.
+remedy = Read the lines above it; run with --mca btl_base_verbose 20 and without other transports first (mpirun --mca
+    pml ob1 --mca btl tcp,self), and see that mpirun and the program are of one MPI (which mpirun; ldd PROGRAM | grep
+    mpi).
+
+[build-failed-make]
+keys =
+    *** [Makefile
+    *** [CMakeFiles
+    CMake configuration failed
+    Could not build wheels for
+    metadata-generation-failed
+pattern =
+    make(?:\[\d+\])?: \*\*\* \[(?P<what1>(?:Makefile|CMakeFiles)[^\]\n]*)\] Error \d+
+    (?P<what2>CMake configuration failed)
+    (?P<what3>Could not build wheels for [\w.-]+)
+    (?P<what4>metadata-generation-failed)
+cause = A build ended ({what}), and this log does not have the line that says why.
+remedy = Run it again with one job and all output, so that the failure stands last: make -j1 VERBOSE=1, ninja -v -j1, or
+    for a package pip install -v --no-cache-dir NAME; the first line with error: counts.
 """

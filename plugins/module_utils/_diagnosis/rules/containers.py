@@ -19,7 +19,6 @@ remedy = Use an image for the CUDA that nvidia-smi shows; the driver itself is u
 source =
     theroyallab/tabbyAPI#324
     NVIDIA/nvidia-docker#1442
-    NVIDIA-ISAAC-ROS/isaac_ros_common#126
 
 [docker-option-twice]
 keys = specified both as a flag and in the configuration file
@@ -32,7 +31,6 @@ remedy = Set it in one place: take it out of {file}, or out of the ExecStart of 
 source =
     moby/moby#22339
     moby/moby#25471
-    docker/for-linux#732
 
 [docker-configuration-invalid]
 keys = configure the Docker daemon with file
@@ -293,7 +291,6 @@ remedy = Upgrade NVIDIA's container toolkit with libnvidia-container from NVIDIA
 source =
     containerd/containerd#6203
     dusty-nv/jetson-containers#108
-    NVIDIA/nvidia-container-runtime#157
 
 [vulkan-driver-missing]
 keys =
@@ -311,7 +308,6 @@ remedy = Start the container with -e NVIDIA_DRIVER_CAPABILITIES=all (graphics is
 source =
     NVIDIA/nvidia-container-toolkit#1124
     NVIDIA/nvidia-container-toolkit#1041
-    https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html
 
 [image-not-permitted]
 keys =
@@ -345,7 +341,6 @@ remedy = {advice}, and log in to the registry that it names (docker login nvcr.i
 source =
     NVIDIA-NeMo/Speech#243
     XingangPan/DragGAN#149
-    NVIDIA-Omniverse-blueprints/cosmos-dataset-search#1
 
 [registry-login-refused]
 keys =
@@ -429,12 +424,10 @@ source =
 [nvml-not-permitted]
 keys =
     NVML: Insufficient Permissions
-    NVML: GPU access blocked
     nvml error: insufficient permissions
 pattern =
     Failed to initialize NVML: (Insufficient Permissions)
     nvml error: (insufficient permissions)
-    NVML: (GPU access blocked by the operating system)
 cause = This account may not open the GPU's device files ({found}), as a user inside a rootless container, or one
     outside their group.
 remedy = Compare ls -l /dev/nvidia* with the account's groups; give Podman --group-add keep-groups or --userns=keep-id.
@@ -516,7 +509,6 @@ remedy = Install docker-buildx-plugin (of Ubuntu's own Docker: docker-buildx).
 source =
     intel/gprofiler#822
     toverainc/willow-inference-server#69
-    NVIDIA-ISAAC-ROS/isaac_ros_common#90
 
 [container-hook-root]
 keys = change root failed
@@ -551,7 +543,6 @@ remedy = Update the container toolkit (older ones needed CUDA on the host, and s
 source =
     NVIDIA/nvidia-docker#1648
     NVIDIA/libnvidia-container#103
-    NVIDIA/libnvidia-container#107
 
 [container-hook-missing]
 keys = nvidia-container-runtime

@@ -47,7 +47,6 @@ remedy = Compile it for 120a or 121a (nvcc -gencode=arch=compute_121a,code=sm_12
 source =
     NVIDIA/cutlass#3174
     NVIDIA/cutlass#2451
-    NVIDIA/cutlass#2819
 
 [nvlink-older-than-library]
 keys = newer than toolkit
@@ -72,7 +71,6 @@ remedy = Name only this GPU's architecture in the build (TORCH_CUDA_ARCH_LIST=12
 source =
     thu-ml/SageAttention#291
     deepseek-ai/DeepGEMM#185
-    vllm-project/vllm#41477
 
 [ptxas-target-not-specific]
 keys = not supported on .target
@@ -82,7 +80,6 @@ remedy = Build for 121a (or 120a): CMAKE_CUDA_ARCHITECTURES=121a-real, TORCH_CUD
 source =
     pytorch/FBGEMM#4975
     antirez/ds4#672
-    ggml-org/llama.cpp#18363
 
 [arch-of-old-project]
 keys = compute_20'
@@ -142,9 +139,6 @@ remedy = Let the program find the CUDA toolkit's ptxas first: by TRITON_PTXAS_PA
 source =
     triton-lang/triton#8539
     triton-lang/triton#9181
-    opendatalab/MinerU#4350
-    mlcommons/training#826
-    vllm-project/vllm#34470
 
 [ptxas-of-another-nvcc]
 keys = for option 'gpu-name'
@@ -195,7 +189,6 @@ remedy = Use the newest release of Triton with its PyTorch; for an instruction t
 source =
     triton-lang/triton#11747
     triton-lang/triton#8473
-    kijai/ComfyUI-WanVideoWrapper#70
 
 [nvrtc-not-found]
 keys = Error in dlopen for library libnvrtc
@@ -217,7 +210,6 @@ remedy = Write TORCH_CUDA_ARCH_LIST as numbers (12.0, 12.1a), not sm_121; a sour
 source =
     k2-fsa/k2#1344
     pytorch/pytorch#925
-    torch/distro#133
 
 [torch-arch-unknown]
 keys = arch_bin wasn't set
@@ -332,5 +324,4 @@ remedy = Install builds for CUDA 13: torch from the index cu130, and vLLM, sgl-k
 source =
     vllm-project/vllm#30855
     microsoft/onnxruntime#26212
-    mmcdermott/MEDS_EIC_AR#163
 """

@@ -50,8 +50,6 @@ remedy = Install (or reinstall) the headers of that kernel (linux-headers-$(unam
 source =
     cilynx/rtl88x2bu#231
     NixOS/nixpkgs#74890
-    NVIDIA/open-gpu-kernel-modules#441
-    zen-kernel/zen-kernel#305
 
 [dkms-build-failed]
 keys = Bad return status for module build on kernel
@@ -65,7 +63,6 @@ remedy = Read the first error of its make.log[ (in /var/lib/dkms/{module}/{versi
 source =
     NVIDIA/gds-nvidia-fs#64
     Joshua-Riek/ubuntu-rockchip#134
-    M-Bab/linux-kernel-amdgpu-binaries#101
 
 [dkms-already-there]
 keys =
@@ -93,6 +90,13 @@ pattern = \*\*\* \[[^\]\n]*?: /var/lib/dkms/nvidia/([\d.]+)/build/nvidia/\S+\.o\
 cause = The NVIDIA driver {found} does not compile for this kernel: it is older than the kernel.
 remedy = Install a driver release that supports this kernel, or boot the kernel that this one supports.
 source = linux-surface/linux-surface#573
+
+[kernel-symbol-gpl]
+keys = GPL-incompatible module
+pattern = GPL-incompatible module (?P<module>[\w.-]+) uses GPL-only symbol '(?P<symbol>\w+)'
+cause = The module {module} does not build for this kernel: the symbol {symbol} is only for free modules there.
+remedy = Install the open kernel modules of the driver (nvidia-driver-580-open), which may use it, or a driver or kernel
+    without that conflict; boot the kernel of the distribution in place of your own.
 
 [driver-installer-refused]
 keys =
@@ -215,7 +219,6 @@ remedy = {advice}; if it comes back, have the hardware replaced.
 source =
     https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html
     https://docs.nvidia.com/deploy/dynamic-page-retirement/visibility.html
-    wtdcode/vllm-backport#62
 
 [gpu-page-fault]
 keys = Xid (
@@ -280,7 +283,6 @@ remedy = A Blackwell GPU needs the open kernel modules of 570 or newer (packages
 source =
     NVIDIA/gpu-operator#649
     NVIDIA/open-gpu-kernel-modules#862
-    NVIDIA/open-gpu-kernel-modules#872
 
 [driver-other-module]
 keys =
@@ -342,7 +344,6 @@ remedy = Make nvidia-smi work first: see in `dkms status` and in the kernel's lo
 source =
     M-Bab/linux-kernel-amdgpu-binaries#101
     HonuRobotics/dockwater#10
-    NVIDIA/ansible-role-nvidia-driver#3
 
 [uvm-stopped]
 keys = set_fatal_error
@@ -457,7 +458,8 @@ remedy = Run the profiler with sudo (a container with --cap-add SYS_ADMIN), or s
     NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d and reboot.
 
 [dcgm-not-running]
-keys = Unable to connect to host engine
+keys =
+    Unable to connect to host engine
 pattern = (Unable to connect to host engine)
 cause = dcgmi has nobody to ask ({found}): DCGM's service does not run.
 remedy = Start it (sudo systemctl start nvidia-dcgm), or give dcgmi the host of nv-hostengine (--host).

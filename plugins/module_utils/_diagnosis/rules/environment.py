@@ -34,8 +34,6 @@ remedy = {advice}.
 source =
     logpai/Drain3#106
     eriwen/lcov-to-cobertura-xml#63
-    dwavesystems/dwave-graphs#267
-    agusmakmun/django-log-viewer#42
 
 [setuptools-flat-layout]
 keys = discovered in a flat-layout
@@ -80,7 +78,6 @@ remedy = Take a release of the package that has a wheel for this Python, or run 
 source =
     MagicStack/uvloop#680
     MagicStack/asyncpg#1181
-    geldata/gel-python#525
 
 [config-program-missing]
 keys =

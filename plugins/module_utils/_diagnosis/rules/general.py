@@ -235,6 +235,16 @@ cause = This account is not permitted[ to read, write or run {path}][ ({why})].
 remedy = {advice}.
 source = foundation-model-stack/fms-hf-tuning#367
 
+[program-in-use]
+keys = Text file busy
+pattern =
+    '(?P<file1>/[^'\n]+)'?: Text file busy
+    Text file busy: '(?P<file2>[^'\n]+)'
+    (?<!\S)(?P<file3>/\S+): Text file busy
+cause = The program {file} runs, and so cannot be overwritten.
+remedy = Stop it first (sudo systemctl stop its service; sudo fuser -v {file}), or write the new one beside it and
+    rename it (mv -f NEW {file}).
+
 [file-missing]
 keys =
     No such file or directory: '/
@@ -392,7 +402,6 @@ remedy = Use a release that supports the model (mostly a newer one; of TensorRT-
 source =
     vllm-project/vllm#10481
     NVIDIA/TensorRT-LLM#15941
-    NVIDIA/TensorRT-LLM#4937
 
 [mpi-host-lost]
 keys =

@@ -27,7 +27,6 @@ remedy = Make its repository reachable, or mirror it; it must contain the commit
 source =
     isaac-sim/IsaacLab-Arena#1066
     Wren6991/Hazard3#13
-    supercollider/supercollider#2357
 
 [ssh-key-not-in-container]
 keys =
@@ -187,4 +186,11 @@ pattern =
 cause = The local branch and the one of the server have both gone on ({found}).
 remedy = Run git pull --rebase to put yours on top, or, if yours counts for nothing, fetch and reset to the branch of
     the server.
+
+[git-file-too-large]
+keys = exceeds GitHub's file size limit
+pattern = File (?P<file>\S+) is (?P<size>[\d.]+ MB); this exceeds GitHub's file size limit
+cause = GitHub takes no file as large as {file} ({size}).
+remedy = Keep it in Git LFS (git lfs migrate import --include={file}) or on a hub of models, and take it out of every
+    commit that is not pushed yet (git filter-repo --path {file} --invert-paths).
 """

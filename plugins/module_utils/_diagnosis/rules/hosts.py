@@ -38,8 +38,6 @@ remedy = Give the engine a smaller share (--gpu-memory-utilization), or raise Ra
 source =
     ray-project/ray#30312
     real-stanford/flingbot#11
-    vllm-project/vllm#2669
-    https://conselara.dev/notes/dgx-spark-gb10-hardware-reference/
 
 [ray-running-already]
 keys = Ray is trying to start at
@@ -72,7 +70,6 @@ remedy = Compare the address with the one that ray start --head printed (without
 source =
     vllm-project/vllm#15385
     ModalMinds/MM-EUREKA#54
-    ray-project/ray#23611
 
 [ray-node-lost]
 keys =
@@ -130,6 +127,25 @@ pattern =
 cause = mpirun did not find its program[ {program}][ on {node}].
 remedy = Build or copy it to the same path on every host and give that full path; a misspelt option of mpirun is also
     taken for the program.
+
+[mpi-no-component]
+keys =
+    able to be opened in the
+    requested component was not found
+pattern =
+    No components were able to be opened in the (?P<kind1>\w+) framework
+    A requested component was not found[^\n]*(?:\n[^\n]*){0,12}?Framework: +(?P<kind2>\w+)
+cause = This Open MPI has no component for {kind} that may be used: OMPI_MCA_{kind} or --mca {kind} names one that it
+    was not built with (such as ucx), or that finds no card.
+remedy = Unset that variable (env | grep OMPI_MCA), or name what it has (ompi_info | grep {kind}): mpirun --mca pml ob1
+    --mca btl tcp,self always works between two Sparks; NCCL does not need MPI's RDMA.
+
+[mpi-no-daemon-of-its-own]
+keys = ORTE_ERROR_LOG: Not found in file
+pattern = ORTE_ERROR_LOG: (Not found) in file (?P<file>\w+\.c)
+cause = mpirun does not find its own files ({file}): parts of two Open MPIs are mixed, or its directory was moved.
+remedy = See which -a mpirun and echo $LD_LIBRARY_PATH $OPAL_PREFIX: unset OPAL_PREFIX, keep one Open MPI on both paths
+    (HPC-X, conda and apt each bring one), or set OPAL_PREFIX to where it lies.
 
 [mpi-wrong-interface]
 keys =
@@ -221,6 +237,18 @@ values =
 cause = RDMA's library cannot use the card ({found}).
 remedy = {advice}.
 
+[mlx-tool-refused]
+keys =
+    -E- Failed to
+    -E- Can
+pattern =
+    -E- (?:Failed to (?:open|query) device|Can ?not open)[ :]+(?P<device>[\w:./]+?)[.:]? [^\n]*?(?P<why>[A-Z]\w+_[A-Z_
+    +]+|Cannot open device)
+cause = The tool of the network card could not open {device}: {why}.
+remedy = Run it with sudo, load the devices first (sudo mst start; mst status lists their names), and name the card by
+    its PCI address of lspci -d 15b3:; where Secure Boot locks the kernel down, read it with devlink dev info and
+    ethtool -i.
+
 [port-of-test-taken]
 keys = Couldn't listen to port
 pattern = Couldn't listen to port (\d+)
@@ -248,7 +276,6 @@ remedy = {advice}; check it with sudo netplan try, which goes back by itself.
 source =
     achetronic/metal-cloud#7
     canonical/netplan#308
-    OpenNebula/one-apps#74
 
 [mtu-too-small]
 keys = message too long, mtu

@@ -425,6 +425,7 @@ source =
 
 [user-namespaces-restricted]
 keys =
+    bwrap: No permissions to creat
     uid map: Permission denied
     uid_map: Operation not permitted
     uid_map failed: Operation not permitted
@@ -432,6 +433,7 @@ keys =
     info to setgroups: Permission denied
     Failed RTM_NEWADDR: Operation not permitted
 pattern =
+    bwrap: (No permissions to creat\w+ new namespace)
     (setting up uid map: Permission denied)
     (loopback: Failed RTM_NEWADDR: Operation not permitted)
     (uid_map: Operation not permitted)
@@ -469,6 +471,21 @@ cause = {found}, which containers without root need, has lost its rights, as in 
 remedy = Install uidmap anew (sudo apt install --reinstall uidmap; ls -l shows an s in its mode), give the account its
     line in /etc/subuid and /etc/subgid (sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 $USER),
     then podman system migrate.
+
+[enroot-no-gpu]
+keys = Command not found: nvidia-container-cli
+pattern = Command not found: (nvidia-container-cli)
+cause = enroot gives the GPU to a container by the program {found}, which is not installed.
+remedy = Install it (sudo apt install libnvidia-container-tools, from the repository of NVIDIA's container toolkit).
+
+[loop-device-missing]
+keys =
+    failed to find loop device
+    failed to setup loop device
+pattern = (failed to (?:find|set ?up) (?:a )?loop device)
+cause = There is no free loop device for the image ({found}): the limit is reached, or the program runs in a container.
+remedy = Load the module with more (sudo modprobe loop max_loop=256; losetup -a shows those in use); without them unpack
+    the image (apptainer build --sandbox DIR IMAGE) and run the directory.
 
 [podman-controllers]
 keys = the requested cgroup controller

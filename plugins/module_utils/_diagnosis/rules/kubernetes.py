@@ -42,7 +42,6 @@ remedy = Install nvidia-container-toolkit on the node, run sudo nvidia-ctk runti
 source =
     NVIDIA/gpu-operator#413
     sgl-project/sglang#5515
-    k3s-io/k3s#4391
 
 [k8s-operator-waits-for-driver]
 keys = /run/nvidia/validations/

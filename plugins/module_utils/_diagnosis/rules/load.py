@@ -36,8 +36,6 @@ remedy = Take other copies of {library} off LD_LIBRARY_PATH (also those of a too
 source =
     pytorch/pytorch#144244
     NVIDIA/cudf-spark-examples#232
-    infiniflow/ragflow#4466
-    deepseek-ai/DeepGEMM#137
 
 [cuda-12-library]
 keys =
@@ -55,7 +53,6 @@ remedy = Install the package's build for CUDA 13 (cu130), with a torch of cu130.
 source =
     vllm-project/vllm#36099
     sgl-project/sglang#18203
-    sgl-project/sglang-omni#620
 
 [cudss-soname]
 keys = libcudss.so.0: cannot open
@@ -89,8 +86,6 @@ remedy = Run it on a host with the driver (nvidia-smi works there); in a contain
 source =
     leejet/stable-diffusion.cpp#1352
     ggml-org/llama.cpp#7822
-    NVIDIA/cudf#10308
-    NVIDIA/k8s-device-plugin#23
 
 [opengl-missing]
 keys =
@@ -131,7 +126,6 @@ remedy = See the line before it, which names a library that is missing; take a b
 source =
     pykeio/ort#456
     microsoft/onnxruntime#11323
-    microsoft/onnxruntime#7748
 
 [onnx-providers-not-given]
 keys = you are required to explicitly set the providers parameter
@@ -296,10 +290,6 @@ remedy = Import the package that brings the library (torch, sklearn, cv2) before
 source =
     NVIDIA/DALI#5519
     dmlc/xgboost#8488
-    isaac-sim/IsaacLab#5023
-    isaac-sim/IsaacLab#3504
-    isaac-sim/IsaacLab#5008
-    lightgbm-org/LightGBM#6509
 
 [nccl-of-another-torch]
 keys = undefined symbol: nccl
@@ -331,6 +321,4 @@ remedy = Look for an earlier line that says which import failed (of vLLM: Failed
 source =
     vllm-project/vllm#6478
     vllm-project/vllm#13593
-    QwenLM/Qwen3-VL#51
-    hiyouga/LlamaFactory#5767
 """

@@ -46,8 +46,6 @@ remedy = {advice}.
 source =
     NVIDIA/nccl-tests#185
     NVIDIA/nccl#2013
-    luxingcom/aicad-nccl-optimization#1
-    tonyd2wild/DeepSeek-v4-Flash-Vision-Exp-DSpark-1M-NVFP4-KV-2x-DGX-Spark#40
 
 [rdma-port-event]
 keys =
@@ -276,7 +274,6 @@ remedy = Set GLOO_SOCKET_IFNAME on each host to the interface between the hosts,
 source =
     sgl-project/sglang#3226
     aws-samples/aws-do-eks#69
-    https://github.com/pytorch/pytorch/blob/main/torch/csrc/distributed/c10d/ProcessGroupGloo.cpp
 
 [c10d-rendezvous]
 keys =

@@ -105,7 +105,6 @@ remedy = Let the program on the host listen on 0.0.0.0 (for Ollama: sudo systemc
 source =
     open-webui/open-webui#10833
     open-webui/open-webui#209
-    wandb/openui#181
 
 [host-unknown]
 keys =
@@ -331,7 +330,6 @@ remedy = Check the network and the proxy (role network_access; huggingface.co an
 source =
     Comfy-Org/ComfyUI#3840
     yuruotong1/autoMate#104
-    alvinliu0/HumanGaussian#4
 
 [port-in-use]
 keys =
@@ -357,9 +355,6 @@ remedy = Find it (ss -ltnp; docker ps shows the ports of containers), which is o
 source =
     om-ai-lab/VLM-R1#289
     vllm-project/vllm#7514
-    PiDanShouRouZhouXD/Sakura_Launcher_GUI#71
-    UKGovernmentBEIS/inspect_ai#1809
-    0xmoei/allora-testnet#11
 
 [address-not-here]
 keys = annot assign requested address

@@ -81,6 +81,33 @@ cause = A container was ended by signal 9 ({found}): by its own program after an
 remedy = If the log has no error before it, look at docker inspect (State.OOMKilled) and at Out of memory in the
     kernel's log (journalctl -k).
 
+[locale-missing]
+keys =
+    cannot change locale
+    Setting locale failed
+pattern =
+    cannot change locale \((?P<locale>[^)\n]+)\)
+    (Setting locale failed)
+notice = yes
+cause = The session asks for a locale[, {locale},] that this system does not have, mostly because ssh passed it on: a
+    warning.
+remedy = Make it (sudo apt install locales; sudo locale-gen en_US.UTF-8), or use one that is there (export
+    LC_ALL=C.UTF-8).
+
+[wsl-cuda-link]
+keys = /usr/lib/wsl/lib/libcuda.so
+pattern = (/usr/lib/wsl/lib/libcuda\.so\S*) is not a symbolic link
+notice = yes
+cause = ldconfig notes that {found} is a file and no link, as WSL provides it: no failure.
+remedy = Nothing has to be done.
+
+[git-outside-repository]
+keys = fatal: not a git repository
+pattern = fatal: (not a git repository)
+notice = yes
+cause = git was called where there is no repository ({found}); a build that only asks for its version goes on without.
+remedy = If that is the failure, change into the clone, or clone the source instead of unpacking an archive.
+
 [unit-restarts-too-often]
 keys = Start request repeated too quickly
 pattern = (\S+): Start request repeated too quickly

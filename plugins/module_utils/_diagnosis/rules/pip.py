@@ -187,7 +187,6 @@ remedy = {advice}.
 source =
     pypa/auditwheel#354
     pypa/cibuildwheel#1982
-    KhiopsML/khiops#987
 
 [http-refused]
 keys = HTTP error
@@ -289,8 +288,6 @@ remedy = {advice}.
 source =
     efogdev/apollo#2
     microsoft/onnxruntime#26351
-    triton-lang/triton#5561
-    sorryhyun/anima_lora#72
 
 [pyproject-invalid]
 keys =

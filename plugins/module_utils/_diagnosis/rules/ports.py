@@ -48,8 +48,6 @@ remedy = Use a version of the source for CUDA 13 (a cudaMemLocation in the place
 source =
     NVIDIA/stdexec#1619
     heterodb/pg-strom#931
-    genn-team/genn#719
-    nlesc-recruit/cudawrappers#353
 
 [thrust-removed]
 keys = namespace "thrust" has no member
@@ -61,7 +59,6 @@ remedy = Use a version of the source for CUDA 13 (which names cuda::std instead)
 source =
     ajameson/dedisp#6
     CannyLab/tsne-cuda#142
-    NVIDIA/cudf#18652
 
 [thrust-include-missing]
 keys = namespace "thrust" has no member
@@ -82,7 +79,6 @@ remedy = Use a version of the source for CUDA 13 (which names cuda::std::plus<>,
 source =
     microsoft/onnxruntime#24774
     JeffreyXiang/CuMesh#12
-    paboyle/Grid#487
 
 [cuda-function-removed]
 keys =

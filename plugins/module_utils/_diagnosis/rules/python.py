@@ -27,7 +27,6 @@ remedy = Build from a clone with its .git directory and tags, or set SETUPTOOLS_
 source =
     vllm-project/vllm#13130
     vllm-project/vllm#9182
-    https://setuptools-scm.readthedocs.io/en/latest/overrides/
 
 [python-built-incomplete]
 keys =
@@ -96,7 +95,6 @@ remedy = Remove {package} and build it from source against the installed torch, 
 source =
     PrimeIntellect-ai/prime-rl#1972
     Dao-AILab/flash-attention#757
-    state-spaces/mamba#891
 
 [qt-platform-plugin]
 keys = Could not load the Qt platform plugin
@@ -218,7 +216,6 @@ remedy = Install the Triton that belongs to this torch (pip show torch names it;
 source =
     pytorch/pytorch#143406
     sgl-project/sglang-omni#620
-    triton-lang/triton#5561
 
 [torchvision-of-another-torch]
 keys =
@@ -233,7 +230,6 @@ remedy = Install torch and torchvision of one release from one CUDA index, or bu
 source =
     vllm-project/vllm-ascend#479
     pytorch/vision#8985
-    pytorch/pytorch#62350
 
 [bitsandbytes-of-another-cuda]
 keys = Requested CUDA version
@@ -326,8 +322,6 @@ remedy = {advice}.
 source =
     sgl-project/sglang#3878
     thu-ml/SageAttention#158
-    vllm-project/vllm#17077
-    sgl-project/sglang#2550
 
 [stub-without-wheel]
 keys =
@@ -502,7 +496,6 @@ remedy = {advice}.
 source =
     huggingface/trl#6168
     tulerfeng/Video-R1#14
-    stanfordnlp/dspy#8762
 
 [attribute-missing]
 keys =

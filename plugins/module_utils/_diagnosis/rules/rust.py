@@ -52,9 +52,6 @@ remedy = Install a newer Rust with rustup and put its bin before the distributio
 source =
     huggingface/xet-core#386
     killercup/cargo-edit#927
-    browserslist/browserslist-rs#34
-    carzum/termviz#83
-    https://doc.rust-lang.org/edition-guide/rust-2024/index.html
 
 [rust-too-new]
 keys = is undefined behavior, even if the reference is unused
@@ -66,7 +63,6 @@ remedy = Take a newer release (transformers that asks for tokenizers 0.14.1 or n
 source =
     huggingface/tokenizers#1359
     huggingface/tokenizers#1485
-    astral-sh/uv#3342
 
 [cudarc-cuda-version]
 keys = Unsupported cuda toolkit version
@@ -77,7 +73,6 @@ remedy = Use a release of the program with a newer cudarc (cargo update -p cudar
 source =
     EricLBuehler/mistral.rs#1996
     guoqingbao/xinfer#93
-    kyutai-labs/delayed-streams-modeling#139
 
 [crate-nvcc-missing]
 keys =

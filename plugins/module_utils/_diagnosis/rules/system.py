@@ -33,7 +33,6 @@ remedy = Install it where the program runs, in an image with its Dockerfile (sud
 source =
     dnhkng/GLaDOS#14
     Upsonic/Upsonic#22
-    IAHispano/Applio#1144
 
 [unit-missing]
 keys =
@@ -123,18 +122,22 @@ remedy = Compare /etc/fstab with lsblk -f (the UUID changes when a disk is forma
 
 [snap-refused]
 keys =
+    - Download snap
     error: snap "
     published using classic confinement
     yet seeded
     /run/snapd.socket
     cannot connect to the snap daemon
 pattern =
+    - Download snap '(?P<snap3>[^'\n]+)' [^\n]*\((?P<why5>[^\n]+)\)\s*$
     error: snap '(?P<snap1>[^'\n]+)' (?P<why1>not found|is not available on \S+ for this architecture \(\w+\)|has '[\w-]
     ++' change in progress)
     revision of snap '(?P<snap2>[^'\n]+)' was (?P<why2>published using classic confinement)
     (?P<why3>device not yet seeded)
     (?P<why4>/run/snapd\.socket: connect: [\w ]+)
 values =
+    advice of why: (?:Get|Post|cannot) => Check the network and the proxy (sudo snap set system proxy.https=URL), then
+    + run it again
     advice of why: not found => Look it up (snap find), or take another form of the program
     advice of why: is not => Take another form of the program (a deb for arm64, a container, its own installer)
     advice of why: has => Wait until that change ends (snap changes)
@@ -143,6 +146,45 @@ values =
     advice of why: . => Start snapd (systemctl start snapd.socket); a container has none
 cause = snap did not do it[ for {snap}]: {why}.
 remedy = {advice}.
+
+[snap-confinement]
+keys =
+    snap-confine has elevated permissions
+    missing profile snap.
+    aa_is_enabled() failed unexpectedly
+    is not a snap cgroup
+pattern =
+    (snap-confine has elevated permissions)
+    (missing profile \S+?)\.?$
+    (aa_is_enabled\(\) failed unexpectedly)
+    (is not a snap cgroup)
+cause = A snap does not start, because its confinement is not in place ({found}): AppArmor's profiles are not loaded, or
+    it was started outside a login's own session, as over ssh, in a container or by su.
+remedy = Run sudo systemctl enable --now apparmor snapd.apparmor and log in anew (systemctl --user status must answer);
+    in a container mount securityfs (sudo mount -t securityfs securityfs /sys/kernel/security), or take a deb of the
+    program.
+source =
+    anbox/anbox#386
+    ogra1/snapd-docker#9
+
+[flatpak-unknown]
+keys =
+    No remote refs found for
+    Nothing matches
+    not found in remote
+    error: Error searching remote
+pattern =
+    No remote refs found for '(?P<name1>[^'\n]+)'
+    Nothing matches (?P<name2>\S+) in remote
+    error: (?P<name3>\S+) not found in remote
+    Error searching remote \w+: Can't find ref (?P<name4>\S+)
+cause = No remote of flatpak has {name} for this processor.
+remedy = Name the remote (flatpak install flathub {name}), run flatpak update, and see with flatpak remote-info flathub
+    {name} for which processors it is published; a runtime GL.nvidia must have the driver's own version, and appears
+    days after it.
+source =
+    flathub/org.freedesktop.Platform.GL.nvidia#151
+    flatpak/flatpak#1702
 
 [journal-not-readable]
 keys =
@@ -239,6 +281,8 @@ remedy = Unmount it (sudo umount -l) and mount it again; end programs that still
 
 [fwupd-refused]
 keys =
+    Failed to obtain auth
+    No updatable devices
     org.freedesktop.fwupd was not provided
     Blocked executable in the ESP
     power is required
@@ -249,6 +293,8 @@ keys =
     failed to write data to efivarfs
     when not on AC power
 pattern =
+    (?P<why10>Failed to obtain auth[^\n]*)
+    (?P<why11>No updatable devices)
     (?P<why9>Failed to download metadata for \w+)
     (?P<why6>Failed to find ESP[^\n]*)
     (?P<why7>failed to write data to efivarfs[^\n]*)
@@ -259,6 +305,9 @@ pattern =
     (?P<why4>UEFI capsule updates not available)
     (?P<why5>failed to run update on reboot)
 values =
+    advice of why: Failed to obtain => Run it with sudo: over ssh nobody can be asked for the password
+    advice of why: No updatable => There is nothing for it to do: fwupdmgr get-devices lists what it sees, and the
+    + vendor's own updater (DGX Dashboard) brings the rest
     advice of why: Failed to download => Check the network and the proxy (curl -I https://cdn.fwupd.org), then sudo
     + fwupdmgr refresh --force
     advice of why: Failed => Mount the EFI partition (sudo mount /boot/efi; it must be in /etc/fstab), and restart fwupd

@@ -31,7 +31,6 @@ remedy = Use a Python that is among them (uv venv --python), or a version of {pa
 source =
     google/oss-fuzz-gen#1226
     ai4ce/INT-ACT#2
-    astral-sh/uv#10236
 
 [uv-no-wheel]
 keys = have a source distribution or wheel for the current platform
@@ -49,8 +48,6 @@ remedy = {advice}.
 source =
     Lightricks/LTX-2#256
     index-tts/index-tts#556
-    mmcdermott/MEDS_EIC_AR#161
-    pydantic/jiter#217
 
 [uv-python-range]
 keys =
@@ -125,7 +122,6 @@ remedy = Bind the package to the index that has that version (tool.uv.sources), 
 source =
     astral-sh/uv#10604
     vllm-project/vllm#19392
-    https://docs.astral.sh/uv/concepts/indexes/
 
 [uv-wheel-python-tag]
 keys = no wheels with a matching Python

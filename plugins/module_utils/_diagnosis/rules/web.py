@@ -193,8 +193,12 @@ cause = This Node {what} ({found}).
 remedy = {advice}.
 
 [node-watchers]
-keys = number of file watchers reached
-pattern = System limit for number of (file watchers) reached
+keys =
+    inotify watch limit reached
+    number of file watchers reached
+pattern =
+    (inotify watch limit) reached
+    System limit for number of (file watchers) reached
 cause = No more files can be watched on this host ({found}); the disk is not full.
 remedy = Raise it: sudo sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=1024, and keep it in
     /etc/sysctl.d.
@@ -207,6 +211,55 @@ pattern =
     gyp ERR! stack Error: (Could not find any Python)
 cause = A package has no compiled file for this Node on ARM, and cannot be built: {found} is missing.
 remedy = Install build-essential and python3 (in the image, too), or a Node for which the package has a file.
+
+[vscode-server-library]
+keys =
+    prerequisites for glibc
+    Visual Studio Code Server
+    Missing GLIBC
+pattern =
+    find (?P<need1>GLIBC(?:XX)? >= v?[\d.]+) \(but found v?(?P<have>[\d.]+)
+    Missing (?P<need2>GLIBC(?:XX)? >= [\d.]+)!
+    may not (meet VS Code Server's prerequisites)
+    does not meet (Visual Studio Code Server)
+cause = VS Code's server does not start on the remote host: its C or C++ library is older than the server needs[
+    ({need})][, and has {have}].
+remedy = Update VS Code first, where the host is new enough (Ubuntu 20.04 and newer; some releases measured wrongly),
+    and remove ~/.vscode-server on the host; for an older host such as Ubuntu 18.04 of JetPack 4 take VS Code 1.98 or
+    older, or work in a container.
+source =
+    microsoft/vscode#204264
+    microsoft/vscode#243170
+
+[vscode-server-download]
+keys =
+    Failed to download VS Code Server
+    wget download failed
+    install the VS Code Server
+    Error: XHR failed
+    Could not fetch or extract
+pattern =
+    (Failed to download VS Code Server[^\n)]*)
+    (wget download failed)
+    (Failed to install the VS Code Server)
+    (XHR failed)
+    (Could not fetch or extract)
+cause = VS Code's server could not be put on the remote host ({found}).
+remedy = See on the host that curl -I https://update.code.visualstudio.com works (a proxy belongs into ~/.bashrc before
+    its test for a terminal) and that df -h ~ has room; or set remote.SSH.localServerDownload to always, so that your
+    computer downloads it. Then remove ~/.vscode-server there and connect again; a 404 of server-linux-armhf means a
+    32-bit system.
+source =
+    microsoft/vscode-remote-release#9677
+    microsoft/vscode-remote-release#10069
+
+[jupyter-xsrf]
+keys = '_xsrf' argument missing
+pattern = ('_xsrf' argument missing)
+cause = Jupyter refused a request of its own page ({found}): the browser's cookie is of another server or an earlier
+    start, or a proxy drops it.
+remedy = Open the address with its token anew in a private window, and pass cookies and websockets through the proxy;
+    two servers on one host name need different ports and names.
 
 [jupyter-root]
 keys = Use --allow-root to bypass

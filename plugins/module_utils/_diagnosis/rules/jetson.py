@@ -1,0 +1,123 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# __init__.py in this directory explains the fields.
+
+"""Jetson and WSL
+
+Messages from the tools that flash a Jetson, from its GPU's library, and from Linux under Windows.
+"""
+
+RULES = r"""
+[jetson-not-in-recovery]
+keys =
+    probing the target board failed
+    Reading board information failed
+    Target board not found
+    No devices to flash
+    chip_info.bin_bak missing
+    BootRom is not running
+    Failed to read UID
+pattern =
+    (probing the target board failed)
+    (Reading board information failed)
+    (Target board not found)
+    (No devices to flash)
+    (chip_info\.bin_bak missing)
+    (BootRom is not running)
+    (Failed to read UID)
+cause = The flashing tool found no Jetson in recovery mode, or one that has already taken a first attempt ({found}).
+remedy = Put the board into recovery mode anew before each attempt (hold its recovery button, or bridge FC REC and GND,
+    while power comes on) and look at lsusb, which must list 0955: NVIDIA Corp. APX; run the tool as root on an x86-64
+    PC with Ubuntu (no virtual machine, no ARM host) that is linked by a USB data cable without a hub.
+source =
+    balena-os/jetson-flash#73
+    jetsonhacks/bootFromExternalStorage#36
+    https://forums.developer.nvidia.com/t/problems-with-jetson-nanos-in-recovery-mode/226519
+
+[jetson-usb-write]
+keys =
+    might be timeout in USB write
+    failed to read rcm_state
+pattern =
+    (might be timeout in USB write)
+    (failed to read rcm_state)
+cause = The Jetson left the USB bus while its boot loader was sent to it ({found}).
+remedy = Put it into recovery mode again and start at once; use another port and cable without a hub, a real PC in place
+    of a virtual machine, and keep USB awake (echo -1 | sudo tee /sys/module/usbcore/parameters/autosuspend).
+source =
+    OE4T/meta-tegra#1824
+    OE4T/meta-tegra#480
+    ARK-Electronics/ark_jetson_kernel#97
+
+[jetson-initrd-not-booted]
+keys =
+    to boot to the initrd flash kernel
+    Waiting for target to boot-up...Timeout
+pattern =
+    (Device failed to boot to the initrd flash kernel)
+    Waiting for target to boot-up\.\.\.(Timeout)
+cause = The Jetson took its boot loader, and then its flashing system was not reached over the network on USB ({found}).
+remedy = On the PC install nfs-kernel-server, switch off its firewall and VPN for the time (sudo ufw disable), let
+    NetworkManager leave usb0 alone and IPv6 on; then put the board into recovery mode again. A board of your own
+    carrier needs USB device mode in its device tree.
+
+[jetson-board-unknown]
+keys = Invalid target board
+pattern = Invalid target board - (\S+?)\.?$
+cause = This Jetson Linux has no configuration of the board {found}.
+remedy = Name one of the .conf files in Linux_for_Tegra (ls *.conf), and unpack the release for that module: each covers
+    its own family (36 Orin, 38 Thor); remove what an earlier download for another board left.
+source = balena-os/jetson-flash#87
+
+[jetson-memory-not-permitted]
+keys = NvRmMemInitNvmap failed
+pattern = NvRmMemInitNvmap failed with (?P<why>[\w ]+)
+cause = A program on a Jetson may not open the GPU's memory device (/dev/nvmap): {why}.
+remedy = Add the account to the groups video and render (sudo usermod -aG video,render $USER) and log in again; start a
+    container with --runtime nvidia, and one that does not run as root with --group-add video.
+source =
+    osrf/rocker#211
+    anduril/jetpack-nixos#118
+
+[wsl-no-adapter]
+keys = WSL environment detected but no adapters
+pattern = (WSL environment detected but no adapters were found)
+cause = Docker runs under WSL, which has no GPU ({found}).
+remedy = Install NVIDIA's present driver on Windows, run wsl --update and wsl --shutdown in PowerShell, and see that
+    nvidia-smi works inside WSL first; the card must be in WDDM mode, and Docker Desktop must use WSL 2.
+source = NVIDIA/nvidia-docker#1692
+
+[wsl-gpu-blocked]
+keys = GPU access blocked by the operating system
+pattern = (GPU access blocked by the operating system)
+cause = The program may not use the GPU's devices ({found}): in a container its control group leaves them out, and under
+    WSL itself the driver on Windows and WSL do not fit.
+remedy = If only a container shows it: set no-cgroups = false in /etc/nvidia-container-runtime/config.toml and restart
+    docker (a rootless Podman needs --group-add keep-groups instead). If WSL itself shows it: update the driver on
+    Windows, run wsl --update and wsl --shutdown, and remove nvidia-utils and other driver packages from the
+    distribution.
+source =
+    NVIDIA/nvidia-container-toolkit#85
+    microsoft/WSL#9962
+    microsoft/WSL#9938
+
+[wsl-not-started]
+keys =
+    Wsl/Service/
+    Wsl/Install
+    HCS_E_
+    WslRegisterDistribution failed
+pattern =
+    (?:Wsl/\w+/\S*?)?(?P<code>HCS_E_\w+|WSL_E_\w+|E_\w+|0x[0-9a-fA-F]{8})
+    WslRegisterDistribution failed with error: (?P<code2>0x[0-9a-fA-F]{8})
+values =
+    advice of code: HCS_E|0x80370(?:102|114) => Switch on virtualization in the firmware's setup and the Windows feature
+    + Virtual Machine Platform (wsl --install --no-distribution), and restart Windows
+    advice of code: WSL_E_DISTRO => Look up the distribution's name (wsl --list --online), and install it
+    advice of code: . => Run wsl --update and wsl --shutdown in PowerShell and try again; restart Windows after its
+    + updates
+cause = WSL did not start its Linux ({code}).
+remedy = {advice}.
+"""
