@@ -14,7 +14,7 @@ from .table import Facts
 
 def _library(groups: dict[str, str]) -> dict[str, str]:
     soname = groups["found"]
-    provider = providers.provider(soname)
+    provider = providers.provider(soname, cuda_version="13.0")
     role = f"role {provider.role}" if provider.role not in (None, "driver") else ""
     package = f"package {provider.package}" if provider.package else ""
     remedies = filter(None, (role, package))

@@ -18,9 +18,7 @@ pattern =
 cause = Two repositories are each in two files with different keyrings, or with one and without: {source}, and {other}.
 remedy = Find the files (grep -rn -e {host} -e {host_of_other} /etc/apt/sources.list /etc/apt/sources.list.d), and keep
     for each repository the one that its present instructions or package write, and remove the other.
-source =
-    NVIDIA/nvidia-docker#1626
-    NVIDIA/nvidia-container-toolkit#170
+source = NVIDIA/nvidia-docker#1626
 
 [apt-signed-by-missing]
 keys = Conflicting values set for option Signed-By
@@ -45,9 +43,7 @@ pattern = Release file for (?P<url>\S+) is expired \(invalid since (?P<time>[\w 
 cause = apt does not use {url}, which is valid no longer since {time}: its mirror or a caching proxy is not updated, or
     the clock of this host is ahead.
 remedy = Check the clock (timedatectl); if it is right, use another mirror or refresh the proxy's cache.
-source =
-    wolfgang42/vagrant-deb#19
-    nexspence/nexspence#77
+source = wolfgang42/vagrant-deb#19
 
 [apt-held]
 keys =
@@ -70,9 +66,7 @@ remedy = Take the repository of this very release if the source is of another on
     or fetch the key anew to where Signed-By says: gpg --list-packets shows digest algo 2 as long as it is SHA-1. Until
     its owner signs it again, disable the source, or let SHA-1 pass knowingly for one apt update (sha1 = "always" below
     [hash_algorithms] in /etc/crypto-policies/back-ends/apt-sequoia.config, and remove that file again).
-source =
-    NVIDIA/cuda-repo-management#39
-    openresty/openresty#1097
+source = NVIDIA/cuda-repo-management#39
 
 [apt-toolkit-key]
 keys = NO_PUBKEY DDCAE044F796ECB0
@@ -96,9 +90,7 @@ pattern = trying to overwrite '([^'\n]+)', which is also in package (?P<owner>[^
 cause = A package contains {found}, which belongs to {owner}: mostly packages of two driver branches, or of another
     distribution.
 remedy = Remove the package of the other branch first, then run apt --fix-broken install; do not force the overwrite.
-source =
-    pop-os/shop#121
-    linuxmint/mintupdate#697
+source = pop-os/shop#121
 
 [deb-damaged]
 keys = is not a debian format archive
@@ -259,9 +251,7 @@ pattern =
 cause = The package[ {file}] is for {have}, and this host is {host}.
 remedy = Download its {host} (aarch64) file, if the vendor has one; do not force it, nor add {have} as an architecture,
     for its program cannot run here.
-source =
-    awesometic/realtek-r8152-dkms#23
-    mpromonet/v4l2rtspserver#256
+source = awesometic/realtek-r8152-dkms#23
 
 [apt-reinstall-required]
 keys = needs to be reinstalled, but I can't find an archive
@@ -375,6 +365,8 @@ pattern =
     Package '?([^\s']+)'? has no installation candidate
 every = yes
 values =
+    advice of found: nvidia-container(?:-runtime)?$ => the package is nvidia-container-toolkit now, of NVIDIA's own
+    + repository for it
     advice of found: .*nvidia-jetpack => on a Jetson look at /etc/apt/sources.list.d/nvidia-l4t-apt-source.list: its
     + release (r36.4) must be the one of /etc/nv_tegra_release; other machines have no JetPack
     advice of found: linux-(?:headers|modules|image)-\d => that kernel is gone from the source: boot the newest one that
@@ -394,6 +386,7 @@ values =
     + them are enabled
 cause = No enabled apt source offers {found}.
 remedy = Run sudo apt update first, which an image needs in the same RUN; if it stays, {advice}.
+source = jetsonhacks/install-docker#4
 
 [apt-hash]
 keys =
@@ -476,9 +469,7 @@ values =
     + policy)
 cause = apt cannot install what was asked for: unmet dependencies[ ({line})].
 remedy = {advice}; pins that DGX OS has in /etc/apt/preferences.d must stay.
-source =
-    osrf/rocker#298
-    elementary/settings-system#233
+source = osrf/rocker#298
 
 [dpkg-configuration-question]
 keys = end of file on stdin at conffile prompt
@@ -488,6 +479,13 @@ pattern =
 cause = dpkg asked whether to keep a changed configuration file[ of {package}], and there was nobody to answer.
 remedy = Finish it with sudo apt-get -o Dpkg::Options::=--force-confold -f install, which keeps the file as it is
     (confnew takes the package's), and give the same option to unattended runs.
+
+[package-asks]
+keys = Please select the geographic area
+pattern = Please select the (geographic area) in which you live
+cause = The installation waits for an answer about the {found}, as tzdata asks, and in an image's build nobody gives it.
+remedy = Set DEBIAN_FRONTEND=noninteractive and TZ=Etc/UTC for that step (RUN DEBIAN_FRONTEND=noninteractive apt-get
+    install -y …).
 
 [apt-python-module]
 keys = No module named 'apt_pkg'

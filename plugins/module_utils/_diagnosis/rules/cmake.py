@@ -17,9 +17,7 @@ cause = CMake has no CUDA architecture for the target {found}: none was named, a
     default.
 remedy = Set CMAKE_CUDA_ARCHITECTURES (121 on a Spark), and CMAKE_CUDA_COMPILER to the toolkit's nvcc, and configure
     in an empty directory.
-source =
-    PrismML-Eng/llama.cpp#182
-    ToniRV/NeRF-SLAM#61
+source = PrismML-Eng/llama.cpp#182
 
 [cmake-too-new]
 keys = Compatibility with CMake
@@ -96,9 +94,7 @@ pattern =
 cause = There is no ninja on the build's PATH.
 remedy = Install ninja (apt install ninja-build, or pip install ninja into the environment; the role build_toolchain, or
     the unit's requirements).
-source =
-    NX-AI/xlstm#76
-    icon-lab/SynDiff#34
+source = NX-AI/xlstm#76
 
 [nvcc-missing]
 keys =

@@ -19,9 +19,7 @@ pattern = fatal error: '?((?:stddef|stdint|limits)\.h|sanitizer/\w+\.h)'?(?:: No
 cause = The compiler does not find {found}, which belongs to the compiler itself: its installation is incomplete, or
     two are mixed.
 remedy = Install gcc and g++ complete and in one version (build-essential), and set CC and CXX to them.
-source =
-    vllm-project/vllm#19656
-    flashinfer-ai/flashinfer#4470
+source = vllm-project/vllm#19656
 
 [lld-missing]
 keys =
@@ -60,15 +58,15 @@ cause = The compiler does not know {found}: it is too old for this source or the
 remedy = Use a newer compiler (CC and CXX, or the unit's toolchain), or take the flag away: out of CFLAGS and CXXFLAGS,
     or by the build's own option, such as -DGGML_CPU_ALL_VARIANTS=OFF of llama.cpp. x86 flags such as -mavx2 are wrong
     on aarch64.
-source =
-    saleyn/erlexec#175
-    ggml-org/llama.cpp#17983
+source = saleyn/erlexec#175
 
 [missing-header]
 keys =
+    Error: Unable to find '
     fatal error:
     cannot open source file
 pattern =
+    Error: Unable to find '([^'\n]+\.(?:h|i|swg))'
     cannot open source file '([^'\n]+)'
     fatal error: '?([^\s:']+\.(?:h|hh|hpp|hxx|cuh|inc|def)|[a-z_]+)'?(?:: No such file| file not found)
 values =
@@ -134,15 +132,14 @@ values =
     part of found: (llvm|mlir|lld|clang) => LLVM at the commit that Triton pins (role llvm)
     part of found: (torch|ATen|c10) => PyTorch (role pytorch; in the depends of a unit, and with --no-build-isolation
     + for pip)
+    part of found: faiss => the headers of faiss (a build from its own checkout; faiss-cpu has wheels for aarch64)
     part of found: numa => libnuma-dev
     part of found: infiniband => libibverbs-dev
     part of found: . => the package that provides it (see apt-file search)
 cause = The compiler does not find the header {found}.
 remedy = Install {part} where the build runs (of an image: in that stage); if it is in a directory of its own, add that
     to CPATH (in the unit's environment).
-source =
-    flashinfer-ai/flashinfer#4410
-    https://docs.astral.sh/uv/reference/troubleshooting/build-failures/
+source = flashinfer-ai/flashinfer#4410
 
 [driver-library-stub]
 keys =
@@ -154,9 +151,7 @@ cause = The linker does not find lib{found}.so, which belongs to the driver: a c
     and a host usually has only lib{found}.so.1.
 remedy = Put the CUDA toolkit's stubs on LIBRARY_PATH for the build (/usr/local/cuda/lib64/stubs); for Triton, which
     links when it runs, start the container with --gpus all, and run ldconfig.
-source =
-    NVIDIA/nvidia-docker#374
-    NVIDIA/nvidia-docker#508
+source = NVIDIA/nvidia-docker#374
 
 [ptxas-shared-memory]
 keys = uses too much shared data
@@ -369,9 +364,7 @@ values =
 cause = The linker does not find the driver's library libcuda.so.1 (for {found}), which a build container or a host
     without a driver does not have.
 remedy = {advice}; for the build only, since at run time the driver brings the library.
-source =
-    ggml-org/llama.cpp#18022
-    flashlight/flashlight#256
+source = ggml-org/llama.cpp#18022
 
 [library-not-named]
 keys = DSO missing from command line

@@ -28,9 +28,7 @@ remedy = Take it from conda-forge (conda install -c conda-forge), without build 
     export --no-builds), or with pip, or leave it out on aarch64 where its project builds none for it; PyTorch itself
     and pytorch-cuda are no longer on the channel pytorch: pip install torch --index-url
     https://download.pytorch.org/whl/cu130.
-source =
-    CNES/pangeo-pyinterp#33
-    rapidsai/cugraph-gnn#167
+source = CNES/pangeo-pyinterp#33
 
 [conda-build-contradicts-itself]
 keys = The following package could not be installed
@@ -106,9 +104,7 @@ cause = The terms of Anaconda's channels[, {channel},] were not accepted on this
 remedy = Accept them (conda tos accept --override-channels --channel URL; in a Dockerfile, ENV
     CONDA_PLUGINS_AUTO_ACCEPT_TOS=yes) if they fit your use, or use only conda-forge (Miniforge; channels and nodefaults
     in .condarc).
-source =
-    NVIDIA/cuml-spark#963
-    lcaraffa/sparkling-wasure#1
+source = NVIDIA/cuml-spark#963
 
 [conda-not-writable]
 keys =

@@ -16,9 +16,7 @@ pattern = unsatisfied condition: (cuda ?>=? ?[\d.]+)
 cause = The image requires a newer CUDA than this host's driver supports ({found}).
 remedy = Use an image for the CUDA that nvidia-smi shows; the driver itself is updated with DGX OS, and on a Jetson with
     JetPack. A newer CUDA toolkit on the host changes nothing.
-source =
-    theroyallab/tabbyAPI#324
-    NVIDIA/nvidia-docker#1442
+source = theroyallab/tabbyAPI#324
 
 [docker-option-twice]
 keys = specified both as a flag and in the configuration file
@@ -28,9 +26,7 @@ pattern =
 cause = Docker does not start: its service passes the option {option} as a flag, and {file} sets it, too.
 remedy = Set it in one place: take it out of {file}, or out of the ExecStart of the service (systemctl cat docker; hosts
     is -H there), and start docker.
-source =
-    moby/moby#22339
-    moby/moby#25471
+source = moby/moby#22339
 
 [docker-configuration-invalid]
 keys = configure the Docker daemon with file
@@ -38,9 +34,7 @@ pattern = configure the Docker daemon with file (?P<file>[^\s:]+): (?P<why>[^\n]
 cause = Docker does not start, because it cannot use its configuration {file}: {why}.
 remedy = Correct the file (JSON has no comma before a closing bracket), check it with dockerd --validate --config-file
     {file}, and start docker.
-source =
-    moby/moby#34507
-    https://docs.docker.com/reference/cli/dockerd/
+source = moby/moby#34507
 
 [cdi-management-device]
 keys = management.nvidia.com/gpu=
@@ -49,9 +43,7 @@ cause = The pod asks for {found} of the CDI specification that only the GPU oper
     such device.
 remedy = Leave runtimeClassName nvidia-cdi out of the pod (or set nvidia), and keep its limit nvidia.com/gpu; if it
     stays, update the operator's container toolkit.
-source =
-    NVIDIA/nvidia-container-toolkit#1239
-    NVIDIA/nvidia-container-toolkit#1895
+source = NVIDIA/nvidia-container-toolkit#1239
 
 [cdi-unresolvable]
 keys = unresolvable CDI devices
@@ -60,9 +52,7 @@ cause = There is no usable CDI specification for {found} on this host: none was 
     not understand its version (Podman 4.9 does not know CDI 0.7, which the toolkit 1.19 writes).
 remedy = Run sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml, and mend what it reports (mostly a driver that
     is not loaded); with Podman 4.9 keep the toolkit below 1.19, or take a newer Podman.
-source =
-    NVIDIA/nvidia-container-toolkit#1940
-    NVIDIA/nvidia-container-toolkit#1537
+source = NVIDIA/nvidia-container-toolkit#1940
 
 [cdi-stale]
 keys =
@@ -104,9 +94,7 @@ values =
     + toolkit
 cause = nvidia-ctk could not make the CDI specification: {why}.
 remedy = {advice}.
-source =
-    NVIDIA/nvidia-container-toolkit#1517
-    kaito-project/kaito#2326
+source = NVIDIA/nvidia-container-toolkit#1517
 
 [hook-called-directly]
 keys =
@@ -119,9 +107,7 @@ pattern =
 cause = NVIDIA's container toolkit works in a mode[, {mode},] in which --gpus on its own does not work.
 remedy = Start the container with --runtime=nvidia (runtime: nvidia in the compose file) or --device nvidia.com/gpu=all;
     on a host that is no Jetson set the toolkit's mode back to auto.
-source =
-    dstackai/dstack#2306
-    NVIDIA/TensorRT#4139
+source = dstackai/dstack#2306
 
 [docker-context-without-gpu]
 keys =
@@ -149,9 +135,7 @@ when =
 cause = The container was started without the GPU ({found}), and its program failed because of that.
 remedy = Give the service deploy.resources.reservations.devices with driver nvidia and capabilities gpu in the compose
     file, or runtime: nvidia; without compose start it with --gpus all; the image's own packages are not at fault.
-source =
-    AEON-7/Qwen3.6-27B-AEON-Ultimate-Uncensored-DFlash#5
-    https://docs.docker.com/compose/how-tos/gpu-support/
+source = AEON-7/Qwen3.6-27B-AEON-Ultimate-Uncensored-DFlash#5
 
 [docker-cdi-off]
 keys =
@@ -172,9 +156,7 @@ cause = This Docker daemon has no device driver for GPUs: the NVIDIA Container T
     configured for another daemon than the one that answers (Docker Desktop's, a rootless one, or that of a snap).
 remedy = See with docker context ls which daemon answers (docker context use default goes back to the system's); install
     nvidia-container-toolkit, run sudo nvidia-ctk runtime configure --runtime=docker, and restart docker.
-source =
-    NVIDIA/dcgm-exporter#33
-    gazebo-tooling/gzdev#97
+source = NVIDIA/dcgm-exporter#33
 
 [container-no-runtime]
 keys =
@@ -183,9 +165,7 @@ keys =
 pattern = (?:unknown or invalid runtime name:|Unknown runtime specified) (\w+)
 cause = Docker's configuration has no runtime called {found}.
 remedy = Run sudo nvidia-ctk runtime configure --runtime=docker, and restart docker.
-source =
-    NVIDIA/dgx-spark-playbooks#26
-    NVIDIA/nvidia-docker#1025
+source = NVIDIA/dgx-spark-playbooks#26
 
 [container-name-taken]
 keys = is already in use by
@@ -193,9 +173,7 @@ pattern = [Tt]he container name '/?([\w.-]+)' is already in use by
 cause = There is a container {found} already, perhaps one that has ended.
 remedy = Remove it (docker rm {found}; docker ps -a shows it), or give the new one another name; --rm removes one when
     it ends.
-source =
-    docker/docs#17816
-    docker-archive-public/docker.kitematic#3737
+source = docker/docs#17816
 
 [docker-client-too-old]
 keys = is too old. Minimum supported API version
@@ -255,6 +233,7 @@ source = s0len/Playbook#151
 
 [image-of-another-platform]
 keys =
+    exec user process caused
     does not match the detected host platform
     does not match the expected platform
     exec format error
@@ -262,6 +241,7 @@ keys =
     was pulled with platform
     image targets '
 pattern =
+    exec user process caused:? '?exec (format) error
     image's platform \((?P<image>\S+)\) does not match the detected host platform \((?P<host>[^)\n]+)\)
     image platform \((?P<image3>[^)\n]+)\) does not match the expected platform \((?P<host3>[^)\n]+)\)
     image targets '(?P<image4>\w+)', cannot run on '(?P<host4>\w+)'
@@ -288,9 +268,7 @@ cause = Docker and NVIDIA's container runtime on this host do not fit: the runti
 remedy = Upgrade NVIDIA's container toolkit with libnvidia-container from NVIDIA's repository; where there is none for
     this system (older JetPack), install the former docker.io and containerd again and hold them (sudo apt-mark hold
     docker.io containerd).
-source =
-    containerd/containerd#6203
-    dusty-nv/jetson-containers#108
+source = containerd/containerd#6203
 
 [vulkan-driver-missing]
 keys =
@@ -305,9 +283,7 @@ cause = Vulkan finds no driver ({found}): the file that names NVIDIA's (nvidia_i
 remedy = Start the container with -e NVIDIA_DRIVER_CAPABILITIES=all (graphics is enough) and the runtime nvidia, update
     the container toolkit, and look for nvidia_icd*.json in /usr/share/vulkan/icd.d or /etc/vulkan/icd.d
     (VK_DRIVER_FILES names another place).
-source =
-    NVIDIA/nvidia-container-toolkit#1124
-    NVIDIA/nvidia-container-toolkit#1041
+source = NVIDIA/nvidia-container-toolkit#1124
 
 [image-not-permitted]
 keys =
@@ -338,9 +314,7 @@ values =
     advice of found: . => Check the name
 remedy = {advice}, and log in to the registry that it names (docker login nvcr.io with the user $oauthtoken and an API
     key of NGC; ghcr.io with a token of GitHub that may read packages).
-source =
-    NVIDIA-NeMo/Speech#243
-    XingangPan/DragGAN#149
+source = NVIDIA-NeMo/Speech#243
 
 [registry-login-refused]
 keys =
@@ -369,9 +343,7 @@ keys = This container was built for NVIDIA Driver Release
 pattern = NVIDIA Driver Release (?P<need>[\d.]+) or later, but\s+version (?P<have>[\d.]+) was detected
 cause = The image was made for the driver {need} or newer, and this host has {have}.
 remedy = Use an older tag of the image, made for CUDA as nvidia-smi shows it, or update DGX OS, which brings the driver.
-source =
-    eugr/spark-vllm-docker#266
-    NVIDIA/TensorRT-LLM#23
+source = eugr/spark-vllm-docker#266
 
 [container-device-rules]
 keys =
@@ -386,18 +358,14 @@ cause = NVIDIA's hook could not let the container use the GPU's devices ({found}
     control groups, or runs without root.
 remedy = Update the container toolkit, whose newest releases do not change these rules; without root set no-cgroups =
     true in /etc/nvidia-container-runtime/config.toml, or use CDI (--device nvidia.com/gpu=all).
-source =
-    NVIDIA/nvidia-container-toolkit#139
-    NVIDIA/nvidia-docker#1660
+source = NVIDIA/nvidia-container-toolkit#139
 
 [container-unknown-gpu]
 keys = nvidia-container-cli: device error
 pattern = nvidia-container-cli: device error: (?:unknown device id: )?([\w/-]+?): unknown
 cause = The container asks for the GPU {found}, which this host does not have; a Spark has one, number 0.
 remedy = Start it with --gpus all, and correct NVIDIA_VISIBLE_DEVICES, device_ids or count in the compose file.
-source =
-    NVIDIA/nvidia-docker#1264
-    NVIDIA/nvidia-container-toolkit#29
+source = NVIDIA/nvidia-docker#1264
 
 [container-mount-missing]
 keys =
@@ -417,9 +385,7 @@ cause = The image itself has {found}, a file of the driver, which the container 
 remedy = Build the image without packages of the driver (libnvidia-compute, nvidia-utils), or delete that file in its
     last step; an image that was committed from a running container has such files too, and on a Jetson an image must be
     made for its JetPack (l4t).
-source =
-    BIOP/BIOP-desktop#2
-    NVIDIA/nvidia-container-toolkit#289
+source = BIOP/BIOP-desktop#2
 
 [nvml-not-permitted]
 keys =
@@ -432,9 +398,7 @@ cause = This account may not open the GPU's device files ({found}), as a user in
     outside their group.
 remedy = Compare ls -l /dev/nvidia* with the account's groups; give Podman --group-add keep-groups or --userns=keep-id.
     With SELinux (getenforce: Enforcing): sudo setsebool -P container_use_devices true.
-source =
-    NVIDIA/nvidia-container-toolkit#210
-    NVIDIA/nvidia-container-toolkit#580
+source = NVIDIA/nvidia-container-toolkit#210
 
 [worker-shared-memory]
 keys =
@@ -446,9 +410,7 @@ pattern =
 cause = /dev/shm is full ({found}): a container has 64 MB there unless it is told otherwise.
 remedy = Start the container with --ipc=host or a larger --shm-size (such as 16g; shm_size in a compose file), or use
     fewer workers.
-source =
-    pytorch/pytorch#5040
-    bytedance/Protenix#2
+source = pytorch/pytorch#5040
 
 [container-runtime-rootless]
 keys = error creating device nodes:
@@ -475,9 +437,7 @@ pattern =
 cause = NVIDIA's hook could not run ldconfig for the container ({found}).
 remedy = Set ldconfig = "@/sbin/ldconfig.real" (or "@/sbin/ldconfig") in /etc/nvidia-container-runtime/config.toml, so
     that the host's program is taken, or use CDI instead of the hook (--device nvidia.com/gpu=all).
-source =
-    NVIDIA/nvidia-container-toolkit#1246
-    NixOS/nixpkgs#278969
+source = NVIDIA/nvidia-container-toolkit#1246
 
 [container-driver-libraries]
 keys =
@@ -490,8 +450,9 @@ pattern =
     failed to initialize NVML: (ERROR_LIBRARY_NOT_FOUND)
 cause = NVIDIA's container toolkit found no libnvidia-ml on the host ({found}): the driver's libraries are missing, or
     not where ldconfig looks.
-remedy = Make nvidia-smi work on the host, and run sudo ldconfig.
-source = NVIDIA/nvidia-container-toolkit#131
+remedy = Make nvidia-smi work on the host, and run sudo ldconfig. A Docker that is a snap (snap list docker) does not
+    see these libraries: take Docker from apt instead.
+source = canonical/docker-snap#148
 
 [docker-buildx-missing]
 keys =
@@ -506,9 +467,7 @@ pattern =
     unknown command: docker (buildx)
 cause = Docker has no buildx plugin here, and so takes {found} for something of its own, or builds no image.
 remedy = Install docker-buildx-plugin (of Ubuntu's own Docker: docker-buildx).
-source =
-    intel/gprofiler#822
-    toverainc/willow-inference-server#69
+source = intel/gprofiler#822
 
 [container-hook-root]
 keys = change root failed
@@ -540,19 +499,18 @@ pattern =
 cause = The helper of NVIDIA's container toolkit could not start the driver in time, or crashed in it ({found}).
 remedy = Update the container toolkit (older ones needed CUDA on the host, and stopped with it), keep
     nvidia-persistenced running, and reboot the host if CUDA does not start there either.
-source =
-    NVIDIA/nvidia-docker#1648
-    NVIDIA/libnvidia-container#103
+source = NVIDIA/nvidia-docker#1648
 
 [container-hook-missing]
 keys = nvidia-container-runtime
 pattern =
+    exec: \\*'(nvidia-container-runtime[\w.-]*)\\*': executable file not found
     fork/exec (\S*nvidia-container-runtime\S*): no such file or directory
     stat (\S*nvidia-container-runtime-hook): no such file or directory
 cause = The NVIDIA runtime that Docker is to start, {found}, is not installed.
 remedy = Install all packages of the container toolkit in one version (nvidia-container-toolkit, its base and
     libnvidia-container).
-source = NVIDIA/nvidia-container-runtime#68
+source = NVIDIA/nvidia-docker#1190
 
 [cdi-hook-failed]
 keys = error executing hook
@@ -561,9 +519,7 @@ cause = A hook of NVIDIA's container toolkit failed ({found}): it is older than 
     is the old OCI hook, which fails without root.
 remedy = Generate the specification anew (sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml), and remove the
     old hook's file from /usr/share/containers/oci/hooks.d.
-source =
-    ublue-os/bluefin#3454
-    NVIDIA/nvidia-container-runtime#85
+source = ublue-os/bluefin#3454
 
 [container-lost-gpu]
 keys = Failed to initialize NVML: Unknown Error

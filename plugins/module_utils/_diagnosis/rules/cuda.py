@@ -18,9 +18,7 @@ pattern = Unsupported gpu architecture 'compute_((?:No CUDA devices found\.?)?)'
 cause = The architecture was to be found out (native) where no GPU is in sight, so that nvcc got no number.
 remedy = Name it: CMAKE_CUDA_ARCHITECTURES=121 (TORCH_CUDA_ARCH_LIST for PyTorch's extensions), and configure in an
     empty directory.
-source =
-    ggml-org/llama.cpp#18430
-    CESNET/GPUJPEG#104
+source = ggml-org/llama.cpp#18430
 
 [arch-too-old]
 keys = Unsupported gpu architecture 'compute_
@@ -44,9 +42,7 @@ cause = A kernel of CUTLASS was compiled without the instructions that it calls 
     or another GPU's, in place of an architecture-specific target.
 remedy = Compile it for 120a or 121a (nvcc -gencode=arch=compute_121a,code=sm_121a; CUTLASS_NVCC_ARCHS=121a,
     TORCH_CUDA_ARCH_LIST=12.1a), or use a release or backend that has the kernel for 12.x.
-source =
-    NVIDIA/cutlass#3174
-    NVIDIA/cutlass#2451
+source = NVIDIA/cutlass#3174
 
 [nvlink-older-than-library]
 keys = newer than toolkit
@@ -54,9 +50,7 @@ pattern = nvlink fatal\s*: Input file '(?P<file>[^'\n]+)' newer than toolkit \((
 cause = nvlink of CUDA {toolkit} (120 is 12.0) is to link {file}, which is of CUDA {library}: two toolkits are mixed.
 remedy = Let nvcc and the libraries be of one toolkit: put /usr/local/cuda/bin first on PATH (which -a nvcc shows
     others, as of Ubuntu's package nvidia-cuda-toolkit, which you can remove), and empty the build directory.
-source =
-    ihaque/memtestG80#15
-    openhackathons-org/gpubootcamp#55
+source = ihaque/memtestG80#15
 
 [ptxas-feature-missing]
 keys = not supported on .target
@@ -68,18 +62,14 @@ cause = The kernel uses {feature}, which only Hopper (wgmma) or data-centre Blac
     {target} does not.
 remedy = Name only this GPU's architecture in the build (TORCH_CUDA_ARCH_LIST=12.0 without 9.0 or 10.0), so that it
     leaves those kernels out; otherwise choose another kernel or backend for this GPU (of MoE: Marlin).
-source =
-    thu-ml/SageAttention#291
-    deepseek-ai/DeepGEMM#185
+source = thu-ml/SageAttention#291
 
 [ptxas-target-not-specific]
 keys = not supported on .target
 pattern = (?:Feature|Instruction) '([^'\n]+)' not supported on \.target '(?P<target>sm_\d+)'
 cause = {found} exists only on the architecture-specific targets, and the build named the plain {target}.
 remedy = Build for 121a (or 120a): CMAKE_CUDA_ARCHITECTURES=121a-real, TORCH_CUDA_ARCH_LIST=12.1a.
-source =
-    pytorch/FBGEMM#4975
-    antirez/ds4#672
+source = pytorch/FBGEMM#4975
 
 [arch-of-old-project]
 keys = compute_20'
@@ -87,9 +77,7 @@ pattern = Unsupported gpu architecture 'compute_20'\s+CMake Error at \S+\.cu\.o
 cause = The project's CMake files ask nvcc for compute_20, an architecture that no CUDA since 9 compiles for.
 remedy = Write 121 (or 12.1) where its CMakeLists.txt name an architecture, or take them from an option that it has
     (-DCUDA_ARCH_BIN=12.1, -DCMAKE_CUDA_ARCHITECTURES=121), and empty the build directory.
-source =
-    mp3guy/Kintinuous#40
-    rodschulz/BPA#6
+source = mp3guy/Kintinuous#40
 
 [arch-compute-20]
 keys = compute_20'
@@ -98,9 +86,7 @@ cause = nvcc was asked for compute_20: without TORCH_CUDA_ARCH_LIST, PyTorch's d
     12.1(2.0).
 remedy = Set TORCH_CUDA_ARCH_LIST for the build (in the environment, or the unit's environment), to 12.0 for torch 2.9.1
     to 2.11.
-source =
-    pytorch/pytorch#174065
-    pytorch/pytorch#173754
+source = pytorch/pytorch#174065
 
 [nvcc-arch-unknown]
 keys =
@@ -121,9 +107,7 @@ values =
     advice of found: . => Correct TORCH_CUDA_ARCH_LIST (or CMAKE_CUDA_ARCHITECTURES)
 cause = nvcc does not know the architecture {found}.
 remedy = {advice}.
-source =
-    mozilla-ai/llamafile#89
-    ggml-org/llama.cpp#23224
+source = mozilla-ai/llamafile#89
 
 [ptxas-arch-unknown]
 keys = for option 'gpu-name'
@@ -136,9 +120,7 @@ cause = The ptxas in use does not know {found}: it is older than CUDA {need}, li
     ship.
 remedy = Let the program find the CUDA toolkit's ptxas first: by TRITON_PTXAS_PATH for Triton 3.5 and older, by
     TRITON_PTXAS_BLACKWELL_PATH for 3.6 and newer, and by PATH or CUDA_HOME for others.
-source =
-    triton-lang/triton#8539
-    triton-lang/triton#9181
+source = triton-lang/triton#8539
 
 [ptxas-of-another-nvcc]
 keys = for option 'gpu-name'
@@ -147,9 +129,7 @@ cause = An nvcc without a named architecture takes its old default, {found}, whi
     two are of different toolkits, mostly Ubuntu's nvidia-cuda-toolkit (/usr/bin/nvcc) and CUDA 13 in /usr/local/cuda.
 remedy = Remove nvidia-cuda-toolkit (sudo apt remove nvidia-cuda-toolkit), put /usr/local/cuda/bin first on PATH or name
     CUDACXX=/usr/local/cuda/bin/nvcc, and configure in an empty directory with -DCMAKE_CUDA_ARCHITECTURES=121.
-source =
-    NVlabs/instant-ngp#747
-    utcs-scea/altis#19
+source = NVlabs/instant-ngp#747
 
 [ptx-newer-than-driver]
 keys = application ptx input, line
@@ -160,9 +140,7 @@ cause = The driver compiles the kernel's PTX itself and knows PTX up to {have}, 
     {need}: the toolkit is newer than the driver.
 remedy = Use a toolkit that is no newer than the CUDA which nvidia-smi shows (for Numba pip install "numba-cuda[cu12]"
     or "[cu13]", or cuda-version of conda), or update the driver with the system (DGX OS).
-source =
-    numba/numba#7006
-    numba/numba#3794
+source = numba/numba#7006
 
 [ptx-version]
 keys = Unsupported .version
@@ -186,9 +164,7 @@ cause = The kernel uses {found}, for which LLVM has no instruction on the target
     one, or this Triton or its LLVM is older than the GPU.
 remedy = Use the newest release of Triton with its PyTorch; for an instruction that this GPU lacks (tcgen05 and wgmma
     are not in 12.x) choose another backend or kernel.
-source =
-    triton-lang/triton#11747
-    triton-lang/triton#8473
+source = triton-lang/triton#11747
 
 [nvrtc-not-found]
 keys = Error in dlopen for library libnvrtc
@@ -207,9 +183,7 @@ pattern =
 cause = The build's list of CUDA architectures does not know {found}.
 remedy = Write TORCH_CUDA_ARCH_LIST as numbers (12.0, 12.1a), not sm_121; a source older than the GPU needs a patch or
     12.0.
-source =
-    k2-fsa/k2#1344
-    pytorch/pytorch#925
+source = k2-fsa/k2#1344
 
 [torch-arch-unknown]
 keys = arch_bin wasn't set
@@ -225,9 +199,7 @@ pattern = arch_list\[-1\] \+= '\+PTX'
 cause = PyTorch's extension build found neither TORCH_CUDA_ARCH_LIST nor a GPU to detect.
 remedy = Set TORCH_CUDA_ARCH_LIST for the build (12.0 or 12.1a for a GB10), in the environment or the unit's
     environment.
-source =
-    pytorch/ort#95
-    tianweiy/CenterPoint#234
+source = pytorch/ort#95
 
 [attention-guard]
 keys = but was built for sm
@@ -252,9 +224,7 @@ values =
     + CUDA_VISIBLE_DEVICES
 cause = The installed PyTorch has code for {has}, and the GPU ({gpu}) needs {need}.
 remedy = {advice}.
-source =
-    flashinfer-ai/flashinfer#5238
-    vllm-project/vllm#39233
+source = flashinfer-ai/flashinfer#5238
 
 [llamacpp-arch-missing]
 keys = has no device code compatible with CUDA arch
@@ -321,7 +291,5 @@ remedy = Install builds for CUDA 13: torch from the index cu130, and vLLM, sgl-k
     cu130 wheels; or build the library from source with TORCH_CUDA_ARCH_LIST and CMAKE_CUDA_ARCHITECTURES set to the
     GPU's architecture (GB10: 12.0, or 12.1a for a kernel that needs it, and 121; Thor: 11.0 and 110).
     torch.cuda.get_arch_list() tells what PyTorch has, cuobjdump --list-elf what a library has.
-source =
-    vllm-project/vllm#30855
-    microsoft/onnxruntime#26212
+source = vllm-project/vllm#30855
 """

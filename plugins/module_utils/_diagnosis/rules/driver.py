@@ -24,9 +24,7 @@ cause = Secure Boot is on, and the kernel refuses the module[ {module}], which n
 remedy = Use the distribution's signed modules (linux-modules-nvidia for this kernel), or enrol the key that DKMS signs
     with (sudo mokutil --import /var/lib/shim-signed/mok/MOK.der, then a reboot and Enroll MOK on the host's own
     screen); without that, switch Secure Boot off in the firmware's setup.
-source =
-    google/gasket-driver#11
-    Fred78290/nct6687d#99
+source = google/gasket-driver#11
 
 [kernel-headers-missing]
 keys =
@@ -47,9 +45,7 @@ cause = A kernel module cannot be built[ for {kernel}], because the headers of t
     complete.
 remedy = Install (or reinstall) the headers of that kernel (linux-headers-$(uname -r) for the running one), and run dkms
     autoinstall.
-source =
-    cilynx/rtl88x2bu#231
-    NixOS/nixpkgs#74890
+source = cilynx/rtl88x2bu#231
 
 [dkms-build-failed]
 keys = Bad return status for module build on kernel
@@ -60,9 +56,7 @@ pattern =
 cause = DKMS could not build[ {module} {version}] for the kernel {kernel}: mostly the module is older than the kernel.
 remedy = Read the first error of its make.log[ (in /var/lib/dkms/{module}/{version}/build)]; use a release of the module
     that supports this kernel, or boot the kernel that it was made for.
-source =
-    NVIDIA/gds-nvidia-fs#64
-    Joshua-Riek/ubuntu-rockchip#134
+source = NVIDIA/gds-nvidia-fs#64
 
 [dkms-already-there]
 keys =
@@ -130,9 +124,7 @@ remedy = Reboot, if the driver was updated since the last start. If they still d
     such as that of NVIDIA's .run installer beside apt's packages: remove one (sudo nvidia-uninstall for the former,
     apt purge of the nvidia-driver and linux-modules-nvidia packages of the other branch for the latter; keep the
     kernel's headers), and reboot.
-source =
-    NVIDIA/aerial-cuda-accelerated-ran#32
-    NVIDIA/aerial-cuda-accelerated-ran#31
+source = NVIDIA/aerial-cuda-accelerated-ran#32
 
 [driver-mismatch]
 keys =
@@ -173,9 +165,7 @@ pattern =
     Xid \([^)\n]+\): 79\b
 cause = The GPU no longer answers on its bus, so the driver gave it up (Xid 79).
 remedy = Turn the host fully off and on; if it comes back, check temperature, power and firmware, and ask the vendor.
-source =
-    NVIDIA/NVSentinel#155
-    NVIDIA/open-gpu-kernel-modules#507
+source = NVIDIA/NVSentinel#155
 
 [gpu-firmware-timeout]
 keys =
@@ -195,9 +185,7 @@ pattern =
 cause = The GPU's firmware (GSP) stopped answering the driver ({found}).
 remedy = Reboot the host, and use a driver whose release notes name the fix; if it comes back, send the file of
     nvidia-bug-report.sh to NVIDIA.
-source =
-    NVIDIA/open-gpu-kernel-modules#446
-    NVIDIA/open-gpu-kernel-modules#1080
+source = NVIDIA/open-gpu-kernel-modules#446
 
 [gpu-memory-fault]
 keys =
@@ -216,9 +204,7 @@ values =
     advice of found: . => Reset the GPU or reboot, which also replaces rows that are marked
 cause = The GPU's memory has errors (Xid {found}: {what}): a fault of the hardware, not of the program.
 remedy = {advice}; if it comes back, have the hardware replaced.
-source =
-    https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html
-    https://docs.nvidia.com/deploy/dynamic-page-retirement/visibility.html
+source = https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html
 
 [gpu-page-fault]
 keys = Xid (
@@ -268,9 +254,7 @@ cause = The NVIDIA driver was loaded, and no GPU was left for it ({found}): anot
 remedy = lspci -nnk -d 10de: shows which driver holds the GPU: block that one (blacklist nouveau in /etc/modprobe.d,
     then sudo update-initramfs -u), or release it from vfio-pci, and reboot; if none holds it, take the open kernel
     modules (-open) of a branch that knows this GPU.
-source =
-    mattshma/bigdata#133
-    NVIDIA/open-gpu-kernel-modules#979
+source = mattshma/bigdata#133
 
 [gpu-not-initialised]
 keys = RmInitAdapter failed
@@ -280,9 +264,7 @@ remedy = A Blackwell GPU needs the open kernel modules of 570 or newer (packages
     needs Above 4G Decoding and Resizable BAR in its firmware's settings. If these are right, shut the host down,
     unplug its power for some minutes (a restart keeps the state of the firmware), and start it again; then boot the
     former kernel, and ask the vendor with these numbers.
-source =
-    NVIDIA/gpu-operator#649
-    NVIDIA/open-gpu-kernel-modules#862
+source = NVIDIA/gpu-operator#649
 
 [driver-other-module]
 keys =
@@ -341,9 +323,7 @@ cause = The kernel module of the NVIDIA driver is not loaded on this host ({foun
     running kernel.
 remedy = Make nvidia-smi work first: see in `dkms status` and in the kernel's log (NVRM) why the module for the kernel
     of `uname -r` is missing, and install it (linux-modules-nvidia, or headers for DKMS) or boot the former kernel.
-source =
-    M-Bab/linux-kernel-amdgpu-binaries#101
-    HonuRobotics/dockwater#10
+source = M-Bab/linux-kernel-amdgpu-binaries#101
 
 [uvm-stopped]
 keys = set_fatal_error
@@ -384,9 +364,7 @@ pattern =
 cause = The kernel itself failed ({found}[ in {where}]); the program that ran is not at fault.
 remedy = Reboot, and use a kernel or driver release in which it is mended; keep these lines for the report to its
     vendor.
-source =
-    NVIDIA/aerial-cuda-accelerated-ran#18
-    MiaAI-Lab/GLM-5.3-Flash-EXL3-2x-DGX-Sparks#152
+source = NVIDIA/aerial-cuda-accelerated-ran#18
 
 [driver-gpu-unsupported]
 keys =
@@ -400,9 +378,7 @@ cause = The NVIDIA driver that was loaded does not drive this GPU: it is the pro
     ({version})].
 remedy = Install the open kernel modules of a branch that has the GB10 (nvidia-driver-580-open or newer), as DGX OS
     does, and reboot.
-source =
-    Start9Labs/start-technologies#3693
-    endeavouros-team/PKGBUILDS#351
+source = Start9Labs/start-technologies#3693
 
 [driver-installer-module]
 keys =
@@ -415,9 +391,7 @@ cause = NVIDIA's installer could not build or load {module} for the running kern
 remedy = Read the first error of /var/log/nvidia-installer.log: Key was rejected means Secure Boot, an error of the
     compiler a driver that is older than this kernel, an unsupported GPU the wrong flavour (Blackwell needs the open
     modules: -M open); better use the packages of the distribution (nvidia-driver-580-open), which fit its kernels.
-source =
-    NVIDIA/gpu-driver-container#44
-    MeowIce/nvidia-legacy#24
+source = NVIDIA/gpu-driver-container#44
 
 [module-of-another-kernel]
 keys =
@@ -499,9 +473,7 @@ values =
     advice of number: . => Look the number up in NVIDIA's catalogue of Xids, which says what to do at once and later
 cause = The driver reports Xid {number}[ of the program {program}]: {what}[ ({words})].
 remedy = {advice}.
-source =
-    https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html
-    NVIDIA/open-gpu-kernel-modules#1080
+source = https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html
 
 [gpu-xid-follows]
 keys =

@@ -31,9 +31,7 @@ values =
     + --no-build-isolation, or take a release for the installed one
 cause = The package's configuration and the setuptools that builds it do not fit each other: {what}.
 remedy = {advice}.
-source =
-    logpai/Drain3#106
-    eriwen/lcov-to-cobertura-xml#63
+source = logpai/Drain3#106
 
 [setuptools-flat-layout]
 keys = discovered in a flat-layout
@@ -41,9 +39,7 @@ pattern = Multiple top-level (?:packages|modules) discovered in a flat-layout: (
 cause = The project does not name its packages, and setuptools finds several directories that could be one: {found}.
 remedy = Remove those that are not part of the source (data, outputs, models, build), name the package in pyproject.toml
     ([tool.setuptools] packages = ["NAME"]), or run the program from its checkout without installing it.
-source =
-    pypa/setuptools#3197
-    skyplane-project/skyplane#366
+source = pypa/setuptools#3197
 
 [debian-setuptools]
 keys = install_layout
@@ -75,9 +71,7 @@ cause = The package's C code uses a part of Python's interior that the installed
     written for an older Python.
 remedy = Take a release of the package that has a wheel for this Python, or run it with the Python that it supports (uv
     venv --python 3.12, or 3.11 for old ones).
-source =
-    MagicStack/uvloop#680
-    MagicStack/asyncpg#1181
+source = MagicStack/uvloop#680
 
 [config-program-missing]
 keys =
@@ -153,9 +147,7 @@ cause = {found} is missing where it is imported: with --no-build-isolation pip i
     program needs it in its own environment.
 remedy = Install it into the environment of the build or the program first (pip install {found}[, whose package is
     called {name}]; in this collection the unit's requirements); a wrong Python gives the same error.
-source =
-    foundation-model-stack/fastsafetensors#82
-    https://docs.astral.sh/uv/reference/troubleshooting/build-failures/
+source = foundation-model-stack/fastsafetensors#82
 
 [python-version]
 keys =
@@ -187,9 +179,7 @@ cause = pip tried to install into the system's Python, which the distribution ma
 remedy = Install the distribution's package (apt install python3-NAME), or into a virtual environment (python3 -m venv
     DIR and DIR/bin/pip, or uv venv; of Ansible's module pip the option virtualenv; in this collection the role
     python_env), and a program with pipx; never with --break-system-packages.
-source =
-    actions/runner-images#10781
-    vllm-project/vllm#21677
+source = actions/runner-images#10781
 
 [install-into-system]
 keys =

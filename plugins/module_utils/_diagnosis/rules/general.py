@@ -274,6 +274,7 @@ remedy = Look at the file or answer that the traceback's own line reads (config.
 
 [command-missing]
 keys =
+    do not seem to be installed
     failed: No such file or directory
     Could not find a `llvm-config`
     command not found
@@ -283,6 +284,7 @@ keys =
     No such file or directory
     Cannot find command '
 pattern =
+    (gnupg), gnupg2 and gnupg1 do not seem
     command '(?!\S*(?:gcc|g\+\+|cc|clang)\S*')([\w.+-]+)' failed: No such file
     Could not find a '(llvm-config)' binary
     Cannot find command '([\w.+-]+)'
@@ -379,9 +381,7 @@ cause = Rank {rank}, at which the others meet, did not answer ({why}): it failed
     ranks does not get through.
 remedy = Read the log of rank {rank} for its first error; if it has none, see that MASTER_ADDR and its port are reached
     from the other hosts.
-source =
-    hiyouga/LlamaFactory#2470
-    NVIDIA/nccl#845
+source = hiyouga/LlamaFactory#2470
 
 [model-architecture-unknown]
 keys =
@@ -399,9 +399,7 @@ pattern =
 cause = This release of the server does not know the model's architecture, {found}.
 remedy = Use a release that supports the model (mostly a newer one; of TensorRT-LLM with --backend pytorch), or
     another engine.
-source =
-    vllm-project/vllm#10481
-    NVIDIA/TensorRT-LLM#15941
+source = vllm-project/vllm#10481
 
 [mpi-host-lost]
 keys =
@@ -421,9 +419,7 @@ pattern = error in rsync protocol data stream \((code \d+)\)
 cause = rsync's connection ended in the middle ({found}); the reason stands in the lines above, or on the other host.
 remedy = Look above (no space, no rsync there, permission, ssh); run it again with --partial, which goes on where it
     stopped.
-source =
-    Burnett01/rsync-deployments#70
-    RsyncProject/rsync#951
+source = Burnett01/rsync-deployments#70
 
 [docker-object-missing]
 keys =
@@ -473,9 +469,7 @@ pattern =
 cause = A request is longer[, {asked} tokens,] than the context with which the server was started[ ({most} tokens)].
 remedy = Shorten the prompt or max_tokens, or start the server with a longer context (--max-model-len, -c) if the model
     and the memory have room for it.
-source =
-    vllm-project/vllm#42474
-    vllm-project/vllm#4667
+source = vllm-project/vllm#42474
 
 [chat-template-missing]
 keys =

@@ -24,9 +24,7 @@ values = ssh of url: git@ => ; an address that begins with git@ needs an ssh key
     + url.https://github.com/.insteadOf git@github.com: takes https instead
 cause = The submodule {where} cannot be fetched[ from {url}][: its repository has no commit {commit}].
 remedy = Make its repository reachable, or mirror it; it must contain the commit that its project pins[{ssh}].
-source =
-    isaac-sim/IsaacLab-Arena#1066
-    Wren6991/Hazard3#13
+source = isaac-sim/IsaacLab-Arena#1066
 
 [ssh-key-not-in-container]
 keys =
@@ -62,9 +60,7 @@ pattern = ((?:Missing|Incorrect) sudo password)
 cause = Ansible may not become root on this host: its account needs a password for sudo, and none or another was given
     ({found}).
 remedy = Run it with -K (--ask-become-pass) and type that account's password, or give the account sudo without one.
-source =
-    geerlingguy/internet-pi#235
-    ansible/ansible#71939
+source = geerlingguy/internet-pi#235
 
 [git-not-found]
 keys =

@@ -18,9 +18,7 @@ pattern =
 cause = The hosts of the Ray cluster have different versions: the head has {head}, and {node} has {own}.
 remedy = Use one image, or one environment with the same Ray and the same Python down to its last number, on all hosts;
     end an older cluster first (ray stop on each).
-source =
-    ray-project/kuberay#154
-    Unakar/Logic-RL#30
+source = ray-project/kuberay#154
 
 [ray-memory]
 keys =
@@ -35,9 +33,7 @@ cause = Ray killed a worker, because the host's memory was nearly full[: {used} 
     counts in it.
 remedy = Give the engine a smaller share (--gpu-memory-utilization), or raise Ray's own limit on all hosts before ray
     start (RAY_memory_usage_threshold=0.98; RAY_memory_monitor_refresh_ms=0 turns it off).
-source =
-    ray-project/ray#30312
-    real-stanford/flingbot#11
+source = ray-project/ray#30312
 
 [ray-running-already]
 keys = Ray is trying to start at
@@ -67,9 +63,7 @@ cause = This host did not reach the head of the Ray cluster[ at {address}].
 remedy = Compare the address with the one that ray start --head printed (without a host before the colon a variable was
     empty), use the address of the network between the hosts (--node-ip-address), open its ports in the firewall (ufw),
     and see that both have one Ray version.
-source =
-    vllm-project/vllm#15385
-    ModalMinds/MM-EUREKA#54
+source = vllm-project/vllm#15385
 
 [ray-node-lost]
 keys =
@@ -104,9 +98,7 @@ pattern = (\w+) has detected an attempt to run as root
 cause = {found} does not run as root unless it is told to.
 remedy = Run it as another user, or (as in a container, whose user is root) add --allow-run-as-root, or set
     OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 on all hosts.
-source =
-    open-mpi/ompi#5597
-    openpmix/prrte#1309
+source = open-mpi/ompi#5597
 
 [mpi-daemon-missing]
 keys =
@@ -161,9 +153,7 @@ cause = MPI's processes on two hosts met over interfaces that do not belong toge
     of two ports of one card.
 remedy = Name the network between the hosts: mpirun --mca btl_tcp_if_include 192.168.100.0/24 --mca oob_tcp_if_include
     192.168.100.0/24 (or exclude lo,docker0).
-source =
-    jbornschein/mpi4py-examples#12
-    open-mpi/ompi#6240
+source = jbornschein/mpi4py-examples#12
 
 [mpi-memory-copy]
 keys = Read -1, expected
@@ -171,9 +161,7 @@ pattern = (Read -1, expected \d+, errno = 1)\b
 cause = Open MPI may not read another process's memory in this container ({found}), and copies another way.
 remedy = Start the container with --cap-add SYS_PTRACE, or set OMPI_MCA_btl_vader_single_copy_mechanism=none, which also
     ends the messages.
-source =
-    open-mpi/ompi#4948
-    radiasoft/devops#132
+source = open-mpi/ompi#4948
 
 [gloo-no-interface]
 keys = nable to find interface for
@@ -194,9 +182,7 @@ pattern =
 cause = Another process of the job ended, or did not answer[ (at {peer})][ for {time} ms], and Gloo only noticed.
 remedy = Read the log of that rank for its first error; a program that ends early without waiting for the others (a
     barrier) looks the same.
-source =
-    pytorch/pytorch#75512
-    hkust-nlp/simpleRL-reason#17
+source = pytorch/pytorch#75512
 
 [rank-variables-missing]
 keys =
@@ -273,9 +259,7 @@ values =
     advice of why: . => Correct that line; YAML is indented with blanks, not tabs
 cause = netplan does not take the configuration[ {file}, line {line}]: {why}[ (on {one} and {other})].
 remedy = {advice}; check it with sudo netplan try, which goes back by itself.
-source =
-    achetronic/metal-cloud#7
-    canonical/netplan#308
+source = achetronic/metal-cloud#7
 
 [mtu-too-small]
 keys = message too long, mtu
@@ -432,9 +416,7 @@ keys = is your shell clean?
 pattern = protocol version mismatch -- (is your shell clean)
 cause = What the other host's shell prints at its start got into rsync's data, or rsync is not there.
 remedy = Let ~/.bashrc print nothing without a terminal (ssh HOST true must print nothing), and install rsync on both.
-source =
-    dot-star/dot-star#74
-    chriskempson/base16-shell#60
+source = dot-star/dot-star#74
 
 [rsync-source-missing]
 keys = link_stat "

@@ -30,9 +30,7 @@ pattern =
 cause = The registry has no such image or tag ({found}[ in {repository}]): not every repository has latest.
 remedy = Look up the tags that the repository's page lists (of nvcr.io: the NGC catalogue), and pull one that exists for
     arm64.
-source =
-    jadolg/DockerImageSave#9
-    ivangabriele/dockfish#13
+source = jadolg/DockerImageSave#9
 
 [image-store-damaged]
 keys =
@@ -68,9 +66,7 @@ values =
     advice of why: . => Look at the kernel's log for errors of the disk (journalctl -k) and at the space (df -h)
 cause = A layer of the image could not be unpacked ({why}).
 remedy = {advice}.
-source =
-    sickcodes/Docker-OSX#314
-    jeroenjanssens/data-science-at-the-command-line#153
+source = sickcodes/Docker-OSX#314
 
 [docker-password-store]
 keys = pass not initialized
@@ -118,9 +114,7 @@ values =
     + path
 cause = The container's program {program} cannot be started in the image ({why}).
 remedy = {advice}.
-source =
-    docker/for-linux#963
-    docker/cli#2200
+source = docker/for-linux#963
 
 [registry-payment]
 keys =
@@ -146,9 +140,7 @@ cause = The registry {host} was not reached ({why}): Docker's daemon asks it its
     or VPN.
 remedy = Check the network (curl -I https://{host}/v2/), set a needed proxy in a drop-in of docker.service
     (HTTPS_PROXY), and restart docker.
-source =
-    DeepVAC/TorchPod#64
-    moby/moby#50035
+source = DeepVAC/TorchPod#64
 
 [registry-plain-http]
 keys = server gave HTTP response to HTTPS client
@@ -182,9 +174,7 @@ pattern =
 cause = The container is to see {found} of the host, which does not exist there.
 remedy = Create the directory first, and write its full path; a Docker that is a snap sees only the home directory, and
     a remote daemon its own disk.
-source =
-    docker/docs#4709
-    tribut/homeassistant-docker-venv#35
+source = docker/docs#4709
 
 [mount-file-onto-directory]
 keys = onto a file
@@ -195,9 +185,7 @@ pattern =
 cause = A directory of the host is to be mounted onto a file of the container, or the reverse[ ({source} on {target})]:
     Docker makes a directory of a path that does not exist.
 remedy = Remove the empty directory that Docker made of the path, create the file, and write its full path.
-source =
-    moby/moby#36428
-    zedeus/nitter#1392
+source = moby/moby#36428
 
 [docker-compose-missing]
 keys =
@@ -215,9 +203,7 @@ pattern =
 cause = Docker's compose plugin is not installed here, or the command is written in its old form ({found}).
 remedy = Install docker-compose-plugin (of Ubuntu's own Docker: docker-compose-v2), and write docker compose -f FILE up,
     with -f before up.
-source =
-    docker/compose#8986
-    docker/for-linux#1330
+source = docker/compose#8986
 
 [dockerfile-copy-missing]
 keys =
@@ -230,9 +216,7 @@ cause = The Dockerfile copies {found}, which is not in the directory that docker
     leaves it out.
 remedy = Run docker build with the directory that has it as the context (-f names the Dockerfile), or clone the
     repository instead of unpacking an archive, where it is .git or a submodule.
-source =
-    infiniflow/ragflow#5135
-    docker/compose#12028
+source = infiniflow/ragflow#5135
 
 [dockerfile-invalid]
 keys =
@@ -296,9 +280,7 @@ values =
 cause = Docker cannot write its firewall rules, since this kernel does not have what iptables needs[: the table
     {table}][ ({rule})].
 remedy = {advice}.
-source =
-    moby/moby#49557
-    moby/moby#49621
+source = moby/moby#49557
 
 [docker-iptables]
 keys = iptables failed:
@@ -308,9 +290,7 @@ pattern =
 cause = Docker could not add its firewall rule ({found}): its chains are gone, as after ufw, firewalld or nftables
     loaded their rules anew, or iptables does not work in this kernel.
 remedy = Restart docker (systemctl restart docker), which makes its chains again, and always after the firewall.
-source =
-    moby/moby#16816
-    moby/moby#23154
+source = moby/moby#16816
 
 [docker-address-pools]
 keys =
@@ -323,9 +303,7 @@ pattern =
 cause = Docker has no free subnet for another network ({found}): each compose project takes one, and a VPN's routes
     exclude more.
 remedy = Remove unused networks (docker network prune), or set smaller default-address-pools in /etc/docker/daemon.json.
-source =
-    moby/moby#23971
-    buildpacks/pack#2259
+source = moby/moby#23971
 
 [device-for-container-missing]
 keys =
@@ -338,9 +316,7 @@ pattern =
 cause = The container is to get the device {found}, which this host does not have now.
 remedy = Take it off the devices, or load what makes it (of /dev/infiniband: mlx5_ib and ib_uverbs, of /dev/nvidia*: the
     driver; nvidia-smi shows it).
-source =
-    dstackai/dstack#2787
-    weskerfoot/DeleteFB#156
+source = dstackai/dstack#2787
 
 [image-name-invalid]
 keys = invalid reference format
@@ -349,9 +325,7 @@ cause = Docker cannot read the image's name[ ({found})]: an empty variable, a bl
     is not written right has become part of it.
 remedy = Print the command with its variables (set -x), and see that each line but the last ends with a backslash and
     that the name is in small letters.
-source =
-    scyto/docker-UnifiBrowser#11
-    l11x0m7/book-of-qna-code#8
+source = scyto/docker-UnifiBrowser#11
 
 [compose-file-invalid]
 keys =
@@ -370,9 +344,7 @@ pattern =
 cause = The compose file[ {file}] is not valid: {why}.
 remedy = Correct that place: mostly blanks of indentation, a tab or a colon in an unquoted value; where the key is a new
     one (develop, gpus), update the compose plugin. docker compose config checks the file.
-source =
-    docker/getting-started-todo-app#22
-    docker/docs#4303
+source = docker/getting-started-todo-app#22
 
 [compose-undefined]
 keys = : invalid compose project
@@ -399,9 +371,7 @@ pattern =
 cause = docker compose did not find a file ({found}).
 remedy = Change to the directory with compose.yaml (or name it with -f), and create the file of variables that it reads
     (.env, mostly from .env.example).
-source =
-    docker/compose#11264
-    Zoeille/picsou-finance#28
+source = docker/compose#11264
 
 [compose-dependency]
 keys = dependency failed to start
@@ -409,9 +379,7 @@ pattern = dependency failed to start: container (\S+) (?P<why>is unhealthy|exite
 cause = docker compose did not start what depends on the container {found}: that one {why}.
 remedy = Read the log of that container (docker logs {found}), which has the cause; a model that loads long needs a
     longer start_period of its healthcheck.
-source =
-    NationalSecurityAgency/datawave#2666
-    vstorm-co/agenticos#1831
+source = NationalSecurityAgency/datawave#2666
 
 [podman-short-name]
 keys = did not resolve to an alias
@@ -419,9 +387,7 @@ pattern = short-name '([^'\n]+)' did not resolve to an alias
 cause = Podman does not know from which registry {found} comes.
 remedy = Write the name in full (docker.io/{found}), or set unqualified-search-registries in
     /etc/containers/registries.conf.
-source =
-    podman-container-tools/podman#12933
-    containers/podman.io#373
+source = podman-container-tools/podman#12933
 
 [user-namespaces-restricted]
 keys =
@@ -447,9 +413,7 @@ remedy = Give that program a profile in /etc/apparmor.d (profile NAME /usr/bin/N
     rule userns,) and run sudo systemctl reload apparmor, or allow it to all: sudo sysctl
     kernel.apparmor_restrict_unprivileged_userns=0; inside a container start that with --security-opt
     apparmor=unconfined.
-source =
-    anthropic-experimental/sandbox-runtime#74
-    akitaonrails/ai-jail#34
+source = anthropic-experimental/sandbox-runtime#74
 
 [podman-nested]
 keys = is not supported over overlayfs
@@ -508,18 +472,14 @@ pattern =
 cause = Podman without root has too few user ids for the image[: {file} needs {ids}].
 remedy = Give the account a range (sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER), then run
     podman system migrate.
-source =
-    podman-container-tools/podman#12715
-    podman-container-tools/podman#4583
+source = podman-container-tools/podman#12715
 
 [container-low-port]
 keys = cannot expose privileged port
 pattern = rootlessport cannot expose privileged port (\d+)
 cause = Podman without root may not open the port {found}, since it is below 1024.
 remedy = Publish a higher one (-p 8080:{found}), or set net.ipv4.ip_unprivileged_port_start={found} with sysctl.
-source =
-    rootless-containers/rootlesskit#192
-    gutmensch/docker-dmarc-report#66
+source = rootless-containers/rootlesskit#192
 
 [docker-client-too-new]
 keys = is too new. Maximum supported API version
@@ -533,9 +493,7 @@ pattern = the input device is not (a TTY)
 cause = docker was to give the container a terminal (-t), and the command does not run in one, as in a script, by ssh or
     cron.
 remedy = Leave -t out (-i alone passes input on), or call ssh with -t.
-source =
-    wpscanteam/wpscan#1169
-    bdd/runitor#34
+source = wpscanteam/wpscan#1169
 
 [container-interpreter-missing]
 keys = exec /
@@ -710,8 +668,7 @@ pattern =
 cause = The NIM has no profile for this GPU and its memory ({found}).
 remedy = See which there are (docker run … IMAGE list-model-profiles), take a NIM whose page names the DGX Spark, or set
     NIM_MODEL_PROFILE to a generic one; or serve the model with vLLM itself.
-source =
-    https://github.com/NVIDIA/dgx-spark-playbooks
+source = https://github.com/NVIDIA/dgx-spark-playbooks
 
 [ngc-key-missing]
 keys = NGC_API_KEY

@@ -31,10 +31,7 @@ cause = The flashing tool found no Jetson in recovery mode, or one that has alre
 remedy = Put the board into recovery mode anew before each attempt (hold its recovery button, or bridge FC REC and GND,
     while power comes on) and look at lsusb, which must list 0955: NVIDIA Corp. APX; run the tool as root on an x86-64
     PC with Ubuntu (no virtual machine, no ARM host) that is linked by a USB data cable without a hub.
-source =
-    balena-os/jetson-flash#73
-    jetsonhacks/bootFromExternalStorage#36
-    https://forums.developer.nvidia.com/t/problems-with-jetson-nanos-in-recovery-mode/226519
+source = balena-os/jetson-flash#73
 
 [jetson-usb-write]
 keys =
@@ -46,10 +43,7 @@ pattern =
 cause = The Jetson left the USB bus while its boot loader was sent to it ({found}).
 remedy = Put it into recovery mode again and start at once; use another port and cable without a hub, a real PC in place
     of a virtual machine, and keep USB awake (echo -1 | sudo tee /sys/module/usbcore/parameters/autosuspend).
-source =
-    OE4T/meta-tegra#1824
-    OE4T/meta-tegra#480
-    ARK-Electronics/ark_jetson_kernel#97
+source = OE4T/meta-tegra#1824
 
 [jetson-initrd-not-booted]
 keys =
@@ -77,9 +71,7 @@ pattern = NvRmMemInitNvmap failed with (?P<why>[\w ]+)
 cause = A program on a Jetson may not open the GPU's memory device (/dev/nvmap): {why}.
 remedy = Add the account to the groups video and render (sudo usermod -aG video,render $USER) and log in again; start a
     container with --runtime nvidia, and one that does not run as root with --group-add video.
-source =
-    osrf/rocker#211
-    anduril/jetpack-nixos#118
+source = osrf/rocker#211
 
 [wsl-no-adapter]
 keys = WSL environment detected but no adapters
@@ -98,10 +90,7 @@ remedy = If only a container shows it: set no-cgroups = false in /etc/nvidia-con
     docker (a rootless Podman needs --group-add keep-groups instead). If WSL itself shows it: update the driver on
     Windows, run wsl --update and wsl --shutdown, and remove nvidia-utils and other driver packages from the
     distribution.
-source =
-    NVIDIA/nvidia-container-toolkit#85
-    microsoft/WSL#9962
-    microsoft/WSL#9938
+source = NVIDIA/nvidia-container-toolkit#85
 
 [wsl-not-started]
 keys =

@@ -83,9 +83,7 @@ cause = The driver could get no unified memory ({found}), and a task that may us
 remedy = While a model loads, drop the page cache and compact the memory again and again, on every node (sync; echo 3 |
     sudo tee /proc/sys/vm/drop_caches; echo 1 | sudo tee /proc/sys/vm/compact_memory), and leave more memory free (a
     lower share for the engine); a host that hangs has to be rebooted, into kernel 6.17 where uname -r says 7.0.0.
-source =
-    tonyd2wild/GLM-5.3-Flash-NVFP4-DFlash2-2x-DGX-Spark#19
-    NVIDIA/open-gpu-kernel-modules#1358
+source = tonyd2wild/GLM-5.3-Flash-NVFP4-DFlash2-2x-DGX-Spark#19
 
 [unit-not-started]
 keys =
@@ -107,8 +105,7 @@ values =
     advice of step: . => Read man systemd.exec of that step
 cause = systemd could not start[ {program}] for {unit} (step {step})[: {why}]; the program itself did not run.
 remedy = {advice}, then systemctl daemon-reload and start it again.
-source =
-    utkuozdemir/nvidia_gpu_exporter#249
+source = utkuozdemir/nvidia_gpu_exporter#249
 
 [root-not-found]
 keys =
@@ -191,7 +188,7 @@ remedy = Unplug it, try another port and cable without a hub between, and power 
 [read-only]
 keys = ead-only file system
 pattern =
-    '?(?P<path>[^\s']*)'?: [Rr]ead-only file system
+    '?(?P<path>[^\s'()]+)'?: [Rr]ead-only file system
     [Rr]ead-only file system
 cause = A file system is read-only[, so that {path} cannot be written].
 remedy = Mount it writable; a file system that the kernel made read-only has errors (see dmesg).

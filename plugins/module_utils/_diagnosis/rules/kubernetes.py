@@ -39,9 +39,7 @@ remedy = Install nvidia-container-toolkit on the node, run sudo nvidia-ctk runti
     restart containerd; k3s finds the runtime when it is restarted after that (grep {found}
     /var/lib/rancher/k3s/agent/etc/containerd/config.toml); where the GPU operator brings the toolkit, its toolkit
     daemon set must run first.
-source =
-    NVIDIA/gpu-operator#413
-    sgl-project/sglang#5515
+source = NVIDIA/gpu-operator#413
 
 [k8s-operator-waits-for-driver]
 keys = /run/nvidia/validations/
@@ -57,9 +55,7 @@ pattern = error creating symlink creator: (?P<why>[^\n\\]{1,200})
 cause = The GPU operator's validator could not make its links below /dev/char: {why}.
 remedy = Set DISABLE_DEV_CHAR_SYMLINK_CREATION=true for it (in the ClusterPolicy, validator: driver: env:), where the
     host brings driver and toolkit and nvidia-smi works on it.
-source =
-    NVIDIA/gpu-operator#1015
-    NVIDIA/gpu-operator#671
+source = NVIDIA/gpu-operator#1015
 
 [k8s-driver-container]
 keys =
@@ -125,9 +121,7 @@ cause = containerd answers, and does not offer what kubelet asks ({found}): the 
     (disabled_plugins lists cri), or this containerd is older than the Kubernetes.
 remedy = Take cri out of disabled_plugins in /etc/containerd/config.toml (or write it anew: containerd config default |
     sudo tee /etc/containerd/config.toml), and run sudo systemctl restart containerd; else update containerd.
-source =
-    containerd/containerd#4581
-    containerd/containerd#3101
+source = containerd/containerd#4581
 
 [kubeadm-preflight]
 keys =
@@ -180,9 +174,7 @@ pattern = [Ee]rror loading config file '(?P<file>[^'\n]+)': open \S+: permission
 cause = kubectl may not read the cluster's configuration {file}.
 remedy = Copy it for this account (mkdir -p ~/.kube; sudo cp {file} ~/.kube/config; sudo chown $USER ~/.kube/config) and
     set KUBECONFIG=~/.kube/config, or start k3s with --write-kubeconfig-mode 644.
-source =
-    k3s-io/k3s#389
-    k3s-io/k3s#3969
+source = k3s-io/k3s#389
 
 [kubectl-certificate]
 keys = Unable to connect to the server

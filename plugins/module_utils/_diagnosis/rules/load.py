@@ -33,9 +33,7 @@ pattern =
 cause = The loader took another {library} than the program was built with: it has no {symbol}.
 remedy = Take other copies of {library} off LD_LIBRARY_PATH (also those of a toolkit), so that the environment's own
     is loaded, or use a PyTorch of that library's CUDA minor version.
-source =
-    pytorch/pytorch#144244
-    NVIDIA/cudf-spark-examples#232
+source = pytorch/pytorch#144244
 
 [cuda-12-library]
 keys =
@@ -50,9 +48,7 @@ pattern =
 cause = The package was built for CUDA 12 or older: it needs {found}, and a stack has only the libraries of its one
     CUDA (13).
 remedy = Install the package's build for CUDA 13 (cu130), with a torch of cu130.
-source =
-    vllm-project/vllm#36099
-    sgl-project/sglang#18203
+source = vllm-project/vllm#36099
 
 [cudss-soname]
 keys = libcudss.so.0: cannot open
@@ -83,9 +79,7 @@ cause = {found} is not found: it belongs to the NVIDIA driver.
 remedy = Run it on a host with the driver (nvidia-smi works there); in a container start it with --gpus all
     (--runtime=nvidia) and the NVIDIA Container Toolkit, which brings the driver's libraries in; this collection never
     installs the driver.
-source =
-    leejet/stable-diffusion.cpp#1352
-    ggml-org/llama.cpp#7822
+source = leejet/stable-diffusion.cpp#1352
 
 [opengl-missing]
 keys =
@@ -123,9 +117,7 @@ cause = ONNX Runtime does not use the GPU ({found}): its build has no CUDA (thos
 remedy = See the line before it, which names a library that is missing; take a build for this CUDA and for aarch64 (the
     vendor's or NVIDIA's for Jetson), or build ONNX Runtime here (--use_cuda, CMAKE_CUDA_ARCHITECTURES=121 on a Spark);
     remove the package onnxruntime beside onnxruntime-gpu.
-source =
-    pykeio/ort#456
-    microsoft/onnxruntime#11323
+source = pykeio/ort#456
 
 [onnx-providers-not-given]
 keys = you are required to explicitly set the providers parameter
@@ -287,9 +279,7 @@ cause = A library[, {file},] was loaded after others had used up the static TLS 
     this is not a lack of memory.
 remedy = Import the package that brings the library (torch, sklearn, cv2) before all others[; or preload the library
     before Python starts: export LD_PRELOAD={file}][, or the system's own {system}]. It is mostly libgomp.
-source =
-    NVIDIA/DALI#5519
-    dmlc/xgboost#8488
+source = NVIDIA/DALI#5519
 
 [nccl-of-another-torch]
 keys = undefined symbol: nccl
@@ -297,9 +287,7 @@ pattern = ([^\s'\"(]+): undefined symbol: (?P<symbol>nccl\w+)
 cause = {found} needs {symbol}, and the NCCL that was loaded is older than the one it was built with.
 remedy = Install the nvidia-nccl-cu13 that this torch pins, uninstall the nvidia-nccl of another CUDA beside it (pip
     list shows them), and keep another libnccl.so.2 (an apt package's, HPC-X's) off LD_LIBRARY_PATH and LD_PRELOAD.
-source =
-    pytorch/pytorch#119072
-    rwth-i6/returnn#1802
+source = pytorch/pytorch#119072
 
 [undefined-symbol]
 keys = undefined symbol
@@ -318,7 +306,5 @@ cause = The compiled operators {names} are not loaded[, or lack {operator}]: the
     another release than the Python files of the package.
 remedy = Look for an earlier line that says which import failed (of vLLM: Failed to import from vllm._C) and why; if
     there is none, remove the package with its old compiled files, and install or build it anew.
-source =
-    vllm-project/vllm#6478
-    vllm-project/vllm#13593
+source = vllm-project/vllm#6478
 """

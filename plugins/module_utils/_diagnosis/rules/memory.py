@@ -28,9 +28,7 @@ remedy = Give the program an unlimited limit of locked memory (ulimit -l shows i
     IPC_LOCK for a container, LimitMEMLOCK=infinity in a unit, memlock in /etc/security/limits.conf and a new login for
     an account; where it is unlimited and uname -r says 7.0 on DGX OS, whose KHO reserve takes 9 GiB, run `sudo apt
     install nvidia-spark-grub-kho` and reboot.
-source =
-    NVIDIA/nccl-tests#206
-    MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark#259
+source = NVIDIA/nccl-tests#206
 
 [jetson-memory]
 keys = NvMapMemAllocInternalTagged
@@ -39,9 +37,7 @@ cause = A Jetson's allocator gave no memory for {size} bytes: its memory, which 
     used up, or (L4T 36.4.7) its limit for one allocation is.
 remedy = Drop the page cache (sync; echo 3 | sudo tee /proc/sys/vm/drop_caches), end other programs and the desktop,
     take a smaller model or context, and update JetPack.
-source =
-    ggml-org/llama.cpp#23732
-    ollama/ollama#12283
+source = ggml-org/llama.cpp#23732
 
 [unified-load-refused]
 keys = refusing oversized unified-memory load
@@ -72,9 +68,7 @@ cause = The GPU's memory ran out[: {need} more were asked for][, and {free} of {
 remedy = Where this program held most of it, let it take less: of vLLM lower --gpu-memory-utilization, --max-model-len
     or --max-num-seqs, of SGLang --mem-fraction-static, of llama.cpp -c or -ngl, else the batch, or take a smaller or
     quantized model; where others held it, end them (nvidia-smi lists the GPU's programs) or drop the page cache.
-source =
-    vllm-project/vllm#27508
-    ollama/ollama#8447
+source = vllm-project/vllm#27508
 
 [memory-profiling]
 keys = Error in memory profiling
@@ -85,9 +79,7 @@ cause = The free memory rose from {before} to {after} while vLLM measured what i
     another program gave memory back at that moment; on a GB10 the programs of the CPU and the page cache count, too.
 remedy = Start it again while no other program starts or ends: start several servers one after the other, and on a GB10
     drop the page cache before (sync; echo 3 | sudo tee /proc/sys/vm/drop_caches).
-source =
-    vllm-project/vllm#56830
-    modelscope/ms-swift#3241
+source = vllm-project/vllm#56830
 
 [compiler-killed]
 keys =
@@ -108,9 +100,7 @@ cause = The compiler was killed by signal 9 ({found}), as the kernel does when m
 remedy = Run again with fewer jobs (MAX_JOBS=4, with NVCC_THREADS=1, for a package that pip builds; -j for make and
     ninja), and stop programs that use memory, GPU processes too; a unit of this collection resumes from its objects
     with as many jobs as fit into the free memory; raise memory_per_job or set jobs.
-source =
-    Dao-AILab/flash-attention#1549
-    pytorch/builder#1812
+source = Dao-AILab/flash-attention#1549
 
 [linker-killed]
 keys = terminated with signal 9
@@ -118,9 +108,7 @@ pattern = collect2: fatal error: (\S+) terminated with signal 9
 cause = The linker ({found}) was killed by signal 9, as the kernel does when memory runs out.
 remedy = Run again with fewer jobs (MAX_JOBS, -j; jobs of a unit, which resumes from its objects): several large links
     at once need the most memory of a whole build.
-source =
-    kraj/meta-clang#6
-    avr-llvm/llvm#205
+source = kraj/meta-clang#6
 
 [kernel-oom-kill]
 keys =
@@ -202,9 +190,7 @@ cause = The file system to which huggingface_hub downloads is full ({found}): th
     ~/.cache/huggingface), unless a local directory was given.
 remedy = Set HF_HOME to a directory on a file system with room (df -h shows it; mount it into a container), or remove
     models from the cache that nobody uses any more; then run again.
-source =
-    huggingface/diffusers#4957
-    https://huggingface.co/docs/huggingface_hub/guides/manage-cache
+source = huggingface/diffusers#4957
 
 [no-space]
 keys =
@@ -222,9 +208,7 @@ cause = A file system is full ({found}).
 remedy = Find what fills it (df -h, then du -xh): models in ~/.cache/huggingface, images and build caches (docker system
     df, docker system prune), apt-get clean, old environments; then run again: a build of PyTorch needs 40 GiB, one of
     all that a stack builds 74 GiB (preflight asks for it), and compilers room in TMPDIR.
-source =
-    NVIDIA/nvidia-docker#792
-    floydhub/dl-docker#21
+source = NVIDIA/nvidia-docker#792
 
 [mount-source-read-only]
 keys = while creating mount source path
@@ -233,7 +217,5 @@ cause = Docker could not make the directory {found} that the container is to see
     read-only system there, and sees only the home directory.
 remedy = Create the directory first on a disk that is mounted writable; where docker is a snap (snap list docker), use a
     path below the home directory, or Docker's own packages.
-source =
-    tribut/homeassistant-docker-venv#35
-    IceWhaleTech/CasaOS#1232
+source = tribut/homeassistant-docker-venv#35
 """

@@ -19,9 +19,7 @@ pattern =
     NCCL WARN Call to (posix_fallocate) failed : No space left on device
 cause = /dev/shm is too small for NCCL ({found}): a container has 64 MB there unless it is told otherwise.
 remedy = Start the container with a larger --shm-size (such as 10g) or with --ipc=host.
-source =
-    NVIDIA/nccl#342
-    fal-ai-community/video-diffusion-speedrun#2
+source = NVIDIA/nccl#342
 
 [rdma-queue-pair-interface]
 keys = ibv_modify_qp failed
@@ -43,9 +41,7 @@ values =
     + a GID of RoCE v2 (show_gids); for a ring of three set NCCL_IB_SUBNET_AWARE_ROUTING=1
 cause = RDMA could not connect two ports[ (from {device})]: {found}, so {what}.
 remedy = {advice}.
-source =
-    NVIDIA/nccl-tests#185
-    NVIDIA/nccl#2013
+source = NVIDIA/nccl-tests#185
 
 [rdma-port-event]
 keys =
@@ -74,9 +70,7 @@ pattern =
 cause = RDMA timed out[ on {device}] (error 12, IBV_WC_RETRY_EXC_ERR): RoCE does not get through to the other host.
 remedy = Check the fabric (role fabric): the cable, one MTU on both sides, and the GID of RoCE v2 with the port's IPv4
     address (show_gids, NCCL_IB_GID_INDEX); ib_write_bw tests the same way without NCCL.
-source =
-    NVIDIA/nccl#426
-    tonyd2wild/DeepSeek-v4-Flash-Vision-Exp-DSpark-1M-NVFP4-KV-2x-DGX-Spark#38
+source = NVIDIA/nccl#426
 
 [ucx-name-unknown]
 keys = is not available, please use one or more of
@@ -123,9 +117,7 @@ pattern =
 cause = NCCL received what it does not understand ({found}): the ranks have different NCCL versions or settings, or an
     earlier run still has the address.
 remedy = Use one NCCL version and the same variables on all hosts, and end processes that an earlier run left.
-source =
-    NVIDIA/nccl#1176
-    NVIDIA/nccl-tests#188
+source = NVIDIA/nccl#1176
 
 [nccl-net-plugin]
 keys =
@@ -138,9 +130,7 @@ cause = NCCL could use no network that it may use ({found}): NCCL_NET or NCCL_IB
     or a container does not see /dev/infiniband.
 remedy = Set NCCL_IB_HCA on each host to names that `rdma link show` lists there (rocep1s0f0 on a Spark) or unset it and
     NCCL_NET; give a container --device /dev/infiniband, --cap-add IPC_LOCK and --ulimit memlock=-1.
-source =
-    NVIDIA/nccl#958
-    https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
+source = NVIDIA/nccl#958
 
 [nccl-no-interface]
 keys =
@@ -153,9 +143,7 @@ pattern =
     ncclSocketInit: connecting to address +(with family \d+) is neither
 cause = No network interface of this host matches NCCL_SOCKET_IFNAME ({found}).
 remedy = Set it to a name that `ip -br addr` shows with an address on this host (enp1s0f0np0 on a Spark), or unset it.
-source =
-    marin-community/marin#6940
-    NVIDIA/nccl#1837
+source = marin-community/marin#6940
 
 [nccl-wrong-interface]
 keys =
@@ -169,9 +157,7 @@ cause = NCCL could not reach {peer} over the interface that it chose ({why}): it
     or of another network, or a firewall of the other host refuses it.
 remedy = Set NCCL_SOCKET_IFNAME on all hosts to the interface between them, or leave others out (^lo,docker,veth), and
     allow that network in the firewall (ufw).
-source =
-    pytorch/pytorch#68893
-    sgl-project/sglang#3820
+source = pytorch/pytorch#68893
 
 [nccl-no-ib]
 keys = NET/IB : No device found
@@ -247,9 +233,7 @@ cause = The collective operation {found} did not end within {limit} ms: another 
     does not get through; the watchdog cannot tell which.
 remedy = Look for the first error of the rank that is missing here and for what its host's kernel reports; a longer time
     helps only where the work is that slow.
-source =
-    XPixelGroup/BasicSR#737
-    MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark#87
+source = XPixelGroup/BasicSR#737
 
 [gloo-interface]
 keys = nable to find address for:
@@ -258,9 +242,7 @@ cause = GLOO_SOCKET_IFNAME is {found}, which is no interface with an address on 
     interfaces only, neither ^lo nor a part of an address).
 remedy = Set GLOO_SOCKET_IFNAME to an interface whose address reaches the other host, such as enp1s0f0np0, or unset it;
     an image may bring its own value.
-source =
-    tonyd2wild/DeepSeek-v4-Flash-Vision-Exp-DSpark-1M-NVFP4-KV-2x-DGX-Spark#13
-    https://github.com/facebookincubator/gloo/blob/main/gloo/transport/tcp/device.cc
+source = tonyd2wild/DeepSeek-v4-Flash-Vision-Exp-DSpark-1M-NVFP4-KV-2x-DGX-Spark#13
 
 [gloo-full-mesh]
 keys = connectFullMesh failed
@@ -271,9 +253,7 @@ cause = Gloo processes on two hosts do not reach each other[: {why} at {remote}]
     it can reach, such as 127.0.1.1 in /etc/hosts or that of docker0.
 remedy = Set GLOO_SOCKET_IFNAME on each host to the interface between the hosts, or put each host's real address behind
     its name in /etc/hosts.
-source =
-    sgl-project/sglang#3226
-    aws-samples/aws-do-eks#69
+source = sgl-project/sglang#3226
 
 [c10d-rendezvous]
 keys =
@@ -327,9 +307,7 @@ cause = perftest got no answer from the other side (status {found}: the transpor
     sides use GIDs of different indexes.
 remedy = Give both sides the same index of a RoCE v2 GID with an IPv4 address (-x 3; show_gids lists them), and where
     nothing gets through check the fabric (role fabric).
-source =
-    linux-rdma/perftest#44
-    linux-rdma/perftest#342
+source = linux-rdma/perftest#44
 
 [rdma-gpu-memory]
 keys = Failed status 4: wr_id
@@ -338,9 +316,7 @@ cause = The network card could not access the memory that it was given ({found})
     a GB10 GPUDirect RDMA is not supported.
 remedy = Test with the host's memory, without --use_cuda, and with messages of 64 KiB at most (-s 65536): on some Sparks
     perftest itself fails so with longer ones, while NCCL works.
-source =
-    linux-rdma/perftest#394
-    linux-rdma/perftest#173
+source = linux-rdma/perftest#394
 
 [mpi-slots]
 keys = There are not enough slots available
@@ -349,27 +325,21 @@ cause = mpirun was asked for {found} processes, and the hosts that it was given 
     number counts as one on its command line.
 remedy = Give each host its number of processes (--host spark-a:1,spark-b:1, or slots=1 in the host file), or ask for
     fewer with -np.
-source =
-    open-mpi/ompi#3133
-    dstackai/dstack#2451
+source = open-mpi/ompi#3133
 
 [mpi-no-program]
 keys = was unable to launch the specified application
 pattern = mpi(?:run|exec) was unable to launch the specified application as it could not access\s+or execute
 cause = mpirun did not find its program on one of the hosts.
 remedy = Put the program at the same path on every host (mpirun copies none), and name it by that path.
-source =
-    veg/hyphy#1751
-    aiidateam/aiida-tutorials#465
+source = veg/hyphy#1751
 
 [perftest-no-server]
 keys = Couldn't connect to
 pattern = Couldn't connect to (?P<address>[\w.:-]+:\d+)\s*(?:\n[^\n]*){0,2}?init the socket connection
 cause = perftest's client did not reach its other side at {address} over TCP, before any RDMA was tried.
 remedy = Start the same command without an address on the other host first, and open that port in its firewall (ufw).
-source =
-    linux-rdma/perftest#228
-    https://github.com/linux-rdma/perftest
+source = linux-rdma/perftest#228
 
 [connectx-subnets]
 keys = share the subnet
@@ -399,7 +369,5 @@ pattern =
 cause = The kernel's driver could not start the ConnectX card {device} ({step}[, {code}]), so that it has no interface
     and no RDMA: mostly this driver and the card's firmware do not fit each other.
 remedy = Boot a kernel whose mlx5_core supports the card and its firmware; update the firmware only by the vendor's way.
-source =
-    PeterSuh-Q3/tinycore-redpill#9
-    pocopico/rp-ext#129
+source = PeterSuh-Q3/tinycore-redpill#9
 """

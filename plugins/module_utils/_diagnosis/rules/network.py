@@ -19,6 +19,7 @@ remedy = Provide the file beforehand (an option of the project, FETCHCONTENT_SOU
 
 [certificate]
 keys =
+    error setting certificate
     's certificate, issued by
     certificate verify failed
     certificate verification failed
@@ -27,6 +28,7 @@ keys =
     certificate issuer is unknown
     invalid peer certificate
 pattern =
+    error setting certificate (verify locations|file)
     cannot verify (\S+?)'s certificate, issued by
     invalid peer certificate: (\w+)
     (?:certificate verify failed|SSL certificate problem): ([^\n(]+?)\s*(?:\(|$)
@@ -38,6 +40,8 @@ unless =
     Retry scheduled
     WARNING: Attempting to resume
 values =
+    advice of found: verify|file => Install the list of authorities (apt-get install ca-certificates, in an image before
+    + curl)
     advice of found: .*(?:not yet valid|expired) => Check this host's clock first (timedatectl set-ntp true); if it is
     + right, the server's owner has to renew the certificate
     advice of found: .*(?:mismatch|not valid for|does not match) => Use the name that the certificate has (openssl
@@ -47,9 +51,7 @@ values =
     + Python (sparkforge_ca_certificate of this collection; uv also takes --native-tls); check the clock, too
 cause = The TLS certificate of a server could not be verified ({found}).
 remedy = {advice}; never skip verification.
-source =
-    TheR1D/shell_gpt#112
-    pypa/pipenv#593
+source = TheR1D/shell_gpt#112
 
 [proxy]
 keys =
@@ -102,9 +104,7 @@ cause = A container does not reach its host by {found}[ (port {port})]. {cause}.
 remedy = Let the program on the host listen on 0.0.0.0 (for Ollama: sudo systemctl edit ollama, with
     Environment="OLLAMA_HOST=0.0.0.0", and restart it), and start the container with
     --add-host=host.docker.internal:host-gateway (extra_hosts in a compose file); or use --network host and localhost.
-source =
-    open-webui/open-webui#10833
-    open-webui/open-webui#209
+source = open-webui/open-webui#10833
 
 [host-unknown]
 keys =
@@ -327,9 +327,7 @@ cause = The model hub was not reached, and the file is not in the cache of this 
 remedy = Check the network and the proxy (role network_access; huggingface.co and, for the files, hf.co must be
     reached), or get the model elsewhere and copy the cache (HF_HOME); with HF_HUB_OFFLINE=1 a program then asks only
     the cache.
-source =
-    Comfy-Org/ComfyUI#3840
-    yuruotong1/autoMate#104
+source = Comfy-Org/ComfyUI#3840
 
 [port-in-use]
 keys =
@@ -352,9 +350,7 @@ pattern =
 cause = Another program already listens on the port[ {port}] that this one was to open.
 remedy = Find it (ss -ltnp; docker ps shows the ports of containers), which is often an earlier run, and end it, or
     choose another port (--port of a server, --master-port of torchrun).
-source =
-    om-ai-lab/VLM-R1#289
-    vllm-project/vllm#7514
+source = om-ai-lab/VLM-R1#289
 
 [address-not-here]
 keys = annot assign requested address

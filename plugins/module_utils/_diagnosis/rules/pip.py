@@ -41,9 +41,7 @@ pattern = Unable to find installation candidates for (?P<package>\S+ \([^)\n]+\)
 cause = The index or the lock of Poetry has no file of {package} for this Python on aarch64.
 remedy = Take a version that has a wheel for aarch64 (of torch the cu130 index as a source with priority explicit), and
     make the lock again here (poetry lock).
-source =
-    drmingler/docling-api#10
-    python-poetry/poetry#10125
+source = drmingler/docling-api#10
 
 [poetry-conflict]
 keys = solving failed
@@ -135,9 +133,7 @@ cause = The sha256 of {package} is {got}, but the lock says {hashes}.
 remedy = Find out what changed[ in {url}], or renew the lock with playbooks/lock.yml; a truncated download looks the
     same, and the next run fetches it again.
 facts = hashes
-source =
-    Comfy-Org/ComfyUI-Manager#1645
-    rhasspy/wyoming-satellite#139
+source = Comfy-Org/ComfyUI-Manager#1645
 
 [requirement-not-pinned]
 keys = must have their versions pinned with ==
@@ -184,9 +180,7 @@ values =
 cause = The wheel {wheel} does not fit the tag {tag}: the host that built it has a newer C library, or it was not
     repaired.
 remedy = {advice}.
-source =
-    pypa/auditwheel#354
-    pypa/cibuildwheel#1982
+source = pypa/auditwheel#354
 
 [http-refused]
 keys = HTTP error
@@ -230,9 +224,7 @@ values =
     + playbooks/lock.yml), or take the release of the package that was made for the other
 cause = The requirements conflict ({found})[: {one}, but {other}].
 remedy = {advice}.
-source =
-    vllm-project/vllm-ascend#9225
-    https://pip.pypa.io/en/stable/topics/dependency-resolution/
+source = vllm-project/vllm-ascend#9225
 
 [pip-python-range]
 keys = that require a different python version
@@ -285,9 +277,7 @@ values =
     + find_links of this collection), or build it from source
 cause = pip found no {package} for this Python and machine (aarch64 on a Spark)[; the index offered {offered}].
 remedy = {advice}.
-source =
-    efogdev/apollo#2
-    microsoft/onnxruntime#26351
+source = efogdev/apollo#2
 
 [pyproject-invalid]
 keys =

@@ -19,9 +19,7 @@ pattern =
     cudaDeviceProp' has no member named '(\w+)'
 cause = CUDA 13 removed the member {found} of cudaDeviceProp: the source is for CUDA 12.
 remedy = Use a version of the source for CUDA 13 (it asks cudaDeviceGetAttribute instead), or build with CUDA 12.9.
-source =
-    microsoft/superbenchmark#768
-    icl-utk-edu/magma#61
+source = microsoft/superbenchmark#768
 
 [cuda-13-signature]
 keys =
@@ -45,9 +43,7 @@ pattern =
 cause = CUDA 13 changed the parameters of a function that the source calls ({what}): the source is for CUDA 12.
 remedy = Use a version of the source for CUDA 13 (a cudaMemLocation in the place of the device's number, cuCtxCreate
     with its parameters first), or build with CUDA 12.9.
-source =
-    NVIDIA/stdexec#1619
-    heterodb/pg-strom#931
+source = NVIDIA/stdexec#1619
 
 [thrust-removed]
 keys = namespace "thrust" has no member
@@ -56,16 +52,16 @@ pattern =
     +uple_element)'
 cause = CUDA 13's Thrust removed thrust::{found}: the source is for CUDA 12.
 remedy = Use a version of the source for CUDA 13 (which names cuda::std instead), or build with CUDA 12.9.
-source =
-    ajameson/dedisp#6
-    CannyLab/tsne-cuda#142
+source = ajameson/dedisp#6
 
 [thrust-include-missing]
 keys = namespace "thrust" has no member
-pattern = namespace 'thrust' has no member (?:class )?'(\w+)'
+pattern = namespace 'thrust' has no member (?:class )?'(?:make_)?(?P<iterator>\w+_iterator)'
+    namespace 'thrust' has no member (?:class )?'(?P<header>\w+)'
 cause = CUDA 13's Thrust headers no longer include the one of thrust::{found} for the source.
-remedy = Use a version of the source for CUDA 13, or add the include (thrust/{found}.h) with an edit.
-source = BNLNPPS/simphony#235
+remedy = Use a version of the source for CUDA 13, or add the include (thrust/[iterator/{iterator}][{header}].h) with an
+    edit.
+source = NVIDIA/cuopt#996
 
 [cub-removed]
 keys = namespace "cub" has no member
@@ -76,18 +72,18 @@ pattern =
 cause = CUDA 13's CUB removed cub::{found}: the source is for CUDA 12.
 remedy = Use a version of the source for CUDA 13 (which names cuda::std::plus<>, cuda::maximum<>, cuda::ptx or Thrust's
     iterators instead), or build with CUDA 12.9.
-source =
-    microsoft/onnxruntime#24774
-    JeffreyXiang/CuMesh#12
+source = microsoft/onnxruntime#24774
 
 [cuda-function-removed]
 keys =
+    fatal error: thrust/
     error: identifier "CUFFT_
     error: identifier "cuda
     error: identifier "cusparse
     error: identifier "__shfl
     error: texture is not a template
 pattern =
+    fatal error: '?(thrust/\S*detail/[\w./]+)'?: No such
     error: identifier '(cudaBindTexture\w*|cudaUnbindTexture|cudaThread\w+|cusparse[SDCZX](?:csr|bsr|hyb|gt)\w+
     +|__shfl(?:_\w+)?|cudaLaunchCooperativeKernelMultiDevice|cudaProfilerInitialize|cudaFuncSetSharedMemConfig
     +|cudaDeviceSetSharedMemConfig|CUFFT_(?:INCOMPLETE_PARAMETER_LIST|PARSE_ERROR|LICENSE_ERROR))' is undefined
@@ -148,9 +144,7 @@ cause = This nvcc cannot read the C library's headers on aarch64 ({found}): it i
     the one of Ubuntu's nvidia-cuda-toolkit.
 remedy = Use the nvcc of CUDA 13 (role cuda_libraries; /usr/local/cuda/bin before /usr/bin on PATH), and remove
     nvidia-cuda-toolkit.
-source =
-    charmplusplus/charm#3998
-    facebookresearch/xformers#1142
+source = charmplusplus/charm#3998
 
 [arm-neon-in-device-code]
 keys = arm_neon.h

@@ -15,18 +15,14 @@ keys = No module named 'pkg_resources
 pattern = No module named '(pkg_resources)
 cause = The build imports {found}, which no package of that name has: setuptools dropped it in release 82.
 remedy = Pin setuptools<81 in the build's requirements, or take a release of the project that does without it.
-source =
-    ROCm/TheRock#3311
-    meta-pytorch/MSLK#401
+source = ROCm/TheRock#3311
 
 [version-without-git]
 keys = setuptools-scm was unable to detect version
 pattern = setuptools-scm was unable to detect version for (\S+?)\.?$
 cause = The package takes its version from git, and {found} has no git metadata.
 remedy = Build from a clone with its .git directory and tags, or set SETUPTOOLS_SCM_PRETEND_VERSION to the version.
-source =
-    vllm-project/vllm#13130
-    vllm-project/vllm#9182
+source = vllm-project/vllm#13130
 
 [python-built-incomplete]
 keys =
@@ -92,9 +88,7 @@ cause = The compiled CUDA part {module} is not installed: only the Python files 
 remedy = Remove {package} and build it from source against the installed torch, with nvcc on PATH (pip install
     --no-build-isolation --no-deps --no-binary :all: NAME; TORCH_CUDA_ARCH_LIST=12.0, MAX_JOBS=4)[{way}]; read what that
     build says.
-source =
-    PrimeIntellect-ai/prime-rl#1972
-    Dao-AILab/flash-attention#757
+source = PrimeIntellect-ai/prime-rl#1972
 
 [qt-platform-plugin]
 keys = Could not load the Qt platform plugin
@@ -146,9 +140,7 @@ values =
     advice of found: . => Add setuptools to the build's requirements, or take a release of the project for this Python
 cause = The build imports {found}, which Python dropped in release 3.12; setuptools has a copy of it.
 remedy = {advice}.
-source =
-    https://docs.python.org/3/whatsnew/3.12.html
-    https://docs.astral.sh/uv/reference/troubleshooting/build-failures/
+source = https://docs.python.org/3/whatsnew/3.12.html
 
 [packaging-too-old]
 keys = unexpected keyword argument 'strip_trailing_zero'
@@ -188,18 +180,14 @@ pattern =
     compiled using (NumPy 1\.x) cannot be run in\s+NumPy (?P<numpy>[\d.]+)
 cause = A compiled package was built with NumPy 1 and runs beside NumPy 2 ({found}).
 remedy = Install a release of that package that was built with NumPy 2, or numpy<2.
-source =
-    pytorch/builder#1984
-    pydata/bottleneck#453
+source = pytorch/builder#1984
 
 [numpy-of-another-release]
 keys = numpy.dtype size changed
 pattern = numpy\.dtype size changed, may indicate binary incompatibility\. (Expected \d+ from C header, got \d+)
 cause = A compiled package was built with another release of NumPy than the installed one ({found}).
 remedy = Install that package and numpy anew in one command, in releases that fit each other.
-source =
-    mjhydri/BeatNet#6
-    MathOnco/valis#165
+source = mjhydri/BeatNet#6
 
 [triton-missing]
 keys =
@@ -213,9 +201,7 @@ cause = Triton is not installed beside this PyTorch, or is too old for it ({foun
 remedy = Install the Triton that belongs to this torch (pip show torch names it; on aarch64 older wheels of torch do not
     bring it, and Triton has wheels for aarch64 since 3.5: pip install triton; role triton), or run without
     torch.compile.
-source =
-    pytorch/pytorch#143406
-    sgl-project/sglang-omni#620
+source = pytorch/pytorch#143406
 
 [torchvision-of-another-torch]
 keys =
@@ -227,9 +213,7 @@ pattern =
 cause = torchvision does not fit the installed torch: its compiled {found} could not be loaded, or is a CPU build.
 remedy = Install torch and torchvision of one release from one CUDA index, or build torchvision for this torch (role
     torch_extensions).
-source =
-    vllm-project/vllm-ascend#479
-    pytorch/vision#8985
+source = vllm-project/vllm-ascend#479
 
 [bitsandbytes-of-another-cuda]
 keys = Requested CUDA version
@@ -258,9 +242,7 @@ values =
 cause = This bitsandbytes has no library for this CUDA ({found}): it is older than the CUDA in use, or (before 0.46) has
     only x86-64 libraries.
 remedy = {advice}; the driver and the toolkit are not at fault.
-source =
-    NVIDIA/workbench-example-mistral-finetune#4
-    bitsandbytes-foundation/bitsandbytes#427
+source = NVIDIA/workbench-example-mistral-finetune#4
 
 [ffmpeg-missing]
 keys =
@@ -319,9 +301,7 @@ values =
     advice of module: . => Install the version of that package which the program's release pins; for a model's own code
     + (trust_remote_code) take a newer revision of the model
 remedy = {advice}.
-source =
-    sgl-project/sglang#3878
-    thu-ml/SageAttention#158
+source = sgl-project/sglang#3878
 
 [stub-without-wheel]
 keys =
@@ -348,9 +328,7 @@ values =
 cause = A package was installed that brought another torch than {found} was built for: it needs {needs}, and {have} is
     there.
 remedy = {advice}.
-source =
-    vllm-project/vllm-ascend#8286
-    facebookresearch/xformers#802
+source = vllm-project/vllm-ascend#8286
 
 [module-shadowed]
 keys = partially initialized module
@@ -458,9 +436,7 @@ values =
 cause = The program imports {found}, which Python dropped in release {release}.
 remedy = Take a newer release of the package that imports it, or run it with an older Python (uv venv --python 3.12,
     3.11 for asyncore); the packages audioop-lts and legacy-cgi bring two of them back.
-source =
-    https://docs.python.org/3/whatsnew/3.13.html
-    https://docs.python.org/3/whatsnew/3.12.html
+source = https://docs.python.org/3/whatsnew/3.13.html
 
 [version-invalid]
 keys = InvalidVersion: Invalid version
@@ -493,9 +469,7 @@ values =
 cause = {function} does not know {argument}: the package that has it is a different version from the one that
     the caller expects.
 remedy = {advice}.
-source =
-    huggingface/trl#6168
-    tulerfeng/Video-R1#14
+source = huggingface/trl#6168
 
 [attribute-missing]
 keys =

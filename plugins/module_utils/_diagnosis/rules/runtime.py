@@ -25,9 +25,11 @@ source =
 
 [cudnn-parts-not-found]
 keys =
+    libcudnn.so.8: cannot open
     Unable to load any of {libcudnn
     Could not load library libcudnn
 pattern =
+    (?P<part3>libcudnn\.so\.(?P<major3>8)): cannot open
     Unable to load any of \{(?P<part1>libcudnn\w*\.so\.(?P<major1>\d+))
     Could not load library (?P<part2>libcudnn\w*\.so\.(?P<major2>\d+))
 values =

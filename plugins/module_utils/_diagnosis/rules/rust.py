@@ -49,9 +49,7 @@ values =
 cause = The installed Rust[, {version},] is older than a package needs: {need}.
 remedy = Install a newer Rust with rustup and put its bin before the distribution's on PATH; where pip builds the
     package, a release that has a wheel for this machine needs no Rust.
-source =
-    huggingface/xet-core#386
-    killercup/cargo-edit#927
+source = huggingface/xet-core#386
 
 [rust-too-new]
 keys = is undefined behavior, even if the reference is unused
@@ -60,9 +58,7 @@ cause = The package's Rust code is older than the installed Rust, which refuses 
     and others.
 remedy = Take a newer release (transformers that asks for tokenizers 0.14.1 or newer), which has wheels for aarch64, or
     build with RUSTFLAGS="-A invalid_reference_casting", or with Rust 1.72 (rustup toolchain install 1.72.0).
-source =
-    huggingface/tokenizers#1359
-    huggingface/tokenizers#1485
+source = huggingface/tokenizers#1359
 
 [cudarc-cuda-version]
 keys = Unsupported cuda toolkit version
@@ -70,9 +66,7 @@ pattern = (?:cudarc-(?P<version>[\d.]+)[^\n]*\n[^\n]*)?Unsupported cuda toolkit 
 cause = This release of the crate cudarc does not know the installed CUDA.
 remedy = Use a release of the program with a newer cudarc (cargo update -p cudarc within its range), or name an
     older CUDA that it knows in CUDARC_CUDA_VERSION.
-source =
-    EricLBuehler/mistral.rs#1996
-    guoqingbao/xinfer#93
+source = EricLBuehler/mistral.rs#1996
 
 [crate-nvcc-missing]
 keys =
@@ -97,9 +91,7 @@ keys =
 pattern = (Could not find directory of OpenSSL installation|Package openssl was not found|Could not find OpenSSL\b)
 cause = OpenSSL's development files, or pkg-config, are not installed ({found}).
 remedy = Install libssl-dev and pkg-config.
-source =
-    koush/scrypted#657
-    databendlabs/databend#3388
+source = koush/scrypted#657
 
 [crate-library-missing]
 keys = required by crate
@@ -182,9 +174,7 @@ pattern =
     find any valid shared libraries matching: \[\\?'(libclang)
 cause = A crate makes its bindings with bindgen, which needs {found}.
 remedy = Install libclang-dev (and clang), or set LIBCLANG_PATH to the directory with libclang.so.
-source =
-    rust-lang/rust-bindgen#1712
-    eraserhd/parinfer-rust#51
+source = rust-lang/rust-bindgen#1712
 
 [pyo3-python-too-new]
 keys = PyO3's maximum supported version
@@ -194,9 +184,7 @@ cause = The package's PyO3 knows Python up to {most}, and this is {have}; it is 
     {have}.
 remedy = Use Python {most} or older (3.12 on DGX OS), or a newer release of the package;
     PYO3_USE_ABI3_FORWARD_COMPATIBILITY=1 builds it anyway.
-source =
-    fief-dev/zxcvbn-rs-py#2
-    PyO3/maturin#1960
+source = fief-dev/zxcvbn-rs-py#2
 
 [maturin-no-environment]
 keys = find a virtualenv or conda environment

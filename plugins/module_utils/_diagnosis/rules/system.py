@@ -30,9 +30,7 @@ values =
     package of library: cairo => libcairo2
 cause = A Python package needs the system's library {library}, which its wheel for aarch64 does not bring.
 remedy = Install it where the program runs, in an image with its Dockerfile (sudo apt install {package}).
-source =
-    dnhkng/GLaDOS#14
-    Upsonic/Upsonic#22
+source = dnhkng/GLaDOS#14
 
 [unit-missing]
 keys =
@@ -163,9 +161,7 @@ cause = A snap does not start, because its confinement is not in place ({found})
 remedy = Run sudo systemctl enable --now apparmor snapd.apparmor and log in anew (systemctl --user status must answer);
     in a container mount securityfs (sudo mount -t securityfs securityfs /sys/kernel/security), or take a deb of the
     program.
-source =
-    anbox/anbox#386
-    ogra1/snapd-docker#9
+source = anbox/anbox#386
 
 [flatpak-unknown]
 keys =
@@ -182,9 +178,7 @@ cause = No remote of flatpak has {name} for this processor.
 remedy = Name the remote (flatpak install flathub {name}), run flatpak update, and see with flatpak remote-info flathub
     {name} for which processors it is published; a runtime GL.nvidia must have the driver's own version, and appears
     days after it.
-source =
-    flathub/org.freedesktop.Platform.GL.nvidia#151
-    flatpak/flatpak#1702
+source = flathub/org.freedesktop.Platform.GL.nvidia#151
 
 [journal-not-readable]
 keys =
@@ -345,6 +339,17 @@ pattern =
 cause = There is no account or group {found} on this host.
 remedy = Create it (sudo groupadd, sudo useradd -r), or install the package that does (docker's group comes with
     Docker).
+
+[account-number-taken]
+keys =
+    useradd: UID
+    groupadd: GID
+pattern =
+    useradd: UID (\d+) is not unique
+    groupadd: GID '(\d+)' already exists
+cause = The number {found} belongs to another account or group already; the images of Ubuntu 24.04 have an account
+    ubuntu with 1000.
+remedy = Remove that one first (in the Dockerfile RUN userdel -r ubuntu), or take another number.
 
 [network-manager-refused]
 keys =

@@ -26,9 +26,7 @@ pattern =
 cause = This CUDA does not support the host compiler[ ({found})], or cannot read its headers.
 remedy = Use a host compiler that this CUDA supports (gcc 13 of Ubuntu 24.04 with CUDA 13.0): export CUDAHOSTCXX=g++-13
     (nvcc -ccbin), or set cc and cxx in the unit's toolchain; or take a newer CUDA.
-source =
-    ServeurpersoCom/acestep.cpp#72
-    Dao-AILab/flash-attention#1452
+source = ServeurpersoCom/acestep.cpp#72
 
 [host-compiler-missing]
 keys =
@@ -104,9 +102,7 @@ cause = clang was to compile CUDA code ({arch}), and {reason}.
 remedy = Point it to the toolkit (--cuda-path=/usr/local/cuda), take the newest clang (its release notes name the CUDA
     releases and GPUs that it knows), or build with nvcc and gcc (CMAKE_CUDA_COMPILER=/usr/local/cuda/bin/nvcc; of Bazel
     --config=cuda_nvcc).
-source =
-    llvm/llvm-project#125
-    intel/llvm#4872
+source = llvm/llvm-project#125
 
 [lto-versions]
 keys = generated with LTO version
@@ -153,9 +149,7 @@ pattern = (Server terminated abruptly) \(error code: 14
 cause = Bazel's server was killed ({found}): mostly memory ran out, since its jobs compile side by side.
 remedy = Run it with fewer jobs (--jobs=4 --local_resources=memory=HOST_RAM*.5), end other programs that hold memory,
     and look for Out of memory in the kernel's log (journalctl -k).
-source =
-    bazelbuild/bazel#3020
-    tensorflow/tensorflow#41480
+source = bazelbuild/bazel#3020
 
 [bazel-cuda-configuration]
 keys = Cuda Configuration Error:

@@ -17,9 +17,7 @@ pattern =
     + following platforms?: [^\n]*?manylinux_2_(?P<need>\d+)_aarch64
 cause = The wheel of {package} {version} for aarch64 needs glibc 2.{need}, and this system has 2.{have}.
 remedy = Run it on a system with glibc 2.{need} or newer (Ubuntu 24.04 has 2.39), or take a version whose wheel fits.
-source =
-    astral-sh/uv#15310
-    astral-sh/uv#12721
+source = astral-sh/uv#15310
 
 [uv-wheel-python]
 keys = only has wheels with the following Python
@@ -28,9 +26,7 @@ pattern =
     + with the following Python [\w ]+ tags?: (?P<tags>[^\n;]+)
 cause = {package} {version} has wheels only for other Pythons than {python}: {tags}.
 remedy = Use a Python that is among them (uv venv --python), or a version of {package} that has a wheel for this one.
-source =
-    google/oss-fuzz-gen#1226
-    ai4ce/INT-ACT#2
+source = google/oss-fuzz-gen#1226
 
 [uv-no-wheel]
 keys = have a source distribution or wheel for the current platform
@@ -45,9 +41,7 @@ values =
 cause = uv has no file of {found} for this machine: its index, or the lock that was made elsewhere, lists none for
     aarch64.
 remedy = {advice}.
-source =
-    Lightricks/LTX-2#256
-    index-tts/index-tts#556
+source = Lightricks/LTX-2#256
 
 [uv-python-range]
 keys =
@@ -90,9 +84,7 @@ pattern =
 cause = uv found no versions that go together: {found}.
 remedy = Leave the version of one of them open, or take the release of the package that was made for the version which
     you need.
-source =
-    astral-sh/uv#6907
-    mozhu621/LongGenBench#4
+source = astral-sh/uv#6907
 
 [uv-conflicting-urls]
 keys = contain conflicting URLs for package
@@ -119,9 +111,7 @@ cause = The index from which uv takes {package} does not have it[ in version {ve
     first index that has any version of it.
 remedy = Bind the package to the index that has that version (tool.uv.sources), put that index first, pass
     --index-strategy unsafe-best-match where you trust all indexes, or {advice}.
-source =
-    astral-sh/uv#10604
-    vllm-project/vllm#19392
+source = astral-sh/uv#10604
 
 [uv-wheel-python-tag]
 keys = no wheels with a matching Python
@@ -132,9 +122,7 @@ pattern =
 cause = {package} has no wheel for the Python in use[ ({tag})]: it is newer or older than those that the release was
     built for.
 remedy = Use a Python that it has wheels for (uv venv --python 3.12), or a release that supports this one.
-source =
-    astral-sh/uv#10236
-    google/oss-fuzz-gen#1226
+source = astral-sh/uv#10236
 
 [uv-no-matching-wheel]
 keys =
@@ -151,9 +139,7 @@ values =
     + CUDA wheels for aarch64, nor their Triton
     advice of found: . => Take another version or index that has a wheel for aarch64, or build it
 remedy = {advice}.
-source =
-    astral-sh/uv#2538
-    eugr/spark-vllm-docker#21
+source = astral-sh/uv#2538
 
 [uv-package-unknown]
 keys = was not found in the package registry
@@ -161,9 +147,7 @@ pattern = Because (?P<package>[\w.-]+(?:\[[\w,.-]*\])?) was not found in the pac
 cause = The index from which uv takes packages has none called {package}.
 remedy = Correct the name, or give the index that has it (--index URL, tool.uv.sources); for a project that is only on
     GitHub write git+https://….
-source =
-    astral-sh/uv#13099
-    botingw/rulebook-ai#61
+source = astral-sh/uv#13099
 
 [uv-only-versions]
 keys = available and

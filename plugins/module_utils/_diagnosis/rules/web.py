@@ -23,9 +23,7 @@ cause = node_modules has no compiled part for ARM ({what}): it, or the lock file
     optional packages were left out.
 remedy = Remove node_modules and package-lock.json and install anew on this machine with npm 11 or newer, without
     --omit=optional (rm -rf node_modules package-lock.json, npm install).
-source =
-    npm/cli#4828
-    stoolap/stoolap-node#2
+source = npm/cli#4828
 
 [npm-conflict]
 keys = ERESOLVE
@@ -35,9 +33,7 @@ pattern =
 cause = npm found no versions that go together ({found})[: {package} does not fit {have}].
 remedy = Install what the project locked (npm ci); without a lock, npm install --legacy-peer-deps takes it as older npm
     did.
-source =
-    npm/cli#3236
-    npm/cli#1832
+source = npm/cli#3236
 
 [npm-engine]
 keys =
@@ -128,9 +124,7 @@ cause = The package {package} is not for this processor (arm64): it takes {need}
     was written on another machine.
 remedy = Remove that package from dependencies (it belongs into optionalDependencies), delete node_modules and
     package-lock.json and run npm install here, or take a release of the program that supports linux-arm64.
-source =
-    anatoliygatt/deep-freeze-node#10
-    Rantanen/node-jitterbuffer#10
+source = anatoliygatt/deep-freeze-node#10
 
 [esbuild-platform]
 keys = installed esbuild for another platform
@@ -227,9 +221,7 @@ cause = VS Code's server does not start on the remote host: its C or C++ library
 remedy = Update VS Code first, where the host is new enough (Ubuntu 20.04 and newer; some releases measured wrongly),
     and remove ~/.vscode-server on the host; for an older host such as Ubuntu 18.04 of JetPack 4 take VS Code 1.98 or
     older, or work in a container.
-source =
-    microsoft/vscode#204264
-    microsoft/vscode#243170
+source = microsoft/vscode#204264
 
 [vscode-server-download]
 keys =
@@ -249,9 +241,7 @@ remedy = See on the host that curl -I https://update.code.visualstudio.com works
     its test for a terminal) and that df -h ~ has room; or set remote.SSH.localServerDownload to always, so that your
     computer downloads it. Then remove ~/.vscode-server there and connect again; a 404 of server-linux-armhf means a
     32-bit system.
-source =
-    microsoft/vscode-remote-release#9677
-    microsoft/vscode-remote-release#10069
+source = microsoft/vscode-remote-release#9677
 
 [jupyter-xsrf]
 keys = '_xsrf' argument missing
@@ -319,10 +309,7 @@ keys = TypeError: argument of type 'bool' is not iterable
 pattern = (argument of type 'bool' is not iterable)
 cause = The installed Gradio cannot read the schema of a newer pydantic (2.11) for its page ({found}).
 remedy = Install pydantic of the release before (pip install pydantic==2.10.6), or upgrade gradio and gradio_client.
-source =
-    THU-MIG/yoloe#72
-    microsoft/TRELLIS#228
-    rsxdalv/TTS-WebUI#465
+source = THU-MIG/yoloe#72
 
 [open-webui-secret]
 keys = Required environment variable not found. Terminating
