@@ -231,7 +231,7 @@ _HARMLESS = re.compile(
     r"|failed to load cni during init|Failed to import Triton kernels|severity=Correct|tainting kernel|be preloaded"
     r"|^\s*(?:[a-z][\w-]* (?:warn|WARN)|WARN)\b|^debconf: "
 )
-_HEADING = re.compile(r"CMake Error[^\n]*:\s*$|\d validation errors? for \w+$|panicked at \S+:$")
+_HEADING = re.compile(r"CMake Error[^\n]*:\s*$|^\s*Caused by:\s*$|\d validation errors? for \w+$|panicked at \S+:$")
 # An exception without a message, or with only a key as its message, and Python's text between two chained exceptions.
 _MUTE = re.compile(r"\s*(?:[\w.]+:?|[\w.]+: ?-?\d+|(?:\w+\.)*(?:Attribute|Index|Key|Lookup)Error:(?:\s+\S+){0,2})\s*$")
 _CHAINED = re.compile(r"\s*(?:During handling of the above exception|The above exception was the direct cause)")

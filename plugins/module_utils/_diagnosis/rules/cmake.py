@@ -196,14 +196,18 @@ remedy = Install the toolkit of PyTorch's CUDA (torch.version.cuda; role cuda_li
 
 [cuda-version-conflict]
 keys =
+    toolkit headers are incompatible
+    not compatible with this release of Thrust
     two conflicting CUDA versions
     FindCUDA says CUDA version is
 pattern =
+    CUDA compiler and CUDA toolkit headers are incompatible
+    version of CUB in your include path is not compatible
     Found two conflicting CUDA versions
     FindCUDA says CUDA version is\s+(\S+)
 cause = The build found parts of two CUDA toolkits.
-remedy = Point CUDA_HOME, CUDACXX and PATH to a single toolkit (in the unit's environment), and configure in an empty
-    directory.
+remedy = Point CUDA_HOME, CUDACXX and PATH to a single toolkit (in the unit's environment), take other CUDA, Thrust or
+    CUB headers off CPATH and -I, and configure in an empty directory.
 source = pytorch/pytorch#106971
 
 [submodule-missing]

@@ -378,7 +378,7 @@ keys =
     undefined symbol:
 pattern =
     undefined reference to '([^'\n]+)'
-    ld\.lld: error: undefined symbol: ([^\n]+)
+    lld: error: undefined symbol: ([^\n]+)
 values =
     advice of found: (?:cuda[A-Z]|__cuda) => Link CUDA's runtime, behind the objects: -L/usr/local/cuda/lib64 -lcudart,
     + or CUDA::cudart in CMake

@@ -169,6 +169,7 @@ source = NVIDIA/NVSentinel#155
 
 [gpu-firmware-timeout]
 keys =
+    Idling display engine timed out
     Xid (
     waiting for RPC response from GPU
     Error while waiting for GPU progress
@@ -178,7 +179,7 @@ keys =
 pattern =
     Xid \([^)\n]+\): (119|120),
     (Timeout after \d+s of waiting for RPC response from GPU\d+ GSP)
-    nvidia-modeset: ERROR: GPU:[^\n]*?(Error while waiting for GPU progress)
+    nvidia-modeset: ERROR: GPU:[^\n]*?(Error while waiting for GPU progress|Idling display engine timed out)
     (GPU is probably locked)
     (GSP RM heartbeat timed out)
     _kgspIsHeartbeatTimedOut: (Heartbeat timed out)

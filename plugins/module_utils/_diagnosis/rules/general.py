@@ -347,8 +347,14 @@ pattern =
     ^[ \t]*(Segmentation fault|Bus error|Illegal instruction|Aborted)\b
     FAILED: \[code=(13[4569])\]
 cause = A program crashed ({found}).
-remedy = See the command and the lines above it: an illegal instruction means code for another processor, a bus error a
-    full disk or a too small /dev/shm, a segmentation fault mostly libraries that do not fit each other.
+values =
+    advice of found: Illegal|SIGILL|132|illegal => It has code for another processor: take the build for aarch64; with
+    + NumPy on an older ARM export OPENBLAS_CORETYPE=ARMV8 first
+    advice of found: Bus|SIGBUS|135|bus => Look for a full disk (df -h, df -h /dev/shm), and give a container --ipc=host
+    advice of found: Aborted|SIGABRT|134|abort => Read the line before it, which has the reason
+    advice of found: . => Run it with python -X faulthandler, which names the library: mostly libraries that do not fit
+    + each other (of another torch, CUDA or Python), so install them anew in one environment
+remedy = {advice}.
 
 [program-crashed]
 keys =
@@ -403,9 +409,11 @@ source = vllm-project/vllm#10481
 
 [mpi-host-lost]
 keys =
+    does not know how to route a message
     has lost communication with a remote daemon
     was unable to reliably start one or more daemons
 pattern =
+    does not know how to route a message(?s:.{0,200}?)target node: +(?P<node2>\S+)
     lost communication with a remote daemon(?s:.{0,300}?)Remote daemon: \S+ on node (?P<node>\S+)
     (?:unable to reliably start one or more daemons|lost communication with a remote daemon)
 cause = mpirun could not start its daemon on another host, or lost it[ ({node})].

@@ -265,9 +265,11 @@ remedy = Reboot the host; if that is not it, load them (sudo modprobe veth bridg
 
 [docker-iptables-module]
 keys =
+    Could not fetch rule set generation id
     t initialize iptables table
     Error initializing network controller
 pattern =
+    iptables failed:[^\n]*(?P<rule2>Could not fetch rule set generation id)
     can't initialize iptables table '(?P<table>\w+)': Table does not exist
     Error initializing network controller[^\n]*?(?P<rule>RULE_APPEND failed|Extension \w+ revision \d+ not supported)
 values =
@@ -671,9 +673,13 @@ remedy = See which there are (docker run … IMAGE list-model-profiles), take a 
 source = https://github.com/NVIDIA/dgx-spark-playbooks
 
 [ngc-key-missing]
-keys = NGC_API_KEY
-pattern = (NGC_API_KEY)[^\n]{0,60}(?:is not set|not provided|is missing|is required|invalid)
-cause = The container needs a key of NVIDIA's catalogue, and got none ({found}).
+keys =
+    downloading manifest: Authentication Error
+    NGC_API_KEY
+pattern =
+    manifest: (Authentication Error)
+    (NGC_API_KEY)[^\n]{0,60}(?:is not set|not provided|is missing|is required|invalid)
+cause = The container needs a key of NVIDIA's catalogue, and got none that is valid ({found}).
 remedy = Make one on NGC's page of the account (API keys), and pass it: docker run -e NGC_API_KEY …, with export
     NGC_API_KEY=… before.
 """

@@ -263,9 +263,12 @@ remedy = Install it{ways}[, in a Python environment with pip install {wheel}], o
     LD_LIBRARY_PATH; elf_closure_info lists everything that is missing in one pass; the loader stops at the first.
 
 [libc-too-old]
-keys = not found (required by
-pattern = (?P<file>[^\s'\"(]+): version '(?P<version>[A-Z]\w+_[\d.]+)' not found \(required by (?P<user>[^)\n]+)\)
-cause = {file} has no {version}, which {user} was built with: this system's or environment's copy is older.
+keys =
+    not found (required by
+    version `GLIBC
+    version `CXXABI
+pattern = (?P<file>[^\s'\"(]+): version '(?P<version>[A-Z]\w+_[\d.]+)' not found(?: \(required by (?P<user>[^)\n]+)\))?
+cause = {file} has no {version}[, which {user} was built with]: this system's or environment's copy is older.
 remedy = Where the file is of a conda environment or LD_LIBRARY_PATH, take that older copy away (conda install -c
     conda-forge libstdcxx-ng) or put the system's first; else run it on a newer system (Ubuntu 24.04 has glibc 2.39 and
     GLIBCXX 3.4.33), or build it on the oldest system that must run it.
@@ -291,6 +294,7 @@ source = pytorch/pytorch#119072
 
 [undefined-symbol]
 keys = undefined symbol
+unless = lld: error
 pattern = ([^\s'\"(]+): undefined symbol: ([^\s,]+)
 cause = {found} needs a symbol that no loaded library has: it was built against another version of a library.
 remedy = Rebuild it against the installed libraries, or install its build for their versions.

@@ -130,7 +130,7 @@ source = LMCache/LMCache#4759
 
 [oom-daemon]
 keys =
-    due to memory pressure for
+    due to memory pressure
     due to memory used
     sending SIGTERM to process
     sending SIGKILL to process

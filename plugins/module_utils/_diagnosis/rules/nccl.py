@@ -183,19 +183,21 @@ remedy = Leave -m out, or raise the interface's MTU on both sides (9000 gives an
 
 [rdma-no-device]
 keys =
+    rdma_create_event_channel() failed
     No IB devices found
     Unable to find the Infiniband/RoCE device
     Failed to get IB device
     IB device mlx5_
     IB device roce
 pattern =
+    (rdma_create_event_channel\(\) failed)
     (No IB devices found)
     (Unable to find the Infiniband/RoCE device)
     (Failed to get IB devices? list[^\n]*)
     (IB device \w+ not found)
 cause = No RDMA device of that name is seen here ({found}).
 remedy = Look at ibdev2netdev or rdma link show on the host, and name a device from there (-d rocep1s0f0 on a Spark); if
-    there is none, load mlx5_ib (modprobe mlx5_ib); in a container pass --device /dev/infiniband.
+    there is none, load the modules (sudo modprobe -a mlx5_ib rdma_ucm); in a container pass --device /dev/infiniband.
 
 [rdma-port-down]
 keys = state is Down

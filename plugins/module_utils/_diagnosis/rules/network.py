@@ -55,6 +55,7 @@ source = TheR1D/shell_gpt#112
 
 [proxy]
 keys =
+    Missing dependencies for SOCKS support
     after CONNECT
     CONNECT tunnel failed
     Proxy CONNECT aborted
@@ -64,6 +65,7 @@ keys =
     Tunnel connection failed
     Invalid response from proxy
 pattern =
+    Missing dependencies for (SOCKS) support
     Invalid response from proxy: (HTTP/\S+ \d+[\w ]*)
     HTTP code (\d+) from proxy
     CONNECT tunnel failed, (response \d+)
@@ -77,7 +79,11 @@ unless =
     Retry scheduled
     WARNING: Attempting to resume
 cause = The proxy refused the connection or is unreachable ({found}).
-remedy = Correct the proxy's address and password (role network_access).
+values =
+    advice of found: SOCKS => Unset ALL_PROXY and all_proxy for this command, or install PySocks first (apt install
+    + python3-socks)
+    advice of found: . => Correct the proxy's address and password (role network_access)
+remedy = {advice}.
 
 [nmcli-property]
 keys = Error: invalid property '
@@ -128,7 +134,7 @@ pattern =
     Couldn't resolve host name
     lookup (\S+?)(?: on \S+)?: server misbehaving
     lookup (\S+?)(?: on \S+)?: i/o timeout
-    Could not resolve host(?:name)?:? (\S+?)(?::|$|\s)
+    Could not resolve host(?:name \(Could not resolve host)?(?:name)?:? ([^\s():]+)
     (?:Could not resolve|Temporary failure resolving) '([^'\n]+)'
     Failed to resolve '([^'\n]+)'
     Temporary failure in name resolution
@@ -280,6 +286,7 @@ source = renesas-rcar/linux-bsp#7
 
 [connection-failed]
 keys =
+    network failure seems to have happened
     Failed to connect to
     Could not connect to
     Unable to connect to
@@ -294,6 +301,7 @@ keys =
     error sending request for url
     : i/o timeout
 pattern =
+    (network failure seems to have happened)
     error sending request for url \(([^)\s]+)\)
     connect (?:ETIMEDOUT|ECONNREFUSED) (\S+)
     connect to host (\S+ port \d+: [\w ]+)
@@ -361,9 +369,11 @@ remedy = Give --host 0.0.0.0, or an address that ip -br addr shows; in a contain
 
 [api-unreachable]
 keys =
+    All connection attempts failed
     APIConnectionError
     curl: (52)
 pattern =
+    (All connection attempts failed)
     (APIConnectionError): Connection error
     curl: \(52\) (Empty reply from server)
 cause = The program did not get an answer of the server that it asks ({found}).
@@ -372,6 +382,7 @@ remedy = Check the address (base_url with http:// and /v1, the port), that the s
 
 [archive-damaged]
 keys =
+    computed checksum
     does not look like a tar archive
     in gzip
     stdin: unexpected end of file
@@ -379,6 +390,7 @@ keys =
     End-of-central-directory signature
     File is not a zip file
 pattern =
+    (\d+ computed checksums? did NOT match)
     (does not look like a tar archive)
     (not in gzip format)
     (stdin: unexpected end of file)

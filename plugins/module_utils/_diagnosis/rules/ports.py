@@ -76,6 +76,7 @@ source = microsoft/onnxruntime#24774
 
 [cuda-function-removed]
 keys =
+    error: identifier "npp
     fatal error: thrust/
     error: identifier "CUFFT_
     error: identifier "cuda
@@ -86,7 +87,8 @@ pattern =
     fatal error: '?(thrust/\S*detail/[\w./]+)'?: No such
     error: identifier '(cudaBindTexture\w*|cudaUnbindTexture|cudaThread\w+|cusparse[SDCZX](?:csr|bsr|hyb|gt)\w+
     +|__shfl(?:_\w+)?|cudaLaunchCooperativeKernelMultiDevice|cudaProfilerInitialize|cudaFuncSetSharedMemConfig
-    +|cudaDeviceSetSharedMemConfig|CUFFT_(?:INCOMPLETE_PARAMETER_LIST|PARSE_ERROR|LICENSE_ERROR))' is undefined
+    +|cudaDeviceSetSharedMemConfig|npp[a-z]\w+|CUFFT_(?:INCOMPLETE_PARAMETER_LIST|PARSE_ERROR|LICENSE_ERROR))' is unde
+    +fined
     error: (texture) is not a template
 cause = This CUDA has no {found} any more: the source was written for an older CUDA.
 remedy = Use a newer release or a fork of the source that was ported to CUDA 12 or 13; an older CUDA cannot compile for

@@ -26,10 +26,12 @@ source = vllm-project/vllm#13130
 
 [python-built-incomplete]
 keys =
+    because the SSL module is not available
     Error: No module named '_
     extension was not compiled. Missing the
     zlib not available
 pattern =
+    because the (?P<module4>SSL) module is not available
     The Python (?P<module1>\w+) extension was not compiled
     ModuleNotFoundError: No module named '_(?P<module2>ctypes|lzma|bz2|ssl|hashlib|sqlite3|tkinter|curses|uuid|gdbm|dbm
     +|zstd|decimal)'
@@ -38,7 +40,7 @@ values =
     package of module: ctypes => libffi-dev
     package of module: lzma => liblzma-dev
     package of module: bz2 => libbz2-dev
-    package of module: (ssl|hashlib)$ => libssl-dev
+    package of module: ((?i:ssl)|hashlib)$ => libssl-dev
     package of module: sqlite3 => libsqlite3-dev
     package of module: tkinter => tk-dev
     package of module: (curses|readline) => libncurses-dev and libreadline-dev

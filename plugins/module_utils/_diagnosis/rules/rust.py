@@ -31,8 +31,10 @@ keys =
     lock file version
     requires the Cargo feature called
     because it requires rustc
+    feature `edition2
     error[E0658]
 pattern =
+    feature '(?P<what5>edition2\d+)' is required
     error\[E0658\]: use of (?P<what4>unstable \w+ feature)
     lock file version '(?P<what1>\d+)' was found, but this version of Cargo does not understand
     requires the Cargo feature called '(?P<what2>\w+)', but that feature is not stabilized in this version of Cargo
@@ -112,8 +114,8 @@ cause = The crate {crate} needs the library {library} with its headers, and pkg-
 remedy = Install {package} and pkg-config, and run cargo again.
 
 [not-position-independent]
-keys = recompile with -fPIC
-pattern = relocation (\S+) [^\n]*recompile with -fPIC
+keys = recompile with -fPI
+pattern = relocation (\S+) [^\n]*recompile with -fPI[CE]
 cause = An object was compiled without -fPIC and cannot go into a position-independent program ({found}).
 remedy = Have it compiled with -fPIC (nvcc: -Xcompiler -fPIC); a newer release of the crate or project may do so.
 source = SunayHegde2006/Air.rs#14
