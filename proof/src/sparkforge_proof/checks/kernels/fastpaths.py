@@ -51,10 +51,13 @@ def keys(context: Context) -> Measured:
         marks = torch.zeros(length, size, dtype=torch.float64)
         # Each column marks one block of the keys.
         marks[torch.arange(length), torch.arange(length) * size // length] = 1.0
+        with one_thread():
+            expected = ((query[:-1] @ key.t()) / math.sqrt(size)).softmax(1) @ value
+        uniform, average, unit = marks.mean(0), value.mean(0), UNIT_ROUNDOFF[form]
+        on_device = [x.to(dtype).to(device)[None, None] for x in (query, key, value, marks)]
         for name, kernel in kernels.items():
             if name == "math" and length > 4097:
                 continue
-            on_device = [x.to(dtype).to(device)[None, None] for x in (query, key, value, marks)]
             try:
                 with sdpa_kernel(kernel), warnings.catch_warnings():
                     warnings.simplefilter("ignore")
@@ -68,14 +71,8 @@ def keys(context: Context) -> Measured:
                 unsupported += 1
                 continue
             case = f"{name}, {length:,} keys of {size}, {form}"
-            with one_thread():
-                scores = (query[:-1] @ key.t()) / math.sqrt(size)
-                expected = scores.softmax(1) @ value
-            unit = UNIT_ROUNDOFF[form]
             cases.compare(f"{case}, one key each", attended[:-1], expected, 8 * 8 * unit * torch.ones_like(expected))
-            uniform = marks.mean(0)
             cases.compare(f"{case}, all alike", shares[0, 0, 0], uniform, (8 * unit) * uniform + 2.0**-24)
-            average = value.mean(0)
             cases.compare(
                 f"{case}, their mean",
                 attended[-1],
