@@ -210,9 +210,9 @@ def _element_bounds(x: _Exact, errors: _Errors) -> tuple[list[torch.Tensor], lis
     dq_fixed = scale * ((ds_fixed + g(keys + 4) * x.ds.abs()) @ ak) + smallest
     dk_fixed = scale * ((ds_fixed + g(queries + 4) * x.ds.abs()).mT @ aq) + smallest
     dv_fixed = (p_fixed + g(queries + 4) * p).mT @ ado + smallest
-    dq_rounded = scale * (ds_rounded @ ak) + torch.stack(errors.dq_parts).abs().sum(0)
-    dk_rounded = scale * (ds_rounded.mT @ aq) + torch.stack(errors.dk_parts).abs().sum(0)
-    dv_rounded = p_rounded.mT @ ado + torch.stack(errors.dv_parts).abs().sum(0)
+    dq_rounded = sum((part.abs() for part in errors.dq_parts), scale * (ds_rounded @ ak))
+    dk_rounded = sum((part.abs() for part in errors.dk_parts), scale * (ds_rounded.mT @ aq))
+    dv_rounded = sum((part.abs() for part in errors.dv_parts), p_rounded.mT @ ado)
     return (
         [o_fixed, dq_fixed, x.sums(dk_fixed), x.sums(dv_fixed)],
         [o_rounded, dq_rounded, x.sums(dk_rounded), x.sums(dv_rounded)],
@@ -293,27 +293,33 @@ def _biases(x: _Exact, factor: float) -> list[torch.Tensor]:
     ]
 
 
-def reference(inputs: Inputs, causal: bool, half: bool, cpu: bool, rounds: bool = False) -> dict[str, Bound]:
+def reference(
+    inputs: Inputs, causal: bool, half: bool, cpu: bool, rounds: bool = False, heads: bool = True
+) -> dict[str, Bound]:
     """Compute attention, its gradients and the bounds derived in the module's docstring, in float64.
 
     :param half: whether the bounds are for 16-bit inputs.
     :param cpu: whether the bounds are for torch's CPU kernel.
     :param rounds: whether the kernel rounds S, dP and P V; see :func:`rounds_scores`.
+    :param heads: whether to compute the bounds for heads and lanes, which takes most of the time.
     """
     x = _Exact(inputs, causal)
     errors = _Errors(x, half, cpu, rounds)
     fixed, rounded = _element_bounds(x, errors)
-    own, unit = _score_variances(x, errors.scores, errors.dp), _rounding_variances(x, errors)
     queries, keys, size = x.q.shape[-2], x.k.shape[-2], x.q.shape[-1]
-    biases = _biases(x, errors.sum_of(queries + keys + size))
-    own[2:], unit[2:] = map(x.sums, own[2:]), map(x.sums, unit[2:])
+    biases = own = unit = [torch.zeros((), dtype=torch.float64)] * 4
+    if heads:
+        own, unit = _score_variances(x, errors.scores, errors.dp), _rounding_variances(x, errors)
+        biases = _biases(x, errors.sum_of(queries + keys + size))
+        own[2:], unit[2:] = map(x.sums, own[2:]), map(x.sums, unit[2:])
     if x.group > 1:
         # The CPU kernel continues with the sums of the previous head.
         blocks = math.ceil(queries / CPU_BLOCKS[0]) if half and cpu else 0
         for number, gradient, total in ((2, x.dk, x.dk_sum), (3, x.dv, x.dv_sum)):
             parts = [total] + [x.sums(gradient.abs())] * blocks
             rounded[number] = rounded[number] + torch.stack(parts).abs().sum(0)
-            unit[number] = unit[number] + _of_parts(parts, total)
+            if heads:
+                unit[number] = unit[number] + _of_parts(parts, total)
 
     bounds = {}
     expected = {"forward O": x.o, "backward dQ": x.dq, "backward dK": x.dk_sum, "backward dV": x.dv_sum}

@@ -119,7 +119,7 @@ def tokens(context: Context) -> Measured:
         rounds = cpu and attention_reference.rounds_scores(form)
         # On the CPU, each of the rows may be in a different block, and sums of gradients are rounded after each block.
         with setting(attention_reference, "CPU_BLOCKS", (1, 512)), one_thread():
-            bounds = attention_reference.reference(subset, False, True, cpu, rounds)
+            bounds = attention_reference.reference(subset, False, True, cpu, rounds, heads=False)
         results = list(attention._attend(case._replace(mask="causal" if causal else "none"), arguments))
         rest = torch.ones(length, dtype=torch.bool)
         rest[rows] = False
