@@ -229,7 +229,7 @@ _HARMLESS = re.compile(
     r"|\b(?:0|no|No|zero) (?:tests? )?(?:errors?|failed|failures)\b|failed=0|errors?[=:] ?0\b|Exception ignored in"
     r"|cudaError\w+' in https|asynchronously reported|KeyboardInterrupt|nv(?:Check|Assert)(?:Ok)?FailedNoLog"
     r"|failed to load cni during init|Failed to import Triton kernels|severity=Correct|tainting kernel|be preloaded"
-    r"|^\s*(?:[a-z][\w-]* (?:warn|WARN)|WARN)\b|^debconf: "
+    r"|^\s*(?:[a-z][\w-]* (?:warn|WARN)|WARN)\b|^debconf: |^sudo: unable to resolve host"
 )
 _HEADING = re.compile(r"CMake Error[^\n]*:\s*$|^\s*Caused by:\s*$|\d validation errors? for \w+$|panicked at \S+:$")
 # An exception without a message, or with only a key as its message, and Python's text between two chained exceptions.

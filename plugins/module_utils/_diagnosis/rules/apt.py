@@ -365,12 +365,15 @@ pattern =
     Package '?([^\s']+)'? has no installation candidate
 every = yes
 values =
+    advice of found: lib(?:asound2|glib2\.0-0|gtk-3-0|cups2|atk1\.0-0|aio1|curl4|ssl3|event-2\.1-7)$ => its name ends in
+    + t64 in Ubuntu 24.04 (libasound2t64)
     advice of found: nvidia-container(?:-runtime)?$ => the package is nvidia-container-toolkit now, of NVIDIA's own
     + repository for it
     advice of found: .*nvidia-jetpack => on a Jetson look at /etc/apt/sources.list.d/nvidia-l4t-apt-source.list: its
     + release (r36.4) must be the one of /etc/nv_tegra_release; other machines have no JetPack
-    advice of found: linux-(?:headers|modules|image)-\d => that kernel is gone from the source: boot the newest one that
-    + is installed (sudo apt full-upgrade, reboot), and take the package for the kernel that uname -r then shows
+    advice of found: linux-(?:(?:headers|modules|image)-\d|modules-nvidia) => that kernel is gone from the source: boot
+    + the newest one that is installed (sudo apt full-upgrade, reboot), and take the package for the kernel that uname
+    + -r then shows
     advice of found: .*libgl1-mesa-glx => libgl1-mesa-glx is called libgl1 now (with libglib2.0-0t64)
     advice of found: nvidia-docker => nvidia-docker2 has been replaced by nvidia-container-toolkit
     advice of found: docker-compose$ => docker-compose is docker-compose-v2 in Ubuntu's, docker-compose-plugin in

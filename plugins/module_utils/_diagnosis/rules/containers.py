@@ -454,6 +454,13 @@ remedy = Make nvidia-smi work on the host, and run sudo ldconfig. A Docker that 
     see these libraries: take Docker from apt instead.
 source = canonical/docker-snap#148
 
+[podman-option-gpus]
+keys = unknown flag: --gpus
+pattern = unknown flag: (--gpus)
+cause = This Podman (before 5) or nerdctl does not know Docker's option {found}.
+remedy = Give the GPU by CDI: podman run --device nvidia.com/gpu=all …, after sudo nvidia-ctk cdi generate
+    --output=/etc/cdi/nvidia.yaml.
+
 [docker-buildx-missing]
 keys =
     unknown flag: --platform

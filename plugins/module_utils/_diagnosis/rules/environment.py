@@ -191,8 +191,8 @@ keys =
 pattern =
     INSTALL cannot (?!find\b)\w+(?: \w+){0,2}\s+'?(/[^\s'\"]+?)'?[.:]?\s[^\n]*\s*(?:Permission denied|No such file)
     INSTALL cannot (?!find\b)\w+(?: \w+){0,2}\s+'?(/[^\s'\"]+?)'?[.:]?\s[^\n]*\s*(?:Maybe|administrative|privileges)
-    cannot create directory:?\s+'?(/[^\s'\"]+?)'?[.:]?\s[^\n]*\s*(?:Permission denied|No such file)
-    cannot create directory:?\s+'?(/[^\s'\"]+?)'?[.:]?\s[^\n]*\s*(?:Maybe|administrative|privileges)
+    cannot create directory:?\s+'?(/(?:usr|lib|opt|etc|var)/[^\s'\"]+?)'?[.:]?\s[^\n]*\s*(?:Permission denied|No such
+    + file|Maybe|administrative|privileges)
     Permission denied: '(/usr/(?:local/)?lib/python[^'\n]*)
     create or remove files in install directory
 cause = Something was to be installed into the system ({found}), which this account may not write.

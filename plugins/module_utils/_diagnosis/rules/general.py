@@ -436,12 +436,14 @@ keys =
     no such volume
     Error response from daemon: network
 pattern =
+    (?P<kind5>network) (?P<name5>\S+) declared as external, but could not be found
     No such (?P<kind1>container): (?P<name1>\S+)
     No such (?P<kind2>image): (?P<name2>\S+)
     (?P<kind3>network) (?P<name3>\S+) not found
     no such (?P<kind4>volume): (?P<name4>\S+)
 cause = Docker has no {kind} called {name} here.
-remedy = Look at what is there (docker {kind} ls, for containers docker ps -a): it may have another name, have ended
+remedy = Look at what is there (docker {kind} ls, for containers docker ps -a; docker
+    {kind} create makes an external network or volume): it may have another name, have ended
     with --rm, or belong to another user's or context's daemon.
 
 [capture-failed]

@@ -284,16 +284,18 @@ remedy = Compare ip -br addr of both (one subnet, the ports of one cable), ip -b
 
 [interface-missing]
 keys =
+    Cannot get device settings: No such device
     Cannot find device "
     does not exist.
     netlink error: No such device
     RTNETLINK answers: No such device
 pattern =
-    RTNETLINK answers: (No such device)
-    Cannot find device '([^'\n]+)'
-    Device '([^'\n]+)' does not exist
-    ethtool: netlink error: (No such device)
-cause = There is no network interface {found} on this host.
+    Cannot get device settings: No such device
+    RTNETLINK answers: No such device
+    Cannot find device '(?P<name1>[^'\n]+)'
+    Device '(?P<name2>[^'\n]+)' does not exist
+    ethtool: netlink error: No such device
+cause = The network interface[ {name}] does not exist on this host.
 remedy = Take a name that ip -br link shows; a Spark's ConnectX ports are enp1s0f0np0, enp1s0f1np1 and their twins
     enP2p1s0f0np0 and enP2p1s0f1np1, and a name changes with the kernel or a container.
 

@@ -12,6 +12,7 @@ Messages in the kernel's log about disks, heat, cables and hangs, and from syste
 RULES = r"""
 [disk-error]
 keys =
+    UNEXPECTED INCONSISTENCY
     I/O error, dev
     QID
     EXT4-fs error
@@ -19,6 +20,7 @@ keys =
     critical medium error
     Remounting filesystem read-only
 pattern =
+    /dev/(?P<device7>\w+): UNEXPECTED INCONSISTENCY
     I/O error, dev (?P<device1>\w+)
     nvme (?P<device2>nvme\d+): I/O (?:tag )?\d+[^\n]*?QID \d+ (?:timeout|\(I/O\))
     EXT4-fs error \(device (?P<device3>\w+)\)
@@ -188,7 +190,7 @@ remedy = Unplug it, try another port and cable without a hub between, and power 
 [read-only]
 keys = ead-only file system
 pattern =
-    '?(?P<path>[^\s'()]+)'?: [Rr]ead-only file system
+    '?(?P<path>[^\s'()]+)(?<!\signoring)'?: [Rr]ead-only file system
     [Rr]ead-only file system
 cause = A file system is read-only[, so that {path} cannot be written].
 remedy = Mount it writable; a file system that the kernel made read-only has errors (see dmesg).

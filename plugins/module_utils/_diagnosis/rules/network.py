@@ -133,7 +133,7 @@ pattern =
     (?:ENOTFOUND|EAI_AGAIN) ([\w-]+\.[\w.-]+)
     Couldn't resolve host name
     lookup (\S+?)(?: on \S+)?: server misbehaving
-    lookup (\S+?)(?: on \S+)?: i/o timeout
+    lookup (\S+?)(?: on \S+)?: (?:read udp [^\n]*: )?i/o timeout
     Could not resolve host(?:name \(Could not resolve host)?(?:name)?:? ([^\s():]+)
     (?:Could not resolve|Temporary failure resolving) '([^'\n]+)'
     Failed to resolve '([^'\n]+)'
@@ -283,6 +283,15 @@ unless =
 cause = The connection to a server was lost[ during the download of {file}] ({found}).
 remedy = Check the network and run again: completed downloads are kept.
 source = renesas-rcar/linux-bsp#7
+
+[apt-over-ipv6]
+keys = Cannot initiate the connection to
+pattern =
+    Cannot initiate the connection to (?P<host>[\w.-]+):\d+ \((?P<address>[0-9a-f]*:[0-9a-f:]+)\)[^\n]*Network is unre
+    +achable
+cause = apt asked {host} at its IPv6 address, and this host has no route for IPv6.
+remedy = Run sudo apt-get -o Acquire::ForceIPv4=true update (to keep it: echo 'Acquire::ForceIPv4 "true";' | sudo tee
+    /etc/apt/apt.conf.d/99ipv4); if IPv4 fails as well, the network or the proxy is at fault.
 
 [connection-failed]
 keys =

@@ -353,12 +353,16 @@ remedy = Remove that one first (in the Dockerfile RUN userdel -r ubuntu), or tak
 
 [network-manager-refused]
 keys =
+    Error: unknown connection
     Connection activation failed
     is strictly unmanaged
 pattern =
+    (?P<why3>unknown connection '[^'\n]+')
     Connection activation failed: (?:\(\d+\) )?(?P<why1>[^\n]{1,200}?)\.?$
     Device '(?P<device>[^'\n]+)' is (?P<why2>strictly unmanaged)
 values =
+    advice of why: unknown => Take its name from nmcli con show, or make it (nmcli con add type ethernet ifname DEVICE
+    + con-name NAME)
     advice of why: .*no carrier => Plug the cable in at both ends, and see ip -br link; a Spark's two ConnectX ports
     + have four interfaces, of which those of the plugged port are up
     advice of why: .*[Ss]ecrets => Give the password (nmcli dev wifi connect NAME --ask), or correct the saved one
