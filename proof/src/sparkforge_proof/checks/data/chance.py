@@ -166,12 +166,8 @@ def rates(context: Context) -> Measured:
                     judge.share(f"{name} {p}, {form}", (remaining != 0).cpu(), 1 - p)
                     values = remaining[remaining != 0].double().cpu()
                     expected = torch.full(values.shape, 1 / (1 - p), dtype=torch.float64)
-                    cases.compare(
-                        f"{name} {p}, {form}, its factor",
-                        values,
-                        expected,
-                        2.0 ** (-21 if form == "float32" else -7) * expected,
-                    )
+                    bound = 2.0 ** (-21 if form == "float32" else -7) * expected
+                    cases.compare(f"{name} {p}, {form}, its factor", values, expected, bound)
     masked = torch.nn.functional.dropout2d(torch.ones(4096, 16, 3, 3, device=device), 0.3)
     judge.share("dropout2d 0.3", (masked[:, :, 0, 0] != 0).cpu(), 0.7)
     cases.expect("dropout2d of whole channels", bool((masked.amax((2, 3)) == masked.amin((2, 3))).all()), "drop parts")
@@ -196,13 +192,8 @@ def rates(context: Context) -> Measured:
             judge.rate(f"binomial {trials:g} of {p}", float(values.mean()), trials * p, variance, count // 4)
             spread = float((values - trials * p).square().mean())
             fourth = variance * (1 + 3 * variance * (trials - 2) / trials if trials > 2 else 1) - variance**2
-            judge.rate(
-                f"binomial {trials:g} of {p}, variance",
-                spread,
-                variance,
-                max(fourth, variance**2) + variance,
-                count // 4,
-            )
+            of_spread = max(fourth, variance**2) + variance
+            judge.rate(f"binomial {trials:g} of {p}, variance", spread, variance, of_spread, count // 4)
     _compare_shaped(judge, count // 4, device)
     _compare_integers(judge, cases, count, device)
     return cases.result()
@@ -314,13 +305,8 @@ def independence(context: Context) -> Measured:
             first, second = (
                 fill(torch.Generator(device=device).manual_seed(s), 20_011).double().cpu() for s in (seed, other)
             )
-            judge.rate(
-                f"{name}, seeds {other - seed} apart",
-                _largest_correlation(torch.stack([first, second])),
-                0.0,
-                1.0,
-                20_011,
-            )
+            correlation = _largest_correlation(torch.stack([first, second]))
+            judge.rate(f"{name}, seeds {other - seed} apart", correlation, 0.0, 1.0, 20_011)
         _compare_states(cases, name, fill, device, seed)
     _compare_global_states(cases, judge, device, seed)
     _compare_distinct(cases, device, seed)

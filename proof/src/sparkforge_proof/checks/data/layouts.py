@@ -183,12 +183,8 @@ def nested(context: Context) -> Measured:
                     results = operator(tensor).unbind()
                     for part, actual in zip(parts, results):
                         expected = operator(part)
-                        cases.compare(
-                            f"{name}, {description}",
-                            actual,
-                            expected,
-                            64 * UNIT * (expected.abs() + 1) * (name in _ROUNDED),
-                        )
+                        bound = 64 * UNIT * (expected.abs() + 1) * (name in _ROUNDED)
+                        cases.compare(f"{name}, {description}", actual, expected, bound)
             with _allow_unsupported(unsupported, f"padded, {layout}"):
                 padded = torch.nested.to_padded_tensor(tensor, -7.0)
                 expected = torch.full((len(parts), max(lengths), 8), -7.0, dtype=torch.float64)
@@ -262,12 +258,8 @@ def weights(context: Context) -> Measured:
         with _allow_unsupported(unsupported, "int8pack"):
             actual = aten._weight_int8pack_mm(inputs, w8.to(torch.int8).to(device), scale.bfloat16().to(device))
             expected = (x @ w8.double().t()) * scale
-            cases.compare(
-                f"weights of 8 bits, {shape}",
-                actual,
-                expected,
-                4 * UNIT_ROUNDOFF["bfloat16"] * expected.abs() + 2.0**-20,
-            )
+            bound = 4 * UNIT_ROUNDOFF["bfloat16"] * expected.abs() + 2.0**-20
+            cases.compare(f"weights of 8 bits, {shape}", actual, expected, bound)
         if rows > 16:
             with _allow_unsupported(unsupported, "_int_mm"):
                 left = torch.randint(-128, 128, (rows, inner), generator=generator)
@@ -310,13 +302,8 @@ def _compare_four_bits(
                 bytes_of = (w4[:, ::2] << 4 | w4[:, 1::2]).to(torch.uint8).to(device)
                 packed = aten._convert_weight_to_int4pack(bytes_of, 2)
                 actual = aten._weight_int4pack_mm(x.bfloat16().to(device), packed, group, scale_and_zero)
-            size = x.abs() @ exact.abs().t()
-            cases.compare(
-                f"weights of 4 bits by {group}, {shape}",
-                actual,
-                expected,
-                2 * UNIT_ROUNDOFF["bfloat16"] * size + 2.0**-20,
-            )
+            bound = 2 * UNIT_ROUNDOFF["bfloat16"] * (x.abs() @ exact.abs().t()) + 2.0**-20
+            cases.compare(f"weights of 4 bits by {group}, {shape}", actual, expected, bound)
 
 
 def _compare_quantised(cases: Cases, context: Context, unsupported: list[str]) -> None:

@@ -105,7 +105,7 @@ class Judge:
     def __init__(self, cases: Cases, context: Context, form: str, case: str) -> None:
         self.real, self.least = REAL[form], GPU_FACTOR if context.device == "cuda" else 1.0
         self.cases, self.unit, self.case = cases, UNIT_ROUNDOFF[REAL[form]], f"{case}, {form}"
-        self.dtype, self.device = getattr(torch, form), "cpu"
+        self.dtype = getattr(torch, form)
 
     def wide(self, value: torch.Tensor) -> torch.Tensor:
         value = value.detach().cpu().resolve_conj()
@@ -169,15 +169,13 @@ def _compare_size(cases: Cases, context: Context, form: str, batch: tuple[int, .
     _compare_definite(judge, problem, s, b, eye)
     for transposed in (False, True):
         for upper in (False, True):
-            exact = problem.lower.mT if upper else problem.lower
-            triangle = low.mT if upper else low
+            exact, triangle = ((matrix.mT if upper else matrix) for matrix in (problem.lower, low))
             if transposed:
-                triangle, exact, upper_now = triangle.mH, exact.mH, not upper
-            else:
-                upper_now = upper
-            name = f"solve_triangular, {'upper' if upper_now else 'lower'}{', adjoint' if transposed else ''}"
-            judge.product(name, exact, torch.linalg.solve_triangular(triangle, b, upper=upper_now), problem.sides)
-            solution = torch.linalg.solve_triangular(triangle, b.mT.contiguous(), upper=upper_now, left=False)
+                exact, triangle = exact.mH, triangle.mH
+            is_upper = upper != transposed
+            name = f"solve_triangular, {'upper' if is_upper else 'lower'}{', adjoint' if transposed else ''}"
+            judge.product(name, exact, torch.linalg.solve_triangular(triangle, b, upper=is_upper), problem.sides)
+            solution = torch.linalg.solve_triangular(triangle, b.mT.contiguous(), upper=is_upper, left=False)
             judge.product(f"{name}, from the right", solution, exact, problem.sides.mT)
     strict = problem.lower.tril(-1) + eye
     solution = torch.linalg.solve_triangular(low, b, upper=False, unitriangular=True)

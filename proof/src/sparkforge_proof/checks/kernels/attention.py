@@ -196,8 +196,7 @@ _REMEDY = {
     "math": "See the checks of family matmul first, since this kernel consists of matrix products; if they pass, use "
     "another stack.",
     "cudnn": "Use a stack with a newer cuDNN (before 9.15.1 it is wrong for lengths that are not multiples of 128), or "
-    "turn"
-    " this kernel off with torch.backends.cuda.enable_cudnn_sdp(False).",
+    "turn this kernel off with torch.backends.cuda.enable_cudnn_sdp(False).",
 }
 
 

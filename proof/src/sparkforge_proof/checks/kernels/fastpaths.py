@@ -73,12 +73,8 @@ def keys(context: Context) -> Measured:
             case = f"{name}, {length:,} keys of {size}, {form}"
             cases.compare(f"{case}, one key each", attended[:-1], expected, 8 * 8 * unit * torch.ones_like(expected))
             cases.compare(f"{case}, all alike", shares[0, 0, 0], uniform, (8 * unit) * uniform + 2.0**-24)
-            cases.compare(
-                f"{case}, their mean",
-                attended[-1],
-                average,
-                8 * unit * (average.abs() + 8 / math.sqrt(length)) + 2.0**-20,
-            )
+            bound = 8 * unit * (average.abs() + 8 / math.sqrt(length)) + 2.0**-20
+            cases.compare(f"{case}, their mean", attended[-1], average, bound)
     result = cases.result()
     result.measured += f"; {unsupported} not offered"
     return result
@@ -129,12 +125,8 @@ def modules(context: Context) -> Measured:
                     padded_output = torch.cat(
                         [padded_output, padded_output.new_zeros(batch, length - padded_output.shape[1], size)], 1
                     )
-                    cases.compare(
-                        f"an encoder with padding, {shape}, {form}",
-                        padded_output.cpu()[is_token],
-                        masked[is_token],
-                        bound[is_token],
-                    )
+                    of_tokens = padded_output.cpu()[is_token], masked[is_token], bound[is_token]
+                    cases.compare(f"an encoder with padding, {shape}, {form}", *of_tokens)
                     copied = copy.deepcopy(attention).to(device, dtype)
                     for weights in (True, False):
                         result, key_weights = copied(
@@ -142,12 +134,7 @@ def modules(context: Context) -> Measured:
                         )
                         cases.compare(f"attention, weights={weights}, {shape}, {form}", result, mixed, bound)
                         if weights:
-                            cases.compare(
-                                f"attention's weights, {shape}, {form}",
-                                key_weights,
-                                shares,
-                                bound[..., :1] * torch.ones_like(shares),
-                            )
+                            cases.compare(f"attention's weights, {shape}, {form}", key_weights, shares, bound[..., :1])
         _compare_cells(cases, context)
     return cases.result()
 

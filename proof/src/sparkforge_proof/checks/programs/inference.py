@@ -348,12 +348,8 @@ def sampling(context: Context) -> Measured:
         nucleus = _nucleus(logits.to(device), 0.7, 0.8)
         expected = _nucleus(logits.double(), 0.7, 0.8)
         cases.compare("temperature and top-p", nucleus, expected, 1e-5 * (expected + 1e-3))
-        _compare_distribution(
-            cases,
-            "drawn by temperature and top-p",
-            nucleus.multinomial(draws, replacement=True).bincount(minlength=50),
-            expected,
-        )
+        counts = nucleus.multinomial(draws, replacement=True).bincount(minlength=50)
+        _compare_distribution(cases, "drawn by temperature and top-p", counts, expected)
         _compare_dropout(cases, device)
     return cases.result()
 
@@ -375,12 +371,8 @@ def _compare_dropout(cases: Cases, device: str) -> None:
     value = torch.ones(8, 4, keys, 32, device=device)
     attended = f.scaled_dot_product_attention(query, value, value, dropout_p=0.25)[..., 0]
     kept_counts = (attended * 0.75 * keys).round()
-    cases.compare(
-        "attention with dropout, shares",
-        attended,
-        kept_counts.to("cpu", torch.float64) / 0.75 / keys,
-        torch.tensor(1e-5),
-    )
+    exact = kept_counts.to("cpu", torch.float64) / 0.75 / keys
+    cases.compare("attention with dropout, shares", attended, exact, torch.tensor(1e-5))
     split = torch.stack([kept_counts.sum(), keys * kept_counts.numel() - kept_counts.sum()])
     _compare_distribution(cases, "attention with dropout of 0.25", split, torch.tensor([0.75, 0.25]))
 
