@@ -278,6 +278,21 @@ cause = Another kernel driver, such as nouveau, has taken the GPU before NVIDIA'
 remedy = Keep the other driver from loading (a blacklist of nouveau, update-initramfs -u) and reboot.
 source = mattshma/bigdata#133
 
+[gpu-mailbox-silent]
+keys = failed to create mailbox
+pattern = (?P<device>[0-9a-f]{4}:[\w:.]+): DOE: \[\w+\] failed to create mailbox
+when =
+    driver-not-loaded
+    gpu-none-listed
+    gpu-lost
+    gpu-not-initialised
+cause = The GPU's port {device} did not answer its mailbox (DOE) at the start, and the driver found no GPU; a report
+    ties that to an earlier crash of the kernel, after which the firmware stays in that state.
+remedy = Shut the host down, unplug its power for a minute (a restart may not reset it) and start it; if it comes back,
+    boot another kernel (6.17.0-1008-nvidia is reported to crash so), update the firmware by the vendor's way, and ask
+    the vendor.
+source = https://forums.developer.nvidia.com/t/366026
+
 [driver-no-module]
 keys = Module nvidia
 pattern = Module nvidia(?:-\w+)? not found in directory /lib/modules/(?P<kernel>\S+)

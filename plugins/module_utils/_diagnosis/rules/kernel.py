@@ -12,6 +12,7 @@ Messages in the kernel's log about disks, heat, cables and hangs, and from syste
 RULES = r"""
 [disk-error]
 keys =
+    Device not ready; aborting
     UNEXPECTED INCONSISTENCY
     I/O error, dev
     QID
@@ -20,6 +21,7 @@ keys =
     critical medium error
     Remounting filesystem read-only
 pattern =
+    nvme (?P<device8>nvme\d+): Device not ready
     /dev/(?P<device7>\w+): UNEXPECTED INCONSISTENCY
     I/O error, dev (?P<device1>\w+)
     nvme (?P<device2>nvme\d+): I/O (?:tag )?\d+[^\n]*?QID \d+ (?:timeout|\(I/O\))
@@ -32,9 +34,16 @@ remedy = Save your data, look at nvme smart-log and smartctl, check the file sys
     the disk replaced if errors come back.
 
 [too-hot]
-keys = critical temperature reached
-pattern = (critical temperature reached)
-cause = The host became too hot and shut down ({found}).
+keys =
+    High temperature on sensors
+    critical temperature reached
+pattern =
+    (High temperature on sensors)
+    (critical temperature reached)
+values =
+    event of found: High => The ConnectX card is too hot, and may stop
+    event of found: . => The host became too hot and shut down
+cause = {event} ({found}).
 remedy = Free its air inlets, let it stand apart from other heat, and look at the temperature (nvidia-smi -q -d
     TEMPERATURE) under load; if it is hot when idle, ask the vendor.
 
@@ -61,16 +70,32 @@ remedy = Power the host off and on, seat the cable anew, and compare the card's 
 
 [wifi-stopped]
 keys =
+    mt7925e
     driver own failed
     chip reset failed
-pattern = (?P<driver>mt79\w+|iwlwifi|ath1\w+) (?P<device>[\w:.]+): (?P<why>driver own failed|chip reset failed)
+pattern =
+    (?P<driver>mt79\w+|iwlwifi|ath1\w+) (?P<device>[\w:.]+): (?P<why>driver own failed|chip reset failed|Message [0-9a
+    +-f]+ \(seq \d+\) timeout)
 cause = The Wi-Fi card {device} no longer answers its driver {driver} ({why}).
 remedy = Shut the host down and unplug its power for a minute (a restart does not reset the card), bring the kernel and
     linux-firmware up to date, switch its power saving off (iw dev NAME set power_save off), or use the cable.
 
+[network-card-stuck]
+keys = NETDEV WATCHDOG
+pattern = NETDEV WATCHDOG:? (?P<interface>\S+) \((?P<driver>[^)\n]+)\): transmit queue \d+ timed out
+cause = The network card {interface} (driver {driver}) no longer sends.
+remedy = Restart it (sudo ip link set {interface} down, then up), bring kernel and firmware up to date, try another
+    cable and switch port, and switch its power saving off (sudo ethtool --set-eee {interface} eee off).
+
 [hardware-error]
-keys = Hardware error from APEI
-pattern = (Hardware error from APEI)[^\n]*(?:\n[^\n]*severity: (?P<severity>\w+))?
+keys =
+    SError Interrupt on CPU
+    BERT: Error records
+    Hardware error from APEI
+pattern =
+    (SError Interrupt on CPU\d+)
+    (BERT: Error records from previous boot)
+    (Hardware error from APEI)[^\n]*(?:\n[^\n]*severity: (?P<severity>\w+))?
 unless = corrected
 cause = The firmware reports an error of the hardware[ ({severity})]: {found}.
 remedy = Read the lines below it for the part (memory, PCIe, processor); one that was corrected needs nothing, others
