@@ -81,11 +81,9 @@ class Campaign:
     :ivar python: an environment's interpreter.
     :ivar device: ``cpu`` or ``cuda``.
     :ivar checks: patterns of the checks to run; if empty, all except ``NOT_RUN``.
-    :ivar checks: patterns of the checks to run; if empty, all but ``NOT_RUN``.
     :ivar seconds: the time after which no further mutant is started.
     :ivar gpus: the number of GPUs shared by the workers.
     :ivar kinds: the kinds of device for which to judge, see :func:`verdict.judge`; if empty, each failure counts.
-    :ivar kinds: the kinds of device to judge for, see :func:`verdict.judge`; if empty, each failure counts.
     """
 
     python: Path

@@ -27,8 +27,9 @@ PLANTED = CHECKOUT / "proof/tests/planted_reports.yml"
 PROGRAM = """
 import fnmatch, json, os, sys, time
 job = json.loads(sys.stdin.read())
-sys.path.insert(0, job["sources"])
+sys.path[:0] = [job["sources"], job["checkout"]]
 import torch
+from proof.tests.drawn.plant import arguments_of, overload
 from sparkforge_proof import catalogue, check, settings
 import importlib
 for module in catalogue.modules():
@@ -44,8 +45,9 @@ def plant(model):
     if "compiled" in model:
         return plant_in_the_compiler(model, names["change"])
     key = model.get("key", "CPU")
-    kernel = torch.library.get_kernel(model["operator"], key)
-    def wrapped(keys, *given, **words):
+    operator, kernel = overload(model["operator"]), torch.library.get_kernel(model["operator"], key)
+    def wrapped(keys, *inputs, **words):
+        given = arguments_of(operator, inputs)
         call = lambda *values, **others: kernel.call_boxed(keys, *values, **others)
         flat = [one for value in (*given, *words.values()) for one in (value if isinstance(value, list) else [value])]
         if any(isinstance(one, torch.Tensor) and one.dtype in (torch.float64, torch.complex128) for one in flat):
@@ -70,10 +72,14 @@ def plant_in_the_compiler(model, change):
     config.force_disable_caches = True
     torch._dynamo.reset()
 
+def probe(model):
+    torch.manual_seed(1)
+    return eval(model["probe"].strip())
+
 def answer(model):
-    before = eval(model["probe"].strip())
+    before = probe(model)
     kept = plant(model) if model["fault"] else None
-    after = eval(model["probe"].strip())
+    after = probe(model)
     found = {"report": model["report"], "shown": not torch.allclose(before, after, 1e-5, equal_nan=True), "caught": []}
     chosen = [one for one in listed if comparison.name_of(one) in model["surveyed"]]
     all_operators.catalogue = lambda: list(chosen)
@@ -119,7 +125,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as directory:
         process = subprocess.run(
             [python, "-c", PROGRAM],
-            input=json.dumps({**job, "directory": directory}),
+            input=json.dumps({**job, "checkout": str(CHECKOUT), "directory": directory}),
             capture_output=True,
             text=True,
             check=False,

@@ -59,15 +59,9 @@ def plant(drawn: Drawn, device: str, counts: Counts) -> torch.library.Library:
     operator, busy, key, counted = overload(drawn.target), [False], device.upper(), [0]
     kernel, last = torch.library.get_kernel(operator, key), LastResults()
     outputs = written(operator)
-    takes_tensor = [str(argument.type) == "Tensor" for argument in operator._schema.arguments]
 
     def wrapped(keys: t.Any, *inputs: t.Any, **keywords: t.Any) -> t.Any:
-        # If torch wrapped a number in a tensor, the kernel receives the number; give it the tensors' precision.
-        is_double = any(tensor.dtype in (torch.float64, torch.complex128) for tensor in tensors(inputs))
-        arguments = [
-            _tensor(value, is_double) if is_tensor and isinstance(value, (bool, int, float, complex)) else value
-            for value, is_tensor in zip(inputs, takes_tensor)
-        ] + list(inputs[len(takes_tensor) :])
+        arguments = arguments_of(operator, inputs)
         if busy[0] or not counts.active:
             return kernel.call_boxed(keys, *arguments, **keywords)
         busy[0] = True
@@ -97,6 +91,16 @@ def plant(drawn: Drawn, device: str, counts: Counts) -> torch.library.Library:
     library = torch.library.Library("aten", "IMPL")
     library.impl(operator, wrapped, key, with_keyset=True, allow_override=True)
     return library
+
+
+def arguments_of(operator: t.Any, inputs: t.Sequence[t.Any]) -> list[t.Any]:
+    """Return an operator's inputs, in which each number that torch had wrapped is a tensor of their precision."""
+    is_double = any(tensor.dtype in (torch.float64, torch.complex128) for tensor in tensors(inputs))
+    takes_tensor = [str(argument.type) == "Tensor" for argument in operator._schema.arguments]
+    return [
+        _tensor(value, is_double) if is_tensor and isinstance(value, (bool, int, float, complex)) else value
+        for value, is_tensor in zip(inputs, takes_tensor)
+    ] + list(inputs[len(takes_tensor) :])
 
 
 def _tensor(number: complex, is_double: bool) -> torch.Tensor:
