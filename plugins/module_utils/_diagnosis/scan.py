@@ -167,16 +167,25 @@ _DOMAIN = re.compile(r"\b[a-z][a-z0-9-]*\.(?:com|org|io|co|net)\b(?![.\w-])")
 
 
 @functools.cache
-def _anchors() -> dict[bytes, tuple[tuple[bytes, bytes], ...]]:
-    """Return the anchors, each with the keys that contain it, as written and without digits.
+def _anchors() -> dict[bytes, tuple[bytes, tuple[tuple[bytes, bytes], ...]]]:
+    """Return the anchors, each with its probe, and the keys that contain it, as written and without digits.
 
-    The anchor of a key is its longest word. A log repeats most of its words, and few different words contain an anchor,
-    so few lines have to be searched for the keys.
+    The anchor of a key is its longest word between two others, which is a complete word of each line with the key; or
+    else its longest word, with the space on one side if there is one. The probe is that word, or the four letters at
+    the known end of it, or empty. A log repeats most of its words, and few different words have a probe, so few lines
+    have to be searched for the keys.
     """
-    anchors: dict[bytes, tuple[tuple[bytes, bytes], ...]] = {}
+    anchors: dict[bytes, tuple[bytes, tuple[tuple[bytes, bytes], ...]]] = {}
     for key in dict.fromkeys((*_BY_KEY, *lines.ERROR_KEYS)):
-        anchor = max(key.translate(_SEPARATED).split(), key=len)
-        anchors[anchor] = (*anchors.get(anchor, ()), (key, key.translate(None, _DIGITS)))
+        without_digits = key.translate(None, _DIGITS)
+        words = without_digits.translate(_SEPARATED).split(b" ")
+        framed = (
+            (index > 0, index + 1 < len(words), word) for index, word in enumerate(words) if word.strip(_HEXADECIMAL)
+        )
+        left, right, word = max(framed, key=lambda frame: (all(frame[:2]) and len(frame[2]) > 3, len(frame[2])))
+        probe = word if left and right else b"" if left == right or len(word) < 4 else word[:4] if left else word[-4:]
+        anchor = b" " * left + word + b" " * right
+        anchors[anchor] = probe, (*anchors.get(anchor, (b"", ()))[1], (key, without_digits))
     return anchors
 
 
@@ -298,25 +307,30 @@ class _Scan:
     def _add_shapes(self, shapes: dict[int, bytes]) -> None:
         """Store which keys each line, given without its digits, may contain."""
         text = b"\n".join(shapes.values()).translate(_SEPARATED)
-        self._add_words(set(text.split()))
+        self._shapes.update(dict.fromkeys(shapes, ()))
+        words = self._add_words(set(text.split()))
         for (number, shape), separated in zip(shapes.items(), text.split(b"\n")):
-            keys = [pair for word in separated.split() for pair in self._words[word]]
-            self._shapes[number] = tuple({key: 0 for key, without_digits in keys if without_digits in shape})
+            if not words.isdisjoint(line_words := separated.split()):
+                keys = [pair for word in line_words for pair in self._words[word]]
+                self._shapes[number] = tuple({key: 0 for key, without_digits in keys if without_digits in shape})
 
-    def _add_words(self, line_words: set[bytes]) -> None:
-        """Store the keys whose anchors each new word contains."""
+    def _add_words(self, line_words: set[bytes]) -> set[bytes]:
+        """Store the keys whose anchors each new word contains, and return the words that contain any."""
         if len(self._words) > _WORDS:
             self._words.clear()
         new = line_words.difference(self._words)
         self._words.update(dict.fromkeys(new, ()))
         # The remaining letters of hexadecimal numbers differ in each line and are not part of any key.
-        text = b" %b " % b" ".join(word for word in new if word.strip(_HEXADECIMAL))
-        for anchor, keys in _anchors().items():
-            position = text.find(anchor)
+        new = {word for word in new if word.strip(_HEXADECIMAL)}
+        text = b" %b " % b" ".join(new)
+        probes = {b"", *new, *(word[:4] for word in new), *(word[-4:] for word in new)}
+        for anchor, (probe, keys) in _anchors().items():
+            position = text.find(anchor) if probe in probes else -1
             while position >= 0:
-                stop = text.find(b" ", position)
-                self._words[text[text.rfind(b" ", 0, position) + 1 : stop]] += keys
+                stop = text.find(b" ", position + 1)
+                self._words[text[text.rfind(b" ", 0, position + 1) + 1 : stop]] += keys
                 position = text.find(anchor, stop)
+        return {word for word in line_words if self._words[word]}
 
     def _search_rules(self, high: int) -> None:
         rules = {rule.name: rule for key in self._rows for rule in _BY_KEY.get(key, ())}

@@ -34,6 +34,13 @@ cause = Triton compiles a C file at the first kernel, and {found} failed.
 remedy = Read the compiler's lines above; install gcc and the headers of Python (apt install build-essential
     python3-dev; role build_toolchain), and check that cuda.h and libcuda.so.1 are found.
 
+[extension-build-failed]
+keys = Error building extension '
+pattern = Error building extension '(?P<name>\w+)'
+cause = PyTorch could not compile the extension {name} when the program started; this line does not say why.
+remedy = Read the first error of nvcc, c++ or ninja above it; install ninja, g++ and the CUDA toolkit of PyTorch's CUDA
+    (CUDA_HOME), set TORCH_CUDA_ARCH_LIST=12.0 and MAX_JOBS=4, and remove ~/.cache/torch_extensions before the next try.
+
 [c10d-store-lost]
 keys = [c10d] recvValue failed on SocketImpl
 pattern =
@@ -46,10 +53,11 @@ remedy = Read the log of rank 0 (on {store}) for its first error; if it has none
 [package-asked-for]
 keys =
     pip install
-    lease install '
+    lease install
 pattern =
     Error: [^\n]*?['\"(](?P<command1>(?:uv )?pip3? install [^'\"()\n]*[^'\"()\n .])
-    Error: [^\n]*?[Pp]lease install '(?P<command2>[\w.\[\]-]+)'
+    Error: [^\n]*?[Pp]lease install '?(?P<command2>[\w.-]+(?:\[[\w,-]+\])?)'?(?= (?:for|to|before|first|it|with|via
+    +|from)\b|[.,;]? *$)
 cause = The program needs a package that is not installed, or a newer one than there is: it asks for {command}.
 remedy = Install it with the Python that runs the program (python -m pip install), with --no-deps where it would replace
     torch; if it has no wheel for aarch64, look for an option that goes without it.

@@ -24,6 +24,7 @@ pattern =
     +|required|must be set|needs to be set|expected)
     (?:<frozen os>|/os\.py)', line \d+, in __getitem__\n[^\n]*\n(?:[ ~^]+\n)?KeyError: '(?P<variable3>\w+)'
     ^KeyError: '(?P<variable4>[A-Z][A-Z0-9]*_[A-Z0-9_]+)'$
+    [Ss]et(?:ting)? (?:the )?environment variable '?(?P<variable5>[A-Z][A-Z0-9_]{3,})'?(?: to |=)'?(?P<value>[^\s',.]+)
 unless = Defaulting to a blank|[Uu]sing default|\bwill (?:use|fall)|default to
 values =
     advice of variable: (HF|HUGGING_FACE\w*)_\w*TOKEN => Make a token on the hub's page of settings and give it to the
@@ -31,10 +32,19 @@ values =
     advice of variable: (NGC|NVIDIA)_API_KEY => Make a key on the NGC page of the account and give it to the program
     advice of variable: (CUDA_HOME|CUDA_PATH) => Name the CUDA toolkit's directory (/usr/local/cuda)
     advice of variable: . => Give it its value
-cause = The program needs the environment variable {variable}, which is not set where it runs.
+cause = The program needs the environment variable {variable}[ as {value}], which is not set so where it runs.
 remedy = {advice}: export {variable}=VALUE in the same shell before the start (docker run -e {variable}=VALUE, the .env
     file of a compose project, Environment= of a unit; sudo drops variables unless sudo -E is used).
 source = https://github.com/NVIDIA/dgx-spark-playbooks
+
+[package-required]
+keys = requires
+pattern =
+    ^\W*\w*(?:Error|Exception): (?P<part>[\w .-]{3,80}?) requires (?:the )?'?(?P<package>[a-z][a-z0-9]*_\w+|[\w-]+(?=
+    + (?:package|library|module|to be installed)))'?(?: package| library| module| to be installed)?\.?$
+cause = {part} needs the package {package}, which is not installed.
+remedy = Install it with the Python that runs the program (python -m pip install {package}; a name of its own index or
+    repository may differ), or choose another setting than {part}.
 
 [version-required]
 keys =
@@ -42,7 +52,7 @@ keys =
     require
     needs
 pattern =
-    Error: '?(?P<program>[\w./-]+(?: \d[\w.]*)?)'? (?:requires|needs) '?(?P<package>CUDA|[Pp]y[Tt]orch|[Tt]orch
+    (?:Error:|\.) '?(?P<program>[\w./-]+(?: \d[\w.]*)?)'? (?:requires|needs) '?(?P<package>CUDA|[Pp]y[Tt]orch|[Tt]orch
     +|[Pp]ython
     +|[\w-]+)'?(?: version)? ?(?P<bound>>=|==|~=|>|<=|<) ?(?P<version>\d[\w.]*\w)(?:[^\n]{0,40}?(?:have|found|got|but)
     + [^\n\d]{0,30}(?P<have>\d[\w.+]*\w))?
@@ -87,7 +97,6 @@ keys =
     specify `--
     without `--
     enable `--
-    with `--
     requires `--
     increase `--
     set --
@@ -101,7 +110,7 @@ keys =
 pattern =
     ^\W*(?:(?:[\w.]+\.)?\w*(?:Error|Exception|error):|Value error,) (?P<why>[^\n]{4,300}?\b(?:[Ss]et|[Uu]se|[Pp]ass
     +|[Ss]pecify|without
-    +|[Ee]nable|with|[Aa]dd|requires|[Ii]ncrease) '?(?P<option>--[a-z][\w-]+)'?[^\n]{0,160}?)\.?$
+    +|[Ee]nable|requires|[Ii]ncrease) '?(?P<option>--[a-z][\w-]+)'?[^\n]{0,160}?)\.?$
 cause = The program names an option that it needs: {why}.
 remedy = Start it with {option} (its --help says which values it takes), or change what its message says instead.
 
@@ -111,19 +120,13 @@ keys =
     please
     Consider
     consider
-    Try
     Make sure
     make sure
     You must
     You need to
     you must
     you need to
-    you can
-    You can
     Did you
-    did you
-    To fix
-    In order to
 pattern =
     ^\W*(?:(?:[\w.]+\.)?\w*(?:Error|Exception):|Value error,) (?P<why>[^\n]{8,400}?)[.!;,:]\)?
     + +(?P<advice>(?:(?:[Pp]lease|[Cc]onsider

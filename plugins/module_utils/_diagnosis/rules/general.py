@@ -120,6 +120,28 @@ remedy = Install SGLang's sgl-kernel for cu130 (from its own index of wheels) wi
     SGLang's image for the Spark.
 source = sgl-project/sglang#18203
 
+[package-part-missing]
+keys = Error: No module named '
+pattern =
+    Error: No module named '(?P<part>(?P<package>(?!google|cuda|nvidia|ruamel|azure|backports|mpl_toolkits|zope|omni
+    +|isaac
+    +|sphinxcontrib|jaraco|sklearn|torch_|PIL|cv2|skimage|Crypto|dateutil|IPython|jupyter)[\w]+)\.[\w.]+)'
+unless = Failed to import Triton kernels
+values =
+    advice of part: langchain\. => pip install langchain-classic and import langchain_classic in its place, or install
+    + langchain<1
+    advice of part: megatron\. => Install the package that has this part (pip install megatron-core, megatron-bridge),
+    + or
+    + take NVIDIA's NeMo image
+    advice of part: (models|utils|src|scripts|tools|lib)\. => Start the program in the directory of its repository, or
+    + put
+    + that on PYTHONPATH
+    advice of part: . => Install the version of that package which the program's release pins (its requirements.txt), or
+    + take a release of the program for the installed one
+cause = {package} is installed and has no {part}: it is a different version from the one that the program was written
+    for, or another package or directory of that name.
+remedy = {advice}; python -c "import {package}; print({package}.__file__)" shows which {package} is taken.
+
 [python-module-missing]
 keys = Error: No module named
 pattern = Error: No module named '?([\w.]+)
@@ -148,6 +170,26 @@ values =
     package of found: serial$ => pyserial
     package of found: sentence_transformers => sentence-transformers
     package of found: vllm_flash_attn|flash_attn\b => flash-attn
+    package of found: yaml$ => pyyaml
+    package of found: jwt$ => PyJWT
+    package of found: attr$ => attrs
+    package of found: decord$ => decord2, which has wheels for aarch64
+    package of found: transformer_engine => transformer_engine[pytorch]
+    package of found: tensorrt$ => tensorrt-cu13
+    package of found: flashinfer => flashinfer-python
+    package of found: sgl_kernel => sgl-kernel
+    package of found: llama_cpp => llama-cpp-python
+    package of found: whisper$ => openai-whisper
+    package of found: faster_whisper => faster-whisper
+    package of found: open_clip => open_clip_torch
+    package of found: mamba_ssm => mamba-ssm
+    package of found: causal_conv1d => causal-conv1d
+    package of found: umap$ => umap-learn
+    package of found: multipart$ => python-multipart
+    package of found: Levenshtein$ => levenshtein
+    package of found: psycopg2$ => psycopg2-binary
+    package of found: gi$ => PyGObject
+    package of found: magic$ => python-magic
 cause = Python does not find the module {found}.
 remedy = Install the package that has it into the environment that runs this (python -m pip install[ {package}]; a
     package's name may differ from the module's; in this collection the unit's requirements), and check that the program

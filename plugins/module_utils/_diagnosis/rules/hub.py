@@ -177,8 +177,12 @@ remedy = Unset the variable, or install hf_transfer in this environment; hugging
 source = karpathy/nanochat#56
 
 [model-code-not-allowed]
-keys = contains custom code which must be executed
-pattern = The repository (?:for )?(\S+) contains custom code
+keys =
+    contains custom code which must be executed
+    requires you to execute the
+pattern =
+    The repository (?:for )?(\S+) contains custom code
+    Loading (\S+) requires you to execute the \w+ file
 cause = The model {found} brings Python code of its own, which runs only where that is allowed.
 remedy = Read that code, and pass --trust-remote-code (trust_remote_code=True) if you trust its author; pin the
     revision.

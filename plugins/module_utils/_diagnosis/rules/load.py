@@ -238,7 +238,7 @@ source = pytorch/builder#1895
 
 [library-not-found]
 keys = cannot open shared object file
-pattern = ([^\s/:]+\.so[\w.]*): cannot open shared object file
+pattern = ([^\s/:'"]+\.so[\w.]*): cannot open shared object file
 unless = libibverbs: Warning
 facts = library
 cause = The shared library {found} is not found. {hint}

@@ -390,6 +390,32 @@ cause = The file that a loader of the workflow opened has no {found} in it: it i
 remedy = Load the {found} by a node of its own (Load VAE, Load CLIP) from the files that the model's page names, or take
     a checkpoint that has it.
 
+[comfyui-input-not-connected]
+keys =
+    Required input is missing
+    prompt_outputs_failed_validation
+    Prompt has no outputs
+pattern =
+    Required input is missing: (?P<input>\S+)
+    (?P<why1>Prompt has no outputs)
+    (?P<why2>prompt_outputs_failed_validation)
+cause = ComfyUI does not run the workflow[: the input {input} of a node is not connected][: {why}].
+remedy = Connect it, or bypass that node; a workflow without an output needs a node such as Save Image, and an input
+    that lost its connection mostly belongs to a node that is missing or newer (update ComfyUI and its nodes, reload the
+    page).
+
+[comfyui-gguf-unknown]
+keys =
+    in GGUF file:
+    Unknown model architecture!
+pattern =
+    Unexpected (?:text model )?architecture type in GGUF file: '?(?P<type>[\w-]+)
+    ValueError: (?P<none>Unknown model architecture!)
+cause = The node ComfyUI-GGUF does not know the file's architecture[, {type}], or the file is loaded by another node
+    than its own.
+remedy = Update ComfyUI-GGUF (git -C custom_nodes/ComfyUI-GGUF pull, and its requirements.txt), load diffusion models by
+    Unet Loader (GGUF) and text encoders by CLIPLoader (GGUF) with the type of the model, and restart ComfyUI.
+
 [comfyui-model-unknown]
 keys = Could not detect model type of
 pattern = Could not detect model type of: (\S+)
@@ -419,6 +445,14 @@ source =
     QuentinFuxa/WhisperLiveKit#284
     speaches-ai/speaches#620
     OpenNMT/CTranslate2#1908
+
+[ctranslate2-type]
+keys = do not support efficient
+pattern = Requested (?P<type>\w+) compute type, but the target device or backend do not support
+cause = CTranslate2 is to compute in {type} on a device that cannot, mostly the CPU, as its wheel for aarch64 has no
+    CUDA.
+remedy = Set compute_type="int8" (or "float32") with device="cpu"; for the GPU build CTranslate2 with -DWITH_CUDA=ON.
+source = OpenNMT/CTranslate2#1908
 
 [fp8-not-implemented]
 keys = not implemented for '

@@ -112,8 +112,12 @@ remedy = Install the Transformers that the model's page names (TokenizersBackend
     allows, or pass --trust-remote-code if the class is in the model's repository.
 
 [gguf-in-engine]
-keys = GGUF model with architecture
-pattern = GGUF model with architecture (\w+) is not supported yet
+keys =
+    GGUF model with architecture
+    Error: Architecture
+pattern =
+    GGUF model with architecture (\w+) is not supported yet
+    ValueError: Architecture (\w+) not supported
 cause = Transformers, and so vLLM and SGLang, cannot read GGUF files of {found}.
 remedy = Run the GGUF with llama.cpp or Ollama, or take the model in safetensors for this engine.
 
@@ -152,6 +156,22 @@ keys = is greater than max_lora_rank
 pattern = LoRA rank (?P<rank>\d+) is greater than max_lora_rank (?P<most>\d+)
 cause = The adapter has rank {rank}, and the server takes {most}.
 remedy = Start it with --max-lora-rank {rank}.
+
+[generation-length]
+keys = but `max_length` is set to
+pattern = Input length of \w+ is (?P<have>\d+), but 'max_length' is set to (?P<most>\d+)
+cause = The prompt has {have} tokens, and generate() may return {most} with the prompt included.
+remedy = Pass max_new_tokens=256 (the number of new tokens) in the place of max_length.
+
+[image-tokens-differ]
+keys =
+    mage features and image tokens do not match
+    ideo features and video tokens do not match
+pattern = (?P<kind>[Ii]mage|[Vv]ideo) features and \w+ tokens do not match:? ?(?P<sizes>[^\n]{0,60})
+cause = The prompt has another number of places for the {kind} than its encoder made ({sizes}): the text was truncated,
+    or processor and model are of different releases.
+remedy = Do not truncate (truncation=False, a longer max_length or cutoff_len), use the model's own processor with the
+    Transformers that its page names, and make images smaller (max_pixels) where the prompt is too long.
 
 [shard-indivisible]
 keys = is not divisible by
@@ -233,6 +253,9 @@ keys =
     Conversation roles must alternate
     After the optional system message
     ystem role not supported
+    'str object' has no attribute
+    'dict object' has no attribute
+    'list object' has no attribute
 pattern =
     TemplateError: (?P<why1>[^\n]{1,160}?)\.*$
     UndefinedError: (?P<why2>[^\n]{1,160}?)$
@@ -240,6 +263,7 @@ pattern =
     (?P<why4>Conversation roles must alternate user/assistant|After the optional system message[^\n]{0,60}|[Ss]ystem
     + role
     + not supported)
+    (?P<why5>'(?:str|dict|list) object' has no attribute '\w+')
 values =
     advice of why: .*(?:alternate|After the optional) => Send user and assistant messages in turn, beginning with user,
     + and join two messages of one role (a client's context or tool messages often make them)

@@ -70,12 +70,15 @@ cause = Python does not find its own library ({found}): PYTHONHOME or PYTHONPATH
 remedy = Unset PYTHONHOME and PYTHONPATH and start it again; make an environment that was moved anew (python3 -m venv).
 
 [compiled-part-missing]
-keys = Error: No module named '
+keys =
+    Error: No module named '
+    ImportError: cannot import name '_C'
 pattern =
     No module named '(?P<module>(?!torch|cupy)\w+_cuda|flash_attn_\d_cuda|amp_C|apex_C|fused_\w+_cuda|xformers\._C
     +|sageattention\._\w+|fused_layer_norm_cuda|spconv\.core_cc
     +|pointnet2_ops\._ext|diff_gaussian_rasterization\._C|nvdiffrast_plugin|exllamav?2?_ext|deep_gemm\.\w+|natten\._C
     +|detectron2\._C|mmcv\._ext)'
+    cannot import name '_C' from '(?P<module2>\w+)'
 values =
     package of module: flash_attn => flash-attn
     package of module: (amp_C|apex_C|fused) => apex
@@ -169,6 +172,27 @@ cause = The package's code was made for an older protobuf than the installed one
 remedy = Upgrade that package, or install protobuf<4 (protobuf==3.20.*) in its environment;
     PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION=python works, slowly.
 
+[numpy-file-newer]
+keys = No module named 'numpy._core
+pattern = No module named '(numpy\._core[\w.]*)'
+cause = A file was saved with NumPy 2, and NumPy 1 is to read it, which has no {found}.
+remedy = Install numpy>=2 in this environment (pip install -U numpy, with releases of the compiled packages that were
+    built with it), or save the file again with NumPy 1.
+
+[numpy-broken]
+keys =
+    No module named 'numpy.core._multiarray_umath'
+    Importing the numpy C-extensions failed
+    you should not try to import numpy from
+pattern =
+    (No module named 'numpy\.core\._multiarray_umath')
+    (Importing the numpy C-extensions failed)
+    (you should not try to import numpy from\s+its source directory)
+cause = NumPy's compiled part does not load ({found}): it is for another Python or processor, or two NumPy are mixed in
+    one directory.
+remedy = Install it anew with the Python that runs the program: python -m pip install --force-reinstall --no-cache-dir
+    numpy; where PYTHONPATH names another Python's packages, unset it.
+
 [numpy-abi]
 keys =
     _ARRAY_API not found
@@ -185,8 +209,12 @@ remedy = Install a release of that package that was built with NumPy 2, or numpy
 source = pytorch/builder#1984
 
 [numpy-of-another-release]
-keys = numpy.dtype size changed
-pattern = numpy\.dtype size changed, may indicate binary incompatibility\. (Expected \d+ from C header, got \d+)
+keys =
+    numpy.dtype size changed
+    All ufuncs must have type
+pattern =
+    numpy\.dtype size changed, may indicate binary incompatibility\. (Expected \d+ from C header, got \d+)
+    ValueError: (All ufuncs must have type)
 cause = A compiled package was built with another release of NumPy than the installed one ({found}).
 remedy = Install that package and numpy anew in one command, in releases that fit each other.
 source = mjhydri/BeatNet#6
@@ -250,10 +278,46 @@ source = NVIDIA/workbench-example-mistral-finetune#4
 keys =
     libavutil.so
     libavcodec.so
-pattern = (libav\w+\.so\.\d+): cannot open shared object file
+    libavdevice.so
+    libavformat.so
+    libavfilter.so
+    libswscale.so
+    libswresample.so
+pattern = (lib(?:av|sw)\w+\.so\.\d+): cannot open shared object file
 cause = FFmpeg's library {found} is missing, which TorchCodec and others load.
 remedy = Install FFmpeg's libraries in a version that the package supports (Ubuntu 24.04's ffmpeg is version 6).
 source = meta-pytorch/torchcodec#1023
+
+[audio-not-read]
+keys =
+    Couldn't find appropriate backend
+    LibsndfileError
+    audioread.exceptions.NoBackendError
+pattern =
+    (Couldn't find appropriate backend) to handle uri
+    LibsndfileError: (Error opening [^\n]{1,160})
+    audioread\.exceptions\.(NoBackendError)
+cause = The program cannot read or write this sound file ({found}): the library for it is not installed, or the file is
+    not what its name says.
+remedy = Install FFmpeg and soundfile (sudo apt install ffmpeg libsndfile1; pip install soundfile), for torchaudio 2.9
+    and newer torchcodec; convert the file first (ffmpeg -i FILE -ar 16000 out.wav), and check that it is not empty or
+    an error page.
+
+[opengl-without-display]
+keys =
+    an OpenGL platform library has not been loaded
+    Cannot initialize a EGL device display
+    Cannot initialize a headless EGL display
+    GLFW: X11: The DISPLAY environment variable is missing
+    Failed to open display
+pattern =
+    (an OpenGL platform library has not been loaded)
+    (Cannot initialize a (?:EGL device|headless EGL) display)
+    (X11: The DISPLAY environment variable is missing)
+cause = The program draws with OpenGL and there is no display for it ({found}), as over ssh and in a container.
+remedy = Draw without one: export MUJOCO_GL=egl PYOPENGL_PLATFORM=egl, with libegl1 and libgl1 installed, and a
+    container started with -e NVIDIA_DRIVER_CAPABILITIES=all; if the GPU's EGL is not found there, MUJOCO_GL=osmesa
+    (libosmesa6) draws on the CPU.
 
 [version-range-refused]
 keys = is required for a normal functioning of this module
@@ -262,6 +326,15 @@ cause = A package refuses {version}: it takes {found}.
 remedy = Install a version in that range: pip install "{found}"; where another package needs the other one, upgrade the
     package that refuses it (the traceback names it; of huggingface-hub 1 and newer it is Transformers 5).
 source = sgl-project/sglang#27654
+
+[pydantic-core-differs]
+keys = The installed pydantic-core version
+pattern =
+    installed pydantic-core version \((?P<have>[\d.]+)\) is incompatible with the current pydantic version, which
+    + requires
+    + (?P<need>[\d.]*\d)
+cause = pydantic takes only its own pydantic-core {need}, and {have} is installed.
+remedy = Run pip install --force-reinstall pydantic (it brings pydantic-core {need}), and hold neither by itself.
 
 [python-too-old]
 keys =
@@ -285,23 +358,44 @@ pattern =
     -packages/(?P<importer>\w+)/[^'\n]*', line \d+, in <module>\n +(?:from|import) [^\n]*\n(?:[ ~^]+\n)?ImportError: can
     +not import name '(?P<name>\w+)' from '(?P<module>(?!(?P=importer)\b)[\w.]+)'
 values =
+    advice of name: ModelFilter$ => Install huggingface_hub<0.24, or upgrade the package that imports it (NeMo)
+    advice of name: PytorchGELUTanh$ => Install transformers==4.51.3, the last one that AutoAWQ was tested with, or
+    + quantize with llm-compressor,
+    + as AutoAWQ is no longer maintained
+    advice of name: TORCH_INIT_FUNCTIONS$ => Upgrade the package that imports it (llmcompressor), or install
+    + transformers<5
+    advice of name: HfFolder$ => Install huggingface_hub<1 (pip install "huggingface_hub<1"), or upgrade the package
+    + that
+    + imports it (gradio, datasets)
+    advice of name: cached_download$ => Install huggingface_hub<0.26, or upgrade the package that imports it (diffusers)
+    advice of name: AutoModelForVision2Seq$ => Use AutoModelForImageTextToText, as it is called in Transformers 5, or
+    + install
+    + transformers<5
+    advice of name: Llama(FlashAttention2|SdpaAttention)$ => Install the Transformers of the model's own code (mostly
+    + transformers==4.46.3), as 4.48 and newer have no such class
+    advice of name: runtime_version$ => Install protobuf>=5.26 (pip install -U protobuf), or upgrade what holds it below
+    advice of name: soft_unicode$ => Install markupsafe==2.0.1, or upgrade jinja2
+    advice of name: (Mapping|MutableMapping|Callable|Iterable|Sequence|Hashable)$ => Upgrade the package that imports
+    + it, as
+    + Python 3.10 and newer have it in collections.abc alone
     advice of importer: peft => Upgrade peft (0.18 and newer fit Transformers 5), or install transformers<5
+    advice of module: triton => Install the Triton that the installed torch requires (pip show torch), or the torch of
+    + the program's release
+    advice of module: typing_extensions => Upgrade it (pip install -U typing_extensions)
     advice of importer: . => Upgrade the package that imports, where it is the older of the two, or install the other
     + one in the version which that release names (pip show, its release notes)
+    advice of module: . => Install the version of that package which the program's release pins; for a model's own code
+    + (trust_remote_code) take a newer revision of the model
 cause = The installed {importer} does not fit the installed {module}, which has no {name} (any more, or not yet).
 remedy = {advice}.
 source = opendatahub-io/distributed-workloads#931
 
 [import-name-missing]
 keys = cannot import name
-pattern = (?:ImportError:|!!!)[^\n]{0,60}? cannot import name '(\w+)' from '(?P<module>[\w.]+)'
+pattern = (?:ImportError:|!!!)[^\n]{0,60}? cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'
 cause = {module} has no {found}: the package is a different version from the one that the importing program was
     written for.
-values =
-    advice of module: triton => Install the Triton that the installed torch requires (pip show torch), or the torch of
-    + the program's release
-    advice of module: . => Install the version of that package which the program's release pins; for a model's own code
-    + (trust_remote_code) take a newer revision of the model
+values = as in import-of-another-release
 remedy = {advice}.
 source = sgl-project/sglang#3878
 
@@ -334,11 +428,14 @@ source = vllm-project/vllm-ascend#8286
 
 [module-shadowed]
 keys = partially initialized module
-pattern = partially initialized module '(\w+)[\w.]*' has no attribute '(?P<attribute>\w+)'
-cause = Python imported another {found} than the package: mostly a file or directory of that name where the program was
+pattern =
+    cannot import name '(?P<attribute1>\w+)' from partially initialized module '(?P<module1>\w+)[^\n]*circular import\)
+    + \((?!\S*-packages)[^)\n]+
+    partially initialized module '(?P<module>\w+)[\w.]*' has no attribute '(?P<attribute>\w+)'
+cause = Python imported another {module} than the package: mostly a file or directory of that name where the program was
     started.
-remedy = Rename {found}.py or that directory (and remove its __pycache__), and start from elsewhere; python -c "import
-    {found}; print({found}.__file__)" shows which it takes.
+remedy = Rename {module}.py or that directory (and remove its __pycache__), and start from elsewhere; python -c "import
+    {module}; print({module}.__file__)" shows which it takes.
 
 [protobuf-versions]
 keys = Gencode/Runtime versions
@@ -354,6 +451,29 @@ pattern = '(?P<codec>ascii|latin-1)' codec can't (?:en|de)code
 cause = The program reads or writes text as {codec}, since its locale is not UTF-8 (a service, cron or a bare
     container).
 remedy = Set LC_ALL=C.UTF-8 and PYTHONUTF8=1 for it.
+
+[file-not-utf8]
+keys = 'utf-8' codec can't decode byte
+pattern = 'utf-8' codec can't decode byte (?P<byte>0x\w\w) in position (?P<position>\d+)
+values =
+    what of byte: 0x(8b|1f)$ => compressed data (gzip), which is to be unpacked first
+    what of byte: 0xff$ => UTF-16 or a binary file
+    what of byte: . => a binary file, or text in another encoding
+cause = The program reads as text in UTF-8 what is none (byte {byte} at position {position}): {what}.
+remedy = See what it is (file FILE; the traceback's own line names it): convert text (iconv -f LATIN1 -t UTF-8), and
+    give the program a text file where it asks for one, not a model, an archive or a cut-off download.
+
+[image-not-readable]
+keys =
+    cannot identify image file
+    image file is truncated
+pattern =
+    cannot identify image file (?P<file>[^\n]{1,160})
+    (?P<part>image file is truncated)
+cause = An image cannot be read[: {file}][ ({part})]: it is not complete, or something else than an image (a pointer of
+    Git LFS, an error page, an unknown format).
+remedy = Look at it (file FILE, ls -l), get it again (git lfs pull, the download), or convert it to PNG or JPEG; a few
+    bad files of a data set can be left out.
 
 [pyarrow-too-new]
 keys = PyExtensionType
@@ -388,10 +508,13 @@ keys =
     Missing optional dependency '
     TorchCodec is required for
     is not installed
+    is required
+    are required
 pattern =
     ^\W*ImportError: ([\w.-]+) is not installed
     Missing optional dependency '([^'\n]+)'
     (TorchCodec) is required for \w+
+    ^\W*ImportError: '?([\w.-]+)'? (?:is|are) required (?:by|for|to|but|when|in)\b
 cause = The program needs {found} for this, which is not installed.
 remedy = Install {found} into its environment.
 
@@ -426,6 +549,13 @@ values =
     release of found: . => scikit-learn 0.23
 cause = The program is older than what is installed: {found} was removed in {release}.
 remedy = Take a newer release of the program (or of the package that imports it); an older torch has no code for a GB10.
+
+[pickled-class-missing]
+keys = Can't get attribute '
+pattern = Can't get attribute '(?P<name>\w+)' on <module '(?P<module>[\w.]+)'
+cause = The file was saved with a release of {module} that has {name}, and the installed one has not (any more, or yet).
+remedy = Upgrade that package (pip install -U), or install the release with which the file was saved; of __main__ define
+    or import {name} in the script that reads the file.
 
 [stdlib-module-removed]
 keys = Error: No module named '

@@ -201,6 +201,7 @@ keys =
     mixed precision requires a GPU
     CUDA_ERROR_NO_DEVICE
     cudaErrorNoDevice
+    No supported gpu backend found
 pattern =
     (cannot find any torch accelerator)
     ValueError: (Your setup doesn't support bf16/gpu)
@@ -214,6 +215,7 @@ pattern =
     ProcessGroupNCCL is only supported with GPUs, (no GPUs found)
     (mixed precision requires a GPU)
     (?:[Ee]rror|failed|returned)[^\n]{0,80}?(CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice)
+    (No supported gpu backend found)
 cause = The program sees no GPU ({found}): CUDA_VISIBLE_DEVICES names none that is there, its container was started
     without one, its PyTorch is a build for the CPU, or the driver does not work.
 remedy = Unset CUDA_VISIBLE_DEVICES (a Spark's GPU is 0), check that nvidia-smi works where the program runs and that
@@ -374,9 +376,15 @@ keys =
     CUDNN_STATUS_NOT_INITIALIZED
     CUDNN_STATUS_INTERNAL_ERROR
     unable to find an engine to execute this computation
+    CUDNN_STATUS_NOT_SUPPORTED
+    CUDNN_STATUS_EXECUTION_FAILED
+    No execution plans support the graph
+    No valid engine configs found
 pattern =
     (CUDNN_STATUS_(?:NOT_INITIALIZED|INTERNAL_ERROR))
     (unable to find an engine to execute this computation)
+    cuDNN error: (CUDNN_STATUS_(?:NOT_SUPPORTED|EXECUTION_FAILED)\b)
+    (No (?:execution plans support the graph|valid engine configs found))
 cause = cuDNN could not start or has no engine for this ({found}): mostly memory ran out, or another cuDNN than
     PyTorch's was loaded.
 remedy = Leave more memory free, and keep another libcudnn off LD_LIBRARY_PATH; then take a newer PyTorch for CUDA 13.
@@ -384,9 +392,11 @@ remedy = Leave more memory free, and keep another libcudnn off LD_LIBRARY_PATH; 
 [engine-of-another-version]
 keys =
     Version tag does not match
+    Assertion failed: d == a + length
 pattern =
     Version tag does not match\. Note: Current Version: (?P<own>\d+), Serialized Engine Version: (?P<engine>\d+)
     stdVersionRead == kSERIALIZATION_VERSION failed\.\s?Version tag does not match
+    Assertion failed: d == a \+ length
 cause = The TensorRT engine was built with another TensorRT[ (serialization {engine})] than the one that loads it[
     ({own})].
 remedy = Build the engine again with the installed TensorRT, in the same image that serves it.
@@ -662,9 +672,11 @@ keys =
     FlashAttention forward only supports
     FlashAttention backward only supports
     No dot product attention
+    This flash attention build does not support
 pattern =
     FlashAttention (?:forward |backward )?only supports? (?P<why1>[^\n]+)
     (?P<why2>No dot product attention (?:backend is available|support) for the provided inputs)
+    This flash attention build does not (?P<why3>support [^\n]+)
 cause = The attention kernel does not take what the model gives it ({why}).
 remedy = Load the model in bfloat16 or float16 (dtype), or choose another attention for its head size or mask
     (attn_implementation="sdpa"; of vLLM --attention-backend TRITON_ATTN); of Transformer Engine NVTE_DEBUG=1 with

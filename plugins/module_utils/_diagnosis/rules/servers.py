@@ -120,6 +120,16 @@ source =
     vllm-project/vllm#25342
     vllm-project/vllm#48428
 
+[cutlass-dsl-failed]
+keys =
+    DSLRuntimeError
+    DSLBaseError
+pattern = (DSL(?:Runtime|Base)Error):? ?(?P<why>[^\n]{0,160})
+cause = The CUTLASS DSL (CuTe) could not compile a kernel ({found}[: {why}]): mostly it is older than the GPU or of
+    another CUDA, or the kernel is for data-centre GPUs.
+remedy = Upgrade it in the version that the program takes (pip install -U "nvidia-cutlass-dsl[cu13]"), or choose another
+    backend for that part (--attention-backend, --moe-backend).
+
 [gemm-of-another-gpu]
 keys = occurred when running GEMM
 pattern = occurred when running GEMM[^\n]*_(sm10\d[af]?)\b
@@ -174,6 +184,9 @@ keys =
     buildNdTmaDescriptor
     only supported on 1
     only supported on SM
+    is only supported on sm
+    nsupported moe backend
+    nsupported MoE backend
 pattern =
     (No supported CUDA architectures found for major versions \[[\d, ]+\])
     OpError: (expects arch to be one of \[[^\]\n]*\], but got \w+)
@@ -197,6 +210,8 @@ pattern =
     (_flashmla_C is not available)
     (buildNdTmaDescriptor)\b[^\n]*Check failed
     ^\W*\w*Error: (\w+ (?:is )?only supported on (?:SM)?\d[\d, ]+\d)
+    ([\w.]+ is only supported on sm\d+)
+    ([Uu]nsupported (?:moe|MoE) backend:? \w+ for \w+)
 cause = The kernel that was chosen does not exist for this GPU ({found}); those of data-centre GPUs (9.0, 10.0) do
     not run on a GB10 (12.1).
 remedy = Choose another backend for it (attention: flashinfer or Triton; MoE: Marlin, CUTLASS or Triton), or a
@@ -342,7 +357,8 @@ keys = The memory capacity is unbalanced
 pattern =
     memory capacity is unbalanced\.[^\n]*?(?:min\w*|pre_model_load_memory)=(?P<least>[\d.]+)[^\n]*?local_gpu_memory=(?P
     +<own>[\d.]+)
-cause = The hosts have different amounts of free memory ({least} and {own} GB): on a GB10 other programs and the page
+    The memory capacity is unbalanced
+cause = The hosts have different amounts of free memory[ ({least} and {own} GB)]: on a GB10 other programs and the page
     cache take the GPU's.
 remedy = End other programs and drop the page cache on the host that has less (sync; echo 3 | sudo tee
     /proc/sys/vm/drop_caches), and start again; memory that a container left when it was killed comes back by a reboot.
@@ -535,11 +551,13 @@ keys =
     does not allocate any GPUs
     Cannot provide a placement group
     can fulfill resource request
+    exceeds the total number of available GPUs
 pattern =
     (Current node has no GPU available)
     (Ray does not allocate any GPUs on the driver node)
     (Cannot provide a placement group)
     (No available node types can fulfill resource request)
+    (number of required GPUs exceeds the total number of available GPUs)
 cause = The Ray cluster does not have the GPUs that were asked for ({found}): the other host has not joined, or has
     another address than the one that Ray knows.
 remedy = Look at ray status, start Ray on the other Spark with the head's address, and set VLLM_HOST_IP on each host

@@ -150,6 +150,13 @@ remedy = See what python3 -c "import torch; print(torch.__version__, torch.cuda.
     for CUDA if it ends in +cpu, else make nvidia-smi work there (of a container --gpus all).
 source = deepseek-ai/DeepSeek-R1#493
 
+[ptxas-missing]
+keys = Cannot find ptxas
+pattern = (Cannot find ptxas\S*)
+cause = Triton does not find its assembler ({found}): the wheel came without it, or TRITON_PTXAS_PATH names none.
+remedy = Name the CUDA toolkit's: export TRITON_PTXAS_PATH=/usr/local/cuda/bin/ptxas (for Triton 3.6 and newer on a GB10
+    TRITON_PTXAS_BLACKWELL_PATH), with the toolkit installed (cuda-toolkit-13-0; role cuda_libraries).
+
 [triton-pass-failed]
 keys = PassManager::run failed
 pattern = (PassManager::run failed)
@@ -179,9 +186,11 @@ source =
 keys =
     invalid device ordinal
     device < num_gpus INTERNAL ASSERT FAILED
+    You requested gpu: [
 pattern =
     (invalid device ordinal)
     (device >= 0 && device < num_gpus) INTERNAL ASSERT FAILED
+    You requested (gpu: \[[\d, ]+\])
 cause = The program asks for a GPU that is not there ({found}): a Spark has one, number 0.
 remedy = Start as many processes per host as it has GPUs (--nproc-per-node 1, tensor parallel size 1 on one Spark), and
     use cuda:0; unset CUDA_VISIBLE_DEVICES if it names others, and give a container its GPU by the number that
@@ -210,9 +219,13 @@ source =
     sktime/pytorch-forecasting#1998
 
 [state-dict-differs]
-keys = in loading state_dict for
-pattern = Error\(s\) in loading state_dict for (?P<model>\w+):(?:\s+(?P<what>[^\n]+))?
-cause = The weights do not fit the model {model}[: {what}].
+keys =
+    in loading state_dict for
+    Trying to set a tensor of shape
+pattern =
+    Error\(s\) in loading state_dict for (?P<model>\w+):(?:\s+(?P<what>[^\n]+))?
+    Trying to set a tensor of shape torch\.Size\(\[(?P<what2>[\d, ]+\]\) in \S+ \(which has shape[^)\n]+)
+cause = The weights do not fit the model[ {model}][: {what}].
 remedy = Use the file that is made for this model and this release of the program (another size, variant or quantization
     has other shapes).
 
@@ -223,12 +236,14 @@ keys =
     must match the size of tensor b
     Sizes of tensors must match except in dimension
     is invalid for input of size
+    The expanded size of the tensor
 pattern =
     mat1 and mat2 shapes cannot be multiplied \((?P<shapes>[^)\n]+)\)
     Given groups=\d+, weight of size (?P<shapes2>\[[^\]\n]+\], expected input\[[^\]\n]+\])
     (?P<shapes3>size of tensor a \(\d+\) must match the size of tensor b \(\d+\)[\w -]*)
     Sizes of tensors must match except in dimension \d+\. (?P<shapes4>Expected size \d+ but got size \d+)
     (?P<shapes5>shape '\[[^\]\n]+\]' is invalid for input of size \d+)
+    (?P<shapes6>expanded size of the tensor \(\d+\) must match the existing size \(\d+\))
 cause = Two parts of a model do not fit each other ({shapes}): mostly files of two model families are combined,
     or a program or node is older than the model.
 remedy = Use the text encoder, VAE, LoRA or control model that is made for the base model (of ComfyUI: compare the

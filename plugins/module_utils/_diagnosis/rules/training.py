@@ -129,6 +129,21 @@ cause = A quantized model ({found}) is to be trained, and device_map put it, or 
 remedy = Load it on the GPU of the process: device_map="cuda:0" on a Spark; with several processes each its own (of
     accelerate PartialState().process_index).
 
+[bitsandbytes-weight-plain]
+keys =
+    'Parameter' object has no attribute '
+    'DTensor' object has no attribute '
+pattern = '(?P<class>Parameter|DTensor)' object has no attribute '(?P<attribute>compress_statistics|quant_state|SCB|CB)'
+cause = A layer of bitsandbytes got an ordinary weight ({class} without {attribute}): the weight was not quantized when
+    it was loaded, since it is shared with another layer, was replaced by sharding or offloading, or Transformers and
+    bitsandbytes do not fit each other.
+remedy = Upgrade them together (pip install -U transformers accelerate peft bitsandbytes; of Unsloth pip install
+    --upgrade --force-reinstall --no-cache-dir --no-deps unsloth unsloth_zoo), load the whole model on the GPU
+    (device_map="cuda:0"), and leave shared layers unquantized (llm_int8_skip_modules=["lm_head"]) or load in 16 bits.
+source =
+    NVIDIA/dgx-spark-playbooks#57
+    bitsandbytes-foundation/bitsandbytes#1542
+
 [weights-types-in-shards]
 keys = Must flatten tensors with
 pattern = Must flatten tensors with (?:the same|uniform) (?:`)?dtype'?,? but got (?P<types>[\w. ,()]+\w)

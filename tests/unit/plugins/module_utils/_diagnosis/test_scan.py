@@ -316,9 +316,9 @@ def test_line_is_seen_after_many_similar_lines() -> None:
 
 def test_anchors_cover_their_keys() -> None:
     # A log is searched for the anchors first: words without digits that cannot be hexadecimal numbers.
-    for anchor, keys in scan._anchors().items():
-        assert anchor.strip(scan._HEXADECIMAL) and not set(anchor) & set(scan._DIGITS)
-        assert all(anchor in key for key, _without_digits in keys)
+    for anchor, (probe, keys) in scan._anchors().items():
+        assert anchor.strip().strip(scan._HEXADECIMAL) and not set(anchor) & set(scan._DIGITS)
+        assert probe in anchor and all(anchor.strip() in without_digits for _key, without_digits in keys)
 
 
 def test_memory_is_bounded() -> None:
