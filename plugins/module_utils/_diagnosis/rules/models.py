@@ -275,6 +275,8 @@ values =
 cause = The model's chat template does not take the conversation: {why}.
 remedy = {advice}.
 source = https://github.com/axolotl-ai-cloud/axolotl/blob/main/docs/faq.qmd
+unless =
+    FAILED! =>|conditional|AnsibleUndefined|template string|undefined variable
 
 [package-too-old-for-sglang]
 keys =
