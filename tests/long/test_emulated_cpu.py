@@ -43,7 +43,7 @@ BATCHES = (
     ("cpu.convolution.*", "cpu.movement.*", "cpu.fastpaths.*", "cpu.companions.*"),
     ("cpu.chance.*", "cpu.collectives.*", "cpu.compilation.*"),
     ("cpu.algebra.*",),
-    ("cpu.inference.*", "cpu.training.optimizers", "cpu.training.loss_scaling"),
+    ("cpu.inference.*", "cpu.training.loss_scaling"),
     ("cpu.sizes.sums", "cpu.sizes.groups", "cpu.sizes.heads"),
     ("cpu.survey.optimizers", "cpu.survey.modules"),
     ("cpu.survey.pairs_*",),

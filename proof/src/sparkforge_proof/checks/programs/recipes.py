@@ -191,6 +191,7 @@ class ByDefinition:
     2018; SGD: Sutskever et al., 2013, in the form given in torch's documentation, like RMSprop and Adagrad.
 
     :cvar KNOWN: the supported optimisers, by their names in torch.optim.
+    :ivar state: the moments of each weight, by torch's names for them.
     """
 
     KNOWN = ("Adagrad", "Adam", "AdamW", "RMSprop", "SGD")
@@ -198,7 +199,7 @@ class ByDefinition:
     def __init__(self, name: str, weights: t.Sequence[torch.Tensor], **options: t.Any) -> None:
         self.name, self.weights, self.options = name, weights, options
         self.count = 0
-        self.state: list[dict[str, t.Any]] = [{} for _weight in weights]
+        self.state: dict[torch.Tensor, dict[str, t.Any]] = {weight: {} for weight in weights}
 
     def zero_grad(self) -> None:
         for weight in self.weights:
@@ -207,7 +208,7 @@ class ByDefinition:
     def step(self) -> None:
         self.count += 1
         with torch.no_grad():
-            for weight, state in zip(self.weights, self.state):
+            for weight, state in self.state.items():
                 gradient = -weight.grad if self.options.get("maximize") else weight.grad
                 decay = self.options.get("weight_decay", 0.01 if self.name == "AdamW" else 0.0)
                 if self.name == "AdamW":
@@ -218,13 +219,14 @@ class ByDefinition:
 
     def _adam(self, gradient: torch.Tensor, state: dict[str, t.Any]) -> torch.Tensor:
         first_decay, second_decay = self.options.get("betas", (0.9, 0.999))
-        state["mean"] = first_decay * state.get("mean", 0) + (1 - first_decay) * gradient
-        state["square"] = second_decay * state.get("square", 0) + (1 - second_decay) * gradient**2
-        square = state["square"]
+        state["exp_avg"] = first_decay * state.get("exp_avg", 0) + (1 - first_decay) * gradient
+        state["exp_avg_sq"] = second_decay * state.get("exp_avg_sq", 0) + (1 - second_decay) * gradient**2
+        square = state["exp_avg_sq"]
         if self.options.get("amsgrad"):
-            square = state["largest"] = torch.maximum(state.get("largest", torch.zeros_like(square)), square)
+            square = torch.maximum(state.get("max_exp_avg_sq", torch.zeros_like(square)), square)
+            state["max_exp_avg_sq"] = square
         root = (square / (1 - second_decay**self.count)).sqrt() + self.options.get("eps", 1e-8)
-        return self.options.get("lr", 1e-3) * state["mean"] / (1 - first_decay**self.count) / root
+        return self.options.get("lr", 1e-3) * state["exp_avg"] / (1 - first_decay**self.count) / root
 
     _adamw = _adam
 
@@ -232,23 +234,24 @@ class ByDefinition:
         momentum, rate = self.options.get("momentum", 0.0), self.options.get("lr", 1e-3)
         if not momentum:
             return rate * gradient
-        new = gradient if "speed" not in state else (1 - self.options.get("dampening", 0.0)) * gradient
-        state["speed"] = momentum * state.get("speed", 0) + new
-        return rate * (gradient + momentum * state["speed"] if self.options.get("nesterov") else state["speed"])
+        new = gradient if "momentum_buffer" not in state else (1 - self.options.get("dampening", 0.0)) * gradient
+        state["momentum_buffer"] = momentum * state.get("momentum_buffer", 0) + new
+        buffer = state["momentum_buffer"]
+        return rate * (gradient + momentum * buffer if self.options.get("nesterov") else buffer)
 
     def _rmsprop(self, gradient: torch.Tensor, state: dict[str, t.Any]) -> torch.Tensor:
         alpha, rate = self.options.get("alpha", 0.99), self.options.get("lr", 1e-2)
-        state["square"] = alpha * state.get("square", 0) + (1 - alpha) * gradient**2
-        variance = state["square"]
+        state["square_avg"] = alpha * state.get("square_avg", 0) + (1 - alpha) * gradient**2
+        variance = state["square_avg"]
         if self.options.get("centered"):
-            state["mean"] = alpha * state.get("mean", 0) + (1 - alpha) * gradient
-            variance = variance - state["mean"] ** 2
+            state["grad_avg"] = alpha * state.get("grad_avg", 0) + (1 - alpha) * gradient
+            variance = variance - state["grad_avg"] ** 2
         step = gradient / (variance.sqrt() + self.options.get("eps", 1e-8))
         momentum = self.options.get("momentum", 0.0)
-        state["speed"] = momentum * state.get("speed", 0) + step
-        return rate * state["speed"]
+        state["momentum_buffer"] = momentum * state.get("momentum_buffer", 0) + step
+        return rate * state["momentum_buffer"]
 
     def _adagrad(self, gradient: torch.Tensor, state: dict[str, t.Any]) -> torch.Tensor:
         rate = self.options.get("lr", 1e-2) / (1 + (self.count - 1) * self.options.get("lr_decay", 0.0))
-        state["sum"] = state.get("sum", 0) + gradient**2
+        state["sum"] = state.get("sum", self.options.get("initial_accumulator_value", 0)) + gradient**2
         return rate * gradient / (state["sum"].sqrt() + self.options.get("eps", 1e-10))

@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import functools
 import itertools
 import math
 import re
 import typing as t
 import warnings
 
-from ...check import CRASH, SEEN, Context, Measured, Unanswered, check
+from ...check import SEEN, Context, Measured, check
 from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, one_thread, torch
-from .recipes import COMPILED, SHORT, ByDefinition, Recipe, draw, optimizer_of, recipes
+from .recipes import COMPILED, SHORT, Recipe, draw, optimizer_of, recipes
 
 if t.TYPE_CHECKING:
     from .recipes import Batch
@@ -300,56 +299,8 @@ def compiled_convolutional(context: Context) -> Measured:
 
 #: The number of steps for an optimiser; gradients are fixed, so that errors do not feed back.
 OPTIMIZER_STEPS = 12
-#: The options to test for each optimiser in torch.optim, besides its defaults.
-OPTIMIZERS: dict[str, list[dict[str, t.Any]]] = {
-    "Adadelta": [{}, {"rho": 0.8, "weight_decay": 0.1}],
-    "Adafactor": [{}, {"weight_decay": 0.1}],
-    "Adagrad": [{}, {"lr_decay": 0.1, "weight_decay": 0.1}],
-    "Adam": [{}, {"weight_decay": 0.1}, {"amsgrad": True}, {"maximize": True, "betas": (0.7, 0.9)}],
-    "AdamW": [{}, {"weight_decay": 0.3}, {"amsgrad": True}, {"maximize": True, "betas": (0.7, 0.9)}],
-    "Adamax": [{}, {"weight_decay": 0.1}],
-    "ASGD": [{}, {"lambd": 0.1, "t0": 3.0}],
-    "NAdam": [{}, {"weight_decay": 0.1, "momentum_decay": 0.1}, {"weight_decay": 0.1, "decoupled_weight_decay": True}],
-    "RAdam": [{}, {"weight_decay": 0.1, "betas": (0.7, 0.9)}],
-    "RMSprop": [{}, {"centered": True, "momentum": 0.9}, {"weight_decay": 0.1, "alpha": 0.7}],
-    "Rprop": [{}],
-    "SGD": [{}, {"momentum": 0.9, "dampening": 0.1}, {"momentum": 0.9, "nesterov": True, "weight_decay": 0.1}],
-}
 #: The allowed error per step in units of float32, relative to the size of the step's numbers.
 OPTIMIZER_UNITS = 2.0
-
-
-@check("training.optimizers", devices=("cuda", "cpu"), measured=SEEN)
-def optimizers(context: Context) -> Measured:
-    """Check each of torch's optimisers with fixed gradients, for one weight at a time, for all weights, and fused."""
-    cases = Cases("an optimiser", REMEDY)
-    generator = context.generator("optimizers")
-    shapes = [(7,), (33, 5), (2, 3, 4), (1,), (1025,)]
-    weights = [torch.randn(shape, generator=generator) for shape in shapes]
-    gradients = [[torch.randn(shape, generator=generator) for shape in shapes] for _step in range(OPTIMIZER_STEPS)]
-    for name, variants in OPTIMIZERS.items():
-        kind = getattr(torch.optim, name, None)
-        if kind is None:
-            continue
-        for options in variants:
-            with one_thread():
-                definition = functools.partial(ByDefinition, name) if name in ByDefinition.KNOWN else kind
-                exact, largest = stepped(definition, options, weights, gradients, "cpu", torch.float64)
-            for variant in ({"foreach": False}, {"foreach": True}, {"fused": True}):
-                try:
-                    actual_weights, _largest = stepped(
-                        kind, {**options, **variant}, weights, gradients, context.device, torch.float32
-                    )
-                except (TypeError, RuntimeError, ValueError) as error:
-                    if "fused" in variant or "foreach" in str(error):
-                        continue
-                    raise Unanswered(CRASH, f"{name} with {options} ended with an error: {error}.", REMEDY) from error
-                case = f"{name} {', '.join(f'{key}={value}' for key, value in {**options, **variant}.items())}"
-                for number, (actual, expected) in enumerate(zip(actual_weights, exact)):
-                    unit = OPTIMIZER_UNITS * OPTIMIZER_STEPS * UNIT_ROUNDOFF["float32"]
-                    bound = unit * (expected.abs() + largest[number])
-                    cases.compare(f"{case}, weight {number}", actual, expected, bound)
-    return cases.result()
 
 
 def stepped(
@@ -359,20 +310,25 @@ def stepped(
     gradients: t.Sequence[t.Sequence[torch.Tensor]],
     device: str,
     dtype: torch.dtype,
-) -> tuple[list[torch.Tensor], list[float]]:
-    """Return the weights after all steps, and the largest magnitude that each weight has at any step."""
-
+) -> tuple[dict[str, torch.Tensor], dict[str, float]]:
+    """Return the weights and the optimiser's state after all steps, and in float64 the largest magnitude of each."""
     stepped_weights = [weight.to(device, dtype, copy=True).requires_grad_() for weight in weights]
     optimizer = kind(stepped_weights, **options)
-    largest = [float(weight.abs().max()) for weight in weights]
-    for row in gradients:
-        for weight, gradient in zip(stepped_weights, row):
-            weight.grad = gradient.to(device, dtype)
-        optimizer.step()
-        largest = [
-            max(previous, float(weight.detach().abs().max())) for previous, weight in zip(largest, stepped_weights)
-        ]
-    return [weight.detach() for weight in stepped_weights], largest
+    numbers = {f"weight {number}": weight.detach() for number, weight in enumerate(stepped_weights)}
+    largest: dict[str, float] = {}
+    for row in [None, *gradients]:
+        if row is not None:
+            for weight, gradient in zip(stepped_weights, row):
+                weight.grad = gradient.to(device, dtype)
+            optimizer.step()
+        for number, weight in enumerate(stepped_weights):
+            for key, value in optimizer.state.get(weight, {}).items():
+                if isinstance(value, torch.Tensor):
+                    numbers[f"{key} of weight {number}"] = value.detach()
+        if dtype is torch.float64:
+            sizes = {name: float(value.abs().max()) for name, value in numbers.items()}
+            largest = {name: max(size, largest.get(name, 0.0)) for name, size in sizes.items()}
+    return numbers, largest
 
 
 @check("training.loss_scaling", devices=("cuda", "cpu"), measured=SEEN)

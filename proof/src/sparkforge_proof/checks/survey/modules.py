@@ -10,6 +10,7 @@ import warnings
 from ...check import CRASH, SURVEYED_ARM, Context, Measured, Skipped, Unanswered, check
 from ..bounds import UNIT_ROUNDOFF, Cases, one_thread
 from ..programs import training
+from ..programs.recipes import ByDefinition
 from . import all_operators, comparison, operator_bounds, rounding
 
 if t.TYPE_CHECKING:
@@ -39,7 +40,7 @@ def _listed(name: str, attribute: str) -> list[t.Any]:
 
 
 class _Called:
-    """A module that stands in for an operator from the catalogue.
+    """A module that stands in for an operator from the catalogue. Its results include running statistics.
 
     :ivar first: the keyword for the first input, or '' if it is positional.
     """
@@ -48,7 +49,13 @@ class _Called:
         self.module, self.first = module, first
 
     def __call__(self, first: t.Any, *args: t.Any, **kwargs: t.Any) -> t.Any:
-        return self.module(**{self.first: first}, **kwargs) if self.first else self.module(first, *args, **kwargs)
+        call = functools.partial(self.module, **{self.first: first}) if self.first else self.module
+        args = () if self.first else (first, *args)
+        buffers = list(self.module.buffers())
+        if buffers and self.module.training:
+            # The second step continues the statistics of the first.
+            call(*args, **kwargs)
+        return [call(*args, **kwargs), [buffer.clone() for buffer in buffers]]
 
 
 def modules(outcome: comparison.Survey, form: str, context: Context) -> None:
@@ -112,7 +119,9 @@ def _module(
             exact = _reference(module, word, dtype, seed, sample)
         except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
             raise comparison.NotOffered(f"the CPU in float64: {rounding.one_line(error)}") from error
-        shifted = rounding.shifted_reference(functools.partial(_reference, module, word, dtype, seed), exact, dtype)
+        # The plain call changes the statistics.
+        refer = functools.partial(_reference, copy.deepcopy(module), word, dtype, seed)
+        shifted = rounding.shifted_reference(refer, exact, dtype)
         leaves = [*rounding.leaves(sample), *module.parameters()]
         try:
             plain = rounding.compute(_Called(module, word), sample, leaves, dtype, seed)
@@ -189,12 +198,15 @@ ON_THE_DEVICE = 4.0
 
 @check("survey.optimizers", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SURVEYED_ARM)
 def all_optimizers(context: Context) -> Measured:
-    """Compare each optimiser in torch's list, with the options in the list, in each of torch's implementations."""
+    """Compare each optimiser in torch's list and its state, with the options in the list, in each implementation.
+
+    The reference is the optimiser's definition, or else torch's implementation for single weights, in float64.
+    """
     import torch
 
     cases = Cases("an optimiser", all_operators.REMEDY)
     generator = context.generator(f"survey optimizers {context.seed}")
-    shapes = [(7,), (33, 5), (2, 3, 4), (257,)]
+    shapes = [(1,), (33, 5), (2, 3, 4), (1025,)]
     weights = [torch.randn(shape, generator=generator) for shape in shapes]
     steps = training.OPTIMIZER_STEPS
     gradients = [[torch.randn(shape, generator=generator) for shape in shapes] for _step in range(steps)]
@@ -209,10 +221,12 @@ def all_optimizers(context: Context) -> Measured:
         if info.has_capturable_arg and context.device == "cuda":
             ways += [{"foreach": False, "capturable": True}, {"foreach": True, "capturable": True}]
         for listed in info.optim_inputs_func(device=context.device):
-            options = {key: _on_the_cpu(value) for key, value in listed.kwargs.items() if key != "capturable"}
+            options = {key: _as_number(value) for key, value in listed.kwargs.items() if key != "capturable"}
+            name = info.optim_cls.__name__
+            kind = functools.partial(ByDefinition, name) if name in ByDefinition.KNOWN else info.optim_cls
             with one_thread():
                 exact, largest = training.stepped(
-                    info.optim_cls, {**options, "foreach": False}, weights, gradients, "cpu", torch.float64
+                    kind, {**options, "foreach": False}, weights, gradients, "cpu", torch.float64
                 )
             for way in ways:
                 named = ", ".join(f"{key}={value}" for key, value in {**listed.kwargs, **way}.items())
@@ -221,7 +235,7 @@ def all_optimizers(context: Context) -> Measured:
                     continue
                 context.step(case)
                 try:
-                    weights_after, _largest = training.stepped(
+                    computed, _largest = training.stepped(
                         info.optim_cls, {**listed.kwargs, **way}, weights, gradients, context.device, torch.float32
                     )
                 except (TypeError, ValueError, RuntimeError) as error:
@@ -231,12 +245,11 @@ def all_optimizers(context: Context) -> Measured:
                         ) from error
                     refused += 1
                     continue
-                for number, (actual, expected) in enumerate(zip(weights_after, exact)):
-                    unit = training.OPTIMIZER_UNITS * steps * UNIT_ROUNDOFF["float32"]
-                    unit *= ON_THE_DEVICE if way.get("capturable") else 1.0
-                    cases.compare(
-                        f"{case}, weight {number}", actual, expected, unit * (expected.abs() + largest[number])
-                    )
+                unit = training.OPTIMIZER_UNITS * steps * UNIT_ROUNDOFF["float32"]
+                unit *= ON_THE_DEVICE if way.get("capturable") else 1.0
+                for part in exact.keys() & computed.keys():
+                    bound = unit * (exact[part].abs() + largest[part])
+                    cases.compare(f"{case}, {part}", computed[part], exact[part], bound)
     if context.passed_over:
         endings = "; ".join(f"{name} {how}" for name, how in context.passed_over.items())
         raise Unanswered(CRASH, f"An optimiser: {endings}. The others still ran.", all_operators.REMEDY)
@@ -245,7 +258,10 @@ def all_optimizers(context: Context) -> Measured:
     return measured
 
 
-def _on_the_cpu(value: t.Any) -> t.Any:
+def _as_number(value: t.Any) -> t.Any:
+    """Return an option with numbers instead of tensors."""
     import torch
 
-    return value.cpu().double() if isinstance(value, torch.Tensor) else value
+    if isinstance(value, tuple):
+        return tuple(map(_as_number, value))
+    return value.item() if isinstance(value, torch.Tensor) else value
