@@ -335,4 +335,11 @@ pattern =
 cause = A build ended ({what}), and this log does not have the line that says why.
 remedy = Run it again with one job and all output, so that the failure stands last: make -j1 VERBOSE=1, ninja -v -j1, or
     for a package pip install -v --no-cache-dir NAME; the first line with error: counts.
+
+[download-refused]
+keys = HTTPError: HTTP Error
+pattern = HTTPError: HTTP Error (?P<status>[45]\d\d): (?P<why>[\w ]+)
+cause = A download of the program failed: the server answers {status}, {why}.
+remedy = Look at the traceback's lines for the address: the file has another name or release, or none for aarch64 and
+    this Python; a build that only tries for a finished wheel goes on from source after it.
 """

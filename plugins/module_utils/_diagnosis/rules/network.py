@@ -179,8 +179,6 @@ remedy = Run again: a damaged store below <root>/builds/.sources is recognised a
 
 [http-status]
 keys =
-    HTTPError: HTTP Error 4
-    HTTPError: HTTP Error 5
     The requested URL returned error: 4
     The requested URL returned error: 5
     awaiting response... 4
@@ -190,7 +188,6 @@ keys =
     ERROR 401: Unauthorized
     ERROR 503: Service Unavailable
 pattern =
-    HTTPError: HTTP Error (?P<status4>[45]\d\d)
     ^ERROR (?P<status3>[45]\d\d): \w
     curl: \(22\) The requested URL returned error: (?P<status1>[45]\d\d)
     awaiting response\.\.\. (?P<status2>[45]\d\d)

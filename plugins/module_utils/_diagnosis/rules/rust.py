@@ -34,7 +34,7 @@ keys =
     feature `edition2
     error[E0658]
 pattern =
-    feature '(?P<what5>edition2\d+)' is required
+    feature '(?P<what5>edition2\d+)' is required(?:(?s:.{0,300}?)this version of Cargo \((?P<version3>[\d.]+))?
     error\[E0658\]: use of (?P<what4>unstable \w+ feature)
     lock file version '(?P<what1>\d+)' was found, but this version of Cargo does not understand
     requires the Cargo feature called '(?P<what2>\w+)', but that feature is not stabilized in this version of Cargo
