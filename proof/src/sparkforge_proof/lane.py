@@ -241,6 +241,8 @@ def _run_in(
             except BaseException:
                 lanes.progress.stop()
                 raise
+        # A killed leader would not add the processor time of its lanes to that of this process.
+        _exit_status(process, 1)
         return [result for future in futures for result in future.result()]
     finally:
         for reading, _writing in pipes:
