@@ -69,31 +69,28 @@ def chapter(topic: types.ModuleType) -> tuple[str, str, str]:
     return inspect.cleandoc(topic.__doc__ or "").partition("\n\n")
 
 
-def _reader() -> types.ModuleType:
-    """Return the module that removes prefixes from lines."""
-    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import lines
+def _scan() -> types.ModuleType:
+    """Return the module that explains logs."""
+    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import scan
 
-    return lines
+    return scan
 
 
 def topics() -> list[tuple[types.ModuleType, Rules]]:
     """Return the table's topics, each with its rules and their examples."""
     sys.path.insert(0, str(ROOT / ".collections"))
-    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import names, table
+    from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis import table
     from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._diagnosis.topics import TOPICS
 
-    return [
-        (topic, [(rule, examples(topic)[rule.name]) for rule in table.load(topic, facts=names.FACTS)])
-        for topic in TOPICS
-    ]
+    return [(topic, [(rule, examples(topic)[rule.name]) for rule in table.load(topic)]) for topic in TOPICS]
 
 
 def section(rule: t.Any, examples: t.Sequence[str]) -> str:
     """Return a rule's examples, and the cause and remedy for its first example."""
     lines = "\n".join(textwrap.dedent(example) for example in examples)
-    match = rule.regex.search(examples[0]) or rule.regex.search(_reader().lines_of_process(examples[0]))
-    cause, remedy = rule.explain(rule.groups(match))
-    cause, remedy = (re.sub(r"([*<])", r"\\\1", sentence) for sentence in (cause, remedy))
+    diagnosis = _scan().diagnose(f"{examples[0]}\n")
+    answer = next(row for row in (diagnosis, *diagnosis.notices) if row.rule == rule.name)
+    cause, remedy = (re.sub(r"([*<])", r"\\\1", sentence) for sentence in (answer.cause, answer.remedy))
     known = f"\n**Known from:** {', '.join(f'<{link}>' for link in rule.links)}\n" if rule.links else ""
     return f"### {rule.name}\n\n```text\n{lines}\n```\n\n{cause}\n\n**Remedy:** {remedy}\n{known}"
 

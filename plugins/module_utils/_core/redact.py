@@ -51,8 +51,9 @@ _QUAD = re.compile(r"(?<![\w.=+~-])\d{1,3}(?:\.\d{1,3}){3}(?![\w.+-])")
 _LONG = re.compile(r"(?<![\w.:])(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f.]*(?![\w:])")
 _HARDWARE = re.compile(r"(?<![\w:])(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}(?![\w:])")
 _HOST = re.compile(
-    r"(?:(?<=://)|(?<=[Hh]ost: )|(?<=[Hh]ost=)|(?<=[Hh]ost=')|(?<=esolve ')|(?<=onnect to ))"
-    r"(?!(?:localhost|the|a|any)\b(?![\w.-]))(?=[\w.-]*[A-Za-z])[\w-]+(?:\.[\w-]+)*"
+    r"(?:(?<=://)|(?<=[Hh]ost: )|(?<=[Hh]ost=)|(?<=[Hh]ost=')|(?<=esolve ')|(?<=onnect to )|(?<=onnect to host )"
+    r"|(?<=esolve hostname ))(?!(?:localhost|the|a|any|host|DGX|NVIDIA|GB10)\b(?![\w.-]))(?=[\w.-]*[A-Za-z])"
+    r"[\w-]+(?:\.[\w-]+)*"
 )
 # The public registries of packages, whose names do not identify the user either.
 _REGISTRY = re.compile(r"(?:^|\.)(?:aliyun|anaconda|crates|npmjs|pypi|pythonhosted|yarnpkg)\.(?:com|io|org)$")
@@ -97,8 +98,15 @@ class Anonymous:
         first = int(text.partition(".")[0]) if address.version == 4 else 0
         version = address.version == 4 and first <= _HIGHEST_VERSION and first != 10
         nobody = address.is_loopback or address.is_unspecified or not any(character.isdigit() for character in text)
-        return match[0] if version or nobody else self._word("address", text) + match[0][len(text) :]
+        if version or nobody:
+            return match[0]
+        network = ipaddress.ip_network(f"{address}/{24 if address.version == 4 else 64}", strict=False)
+        kind = "link-local" if address.is_link_local else "address"
+        return self._word(f"{self._word(kind, str(network))}.", text, "") + match[0][len(text) :]
 
-    def _word(self, kind: str, text: str) -> str:
-        count = sum(word.startswith(kind) for word in self._words.values())
-        return self._words.setdefault(text, f"{kind}-{count + 1}")
+    def _word(self, kind: str, text: str, separator: str = "-") -> str:
+        """Return the placeholder of a text; those of addresses in one network begin alike."""
+        if text not in self._words:
+            count = sum(word.startswith(kind) and "." not in word[len(kind) :] for word in self._words.values())
+            self._words[text] = f"{kind}{separator}{count + 1}"
+        return self._words[text]

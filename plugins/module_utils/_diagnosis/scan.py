@@ -23,8 +23,8 @@ from dataclasses import dataclass, field, replace
 
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
-from . import lines, names
-from .rules import consequences, forms
+from . import lines
+from .rules import consequences, evidence, forms
 from .table import LINE, WINDOW, Rule, load as read_rules
 from .topics import TOPICS
 
@@ -52,13 +52,20 @@ _EXCERPT = LINES * LINE
 _WORDS = 20_000
 _SHAPES = 100_000
 
-RULES = read_rules(*TOPICS, facts=names.FACTS)
+RULES = read_rules(*TOPICS)
+EVIDENCE = read_rules(evidence)
 
 #: The rules for a program killed by signal 9, and the rule for a failed allocation.
-KILLED = frozenset({"compiler-killed", "linker-killed", "kernel-oom-kill", "oom-daemon", "process-killed"})
+KILLED = frozenset(
+    {"compiler-killed", "compiler-oom-kill", "linker-killed", "kernel-oom-kill", "oom-daemon", "process-killed"}
+)
 OUT_OF_MEMORY = "out-of-memory"
+#: The rules that name an error without its cause.
+UNEXPLAINED = frozenset({"compile-error", *(rule.name for rule in read_rules(consequences))})
 #: The rules for consequences of another failure and for forms of messages. They yield to an error earlier in the log.
-CONSEQUENCES = frozenset({"process-killed", "ray-node-lost", *(rule.name for rule in read_rules(consequences, forms))})
+CONSEQUENCES = UNEXPLAINED.difference(["compile-error"]).union(
+    ["process-killed", "ray-node-lost"], (rule.name for rule in read_rules(forms))
+)
 
 
 @dataclass(frozen=True)
@@ -355,7 +362,7 @@ class _Scan:
                 break
             raw = lines.decode(row)
             line = lines.parse(raw)
-            if line.level in lines.TALK and not rule.notice:
+            if line.level in lines.TALK and rule.cause and not rule.notice:
                 continue
             data = self._buffer[start : start + len(row) + WINDOW * rule.spans]
             shape = 0 if rule.tells_digits_apart or line.process else hash((rule.name, data.translate(_SAME_DIGIT)))
@@ -445,9 +452,11 @@ class _Scan:
             return replace(known, first_error=first_error, notices=notices, lines=error.lines, around=error.around)
         if matched:
             winner, match = matched[0], self._found[matched[0].name]
-            cause, remedy = winner.explain(match.groups)
+            evidence_groups = (self._found[rule.name].groups for rule in EVIDENCE if rule.name in self._found)
+            groups = {name: text for texts in (*evidence_groups, match.groups) for name, text in texts.items()}
+            cause, remedy = winner.explain(groups)
             others = [rule.name for rule in matched[1:]]
-            details = (match.line, match.around, winner.links, match.groups)
+            details = (match.line, match.around, winner.links, groups)
             return Diagnosis(winner.name, cause, remedy, match.lines, first_error, others, notices, *details)
         if error:
             cause = f"This error is not among the known ones; the first line of it is: {first_error}"
@@ -480,8 +489,8 @@ def _shorten(line: str) -> str:
     return line if len(line) <= LINE_WIDTH else line[: LINE_WIDTH - 2] + " …"
 
 
-_KEYS = {entry.name: tuple(key.encode("utf-8") for key in entry.keys) for entry in RULES}
+_KEYS = {entry.name: tuple(key.encode("utf-8") for key in entry.keys) for entry in RULES + EVIDENCE}
 _BY_KEY: dict[bytes, list[Rule]] = {}
-for _rule in RULES:
+for _rule in RULES + EVIDENCE:
     for _key in _KEYS[_rule.name]:
         _BY_KEY.setdefault(_key, []).append(_rule)

@@ -14,8 +14,7 @@ import typing as t
 from dataclasses import dataclass
 
 from .._core.redact import redact
-
-Facts = t.Callable[[dict[str, str]], dict[str, str]]
+from .._elf import providers
 
 #: The maximum number of characters in a quoted value.
 VALUE_WIDTH = 160
@@ -38,7 +37,7 @@ class Rule:
     pattern: str
     cause: str
     remedy: str
-    facts: Facts | None = None
+    library: bool = False
     unless: str = ""
     when: tuple[str, ...] = ()
     values: tuple[tuple[str, str, str, str], ...] = ()
@@ -88,7 +87,7 @@ class Rule:
     def explain(self, groups: dict[str, str], hide: t.Callable[[str], str] = str) -> tuple[str, str]:
         """Return the cause and the remedy with the values inserted, after applying ``hide`` to each."""
         values = {name: _short(hide(value)) for name, value in groups.items()}
-        values.update(self.facts(groups) if self.facts else {})
+        values.update(_provider(groups["found"]) if self.library else {})
         for name, group, pattern, text in self.values:
             if re.match(pattern, groups.get(group, "")):
                 values.setdefault(name, text)
@@ -136,10 +135,9 @@ def _first_match(rule: Rule, text: str) -> t.Match[str] | None:
     return None
 
 
-def load(*topics: types.ModuleType, facts: t.Mapping[str, Facts] | None = None) -> tuple[Rule, ...]:
+def load(*topics: types.ModuleType) -> tuple[Rule, ...]:
     """Return the rules in the data files ``topics``, in order.
 
-    :param facts: the functions that rules can refer to by name.
     :raises ValueError: if a file is invalid; the message names the file, and the rule or the line.
     """
     rules: list[Rule] = []
@@ -154,13 +152,13 @@ def load(*topics: types.ModuleType, facts: t.Mapping[str, Facts] | None = None) 
                 fields = dict(reader[name])
                 if shared := _SHARED.fullmatch(fields.get("values", "")):
                     fields["values"] = reader[shared[1]]["values"]
-                rules.append(_rule(name, fields, facts or {}))
+                rules.append(_rule(name, fields))
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 raise ValueError(f"{topic.__name__}: rule {name}: {error}") from error
     return tuple(rules)
 
 
-def _rule(name: str, fields: t.Mapping[str, str], facts: t.Mapping[str, Facts]) -> Rule:
+def _rule(name: str, fields: t.Mapping[str, str]) -> Rule:
     values: dict[str, t.Any] = {}
     for key, value in fields.items():
         # A line that begins with + continues the previous line.
@@ -171,12 +169,10 @@ def _rule(name: str, fields: t.Mapping[str, str], facts: t.Mapping[str, Facts]) 
             values[key] = tuple(_VALUE.fullmatch(line).groups() for line in lines)  # type: ignore[union-attr]
         elif key in ("pattern", "unless"):
             values[key] = "|".join(map(_anchor_leading_run, lines))
-        elif key in ("every", "notice"):
+        elif key in ("every", "library", "notice"):
             values[key] = {"yes": True}[value]
         else:
             values[key] = " ".join(lines)
-    if "facts" in values:
-        values["facts"] = facts[values["facts"]]
     return Rule(name=name, **values)
 
 
@@ -200,6 +196,14 @@ def _compile(pattern: str) -> t.Pattern[str]:
 
 # ---------------------------------------------------------------------------------------------------------------
 # Fill in the values.
+
+
+def _provider(soname: str) -> dict[str, str]:
+    """Return the values about the provider of a library."""
+    provider = providers.provider(soname, cuda_version="13.0")
+    role = f"role {provider.role}" if provider.role not in (None, "driver") else ""
+    ways = ", ".join(filter(None, (role, f"package {provider.package}" if provider.package else "")))
+    return {"hint": provider.hint, "ways": f" ({ways})" if ways else ""}
 
 
 def _first(match: t.Match[str]) -> str:

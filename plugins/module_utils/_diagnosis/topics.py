@@ -14,5 +14,5 @@ from .rules import (
 TOPICS = (
     nccl, memory, driver, kernel, kubernetes, containers, images, jetson, local, models, servers, hub, training,
     cuda, runtime, arrays, torch, toolchain, rust, python, environment, ansible, hosts, network, git, uv, pip,
-    conda, web, cmake, ports, compiling, load, apt, system, general, consequences, forms, notices,
+    conda, web, cmake, ports, compiling, load, apt, system, general, forms, consequences, notices,
 )  # fmt: skip

@@ -20,7 +20,6 @@ import zipfile
 from .._core import digests, disk
 from .._core.errors import SparkforgeError
 from .._core.sandbox import Sandbox
-from .._diagnosis.names import FACTS
 from .._diagnosis.rules import memory, pip as pip_rules, python as python_rules
 from .._diagnosis.table import explain, load
 from .._elf import providers
@@ -48,7 +47,7 @@ print(next(wheels, "ensurepip has no wheel of pip"))
 """
 
 
-_RULES = load(memory, python_rules, pip_rules, facts=FACTS)
+_RULES = load(memory, python_rules, pip_rules)
 
 
 class Installer:

@@ -134,7 +134,9 @@ def _of_file(path: str) -> Answer:
 
 def _answer(name: str, stream: t.BinaryIO) -> Answer:
     diagnosis = scan.diagnose(_checked(name, scan.blocks(stream)))
-    return Answer(name, EXPLAINED if diagnosis.rule else UNKNOWN if diagnosis.first_error else NO_ERROR, diagnosis)
+    is_explained = diagnosis.rule and diagnosis.rule not in scan.UNEXPLAINED
+    status = EXPLAINED if is_explained else UNKNOWN if diagnosis.rule or diagnosis.first_error else NO_ERROR
+    return Answer(name, status, diagnosis)
 
 
 def _checked(name: str, blocks: t.Iterator[bytes]) -> t.Iterator[bytes]:

@@ -21,8 +21,11 @@ will try again. ``when`` The rule counts only if one of these rules, which come 
 describe a failure by itself, and is reported in addition to one. ``values`` Lines of the form ``NAME of GROUP: PATTERN
 => TEXT``: {NAME} is the text of the first line whose pattern matches the start of the group's value. This adapts a
 sentence to a version, an architecture or a name in the log. ``as in RULE`` instead repeats the lines of another rule in
-the same file. ``facts`` The function in ``names.py`` that adds names for cause and remedy. ``source`` The public
+the same file. ``library`` ``yes``: {hint} and {ways} tell who provides the library {found}. ``source`` The public
 sources of the rule, one per line: ``owner/repository#number`` on GitHub, or a URL.
+
+The rules in ``evidence.py`` have no cause: they are facts in other lines of the log. Their values are available to all
+rules, and their names to ``when``.
 
 Each rule has an example in ``lab/diagnoses/<topic>.txt``, because no host needs it: lines that the whole table must
 recognise as this rule. ``python -m lab.troubleshooting`` makes docs/troubleshooting.md from the rules and examples.

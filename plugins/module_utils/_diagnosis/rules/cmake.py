@@ -196,12 +196,10 @@ remedy = Install the toolkit of PyTorch's CUDA (torch.version.cuda; role cuda_li
 
 [cuda-version-conflict]
 keys =
-    toolkit headers are incompatible
     not compatible with this release of Thrust
     two conflicting CUDA versions
     FindCUDA says CUDA version is
 pattern =
-    CUDA compiler and CUDA toolkit headers are incompatible
     version of CUB in your include path is not compatible
     Found two conflicting CUDA versions
     FindCUDA says CUDA version is\s+(\S+)

@@ -10,6 +10,18 @@ Messages that follow the failure itself; they are reported only if a log has not
 """
 
 RULES = r"""
+[nccl-helper]
+keys =
+    Error encountered progressing operation
+    Failed to execute operation
+pattern =
+    Error encountered progressing operation=(?P<step1>\w+)
+    NCCL WARN [^\n]*Failed to execute operation (?P<step2>\w+)
+cause = NCCL's helper could not do its step {step} for a connection to another rank, and this log does not say why.
+remedy = Look for a WARN before it here and on the other host (NCCL_DEBUG=INFO, NCCL_DEBUG_SUBSYS=INIT,NET); without one
+    try NCCL_IB_DISABLE=1: if that works, RDMA is at fault (role fabric).
+source = MiaAI-Lab/Qwen3.8-Flash-Next-Dual-DGX-Sparks#3
+
 [nccl-tests-failure]
 keys = Test NCCL failure
 pattern = Test NCCL failure \S+ '(\w[\w ]+)
@@ -27,13 +39,6 @@ values =
 cause = Process {process} of the job was ended by the signal {name}.
 remedy = {advice}.
 
-[triton-compiler-failed]
-keys = CalledProcessError: Command
-pattern = CalledProcessError: Command '\['([^']+)', '[^']*(?:cuda_utils|__triton_launcher|main|launcher)\.c'
-cause = Triton compiles a C file at the first kernel, and {found} failed.
-remedy = Read the compiler's lines above; install gcc and the headers of Python (apt install build-essential
-    python3-dev; role build_toolchain), and check that cuda.h and libcuda.so.1 are found.
-
 [extension-build-failed]
 keys = Error building extension '
 pattern = Error building extension '(?P<name>\w+)'
@@ -50,28 +55,6 @@ cause = The process at {store}, at which the ranks meet, ended or is not reached
 remedy = Read the log of rank 0 (on {store}) for its first error; if it has none, see that nothing between the hosts
     cuts the connection (ufw, a link that goes down).
 
-[package-asked-for]
-keys =
-    pip install
-    lease install
-pattern =
-    Error: [^\n]*?['\"(](?P<command1>(?:uv )?pip3? install [^'\"()\n]*[^'\"()\n .])
-    Error: [^\n]*?[Pp]lease install '?(?P<command2>[\w.-]+(?:\[[\w,-]+\])?)'?(?= (?:for|to|before|first|it|with|via
-    +|from)\b|[.,;]? *$)
-cause = The program needs a package that is not installed, or a newer one than there is: it asks for {command}.
-remedy = Install it with the Python that runs the program (python -m pip install), with --no-deps where it would replace
-    torch; if it has no wheel for aarch64, look for an option that goes without it.
-
-[object-attribute-missing]
-keys = ' object has no attribute '
-pattern =
-    AttributeError: '(?P<class>(?!NoneType|str'|list'|dict'|int'|float'|tuple'|bool'|bytes'|function'|_OpNamespace)\w+)'
-    + object has no attribute '(?P<attribute>\w+)'
-cause = {class} has no {attribute} in the installed versions: the package whose line is the last of the traceback was
-    written for another release of the one that {class} is of.
-remedy = Upgrade both in one command, or install the versions that the program's release pins; the paths of the
-    traceback's last two places name the packages.
-
 [ray-channel-timeout]
 keys = RayChannelTimeoutError
 pattern = (RayChannelTimeoutError)
@@ -81,31 +64,6 @@ remedy = Read the logs of the other workers for the first error, and check the n
     (NCCL_DEBUG=INFO); if the workers only need longer, set RAY_CGRAPH_get_timeout (seconds) in the environment of every
     Ray process.
 source = vllm-project/vllm#19703
-
-[compiled-graph-failed]
-keys =
-    InductorError:
-    BackendCompilerFailed:
-    LoweringException:
-    exc.TorchRuntimeError:
-pattern = (?:InductorError|BackendCompilerFailed|LoweringException|TorchRuntimeError): (?P<why>[^\n]+)
-cause = torch.compile failed: {why}.
-remedy = Start without it to go on (--enforce-eager of vLLM, TORCHDYNAMO_DISABLE=1 elsewhere), delete the caches
-    (~/.cache/vllm/torch_compile_cache, /tmp/torchinductor_*), and take a newer PyTorch with its Triton; the lines below
-    it say which kernel it was.
-
-[setting-refused]
-keys = validation error
-pattern =
-    validation errors? for (?P<model>\w+)\n(?:(?P<field>\w[\w.\[\]-]*)\n)?\s*(?P<why>Extra inputs are not permitted|
-    +Field required|Input should be [^\n\[]*[^\n\[ ])
-values =
-    advice of why: Extra => Remove it, or correct its name and level: this release has no such setting there (of
-    + TensorRT-LLM compare the YAML file with the reference of the installed release)
-    advice of why: Field => Add it: this release requires it
-    advice of why: . => Write a value of that kind (in YAML without quotes, where it is a number or true)
-cause = {model} refuses a setting[, {field}]: {why}.
-remedy = {advice}.
 
 [ray-worker-died]
 keys =
@@ -252,21 +210,6 @@ cause = The container[ {name}] of a pod ends again and again, and Kubernetes wai
 remedy = Read what it printed (kubectl logs POD --previous --all-containers) and how it ended (kubectl describe pod POD:
     Last State, Exit Code; 137 is a kill, mostly for memory).
 
-[pod-image-pull]
-keys =
-    Failed to pull image
-    ErrImagePull
-    ImagePullBackOff
-    Back-off pulling image
-pattern =
-    Failed to pull image '(?P<image1>[^'\n]+)': (?P<why>[^\n]{1,200})
-    Back-off pulling image '(?P<image2>[^'\n]+)'
-    (ErrImagePull|ImagePullBackOff)
-cause = Kubernetes could not pull the image[ {image}][: {why}].
-remedy = See the whole reason (kubectl describe pod POD): compare name and tag, and that it has linux/arm64; a private
-    one needs imagePullSecrets (kubectl create secret docker-registry), an image that is only local imagePullPolicy:
-    IfNotPresent and must be in containerd (k3s ctr images import).
-
 [build-step-failed]
 keys = did not complete successfully: exit code
 pattern = process '(?P<command>(?:[^'\\\n]|\\.){1,400})[^\n]*did not complete successfully: exit code: (?P<code>\d+)
@@ -285,26 +228,6 @@ keys = NCCL WARN [Service thread]
 pattern = NCCL WARN \[Service thread\] (?P<why>[^\n]{1,160})
 cause = A process of this job on the same host ended, and NCCL's service thread only noticed it ({why}).
 remedy = Read the first error of all ranks before that line, on every host.
-
-[crate-build-script]
-keys = failed to run custom build command for
-pattern = failed to run custom build command for '(?P<crate>[\w-]+) v(?P<version>[^\s'`]+)
-values =
-    advice of crate: ring$ => Take a newer gcc (9 or newer), or for that of manylinux2014 set
-    + CFLAGS_aarch64_unknown_linux_gnu=-D__ARM_ARCH=8
-    advice of crate: openssl-sys => Install libssl-dev and pkg-config
-    advice of crate: alsa-sys => Install libasound2-dev and pkg-config
-    advice of crate: (?:libudev|hidapi) => Install libudev-dev and pkg-config
-    advice of crate: aws-lc => Install cmake, clang and libclang-dev
-    advice of crate: (?:candle|cudarc|bindgen_cuda) => Put nvcc of CUDA 13 on PATH, and set CUDA_COMPUTE_CAP=121
-    advice of crate: (?:prost|protobuf|etcd|tonic|lance) => Install protobuf-compiler
-    advice of crate: (?:rdkafka|zmq|libgit2|libz|libssh2|fontconfig|freetype|dbus|xcb|wayland|gtk|glib|gdk|cairo|pango)
-    + => Install pkg-config and the development package of that library
-    advice of crate: . => Install what they name (mostly cmake, clang, libclang-dev, pkg-config or a development
-    + package)
-cause = The build script of the crate {crate} {version} failed; the lines below it, after --- stderr, say why.
-remedy = {advice}, then run cargo again.
-source = tensorlakeai/tensorlake#551
 
 [dpkg-returned-error]
 keys = Sub-process /usr/bin/dpkg returned an error code
@@ -336,10 +259,102 @@ cause = A build ended ({what}), and this log does not have the line that says wh
 remedy = Run it again with one job and all output, so that the failure stands last: make -j1 VERBOSE=1, ninja -v -j1, or
     for a package pip install -v --no-cache-dir NAME; the first line with error: counts.
 
-[download-refused]
-keys = HTTPError: HTTP Error
-pattern = HTTPError: HTTP Error (?P<status>[45]\d\d): (?P<why>[\w ]+)
-cause = A download of the program failed: the server answers {status}, {why}.
-remedy = Look at the traceback's lines for the address: the file has another name or release, or none for aarch64 and
-    this Python; a build that only tries for a finished wheel goes on from source after it.
+[nccl-unhandled]
+keys = NCCL error
+pattern = NCCL error(?: in)?:? [^\n]*?(unhandled (?:system|cuda) error|internal error|remote process exited)
+values =
+    advice of found: remote => Read the logs of the other ranks for their first error: one of them ended first, and
+    + this one only noticed it
+    advice of found: . => Run again with NCCL_DEBUG=WARN (INFO for more) on all hosts, and read the first NCCL WARN
+    + line; explain reads it, too
+cause = NCCL reports that something failed ({found}), but not what: its own WARN lines say it, and this log has none
+    that is known.
+remedy = {advice}.
+source = sgl-project/sglang#8974
+
+[c10d-first-rank-lost]
+keys = ncclUniqueId from
+pattern = retr\w+ ncclUniqueId from \[(?P<rank>\d+)\][^\n]*?got error: (?P<why>\w[\w ]*)
+cause = Rank {rank}, at which the others meet, did not answer ({why}): it failed before, or the network between the
+    ranks does not get through.
+remedy = Read the log of rank {rank} for its first error; if it has none, see that MASTER_ADDR and its port are reached
+    from the other hosts.
+source = hiyouga/LlamaFactory#2470
+
+[unit-dependency-failed]
+keys =
+    dependency job for
+    Dependency failed for
+pattern =
+    A dependency job for (\S+) failed
+    Dependency failed for (\S+)
+cause = systemd did not start {found}, because a unit that it needs failed.
+remedy = See which (systemctl --failed; systemctl list-dependencies {found}) and read its journal (journalctl -u UNIT
+    -b).
+
+[program-crashed]
+keys =
+    segfault at
+    code=dumped
+    unhandled exception: DABT
+pattern =
+    (?P<program1>[\w.:-]+)\[\d+\]: segfault at [^\n]*? in (?P<library1>[\w.+-]+)
+    (?P<program2>[\w.:-]+)\[\d+\]: unhandled exception: [^\n]*? in (?P<library2>[\w.+-]+)
+    (?P<program3>[\w@.\\-]+): Main process exited, code=dumped, status=(?P<signal>\d+/\w+)
+cause = {program} crashed[ in {library}][ (signal {signal})].
+remedy = Read its last own lines before this; coredumpctl info shows where it was, and a library that was built for
+    another version of Python, torch or CUDA is a common reason.
+
+[step-crashed]
+keys =
+    Segmentation fault
+    Bus error
+    Illegal instruction
+    Aborted
+    died due to signal
+    [code=13
+    Fatal Python error:
+    *** SIG
+pattern =
+    Fatal Python error: (\w[\w ]+)
+    \*\*\* (SIG(?:BUS|SEGV|ILL|ABRT)) received
+    ^[ \t]*(Segmentation fault|Bus error|Illegal instruction|Aborted)\b
+    FAILED: \[code=(13[4569])\]
+cause = A program crashed ({found}).
+values =
+    advice of found: Illegal|SIGILL|132|illegal => It has code for another processor: take the build for aarch64; with
+    + NumPy on an older ARM export OPENBLAS_CORETYPE=ARMV8 first
+    advice of found: Bus|SIGBUS|135|bus => Look for a full disk (df -h, df -h /dev/shm), and give a container --ipc=host
+    advice of found: Aborted|SIGABRT|134|abort => Read the line before it, which has the reason
+    advice of found: . => Run it with python -X faulthandler, which names the library: mostly libraries that do not fit
+    + each other (of another torch, CUDA or Python), so install them anew in one environment
+remedy = {advice}.
+
+[rsync-cut]
+keys = error in rsync protocol data stream
+pattern = error in rsync protocol data stream \((code \d+)\)
+cause = rsync's connection ended in the middle ({found}); the reason stands in the lines above, or on the other host.
+remedy = Look above (no space, no rsync there, permission, ssh); run it again with --partial, which goes on where it
+    stopped.
+source = Burnett01/rsync-deployments#70
+
+[capture-failed]
+keys = Capture cuda graph failed
+pattern = Capture cuda graph failed: (?P<why>[^\n]+)
+cause = SGLang failed while it recorded CUDA graphs: {why}.
+remedy = If it is memory, lower --mem-fraction-static or --cuda-graph-max-bs; if it is a kernel, choose another
+    --attention-backend (triton or flashinfer); --disable-cuda-graph tells which.
+
+[ninja-no-file]
+keys = loading 'build.ninja'
+pattern = loading 'build\.ninja': ([^\n]+)
+cause = The build directory has no build.ninja: CMake did not finish.
+remedy = See CMake's output above; if it shows no error, delete the build directory (rebuild=true of a unit).
+
+[triton-compiler-failed]
+keys = CalledProcessError: Command
+pattern = CalledProcessError: Command '\['([^']+)', '[^']*(?:cuda_utils|__triton_launcher|main|launcher)\.c'
+cause = Triton compiles a C file at the first kernel, and {found} failed.
+remedy = Read the compiler's lines above; install gcc and the headers of Python (apt install build-essential
+    python3-dev; role build_toolchain), and check that cuda.h and libcuda.so.1 are found.
 """

@@ -197,6 +197,20 @@ remedy = Start it (systemctl start docker), and read its journal if it does not 
     context.
 source = moby/moby#32658
 
+[docker-socket-in-container]
+keys =
+    Failed to list Docker containers
+    failed to list containers:
+pattern =
+    (?:Failed to list Docker containers|failed to list containers:)[^\n]{0,80}?(?P<why>[Pp]ermission denied
+    +|client error \(Connect\))
+cause = A program in a container does not reach Docker's socket ({why}): /var/run/docker.sock is not mounted, or belongs
+    to a group that the container's user is not in, since its number differs from host to host.
+remedy = Mount it (-v /var/run/docker.sock:/var/run/docker.sock) and give the container the number of the group that
+    owns it on this host (stat -c %g /var/run/docker.sock): --group-add NUMBER, group_add in a compose file, or the
+    image's own variable (DOCKER_GID); then recreate the container.
+source = niklasfrick/spark-dashboard#38
+
 [docker-not-permitted]
 keys =
     the Docker daemon socket

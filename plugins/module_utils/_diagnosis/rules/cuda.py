@@ -10,6 +10,17 @@ Code for a different GPU, or a tool that does not support the present one.
 """
 
 RULES = r"""
+[cuda-headers-of-another-release]
+keys = CUDA compiler and CUDA toolkit headers are incompatible
+pattern = (CUDA compiler and CUDA toolkit headers are incompatible)
+cause = nvcc and the CUDA headers that it includes are of different releases[: nvcc {log_nvcc}][ and a runtime
+    {log_runtime}].
+remedy = Bring them to one release, that of the installed PyTorch (13.0 for cu130): of pip's packages pip install
+    --force-reinstall --no-deps "nvidia-cuda-nvcc==13.0.*" (nvidia-cuda-crt, nvidia-nvvm and nvidia-cuda-cccl likewise),
+    let CUDA_HOME and PATH name that one toolkit, keep other include directories out of CPATH, and delete the half-built
+    kernels (~/.cache/flashinfer).
+source = vllm-project/vllm#44305
+
 [arch-no-device]
 keys =
     compute_No CUDA devices found

@@ -26,6 +26,20 @@ remedy = Use the distribution's signed modules (linux-modules-nvidia for this ke
     screen); without that, switch Secure Boot off in the firmware's setup.
 source = google/gasket-driver#11
 
+[module-older-than-kernel]
+keys = fatal error:
+pattern =
+    (?P<source>[\w./+-]+\.[ch]):\d+(?::\d+)?: fatal error: (?P<header>(?:linux|asm|drm|net|rdma|video|acpi)/(?!version
+    +|autoconf)[\w./-]+\.h): No such file
+when = log-shows-kernel-build
+values =
+    module of source: .*nvidia => the NVIDIA driver
+cause = A kernel module[, that of {module},] does not fit this kernel: its {source} includes {header}, which this
+    kernel does not have; such a header belongs to the kernel's own source, and is in no other package.
+remedy = Take a newer release of the module (a newer driver of the branch), which supports this kernel, or boot an older
+    kernel.
+source = NixOS/nixpkgs#538659
+
 [kernel-headers-missing]
 keys =
     kernel headers for kernel

@@ -169,4 +169,95 @@ values =
 cause = This release of the program does not support {what}[ {how} {other}].
 remedy = {advice} (take the option or setting out of the command or configuration), or take a newer release of the
     program, whose notes say so.
+
+[setting-refused]
+keys = validation error
+pattern =
+    validation errors? for (?P<model>\w+)\n(?:(?P<field>\w[\w.\[\]-]*)\n)?\s*(?P<why>Extra inputs are not permitted|
+    +Field required|Input should be [^\n\[]*[^\n\[ ])
+values =
+    advice of why: Extra => Remove it, or correct its name and level: this release has no such setting there (of
+    + TensorRT-LLM compare the YAML file with the reference of the installed release)
+    advice of why: Field => Add it: this release requires it
+    advice of why: . => Write a value of that kind (in YAML without quotes, where it is a number or true)
+cause = {model} refuses a setting[, {field}]: {why}.
+remedy = {advice}.
+
+[package-asked-for]
+keys =
+    pip install
+    lease install
+pattern =
+    Error: [^\n]*?['\"(](?P<command1>(?:uv )?pip3? install [^'\"()\n]*[^'\"()\n .])
+    Error: [^\n]*?[Pp]lease install '?(?P<command2>[\w.-]+(?:\[[\w,-]+\])?)'?(?= (?:for|to|before|first|it|with|via
+    +|from)\b|[.,;]? *$)
+cause = The program needs a package that is not installed, or a newer one than there is: it asks for {command}.
+remedy = Install it with the Python that runs the program (python -m pip install), with --no-deps where it would replace
+    torch; if it has no wheel for aarch64, look for an option that goes without it.
+
+[object-attribute-missing]
+keys = ' object has no attribute '
+pattern =
+    AttributeError: '(?P<class>(?!NoneType|str'|list'|dict'|int'|float'|tuple'|bool'|bytes'|function'|_OpNamespace)\w+)'
+    + object has no attribute '(?P<attribute>\w+)'
+cause = {class} has no {attribute} in the installed versions: the package whose line is the last of the traceback was
+    written for another release of the one that {class} is of.
+remedy = Upgrade both in one command, or install the versions that the program's release pins; the paths of the
+    traceback's last two places name the packages.
+
+[pod-image-pull]
+keys =
+    Failed to pull image
+    ErrImagePull
+    ImagePullBackOff
+    Back-off pulling image
+pattern =
+    Failed to pull image '(?P<image1>[^'\n]+)': (?P<why>[^\n]{1,200})
+    Back-off pulling image '(?P<image2>[^'\n]+)'
+    (ErrImagePull|ImagePullBackOff)
+cause = Kubernetes could not pull the image[ {image}][: {why}].
+remedy = See the whole reason (kubectl describe pod POD): compare name and tag, and that it has linux/arm64; a private
+    one needs imagePullSecrets (kubectl create secret docker-registry), an image that is only local imagePullPolicy:
+    IfNotPresent and must be in containerd (k3s ctr images import).
+
+[compiled-graph-failed]
+keys =
+    InductorError:
+    BackendCompilerFailed:
+    LoweringException:
+    exc.TorchRuntimeError:
+pattern = (?:InductorError|BackendCompilerFailed|LoweringException|TorchRuntimeError): (?P<why>[^\n]+)
+cause = torch.compile failed: {why}.
+remedy = Start without it to go on (--enforce-eager of vLLM, TORCHDYNAMO_DISABLE=1 elsewhere), delete the caches
+    (~/.cache/vllm/torch_compile_cache, /tmp/torchinductor_*), and take a newer PyTorch with its Triton; the lines below
+    it say which kernel it was.
+
+[crate-build-script]
+keys = failed to run custom build command for
+pattern =
+    failed to run custom build command for '(?P<crate>(?:ring(?= v)|openssl-sys|alsa-sys|libudev|hidapi|aws-lc|candle
+    +|cudarc
+    +|bindgen_cuda|prost|protobuf|etcd|tonic|lance|rdkafka|zmq|libgit2|libz|libssh2|fontconfig|freetype|dbus|xcb|wayland
+    +|gtk|glib|gdk|cairo|pango)[\w-]*) v(?P<version>[^\s'`]+)
+values =
+    advice of crate: ring$ => Take a newer gcc (9 or newer), or for that of manylinux2014 set
+    + CFLAGS_aarch64_unknown_linux_gnu=-D__ARM_ARCH=8
+    advice of crate: openssl-sys => Install libssl-dev and pkg-config
+    advice of crate: alsa-sys => Install libasound2-dev and pkg-config
+    advice of crate: (?:libudev|hidapi) => Install libudev-dev and pkg-config
+    advice of crate: aws-lc => Install cmake, clang and libclang-dev
+    advice of crate: (?:candle|cudarc|bindgen_cuda) => Put nvcc of CUDA 13 on PATH, and set CUDA_COMPUTE_CAP=121
+    advice of crate: (?:prost|protobuf|etcd|tonic|lance) => Install protobuf-compiler
+    advice of crate: (?:rdkafka|zmq|libgit2|libz|libssh2|fontconfig|freetype|dbus|xcb|wayland|gtk|glib|gdk|cairo|pango)
+    + => Install pkg-config and the development package of that library
+cause = The build script of the crate {crate} {version} failed; the lines below it, after --- stderr, say why.
+remedy = {advice}, then run cargo again.
+source = tensorlakeai/tensorlake#551
+
+[download-refused]
+keys = HTTPError: HTTP Error
+pattern = HTTPError: HTTP Error (?P<status>[45]\d\d): (?P<why>[\w ]+)
+cause = A download of the program failed: the server answers {status}, {why}.
+remedy = Look at the traceback's lines for the address: the file has another name or release, or none for aarch64 and
+    this Python; a build that only tries for a finished wheel goes on from source after it.
 """

@@ -10,21 +10,11 @@ Messages that any tool may print, even a tool whose failure does not matter; the
 """
 
 RULES = r"""
-[nccl-helper]
-keys =
-    Error encountered progressing operation
-    Failed to execute operation
-pattern =
-    Error encountered progressing operation=(?P<step1>\w+)
-    NCCL WARN [^\n]*Failed to execute operation (?P<step2>\w+)
-cause = NCCL's helper could not do its step {step} for a connection to another rank, and this log does not say why.
-remedy = Look for a WARN before it here and on the other host (NCCL_DEBUG=INFO, NCCL_DEBUG_SUBSYS=INIT,NET); without one
-    try NCCL_IB_DISABLE=1: if that works, RDMA is at fault (role fabric).
-source = MiaAI-Lab/Qwen3.8-Flash-Next-Dual-DGX-Sparks#3
-
 [nccl-cuda-failure]
 keys = Cuda failure
-pattern = (?:NCCL WARN |^\s*|: )Cuda failure (?:\d+ )?'(?P<why>[^'\n]+)'
+pattern = (?:NCCL WARN |^\s*|: )Cuda failure (?:\d+ )?'(?P<why>(?:peer access|named symbol not found|out of
+    + memory|operation not permitted|an illegal|unspecified launch|misaligned|[^'\n]*(?:insufficient|unsupported|PTX|not
+    + supported in the installed))[^'\n]*)'
 values =
     advice of why: peer access => Let the GPUs exchange data through the host's memory (NCCL_P2P_DISABLE=1), or give
     + each process its own GPU; between two Sparks nothing needs peer access
@@ -38,7 +28,8 @@ values =
     + (nvidia-nccl-cu13), of which one copy is loaded
     advice of why: .*not supported in the installed => Take an NCCL for the CUDA of this driver, or update the driver;
     + NCCL_CUMEM_ENABLE=0 and NCCL_NVLS_ENABLE=0 go without what it lacks
-    advice of why: . => Look for an earlier error of the same rank: a kernel that failed before shows here
+    advice of why: (?:an illegal|unspecified launch|misaligned) => Look for an earlier error of the same rank: a kernel
+    + that failed before shows here (CUDA_LAUNCH_BLOCKING=1 finds it)
 cause = A CUDA call of NCCL failed: {why}.
 remedy = {advice}.
 
@@ -58,19 +49,6 @@ cause = Only {joined} ranks came together within {seconds} s: the others did not
     one's address.
 remedy = Start all ranks within that time, with the same master address (of the network between the hosts) and world
     size, open its port in the firewall (ufw), and read the other hosts' logs for their first error.
-
-[nccl-unhandled]
-keys = NCCL error
-pattern = NCCL error(?: in)?:? [^\n]*?(unhandled (?:system|cuda) error|internal error|remote process exited)
-values =
-    advice of found: remote => Read the logs of the other ranks for their first error: one of them ended first, and
-    + this one only noticed it
-    advice of found: . => Run again with NCCL_DEBUG=WARN (INFO for more) on all hosts, and read the first NCCL WARN
-    + line; explain reads it, too
-cause = NCCL reports that something failed ({found}), but not what: its own WARN lines say it, and this log has none
-    that is known.
-remedy = {advice}.
-source = sgl-project/sglang#8974
 
 [warnings-as-errors]
 keys = [-Werror
@@ -190,10 +168,12 @@ values =
     package of found: psycopg2$ => psycopg2-binary
     package of found: gi$ => PyGObject
     package of found: magic$ => python-magic
-cause = Python does not find the module {found}.
-remedy = Install the package that has it into the environment that runs this (python -m pip install[ {package}]; a
-    package's name may differ from the module's; in this collection the unit's requirements), and check that the program
-    runs with that environment's Python.
+    advice of log_image: . => Where this ran in the image, that lacks it: take another tag or build of the image, or add
+    + it in an image of your own; elsewhere install it into the environment that runs this
+    advice of log_image: (?:) => Install the package that has it into the environment that runs this
+cause = Python does not find the module {found}[; the log names the image {log_image}].
+remedy = {advice} (python -m pip install[ {package}]; a package's name may differ from the module's), and check that the
+    program runs with that environment's Python.
 
 [dependency-cycle]
 keys = dependency cycle
@@ -228,12 +208,6 @@ pattern =
 cause = The build needs the file {found}, which does not exist and which no rule makes.
 remedy = Use the complete source, with submodules and files that an ignore list may have excluded; if the file existed
     when CMake ran, build in an empty directory (rebuild=true of a unit).
-
-[ninja-no-file]
-keys = loading 'build.ninja'
-pattern = loading 'build\.ninja': ([^\n]+)
-cause = The build directory has no build.ninja: CMake did not finish.
-remedy = See CMake's output above; if it shows no error, delete the build directory (rebuild=true of a unit).
 
 [process-limit]
 keys =
@@ -373,64 +347,6 @@ values =
 cause = {found} is called, and is not on the PATH.
 remedy = {advice}, or install a package that brings it into the environment (the unit's requirements).
 
-[step-crashed]
-keys =
-    Segmentation fault
-    Bus error
-    Illegal instruction
-    Aborted
-    died due to signal
-    [code=13
-    Fatal Python error:
-    *** SIG
-pattern =
-    Fatal Python error: (\w[\w ]+)
-    \*\*\* (SIG(?:BUS|SEGV|ILL|ABRT)) received
-    ^[ \t]*(Segmentation fault|Bus error|Illegal instruction|Aborted)\b
-    FAILED: \[code=(13[4569])\]
-cause = A program crashed ({found}).
-values =
-    advice of found: Illegal|SIGILL|132|illegal => It has code for another processor: take the build for aarch64; with
-    + NumPy on an older ARM export OPENBLAS_CORETYPE=ARMV8 first
-    advice of found: Bus|SIGBUS|135|bus => Look for a full disk (df -h, df -h /dev/shm), and give a container --ipc=host
-    advice of found: Aborted|SIGABRT|134|abort => Read the line before it, which has the reason
-    advice of found: . => Run it with python -X faulthandler, which names the library: mostly libraries that do not fit
-    + each other (of another torch, CUDA or Python), so install them anew in one environment
-remedy = {advice}.
-
-[program-crashed]
-keys =
-    segfault at
-    code=dumped
-    unhandled exception: DABT
-pattern =
-    (?P<program1>[\w.:-]+)\[\d+\]: segfault at [^\n]*? in (?P<library1>[\w.+-]+)
-    (?P<program2>[\w.:-]+)\[\d+\]: unhandled exception: [^\n]*? in (?P<library2>[\w.+-]+)
-    (?P<program3>[\w@.\\-]+): Main process exited, code=dumped, status=(?P<signal>\d+/\w+)
-cause = {program} crashed[ in {library}][ (signal {signal})].
-remedy = Read its last own lines before this; coredumpctl info shows where it was, and a library that was built for
-    another version of Python, torch or CUDA is a common reason.
-
-[unit-dependency-failed]
-keys =
-    dependency job for
-    Dependency failed for
-pattern =
-    A dependency job for (\S+) failed
-    Dependency failed for (\S+)
-cause = systemd did not start {found}, because a unit that it needs failed.
-remedy = See which (systemctl --failed; systemctl list-dependencies {found}) and read its journal (journalctl -u UNIT
-    -b).
-
-[c10d-first-rank-lost]
-keys = ncclUniqueId from
-pattern = retr\w+ ncclUniqueId from \[(?P<rank>\d+)\][^\n]*?got error: (?P<why>\w[\w ]*)
-cause = Rank {rank}, at which the others meet, did not answer ({why}): it failed before, or the network between the
-    ranks does not get through.
-remedy = Read the log of rank {rank} for its first error; if it has none, see that MASTER_ADDR and its port are reached
-    from the other hosts.
-source = hiyouga/LlamaFactory#2470
-
 [model-architecture-unknown]
 keys =
     are not supported for now
@@ -463,14 +379,6 @@ remedy = Check that ssh HOST orted --version (Open MPI 5: prted) works without a
     (give --prefix or set PATH in ~/.bashrc before its test for a terminal), and that the firewall allows the hosts'
     network.
 
-[rsync-cut]
-keys = error in rsync protocol data stream
-pattern = error in rsync protocol data stream \((code \d+)\)
-cause = rsync's connection ended in the middle ({found}); the reason stands in the lines above, or on the other host.
-remedy = Look above (no space, no rsync there, permission, ssh); run it again with --partial, which goes on where it
-    stopped.
-source = Burnett01/rsync-deployments#70
-
 [docker-object-missing]
 keys =
     No such container
@@ -487,13 +395,6 @@ cause = Docker has no {kind} called {name} here.
 remedy = Look at what is there (docker {kind} ls, for containers docker ps -a; docker
     {kind} create makes an external network or volume): it may have another name, have ended
     with --rm, or belong to another user's or context's daemon.
-
-[capture-failed]
-keys = Capture cuda graph failed
-pattern = Capture cuda graph failed: (?P<why>[^\n]+)
-cause = SGLang failed while it recorded CUDA graphs: {why}.
-remedy = If it is memory, lower --mem-fraction-static or --cuda-graph-max-bs; if it is a kernel, choose another
-    --attention-backend (triton or flashinfer); --disable-cuda-graph tells which.
 
 [engine-start-timeout]
 keys = waiting for engine core processes to start

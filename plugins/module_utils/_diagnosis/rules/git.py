@@ -57,9 +57,11 @@ keys =
     Missing sudo password
     Incorrect sudo password
 pattern = ((?:Missing|Incorrect) sudo password)
-cause = Ansible may not become root on this host: its account needs a password for sudo, and none or another was given
-    ({found}).
-remedy = Run it with -K (--ask-become-pass) and type that account's password, or give the account sudo without one.
+cause = sudo asks Ansible's account for a password on this host, and none or another was given ({found}): its rule in
+    sudoers does not let it become the task's user (root, or become_user) without one[; {log_sudoers} covers root
+    alone].
+remedy = Run it with -K (--ask-become-pass) and type that account's password, or let the rule name all users: ACCOUNT
+    ALL=(ALL) NOPASSWD: ALL in a file of /etc/sudoers.d, without (ALL) it covers root only.
 source = geerlingguy/internet-pi#235
 
 [git-not-found]

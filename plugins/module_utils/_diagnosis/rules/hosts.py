@@ -437,6 +437,18 @@ remedy = Wait, or turn it off and on; then leave more memory free there (a lower
     and look at its journal of that time (journalctl -b -1 -e).
 source = MiaAI-Lab/GLM-5.3-Flash-EXL3-2x-DGX-Sparks#193
 
+[ssh-other-link]
+keys = connect to host
+pattern =
+    connect to host (?P<host>\S+) port \d+: (?:Connection timed out|Operation timed out|No route to host)\n[^\n]*
+    +(?:cannot
+    + reach IB address|falling back to (?:the )?management)
+cause = This machine has no link to {host}, an address of the other host's fast ports: in a ring or mesh each pair of
+    hosts has its own network, and the tool took the address of another pair. It goes on by the management network.
+remedy = Name an address of that host that answers from here (ip route get ADDRESS shows by which port, ping tries it),
+    or update the tool: sparkrun takes only addresses that answer since 0.2.37.
+source = spark-arena/sparkrun#176
+
 [ssh-not-reached]
 keys = connect to host
 pattern =
@@ -445,8 +457,9 @@ pattern =
 values =
     advice of why: .*refused => On that host install and start openssh-server (systemctl status ssh), and compare the
     + port
-    advice of why: .*timed => See that it is on and in this network (ping), that its firewall allows the port (ufw allow
-    + ssh), and that the address is still its own (ip -br addr there)
+    advice of why: .*timed => See first whether the address is on a network that this host is connected to (ip route get
+    + with the address shows the port that is taken): a host with several networks may answer at another address only.
+    + Then, that it is on, has this address (ip -br addr there), and that no firewall drops the port
     advice of why: . => Compare the addresses of both hosts (ip -br addr): the cable, the interface or a route to that
     + network is missing here
 cause = ssh did not reach {host} at the port {port}: {why}.

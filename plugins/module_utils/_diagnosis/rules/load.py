@@ -35,6 +35,17 @@ remedy = Take other copies of {library} off LD_LIBRARY_PATH (also those of a too
     is loaded, or use a PyTorch of that library's CUDA minor version.
 source = pytorch/pytorch#144244
 
+[library-elsewhere]
+keys = cannot open shared object file
+pattern =
+    (?<![\w./-])(?P<library>lib[\w+-]+\.so[.\d]*): cannot open shared object file(?s:.{0,1500}?)\n[ \t]*
+    +(?P<folder>/\S*)/
+    +(?P=library)[ \t]*$
+cause = The library {library} is there, in {folder}, and the loader does not look in that directory.
+remedy = Name it before the program starts: export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH (of a service or image in
+    its environment), or write {folder} to a file in /etc/ld.so.conf.d and run sudo ldconfig.
+source = sgl-project/sglang#5002
+
 [cuda-12-library]
 keys =
     .so.12: cannot open
@@ -45,9 +56,22 @@ pattern =
     (lib(?:cudart|cublas|cublasLt|nvblas|nvrtc|nvJitLink|cupti|nppc|nppif|nppig|nvjpeg)\.so\.1[12](?:\.\d)*)
     +: cannot open
     (lib(?:nvrtc-builtins\.so\.12\.\d+|cusolver\.so\.11|cufft\.so\.11)): cannot open
-cause = The package was built for CUDA 12 or older: it needs {found}, and a stack has only the libraries of its one
-    CUDA (13).
-remedy = Install the package's build for CUDA 13 (cu130), with a torch of cu130.
+values =
+    advice of log_newest_cuda: . => Install the package's build for CUDA 13 (cu130 for those of PyTorch), or build it
+    + from source with CUDA 13's toolkit, or put the library of CUDA 12 beside
+    advice of log_newest_cuda: (?:) => Where the machine has CUDA 13 alone, install the package's build for it (cu130
+    + for those of PyTorch) or build it from source; where CUDA 12 is meant, install its library or find it (find /
+    + -name) and add its directory to LD_LIBRARY_PATH
+    wheel of found: libcudart\.so\.12 => nvidia-cuda-runtime-cu12
+    wheel of found: libcublas\w*\.so\.12 => nvidia-cublas-cu12
+    wheel of found: libnvrtc\S*\.so\.12 => nvidia-cuda-nvrtc-cu12
+    wheel of found: libnvJitLink\.so\.12 => nvidia-nvjitlink-cu12
+    wheel of found: libcupti\.so\.12 => nvidia-cuda-cupti-cu12
+    wheel of found: libcusolver\.so\.11 => nvidia-cusolver-cu12
+    wheel of found: libcufft\.so\.11 => nvidia-cufft-cu12
+cause = The package was built for CUDA 12 or older: it needs {found}, which the loader does not find[; this log shows
+    CUDA 13 ({log_newest_cuda})].
+remedy = {advice}[; pip install {wheel} brings that of CUDA 12 to an environment]. A link from .12 to .13 does not work.
 source = vllm-project/vllm#36099
 
 [cudss-soname]
@@ -240,7 +264,7 @@ source = pytorch/builder#1895
 keys = cannot open shared object file
 pattern = ([^\s/:'"]+\.so[\w.]*): cannot open shared object file
 unless = libibverbs: Warning
-facts = library
+library = yes
 cause = The shared library {found} is not found. {hint}
 values =
     wheel of found: libcusparseLt => nvidia-cusparselt-cu13

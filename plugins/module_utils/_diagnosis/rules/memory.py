@@ -110,6 +110,21 @@ remedy = Run again with fewer jobs (MAX_JOBS, -j; jobs of a unit, which resumes 
     at once need the most memory of a whole build.
 source = kraj/meta-clang#6
 
+[compiler-oom-kill]
+keys = ut of memory: Killed process
+pattern =
+    [Oo]ut of memory: Killed process \d+ \((?P<name>cicc|ptxas|nvcc|cudafe\+\+|fatbinary|nvlink|cc1|cc1plus|clang
+    +|clang\+\+
+    +|rustc|ld|ld\.\w+|lld|lto1[\w-]*|as)\)(?:[^\n]*?anon-rss:(?P<held>\d+)kB)?
+cause = The kernel killed the compiler program {name}[, which held {held} kB,] because memory ran out: too many
+    compilations at once, also where a server compiles kernels at its start (FlashInfer takes one job for each core).
+remedy = Limit the jobs: MAX_JOBS=4 or fewer in the environment of the server or build (-j of make and ninja), with
+    NVCC_THREADS=1; a server can also take precompiled kernels (flashinfer-jit-cache), or compile once before a model
+    fills the memory.
+source =
+    flashinfer-ai/flashinfer#3634
+    LMCache/LMCache#4759
+
 [kernel-oom-kill]
 keys =
     ut of memory: Killed process

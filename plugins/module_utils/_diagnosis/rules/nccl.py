@@ -21,12 +21,32 @@ cause = /dev/shm is too small for NCCL ({found}): a container has 64 MB there un
 remedy = Start the container with a larger --shm-size (such as 10g) or with --ipc=host.
 source = NVIDIA/nccl#342
 
+[nccl-host-memory]
+keys = Cuda failure
+pattern = NCCL WARN Cuda failure (?:\d+ )?'(?P<why>peer access[^'\n]*|operation not supported)'
+when = log-shows-shared-memory-transport
+cause = NCCL shares host memory between the processes of one host through CUDA's virtual memory (cuMem), and this fails
+    here: {why}.
+remedy = Start all ranks with NCCL_CUMEM_HOST_ENABLE=0, which takes the older buffers in /dev/shm, or use a newer NCCL.
+source = NVIDIA/nccl#1838
+
 [rdma-queue-pair-interface]
 keys = ibv_modify_qp failed
 pattern = Call to ibv_modify_qp failed with (?:error |\d+ )?(No such device)
 cause = The RDMA device has no interface or GID behind what NCCL selected ({found}).
 remedy = Compare show_gids with NCCL_IB_GID_INDEX, and check that the interface is up and has its address.
 source = NVIDIA/nccl#799
+
+[rdma-gid-chosen]
+keys = ibv_modify_qp failed
+pattern = Call to ibv_modify_qp failed with (?:error |\d+ )?(?!No data)([\w ]+)(?:, on dev (?P<device>[\w:]+))?
+when = log-shows-gid-index
+cause = RDMA could not connect two ports[ (from {device})] with the GID that NCCL_IB_GID_INDEX={log_gid} chooses:
+    {found}. Such an index may be that of a link-local address (fe80::) or of RoCE v1, and differs between hosts.
+remedy = Unset NCCL_IB_GID_INDEX on all hosts, so that a recent NCCL chooses the GID itself, or name the index whose GID
+    is RoCE v2 and ends in the port's IPv4 address, ::ffff:… in show_gids or ibv_devinfo -v[
+    (NCCL_IB_GID_INDEX={log_gid_routable} in this log)].
+source = NVIDIA/nccl#769
 
 [rdma-no-route]
 keys = ibv_modify_qp failed
@@ -277,6 +297,16 @@ cause = The RDMA ports that were paired do not reach each other ({state}: {why})
 remedy = Name on both hosts only the devices of one network, and the index of a RoCE v2 GID with an IPv4 address
     (show_gids lists them).
 source = kvcache-ai/Mooncake#204
+
+[rdma-plugin-mtu]
+keys = ibv_modify_qp to RTR failed
+pattern = ibv_modify_qp to RTR failed: (?P<why>Invalid argument)
+when = log-shows-active-mtu
+cause = The NCCL plugin could not bring its queue pair to RTR ({why}), as when it asks for a larger RDMA MTU than the
+    port has: {log_mtu} is active here.
+remedy = Give the interfaces of both ends one larger MTU (ip link set DEV mtu 9000, which makes 4096 active; role
+    fabric), or take a newer plugin, which asks for the port's active MTU.
+source = autoscriptlabs/nccl-mesh-plugin#12
 
 [rdma-no-gid]
 keys = Failed to modify QP

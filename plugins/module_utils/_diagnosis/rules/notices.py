@@ -75,9 +75,10 @@ pattern =
     (\S+) exited with code 137
     (Exited \(137\))
     (exit code 137)
+unless = [Nn]inja|nvcc|\[code=
 notice = yes
-cause = A container was ended by signal 9 ({found}): by its own program after an error, by docker stop or kill, or
-    because memory ran out.
+cause = A program or container was ended by signal 9 ({found}): by its own parent after an error, by docker stop or
+    kill, or because memory ran out.
 remedy = If the log has no error before it, look at docker inspect (State.OOMKilled) and at Out of memory in the
     kernel's log (journalctl -k).
 

@@ -128,11 +128,11 @@ remedy = Install python3-venv (python3.12-venv for 3.12), and run it again; uv v
 [hash-mismatch]
 keys = DO NOT MATCH THE HASHES
 pattern =
-    MATCH THE HASHES.*\n {4}(?P<package>.*?)(?: from (?P<url>\S+).*)?:?\n(?P<expected>(?: +Exp.*\n)+) +Got +(?P<got>\w+)
-cause = The sha256 of {package} is {got}, but the lock says {hashes}.
+    MATCH THE HASHES.*\n {4}(?P<package>.*?)(?: from (?P<url>\S+).*)?:?\n +Exp\w+ +\w+ +
+    +(?P<expected>\w+(?:\n +Exp.*)*)\n +Got +(?P<got>\w+)
+cause = The sha256 of {package} is {got}, but the lock says {expected}.
 remedy = Find out what changed[ in {url}], or renew the lock with playbooks/lock.yml; a truncated download looks the
     same, and the next run fetches it again.
-facts = hashes
 source = Comfy-Org/ComfyUI-Manager#1645
 
 [requirement-not-pinned]

@@ -567,11 +567,17 @@ remedy = Build or install the program for CUDA 13 with code for 12.1, and try an
 
 [nvrtc-incomplete]
 keys = failed to open libnvrtc-builtins
-pattern = failed to open (libnvrtc-builtins\.so\.[\d.]*\d)
-cause = NVRTC does not find its second library {found}: it is of another CUDA than the loaded NVRTC, or not on the
-    loader's path.
-remedy = Install nvidia-cuda-nvrtc of one version in the environment, and keep another CUDA's libnvrtc off
-    LD_LIBRARY_PATH.
+pattern = failed to open (libnvrtc-builtins\.so\.(?P<version>(?P<major>\d+)\.\d+))
+values =
+    wheel of major: 12 => nvidia-cuda-nvrtc-cu12
+    wheel of major: . => nvidia-cuda-nvrtc
+    folder of major: 12 => site-packages/nvidia/cuda_nvrtc/lib
+    folder of major: . => site-packages/nvidia/cu13/lib
+cause = NVRTC of CUDA {version} does not find its second library, {found}: it is not installed, or its directory is not
+    on the loader's path; that of another CUDA does not serve.
+remedy = Install it in the environment (pip install "{wheel}=={version}.*"), and put its directory first:
+    export LD_LIBRARY_PATH=…/{folder}:$LD_LIBRARY_PATH.
+source = p-gueguen/rctd-py#17
 
 [cublas-not-started]
 keys =

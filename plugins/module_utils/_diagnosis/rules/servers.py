@@ -26,10 +26,16 @@ keys =
 pattern =
     Failed to run cutlass ([\w ]+) on (?P<arch>sm\d+)
     ^RuntimeError: (Error Internal)
-cause = A CUTLASS kernel refused this GPU ({found}[, compiled for {arch}]): no variant for 12.1 is in this build.
-remedy = Choose another backend for this quantization (Marlin or Triton in vLLM, another backend of flashinfer), or
-    a build of vLLM and flashinfer for 12.1a.
+values =
+    advice of log_tensorrt_llm: . => Choose another backend of TensorRT-LLM for it (cuBLASLt in place of CUTLASS), or a
+    + newer TensorRT-LLM, whose CUTLASS (4.4.2 and newer) has tiles for this GPU
+    advice of log_tensorrt_llm: (?:) => Choose another backend for this quantization (Marlin or Triton in vLLM, another
+    + backend of flashinfer), or a release of the program with kernels for 12.1
+cause = A CUTLASS kernel could not run on this GPU ({found}[, compiled for {arch}]): a GB10 (12.1) has 99 KiB of shared
+    memory for a block, and kernels with larger tiles, or those made for data-centre GPUs alone, do not start.
+remedy = {advice}.
 source =
+    NVIDIA/TensorRT-LLM#11368
     vllm-project/vllm#43367
     vllm-project/vllm#40758
     vllm-project/vllm#30163
@@ -139,6 +145,14 @@ remedy = Choose another backend of MoE (CUTLASS or Marlin) instead of flashinfer
 source =
     vllm-project/vllm#43906
     flashinfer-ai/flashinfer#2045
+
+[backend-configuration-refused]
+keys = does not support the deployment configuration since
+pattern = backend '(?P<backend>\w+)' does not support the deployment configuration since (?P<why>[^\n]+?)\.?$
+cause = The backend {backend} cannot run this model here: {why}.
+remedy = Leave out the option that chose it[ ({log_backend_option} in this log)], so that the server takes a backend
+    that can, name another one, or use a newer release of the server and its kernels (FlashInfer).
+source = flashinfer-ai/flashinfer#3486
 
 [backend-lacks-feature]
 keys =
@@ -293,24 +307,34 @@ source =
     vllm-project/vllm#45102
     vllm-project/llm-compressor#959
 
-[server-argument-unknown]
+[server-option-unknown]
 keys =
     error: unrecognized arguments
-    error: argument
-    error: invalid argument: -
-    error while handling argument
     No such option
     unexpected argument
 pattern =
-    (?P<program1>[\w./-]+): error: (?P<what1>unrecognized arguments: [^\n]+)
+    (?:^|\s)(?P<program>[\w./-]+(?: [a-z]\w+)?): error: unrecognized arguments: (?P<option1>-[^\n]+)
+    No such option:? (?P<option2>-\S+)
+    error: unexpected argument '(?P<option3>-[^'\n]+)'
+cause = This release[ of {program}] does not know the option {option}[; its image is {log_image}].
+remedy = Take {option} out of the command (or compose file, or unit), if --help does not list it under another name, or
+    use a release or image of the program that has it.
+source =
+    MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark#17
+    vllm-project/vllm#9312
+
+[server-argument-unknown]
+keys =
+    error: argument
+    error: invalid argument: -
+    error while handling argument
+pattern =
     (?P<program2>[\w./-]+): error: (?P<what2>argument [^\n]+)
     error while handling argument (?P<what6>'[^'\n]+': [^\n]+)
     error: (?P<what3>invalid argument: -\S+)
-    (?P<what4>No such option:? -\S+)
-    error: (?P<what5>unexpected argument '[^'\n]+')
 cause = The program[ {program}] does not take what it was started with: {what}.
-remedy = Compare with its --help: the option belongs to another release, is misspelt, or needs another value; in a
-    compose file or unit each option and its value must be words of their own.
+remedy = Give the option a value that --help names for it, or take it out; in a compose file or unit each option and its
+    value must be words of their own.
 source =
     vllm-project/vllm#9312
     oobabooga/textgen#7237

@@ -157,6 +157,18 @@ cause = Triton does not find its assembler ({found}): the wheel came without it,
 remedy = Name the CUDA toolkit's: export TRITON_PTXAS_PATH=/usr/local/cuda/bin/ptxas (for Triton 3.6 and newer on a GB10
     TRITON_PTXAS_BLACKWELL_PATH), with the toolkit installed (cuda-toolkit-13-0; role cuda_libraries).
 
+[triton-allocator-unset]
+keys = no allocator was set
+pattern = Kernel requires a runtime (?:memory allocation|\w[\w ]*), but (no allocator was set)
+cause = A Triton kernel needs scratch memory while it runs, and the program that starts it set no allocator for Triton
+    ({found}): a fault of that release of the program, not a lack of memory.
+remedy = Use a newer release of the program (vLLM, or whose kernel the traceback shows), or the Triton that it pins; in
+    code of your own call triton.set_allocator(lambda size, align, stream: torch.empty(size, dtype=torch.int8,
+    device="cuda")) before the kernel.
+source =
+    vllm-project/vllm#33857
+    pytorch/helion#416
+
 [triton-pass-failed]
 keys = PassManager::run failed
 pattern = (PassManager::run failed)

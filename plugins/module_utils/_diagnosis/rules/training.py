@@ -201,6 +201,19 @@ values =
 cause = DeepSpeed could not compile its operator {operator}; the first error of that build stands further up.
 remedy = See what ds_report says of it: {advice}.
 
+[model-damaged-before-training]
+keys = 'grad_norm':
+pattern =
+    'loss': '?(?P<loss>\d+(?:\.\d+)?)'?, 'grad_norm': '?(?P<norm>(?:\d\.\d+e\+(?:0[5-9]|[1-9]\d)|\d{6,}\.\d+|nan
+    +|inf))'?,
+    + 'learning_rate': '?(?:0\.0'?|[^,]*, 'epoch': '?0(?:\.0)?'?[,}])
+cause = The gradients are senseless at the first step already (loss {loss}, gradient norm {norm}), before the training
+    has changed anything: the model is damaged as it was loaded, in its weights or its config.json (such as
+    rope_scaling).
+remedy = Load another copy of the model (the maker's own repository in place of a mirror or conversion), compare its
+    config.json with the maker's, and try a plain generation with it before training.
+source = NVIDIA/dgx-spark-playbooks#85
+
 [loss-scale-at-minimum]
 keys = loss scale already at minimum
 pattern = (loss scale already at minimum)

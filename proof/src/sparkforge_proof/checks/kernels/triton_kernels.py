@@ -13,7 +13,6 @@ import sys
 import types
 import typing as t
 
-from ..._shared.module_utils._diagnosis import names
 from ..._shared.module_utils._diagnosis.rules import (
     compile as compiling,
     consequences,
@@ -75,7 +74,7 @@ def diagnose(output: str) -> Unanswered | None:
 @functools.cache
 def _rules() -> tuple[Rule, ...]:
     """Return the rules for compiler failures, in the order of the complete table."""
-    return load(memory, cuda, of_torch, toolchain, compiling, loading, general, consequences, facts=names.FACTS)
+    return load(memory, cuda, of_torch, toolchain, compiling, loading, general, consequences)
 
 
 def messages(error: BaseException | None) -> str:

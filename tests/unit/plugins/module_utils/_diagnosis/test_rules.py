@@ -53,7 +53,7 @@ def test_log_fragments_have_provenance() -> None:
 
 
 def test_rule_names_are_unique_and_references_exist() -> None:
-    names = [rule.name for rule in RULES]
+    names = [rule.name for rule in (*RULES, *scan.EVIDENCE)]
     assert sorted(set(names)) == sorted(names)
     assert {name for rule in RULES for name in rule.when} | scan.KILLED | {scan.OUT_OF_MEMORY} <= set(names)
 
@@ -68,7 +68,8 @@ def test_rules_are_complete() -> None:
 
 def test_rule_files_are_loaded_and_contain_only_rules() -> None:
     files = list(pathlib.Path(rules.__file__).parent.glob("*.py"))
-    assert {path.stem for path in files} - {"__init__"} == {topic.__name__.rpartition(".")[2] for topic in TOPICS}
+    topics = {topic.__name__.rpartition(".")[2] for topic in (*TOPICS, rules.evidence)}
+    assert {path.stem for path in files} - {"__init__"} == topics
     for path in files:
         assignment = "" if path.stem == "__init__" else r'\nRULES = r"""\n(?s:.*)\n"""\n'
         shape = rf'(?:#[^\n]*\n|\n)*"""[^"]+"""\n{assignment}'
@@ -186,6 +187,38 @@ def test_import_error_outweighs_server_message(inner: str, rule: str | None, oth
     )
     diagnosis = diagnose(log)
     assert (diagnosis.rule, diagnosis.first_error) == (rule, f"ImportError: {inner}")
+
+
+MISSING = "{}: cannot open shared object file: No such file or directory\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "rule", "message"),
+    [
+        (MISSING.format("ImportError: libnvrtc.so.12"), "cuda-12-library", "Where the machine has CUDA 13 alone"),
+        (MISSING.format("torch 2.11.0+cu130\nx: libnvrtc.so.12"), "cuda-12-library", "this log shows CUDA 13 (+cu130)"),
+        (
+            MISSING.format("x: libnvrtc.so.12") + "/opt/l/libnvrtc.so.12\n",
+            "library-elsewhere",
+            "LD_LIBRARY_PATH=/opt/l:",
+        ),
+        ("a.c:1:10: fatal error: linux/of_gpio.h: No such file\n", "missing-header", "linux-libc-dev"),
+        ("  CC [M]  a.o\na.c:1:10: fatal error: linux/of_gpio.h: No such file\n", "module-older-than-kernel", "older"),
+        ("image: a/b:1\nModuleNotFoundError: No module named 'x'\n", "python-module-missing", "the image a/b:1"),
+        ("NCCL WARN Cuda failure 'peer access is not supported'\n", "nccl-cuda-failure", "NCCL_P2P_DISABLE=1"),
+        ("NCCL INFO 0 via SHM/x\nNCCL WARN Cuda failure 'peer access is'\n", "nccl-host-memory", "CUMEM_HOST_ENABLE=0"),
+    ],
+)
+def test_advice_depends_on_other_lines(log: str, rule: str, message: str) -> None:
+    diagnosis = diagnose(log)
+    assert diagnosis.rule == rule
+    assert message in f"{diagnosis.cause} {diagnosis.remedy}"
+
+
+def test_evidence_alone_is_no_error() -> None:
+    diagnosis = diagnose("docker run --rm a/b:1\nNCCL_IB_GID_INDEX=1\n2 CC [M] x.o\ntorch 2.11.0+cu130\n")
+    assert (diagnosis.rule, diagnosis.first_error, diagnosis.notices) == (None, None, [])
+    assert not any(rule.cause or rule.remedy or rule.notice for rule in scan.EVIDENCE)
 
 
 def worst_lines(rule: Rule, size: int) -> list[str]:

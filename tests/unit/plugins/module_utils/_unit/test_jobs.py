@@ -212,7 +212,7 @@ def log(name: str) -> str:
         ("process-killed.cicc", 0, 1, 137, True),
         ("out-of-memory.gcc", 3, 3, 1, True),
         ("out-of-memory.cpp", 0, 0, None, True),
-        ("kernel-oom-kill.build", 3, 3, 1, True),
+        ("compiler-oom-kill.build", 3, 3, 1, True),
         ("compile-error.gcc", 3, 4, 1, False),
         ("compile-error.gcc", 3, 4, -9, True),
         ("compile-error.gcc", 3, 3, -9, False),

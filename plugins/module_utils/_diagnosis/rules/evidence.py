@@ -1,0 +1,114 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# __init__.py in this directory explains the fields.
+
+"""Facts in other lines of the log
+
+These rules explain nothing themselves. Other rules name them under ``when``, or use their values.
+"""
+
+RULES = r"""
+[log-shows-cuda-13]
+keys =
+    +cu13
+    .so.13
+    cuda-13
+    cuda13
+    nvidia/cu13
+    CUDA Version: 13
+    CUDA 13
+    release 13.
+pattern =
+    (?P<log_newest_cuda>\+cu13\d|lib(?:cudart|cublas|cublasLt|nvrtc|nvJitLink)\.so\.13|\bcuda-?13\b[.-]?\d?
+    +|nvidia/cu13\b
+    +|CUDA (?:Version: )?13(?:\.\d)?|release 13\.\d)
+cause =
+remedy =
+
+[log-shows-image]
+keys =
+    mage:
+    ontainer:
+    docker run
+    docker.io/
+    ghcr.io/
+    nvcr.io/
+    Building image
+pattern =
+    (?:^|\s)(?:image|Image|container):\s+(?P<log_image1>[a-z0-9][\w./-]*[\w-](?::[\w.-]+)?)
+    (?P<log_image2>(?:docker|ghcr|nvcr)\.io/[\w./-]+(?::[\w.-]+)?)
+    docker run [^\n]*?\s(?P<log_image3>[a-z0-9][\w.-]*/[\w./-]+(?::[\w.-]+)?)(?:\s|$)
+cause =
+remedy =
+
+[log-shows-tensorrt-llm]
+keys =
+    TensorRT-LLM
+    TensorRT LLM
+    TRT-LLM
+    tensorrt_llm
+pattern = (?P<log_tensorrt_llm>TensorRT[ -]LLM|TRT-LLM|tensorrt_llm)
+cause =
+remedy =
+
+[log-shows-shared-memory-transport]
+keys = via SHM/
+pattern = via (?P<log_transport>SHM)/
+cause =
+remedy =
+
+[log-shows-gid-index]
+keys = NCCL_IB_GID_INDEX
+pattern = NCCL_IB_GID_INDEX(?:=| set by environment to )(?P<log_gid>\d+)
+cause =
+remedy =
+
+[log-shows-gid-of-ipv4]
+keys = RoCE v2
+pattern = GID\[ *(?P<log_gid_routable>\d+)\]:\s+(?:::ffff:|0000:0000:0000:0000:0000:ffff:)\S+, RoCE v2
+cause =
+remedy =
+
+[log-shows-active-mtu]
+keys = active_mtu
+pattern = active_mtu:\s+(?P<log_mtu>\d+)
+cause =
+remedy =
+
+[log-shows-backend-option]
+keys =
+    -backend
+pattern = (?P<log_backend_option>--(?!distributed)[\w-]*backend[ =][\w.-]+)
+cause =
+remedy =
+
+[log-shows-nvcc-package]
+keys = nvidia-cuda-nvcc
+pattern = nvidia-cuda-nvcc(?:-cu\d+)?(?:==|\s+)(?P<log_nvcc>\d+\.\d+)
+cause =
+remedy =
+
+[log-shows-runtime-package]
+keys = nvidia-cuda-runtime
+pattern = nvidia-cuda-runtime(?:-cu\d+)?(?:==|\s+)(?P<log_runtime>\d+\.\d+)
+cause =
+remedy =
+
+[log-shows-sudoers-line]
+keys = NOPASSWD
+pattern = (?P<log_sudoers>[%\w-]+\s+ALL ?= ?NOPASSWD: ?\S+)
+cause =
+remedy =
+
+[log-shows-kernel-build]
+keys =
+    CC [M]
+    scripts/Makefile.build
+    scripts/Makefile.modbuiltin
+    /var/lib/dkms/
+pattern = (?P<log_kernel_build>CC \[M\]|scripts/Makefile\.\w+|/var/lib/dkms/[\w.-]+)
+cause =
+remedy =
+"""
