@@ -25,8 +25,7 @@ def matching_rules(text: str) -> set[str]:
     """Return the rules that match a text, after checking that their messages have no unfilled placeholders."""
     diagnosis = diagnose(text)
     assert len(diagnosis.lines) <= scan.LINES
-    notices = [f"{notice.cause} {notice.remedy}" for notice in diagnosis.notices]
-    for message in (diagnosis.cause, diagnosis.remedy, *notices):
+    for message in [text for result in (diagnosis, *diagnosis.notices) for text in (result.cause, result.remedy)]:
         assert not re.search(r"\{\w*\}|\[[^\]]*\{|  ", message)
     return {diagnosis.rule} if diagnosis.rule else {notice.rule for notice in diagnosis.notices}
 
@@ -104,13 +103,15 @@ def package_lists(role: str) -> str:
     return re.sub(r"\{\{ stack\.cuda\.major \}\}|\{major\}", "13", text.replace("{{ stack.cuda.suffix }}", "13-0"))
 
 
-def test_remedies_name_existing_roles_and_packages() -> None:
-    known = {path.name for path in (ROOT / "roles").iterdir()}
+def test_remedies_name_existing_roles_packages_playbooks_and_options() -> None:
+    options = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "roles").glob("*/meta/argument_specs.yml"))
     for rule in RULES:
         text = messages(rule)
-        roles = [name for names in re.findall(r"\broles? ([a-z_]+)(?: and ([a-z_]+))?", text) for name in names if name]
-        assert set(roles) <= known, rule.name
-        for package, role in re.findall(r"\((lib[\w.+-]+), role (\w+)\)", text):
+        names = [name for pair in re.findall(r"\broles? ([a-z_]+)(?: and ([a-z_]+))?", text) for name in pair if name]
+        paths = [*(f"roles/{name}" for name in names), *re.findall(r"playbooks/\w+\.yml", text)]
+        assert all((ROOT / path).exists() for path in paths), rule.name
+        assert all(f" {option}:\n" in options for option in re.findall(r"\bsparkforge_\w+", text)), rule.name
+        for package, role in re.findall(r"\((lib[\w.+-]+|[\w.+]+-[\w.+-]+), role (\w+)\)", text):
             assert package in package_lists(role), (rule.name, package)
 
 
@@ -223,8 +224,7 @@ def test_evidence_alone_is_no_error() -> None:
 
 def worst_lines(rule: Rule, size: int) -> list[str]:
     """Return lines that may make a rule's pattern backtrack: its keys and examples, with long runs added."""
-    texts = [text for name, text in EXAMPLES if name == rule.name]
-    stretched = [re.sub(r"[\w./]+", lambda match: match[0] * 3, text) for text in texts]
+    stretched = [re.sub(r"[\w./]+", lambda match: match[0] * 3, text) for name, text in EXAMPLES if name == rule.name]
     fills = [(repeated * size)[:size] for repeated in ("a", "a ", "'", "a:", "/a", "0.", "[")]
     return [text[:size] for text in (*(f"{key}{fill}" for key in rule.keys for fill in fills), *stretched, *fills)]
 
