@@ -28,9 +28,7 @@ cause = The libNVVM that Numba found does not know {found}: its CUDA toolkit is 
     12.9), or no longer supports it.
 remedy = Install Numba's CUDA target with a toolkit of its own (pip install "numba-cuda[cu13]"), or point CUDA_HOME at
     CUDA 13 (/usr/local/cuda).
-source =
-    https://nvidia.github.io/numba-cuda/user/installation.html
-    xiaoyu258/docproj#14
+source = https://nvidia.github.io/numba-cuda/user/installation.html
 
 [numba-no-nvvm]
 keys =
@@ -42,10 +40,7 @@ pattern =
 cause = Numba does not find a CUDA toolkit that it can use ({found}).
 remedy = Install one with it (pip install "numba-cuda[cu13]"; conda install -c conda-forge numba-cuda cuda-version=13),
     or point CUDA_HOME at the toolkit of this host (export CUDA_HOME=/usr/local/cuda); numba -s shows what it finds.
-source =
-    https://nvidia.github.io/numba-cuda/user/installation.html
-    numba/numba#9216
-    numba/numba#6227
+source = https://nvidia.github.io/numba-cuda/user/installation.html
 
 [jax-library-older]
 keys = but JAX was built against version
@@ -80,9 +75,7 @@ cause = XLA (JAX or TensorFlow) got no memory for {size}; it takes 75 % of the G
     GB10 is the host's.
 remedy = Set XLA_PYTHON_CLIENT_PREALLOCATE=false, or XLA_PYTHON_CLIENT_MEM_FRACTION=0.5, end other programs, and use
     smaller batches.
-source =
-    marin-community/marin#2142
-    jax-ml/jax#4310
+source = marin-community/marin#2142
 
 [jax-versions]
 keys =
@@ -95,9 +88,7 @@ pattern =
 cause = JAX's parts have different versions: {have}[ of {plugin}] and {other}.
 remedy = Install them in one command with one version (pip install -U "jax[cuda13]" for the
     newest one, with ==VERSION for the older of the two).
-source =
-    jax-ml/jax#17638
-    octo-models/octo#125
+source = jax-ml/jax#17638
 
 [xla-libdevice]
 keys = libdevice not found at
@@ -105,10 +96,7 @@ pattern = libdevice not found at (\S+?)[.,]?(?=\s|$)
 cause = XLA (TensorFlow or JAX) does not find libdevice.10.bc of a CUDA toolkit, which it needs to compile kernels.
 remedy = Install it in the environment (conda install -c conda-forge cuda-nvcc, or pip install nvidia-cuda-nvcc), or
     name the toolkit: export XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr/local/cuda.
-source =
-    tensorflow/tensorflow#58681
-    conda-forge/tensorflow-feedstock#420
-    conda-forge/tensorflow-feedstock#369
+source = tensorflow/tensorflow#58681
 
 [xla-no-ptxas]
 keys = No PTX compilation provider is available
@@ -116,9 +104,7 @@ pattern = (No PTX compilation provider is available)
 cause = XLA (JAX or TensorFlow) finds neither ptxas nor nvJitLink, which turn its kernels into code for the GPU.
 remedy = Install them in the environment (JAX: pip install -U "jax[cuda13]"; otherwise pip install nvidia-cuda-nvcc), or
     put the toolkit's ptxas on the path (export PATH=/usr/local/cuda/bin:$PATH).
-source =
-    PRONTOLab/GB-25#7
-    wutzebaer/tensorflow-5090#3
+source = PRONTOLab/GB-25#7
 
 [xla-no-cudnn]
 keys = DNN library is not found
@@ -128,11 +114,7 @@ cause = XLA or TensorFlow could not load or start cuDNN: it is missing, older th
 remedy = Read the lines of cuda_dnn.cc above, which say which cuDNN was loaded; install the one of the package with it
     (JAX: pip install -U "jax[cuda13]"; TensorFlow: an image of nvcr.io/nvidia/tensorflow), and keep others off
     LD_LIBRARY_PATH.
-source =
-    stardist/stardist#228
-    edwardyehuang/CAR#1
-    allenai/unified-io-inference#5
-    apapiu/guided-diffusion-keras#8
+source = stardist/stardist#228
 
 [cupy-of-another-cuda]
 keys =
@@ -162,8 +144,5 @@ cause = Warp does not find the driver's function {call}: mostly a Warp for CUDA 
     or newer, which is a GB10's.
 remedy = Upgrade it (pip install -U warp-lang, 1.10 or newer; of Isaac Sim or Isaac Lab, the release that brings it); if
     no device is listed after that, check that nvidia-smi works there.
-source =
-    NVIDIA/warp#940
-    NVIDIA/warp#851
-    escontra/gauss_gym#16
+source = NVIDIA/warp#940
 """

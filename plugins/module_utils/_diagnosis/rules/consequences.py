@@ -139,9 +139,7 @@ cause = The engine of LM Studio ended while it loaded the model[ ({runtime}, sta
     why.
 remedy = Watch its log while it loads (lms log stream); update the engine (the app's page Runtime), take a shorter
     context or a more quantized model, and one in a format that the engine reads (GGUF).
-source =
-    lmstudio-ai/lmstudio-bug-tracker#2190
-    lmstudio-ai/lmstudio-bug-tracker#1635
+source = lmstudio-ai/lmstudio-bug-tracker#2190
 
 [ollama-not-loaded]
 keys =

@@ -39,10 +39,7 @@ pattern =
 cause = The model is gated ({found}), and no token of an account with access was sent.
 remedy = Accept the model's terms on its page, and give the program a token with the right to read gated
     repositories (serving_model_token_file, HF_TOKEN).
-source =
-    vllm-project/semantic-router#817
-    huggingface/diffusers#4447
-    hyperonym/basaran#289
+source = vllm-project/semantic-router#817
 
 [hub-unknown]
 keys =
@@ -56,9 +53,7 @@ pattern =
 cause = The hub has no repository of that name that this account may see ({found}): the name is wrong, or it is private.
 remedy = Compare the name with its page on the hub; for a private one give the program a token of an account that may
     read it (HF_TOKEN).
-source =
-    huggingface/huggingface_hub#1202
-    albertsokol/bunpo-check#3
+source = huggingface/huggingface_hub#1202
 
 [hub-offline]
 keys =
@@ -70,9 +65,7 @@ pattern =
 cause = The hub's client is offline (HF_HUB_OFFLINE or local_files_only), and what was asked for is not in this
     cache ({found}).
 remedy = Get the model first (sparkforge model get), and check that HF_HOME is the directory that was used for that.
-source =
-    harry0703/MoneyPrinterTurbo#196
-    huggingface/optimum-neuron#535
+source = harry0703/MoneyPrinterTurbo#196
 
 [hub-transfer]
 keys =
@@ -88,10 +81,7 @@ cause = The hub's Xet transfer gave up ({found}): its server is not reached thro
     the addresses that it gave out itself.
 remedy = Run again, which keeps finished parts; if that does not help, set HF_HUB_DISABLE_XET=1 to download over plain
     HTTP.
-source =
-    huggingface/transformers#45797
-    meta-pytorch/torchforge#109
-    huggingface/huggingface_hub#3036
+source = huggingface/transformers#45797
 
 [hub-timeout]
 keys =
@@ -109,9 +99,7 @@ keys = Consistency check failed
 pattern = Consistency check failed: file should be of size (?P<size>\d+) but has size (?P<got>\d+)
 cause = A download ended with {got} bytes instead of {size}.
 remedy = Download again; where {size} is 0, a mirror told no length, and a newer huggingface_hub helps.
-source =
-    huggingface/huggingface_hub#1498
-    huggingface/huggingface_hub#3307
+source = huggingface/huggingface_hub#1498
 
 [hub-resume-refused]
 keys = 416 Client Error
@@ -133,9 +121,7 @@ pattern =
 cause = The hub refuses more requests of this address for now (429, {found}).
 remedy = Log in (hf auth login, HF_TOKEN), whose limits are higher, wait some minutes, and download with fewer workers
     (hf download --max-workers 2).
-source =
-    huggingface/huggingface_hub#4520
-    ggml-org/llama.cpp#21677
+source = huggingface/huggingface_hub#4520
 
 [hub-token-invalid]
 keys =
@@ -152,9 +138,7 @@ cause = The hub does not know the token that was sent ({found}): it is expired, 
     that is needed.
 remedy = Make a new one on the hub's page of tokens and log in with it (hf auth login), and unset an old HF_TOKEN: even
     a public model is refused with a wrong token.
-source =
-    huggingface/huggingface_hub#2586
-    Vaibhavs10/hf-llm.rs#4
+source = huggingface/huggingface_hub#2586
 
 [hub-file-missing]
 keys =
@@ -217,10 +201,7 @@ pattern =
 cause = The hub's kernel {found} has no build for this PyTorch, CUDA and processor[ ({build})].
 remedy = Choose another attention (sdpa, or the flash-attention that the role torch_extensions builds), or install
     the PyTorch that the kernel's variants name.
-source =
-    unslothai/unsloth#4867
-    KellerJordan/modded-nanogpt#145
-    huggingface/kernels-community#1082
+source = unslothai/unsloth#4867
 
 [hub-name-unknown]
 keys =
@@ -232,9 +213,7 @@ pattern =
 cause = {model} is neither a directory that this program finds nor the name of a model on the hub.
 remedy = Correct the path (it must exist where the program runs), or write the name with its owner (owner/name); for a
     private model give the program a token (HF_TOKEN).
-source =
-    vllm-project/vllm-ascend#135
-    Jiaxuan-Li/EVCap#8
+source = vllm-project/vllm-ascend#135
 
 [weights-incomplete]
 keys =
@@ -246,10 +225,7 @@ pattern =
     (PytorchStreamReader failed [^\n]{1,80})
 cause = A file of the model's weights is not complete ({found}): a download or a copy broke off.
 remedy = Delete that file, download it again, and compare its size or checksum with the hub's.
-source =
-    lyogavin/airllm#137
-    QwenLM/Qwen3-VL#264
-    https://github.com/NVIDIA/dgx-spark-playbooks
+source = lyogavin/airllm#137
 
 [weights-not-weights]
 keys =
@@ -267,12 +243,7 @@ cause = A file of the model's weights is no such file ({why}): it is a pointer o
     another format.
 remedy = Look at its size and its first bytes: of a pointer (some hundred bytes that begin with version) get the file
     itself (hf download, or git lfs pull), else download it again and compare its checksum with the hub's.
-source =
-    codefuse-ai/MFTCoder#20
-    microsoft/OmniParser#34
-    vllm-project/vllm#1382
-    OpenBMB/MiniCPM#250
-    ggml-org/llama.cpp#3358
+source = codefuse-ai/MFTCoder#20
 
 [weights-not-mappable]
 keys = No such device (os error 19)
@@ -281,10 +252,7 @@ cause = The weights cannot be mapped into memory ({found}): they lie on a networ
     allow it (mergerfs, CIFS, Ceph, some FUSE), or a directory was named instead of the file.
 remedy = Copy the model to a local disk (the NVMe) and load it from there, or mount that file system with the options
     for mmap (of mergerfs cache.files=partial); check that the path is the .safetensors file.
-source =
-    safetensors/safetensors#545
-    safetensors/safetensors#195
-    safetensors/safetensors#485
+source = safetensors/safetensors#545
 
 [shared-tensors-not-saved]
 keys = Some tensors share memory, this will lead
@@ -292,9 +260,7 @@ pattern = Some tensors share memory[^\n]*?: \[\{(?P<names>[^}\n]{1,120})
 cause = safetensors does not write tensors that are one and the same in memory: {names}.
 remedy = Save with the model's own save_pretrained, which knows the tied ones (with a newer Transformers, if that is
     what failed), or with safetensors.torch.save_model instead of save_file; else save a copy (.clone()) of one.
-source =
-    safetensors/safetensors#202
-    huggingface/optimum-quanto#388
+source = safetensors/safetensors#202
 
 [probabilities-not-numbers]
 keys = probability tensor contains either
@@ -303,10 +269,7 @@ cause = The model computed no numbers to choose a token from ({found}): float16 
     are damaged (a training whose loss was 0 or nan), or padding was computed.
 remedy = Load it with dtype=torch.bfloat16 instead of float16 (or float32, to see whether that is it); try the model
     without the adapter, and without quantization.
-source =
-    JIA-Lab-research/LongLoRA#165
-    QwenLM/Qwen-VL#364
-    LianjiaTech/BELLE#412
+source = JIA-Lab-research/LongLoRA#165
 
 [padding-token-missing]
 keys = tokenizer does not have a padding token
@@ -314,9 +277,7 @@ pattern = (tokenizer does not have a padding token)
 cause = Texts of different lengths are to be padded, and the model's tokenizer has no token for it ({found}).
 remedy = Set one before: tokenizer.pad_token = tokenizer.eos_token (for a training better a token of its own, or the
     model does not learn to end).
-source =
-    LegallyCoder/mamba-hf#2
-    stanford-crfm/BioMedLM#4
+source = LegallyCoder/mamba-hf#2
 
 [attention-not-in-model]
 keys = does not support an attention implementation through
@@ -324,9 +285,7 @@ pattern = (?P<model>\w+) does not support an attention implementation through to
 cause = The class {model} is not written for Transformers' {kind}, which is chosen by default.
 remedy = Load it with attn_implementation='eager'; of code from elsewhere (custom nodes, trust_remote_code), take a
     release that knows the installed Transformers, or the Transformers that it names.
-source =
-    chflame163/ComfyUI_OmniGen_Wrapper#11
-    wtangdev/UniRel#22
+source = chflame163/ComfyUI_OmniGen_Wrapper#11
 
 [git-lfs-missing]
 keys =
@@ -387,10 +346,7 @@ pattern =
 cause = The installed datasets (4 or newer) runs no code of a dataset, and this one is made by a script[ ({script})].
 remedy = Install datasets<4 (3.6.0) and pass trust_remote_code=True if you trust its author, or take the dataset as
     Parquet (another repository of it, or revision="refs/convert/parquet").
-source =
-    EleutherAI/lm-evaluation-harness#3171
-    stanfordnlp/dspy#8590
-    ai-dynamo/aiperf#1227
+source = EleutherAI/lm-evaluation-harness#3171
 
 [dataset-feature-unknown]
 keys = Available feature types:
@@ -406,9 +362,7 @@ cause = Unsloth got no config.json of the model ({found}): the name or directory
     the Spark).
 remedy = Install hf_transfer (or unset HF_HUB_ENABLE_HF_TRANSFER), check that hf download MODEL works in this
     environment (token of a gated model, network), and write the name with its owner.
-source =
-    NVIDIA/dgx-spark-playbooks#15
-    NVIDIA/dgx-spark-playbooks#19
+source = NVIDIA/dgx-spark-playbooks#15
 
 [hub-files-not-loaded]
 keys = make sure you don't have a local directory with the same name
@@ -429,8 +383,5 @@ cause = The loader of weights (fastsafetensors) uses GPUDirect Storage, and {fou
     file systems do not have it.
 remedy = Start without it: --load-format safetensors (auto), or fastsafetensors 0.3.3 or newer, which falls back by
     itself (SGLANG_FASTSAFETENSORS_NOGDS=1 for SGLang).
-source =
-    foundation-model-stack/fastsafetensors#28
-    sgl-project/sglang#29272
-    sgl-project/sglang#32199
+source = foundation-model-stack/fastsafetensors#28
 """

@@ -21,10 +21,7 @@ cause = The GGUF file has a tensor of the type {type} ({what}), which this llama
     uses it, does not know: it is older than the file.
 remedy = Build or install a newer llama.cpp (update Ollama, LM Studio, llama-cpp-python or whatever brings it); a file
     of a fork's own types (BitNet, ik_llama.cpp) runs only with that fork.
-source =
-    ggml-org/llama.cpp#15099
-    ggml-org/llama.cpp#11975
-    unslothai/unsloth#3124
+source = ggml-org/llama.cpp#15099
 
 [gguf-key-missing]
 keys = key not found in model:
@@ -33,10 +30,7 @@ cause = The GGUF file lacks {found}, which this llama.cpp needs: the file was ma
     (blobs that Ollama made for its own engine are such), or is a LoRA and no model.
 remedy = Take a GGUF file of the model that was made for llama.cpp since (its page says when), or convert the model
     again with the convert_hf_to_gguf.py of this llama.cpp; give a LoRA with --lora beside its model.
-source =
-    ggml-org/llama.cpp#12367
-    ngxson/wllama#106
-    ggml-org/llama.cpp#12857
+source = ggml-org/llama.cpp#12367
 
 [gguf-incomplete]
 keys =
@@ -92,9 +86,7 @@ values =
     + and use a build for a CUDA that the driver supports
 cause = llama.cpp does not reach the GPU: {found}; it would run on the processor.
 remedy = {advice}.
-source =
-    ollama/ollama#18067
-    ggml-org/llama.cpp#13059
+source = ollama/ollama#18067
 
 [llamacpp-assertion]
 keys =
@@ -106,9 +98,7 @@ pattern =
 cause = A check inside llama.cpp failed ({what}): a fault of this release for this model or these options.
 remedy = Update llama.cpp (or Ollama) and try without the less common options (quantized cache, -fa, speculative
     decoding, a batch size of your own, --split-mode, --rpc); then look the assertion up in its issues.
-source =
-    ggml-org/llama.cpp#25791
-    ggml-org/llama.cpp#24324
+source = ggml-org/llama.cpp#25791
 
 [llamacpp-cublas]
 keys =
@@ -122,9 +112,7 @@ cause = cuBLAS failed in llama.cpp or Ollama ({found}): the loaded CUDA librarie
     cuda_v12 on a Thor or Spark, those of servers on a Jetson Orin), or no memory is left for it.
 remedy = Update Ollama, and see that it loads cuda_v13 (on an Orin cuda_jetpack6; the journal's line load_backend says
     which); build llama.cpp with the host's own CUDA; leave more memory free.
-source =
-    ollama/ollama#13033
-    ollama/ollama#6999
+source = ollama/ollama#13033
 
 [llamacpp-no-toolkit]
 keys = CUDA Toolkit not found
@@ -147,10 +135,7 @@ pattern =
 cause = This llama.cpp was built without TLS, so that it cannot download a model by itself ({found}).
 remedy = Install libssl-dev and build it again in an empty directory (LLAMA_OPENSSL is on by default; before 2026
     libcurl4-openssl-dev and -DLLAMA_CURL=ON), or get the file with hf download and start it with -m FILE.
-source =
-    ggml-org/llama.cpp#21355
-    ggml-org/llama.cpp#24421
-    ggml-org/llama.cpp#18922
+source = ggml-org/llama.cpp#21355
 
 [llamacpp-rpc]
 keys =
@@ -178,9 +163,7 @@ cause = llama.cpp does not reach the RPC server {address} of another host[, whic
     ({have})].
 remedy = Start ggml-rpc-server (older: rpc-server) there with -H and its address in the network between the hosts, as
     its default is 127.0.0.1, give --rpc that address and port, and build both hosts anew from one commit.
-source =
-    ggml-org/llama.cpp#26392
-    ggml-org/llama.cpp#12385
+source = ggml-org/llama.cpp#26392
 
 [llamacpp-template]
 keys = this custom template is not supported
@@ -221,10 +204,7 @@ cause = Ubuntu 24.04 does not let the program, as LM Studio is, make its own san
 remedy = Start it with --no-sandbox; to keep the sandbox, unpack the AppImage (--appimage-extract), make its
     chrome-sandbox root's (sudo chown root:root, sudo chmod 4755) and start it from there, or allow it in AppArmor
     (sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0, for all programs).
-source =
-    lmstudio-ai/lmstudio-bug-tracker#30
-    lmstudio-ai/lmstudio-bug-tracker#383
-    lmstudio-ai/lms#131
+source = lmstudio-ai/lmstudio-bug-tracker#30
 
 [ollama-tools]
 keys =
@@ -238,10 +218,7 @@ cause = A client asks Ollama's model {found} for {what}, and its template says n
     it was made from a GGUF file without the template of the library.
 remedy = Use a model that the library lists with {what}, or give yours its template in a Modelfile (ollama show
     --modelfile of the library's model shows it), or turn {what} off in the client.
-source =
-    ollama/ollama#14795
-    ollama/ollama#8717
-    FoundationAgents/OpenManus#220
+source = ollama/ollama#14795
 
 [ollama-not-running]
 keys =
@@ -251,9 +228,7 @@ pattern = (could not connect to (?:a running )?[Oo]llama)
 cause = No Ollama server answers ({found}).
 remedy = Start it (systemctl start ollama) and read its journal if it ends; from a container or another host set
     OLLAMA_HOST to its address, and OLLAMA_HOST=0.0.0.0 for the server.
-source =
-    ollama/ollama#8813
-    varunvasudeva1/llm-server-docs#2
+source = ollama/ollama#8813
 
 [ollama-too-old]
 keys = requires a newer version of Ollama
@@ -274,9 +249,7 @@ pattern = Error: max retries exceeded(?:: (?P<why>[^\n]{1,160}))?
 cause = Ollama's download of the model was interrupted again and again[: {why}].
 remedy = Start ollama pull again (it goes on where it ended); behind a proxy the server needs HTTPS_PROXY, not the shell
     (systemctl edit ollama: Environment=HTTPS_PROXY=…, then restart it).
-source =
-    ollama/ollama#1770
-    ollama/ollama#1158
+source = ollama/ollama#1770
 
 [ollama-digest]
 keys = digest mismatch, file must be downloaded again
@@ -305,9 +278,7 @@ pattern =
 cause = There was no memory for llama.cpp's weights or context ({found}).
 remedy = Start it with a smaller or more quantized model, a shorter context (-c), fewer slots (-np) or a quantized cache
     (-ctk q8_0 -ctv q8_0 with -fa on), or free memory first.
-source =
-    ollama/ollama#12634
-    ollama/ollama#8597
+source = ollama/ollama#12634
 
 [llamacpp-needs-flash-attention]
 keys = V cache quantization requires flash_attn
@@ -369,9 +340,7 @@ cause = The workflow has a node[, {node},] that this ComfyUI does not know: its 
     failed when they were imported.
 remedy = Look for IMPORT FAILED in the lines of the start; install what is missing with ComfyUI-Manager (Install Missing
     Custom Nodes), restart ComfyUI, and load the page and the workflow anew.
-source =
-    Comfy-Org/ComfyUI#11355
-    Comfy-Org/ComfyUI#9362
+source = Comfy-Org/ComfyUI#11355
 
 [comfyui-workflow-of-api]
 keys = the workflow does not contain any nodes
@@ -430,9 +399,7 @@ pattern = (sageattention is not new enough version)
 cause = A node needs SageAttention 2, and the package index has only 1.0.6 ({found}); or its architecture was not found.
 remedy = Build SageAttention 2.2 from its source for this GPU (pip install --no-build-isolation, with
     TORCH_CUDA_ARCH_LIST=12.0), or do without that node.
-source =
-    kijai/ComfyUI-KJNodes#721
-    thu-ml/SageAttention#297
+source = kijai/ComfyUI-KJNodes#721
 
 [ctranslate2-without-cuda]
 keys = CTranslate2 package was not compiled with CUDA
@@ -441,10 +408,7 @@ cause = CTranslate2's wheel for aarch64 has no CUDA ({found}), so that faster-wh
 remedy = Build CTranslate2 from source with -DWITH_CUDA=ON -DWITH_CUDNN=ON and its Python package against it, run it on
     the CPU (device="cpu", compute_type="int8"), or use whisper.cpp or Transformers' Whisper, which have CUDA on
     aarch64.
-source =
-    QuentinFuxa/WhisperLiveKit#284
-    speaches-ai/speaches#620
-    OpenNMT/CTranslate2#1908
+source = QuentinFuxa/WhisperLiveKit#284
 
 [ctranslate2-type]
 keys = do not support efficient
@@ -484,10 +448,7 @@ cause = TorchCodec's library could not be loaded[ beside PyTorch {torch}]: {reas
 remedy = Install FFmpeg (sudo apt install ffmpeg) and the TorchCodec {fit} (pip install torchcodec --index-url
     https://download.pytorch.org/whl/cu130, of the same CUDA as torch), and nvidia-npp where libnpp is named; without
     it, read audio with soundfile.
-source =
-    meta-pytorch/torchcodec#1139
-    meta-pytorch/torchcodec#912
-    meta-pytorch/torchcodec#1257
+source = meta-pytorch/torchcodec#1139
 
 [comfyui-node-failed]
 keys = (IMPORT FAILED)

@@ -121,9 +121,7 @@ cause = The kernel killed the compiler program {name}[, which held {held} kB,] b
 remedy = Limit the jobs: MAX_JOBS=4 or fewer in the environment of the server or build (-j of make and ninja), with
     NVCC_THREADS=1; a server can also take precompiled kernels (flashinfer-jit-cache), or compile once before a model
     fills the memory.
-source =
-    flashinfer-ai/flashinfer#3634
-    LMCache/LMCache#4759
+source = flashinfer-ai/flashinfer#3634
 
 [kernel-oom-kill]
 keys =

@@ -68,10 +68,7 @@ cause = This release of the server has no kernel on this GPU for the way in whic
     {why}]).
 remedy = Use a newer release or the image for the Spark, another backend (--moe-backend marlin or triton), or the model
     in another quantization (FP8, AWQ or a GGUF); where a reason names a size, lower --tensor-parallel-size.
-source =
-    vllm-project/llm-compressor#1427
-    vllm-project/vllm#23364
-    vllm-project/vllm#19853
+source = vllm-project/llm-compressor#1427
 
 [type-of-model]
 keys = does not support float16. Reason:
@@ -80,9 +77,7 @@ pattern =
 cause = vLLM does not run a model of the type {model} with float16 ({why}).
 remedy = Leave out --dtype float16, or set --dtype bfloat16. A quantization that works with float16 only (AWQ) cannot be
     used with such a model: take another one, as FP8.
-source =
-    intel/llm-scaler#270
-    vllm-project/vllm#28857
+source = intel/llm-scaler#270
 
 [type-of-quantization]
 keys = is not supported for quantization method
@@ -132,9 +127,7 @@ cause = The installed Transformers does not understand how the model scales its 
     the model, or an override is incomplete.
 remedy = Upgrade Transformers (with the engine that pins it), or write --hf-overrides with rope_type, factor and
     original_max_position_embeddings.
-source =
-    meta-llama/llama3#299
-    runpod-workers/worker-vllm#257
+source = meta-llama/llama3#299
 
 [trtllm-no-cache-memory]
 keys =
@@ -187,10 +180,7 @@ cause = The model keeps one block of Mamba cache for each request that runs, and
     {most} of the {asked} that vLLM was to run at once.
 remedy = Set --max-num-seqs {most} or lower; a shorter --max-model-len or a higher --gpu-memory-utilization leaves room
     for more.
-source =
-    vllm-project/vllm#49064
-    kaito-project/kaito#2319
-    vllm-project/vllm#55148
+source = vllm-project/vllm#49064
 
 [batched-tokens]
 keys = max_num_batched_tokens (
@@ -216,10 +206,7 @@ cause = vLLM sees {hosts} hosts of Ray with {addresses} addresses: VLLM_HOST_IP 
     several networks vLLM took the address of another one than Ray.
 remedy = Set VLLM_HOST_IP on each host to its own address in the network between the Sparks, in the container too, and
     start Ray with the same (ray start --node-ip-address=$VLLM_HOST_IP).
-source =
-    vllm-project/vllm#43095
-    vllm-project/vllm#7756
-    eugr/spark-vllm-docker#227
+source = vllm-project/vllm#43095
 
 [parser-unknown]
 keys =
@@ -236,9 +223,7 @@ cause = This release of the server has no parser {name} ({kind}): the name is mi
     release[; it has {known}].
 remedy = Use one of its own that fits the model's family, or a newer release (or nightly image) of the server, which the
     model's page names.
-source =
-    vllm-project/vllm#9312
-    zai-org/GLM-4.5#58
+source = vllm-project/vllm#9312
 
 [template-file-missing]
 keys = appears path-like, but doesn't exist
@@ -290,9 +275,7 @@ pattern =
 cause = SGLang needs {package} {need} or newer[, and {have} is installed].
 remedy = Install that version (pip install {package}=={need}; of flashinfer-python also flashinfer-cubin and
     flashinfer-jit-cache in the same version), or the SGLang image, which has all that fit.
-source =
-    redai-studio/Relax#8
-    sgl-project/sglang#6160
+source = redai-studio/Relax#8
 
 [model-files-missing]
 keys =
@@ -308,10 +291,7 @@ cause = vLLM found no config.json[ of {model}]: the directory is another one in 
     file has none.
 remedy = Look at the directory where vLLM runs (docker exec CONTAINER ls {model}), mount the host's (-v), give a token
     (HF_TOKEN) for a gated model; a model of images (model_index.json) needs vllm-omni or diffusers.
-source =
-    vllm-project/vllm#13724
-    zstar1003/ragflow-plus#64
-    vllm-project/vllm-omni#1877
+source = vllm-project/vllm#13724
 
 [grammar-refused]
 keys =
@@ -325,10 +305,7 @@ pattern =
 cause = The server cannot make a grammar of what the request asks for as structured output ({found}).
 remedy = Simplify the schema (no patterns, lengths or ranges; types that are JSON's own), and name no backend in the
     request; vLLM with --structured-outputs-config.backend auto falls back to another than xgrammar.
-source =
-    vllm-project/vllm#12131
-    vllm-project/vllm#14779
-    vllm-project/vllm#16738
+source = vllm-project/vllm#12131
 
 [architectures-missing]
 keys = No model architectures are specified
@@ -352,10 +329,7 @@ values =
 cause = The program loads the model as {auto}, and a model of {config} is not of that kind in the installed
     Transformers.
 remedy = {advice}.
-source =
-    QwenLM/Qwen3-VL#157
-    TideDra/lmm-r1#60
-    open-compass/VLMEvalKit#495
+source = QwenLM/Qwen3-VL#157
 
 [types-differ]
 keys =
@@ -379,9 +353,7 @@ pattern = ROPE_INIT_FUNCTIONS\[[^\n]*\n(?:[ ~^]+\n)?KeyError: '(?P<type>\w+)'
 cause = The installed Transformers has no rotary embedding {type}: Transformers 5 dropped the name default, and the
     model's own code was written for 4.
 remedy = Install transformers<5 (4.57.6), or take a newer revision of the model whose code is for 5.
-source =
-    KRLabsOrg/LettuceDetect#33
-    vllm-project/vllm-omni#1621
+source = KRLabsOrg/LettuceDetect#33
 
 [tokenizer-list-of-tokens]
 keys = AttributeError: 'list' object has no attribute 'keys'
@@ -390,10 +362,7 @@ cause = A list stands where a mapping is expected: of a tokenizer, tokenizer_con
     (extra_special_tokens as a list), and the installed one is 4.
 remedy = Upgrade Transformers to 5 with a release of the program that takes it, or take the model's files that were
     written for 4 (or remove extra_special_tokens from tokenizer_config.json).
-source =
-    ml-explore/mlx-lm#661
-    huggingface/transformers#45566
-    huggingface/transformers#44781
+source = ml-explore/mlx-lm#661
 
 [transformers-per-layer-attribute]
 keys = is a per-layer attribute
@@ -435,11 +404,7 @@ values =
 cause = The installed Transformers is not the one that the engine or the model's own code was written for: {class} has
     no {attribute} there.
 remedy = {advice}.
-source =
-    QwenLM/Qwen3-VL#2058
-    PaddlePaddle/PaddleOCR#17587
-    vllm-project/vllm#29686
-    VsonicV/es-at-scale#41
+source = QwenLM/Qwen3-VL#2058
 
 [model-partly-offloaded]
 keys =
@@ -454,10 +419,7 @@ cause = Transformers spread the model over the GPU and the CPU or the disk (devi
     little free memory on the GPU ({found}); on a GB10 that is the host's, of which the page cache takes a part.
 remedy = Put the whole model on the GPU (device_map="cuda"), drop the page cache before (sync; echo 3 | sudo tee
     /proc/sys/vm/drop_caches) and end other programs; if it is too large, take a smaller or quantized one.
-source =
-    SkyworkAI/Skywork#67
-    robbyant-research/MagicQuill#87
-    NVIDIA/TensorRT-LLM#15021
+source = SkyworkAI/Skywork#67
 
 [meta-tensor]
 keys = Cannot copy out of meta tensor
@@ -474,10 +436,7 @@ cause = Transformers opens weights of the old format (.bin, .pt) only with PyTor
     installed ({found}).
 remedy = Install a newer PyTorch (on a Spark one for cu130), or take the model's safetensors (use_safetensors=True, or a
     revision that has them).
-source =
-    huggingface/transformers#38464
-    autogluon/autogluon#5270
-    castorini/rank_llm#398
+source = huggingface/transformers#38464
 
 [tokenizer-library-missing]
 keys =
@@ -506,9 +465,7 @@ cause = PEFT found no layers called {modules} in this model: its layers have oth
     the installed PEFT.
 remedy = Set target_modules="all-linear" with a newer PEFT, or the names of its own layers, which model.named_modules()
     lists.
-source =
-    OptimalScale/LMFlow#125
-    philschmid/deep-learning-pytorch-huggingface#43
+source = OptimalScale/LMFlow#125
 
 [adapter-file-missing]
 keys = Can't find 'adapter_config.json'
@@ -543,10 +500,7 @@ cause = Open MPI started no further process for the engine ({found}): the host h
     wanted, or this Open MPI cannot start processes from a program (TensorRT-LLM's image 1.3.0rc27 with Open MPI 5).
 remedy = Allow more processes than slots (OMPI_MCA_rmaps_base_oversubscribe=1), start the server under mpirun -n SIZE
     --allow-run-as-root trtllm-llmapi-launch with the number of its ranks, or take the image of another release.
-source =
-    NVIDIA/TensorRT-LLM#5495
-    ai-dynamo/dynamo#15060
-    modin-project/unidist#298
+source = NVIDIA/TensorRT-LLM#5495
 
 [main-guard-missing]
 keys = finished its bootstrapping phase

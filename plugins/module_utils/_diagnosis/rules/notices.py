@@ -20,9 +20,7 @@ pattern =
 notice = yes
 cause = OLLAMA_LLM_LIBRARY is {found}, which Ollama does not know, so that it runs on the CPU.
 remedy = Unset it, or set cuda_v13 on a Spark.
-source =
-    NVIDIA/dgx-spark-playbooks#23
-    ollama/ollama#12797
+source = NVIDIA/dgx-spark-playbooks#23
 
 [nccl-socket-fallback]
 keys = Initialized NET plugin Socket
@@ -62,9 +60,7 @@ notice = yes
 cause = apt still accepts the signature of {url}, and will not in its next releases ({what}): its key or signature uses
     SHA-1 or another weak algorithm.
 remedy = Fetch the repository's current key; if there is none, tell its owner: Debian 13 refuses such a key already.
-source =
-    llvm/llvm-project#153385
-    MisterTea/EternalTerminal#702
+source = llvm/llvm-project#153385
 
 [container-killed]
 keys =
@@ -190,9 +186,7 @@ notice = yes
 cause = PyTorch up to 2.10 warns that it does not support {found} (12.1): this is harmless, since code for 12.0 runs on
     it.
 remedy = Nothing to do; 2.11 and newer know it.
-source =
-    eugr/spark-vllm-docker#15
-    pytorch/pytorch#172629
+source = eugr/spark-vllm-docker#15
 
 [cpu-torch]
 keys =
@@ -216,10 +210,7 @@ cause = {state} ({found}); the package index's 2.9 and 2.10 wheels for aarch64 h
 remedy = {advice} (pip install torch --index-url https://download.pytorch.org/whl/cu130, or 2.11 or newer), or the wheel
     that the role pytorch builds; in a uv project bind torch to that index in tool.uv.sources, since the next uv run
     puts the locked build back; {end}.
-source =
-    pytorch/pytorch#168065
-    pollen-robotics/microduck_rl#2
-    https://docs.astral.sh/uv/guides/integration/pytorch/
+source = pytorch/pytorch#168065
 
 [prebuilt-wheel]
 keys = Guessing wheel URL
@@ -240,11 +231,7 @@ cause = The driver once found no memory for a request ({found}), which on a GB10
     it too.
 remedy = If something failed or hung then, leave more memory free (a lower share for the engine); otherwise there is
     nothing to do.
-source =
-    NVIDIA/open-gpu-kernel-modules#1358
-    NVIDIA/open-gpu-kernel-modules#1078
-    NVIDIA/dgx-spark-playbooks#97
-    vllm-project/vllm#56824
+source = NVIDIA/open-gpu-kernel-modules#1358
 
 [apt-configured-twice]
 keys = is configured multiple times in
@@ -289,9 +276,7 @@ pattern = (a CUDA-enabled jaxlib is not installed)
 notice = yes
 cause = JAX runs on the CPU ({found}).
 remedy = Install it with its CUDA plugin: pip install -U "jax[cuda13]".
-source =
-    jax-ml/jax#29068
-    sashakolpakov/dire-jax#14
+source = jax-ml/jax#29068
 
 [packages-incompatible]
 keys = which is incompatible
@@ -459,9 +444,7 @@ cause = A download waits for a lock that another process holds, or that one whic
     ({found}).
 remedy = End other downloads of this model; where there is none, remove the lock file, and keep the cache (HF_HOME) on a
     local file system.
-source =
-    huggingface/huggingface_hub#3944
-    huggingface/huggingface_hub#2543
+source = huggingface/huggingface_hub#3944
 
 [network-card-power-warning]
 keys = Detected insufficient power on the PCIe slot

@@ -19,9 +19,7 @@ cause = Parts of two cuDNN versions were loaded ({found}): the program's own, an
     first.
 remedy = Keep the system's cuDNN off LD_LIBRARY_PATH (or remove it), so that all parts come from the environment's
     one.
-source =
-    pytorch/pytorch#188892
-    koharu-rs/koharu#694
+source = pytorch/pytorch#188892
 
 [cudnn-parts-not-found]
 keys =
@@ -40,10 +38,7 @@ values =
 cause = The program does not find {part}, a part of cuDNN {major} that it opens by itself: the loader does not look
     where torch's wheels put it.
 remedy = {advice}.
-source =
-    OpenNMT/CTranslate2#1826
-    MahmoudAshraf97/whisper-diarization#259
-    SYSTRAN/faster-whisper#1182
+source = OpenNMT/CTranslate2#1826
 
 [cuda-majors-mixed]
 keys = major version mismatch between cudart and nvrtc
@@ -67,9 +62,7 @@ cause = CUDA's compatibility libraries of the container are newer than the host'
     GPU (error 804).
 remedy = Keep /usr/local/cuda/compat off LD_LIBRARY_PATH, use an image for the driver's CUDA, or update the driver
     (with DGX OS).
-source =
-    oobabooga/textgen#4407
-    microsoft/onnxruntime#21435
+source = oobabooga/textgen#4407
 
 [cuda-driver-combination]
 keys = unsupported display driver / cuda driver combination
@@ -81,9 +74,7 @@ remedy = Reboot the host after an update of the driver. In a container, ldconfig
     first: remove the compat directory from /etc/ld.so.conf.d and run ldconfig, or put the host's driver first
     (LD_LIBRARY_PATH=/usr/local/nvidia/lib64:/usr/lib/aarch64-linux-gnu), or start it with --gpus all instead of
     --runtime nvidia.
-source =
-    gpustack/gpustack#4678
-    https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html
+source = gpustack/gpustack#4678
 
 [cuda-not-initialised]
 keys =
@@ -108,9 +99,7 @@ remedy = On a Jetson take an image for its own release of L4T (cat /etc/nv_tegra
     nvidia. Elsewhere make nvidia-smi work first, and see the kernel's log (journalctl -k) for NVRM lines; load
     nvidia_uvm (sudo modprobe nvidia_uvm), with options nvidia_uvm uvm_disable_hmm=1 in /etc/modprobe.d if it still
     fails, and start nvidia-fabricmanager where there is NVSwitch; in Python start workers by spawn.
-source =
-    ggml-org/llama.cpp#3235
-    dusty-nv/jetson-containers#533
+source = ggml-org/llama.cpp#3235
 
 [cuda-unknown-error]
 keys =
@@ -123,10 +112,7 @@ cause = The CUDA driver could not be initialised ({found}), as when the kernel m
     left unusable by a failure or a suspend.
 remedy = Load it anew (sudo modprobe -r nvidia_uvm && sudo modprobe nvidia_uvm) or reboot; in a container check that
     /dev/nvidia-uvm is there.
-source =
-    NVIDIA/nvidia-container-toolkit#1967
-    NVIDIA/gpu-operator#854
-    tonyd2wild/GLM-5.3-Flash-NVFP4-DFlash2-2x-DGX-Spark#6
+source = NVIDIA/nvidia-container-toolkit#1967
 
 [cuda-illegal-instruction]
 keys = an illegal instruction was encountered
@@ -134,9 +120,7 @@ pattern = (?:^|: |\) )CUDA error: (an illegal instruction was encountered)
 cause = A kernel has code for another GPU than this one ({found}), such as an instruction that only data-centre
     Blackwell has.
 remedy = Choose another backend for the kernel (attention or MoE), or a build that has code for 12.0 or 12.1a.
-source =
-    NVIDIA/TensorRT-LLM#11313
-    flashinfer-ai/flashinfer#2065
+source = NVIDIA/TensorRT-LLM#11313
 
 [cuda-misaligned]
 keys =
@@ -184,9 +168,7 @@ pattern =
 cause = CUDA found no free memory ({found}): on a GB10 this is the host's memory, and the page cache counts as used.
 remedy = End what holds memory, drop the page cache (sync; echo 3 | sudo tee /proc/sys/vm/drop_caches), and start
     again; a smaller share for the engine does not help where its first call fails.
-source =
-    NVIDIA/xr-ai#440
-    NVIDIA/cuQuantum#215
+source = NVIDIA/xr-ai#440
 
 [gpu-not-seen]
 keys =
@@ -220,11 +202,7 @@ cause = The program sees no GPU ({found}): CUDA_VISIBLE_DEVICES names none that 
     without one, its PyTorch is a build for the CPU, or the driver does not work.
 remedy = Unset CUDA_VISIBLE_DEVICES (a Spark's GPU is 0), check that nvidia-smi works where the program runs and that
     torch.version.cuda is not None, and start a container with --gpus all.
-source =
-    KeYang8/WITT#34
-    ziplab/PTQD#13
-    xianlin7/SAMUS#39
-    huggingface/transformers#20445
+source = KeYang8/WITT#34
 
 [cuda-error-number]
 keys =
@@ -297,9 +275,7 @@ values =
     advice of number: . => Take a build of the program for CUDA 13, and look for its option that goes without the call
 cause = CUDA reports only the number {number} of its error: {what}.
 remedy = {advice}.
-source =
-    https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html
-    linghu8812/tensorrt_inference#173
+source = https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html
 
 [cuda-memory-cause-hidden]
 keys = NVML_SUCCESS == r INTERNAL ASSERT FAILED
@@ -308,9 +284,7 @@ cause = The GPU's memory ran out, and PyTorch failed only when it asked NVML for
     a MIG part or a container does not give it.
 remedy = Let the program take less memory (a smaller batch, model or share), end others that hold it, and on a Jetson
     drop the page cache (sync; echo 3 | sudo tee /proc/sys/vm/drop_caches); a newer PyTorch says out of memory itself.
-source =
-    pytorch/pytorch#185240
-    fal-ai/fal#478
+source = pytorch/pytorch#185240
 
 [cuda-context-destroyed]
 keys = CUDA error: context is destroyed
@@ -349,9 +323,7 @@ cause = A kernel found a value that it does not accept ({found}), mostly an inde
     traceback is not its place.
 remedy = Read the line with Assertion and failed above, which says which kernel and what; CUDA_LAUNCH_BLOCKING=1 makes
     the traceback show the call.
-source =
-    vllm-project/vllm#21731
-    haotian-liu/LLaVA#882
+source = vllm-project/vllm#21731
 
 [cublas-not-supported]
 keys =
@@ -367,9 +339,7 @@ cause = cuBLAS has no kernel for this product on this GPU ({found} in {call}), o
     loaded.
 remedy = Use the libraries of one CUDA 13 (keep a system's or another wheel's libcublas off LD_LIBRARY_PATH), a newer
     PyTorch, or another data type or backend for the layer.
-source =
-    bitsandbytes-foundation/bitsandbytes#205
-    mit-han-lab/bevfusion#602
+source = bitsandbytes-foundation/bitsandbytes#205
 
 [cudnn-not-started]
 keys =
@@ -443,9 +413,7 @@ cause = TensorRT found no kernel for a part of the model that runs on this GPU a
 remedy = Give the builder more memory (trtexec --memPoolSize=workspace:8192), try without --fp16 or --int8, and take a
     TensorRT that knows the GPU (10.13 or newer for a GB10; an old one does not know it, and a new one no longer knows
     Maxwell and Pascal).
-source =
-    dusty-nv/jetson-inference#1591
-    NVIDIA/TensorRT#2791
+source = dusty-nv/jetson-inference#1591
 
 [triton-error]
 keys = Triton Error [CUDA]
@@ -490,9 +458,7 @@ remedy = Look at nvidia-smi and its fabric state on the host; where there is NVS
     start nvidia-fabricmanager (of a rack nvidia-imex, too) in exactly the driver's version; reboot after an update of
     the driver; if it stays without NVSwitch, load the driver without HMM (options nvidia_uvm uvm_disable_hmm=1 in
     /etc/modprobe.d).
-source =
-    gpustack/gpustack#4154
-    wilicc/gpu-burn#133
+source = gpustack/gpustack#4154
 
 [cuda-graph-capture]
 keys =
@@ -586,9 +552,7 @@ keys =
 pattern = (CUBLAS_STATUS_(?:ALLOC_FAILED|NOT_INITIALIZED))
 cause = cuBLAS could not start ({found}), as where no memory is left for it.
 remedy = Leave more memory free: end other programs on the GPU, or take a smaller share, batch or model.
-source =
-    QwenLM/Qwen3#873
-    tensorflow/tensorflow#9489
+source = QwenLM/Qwen3#873
 
 [tensorflow-architecture]
 keys =
@@ -598,10 +562,7 @@ pattern = (?:[Ee]rror|failed|returned)[^\n]{0,120}?(CUDA_ERROR_INVALID_(?:PTX|HA
 cause = A program, mostly TensorFlow, has no code for this GPU and brings PTX that the driver does not take ({found}).
 remedy = Use a build that knows Blackwell: NVIDIA's image nvcr.io/nvidia/tensorflow (25.02 or newer), or a newer
     TensorFlow that was built for CUDA 12.8 or newer; TF_XLA_FLAGS=--tf_xla_auto_jit=0 goes without XLA's kernels.
-source =
-    tensorflow/tensorflow#112272
-    tensorflow/tensorflow#101746
-    tensorflow/tensorflow#97387
+source = tensorflow/tensorflow#112272
 
 [bitsandbytes-other-build]
 keys = Error named symbol not found at line
@@ -610,9 +571,7 @@ cause = bitsandbytes' library does not fit the CUDA or the GPU that it runs on (
     servers with CUDA's own toolkit (a Spark, GH200), not for a Jetson's.
 remedy = Install the newest bitsandbytes for the CUDA of the installed PyTorch; on a Jetson build it from source there
     (cmake -DCOMPUTE_BACKEND=cuda), or take Jetson AI Lab's wheel.
-source =
-    bitsandbytes-foundation/bitsandbytes#1941
-    bitsandbytes-foundation/bitsandbytes#1939
+source = bitsandbytes-foundation/bitsandbytes#1941
 
 [cudnn-older-than-build]
 keys =
@@ -625,10 +584,7 @@ pattern =
 cause = The program was compiled with cuDNN {need}, and the loader took {have}, which is older.
 remedy = Keep the system's cuDNN off LD_LIBRARY_PATH, and install nvidia-cudnn-cu13 of {need} or newer in the
     environment.
-source =
-    jax-ml/jax#15508
-    conda-forge/jaxlib-feedstock#329
-    pytorch/pytorch#81881
+source = jax-ml/jax#15508
 
 [xformers-no-operator]
 keys =
@@ -650,10 +606,7 @@ values =
 cause = xformers has no attention kernel for this[ ({why})]: it was built without CUDA, for another torch, or not for
     this GPU.
 remedy = {advice}.
-source =
-    facebookresearch/xformers#1191
-    facebookresearch/xformers#1263
-    yangjianxin1/Firefly#258
+source = facebookresearch/xformers#1191
 
 [flash-attention-unavailable]
 keys =
@@ -667,10 +620,7 @@ cause = vLLM's flash-attention is not available on this GPU[ (version {version}:
     asks for it.
 remedy = Choose another attention backend (--attention-backend TRITON_ATTN or FLASHINFER; before vLLM 0.12
     VLLM_ATTENTION_BACKEND), also for the vision part (--mm-encoder-attn-backend TORCH_SDPA).
-source =
-    vllm-project/vllm#35341
-    vllm-project/vllm#13788
-    vllm-project/vllm#15853
+source = vllm-project/vllm#35341
 
 [flash-attention-refused]
 keys =
@@ -699,9 +649,7 @@ cause = FlashInfer has no prefill kernel for this head size and data type that f
     ({found}): about 100 KiB for one block on GPUs of 8.9 and 12.x.
 remedy = Choose another attention backend (--attention-backend triton of SGLang, TRITON_ATTN of vLLM), or a newer
     FlashInfer.
-source =
-    flashinfer-ai/flashinfer#1997
-    sgl-project/sglang#4196
+source = flashinfer-ai/flashinfer#1997
 
 [deepgemm-assertion]
 keys =
@@ -717,10 +665,7 @@ cause = DeepGEMM could not compile or load a kernel ({what}): it is not for GPUs
     CUDA toolkit of 12.9 or newer at run time (nvcc, and cuobjdump too).
 remedy = Go without it (VLLM_USE_DEEP_GEMM=0; of SGLang SGLANG_ENABLE_JIT_DEEPGEMM=0), which takes another FP8 kernel;
     on a GPU that it is for, install the toolkit with cuobjdump and set CUDA_HOME.
-source =
-    MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark#119
-    llm-d/llm-d#1386
-    vllm-project/vllm#49051
+source = MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark#119
 
 [deepspeed-cuda-differs]
 keys = does not match the version torch was compiled with
@@ -730,8 +675,5 @@ cause = DeepSpeed compiles its operators with the CUDA toolkit {toolkit}, and Py
 remedy = Let both agree: install the PyTorch for CUDA {toolkit} (for 13 --index-url
     https://download.pytorch.org/whl/cu130), or point CUDA_HOME to a toolkit of {torch}; where only the minor version
     differs, DS_SKIP_CUDA_CHECK=1 skips the check.
-source =
-    deepspeedai/DeepSpeed#3436
-    deepspeedai/DeepSpeed-MII#277
-    JIA-Lab-research/MGM#91
+source = deepspeedai/DeepSpeed#3436
 """

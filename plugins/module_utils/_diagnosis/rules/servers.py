@@ -34,11 +34,7 @@ values =
 cause = A CUTLASS kernel could not run on this GPU ({found}[, compiled for {arch}]): a GB10 (12.1) has 99 KiB of shared
     memory for a block, and kernels with larger tiles, or those made for data-centre GPUs alone, do not start.
 remedy = {advice}.
-source =
-    NVIDIA/TensorRT-LLM#11368
-    vllm-project/vllm#43367
-    vllm-project/vllm#40758
-    vllm-project/vllm#30163
+source = NVIDIA/TensorRT-LLM#11368
 
 [vllm-free-memory]
 keys = Free memory on device
@@ -55,9 +51,7 @@ keys = No available memory for the cache blocks
 pattern = No available memory for the cache blocks
 cause = After the weights and the trial run nothing of vLLM's share of memory is left for the KV cache.
 remedy = Raise --gpu-memory-utilization if the host has the memory, or take a smaller or more quantized model.
-source =
-    vllm-project/vllm#27508
-    vllm-project/vllm#10439
+source = vllm-project/vllm#27508
 
 [vllm-max-length]
 keys = max seq len (
@@ -69,10 +63,7 @@ pattern =
 cause = One request of {length} tokens does not fit into the KV cache[: it needs {needed} GiB][; {left} GiB are left].
 remedy = Set --max-model-len lower[, to at most {most}], or raise --gpu-memory-utilization if the host has the
     memory.
-source =
-    vllm-project/vllm#2418
-    vllm-project/vllm#34076
-    eugr/spark-vllm-docker#396
+source = vllm-project/vllm#2418
 
 [sglang-no-cache-memory]
 keys = Please try to increase --mem-fraction-static
@@ -80,27 +71,21 @@ pattern = Please try to increase --mem-fraction-static(?:\.? Current value: \S*?
 cause = After the weights SGLang's static share of memory[, {share},] leaves nothing for the KV cache.
 remedy = Raise --mem-fraction-static[ above {share}], or take a smaller or quantized model or a shorter context;
     lowering it helps only where memory runs out later, in a CUDA graph or in use.
-source =
-    gpustack/gpustack#3831
-    sgl-project/sglang-omni#292
+source = gpustack/gpustack#3831
 
 [harmony-vocabulary]
 keys = vocab file
 pattern = HarmonyError: (error downloading or loading vocab file)
 cause = The server fetches the vocabulary of gpt-oss when it starts, and could not ({found}).
 remedy = Allow that download, or provide the files beforehand and set TIKTOKEN_ENCODINGS_BASE to their directory.
-source =
-    NVIDIA/dgx-spark-playbooks#17
-    openai/harmony#101
+source = NVIDIA/dgx-spark-playbooks#17
 
 [flashinfer-versions-differ]
 keys = does not match flashinfer version
 pattern = (flashinfer-[\w-]+) version \((?P<other>[^)\n]+)\) does not match flashinfer version \((?P<own>[^)\n]+)\)
 cause = {found} is {other} beside flashinfer {own}, and flashinfer takes only its own version.
 remedy = Install both in one version, {own}, or remove {found}.
-source =
-    vllm-project/vllm#49804
-    flashinfer-ai/flashinfer#4781
+source = vllm-project/vllm#49804
 
 [flashinfer-no-architecture]
 keys = FlashInfer requires GPUs with sm75 or higher
@@ -108,9 +93,7 @@ pattern = FlashInfer requires GPUs with (sm\d+) or higher
 cause = FlashInfer found no architecture to compile for (its words, {found} or higher, are of an old GPU): the
     toolkit that it asked is too old for this one, or TORCH_CUDA_ARCH_LIST names others.
 remedy = Set FLASHINFER_CUDA_ARCH_LIST (12.1a on a GB10), and point CUDA_HOME to CUDA 12.9 or newer.
-source =
-    flashinfer-ai/flashinfer#3675
-    flashinfer-ai/flashinfer#2579
+source = flashinfer-ai/flashinfer#3675
 
 [flashinfer-workspace]
 keys = Buffer overflow when allocating memory for
@@ -121,10 +104,7 @@ cause = FlashInfer's workspace is too small for this model and batch: {part} nee
 remedy = Make it larger (export VLLM_FLASHINFER_WORKSPACE_BUFFER_SIZE=1073741824 for vLLM,
     SGLANG_FLASHINFER_WORKSPACE_SIZE for SGLang), lower --max-num-seqs or --max-num-batched-tokens, take a newer release
     or image, which sizes it itself, or choose another --attention-backend.
-source =
-    vllm-project/vllm#40023
-    vllm-project/vllm#25342
-    vllm-project/vllm#48428
+source = vllm-project/vllm#40023
 
 [cutlass-dsl-failed]
 keys =
@@ -142,9 +122,7 @@ pattern = occurred when running GEMM[^\n]*_(sm10\d[af]?)\b
 cause = The matrix kernel that was chosen is one of TensorRT-LLM that is only for {found}, which a GB10 (12.1) cannot
     run.
 remedy = Choose another backend of MoE (CUTLASS or Marlin) instead of flashinfer_trtllm.
-source =
-    vllm-project/vllm#43906
-    flashinfer-ai/flashinfer#2045
+source = vllm-project/vllm#43906
 
 [backend-configuration-refused]
 keys = does not support the deployment configuration since
@@ -230,19 +208,7 @@ cause = The kernel that was chosen does not exist for this GPU ({found}); those 
     not run on a GB10 (12.1).
 remedy = Choose another backend for it (attention: flashinfer or Triton; MoE: Marlin, CUTLASS or Triton), or a
     release that knows 12.1; naming another architecture cannot help.
-source =
-    vllm-project/vllm#31740
-    NVIDIA/cutlass#2802
-    NVIDIA/TensorRT-LLM#5823
-    flashinfer-ai/flashinfer#5445
-    NVIDIA/TensorRT-LLM#8474
-    flashinfer-ai/flashinfer#3344
-    vllm-project/vllm#43969
-    sgl-project/sglang#32933
-    thu-ml/SageAttention#107
-    vllm-project/vllm#41477
-    Dao-AILab/flash-attention#2307
-    https://github.com/NVIDIA/dgx-spark-playbooks
+source = vllm-project/vllm#31740
 
 [flash-attention-gpu-too-old]
 keys = FlashAttention only supports Ampere
@@ -264,10 +230,7 @@ pattern = (\S+): undefined symbol: _Z\w{0,80}?\d(?P<kernel>[a-z][a-z0-9_]*_sm\d{
 cause = {found} calls {kernel} and was built without it: a fault of that release's build for these architectures, which
     no other PyTorch mends.
 remedy = Build or install a release in which it is mended; the same source built again has the same fault.
-source =
-    vllm-project/vllm#29030
-    vllm-project/vllm#28589
-    vllm-project/vllm#26098
+source = vllm-project/vllm#29030
 
 [vllm-length-beyond-model]
 keys =
@@ -303,9 +266,7 @@ cause = The file of weights and this release of the server do not fit each other
     another way, mostly since its quantization or architecture is newer.
 remedy = Use the release of the server that the model's page names (mostly a newer one), or another quantization of the
     model; where files are missing, download the model again.
-source =
-    vllm-project/vllm#45102
-    vllm-project/llm-compressor#959
+source = vllm-project/vllm#45102
 
 [server-option-unknown]
 keys =
@@ -319,9 +280,7 @@ pattern =
 cause = This release[ of {program}] does not know the option {option}[; its image is {log_image}].
 remedy = Take {option} out of the command (or compose file, or unit), if --help does not list it under another name, or
     use a release or image of the program that has it.
-source =
-    MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark#17
-    vllm-project/vllm#9312
+source = MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark#17
 
 [server-argument-unknown]
 keys =
@@ -335,9 +294,7 @@ pattern =
 cause = The program[ {program}] does not take what it was started with: {what}.
 remedy = Give the option a value that --help names for it, or take it out; in a compose file or unit each option and its
     value must be words of their own.
-source =
-    vllm-project/vllm#9312
-    oobabooga/textgen#7237
+source = vllm-project/vllm#9312
 
 [nvcc-not-at-run-time]
 keys =
@@ -410,9 +367,7 @@ pattern = unknown model architecture: '(sd\w*|flux\w*)'
 cause = The file's model ({found}) makes images; llama.cpp runs language models only.
 remedy = Use a program for models of images (ComfyUI with its GGUF loader, stable-diffusion.cpp), or download a language
     model as GGUF.
-source =
-    ggml-org/llama.cpp#10104
-    ggml-org/llama.cpp#25427
+source = ggml-org/llama.cpp#10104
 
 [gguf-model-unknown]
 keys =
@@ -424,10 +379,7 @@ pattern =
 cause = This llama.cpp, or the one in the program that uses it, does not know the model's architecture or tokenizer
     {what}.
 remedy = Build or install a newer one that supports it; until then the model cannot be used with it.
-source =
-    ggml-org/llama.cpp#28317
-    lmstudio-ai/lmstudio-bug-tracker#350
-    mozilla-ai/llamafile#432
+source = ggml-org/llama.cpp#28317
 
 [model-type-unknown]
 keys =
@@ -454,11 +406,7 @@ cause = The installed Transformers does not know the model's type {found}: it is
 remedy = Install a release of the server that supports the model, with the Transformers that it pins; for Transformers
     alone pip install -U transformers (until its release has the model, from its source:
     git+https://github.com/huggingface/transformers).
-source =
-    vllm-project/vllm#19793
-    vllm-project/vllm#36217
-    1038lab/ComfyUI-QwenVL#23
-    https://github.com/NVIDIA/dgx-spark-playbooks
+source = vllm-project/vllm#19793
 
 [tokenizer-of-a-newer-release]
 keys = did not match any variant of untagged enum
@@ -466,9 +414,7 @@ pattern = data did not match any variant of untagged enum ((?:Py)?\w+Wrapper)
 cause = The model's tokenizer file was written by another release of tokenizers, and the installed one cannot read it
     ({found}).
 remedy = Upgrade tokenizers and Transformers together.
-source =
-    m87-labs/moondream#242
-    huggingface/sentence-transformers#1105
+source = m87-labs/moondream#242
 
 [attention-heads-indivisible]
 keys = must be divisible by tensor parallel size
@@ -476,19 +422,14 @@ pattern = attention heads \((?P<heads>\d+)\) must be divisible by tensor paralle
 cause = The model has {heads} attention heads, which cannot be shared evenly by a tensor parallel size of {size}.
 remedy = Choose a --tensor-parallel-size that divides {heads}, or use the other GPUs for pipeline parallelism or for
     copies of the model.
-source =
-    vllm-project/vllm#414
-    THU-KEG/AdaptThink#1
-    vllm-project/vllm#4232
+source = vllm-project/vllm#414
 
 [quantization-unknown]
 keys = Unknown quantization method:
 pattern = Unknown quantization method: (\w[\w-]*(?:\.\w+)*)
 cause = This release of vLLM does not know the quantization {found} of the model.
 remedy = Use a release that lists it (mostly a newer one), or the model in a quantization that this one lists.
-source =
-    vllm-project/vllm#1919
-    vllm-project/vllm#1769
+source = vllm-project/vllm#1919
 
 [attention-backend-none]
 keys = No valid attention backend
@@ -505,9 +446,7 @@ keys = is not valid for this configuration. Reason
 pattern = Selected backend \S*?(\w+) is not valid for this configuration\. Reason: \[(?P<why>[^\]\n]*)\]
 cause = The attention backend {found} does not support this model on this GPU: {why}.
 remedy = Leave the choice to vLLM (unset VLLM_ATTENTION_BACKEND and --attention-backend).
-source =
-    vllm-project/vllm#28589
-    vllm-project/vllm#40153
+source = vllm-project/vllm#28589
 
 [vllm-caches-disabled]
 keys = TORCHINDUCTOR_FORCE_DISABLE_CACHES
@@ -565,9 +504,7 @@ pattern =
 cause = vLLM found no PyTorch with CUDA ({found}): the installed one is a CPU build, or the GPU is not seen.
 remedy = Install torch from the cu130 index first and a vLLM for it (build with --no-build-isolation), and check
     that torch.cuda.is_available() is True.
-source =
-    vllm-project/vllm#28371
-    vllm-project/vllm#11037
+source = vllm-project/vllm#28371
 
 [ray-no-gpu]
 keys =
@@ -616,10 +553,7 @@ pattern = model requires more system memory \((?P<need>[\d.]+ \w+)\) than is ava
 cause = The model needs {need} of memory, and {free} are available.
 remedy = End other programs that hold memory (other models, too), drop the page cache where the GPU shares the host's
     memory (sync; echo 3 | sudo tee /proc/sys/vm/drop_caches), or take a smaller or more quantized model.
-source =
-    ollama/ollama#12283
-    ollama/ollama#10920
-    ollama/ollama#6723
+source = ollama/ollama#12283
 
 [ollama-runner]
 keys =
@@ -651,14 +585,7 @@ cause = NVML and nvidia-smi have no memory counters for a GB10, whose memory is 
     expects a number; the driver and the GPU are sound.
 remedy = Use a release of the program that goes on without the number, or asks cudaMemGetInfo or /proc/meminfo instead
     (NVIDIA's device plugin for Kubernetes from 0.17.4, GPU Operator from 25.10).
-source =
-    NVIDIA/gpu-operator#1794
-    Project-HAMi/k8s-dra-driver#44
-    kubernetes-sigs/dra-driver-nvidia-gpu#1073
-    NVIDIA/cosmos-framework#22
-    ollama/ollama#12619
-    rossumai/nvgpu#37
-    wookayin/gpustat#6
+source = NVIDIA/gpu-operator#1794
 
 [scheduler-killed]
 keys = Exit code: -9

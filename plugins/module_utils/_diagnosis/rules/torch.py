@@ -15,9 +15,7 @@ keys = computeCapability not supported
 pattern = Assertion [^\n]*(computeCapability not supported)
 cause = This Triton is older than the GPU ({found}).
 remedy = Install Triton 3.3.1 or newer with the PyTorch that belongs to it.
-source =
-    woct0rdho/triton-windows#83
-    triton-lang/triton#6771
+source = woct0rdho/triton-windows#83
 
 [nvtx-target-missing]
 keys =
@@ -58,9 +56,7 @@ cause = The headers of this Python are not installed ({found}), though Python it
 remedy = Install them for the Python in use: sudo apt install python3-dev (python3.12-dev for 3.12), which the role
     build_toolchain does; a virtual environment has none, and a Python of uv brings its own; then start the program
     again.
-source =
-    vllm-project/vllm#27890
-    sgl-project/sglang#1117
+source = vllm-project/vllm#27890
 
 [triton-offline]
 keys = Requested an offline build but
@@ -103,10 +99,7 @@ cause = A Triton kernel asks for {need} bytes of the GPU's shared memory, and th
     block sizes were chosen for a larger one.
 remedy = Use a release or a backend whose kernel has sizes for this GPU; in your own kernel lower num_stages or the
     block sizes.
-source =
-    triton-lang/triton#8182
-    alipay/PainlessInferenceAcceleration#35
-    OpenSpaceAI/DEST3D#2
+source = triton-lang/triton#8182
 
 [gemm-shared-memory]
 keys = shared memory but device supports
@@ -165,9 +158,7 @@ cause = A Triton kernel needs scratch memory while it runs, and the program that
 remedy = Use a newer release of the program (vLLM, or whose kernel the traceback shows), or the Triton that it pins; in
     code of your own call triton.set_allocator(lambda size, align, stream: torch.empty(size, dtype=torch.int8,
     device="cuda")) before the kernel.
-source =
-    vllm-project/vllm#33857
-    pytorch/helion#416
+source = vllm-project/vllm#33857
 
 [triton-pass-failed]
 keys = PassManager::run failed
@@ -190,9 +181,7 @@ pattern = (Cannot re-initialize CUDA in forked subprocess)
 cause = A process that had used CUDA was forked, and CUDA does not survive that ({found}).
 remedy = Use the start method spawn (of vLLM: VLLM_WORKER_MULTIPROC_METHOD=spawn, with the program's own code below `if
     __name__ == '__main__':`), or touch no CUDA before the workers start.
-source =
-    vllm-project/vllm#7151
-    lm-sys/FastChat#3507
+source = vllm-project/vllm#7151
 
 [device-ordinal]
 keys =
@@ -207,8 +196,7 @@ cause = The program asks for a GPU that is not there ({found}): a Spark has one,
 remedy = Start as many processes per host as it has GPUs (--nproc-per-node 1, tensor parallel size 1 on one Spark), and
     use cuda:0; unset CUDA_VISIBLE_DEVICES if it names others, and give a container its GPU by the number that
     nvidia-smi -L shows (--gpus all).
-source =
-    https://github.com/NVIDIA/dgx-spark-playbooks
+source = https://github.com/NVIDIA/dgx-spark-playbooks
 
 [devices-mixed]
 keys = Expected all tensors to be on the same device
@@ -226,9 +214,7 @@ pattern = (Weights only load failed)
 cause = The file holds more than weights, and torch.load refuses that since PyTorch 2.6 ({found}).
 remedy = Take the model as safetensors, or a release of the program that loads it for PyTorch 2.6; weights_only=False
     runs code that is in the file, so only for a file whose author you trust.
-source =
-    MIC-DKFZ/nnUNet#2681
-    sktime/pytorch-forecasting#1998
+source = MIC-DKFZ/nnUNet#2681
 
 [state-dict-differs]
 keys =
@@ -285,9 +271,7 @@ cause = {found} was built against a different PyTorch than the installed one.
 remedy = Install the package's build for the installed torch and CUDA, or the torch that it was built with (pip show
     names what it requires); or build it from source against this torch (pip install --no-build-isolation --no-binary);
     in this collection it is a unit that depends on pytorch, or a wheel of the same stack.
-source =
-    vllm-project/vllm#13608
-    eugr/spark-vllm-docker#135
+source = vllm-project/vllm#13608
 
 [extension-cache-broken]
 keys = cannot open shared object file
@@ -304,10 +288,7 @@ cause = The program asks for the name of its user, and number {user} has none in
     cache after it).
 remedy = Give it a name and directories that it can write (docker run -e USER=app -e HOME=/tmp -e
     TORCHINDUCTOR_CACHE_DIR=/tmp/inductor), or mount the host's names (-v /etc/passwd:/etc/passwd:ro).
-source =
-    pytorch/pytorch#140765
-    vllm-project/vllm#44548
-    h2oai/h2o-llmstudio#974
+source = pytorch/pytorch#140765
 
 [torch-cuda-mismatch]
 keys =
@@ -333,9 +314,7 @@ pattern =
 cause = PyTorch is a build for CUDA {torch}, and {part} is one for CUDA {other}.
 remedy = Install both in one command from one index (pip install --force-reinstall torch torchvision torchaudio
     --index-url https://download.pytorch.org/whl/cu130), or build {part} for this PyTorch (role torch_extensions).
-source =
-    m-bain/whisperX#320
-    deforum/deforum-stable-diffusion#348
+source = m-bain/whisperX#320
 
 [torch-missing]
 keys =
@@ -351,9 +330,7 @@ cause = torch is imported where it is not installed: pip builds a package in an 
 remedy = For a build, install torch first (cu130), with setuptools, wheel, packaging and ninja, and run pip or uv with
     --no-build-isolation; a unit of this collection names pytorch in its depends; for a program, install torch into the
     environment that runs it.
-source =
-    Dao-AILab/flash-attention#1421
-    https://docs.astral.sh/uv/reference/troubleshooting/build-failures/
+source = Dao-AILab/flash-attention#1421
 
 [torch-without-cuda]
 keys =
@@ -379,9 +356,7 @@ keys =
 pattern = (?:satisfies the requirement|No matching distribution found for) ((?:mkl|intel-)\S*)
 cause = {found} exists only for x86-64.
 remedy = Omit it on aarch64 (with the marker platform_machine == 'x86_64') and use NVPL or OpenBLAS (BLAS=NVPL).
-source =
-    IntelPython/mkl_fft#132
-    spack/spack#34391
+source = IntelPython/mkl_fft#132
 
 [xformers-of-another-torch]
 keys = xFormers was built for:
@@ -427,10 +402,7 @@ cause = The installed SageAttention has no kernel for this GPU ({found}).
 remedy = Build it from source for this GPU (git clone the repository; TORCH_CUDA_ARCH_LIST=12.0 pip install
     --no-build-isolation .), in a checkout that knows 12.1 (since November 2025; SageAttention 3 asks for 12.0 alone in
     sageattn3/blackwell/api.cu), or choose PyTorch's attention in the program.
-source =
-    woct0rdho/SageAttention#50
-    thu-ml/SageAttention#297
-    thu-ml/SageAttention#107
+source = woct0rdho/SageAttention#50
 
 [cuda-library-failed]
 keys =
@@ -491,9 +463,7 @@ pattern =
 cause = DeepSpeed starts the other hosts' processes with {found}, which is not installed.
 remedy = Install it on this host (apt install pdsh, with export PDSH_RCMD_TYPE=ssh), choose another (--launcher
     openmpi), or start torchrun on each host by hand.
-source =
-    stanford-crfm/mistral#38
-    deepspeedai/DeepSpeedExamples#150
+source = stanford-crfm/mistral#38
 
 [tensorrt-on-tegra]
 keys = does not currently build wheels for Tegra
@@ -529,8 +499,6 @@ cause = Only the common part of Transformer Engine is installed, without its lib
     transformer_engine alone does not bring it, or its build failed.
 remedy = Install it with the framework, built against the installed one: pip install --no-build-isolation
     "transformer_engine[pytorch]" (of JAX [jax]; cuDNN's headers and nvcc must be there), and read that build's errors.
-source =
-    NVIDIA/TransformerEngine#1981
-    NVIDIA/TransformerEngine#2505
+source = NVIDIA/TransformerEngine#1981
 
 """

@@ -21,10 +21,7 @@ cause = The workers of a DataLoader hand over each tensor as an open file, and t
     ({found}).
 remedy = Raise the limit before the start (ulimit -n 65536; of a container --ulimit nofile=65536:65536), or put
     torch.multiprocessing.set_sharing_strategy('file_system') at the top of the script.
-source =
-    pytorch/pytorch#973
-    Peterande/D-FINE#22
-    pytorch/pytorch#14768
+source = pytorch/pytorch#973
 
 [gradients-in-float16]
 keys = Attempting to unscale FP16 gradients
@@ -32,9 +29,7 @@ pattern = (Attempting to unscale FP16 gradients)
 cause = The weights that are trained are float16, and mixed precision (fp16=True) needs them in float32 ({found}).
 remedy = Train with bf16=True and load the model with dtype=torch.bfloat16; or keep fp16=True and make the trainable
     weights float32 (of PEFT cast_mixed_precision_params(model, dtype=torch.float16)).
-source =
-    https://huggingface.co/docs/peft/developer_guides/troubleshooting
-    huggingface/diffusers#6454
+source = https://huggingface.co/docs/peft/developer_guides/troubleshooting
 
 [gradients-missing]
 keys = does not require grad and does not have a grad_fn
@@ -140,9 +135,7 @@ cause = A layer of bitsandbytes got an ordinary weight ({class} without {attribu
 remedy = Upgrade them together (pip install -U transformers accelerate peft bitsandbytes; of Unsloth pip install
     --upgrade --force-reinstall --no-cache-dir --no-deps unsloth unsloth_zoo), load the whole model on the GPU
     (device_map="cuda:0"), and leave shared layers unquantized (llm_int8_skip_modules=["lm_head"]) or load in 16 bits.
-source =
-    NVIDIA/dgx-spark-playbooks#57
-    bitsandbytes-foundation/bitsandbytes#1542
+source = NVIDIA/dgx-spark-playbooks#57
 
 [weights-types-in-shards]
 keys = Must flatten tensors with
