@@ -168,6 +168,14 @@ cause = LLVM refuses the target: {found}; Triton's backend requests a lower PTX 
 remedy = Build Triton with the LLVM that it pins, or raise the bound min(86, ptx_version) in
     third_party/nvidia/backend/compiler.py to 90 with an edit (triton_unit), as upstream did later.
 
+[llvm-gpu-unknown]
+keys = is not a recognized processor for this target
+pattern = '(sm_1\d+[af]?)' is not a recognized processor
+cause = The LLVM in this Triton does not know the GPU ({found}): it is older.
+remedy = Install a PyTorch for CUDA 13 with the Triton that belongs to it (pip install --index-url
+    https://download.pytorch.org/whl/cu130 torch; Triton 3.3 knows 12.0, 3.5 also 12.1).
+source = lllyasviel/Fooocus#3862
+
 [llvm-cannot-select]
 keys = LLVM ERROR: Cannot select
 pattern = LLVM ERROR: Cannot select: (?:intrinsic )?%llvm\.nvvm\.([\w.]+)

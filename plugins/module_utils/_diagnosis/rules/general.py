@@ -106,6 +106,10 @@ pattern =
     +|sphinxcontrib|jaraco|sklearn|torch_|PIL|cv2|skimage|Crypto|dateutil|IPython|jupyter)[\w]+)\.[\w.]+)'
 unless = Failed to import Triton kernels
 values =
+    advice of part: torch\._C$ => Start Python in another directory than PyTorch's source, and install torch anew (pip
+    + install --force-reinstall torch
+    + --index-url https://download.pytorch.org/whl/cu130)
+    advice of part: moviepy\.editor => Write from moviepy import … in its place, or install moviepy<2
     advice of part: langchain\. => pip install langchain-classic and import langchain_classic in its place, or install
     + langchain<1
     advice of part: megatron\. => Install the package that has this part (pip install megatron-core, megatron-bridge),
@@ -457,8 +461,10 @@ cause = A request has more than {most} {kind}s, and the server takes no more in 
 remedy = Send fewer, or start the server with a higher --limit-mm-per-prompt.
 
 [python-syntax]
-keys = SyntaxError: invalid syntax
-pattern = ^(SyntaxError: invalid syntax)
+keys =
+    SyntaxError: invalid syntax
+    SyntaxError: f-string
+pattern = ^(SyntaxError: (?:invalid syntax|f-string[^\n]{0,60}))
 cause = A file of Python does not fit the Python that runs it ({found}): it is for a newer or much older one, or is no
     Python.
 remedy = Look at the line above it and at python --version; run it with the Python that the program asks for.

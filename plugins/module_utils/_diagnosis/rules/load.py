@@ -105,6 +105,19 @@ remedy = Run it on a host with the driver (nvidia-smi works there); in a contain
     installs the driver.
 source = leejet/stable-diffusion.cpp#1352
 
+[video-library-missing]
+keys =
+    libnvcuvid.so.1
+    libnvidia-encode.so.1
+    libnvidia-opticalflow.so.1
+    Cannot load libcuda.so.1
+pattern =
+    (libnvcuvid\.so\.1|libnvidia-(?:encode|opticalflow)\.so\.1)
+    Cannot load (libcuda\.so\.1)
+cause = The driver's library for video, {found}, is not found, as in a container that was started for computing alone.
+remedy = Start the container with --gpus all and -e NVIDIA_DRIVER_CAPABILITIES=compute,utility,video (or all); on the
+    host install the driver's package with it (libnvidia-decode and libnvidia-encode of the driver's branch).
+
 [opengl-missing]
 keys =
     libGL.so.1: cannot open
@@ -174,6 +187,13 @@ values =
     + LD_LIBRARY_PATH
 cause = A call of {library} failed in ONNX Runtime ({number}): {why}.
 remedy = {advice}; on the CPU (CPUExecutionProvider) the model runs without it.
+
+[openmp-twice]
+keys = OMP: Error #15
+pattern = OMP: Error #15: Initializing (?P<first>\S+?), but found (?P<second>\S+) already initialized
+cause = Two copies of the OpenMP library were loaded ({second} and {first}), by two packages that bring one each.
+remedy = Install both packages from one source (all by conda-forge, or all by pip), import torch first, and only to go
+    on set KMP_DUPLICATE_LIB_OK=TRUE, with which results may be wrong.
 
 [torch-cuda-library-not-found]
 keys =

@@ -66,6 +66,17 @@ remedy = Correct the path (in a container the one inside, where the directory is
     file.
 source = Michael-A-Kuykendall/shimmy#163
 
+[gguf-conversion-unknown]
+keys =
+    BPE pre-tokenizer was not recognized
+    hf-to-gguf:Model
+pattern =
+    (BPE pre-tokenizer was not recognized)
+    hf-to-gguf:Model (\w+) is not supported
+cause = This llama.cpp cannot convert the model to GGUF: it does not know {found}.
+remedy = Update it (git pull, pip install -r requirements.txt) and convert again, from the original model rather than a
+    quantized or merged one; else take a GGUF that others made.
+
 [gguf-first-part]
 keys =
     must be loaded with the first split

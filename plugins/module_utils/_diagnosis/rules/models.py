@@ -225,6 +225,14 @@ remedy = Use one of its own that fits the model's family, or a newer release (or
     model's page names.
 source = vllm-project/vllm#9312
 
+[reasoning-token-split]
+keys = must encode to exactly one token
+pattern = '?(?P<name>\w+)'? '(?P<token>[^'\n]+)' must encode to exactly one token
+cause = The reasoning parser needs {token} as one token, and the model's tokenizer has none: the parser is of another
+    model.
+remedy = Leave --reasoning-parser out, or take the one of the model's family (its page names it), or a newer release.
+source = sgl-project/sglang#24843
+
 [template-file-missing]
 keys = appears path-like, but doesn't exist
 pattern = template string \((?P<file>[^)\n]+)\) appears path-like, but doesn't exist!(?: Tried: (?P<tried>[^\n]+))?

@@ -368,7 +368,7 @@ source = om-ai-lab/VLM-R1#289
 
 [address-not-here]
 keys = annot assign requested address
-pattern = (Cannot assign requested address)
+pattern = ([Cc]annot assign requested address)
 cause = The program was to listen on, or come from, an address that this host does not have now ({found}).
 remedy = Give --host 0.0.0.0, or an address that ip -br addr shows; in a container the host's addresses exist only
     with --network host.

@@ -123,12 +123,22 @@ remedy = Build it with -DGGML_CUDA=ON, and see that nvidia-smi works where it ru
 keys =
     discovering available GPUs
     looking for compatible GPUs
+    no compatible GPUs were discovered
 pattern =
     GPUs(?:(?!skipping mismatch)[\s\S]){0,1200}?inference compute[^\n]*(library=cpu)
+    (no compatible GPUs were discovered)
 notice = yes
 cause = Ollama found no GPU that it can use and runs on the processor ({found}).
 remedy = Make nvidia-smi work for its account (a container needs --gpus all), and update Ollama: it needs its cuda_v13
     libraries for a GB10.
+
+[ollama-prompt-cut]
+keys = truncating input prompt
+pattern = truncating input prompt'? limit=(?P<most>\d+) prompt=(?P<asked>\d+)
+notice = yes
+cause = Ollama cut a prompt of {asked} tokens to {most}, the context with which it loaded the model.
+remedy = Load it with a longer context (OLLAMA_CONTEXT_LENGTH={asked} in the service, num_ctx in the request or
+    Modelfile).
 
 [rdma-locked-memory]
 keys = RLIMIT_MEMLOCK is
@@ -398,6 +408,13 @@ pattern = The scripts? (?P<scripts>[^\n]+?) (?:is|are) installed in '(?P<directo
 notice = yes
 cause = pip put the commands {scripts} into {directory}, which is not on the PATH, so that the shell does not find them.
 remedy = Add it to PATH, or install into an environment and activate that.
+
+[distribution-remnant]
+keys = Ignoring invalid distribution
+pattern = Ignoring invalid distribution -?(?P<name>~\S+)(?: \((?P<directory>[^)\n]+)\))?
+notice = yes
+cause = An interrupted installation left {name}*[ in {directory}], which pip ignores.
+remedy = Remove the directories there whose names begin with a tilde, and install the package again if its import fails.
 
 [index-replaced]
 keys =

@@ -118,6 +118,12 @@ cause = The program opens a window, and there is no display where it runs ({foun
 remedy = Draw without a window (export MPLBACKEND=Agg for Matplotlib), use ssh -X, or run it in the desktop's session;
     xvfb-run -a gives a program a display that nobody sees.
 
+[backend-without-display]
+keys = Cannot load backend
+pattern = Cannot load backend '(?P<backend>\w+)' which requires the '(?P<framework>\w+)' interactive framework
+cause = Matplotlib is to open windows ({backend}), and there is no display where it runs.
+remedy = Set export MPLBACKEND=Agg and save figures to files (plt.savefig), or run it in the desktop's session.
+
 [event-loop-running]
 keys =
     This event loop is already running
@@ -287,6 +293,52 @@ pattern = (lib(?:av|sw)\w+\.so\.\d+): cannot open shared object file
 cause = FFmpeg's library {found} is missing, which TorchCodec and others load.
 remedy = Install FFmpeg's libraries in a version that the package supports (Ubuntu 24.04's ffmpeg is version 6).
 source = meta-pytorch/torchcodec#1023
+
+[system-program-missing]
+keys =
+    TesseractNotFoundError
+    Is poppler installed and in PATH
+    ExecutableNotFound: failed to execute
+    JAVA_GATEWAY_EXITED
+    Java gateway process exited
+    No ffmpeg exe could be found
+    Couldn't find ffmpeg or avconv
+    Couldn't find ffprobe
+    No wkhtmltopdf executable found
+    pandoc was found
+    chromedriver
+pattern =
+    (Tesseract)NotFoundError
+    Is (poppler) installed and in PATH
+    ExecutableNotFound: failed to execute \S*?'?(dot)\b
+    (J)AVA_GATEWAY_EXITED|(Java) gateway process exited
+    No (ffmpeg) exe could be found|Couldn't find (ffmpeg or avconv|ffprobe)
+    No (wkhtmltopdf) executable found
+    No (pandoc) was found
+    '(chromedriver)' executable needs to be in PATH
+values =
+    package of found: Tess => tesseract-ocr
+    package of found: pop => poppler-utils
+    package of found: dot => graphviz
+    package of found: J => default-jre-headless
+    package of found: ff => ffmpeg
+    package of found: chrom => chromium-chromedriver
+    package of found: pandoc => pandoc
+    package of found: . => wkhtmltopdf
+cause = A Python package calls a program of the system that is not installed ({found}).
+remedy = Install it where the program runs (sudo apt install {package}; of a container in its image).
+
+[language-data-missing]
+keys =
+    Please use the NLTK Downloader to obtain the resource
+    [E050] Can't find model
+pattern =
+    Resource (?P<nltk>\w+) not found\.\s+Please use the NLTK Downloader
+    (?P<none>Please use the NLTK Downloader to obtain the resource)
+    \[E050\] Can't find model '(?P<spacy>\w+)'
+cause = The data of a language package are not here[: {nltk} of NLTK][: {spacy} of spaCy].
+remedy = Get them with the program's Python[: python -m nltk.downloader {nltk}][: python -m spacy download {spacy}]
+    (without internet copy nltk_data, or install the model's wheel).
 
 [audio-not-read]
 keys =
@@ -596,6 +648,10 @@ values =
     + Transformers
     advice of argument: max_seq_length$ => Write max_length in the SFTConfig, as it is called in newer TRL
     advice of argument: proxies => Upgrade openai (or the package that calls it), or install httpx<0.28
+    advice of argument: guided_decoding$ => Write structured_outputs=StructuredOutputsParams(…), as newer vLLM calls it
+    advice of argument: (torch_dtype|dtype)$ => Write the other of dtype and torch_dtype, or upgrade Transformers
+    + (4.56 and
+    + newer call it dtype)
     advice of argument: . => Install the versions that the program's release pins; of a model's own code take the
     + revision for the installed Transformers
 cause = {function} does not know {argument}: the package that has it is a different version from the one that

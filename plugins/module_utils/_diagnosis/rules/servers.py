@@ -291,9 +291,16 @@ pattern =
     (?P<program2>[\w./-]+): error: (?P<what2>argument [^\n]+)
     error while handling argument (?P<what6>'[^'\n]+': [^\n]+)
     error: (?P<what3>invalid argument: -\S+)
+values =
+    advice of what: .*cannot be converted to <function (?:_?loads|parse) => Write its JSON in single quotes, with double
+    + quotes inside ('{"method": "mtp"}'), as the shell took the quotes away; in a YAML list as one item
+    advice of what: .*invalid choice => Take one of those that the message lists, or the release that knows this one
+    advice of what: .*(?:expected one argument|expected at least) => Give the option its value, with = where it begins
+    + with a dash
+    advice of what: . => Give the option a value that --help names for it, or take it out; in a compose file or unit
+    + each option and its value must be words of their own
 cause = The program[ {program}] does not take what it was started with: {what}.
-remedy = Give the option a value that --help names for it, or take it out; in a compose file or unit each option and its
-    value must be words of their own.
+remedy = {advice}.
 source = vllm-project/vllm#9312
 
 [nvcc-not-at-run-time]
@@ -586,6 +593,21 @@ cause = NVML and nvidia-smi have no memory counters for a GB10, whose memory is 
 remedy = Use a release of the program that goes on without the number, or asks cudaMemGetInfo or /proc/meminfo instead
     (NVIDIA's device plugin for Kubernetes from 0.17.4, GPU Operator from 25.10).
 source = NVIDIA/gpu-operator#1794
+
+[triton-server-model]
+keys =
+    failed to load all models
+    Could not determine backend for model
+    unable to load shared library
+    Poll failed for model directory
+pattern =
+    failed to load '(?P<model1>[^'\n]+)' version \d+: (?P<why1>[^\n]{1,200})
+    Poll failed for model directory '(?P<model2>[^'\n]+)': (?P<why2>[^\n]{1,200})
+    (?P<why3>failed to load all models)
+cause = Triton Inference Server could not load a model[, {model}]: {why}.
+remedy = Compare its config.pbtxt (backend, file names in the directory 1) with the backend's documentation, take the
+    server's image that has that backend in the version of the model (of TensorRT the same release that built the
+    engine), and read the lines of that model above.
 
 [scheduler-killed]
 keys = Exit code: -9

@@ -118,6 +118,14 @@ cause = Triton compiles for a GPU older than 8.9, which has no {found}; a GB10 h
 remedy = Use a model without FP8 on that GPU; on a GB10 see that the process uses its GPU (CUDA_VISIBLE_DEVICES), and a
     Triton that knows it.
 
+[triton-source-changed]
+keys = Cannot set attribute 'src' directly
+pattern = (Cannot set attribute 'src' directly)
+cause = A package, mostly an older xformers, changes Triton's kernels in a way that the installed Triton refuses
+    ({found}).
+remedy = Install the release of that package for this PyTorch (the traceback's last own line names it), or uninstall
+    xformers (pip uninstall xformers), in whose place PyTorch's attention is taken.
+
 [triton-image-invalid]
 keys = device kernel image is invalid
 pattern = (device kernel image is invalid)

@@ -243,8 +243,8 @@ keys =
 pattern =
     (basic_ios::clear: iostream error)
     inline_container\.cc:\d+\] \. (unexpected pos \d+ vs \d+)
-cause = PyTorch could not write a checkpoint to its end ({found}): the disk or a quota is full, or the file system
-    failed.
+cause = A checkpoint or model file could not be written to its end ({found}): the disk or a quota is full, or the file
+    system failed.
 remedy = Look at df -h of the directory, remove older checkpoints (save_total_limit of the Trainer), delete the file
     that is not complete, and go on from the last good one.
 source = https://github.com/NVIDIA/dgx-spark-playbooks

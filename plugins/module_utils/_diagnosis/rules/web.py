@@ -296,6 +296,16 @@ pattern = (database is locked)
 cause = Another process has the SQLite file open for writing, or it lies on a network file system ({found}).
 remedy = End the second copy of the program (two containers with one volume), and keep the file on a local disk.
 
+[database-not-writable]
+keys =
+    unable to open database file
+    attempt to write a readonly database
+pattern = (unable to open database file|attempt to write a readonly database)
+cause = The program may not open or write its SQLite file ({found}): its directory does not exist or belongs to another
+    account, as a volume does that was made by a container's root.
+remedy = Make the directory and give it to the account that runs the program (sudo chown -R; of a container the user of
+    --user), and mount it writable.
+
 [gradio-localhost]
 keys = When localhost is not accessible
 pattern = When (localhost is not accessible), a shareable link must be created
@@ -303,6 +313,13 @@ cause = Gradio did not reach its own server ({found}): a proxy gets the request,
     its page.
 remedy = Set NO_PROXY=localhost,127.0.0.1,0.0.0.0, and start it with server_name="0.0.0.0"; else install the gradio and
     pydantic that the program pins.
+
+[gradio-share]
+keys = Could not create share link
+pattern = Could not create share link\.(?: Missing file: (?P<file>\S+?)\.?(?:\s|$))?
+cause = Gradio could not make a public link[: it has no program {file} for it], or its server is not reached.
+remedy = Start it without share=True and reach it by ssh (ssh -L 7860:localhost:7860 HOST), or in the own network with
+    server_name="0.0.0.0"; for the link get the file that its message names, and make it executable.
 
 [gradio-schema]
 keys = TypeError: argument of type 'bool' is not iterable
@@ -317,6 +334,18 @@ pattern = (Required environment variable not found)
 cause = Open WebUI has no key for its sessions ({found}): WEBUI_SECRET_KEY is not set and none can be written.
 remedy = Set it (docker run -e WEBUI_SECRET_KEY="$(openssl rand -hex 32)"), or start it by its own command
     (open-webui serve), which writes one.
+
+[api-key-refused]
+keys =
+    AuthenticationError: Error code: 401
+    Incorrect API key provided
+    invalid_api_key
+pattern =
+    (AuthenticationError: Error code: 401)
+    (Incorrect API key provided|invalid_api_key)
+cause = The server refuses the client's API key ({found}).
+remedy = Give the client the key with which the server was started (--api-key or VLLM_API_KEY of vLLM, any text where it
+    has none), and see that base_url is that server's (http://HOST:PORT/v1), not OpenAI's own.
 
 [yarn-engine]
 keys = is incompatible with this module
