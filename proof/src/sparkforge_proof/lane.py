@@ -34,6 +34,8 @@ TELL_SECONDS, LOOK_SECONDS = 15.0, 1.0
 _LONGEST = 1 << 20
 #: The maximum number of bytes that a run's processes may print.
 PRINTED = 64 << 20
+#: The number of freed bytes that a process keeps for its next tensors (glibc 2.35 and newer).
+KEPT = 512 << 20
 #: The program that runs in the environment and imports the check modules of its lanes.
 PROGRAM = f"{__package__}.runner"
 _MAIN = """import sys
@@ -348,6 +350,9 @@ def _variables(lanes: Lanes, scratch: str) -> dict[str, str]:
         "CUDA_CACHE_PATH": os.path.join(scratch, "cuda"),
         # Parallel lanes share the cores, so waiting threads must not spin.
         "OMP_WAIT_POLICY": "PASSIVE",
+        # By default, glibc unmaps the memory of each large tensor, and the next tensor costs its page faults again.
+        "MALLOC_MMAP_THRESHOLD_": str(KEPT),
+        "MALLOC_TRIM_THRESHOLD_": str(KEPT),
         "OMP_NUM_THREADS": str(max(1, len(os.sched_getaffinity(0)) // lanes.parallel)),
     }
     for name in ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "LD_LIBRARY_PATH"):

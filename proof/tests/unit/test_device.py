@@ -2,7 +2,7 @@
 
 import sys
 import types
-from collections.abc import Callable
+from unittest import mock
 
 import pytest
 from sparkforge_proof import sampler
@@ -31,16 +31,11 @@ def test_full_memory_without_other_process(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_waiting_process_sleeps(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[tuple[str, tuple[int, ...]]] = []
-
-    class Driver:
-        def __getattr__(self, name: str) -> Callable[..., None]:
-            return lambda *arguments: calls.append((name, arguments))
-
-    monkeypatch.setattr(device.ctypes, "CDLL", lambda name: {"libcuda.so.1": Driver()}[name])
+    driver = mock.Mock()
+    monkeypatch.setattr(device.ctypes, "CDLL", {"libcuda.so.1": driver}.__getitem__)
     device.sleep_during_waits()
     # In cuda.h, CU_CTX_SCHED_BLOCKING_SYNC is 4.
-    assert calls == [("cuInit", (0,)), ("cuDevicePrimaryCtxSetFlags_v2", (0, 4))]
+    assert driver.mock_calls == [mock.call.cuInit(0), mock.call.cuDevicePrimaryCtxSetFlags_v2(0, 4)]
     monkeypatch.undo()
     device.sleep_during_waits()  # without a driver
 

@@ -160,9 +160,9 @@ def _memory_on_cpu(context: Context) -> Measured:
         use(number)
         if number >= 2 and (number - 2) % (rounds // 3) == 0:
             history.append(_resident())
-    # glibc maps blocks above 32 MiB, its largest threshold, one by one and unmaps them when they are freed; the memory
-    # for smaller blocks existed before. The process may grow by half of all small blocks, but not by a large one. A
-    # cache, such as an emulator's for translated code, grows only once, but a leak grows in each third of the rounds.
+    # glibc uses the memory of freed blocks again, or unmaps it (see lane.KEPT). The process may grow by half of all
+    # small blocks, but not by a large one. A cache, such as glibc's or an emulator's for translated code, grows only
+    # once, but a leak grows in each third of the rounds.
     growth = 3 * min(after - before for before, after in zip(history, history[1:]))
     bound = rounds * MIB // 2
     if growth > bound:
