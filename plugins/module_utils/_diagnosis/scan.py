@@ -64,7 +64,7 @@ OUT_OF_MEMORY = "out-of-memory"
 UNEXPLAINED = frozenset({"compile-error", *(rule.name for rule in read_rules(consequences))})
 #: The rules for consequences of another failure and for forms of messages. They yield to an error earlier in the log.
 CONSEQUENCES = UNEXPLAINED.difference(["compile-error"]).union(
-    ["process-killed", "ray-node-lost"], (rule.name for rule in read_rules(forms))
+    ["process-killed"], (rule.name for rule in read_rules(forms))
 )
 
 

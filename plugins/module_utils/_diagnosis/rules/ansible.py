@@ -228,12 +228,6 @@ cause = ansible-galaxy found no versions of the collections that go together[: {
 remedy = Loosen that line of requirements.yml (ansible-galaxy collection list shows what is installed, --upgrade renews
     it), and check that its server has that version.
 
-[ansible-cache-not-updated]
-keys = Failed to update apt cache
-pattern = (Failed to update apt cache(?:: unknown reason)?)
-cause = Ansible could not refresh apt's lists on the host, and its message does not say why.
-remedy = Run sudo apt-get update on that host: its first line with E: or Err: names the source that is broken.
-
 [ansible-remote-directory]
 keys = Failed to create temporary directory
 pattern =

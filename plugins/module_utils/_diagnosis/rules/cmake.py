@@ -158,18 +158,6 @@ remedy = Install gcc and g++ (apt install build-essential; the role build_toolch
     in the unit's toolchain); Triton needs one when a program runs, also in a container.
 source = https://docs.astral.sh/uv/reference/troubleshooting/build-failures/
 
-[compiler-does-not-work]
-keys =
-    is not able to compile a simple test
-    Check for working
-    _COMPILER_ID
-pattern =
-    Check for working (\w+ compiler: \S+) - broken
-    is not able to compile a simple test\s+program
-cause = A compiler cannot compile a test program ({found}).
-remedy = See CMake's lines below: a wrong flag in CFLAGS, CXXFLAGS or LDFLAGS, a missing C library or a full disk.
-source = ggml-org/llama.cpp#23224
-
 [cuda-too-old]
 keys =
     requires CUDA

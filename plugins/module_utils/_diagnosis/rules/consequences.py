@@ -355,4 +355,249 @@ pattern = CalledProcessError: Command '\['([^']+)', '[^']*(?:cuda_utils|__triton
 cause = Triton compiles a C file at the first kernel, and {found} failed.
 remedy = Read the compiler's lines above; install gcc and the headers of Python (apt install build-essential
     python3-dev; role build_toolchain), and check that cuda.h and libcuda.so.1 are found.
+
+[nccl-peer-closed]
+keys = Connection closed by remote peer
+pattern = (?:socketProgress|NCCL WARN)[^\n]*Connection closed by remote peer ([^\s<]+)
+cause = The process on {found} ended first, and NCCL only noticed that its connection was closed.
+remedy = Read the log of that host for its first error.
+source = NVIDIA/nccl#1232
+
+[nccl-watchdog]
+keys = Watchdog caught collective operation timeout
+pattern = Watchdog caught collective operation timeout: WorkNCCL\([^\n]*?OpType=(\w+)[^\n]*?Timeout\(ms\)=(?P<limit>\d+)
+cause = The collective operation {found} did not end within {limit} ms: another rank is stuck or dead, or the network
+    does not get through; the watchdog cannot tell which.
+remedy = Look for the first error of the rank that is missing here and for what its host's kernel reports; a longer time
+    helps only where the work is that slow.
+source = XPixelGroup/BasicSR#737
+
+[rdma-completion-flushed]
+keys = Got completion
+pattern = Got completion (?:from peer \S+ )?with (?:error|status=?)(?: |IBV_WC_WR_FLUSH_ERR\()5\b
+cause = An RDMA request was flushed, because its connection had failed before: this line only follows from that.
+remedy = Look for the first NET/IB line of either host, often error 12, and for what its kernel reports.
+source = pytorch/pytorch#122571
+
+[gloo-peer-closed]
+keys =
+    Connection closed by peer [
+    gloo/transport/tcp
+pattern =
+    gloo/transport/tcp/pair\.cc:\d+\] Connection closed by peer \[(?P<peer1>[^\]\n]+)\]
+    gloo/transport/tcp/pair\.cc:\d+\] Read error \[(?P<peer2>[^\]\n]+)\]
+    gloo/transport/tcp/\w+\.cc:\d+\] Timed out waiting (?P<time>\d+)ms
+cause = Another process of the job ended, or did not answer[ (at {peer})][ for {time} ms], and Gloo only noticed.
+remedy = Read the log of that rank for its first error; a program that ends early without waiting for the others (a
+    barrier) looks the same.
+source = pytorch/pytorch#75512
+
+[ray-node-lost]
+keys =
+    has been marked dead
+    ActorDiedError
+    The actor died unexpectedly
+pattern =
+    The node with node id: \S+ and address: (?P<node>\S+) and node name: \S+ has been marked dead because (?P<why>[^\n.]
+    ++)
+    (?P<actor>The actor died unexpectedly)
+cause = A process or a host of the Ray cluster ended before its work was done[: {node}, as {why}].
+remedy = Look at that host for what ended it: its memory (journalctl -k | grep -i oom), ray logs, and the first error in
+    /tmp/ray/session_latest/logs.
+
+[engine-worker-timeout]
+keys = TimeoutError: RPC call to
+pattern = TimeoutError: RPC call to (\w+) timed out
+cause = A worker of vLLM did not answer {found} in time; on a GB10 this was seen when memory was nearly full.
+remedy = Leave more memory free (a lower --gpu-memory-utilization), and read the worker's own lines and the kernel's
+    log of that time.
+source = eugr/spark-vllm-docker#321
+
+[llamacpp-rpc]
+keys =
+    Remote RPC server crashed or returned malformed response
+    ggml-rpc
+pattern =
+    (Remote RPC server crashed) or returned malformed response
+    ggml-rpc\.cpp:\d+: (?!GGML_ASSERT)(?P<why>[^\n]+)
+cause = llama.cpp lost the server on another host that computes a part of the model ({found}): ggml-rpc-server ended
+    there.
+remedy = Read its lines on that host; build llama.cpp from one commit on all of them with the same options, leave it
+    memory (its part of the model and cache), and try --split-mode layer.
+source = ggml-org/llama.cpp#25791
+
+[ollama-runner]
+keys =
+    llama runner terminated
+    llama runner process has terminated
+    do load request: Post
+pattern =
+    llama runner (?:process has )?terminated"? ?(?:error=|: )"?([^"\n]+)
+    (do load request: Post '[^'\n]+': EOF)
+cause = Ollama's process for the model ended while it loaded ({found}); connections that were refused at 127.0.0.1
+    follow from that.
+remedy = Read its own lines above (an assertion or a CUDA error), and update Ollama: a new model needs a new one.
+source = ollama/ollama#14124
+
+[llama-python-not-loaded]
+keys =
+    Failed to load model from file
+    Failed to create llama_context
+pattern =
+    ValueError: (Failed to load model from file): (?P<file>\S+)
+    ValueError: (Failed to create llama_context)
+cause = llama-cpp-python could not load the model[ {file}] ({found}), and its message does not say why.
+remedy = Pass verbose=True to Llama(), which shows llama.cpp's own lines (a file that is not there or not complete, an
+    unknown architecture, no memory); then upgrade it with CUDA: CMAKE_ARGS="-DGGML_CUDA=on" pip install -U
+    --force-reinstall --no-cache-dir llama-cpp-python.
+
+[comfyui-node-failed]
+keys = (IMPORT FAILED)
+pattern = \(IMPORT FAILED\): (\S+)
+cause = ComfyUI could not load the custom node {found}.
+remedy = Read the traceback above it: mostly a package of its requirements.txt is missing (install it with ComfyUI's own
+    Python), or has no wheel for aarch64; or disable the node.
+
+[compose-dependency]
+keys = dependency failed to start
+pattern = dependency failed to start: container (\S+) (?P<why>is unhealthy|exited \(\d+\)|has no healthcheck configured)
+cause = docker compose did not start what depends on the container {found}: that one {why}.
+remedy = Read the log of that container (docker logs {found}), which has the cause; a model that loads long needs a
+    longer start_period of its healthcheck.
+source = NationalSecurityAgency/datawave#2666
+
+[cuda-assertion]
+keys = device-side assert triggered
+pattern = CUDA error: (device-side assert triggered)
+cause = A kernel found a value that it does not accept ({found}), mostly an index out of bounds; the line of the
+    traceback is not its place.
+remedy = Read the line with Assertion and failed above, which says which kernel and what; CUDA_LAUNCH_BLOCKING=1 makes
+    the traceback show the call.
+source = vllm-project/vllm#21731
+
+[cuda-launch-failure]
+keys =
+    unspecified launch failure
+    CUDA_ERROR_LAUNCH_FAILED
+pattern =
+    (?:^|: |\) )CUDA error: (unspecified launch failure)
+    (?:[Ee]rror|failed|returned)[^\n]{0,80}?(CUDA_ERROR_LAUNCH_FAILED)
+cause = A kernel ended with a failure that CUDA does not name ({found}): what was printed just before tells more
+    than this line.
+remedy = Run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and look for a line of that kernel's own.
+source = https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html
+
+[cuda-graph-capture]
+keys =
+    when stream is capturing
+    previous error during capture
+    capturing stream has unjoined work
+pattern =
+    CUDA error: (operation not permitted when stream is capturing|operation failed due to a previous error during
+    + capture|capturing stream has unjoined work)
+cause = A call that CUDA graphs do not allow came while one was recorded, or a kernel failed in it ({found}).
+remedy = Look for the first error before it; start without graphs to see it (--enforce-eager of vLLM,
+    --disable-cuda-graph of SGLang).
+source = NVIDIA/TensorRT#3011
+
+[uvm-stopped]
+keys = set_fatal_error
+pattern = uvm_global_set_fatal_error\w*, global fatal error: (?P<why>[\w ]+)
+cause = The driver's unified memory (nvidia-uvm) stopped for good: {why}; each CUDA program fails from then on.
+remedy = Reboot the host (or end all programs and reload nvidia-uvm), and read the Xid and NVRM lines before it, which
+    have the reason.
+
+[modprobe-nvidia-failed]
+keys = /sbin/modprobe nvidia-
+pattern = Process '/sbin/modprobe (nvidia-\w+)' failed
+cause = The kernel could not load {found}, mostly because the nvidia module could not take the GPU.
+remedy = Read the NVRM lines of the same second in the kernel's log; what failed afterwards follows from them.
+source = ollama/ollama#11932
+
+[gpu-xid-follows]
+keys =
+    Xid (
+pattern =
+    Xid \([^)\n]+\): (?P<number>43|45|154), ?(?:pid=[^,\n]*, )?(?:name=(?P<program>\w[^,\n]*), )?(?P<words>[^\n]{0,120})
+values =
+    what of number: 43 => a program's own fault stopped its work on the GPU, which is sound
+    what of number: 45 => it removed a program's work from the GPU after an earlier error, or when the program ended
+    what of number: 154 => it says what the GPU needs after an earlier error
+    advice of number: 154 => Do what the line names last (reset the GPU, or reboot), and look for the Xid before it
+    advice of number: . => Look for an earlier Xid and in that program's own log; the GPU itself needs nothing
+cause = The driver reports Xid {number}[ of the program {program}]: {what}[ ({words})].
+remedy = {advice}.
+source = https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html
+
+[display-no-device]
+keys = Failed to allocate NvKmsKapiDevice
+pattern = (Failed to allocate NvKmsKapiDevice)
+cause = nvidia-drm got no device for the display ({found}), mostly because the driver could not start the GPU.
+remedy = Read the NVRM lines before it (RmInitAdapter, Xid), which have the reason; where there are none, start once
+    without modeset (nvidia-drm.modeset=0 on the kernel's command line).
+
+[gpu-lost]
+keys = Unable to determine the device handle
+pattern = Unable to determine the device handle for GPU ?(\S+): (?P<why>[\w ]+)
+cause = The driver lists the GPU {found} but could not start it, or has lost it since ({why}).
+remedy = Look for the NVRM and Xid lines in the kernel's log, which say why, and reboot.
+source = NVIDIA/open-gpu-kernel-modules#259
+
+[gpu-task-hung]
+keys = blocked for more than
+pattern =
+    task (?P<task>(?i:nvidia|nv_|uvm|vllm|sglang|python|ray|ollama|llama)[^\s]*?):\d+ blocked for more than (?P<time>\d+
+    +) seconds
+cause = {task}, which may use the GPU, waits in the kernel for more than {time} s: for the driver, for memory or for a
+    disk.
+remedy = Look above for lines of the driver (NVRM, Xid, NV_ERR_NO_MEMORY), and for the call trace below, if there is
+    one: nvidia, nfs or nvme in it says what it waits for; a task that waits on in the driver needs a reboot.
+
+[task-hung]
+keys = blocked for more than
+pattern = task (?P<task>\S+?):\d+ blocked for more than (?P<time>\d+) seconds
+cause = {task} waits in the kernel for more than {time} s: for a disk, a network file system, a driver or memory.
+remedy = Read the call trace below it, if there is one: nfs, nvme or nvidia there says what it waits for; where memory
+    was full, give the host more room.
+
+[soft-lockup]
+keys = soft lockup
+pattern = soft lockup - (CPU#\d+) stuck for (?P<time>\d+s)! \[([^\]\n:]+)
+cause = {found} was stuck for {time} in the kernel: mostly memory ran out, or a device stopped answering.
+remedy = Read what the kernel's log says before this line; reboot if the host stays slow.
+source = pytorch/pytorch#28886
+
+[hard-lockup]
+keys = hard LOCKUP on cpu
+pattern = hard LOCKUP on cpu (\d+)
+cause = Processor {found} no longer took interrupts: the kernel or a driver hung.
+remedy = Read what the kernel's log says before it (NVRM, mlx5, out of memory), reboot, and use another kernel or driver
+    release if it comes back.
+
+[processor-stalled]
+keys =
+    detected stall
+    detected stalls
+pattern = rcu: INFO: (\w+ (?:self-)?detected (?:expedited )?stalls?)
+cause = A processor did nothing else for many seconds ({found}): the host hung, mostly because memory ran out or a
+    driver looped.
+remedy = Read what the kernel's log says before it, and reboot if the host stays slow.
+
+[ansible-cache-not-updated]
+keys = Failed to update apt cache
+pattern = (Failed to update apt cache(?:: unknown reason)?)
+cause = Ansible could not refresh apt's lists on the host, and its message does not say why.
+remedy = Run sudo apt-get update on that host: its first line with E: or Err: names the source that is broken.
+
+[compiler-does-not-work]
+keys =
+    is not able to compile a simple test
+    Check for working
+    _COMPILER_ID
+pattern =
+    Check for working (\w+ compiler: \S+) - broken
+    is not able to compile a simple test\s+program
+cause = A compiler cannot compile a test program ({found}).
+remedy = See CMake's lines below: a wrong flag in CFLAGS, CXXFLAGS or LDFLAGS, a missing C library or a full disk.
+source = ggml-org/llama.cpp#23224
 """

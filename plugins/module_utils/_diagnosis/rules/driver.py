@@ -315,13 +315,6 @@ remedy = Install the modules for this kernel (linux-modules-nvidia of the branch
     or boot the kernel that has them.
 source = NVIDIA/nvidia-docker#365
 
-[gpu-lost]
-keys = Unable to determine the device handle
-pattern = Unable to determine the device handle for GPU ?(\S+): (?P<why>[\w ]+)
-cause = The driver lists the GPU {found} but could not start it, or has lost it since ({why}).
-remedy = Look for the NVRM and Xid lines in the kernel's log, which say why, and reboot.
-source = NVIDIA/open-gpu-kernel-modules#259
-
 [gpu-none-listed]
 keys =
     No devices were found
@@ -354,20 +347,6 @@ cause = The kernel module of the NVIDIA driver is not loaded on this host ({foun
 remedy = Make nvidia-smi work first: see in `dkms status` and in the kernel's log (NVRM) why the module for the kernel
     of `uname -r` is missing, and install it (linux-modules-nvidia, or headers for DKMS) or boot the former kernel.
 source = M-Bab/linux-kernel-amdgpu-binaries#101
-
-[uvm-stopped]
-keys = set_fatal_error
-pattern = uvm_global_set_fatal_error\w*, global fatal error: (?P<why>[\w ]+)
-cause = The driver's unified memory (nvidia-uvm) stopped for good: {why}; each CUDA program fails from then on.
-remedy = Reboot the host (or end all programs and reload nvidia-uvm), and read the Xid and NVRM lines before it, which
-    have the reason.
-
-[modprobe-nvidia-failed]
-keys = /sbin/modprobe nvidia-
-pattern = Process '/sbin/modprobe (nvidia-\w+)' failed
-cause = The kernel could not load {found}, mostly because the nvidia module could not take the GPU.
-remedy = Read the NVRM lines of the same second in the kernel's log; what failed afterwards follows from them.
-source = ollama/ollama#11932
 
 [pcie-fault]
 keys =
@@ -505,21 +484,6 @@ cause = The driver reports Xid {number}[ of the program {program}]: {what}[ ({wo
 remedy = {advice}.
 source = https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html
 
-[gpu-xid-follows]
-keys =
-    Xid (
-pattern =
-    Xid \([^)\n]+\): (?P<number>43|45|154), ?(?:pid=[^,\n]*, )?(?:name=(?P<program>\w[^,\n]*), )?(?P<words>[^\n]{0,120})
-values =
-    what of number: 43 => a program's own fault stopped its work on the GPU, which is sound
-    what of number: 45 => it removed a program's work from the GPU after an earlier error, or when the program ended
-    what of number: 154 => it says what the GPU needs after an earlier error
-    advice of number: 154 => Do what the line names last (reset the GPU, or reboot), and look for the Xid before it
-    advice of number: . => Look for an earlier Xid and in that program's own log; the GPU itself needs nothing
-cause = The driver reports Xid {number}[ of the program {program}]: {what}[ ({words})].
-remedy = {advice}.
-source = https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html
-
 [display-no-screen]
 keys =
     no screens found
@@ -530,13 +494,6 @@ pattern =
 cause = The X server found no display that it can use ({found}).
 remedy = See that nvidia-smi works and read the NVRM lines (journalctl -k); remove an old /etc/X11/xorg.conf that names
     another driver or BusID, set options nvidia-drm modeset=1, and connect a screen before the start.
-
-[display-no-device]
-keys = Failed to allocate NvKmsKapiDevice
-pattern = (Failed to allocate NvKmsKapiDevice)
-cause = nvidia-drm got no device for the display ({found}), mostly because the driver could not start the GPU.
-remedy = Read the NVRM lines before it (RmInitAdapter, Xid), which have the reason; where there are none, start once
-    without modeset (nvidia-drm.modeset=0 on the kernel's command line).
 
 [driver-suspend]
 keys = without driver procfs suspend interface

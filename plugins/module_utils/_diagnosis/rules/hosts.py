@@ -65,19 +65,6 @@ remedy = Compare the address with the one that ray start --head printed (without
     and see that both have one Ray version.
 source = vllm-project/vllm#15385
 
-[ray-node-lost]
-keys =
-    has been marked dead
-    ActorDiedError
-    The actor died unexpectedly
-pattern =
-    The node with node id: \S+ and address: (?P<node>\S+) and node name: \S+ has been marked dead because (?P<why>[^\n.]
-    ++)
-    (?P<actor>The actor died unexpectedly)
-cause = A process or a host of the Ray cluster ended before its work was done[: {node}, as {why}].
-remedy = Look at that host for what ended it: its memory (journalctl -k | grep -i oom), ray logs, and the first error in
-    /tmp/ray/session_latest/logs.
-
 [socket-path-too-long]
 keys =
     AF_UNIX path
@@ -170,19 +157,6 @@ cause = Gloo found no interface with the address {address}: this host's name sta
     have.
 remedy = Set GLOO_SOCKET_IFNAME to the interface between the hosts (ip -br addr), or mend the host's own name in
     /etc/hosts.
-
-[gloo-peer-closed]
-keys =
-    Connection closed by peer [
-    gloo/transport/tcp
-pattern =
-    gloo/transport/tcp/pair\.cc:\d+\] Connection closed by peer \[(?P<peer1>[^\]\n]+)\]
-    gloo/transport/tcp/pair\.cc:\d+\] Read error \[(?P<peer2>[^\]\n]+)\]
-    gloo/transport/tcp/\w+\.cc:\d+\] Timed out waiting (?P<time>\d+)ms
-cause = Another process of the job ended, or did not answer[ (at {peer})][ for {time} ms], and Gloo only noticed.
-remedy = Read the log of that rank for its first error; a program that ends early without waiting for the others (a
-    barrier) looks the same.
-source = pytorch/pytorch#75512
 
 [rank-variables-missing]
 keys =

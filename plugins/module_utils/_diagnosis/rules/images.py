@@ -375,14 +375,6 @@ remedy = Change to the directory with compose.yaml (or name it with -f), and cre
     (.env, mostly from .env.example).
 source = docker/compose#11264
 
-[compose-dependency]
-keys = dependency failed to start
-pattern = dependency failed to start: container (\S+) (?P<why>is unhealthy|exited \(\d+\)|has no healthcheck configured)
-cause = docker compose did not start what depends on the container {found}: that one {why}.
-remedy = Read the log of that container (docker logs {found}), which has the cause; a model that loads long needs a
-    longer start_period of its healthcheck.
-source = NationalSecurityAgency/datawave#2666
-
 [podman-short-name]
 keys = did not resolve to an alias
 pattern = short-name '([^'\n]+)' did not resolve to an alias

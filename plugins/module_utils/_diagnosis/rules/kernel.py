@@ -243,44 +243,4 @@ cause = Secure Boot refuses the boot loader ({found}): the firmware was told to 
     this or of another system.
 remedy = Switch Secure Boot off in the firmware's setup, start, run sudo mokutil --set-sbat-policy delete and sudo apt
     install --only-upgrade shim-signed grub-efi-arm64-signed, reboot twice, and switch it on again.
-
-[gpu-task-hung]
-keys = blocked for more than
-pattern =
-    task (?P<task>(?i:nvidia|nv_|uvm|vllm|sglang|python|ray|ollama|llama)[^\s]*?):\d+ blocked for more than (?P<time>\d+
-    +) seconds
-cause = {task}, which may use the GPU, waits in the kernel for more than {time} s: for the driver, for memory or for a
-    disk.
-remedy = Look above for lines of the driver (NVRM, Xid, NV_ERR_NO_MEMORY), and for the call trace below, if there is
-    one: nvidia, nfs or nvme in it says what it waits for; a task that waits on in the driver needs a reboot.
-
-[task-hung]
-keys = blocked for more than
-pattern = task (?P<task>\S+?):\d+ blocked for more than (?P<time>\d+) seconds
-cause = {task} waits in the kernel for more than {time} s: for a disk, a network file system, a driver or memory.
-remedy = Read the call trace below it, if there is one: nfs, nvme or nvidia there says what it waits for; where memory
-    was full, give the host more room.
-
-[soft-lockup]
-keys = soft lockup
-pattern = soft lockup - (CPU#\d+) stuck for (?P<time>\d+s)! \[([^\]\n:]+)
-cause = {found} was stuck for {time} in the kernel: mostly memory ran out, or a device stopped answering.
-remedy = Read what the kernel's log says before this line; reboot if the host stays slow.
-source = pytorch/pytorch#28886
-
-[hard-lockup]
-keys = hard LOCKUP on cpu
-pattern = hard LOCKUP on cpu (\d+)
-cause = Processor {found} no longer took interrupts: the kernel or a driver hung.
-remedy = Read what the kernel's log says before it (NVRM, mlx5, out of memory), reboot, and use another kernel or driver
-    release if it comes back.
-
-[processor-stalled]
-keys =
-    detected stall
-    detected stalls
-pattern = rcu: INFO: (\w+ (?:self-)?detected (?:expedited )?stalls?)
-cause = A processor did nothing else for many seconds ({found}): the host hung, mostly because memory ran out or a
-    driver looped.
-remedy = Read what the kernel's log says before it, and reboot if the host stays slow.
 """

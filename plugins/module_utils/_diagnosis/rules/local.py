@@ -148,19 +148,6 @@ remedy = Install libssl-dev and build it again in an empty directory (LLAMA_OPEN
     libcurl4-openssl-dev and -DLLAMA_CURL=ON), or get the file with hf download and start it with -m FILE.
 source = ggml-org/llama.cpp#21355
 
-[llamacpp-rpc]
-keys =
-    Remote RPC server crashed or returned malformed response
-    ggml-rpc
-pattern =
-    (Remote RPC server crashed) or returned malformed response
-    ggml-rpc\.cpp:\d+: (?!GGML_ASSERT)(?P<why>[^\n]+)
-cause = llama.cpp lost the server on another host that computes a part of the model ({found}): ggml-rpc-server ended
-    there.
-remedy = Read its lines on that host; build llama.cpp from one commit on all of them with the same options, leave it
-    memory (its part of the model and cache), and try --split-mode layer.
-source = ggml-org/llama.cpp#25791
-
 [llamacpp-rpc-not-reached]
 keys =
     RPC server version mismatch
@@ -296,18 +283,6 @@ keys = V cache quantization requires flash_attn
 pattern = (V cache quantization requires flash_attn)
 cause = A quantized V cache works only with flash attention ({found}).
 remedy = Add -fa on, or leave -ctv at f16.
-
-[llama-python-not-loaded]
-keys =
-    Failed to load model from file
-    Failed to create llama_context
-pattern =
-    ValueError: (Failed to load model from file): (?P<file>\S+)
-    ValueError: (Failed to create llama_context)
-cause = llama-cpp-python could not load the model[ {file}] ({found}), and its message does not say why.
-remedy = Pass verbose=True to Llama(), which shows llama.cpp's own lines (a file that is not there or not complete, an
-    unknown architecture, no memory); then upgrade it with CUDA: CMAKE_ARGS="-DGGML_CUDA=on" pip install -U
-    --force-reinstall --no-cache-dir llama-cpp-python.
 
 [unsloth-needs-llamacpp]
 keys = Unsloth: The file 'llama.cpp/
@@ -460,13 +435,6 @@ remedy = Install FFmpeg (sudo apt install ffmpeg) and the TorchCodec {fit} (pip 
     https://download.pytorch.org/whl/cu130, of the same CUDA as torch), and nvidia-npp where libnpp is named; without
     it, read audio with soundfile.
 source = meta-pytorch/torchcodec#1139
-
-[comfyui-node-failed]
-keys = (IMPORT FAILED)
-pattern = \(IMPORT FAILED\): (\S+)
-cause = ComfyUI could not load the custom node {found}.
-remedy = Read the traceback above it: mostly a package of its requirements.txt is missing (install it with ComfyUI's own
-    Python), or has no wheel for aarch64; or disable the node.
 
 [comfyui-file-missing]
 keys = Value not in list

@@ -75,13 +75,6 @@ cause = The RDMA port[ {device}] reported {event} while NCCL used it: its link w
 remedy = Seat the cable anew on both hosts, and read the kernel's lines of that time (journalctl -k | grep mlx5), which
     tell why.
 
-[rdma-completion-flushed]
-keys = Got completion
-pattern = Got completion (?:from peer \S+ )?with (?:error|status=?)(?: |IBV_WC_WR_FLUSH_ERR\()5\b
-cause = An RDMA request was flushed, because its connection had failed before: this line only follows from that.
-remedy = Look for the first NET/IB line of either host, often error 12, and for what its kernel reports.
-source = pytorch/pytorch#122571
-
 [rdma-timeout]
 keys = Got completion
 pattern =
@@ -240,22 +233,6 @@ cause = Two ranks of one job run on the same GPU ({found}, device {device}), and
 remedy = Start one rank on each Spark (a tensor parallel size of the number of Sparks), and give each rank its own
     device.
 source = NVIDIA/Megatron-LM#661
-
-[nccl-peer-closed]
-keys = Connection closed by remote peer
-pattern = (?:socketProgress|NCCL WARN)[^\n]*Connection closed by remote peer ([^\s<]+)
-cause = The process on {found} ended first, and NCCL only noticed that its connection was closed.
-remedy = Read the log of that host for its first error.
-source = NVIDIA/nccl#1232
-
-[nccl-watchdog]
-keys = Watchdog caught collective operation timeout
-pattern = Watchdog caught collective operation timeout: WorkNCCL\([^\n]*?OpType=(\w+)[^\n]*?Timeout\(ms\)=(?P<limit>\d+)
-cause = The collective operation {found} did not end within {limit} ms: another rank is stuck or dead, or the network
-    does not get through; the watchdog cannot tell which.
-remedy = Look for the first error of the rank that is missing here and for what its host's kernel reports; a longer time
-    helps only where the work is that slow.
-source = XPixelGroup/BasicSR#737
 
 [gloo-interface]
 keys = nable to find address for:

@@ -144,18 +144,6 @@ cause = PyTorch's asynchronous allocator was to free memory that it did not own 
 remedy = Disable the extension that came last, or the allocator (of ComfyUI: --disable-cuda-malloc).
 source = hako-mikan/comfyui-minimax-h3-negpip#1
 
-[cuda-launch-failure]
-keys =
-    unspecified launch failure
-    CUDA_ERROR_LAUNCH_FAILED
-pattern =
-    (?:^|: |\) )CUDA error: (unspecified launch failure)
-    (?:[Ee]rror|failed|returned)[^\n]{0,80}?(CUDA_ERROR_LAUNCH_FAILED)
-cause = A kernel ended with a failure that CUDA does not name ({found}): what was printed just before tells more
-    than this line.
-remedy = Run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and look for a line of that kernel's own.
-source = https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html
-
 [cuda-host-memory]
 keys =
     CUDA error: out of memory
@@ -316,15 +304,6 @@ remedy = Leave more memory free, keep a system's or another CUDA's libcublas off
     the program for CUDA 13.
 source = https://docs.nvidia.com/cuda/cublas/
 
-[cuda-assertion]
-keys = device-side assert triggered
-pattern = CUDA error: (device-side assert triggered)
-cause = A kernel found a value that it does not accept ({found}), mostly an index out of bounds; the line of the
-    traceback is not its place.
-remedy = Read the line with Assertion and failed above, which says which kernel and what; CUDA_LAUNCH_BLOCKING=1 makes
-    the traceback show the call.
-source = vllm-project/vllm#21731
-
 [cublas-not-supported]
 keys =
     CUBLAS_STATUS_NOT_SUPPORTED
@@ -459,19 +438,6 @@ remedy = Look at nvidia-smi and its fabric state on the host; where there is NVS
     the driver; if it stays without NVSwitch, load the driver without HMM (options nvidia_uvm uvm_disable_hmm=1 in
     /etc/modprobe.d).
 source = gpustack/gpustack#4154
-
-[cuda-graph-capture]
-keys =
-    when stream is capturing
-    previous error during capture
-    capturing stream has unjoined work
-pattern =
-    CUDA error: (operation not permitted when stream is capturing|operation failed due to a previous error during
-    + capture|capturing stream has unjoined work)
-cause = A call that CUDA graphs do not allow came while one was recorded, or a kernel failed in it ({found}).
-remedy = Look for the first error before it; start without graphs to see it (--enforce-eager of vLLM,
-    --disable-cuda-graph of SGLang).
-source = NVIDIA/TensorRT#3011
 
 [gpu-busy]
 keys =

@@ -539,14 +539,6 @@ cause = MPI refused a rank (error {found}): an engine that was built for several
 remedy = Start it with mpirun -n as many as the engine's world size.
 source = NVIDIA/TensorRT-LLM#1826
 
-[engine-worker-timeout]
-keys = TimeoutError: RPC call to
-pattern = TimeoutError: RPC call to (\w+) timed out
-cause = A worker of vLLM did not answer {found} in time; on a GB10 this was seen when memory was nearly full.
-remedy = Leave more memory free (a lower --gpu-memory-utilization), and read the worker's own lines and the kernel's
-    log of that time.
-source = eugr/spark-vllm-docker#321
-
 [xformers-incomplete]
 keys = module 'xformers.ops' has no attribute
 pattern = module 'xformers\.ops' has no attribute '(\w+)'
@@ -561,19 +553,6 @@ cause = The model needs {need} of memory, and {free} are available.
 remedy = End other programs that hold memory (other models, too), drop the page cache where the GPU shares the host's
     memory (sync; echo 3 | sudo tee /proc/sys/vm/drop_caches), or take a smaller or more quantized model.
 source = ollama/ollama#12283
-
-[ollama-runner]
-keys =
-    llama runner terminated
-    llama runner process has terminated
-    do load request: Post
-pattern =
-    llama runner (?:process has )?terminated"? ?(?:error=|: )"?([^"\n]+)
-    (do load request: Post '[^'\n]+': EOF)
-cause = Ollama's process for the model ended while it loaded ({found}); connections that were refused at 127.0.0.1
-    follow from that.
-remedy = Read its own lines above (an assertion or a CUDA error), and update Ollama: a new model needs a new one.
-source = ollama/ollama#14124
 
 [nvml-no-memory]
 keys =
