@@ -215,10 +215,22 @@ pattern =
     Failed to pull image '(?P<image1>[^'\n]+)': (?P<why>[^\n]{1,200})
     Back-off pulling image '(?P<image2>[^'\n]+)'
     (ErrImagePull|ImagePullBackOff)
+values =
+    advice of why: .*(?:unauthorized|denied|forbidden|authentication) => Give the pod the login (kubectl create secret
+    + docker-registry, named under imagePullSecrets), or correct the name, as a registry refuses an unknown one alike
+    advice of why: .*(?:no match for platform|no matching manifest) => Take a tag that has linux/arm64
+    advice of why: .*(?:not found|manifest unknown) => Correct the name and tag; an image that is only local needs
+    + imagePullPolicy: IfNotPresent, and must be in containerd (k3s ctr images import)
+    advice of why: .*(?:toomanyrequests|429) => Log in to the registry, or wait, since its limit was reached
+    advice of why: .*(?:x509|certificate) => Give containerd the registry's certificate (/etc/containerd/certs.d)
+    advice of why: .*(?:no such host|i/o timeout|dial tcp|connection refused|deadline) => See from the node that the
+    + registry's name and port are reached (curl -I with https:// and its name), through its proxy if there is one
+    advice of why: .*(?:no space|disk pressure) => Free the node's disk (crictl rmi --prune)
+    advice of why: . => Look at the complete reason (kubectl describe pod POD)
+    advice of why: (?:) => Look at the reason (kubectl describe pod POD): a wrong name or tag, none for linux/arm64, a
+    + missing login (imagePullSecrets) or an image that is only local (imagePullPolicy: IfNotPresent)
 cause = Kubernetes could not pull the image[ {image}][: {why}].
-remedy = See the whole reason (kubectl describe pod POD): compare name and tag, and that it has linux/arm64; a private
-    one needs imagePullSecrets (kubectl create secret docker-registry), an image that is only local imagePullPolicy:
-    IfNotPresent and must be in containerd (k3s ctr images import).
+remedy = {advice}.
 
 [compiled-graph-failed]
 keys =

@@ -123,9 +123,17 @@ pattern =
     Permission denied \(publickey
     returned error: 40[13]
     40[13] (?:Client )?Error[^\n]*
+values =
+    advice of found: Permission denied \(publickey => Add this host's public key (ssh-keygen -t ed25519 makes one) to
+    + the account there: ssh-copy-id for a host, the page of SSH keys for GitHub or GitLab
+    advice of found: http.*github|.*github => Correct the repository's name, since a missing one is answered alike; for
+    + a private one log in (gh auth login, or a token as the password)
+    advice of found: .*40?1 => Log in with a token in the tool's own configuration: none, or an expired one, was sent
+    advice of found: .*403 => Let the account have access (accept a licence or join the project), or use a mirror: the
+    + server knows the request and refuses it
+    advice of found: . => Correct the name, and log in with a token that may read it (in the tool's own configuration)
 cause = A server requires a login, or rejects this one ({found}).
-remedy = Log in (a token in the address or in the tool's own configuration, an ssh key), check that the account may read
-    it and that the name is right, or use a mirror; builds never ask for a password.
+remedy = {advice}; builds never ask for a password.
 
 [patch-of-another-release]
 keys = Checking patch

@@ -405,10 +405,16 @@ keys = during banner exchange
 pattern =
     (Connection (?:timed out|closed|reset)[^\n]*) during banner exchange|(Connection to \S+ timed out while waitin
     +g to read)
-cause = The other host takes the connection and does not answer ({found} during banner exchange): it is so short of
-    memory or so busy that its ssh server does not get its turn.
-remedy = Wait, or turn it off and on; then leave more memory free there (a lower share of a model's server, fewer jobs),
-    and look at its journal of that time (journalctl -b -1 -e).
+values =
+    why of found: .*timed => it is mostly so short of memory or so busy that its ssh server does not get its turn
+    why of found: . => its ssh server limits or refuses the connection (MaxStartups, PerSourcePenalties, a firewall), or
+    + another program listens at that port
+    advice of found: .*timed => Wait, or turn it off and on; then leave more memory free there (a lower share of a
+    + model's server, fewer jobs), and look at its journal of that time (journalctl -b -1 -e)
+    advice of found: . => Try again after a minute, compare the port, and read the other host's journal (journalctl -u
+    + ssh)
+cause = The other host takes the connection and does not answer ({found} during banner exchange): {why}.
+remedy = {advice}.
 source = MiaAI-Lab/GLM-5.3-Flash-EXL3-2x-DGX-Sparks#193
 
 [ssh-other-link]

@@ -106,9 +106,14 @@ keys =
 pattern =
     GGML_ASSERT\((?P<what1>[^\n]+?)\) failed
     /ggml-cuda/(?P<what2>[\w-]+\.cuh?:\d+): fatal error$
-cause = A check inside llama.cpp failed ({what}): a fault of this release for this model or these options.
-remedy = Update llama.cpp (or Ollama) and try without the less common options (quantized cache, -fa, speculative
-    decoding, a batch size of your own, --split-mode, --rpc); then look the assertion up in its issues.
+values =
+    advice of what: .*n_batch => Raise the batch (-b, --batch-size) to the length of the input, or send shorter ones
+    advice of what: (?:addr|buffer|buf|ctx|ctx_size|ptr|data)\b => Leave it more memory (a shorter context, a smaller
+    + model or quantization): mostly an allocation failed just before
+    advice of what: . => Update llama.cpp (or Ollama) and try without the less common options (quantized cache, -fa,
+    + speculative decoding, a batch size of your own, --split-mode, --rpc); then look the assertion up in its issues
+cause = A check inside llama.cpp failed ({what}).
+remedy = {advice}.
 source = ggml-org/llama.cpp#25791
 
 [llamacpp-cublas]
@@ -407,9 +412,15 @@ source = OpenNMT/CTranslate2#1908
 [fp8-not-implemented]
 keys = not implemented for '
 pattern = '(?P<operation>\w+)' not implemented for '(?P<type>\w+)'
+values =
+    advice of type: Float8 => Load the weights in another type (of ComfyUI weight_dtype default, or a node that knows
+    + the quantization), or take a newer PyTorch and program
+    advice of operation: .*(?:cpu|CPU) => This part runs on the CPU: move the model to the GPU (.to("cuda"),
+    + device_map), or load it as float32
+    advice of type: Half|BFloat16 => Mostly it runs on the CPU: move the model to the GPU, or load it as float32
+    advice of type: . => Convert the tensor to a type that the operation takes (float32, int64)
 cause = PyTorch has no {operation} for the data type {type}.
-remedy = Load the model in another type (of ComfyUI: weight_dtype default, or a node that knows the quantization), or
-    take a newer PyTorch and program; on a CPU half types lack many operations.
+remedy = {advice}.
 
 [torchcodec-not-loaded]
 keys = Could not load libtorchcodec

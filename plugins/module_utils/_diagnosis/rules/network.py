@@ -326,9 +326,18 @@ unless =
     WARNING: Retrying
     Retry scheduled
     WARNING: Attempting to resume
+values =
+    advice of found: .*(?:refused|ECONNREFUSED) => Start the server there, or correct the address and port: the host
+    + answers and nothing listens at that port (ss -ltnp shows the ports on it); in a container localhost is the
+    + container itself
+    advice of found: .*(?:timed out|timeout|ETIMEDOUT) => See whether the host is on and reached (ping, ip route get):
+    + a firewall drops the connection, or it needs a proxy (sparkforge_proxies, role network_access)
+    advice of found: .*(?:unreachable|[Nn]o route) => Mend the way there: ip route shows whether this host has a route
+    + to that network, and No route to host also comes from a firewall of the other host
+    advice of found: . => Check that the server runs and listens at that address (ss -ltnp there), the network and the
+    + firewall between, and the proxy (sparkforge_proxies, role network_access)
 cause = A server cannot be reached ({found}).
-remedy = Check that the server runs and listens at that address (ss -ltnp there), the network and the firewall between,
-    and the proxy (sparkforge_proxies, role network_access).
+remedy = {advice}.
 
 [hub-not-reached]
 keys =

@@ -193,8 +193,16 @@ keys =
     HTTP status client error
     HTTP status server error
 pattern = HTTP status (?:client|server) error \((?P<status>\d{3})[^)\n]*\) for url \((?P<url>[^)\n]+)\)
+values =
+    advice of status: 40[13] => Give uv a login for this index (UV_INDEX_NAME_USERNAME and _PASSWORD, or ~/.netrc), or
+    + correct its URL: some servers answer so for a page that does not exist
+    advice of status: 404 => Correct the URL of the index or file; a file that an index lists and does not have needs
+    + another release of the package
+    advice of status: 429 => Wait, and run it again: the server limits the number of requests
+    advice of status: 5 => Run it again later: the server has a fault; a mirror or another index serves until then
+    advice of status: . => Check the URL of the index
 cause = {url} answers HTTP {status}.
-remedy = Check the index's URL and its credentials; an index that lists a file which is not there needs another release.
+remedy = {advice}.
 source = vllm-project/vllm#24876
 
 [uv-lock-outdated]
