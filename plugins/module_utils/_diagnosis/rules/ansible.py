@@ -55,8 +55,15 @@ pattern =
     (Interactive authentication required)
     (\S+ is not in the sudoers file)
     sudo: (a (?:terminal|password) is required)[^\n]*
+values =
+    advice of found: .*sudoers => Add the account to the group sudo as an administrator (sudo usermod -aG sudo NAME)
+    + and log in again, or use an account that is in it
+    advice of found: Interactive => Put sudo before the command, which systemd or NetworkManager refuses to an ordinary
+    + account without a desktop
+    advice of found: . => Run it with ssh -t, which gives sudo a terminal, or Ansible's -K, or let the account use sudo
+    + without a password for what it does (a rule with NOPASSWD: in /etc/sudoers.d)
 cause = The command needs root, and sudo did not give it here ({found}).
-remedy = Run it with ssh -t or Ansible's -K, or give the account sudo without a password for what it does.
+remedy = {advice}.
 
 [sudo-prompt-not-seen]
 keys = waiting for privilege escalation prompt

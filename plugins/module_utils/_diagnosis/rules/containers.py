@@ -263,7 +263,8 @@ pattern =
     (?:exec \S+|exec user process caused): exec format error(?:(?s:.{0,1500}?)Base image (?P<name>\S+) was pulled with
     + platform '(?P<image2>[^'\n]+)', expected '(?P<host2>[^'\n]+)')?
 cause = The image[ {name}] is for another processor[, {image},] than this host's[, {host}].
-remedy = Use an image or a tag that has linux/arm64 (docker manifest inspect lists its platforms), or build it here.
+remedy = Use an image or a tag that has linux/arm64 (docker manifest inspect lists its platforms), or build it here; an
+    entry point that is a script must begin with #!/bin/sh.
 source = docker/for-linux#105
 
 [low-level-runtime-missing]

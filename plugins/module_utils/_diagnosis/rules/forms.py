@@ -269,7 +269,13 @@ source = tensorlakeai/tensorlake#551
 [download-refused]
 keys = HTTPError: HTTP Error
 pattern = HTTPError: HTTP Error (?P<status>[45]\d\d): (?P<why>[\w ]+)
+values =
+    advice of status: 40[13] => Log in or give a token: the server wants one, or refuses this account, address or
+    + program
+    advice of status: 404 => Look at the traceback's lines for the address: the file has another name or release, or
+    + none for aarch64 and this Python; a build that only tries for a finished wheel goes on from source after it
+    advice of status: 429 => Wait and run it again: the server limits the number of requests
+    advice of status: . => Run it again later: the server could not answer
 cause = A download of the program failed: the server answers {status}, {why}.
-remedy = Look at the traceback's lines for the address: the file has another name or release, or none for aarch64 and
-    this Python; a build that only tries for a finished wheel goes on from source after it.
+remedy = {advice}.
 """

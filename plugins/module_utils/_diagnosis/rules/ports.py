@@ -132,9 +132,10 @@ keys =
 pattern =
     fatal error: '?((?:cuda/std|cub)/[\w/.]+)'?(?:: No such file| file not found)
     fatal error: '?(thrust/(?:device|host|sort|reduce|scan|transform|copy|complex|exec)[\w.]*)'?(?:: No such| file not)
-cause = {found} is not found: CUDA 13 keeps libcu++, Thrust and CUB in include/cccl, and this build looks only in
-    include.
-remedy = Add the toolkit's include/cccl to CPATH in the unit's environment, or take a version of the source for CUDA 13.
+cause = {found} is not found: CUDA 13 keeps libcu++, Thrust and CUB in include/cccl, where this build does not look, or
+    no CUDA toolkit's headers are installed[; this log shows CUDA 13 ({log_newest_cuda})].
+remedy = Add the toolkit's directory to CPATH (export CPATH=/usr/local/cuda/include/cccl; of a unit in its environment),
+    or take a version of the source for CUDA 13.
 source = microsoft/onnxruntime#26362
 
 [sve-types-unknown]

@@ -567,8 +567,8 @@ pattern =
     (?:[Mm]emory info|getting device memory|GetMemoryInfo)[^\n:]{0,60}[:(] ?'?(?:\w*ERROR_)?((?i:not[ _]supported))
     Error: (?:invalid literal for int\(\) with base 10|could not convert string to float): ('\[?(?:N/A|Not
     + Supported)[^\n]*)
-cause = NVML and nvidia-smi have no memory counters for a GB10, whose memory is the host's ({found}), and the program
-    expects a number; the driver and the GPU are sound.
+cause = NVML and nvidia-smi have no memory counters for a GPU that shares the host's memory (a GB10, a Jetson)
+    ({found}), and the program expects a number; the driver and the GPU are sound.
 remedy = Use a release of the program that goes on without the number, or asks cudaMemGetInfo or /proc/meminfo instead
     (NVIDIA's device plugin for Kubernetes from 0.17.4, GPU Operator from 25.10).
 source = NVIDIA/gpu-operator#1794

@@ -212,9 +212,16 @@ pattern =
     Expected all tensors to be on the same device, but (?:found at least two devices|got [^\n]*?on), ?(\w[\w:]*(?:
     + and| ,)? ?\w*[\w:]*)
     Expected all tensors to be on the same device
-cause = One operation got tensors of two devices ({found}): a part of the model stayed on the CPU.
-remedy = Move all to the GPU (.to('cuda')), or turn the offloading of the program off (device_map, --lowvram,
-    --cpu-offload-gb): on a GB10, whose memory both share, offloading saves nothing.
+values =
+    where of found: cuda:\d+ and cuda:\d => the model or its input lies on two GPUs
+    where of found: .*(?:cpu|CPU) => a part of the model or its input stayed on the CPU
+    where of found: . => a part of the model or its input lies elsewhere
+    advice of found: cuda:\d+ and cuda:\d => Let the process see one GPU (CUDA_VISIBLE_DEVICES=0), or give the model
+    + one device (device_map="cuda:0")
+    advice of found: . => Move all to the GPU (.to('cuda'), the inputs too), or turn the offloading of the program off
+    + (device_map, --lowvram, --cpu-offload-gb): on a GB10, whose memory both share, offloading saves nothing
+cause = One operation got tensors of two devices ({found}): {where}.
+remedy = {advice}.
 
 [weights-only]
 keys = Weights only load failed
