@@ -38,11 +38,14 @@ PRINTED = 64 << 20
 KEPT = 512 << 20
 #: The program that runs in the environment and imports the check modules of its lanes.
 PROGRAM = f"{__package__}.runner"
-_MAIN = """import sys
+_MAIN = """import os
+import sys
 
 from {program} import main
 
 main(sys.argv[1], {families})
+# The exit handlers of torch take a second.
+os._exit(0)
 """
 
 

@@ -138,7 +138,7 @@ def test_messages_of_guard_are_notices(tmp_path: Path, monkeypatch: pytest.Monke
     assert Proof(options(python=str(tmp_path / "python"))).run()["notices"] == ["ollama stays off."]
 
 
-#: A hostile stand-in for an environment's interpreter, whose answers ``code`` writes.
+#: A stand-in for an environment's interpreter, often a hostile one, whose answers ``code`` writes.
 HOSTILE = """#!{python}
 import json, os, sys
 pipe = json.load(open(sys.argv[2]))["lanes"][0]["results"]
@@ -151,6 +151,16 @@ def say(data):
         sys.exit()
 {code}
 """
+
+
+def test_processor_time_of_lanes_is_counted(tmp_path: Path) -> None:
+    code = """import time
+if lane := os.fork():
+    os.close(pipe)
+    os.waitpid(lane, 0)
+while lane == 0 and time.process_time() < 0.3: pass"""
+    busy = script(tmp_path / "busy", HOSTILE.format(python=sys.executable, code=code))
+    assert 0.3 <= Proof(options(python=str(busy))).run()["core_seconds"] < 3
 
 
 @pytest.mark.parametrize(
