@@ -148,6 +148,20 @@ remedy = Look the file and the condition up in the project's issues; what it com
     number of processes, a data type or quantization) that this release does not take together with this model: leave
     out the less common options one after the other, or take another release.
 
+[feature-not-supported]
+keys =
+    does not support
+    doesn't support
+    do not support
+pattern =
+    ^\W*(?:[\w.]+\.)?(?:ValueError|NotImplementedError|RuntimeError|AssertionError|TypeError|ImportError):
+    + (?P<part>[^\n]{2,100}?) (?:does not|doesn't|do not)(?: yet| currently)? support (?P<feature>[^\n]{2,200}?)
+    +(?: yet)?\.?$
+unless = (?i:device|driver|gpu|system|platform|hardware) does
+cause = {part} does not support {feature} in this release of the program.
+remedy = Leave out the option that asks for the one or the other[ ({log_backend_option} in this log)], or take a newer
+    release, whose notes say so.
+
 [pair-not-supported]
 keys =
     not supported

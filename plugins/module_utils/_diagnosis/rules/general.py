@@ -349,7 +349,7 @@ values =
     advice of found: git-lfs => Install git-lfs and run git lfs install
     advice of found: . => Install the package that has it (apt-file search finds it)
 cause = {found} is called, and is not on the PATH.
-remedy = {advice}, or install a package that brings it into the environment (the unit's requirements).
+remedy = {advice}[; the log names the image {log_image}: where this ran in it, the image must have it].
 
 [model-architecture-unknown]
 keys =

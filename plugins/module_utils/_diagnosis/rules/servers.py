@@ -121,7 +121,7 @@ keys = occurred when running GEMM
 pattern = occurred when running GEMM[^\n]*_(sm10\d[af]?)\b
 cause = The matrix kernel that was chosen is one of TensorRT-LLM that is only for {found}, which a GB10 (12.1) cannot
     run.
-remedy = Choose another backend of MoE (CUTLASS or Marlin) instead of flashinfer_trtllm.
+remedy = Choose another backend of MoE[ than {log_backend_option}] (CUTLASS or Marlin) instead of flashinfer_trtllm.
 source = vllm-project/vllm#43906
 
 [backend-configuration-refused]
@@ -144,8 +144,8 @@ pattern =
     Error: (?P<backend2>[\w ]{1,40}?) backend does not support (?P<feature2>[^\n.]{1,60}\w)
     Error: (?P<feature3>[\w -]{1,60}) is not supported by the (?P<backend3>[\w ]{1,40}?) backend
 cause = The chosen backend, {backend}, cannot do what this model or setting needs: {feature}.
-remedy = Choose another backend for that part (--attention-backend, or --moe-runner-backend and --moe-backend), or leave
-    the setting out; see which backends the server lists for this model.
+remedy = Choose another backend[ than {log_backend_option}] for that part (--attention-backend, or --moe-runner-backend
+    and --moe-backend), or leave the setting out; see which backends the server lists for this model.
 source = sgl-project/sglang#34192
 
 [kernel-for-other-architectures]
@@ -206,8 +206,8 @@ pattern =
     ([Uu]nsupported (?:moe|MoE) backend:? \w+ for \w+)
 cause = The kernel that was chosen does not exist for this GPU ({found}); those of data-centre GPUs (9.0, 10.0) do
     not run on a GB10 (12.1).
-remedy = Choose another backend for it (attention: flashinfer or Triton; MoE: Marlin, CUTLASS or Triton), or a
-    release that knows 12.1; naming another architecture cannot help.
+remedy = Choose another backend[ than {log_backend_option}] for it (attention: flashinfer or Triton; MoE: Marlin,
+    CUTLASS or Triton), or a release that knows 12.1; naming another architecture cannot help.
 source = vllm-project/vllm#31740
 
 [flash-attention-gpu-too-old]
