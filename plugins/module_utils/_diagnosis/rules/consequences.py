@@ -119,10 +119,11 @@ keys =
     Received sigquit from a child process
     scheduler is dead. Please check
     WorkerProc initialization failed
+    ShardCannotStart
 pattern =
     (?P<what>EngineDeadError|Engine core initialization failed|Executor worker (?:returned error|died)|Received sigquit
     + from a
-    + child process|scheduler is dead|WorkerProc initialization failed)
+    + child process|scheduler is dead|WorkerProc initialization failed|ShardCannotStart)
 cause = The server ended because one of its processes failed ({what}), and this log does not have the failure itself.
 remedy = Read the log further up, from the first line with ERROR or Traceback of that process (docker logs CONTAINER
     2>&1 | grep -nE "ERROR|Traceback|Error:" | head), on all hosts; with nothing there, look for Out of memory in the

@@ -17,12 +17,13 @@ keys =
     environment variable
     nvironment variable not found
     KeyError: '
+    in __getitem__
 pattern =
     (?<![\w.{$-])(?P<variable1>[A-Z][A-Z0-9]*_[A-Z0-9_]+)'?(?: environment variable)? (?:is |was |has )?(?:not (?:been
     + )?set|unset)\b
     [Ee]nvironment variable:? '?(?P<variable2>[A-Z][A-Z0-9_]{3,})'? (?:is |was )?(?:not (?:set|found|defined)|missing
     +|required|must be set|needs to be set|expected)
-    (?:<frozen os>|/os\.py)', line \d+, in __getitem__\n[^\n]*\n(?:[ ~^]+\n)?KeyError: '(?P<variable3>\w+)'
+    (?:<frozen os>|/os\.py)', line \d+, in __getitem__\n(?: [^\n]*\n){0,3}KeyError: '(?P<variable3>\w+)'
     ^KeyError: '(?P<variable4>[A-Z][A-Z0-9]*_[A-Z0-9_]+)'$
     [Ss]et(?:ting)? (?:the )?environment variable '?(?P<variable5>[A-Z][A-Z0-9_]{3,})'?(?: to |=)'?(?P<value>[^\s',.]+)
 unless = Defaulting to a blank|[Uu]sing default|\bwill (?:use|fall)|default to
@@ -107,10 +108,11 @@ keys =
     enable --
     requires --
     increase --
+    validation error
 pattern =
-    ^\W*(?:(?:[\w.]+\.)?\w*(?:Error|Exception|error):|Value error,) (?P<why>[^\n]{4,300}?\b(?:[Ss]et|[Uu]se|[Pp]ass
-    +|[Ss]pecify|without
-    +|[Ee]nable|requires|[Ii]ncrease) '?(?P<option>--[a-z][\w-]+)'?[^\n]{0,160}?)\.?$
+    (?:^\W*(?:[\w.]+\.)?\w*(?:Error|Exception|error):|validation errors? for \w+\n(?:\S+\n)?\s*Value error,)
+    + (?P<why>[^\n]{4,300}?\b(?:[Ss]et|[Uu]se|[Pp]ass|[Ss]pecify|without|[Ee]nable|requires|[Ii]ncrease)
+    + '?(?P<option>--[a-z][\w-]+)'?[^\n]{0,160}?)\.?(?: \[type=[^\n]*)?$
 cause = The program names an option that it needs: {why}.
 remedy = Start it with {option} (its --help says which values it takes), or change what its message says instead.
 
@@ -127,10 +129,11 @@ keys =
     you must
     you need to
     Did you
+    validation error
 pattern =
-    ^\W*(?:(?:[\w.]+\.)?\w*(?:Error|Exception):|Value error,) (?P<why>[^\n]{8,400}?)[.!;,:]\)?
-    + +(?P<advice>(?:(?:[Pp]lease|[Cc]onsider
-    +|Try|[Mm]ake sure|[Yy]ou (?:must|need to|can)|[Dd]id you|To fix|In order to)\b)[^\n]{8,300}?)[.!]?$
+    (?:^\W*(?:[\w.]+\.)?\w*(?:Error|Exception):|validation errors? for \w+\n(?:\S+\n)?\s*Value error,)
+    + (?P<why>[^\n]{8,400}?)[.!;,:]\)? +(?P<advice>(?:(?:[Pp]lease|[Cc]onsider|Try|[Mm]ake sure|[Yy]ou (?:must|need to
+    +|can)|[Dd]id you|To fix|In order to)\b)[^\n]{8,300}?)[.!]?(?: \[type=[^\n]*)?$
 unless = report a bug|open an issue|file an issue|for more (?:information|details)|enforce fail
 cause = The program ended, and its message says why: {why}.
 remedy = Do what the message says: {advice}.
@@ -143,10 +146,28 @@ pattern =
     File '(?P<file1>[^'\n]+)', line (?P<line1>\d+), in (?P<function1>\S+)\n +assert (?P<check1>[^\n]+)\n(?:[
     + ~^]+\n)?AssertionError\s*$
     AssertionError: assert (?P<check2>[^\n]{3,160})
+values =
+    advice of check: .*(?:loaded_weight|param_data|weight\w*\.shape) => The file of weights has another layout than this
+    + release expects: take the release that the model's page names, or another quantization of the model
+    advice of check: .*(?:world_size|tp_size|tensor_parallel|num_gpus|% ) => Choose sizes and numbers of processes that
+    + divide each other (--tensor-parallel-size 1 on one Spark)
+    advice of check: .*(?:capability|compute_cap|sm_?\d|is_sm|device_arch) => The kernel is not for this GPU: choose
+    + another
+    + backend for it, or a release that knows 12.1
+    advice of check: .*(?:quant|scale|dtype|bits) => Leave out options of quantization and data type (--quantization,
+    + --dtype, --kv-cache-dtype), or take the model in another quantization
+    advice of check: .*(?:head_dim|head_size|num_heads|block_size|page_size) => Choose another attention backend, and
+    + leave
+    + out sizes of blocks and pages
+    advice of check: .*(?:os\.path|exists|isfile|isdir) => See that this file or directory is there for the program
+    + (in a
+    + container it must be mounted)
+    advice of check: .*is not None => Something that this line needs was not given or not found: read what the program
+    + wrote
+    + before it, and compare the options with its --help
+    advice of check: . => Leave out the less common options one after the other, or take another release of the program
 cause = A check of the program itself failed[ in {file}, line {line}]: {check} does not hold.
-remedy = Look the file and the condition up in the project's issues; what it compares is mostly a setting (a size, a
-    number of processes, a data type or quantization) that this release does not take together with this model: leave
-    out the less common options one after the other, or take another release.
+remedy = {advice}; look the file and the condition up in the project's issues.
 
 [feature-not-supported]
 keys =

@@ -91,6 +91,7 @@ keys =
     NVML Shared Library Not Found
     could not load NVML library
     nvml: Not Supported
+    Failed to load libcuda.so
 pattern =
     (libcuda\.so\.1|libnvidia-ml\.so\.1): cannot open shared object file
     couldn't find (libnvidia-ml\.so) library
@@ -99,6 +100,7 @@ pattern =
     LibraryNotFound: (NVML Shared Library) Not Found
     could not load (NVML library)
     panic: Fatal: (nvml): Not Supported
+    Failed to load (libcuda\.so)
 cause = {found} is not found: it belongs to the NVIDIA driver.
 remedy = Run it on a host with the driver (nvidia-smi works there); in a container start it with --gpus all
     (--runtime=nvidia) and the NVIDIA Container Toolkit, which brings the driver's libraries in; this collection never
@@ -170,6 +172,13 @@ pattern = Could not find an implementation for (?P<operator>\w+\(\d+\)) node wit
 cause = ONNX Runtime has no kernel for the operator {operator} (node {node}) with this data type on the chosen provider.
 remedy = Upgrade onnxruntime, let the CPU do such nodes (CPUExecutionProvider as the last in the list), or export the
     model in another way (another opset; QDQ in the place of integer operators; float32 for float16).
+
+[onnx-export-operator]
+keys = to ONNX opset version
+pattern = Exporting the operator '(?P<operator>[^'\n]+)' to ONNX opset version (?P<opset>\d+) is not supported
+cause = PyTorch's exporter has no {operator} in ONNX's opset {opset}.
+remedy = Export with a newer one (torch.onnx.export(…, opset_version=18, dynamo=True)), with a newer PyTorch, or with
+    the operator replaced in the model (of attention attn_implementation="eager").
 
 [onnx-cuda-failure]
 keys =

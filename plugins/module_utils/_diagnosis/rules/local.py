@@ -59,8 +59,12 @@ remedy = Update llama.cpp (or Ollama), or take a GGUF that was made anew since; 
 source = mozilla-ai/llamafile#219
 
 [gguf-not-found]
-keys = failed to open GGUF file
-pattern = failed to open GGUF file '(?P<file>[^'\n]+)'(?: \((?P<why>[^)\n]+)\))?
+keys =
+    failed to open GGUF file
+    whisper_init_from_file
+pattern =
+    failed to open GGUF file '(?P<file>[^'\n]+)'(?: \((?P<why>[^)\n]+)\))?
+    whisper_init_from_file\w*: failed to open '(?P<file2>[^'\n]+)'
 cause = llama.cpp cannot open {file}[: {why}].
 remedy = Correct the path (in a container the one inside, where the directory is mounted), and let the account read the
     file.
@@ -208,6 +212,14 @@ remedy = Start it with --no-sandbox; to keep the sandbox, unpack the AppImage (-
     chrome-sandbox root's (sudo chown root:root, sudo chmod 4755) and start it from there, or allow it in AppArmor
     (sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0, for all programs).
 source = lmstudio-ai/lmstudio-bug-tracker#30
+
+[ollama-template-newer]
+keys = Error: template:
+pattern = Error: template: \S*?:\d+: function '(?P<function>\w+)' not defined
+cause = The model's template uses {function}, which this Ollama does not know: it is older than the model.
+remedy = Update Ollama on the host of the server (curl -fsSL https://ollama.com/install.sh | sh, or the newest image),
+    restart it, and pull the model again.
+source = ollama/ollama#11673
 
 [ollama-tools]
 keys =
@@ -408,6 +420,24 @@ cause = CTranslate2 is to compute in {type} on a device that cannot, mostly the 
     CUDA.
 remedy = Set compute_type="int8" (or "float32") with device="cpu"; for the GPU build CTranslate2 with -DWITH_CUDA=ON.
 source = OpenNMT/CTranslate2#1908
+
+[gstreamer-element-missing]
+keys =
+    erroneous pipeline: no element
+    No such element or plugin
+pattern =
+    erroneous pipeline: no element '(?P<element1>\w+)'
+    No such element or plugin '(?P<element2>\w+)'
+values =
+    package of element: (nvv4l2|nvarg|nvvid|nvjpeg|nv3d) => of a Jetson nvidia-l4t-gstreamer (in a container started
+    + with
+    + --runtime nvidia), elsewhere DeepStream
+    package of element: nv => DeepStream, or gstreamer1.0-plugins-bad (nvh264dec and the like)
+    package of element: (av|libav) => gstreamer1.0-libav
+    package of element: x26|rtsp => gstreamer1.0-plugins-ugly and gstreamer1.0-rtsp
+    package of element: . => gstreamer1.0-plugins-base, -good, -bad and -ugly
+cause = GStreamer has no element {element}: its plugin is not installed, or could not be loaded.
+remedy = Install it ({package}), delete ~/.cache/gstreamer-1.0, and see what gst-inspect-1.0 {element} says.
 
 [fp8-not-implemented]
 keys = not implemented for '

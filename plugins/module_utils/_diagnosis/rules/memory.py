@@ -53,6 +53,7 @@ keys =
     CUDA out of memory
     cudaMalloc failed: out of memory
     OutOfMemoryError: Allocation on device
+    Maximum pool size exceeded
 pattern =
     CUDA out of memory\. Tried to allocate (?P<need1>[\d.]+ \w+)\.[^\n]*?total capacity of (?P<total1>[\d.]+ \w+) of
     + which (?P<free1>[\d.]+ \w+) is free(?:[^\n]*?Of the allocated memory (?P<own1>[\d.]+ \w+) is allocated by
@@ -63,6 +64,7 @@ pattern =
     CUDA out of memory
     cudaMalloc failed: out of memory
     OutOfMemoryError: Allocation on device
+    Maximum pool size exceeded
 cause = The GPU's memory ran out[: {need} more were asked for][, and {free} of {total} were free][; PyTorch of this
     program held {own}]; on a GB10 it is the host's own memory, which all programs share.
 remedy = Where this program held most of it, let it take less: of vLLM lower --gpu-memory-utilization, --max-model-len

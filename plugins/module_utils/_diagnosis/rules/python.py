@@ -79,6 +79,7 @@ pattern =
     +|pointnet2_ops\._ext|diff_gaussian_rasterization\._C|nvdiffrast_plugin|exllamav?2?_ext|deep_gemm\.\w+|natten\._C
     +|detectron2\._C|mmcv\._ext)'
     cannot import name '_C' from '(?P<module2>\w+)'
+    Error: No module named '(?P<module3>(?!vllm|torch\.|numpy|cv2|sgl|PIL)\w+\._(?:C|ext|cuda|backend)\w*)'
 values =
     package of module: flash_attn => flash-attn
     package of module: (amp_C|apex_C|fused) => apex
@@ -110,6 +111,13 @@ cause = The program opens a window with OpenCV, and the installed one was built 
     opencv-python-headless is.
 remedy = Install the other one (pip uninstall -y opencv-python opencv-python-headless; pip install opencv-python), with
     libgl1, libgtk2.0-0 and a display; or leave out cv2.imshow (--no-display or a file as output).
+
+[opencv-without-cuda]
+keys = The library is compiled without CUDA support
+pattern = (The library is compiled without CUDA support)
+cause = The installed OpenCV has no CUDA ({found}), as pip's and Ubuntu's packages have none.
+remedy = Build it with -DWITH_CUDA=ON -DCUDA_ARCH_BIN=12.1 (Thor 11.0) and opencv_contrib, or do this step on the CPU or
+    by PyTorch.
 
 [display-variable-missing]
 keys = no display name and no $DISPLAY
@@ -569,6 +577,27 @@ pattern =
     ^\W*ImportError: '?([\w.-]+)'? (?:is|are) required (?:by|for|to|but|when|in)\b
 cause = The program needs {found} for this, which is not installed.
 remedy = Install {found} into its environment.
+
+[import-given-up]
+keys = NameError: name '
+pattern =
+    NameError: name '(?P<name>bnb|flash_attn\w*|index_first_axis|(?:un)?pad_input|init_empty_weights|Accelerator|xops
+    +|xformers|deepspeed|triton|tl|vllm|PeftModel|LoraConfig|librosa|sf|cv2|Image|soundfile|decord|timm)' is not defined
+values =
+    package of name: bnb => bitsandbytes
+    package of name: flash|index|.*pad_ => flash-attn
+    package of name: init|Acc => accelerate
+    package of name: x => xformers
+    package of name: tr|tl => triton
+    package of name: Peft|Lora => peft
+    package of name: sf|sound => soundfile
+    package of name: cv2 => opencv-python-headless
+    package of name: Image => pillow
+    package of name: deep => deepspeed
+    package of name: . => the package of that name
+cause = {name} is not defined, since the program's import of {package} failed earlier and was passed over.
+remedy = See why it fails: python -c "import …" of that package in the program's environment shows it; install it
+    (python -m pip install, {package}) or, where it has no build for this host, choose an option that goes without it.
 
 [numba-numpy]
 keys = Numba needs NumPy

@@ -84,11 +84,13 @@ keys =
     :Gpu API call) initialization error
     CUDA devices: operation not supported
     Error 801: operation not supported
+    cuInit failed:
 pattern =
     (CUDA error 3) at [^\n]*initialization error
     (CUDA_ERROR_NOT_INITIALIZED|cudaErrorInitializationError)
     Gpu API call\) (initialization error)
     (Error 801: operation not supported|CUDA devices: operation not supported)
+    (cuInit failed: initialization error)
 values =
     cause of found: .*operation not supported => a Jetson's container was built for another release of JetPack, or is
     + not run by NVIDIA's runtime

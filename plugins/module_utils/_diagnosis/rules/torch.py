@@ -507,6 +507,20 @@ cause = The package's build does not know for which GPU to compile ({found}): no
     build, or the package is older than the GPU.
 remedy = {advice}; then build with --no-build-isolation.
 
+[tinycudann-arch]
+keys = Could not find compatible tinycudann extension
+pattern = Could not find compatible tinycudann extension for compute capability (?P<arch>\d+)
+cause = tiny-cuda-nn was built for other GPUs than this one ({arch}).
+remedy = Build it again (TCNN_CUDA_ARCHITECTURES=120 pip install --no-build-isolation --force-reinstall --no-deps
+    "git+https://github.com/NVlabs/tiny-cuda-nn/#subdirectory=bindings/torch"), as code for 12.0 runs on 12.1.
+
+[dgl-without-build]
+keys = Cannot find DGL C++
+pattern = Cannot find DGL C\+\+ (?P<part>\w+) library at \S*?pytorch_(?P<torch>[\d.]+\d)
+cause = DGL has no {part} library for PyTorch {torch}.
+remedy = Build DGL from source against it, go without that part (DGL without graphbolt: DGLBACKEND=pytorch and an older
+    release), or use PyTorch Geometric.
+
 [transformer-engine-part-missing]
 keys = Could not find shared object file for Transformer Engine
 pattern = Could not find shared object file for (Transformer Engine (?P<framework>\w+) lib)
