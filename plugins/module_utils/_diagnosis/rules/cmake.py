@@ -260,9 +260,13 @@ remedy = {advice}.
 
 [meson-dependency-missing]
 keys =
+    Fortran sources but no
+    No BLAS/LAPACK libraries found
     meson.build:
     Unknown compiler(s):
 pattern =
+    has (?P<part4>Fortran) sources but no Fortran compiler
+    No (?P<part5>BLAS)/LAPACK libraries found
     meson\.build:\d+:\d+: ERROR: Dependency '(?P<part1>[^'\n]+)' not found
     meson\.build:\d+:\d+: ERROR: Dependency lookup for (?P<part2>[\w.+-]+) with method
     ERROR: Unknown compiler\(s\): \[\['(?P<part3>[^'\n]+)'
@@ -272,10 +276,10 @@ values =
     package of part: cairo => libcairo2-dev and pkg-config
     package of part: glib|gobject => libglib2.0-dev
     package of part: girepository|gobject-introspection => libgirepository1.0-dev (libgirepository-2.0-dev for 2.0)
-    package of part: gfortran => gfortran
+    package of part: g?[fF]ortran => gfortran
     package of part: cc|gcc|c\+\+|g\+\+ => build-essential
     package of part: . => the development package that has its .pc file (apt-file search NAME.pc)
-cause = The build needs {part}, and meson does not find it; pip builds the package since no wheel fits this Python and
+cause = The build needs {part}, and does not find it; pip builds the package since no wheel fits this Python and
     aarch64.
 remedy = Install {package} with apt, or take a release or a Python for which there is a wheel (3.12).
 
@@ -314,7 +318,7 @@ keys =
 pattern =
     asked\s+CMake\s+to\s+find\s+a\s+package\s+configuration\s+file\s+provided\s+by\s+'([^'\n]+)'
     Could not find a package configuration file provided by\s+'([^'\n]+)'
-    ^\s+Could NOT find (\w+)
+    ^(?:\s+|CMake Error: )Could NOT find (\w+)
 values =
     part of found: CURL$ => libcurl4-openssl-dev
     part of found: OpenSSL => libssl-dev

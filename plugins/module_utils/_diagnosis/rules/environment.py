@@ -130,12 +130,14 @@ remedy = Set {found} before the script runs, in the shell or the unit's environm
 
 [build-requirement-missing]
 keys =
+    cythonize without
     Error: No module named
     Cannot import '
     Missing dependencies:
     Cannot import build backend
     invalid command 'bdist_wheel'
 pattern =
+    Cannot cythonize without (Cython) installed
     invalid command '(bdist_wheel)'
     Error: No module named '(setuptools|wheel|pip|scikit_build_core|hatchling|flit_core|poetry|mesonpy)(?:\.[\w.]+)?'
     Error: No module named '(pybind11|nanobind|numpy|yaml|typing_extensions|packaging|psutil)(?:\.[\w.]+)?'

@@ -311,7 +311,7 @@ pattern =
     (?:^|\s)'?([^\s:']+): command not found
     sh: \d+: ([^\s:]+): not found
     make(?:\[\d+\])?: (\S+): No such file
-    (?:Error|Exception): (?:\[Errno 2\] )?No such file or directory: '([\w.+-]+)'
+    (?:[Ee]rror|Exception): (?:\[Errno 2\] )?No such file or directory: '([\w.+-]+)'
     env: '?([\w.+-]+)'?: No such file or directory
 values =
     advice of found: llvm-config$ => llvmlite is built here and needs one exact LLVM: take a Python for which it has a

@@ -237,12 +237,13 @@ source = pytorch/pytorch#162566
 keys = cannot open shared object file
 pattern =
     (?<![\w./-])(lib(?:sndfile|portaudio|openblas|lapack|gfortran|gomp|numa|ibverbs|rdmacm|aio|tbb|hwloc|sox|curl|ssl
-    +|crypto
+    +|crypto|crypt
     +|ffi|tinfo|ncurses|X11|Xext|Xrender|Xi|xcb[\w-]*|EGL|GLX|OpenGL|GLU|vulkan|asound|pulse|zmq|python3\.\d+|OpenCL
     +|xml2
     +|nl-3|nl-route-3|pci|unwind|espeak-ng|hdf5[\w-]*|magic|cairo|pango[\w.-]*|gobject-2\.0|glib-2\.0|usb-1\.0|uv
     +|yaml-cpp|geos_c|spatialindex_c|nvinfer\w*|nvonnxparser|t[ck]l?8\.6)[\w.-]*\.so[\w.]*): cannot open
 values =
+    package of found: libcrypt\. => libcrypt1
     package of found: libsndfile => libsndfile1
     package of found: libt[ck] => python3-tk
     package of found: libnvinfer\w*\.so\.\d$ => a build of the program for TensorRT 10, the first that knows a GB10

@@ -24,9 +24,13 @@ remedy = Install python3-venv and python3-pip with apt and make an environment (
     get-pip.py for the system's Python.
 
 [wheel-invalid]
-keys = is invalid.
-pattern = Wheel '(?P<package>[^'\n]+)' located at (?P<file>\S+) is invalid
-cause = The wheel {file} of {package} is damaged, or is no wheel.
+keys =
+    has an invalid wheel
+    is invalid.
+pattern =
+    (?P<package2>[\w.-]+) has an invalid wheel
+    Wheel '(?P<package>[^'\n]+)' located at (?P<file>\S+) is invalid
+cause = The wheel[ {file}] of {package} is damaged, or is no wheel.
 remedy = Remove it (pip cache purge) and download or build it again; compare its size and sha256.
 
 [shell-glob]
@@ -34,6 +38,18 @@ keys = no matches found:
 pattern = zsh: no matches found: (\S+)
 cause = The shell took the brackets of {found} for a pattern of file names.
 remedy = Put it between quotes ('{found}').
+
+[poetry-keyring]
+keys =
+    Failed to unlock the collection
+    SecretServiceNotAvailableException
+pattern =
+    (Failed to unlock the collection)
+    (SecretServiceNotAvailableException)
+cause = Poetry or pip asks the desktop's store of passwords, which is locked or not there in this session, as over ssh
+    ({found}).
+remedy = Go without it: export PYTHON_KEYRING_BACKEND=keyring.backends.null.Keyring (poetry config keyring.enabled false
+    keeps it).
 
 [poetry-no-candidates]
 keys = Unable to find installation candidates for
@@ -75,6 +91,15 @@ values =
     advice of found: . => Run poetry lock, and commit the file
 cause = Poetry cannot go on: {found}[ in {place}].
 remedy = {advice}.
+
+[package-half-removed]
+keys =
+    .dist-info/METADATA
+    .dist-info/RECORD
+pattern = No such file or directory: '(?P<directory>\S+/(?P<package>\w[\w.]*)-\d[^/\s]*\.dist-info)/
+cause = {package} was removed or installed only in part: {directory} lacks a file.
+remedy = Remove that directory (rm -r {directory}) and what begins with ~ beside it, and install {package} anew (pip
+    install --force-reinstall --no-deps {package}); run one pip at a time.
 
 [uninstall-of-apt]
 keys =
@@ -232,6 +257,9 @@ pattern =
     versions that require a different python version: (?:[^\n]{0,1800}?; )?(?P<version>[\w.]+) Requires-Python
     + (?P<range>[^;\n]+)[^\n]{0,1800}\n(?:[^\n]*\n)?[^\n]*satisfies the requirement (?P<package>[\w.\[\]-]+)==
     +(?P=version)[ ;,]
+    different python version: (?:[^\n]{0,1800}?; )?(?P<version2>[\w.]+) Requires-Python (?P<range2>[^;\n]+)\n[^\n]*sat
+    +isfies the
+    + requirement (?P<package2>[\w.\[\]-]+) \(from versions: none
 cause = {package} {version} is there, but needs Python {range}, and this Python is none of those.
 remedy = Use a Python in that range (uv venv --python 3.12, python3.12 -m venv), or a version of {package} that supports
     this one.

@@ -167,10 +167,13 @@ remedy = Set UV_HTTP_TIMEOUT=600 and UV_CONCURRENT_DOWNLOADS=1 and run it again:
 
 [uv-environment-invalid]
 keys =
+    virtual environment already exists
     virtual environment directory
     virtual environment created from
-pattern = virtual environment directory '([^'\n]+)' cannot be used because (?P<why>[^\n(]+)
-cause = uv does not use {found}: {why}.
+pattern =
+    virtual environment (?P<why2>already exists) at '(?P<path2>[^'\n]+)'
+    virtual environment directory '(?P<path1>[^'\n]+)' cannot be used because (?P<why1>[^\n(]+)
+cause = uv does not use {path} for a new environment: it {why}.
 remedy = Remove that directory if nothing else is in it, and run uv venv; one that was copied or moved from another host
     or path, or whose Python is gone, does not work.
 
@@ -180,6 +183,17 @@ pattern = conflicting indexes for package '([^'\n]+)'
 cause = tool.uv.sources binds {found} to two indexes that count at the same time.
 remedy = Give each a marker that excludes the other (marker = "platform_machine == 'aarch64'"), or an extra with
     tool.uv.conflicts.
+
+[uv-index-undeclared]
+keys =
+    references an undeclared index
+    is not defined in the project's `optional
+pattern =
+    (?P<package>Package '[^'\n]+') references an undeclared index: '(?P<name1>[^'\n]+)'
+    Extra '(?P<name2>[^'\n]+)' is not defined in the project
+cause = pyproject.toml does not define {name}[, the index that {package} is bound to].
+remedy = Define it there (an index as [[tool.uv.index]] with name = "{name}" and its url, an extra below
+    [project.optional-dependencies]), or correct the name.
 
 [uv-program-missing]
 keys = Failed to spawn: `
@@ -251,8 +265,12 @@ remedy = Run uv venv first (and uv pip in the same directory), activate one, or 
     image --system is right.
 
 [uv-no-python]
-keys = No interpreter found for
-pattern = No interpreter found for (Python \S+)
+keys =
+    No download found for request
+    No interpreter found for
+pattern =
+    No interpreter found for (Python \S+)
+    No download found for request: (\S+)
 cause = uv found no {found} on this host, and may not download one.
 remedy = Run uv python install for that version (it needs the network, and python-downloads other than never), or allow
     another one in .python-version and requires-python.
