@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from .._core.errors import SparkforgeError
 from .._core.redact import redact
 from . import lines
-from .rules import consequences, evidence, forms
+from .rules import consequences, evidence, forms, general
 from .table import LINE, WINDOW, Rule, load as read_rules
 from .topics import TOPICS
 
@@ -60,6 +60,8 @@ KILLED = frozenset(
     {"compiler-killed", "compiler-oom-kill", "linker-killed", "kernel-oom-kill", "oom-daemon", "process-killed"}
 )
 OUT_OF_MEMORY = "out-of-memory"
+#: The rules for messages that any tool may print.
+GENERAL = frozenset(rule.name for rule in read_rules(general, forms))
 #: The rules that name an error without its cause.
 UNEXPLAINED = frozenset({"compile-error", *(rule.name for rule in read_rules(consequences))})
 #: The rules for consequences of another failure and for forms of messages. They yield to an error earlier in the log.
@@ -441,8 +443,9 @@ class _Scan:
             del self._errors[1]
         error = next((self._errors[kind] for kind in (_STRONG, 3, 1, 2) if kind in self._errors), None)
         first_error = _shorten(" ".join(error.text.split())) if error else None
-        # A warning can be the cause only if something failed.
-        counts = {name for name, match in self._found.items() if error or match.level != "WARNING"}
+        # A warning can be the cause only if something failed; one that any tool may print yields to a clear error.
+        yielding = frozenset(self._found) if not error else GENERAL if _STRONG in self._errors else frozenset()
+        counts = {name for name, match in self._found.items() if match.level != "WARNING" or name not in yielding}
         # A program that has reported an error was probably killed by its parent, not for lack of memory.
         reported = self._errors.get(_STRONG) or self._errors.get(3)
         counts -= {name for name in CONSEQUENCES & counts if reported and reported.line < self._found[name].line}

@@ -97,6 +97,12 @@ def test_harmless_tool_output_does_not_hide_compiler_error() -> None:
     assert diagnose(log).rule == "compile-error"
 
 
+def test_general_warning_is_not_the_cause_of_a_clear_error() -> None:
+    warning = "WARNING 11-29 10:00:00 [utils.py:12] WIDGET_TOKEN is not set\n"
+    assert scan.diagnose(f"{warning}failed to start\n").rule == "environment-variable-missing"
+    assert scan.diagnose(f"{warning}ValueError: odd widget\n").rule is None
+
+
 def test_only_failed_retry_is_the_cause() -> None:
     retry = fragment("index-unreachable.name").splitlines()[1] + "\n"
     assert diagnose(retry + fragment("compile-error.gcc")).rule == "compile-error"
