@@ -71,7 +71,7 @@ keys =
     abstract class type
     error:
 pattern =
-    triton\S*:\d+:\d+: error: [^\n]*\b(?:llvm|mlir)::(\w+)
+    triton\S*:\d+:\d+: error: (?:[^\n]*\b(?:llvm|mlir)::|no matching function for call to ')(\w+)
     error: [^\n]*\b(?:llvm|mlir)::(\w+)[^\n]*\[-Werror=deprecated
     invalid new-expression of abstract class type '[^'\n]*\b(?:mlir|triton)::(\w+)
     fatal error: '?((?:llvm|mlir|lld)/[\w/.]+)'?(?:: No such file| file not found)
