@@ -37,9 +37,19 @@ keys =
     nvcr.io/
     Building image
 pattern =
-    (?:^|\s)(?:image|Image|container):\s+(?P<log_image1>[a-z0-9][\w./-]*[\w-](?::[\w.-]+)?)
+    (?:^|\s)(?:image|Image|container):\s+(?P<log_image1>(?=[\w.]+[/:-]\w)[a-z0-9][\w./-]*[\w-](?::[\w.-]+)?)
     (?P<log_image2>(?:docker|ghcr|nvcr)\.io/[\w./-]+(?::[\w.-]+)?)
     docker run [^\n]*?\s(?P<log_image3>[a-z0-9][\w.-]*/[\w./-]+(?::[\w.-]+)?)(?:\s|$)
+cause =
+remedy =
+
+[log-shows-container]
+keys =
+    docker
+    podman run
+    podman exec
+    root@
+pattern = (?P<log_container>docker[- ]compose|(?:docker|podman) (?:run|exec|logs|build|start)|root@[0-9a-f]{12}:)
 cause =
 remedy =
 

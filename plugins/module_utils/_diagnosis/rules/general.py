@@ -174,6 +174,8 @@ values =
     package of found: magic$ => python-magic
     advice of log_image: . => Where this ran in the image, that lacks it: take another tag or build of the image, or add
     + it in an image of your own; elsewhere install it into the environment that runs this
+    advice of log_container: . => Where this ran in a container, add it to the image (RUN in its Dockerfile), since an
+    + installation in a running container ends with it; elsewhere install it into the environment that runs this
     advice of log_image: (?:) => Install the package that has it into the environment that runs this
 cause = Python does not find the module {found}[; the log names the image {log_image}].
 remedy = {advice} (python -m pip install[ {package}]; a package's name may differ from the module's), and check that the

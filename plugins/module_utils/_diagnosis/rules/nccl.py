@@ -53,13 +53,17 @@ keys = ibv_modify_qp failed
 pattern = Call to ibv_modify_qp failed with (?:error |\d+ )?([\w ]+)(?:, on dev (?P<device>[\w:]+))?
 values =
     what of found: No data => the index of the GID that was chosen is not of this port any more
-    what of found: . => there is no route between their GIDs
+    what of found: Invalid argument => the port does not take the GID, MTU or address that was asked for
+    what of found: .*(?:unreachable|[Nn]o route) => there is no route between their GIDs
+    what of found: . => no answer came from the other side
+    advice of found: Invalid argument => Leave NCCL_IB_GID_INDEX unset, or choose a GID of RoCE v2 with the port's IPv4
+    + address (show_gids), and give both sides one MTU (role fabric)
     advice of found: No data => Unset NCCL_IB_GID_INDEX on all hosts (in a compose file null, since an empty text counts
     + as 0), as an index changes when an interface goes down and up, and NCCL chooses the right one by itself
     advice of found: . => Check the fabric between the hosts (role fabric): the ports that NCCL pairs must be on one
     + cable or network, so limit NCCL_IB_HCA to those, or set NCCL_CROSS_NIC=0; leave NCCL_IB_GID_INDEX unset, or choose
     + a GID of RoCE v2 (show_gids); for a ring of three set NCCL_IB_SUBNET_AWARE_ROUTING=1
-cause = RDMA could not connect two ports[ (from {device})]: {found}, so {what}.
+cause = RDMA could not connect two ports[ (from {device})]: {found}; {what}.
 remedy = {advice}.
 source = NVIDIA/nccl-tests#185
 

@@ -285,15 +285,19 @@ source = MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark#17
 [server-argument-unknown]
 keys =
     error: argument
+    error: unrecognized arguments:
     error: invalid argument: -
     error while handling argument
 pattern =
+    (?P<program1>[\w./-]+): error: (?P<what1>unrecognized arguments: (?!-)[^\n]+)
     (?P<program2>[\w./-]+): error: (?P<what2>argument [^\n]+)
     error while handling argument (?P<what6>'[^'\n]+': [^\n]+)
     error: (?P<what3>invalid argument: -\S+)
 values =
     advice of what: .*cannot be converted to <function (?:_?loads|parse) => Write its JSON in single quotes, with double
     + quotes inside ('{"method": "mtp"}'), as the shell took the quotes away; in a YAML list as one item
+    advice of what: unrecognized => Take it off, or put it after the option whose value it is: a word that belongs to no
+    + option is not taken (quote a value that has blanks)
     advice of what: .*invalid choice => Take one of those that the message lists, or the release that knows this one
     advice of what: .*(?:expected one argument|expected at least) => Give the option its value, with = where it begins
     + with a dash

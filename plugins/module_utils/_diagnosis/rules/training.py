@@ -197,9 +197,8 @@ remedy = See what ds_report says of it: {advice}.
 [model-damaged-before-training]
 keys = 'grad_norm':
 pattern =
-    'loss': '?(?P<loss>\d+(?:\.\d+)?)'?, 'grad_norm': '?(?P<norm>(?:\d\.\d+e\+(?:0[5-9]|[1-9]\d)|\d{6,}\.\d+|nan
-    +|inf))'?,
-    + 'learning_rate': '?(?:0\.0'?|[^,]*, 'epoch': '?0(?:\.0)?'?[,}])
+    'loss': '?(?P<loss>\d+(?:\.\d+)?)'?, 'grad_norm': '?(?P<norm>\d(?:\.\d+)?e\+(?:0[6-9]|[1-9]\d)|\d{7,}\.\d+)'?,
+    + 'learning_rate': '?(?:0(?:\.0)?'?[,}]|[^,\n]*, 'epoch': '?0(?:\.0)?'?[,}])
 cause = The gradients are senseless at the first step already (loss {loss}, gradient norm {norm}), before the training
     has changed anything: the model is damaged as it was loaded, in its weights or its config.json (such as
     rope_scaling).
