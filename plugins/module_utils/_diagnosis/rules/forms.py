@@ -187,6 +187,7 @@ remedy = Leave out the option that asks for the one or the other[ ({log_backend_
 keys =
     not supported
     not yet supported
+    not currently supported
     not compatible
     not implemented
     incompatible with

@@ -57,10 +57,12 @@ remedy = Leave --quantization out: the server reads it from the model's config.j
 keys =
     No compressed-tensors compatible scheme was found
     ModelOpt currently only supports
+    Unsupported FusedMoe scheme
     Failed to find a kernel that can implement the
     MoE backend supports the deployment configuration
 pattern =
     (?P<what1>No compressed-tensors compatible scheme was found)
+    (?P<what5>Unsupported FusedMoe scheme)
     (?P<what2>ModelOpt currently only supports: \[[^\]\n]*\])
     (?P<what3>Failed to find a kernel that can implement the \w+ linear layer)\.(?: Reasons: (?P<why>[^\n]+))?
     (?P<what4>No \w+ MoE backend supports the deployment configuration)

@@ -126,6 +126,14 @@ pattern = Could not open requirements file: [^\n]*?'([^'\n]+)'
 cause = There is no file {found} in the directory in which pip runs.
 remedy = Change into the project's directory, or name the file's path; in a Dockerfile COPY it before RUN pip.
 
+[package-name-retired]
+keys = IS DEPRECATED
+pattern = PROJECT '(?P<old>[\w.-]+)' IS DEPRECATED\.?\s+Please use '(?P<new>[\w.-]+)'
+cause = The package {old} is only a stub now, whose installation fails on purpose: it was renamed to {new}.
+remedy = Install {new} in its place (pip install {new}), and take a release of the program that no longer asks for
+    {old}, or change its requirements.
+source = unslothai/unsloth#10589
+
 [requirement-invalid]
 keys =
     Invalid requirement

@@ -318,10 +318,19 @@ keys =
 pattern =
     (CUBLAS_STATUS_(?:NOT_SUPPORTED|INVALID_VALUE|EXECUTION_FAILED|ARCH_MISMATCH|INTERNAL_ERROR)) when calling
     + '(?P<call>\w+)
-cause = cuBLAS has no kernel for this product on this GPU ({found} in {call}), or libraries of two CUDA versions are
-    loaded.
-remedy = Use the libraries of one CUDA 13 (keep a system's or another wheel's libcublas off LD_LIBRARY_PATH), a newer
-    PyTorch, or another data type or backend for the layer.
+values =
+    what of found: .*(?:NOT_SUPPORTED|ARCH) => it has no kernel for this product on this GPU
+    what of found: .*INVALID => the sizes or the data type do not fit, or its library is of another CUDA than the
+    + program's
+    what of found: . => it failed while it computed, after another kernel's fault, for lack of memory, or since
+    + libraries of two CUDA versions are loaded
+    advice of found: .*(?:INTERNAL|EXECUTION) => Run once with CUDA_LAUNCH_BLOCKING=1, which shows whether another
+    + kernel failed first; leave more memory free, keep other copies of libcublas off LD_LIBRARY_PATH, and try it
+    + without CUDA graphs (--enforce-eager of vLLM) or with a newer PyTorch
+    advice of found: . => Use the libraries of one CUDA (keep a system's or another wheel's libcublas off
+    + LD_LIBRARY_PATH), a newer PyTorch, or another data type or backend for the layer
+cause = cuBLAS refused {call} ({found}): {what}.
+remedy = {advice}.
 source = bitsandbytes-foundation/bitsandbytes#205
 
 [cudnn-not-started]
