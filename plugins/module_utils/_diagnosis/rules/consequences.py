@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # __init__.py in this directory explains the fields.
-
 """Consequences
 
 Messages that follow the failure itself; they are reported only if a log has nothing better.
@@ -165,6 +164,13 @@ pattern = Job for (\S+) failed because (?P<why>[^\n.]+)
 cause = systemd could not start {found} ({why}); this line does not say why.
 remedy = Read its own lines: journalctl -xeu {found} -b --no-pager | tail -50 (systemctl status {found} shows the last
     ten).
+
+[modprobe-nvidia-failed]
+keys = /sbin/modprobe nvidia-
+pattern = Process '/sbin/modprobe (nvidia-\w+)' failed
+cause = The kernel could not load {found}, mostly because the nvidia module could not take the GPU.
+remedy = Read the NVRM lines of the same second in the kernel's log; what failed afterwards follows from them.
+source = ollama/ollama#11932
 
 [unit-exited]
 keys =
@@ -431,10 +437,10 @@ source = ggml-org/llama.cpp#25791
 keys =
     llama runner terminated
     llama runner process has terminated
-    do load request: Post
+    do load request
 pattern =
     llama runner (?:process has )?terminated"? ?(?:error=|: )"?([^"\n]+)
-    (do load request: Post '[^'\n]+': EOF)
+    (do load request(?:: | error=')Post '[^'\n]+': EOF)
 cause = Ollama's process for the model ended while it loaded ({found}); connections that were refused at 127.0.0.1
     follow from that.
 remedy = Read its own lines above (an assertion or a CUDA error), and update Ollama: a new model needs a new one.
@@ -507,13 +513,6 @@ pattern = uvm_global_set_fatal_error\w*, global fatal error: (?P<why>[\w ]+)
 cause = The driver's unified memory (nvidia-uvm) stopped for good: {why}; each CUDA program fails from then on.
 remedy = Reboot the host (or end all programs and reload nvidia-uvm), and read the Xid and NVRM lines before it, which
     have the reason.
-
-[modprobe-nvidia-failed]
-keys = /sbin/modprobe nvidia-
-pattern = Process '/sbin/modprobe (nvidia-\w+)' failed
-cause = The kernel could not load {found}, mostly because the nvidia module could not take the GPU.
-remedy = Read the NVRM lines of the same second in the kernel's log; what failed afterwards follows from them.
-source = ollama/ollama#11932
 
 [gpu-xid-follows]
 keys =

@@ -133,6 +133,14 @@ remedy = Let the program find the CUDA toolkit's ptxas first: by TRITON_PTXAS_PA
     TRITON_PTXAS_BLACKWELL_PATH for 3.6 and newer, and by PATH or CUDA_HOME for others.
 source = triton-lang/triton#8539
 
+[triton-ptxas-failed]
+keys = /nvidia/bin/ptxas'
+pattern = CalledProcessError: Command '\['\S+/bin/ptxas'[^\n]*--gpu-name=(?P<arch>sm_\w+)
+cause = The ptxas in Triton's wheel failed for {arch}, mostly because it is older than the GPU.
+remedy = Name the CUDA toolkit's own (export TRITON_PTXAS_PATH=/usr/local/cuda/bin/ptxas, for Triton 3.6 and newer
+    TRITON_PTXAS_BLACKWELL_PATH), or take a newer Triton with its PyTorch.
+source = triton-lang/triton#8539
+
 [ptxas-of-another-nvcc]
 keys = for option 'gpu-name'
 pattern = Value '(sm_[2-6]\d)' is not defined for option 'gpu-name'

@@ -90,6 +90,7 @@ keys =
     died due to signal 9
     unable to execute command: Killed
     signal: 9, SIGKILL
+    Ninja build failed
 pattern =
     could not compile '([^'\n]+)'[^\n]*(?:\n[^\n]*){0,4}signal: 9, SIGKILL
     (signal: 9, SIGKILL)
@@ -97,6 +98,7 @@ pattern =
     internal compiler error: Killed \(program (\S+)\)
     '(\w+)' died due to signal 9
     unable to execute command: Killed
+    Ninja build failed(?:[^\n]*\n){1,40}?FAILED: \[code=137\] (\S+)
 cause = The compiler was killed by signal 9 ({found}), as the kernel does when memory runs out: too many jobs for the
     memory of this host.
 remedy = Run again with fewer jobs (MAX_JOBS=4, with NVCC_THREADS=1, for a package that pip builds; -j for make and

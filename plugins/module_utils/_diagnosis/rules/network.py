@@ -326,6 +326,7 @@ unless =
     WARNING: Retrying
     Retry scheduled
     WARNING: Attempting to resume
+    do load request
 values =
     advice of found: .*(?:refused|ECONNREFUSED) => Start the server there, or correct the address and port: the host
     + answers and nothing listens at that port (ss -ltnp shows the ports on it); in a container localhost is the

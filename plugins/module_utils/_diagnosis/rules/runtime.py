@@ -235,7 +235,10 @@ pattern =
     (?i:\bcu(?:da)?\w*|\bdriver|\bGPU)\b[^\n]{0,60}?(?:[Ee]rror|[Ff]ailure|ERROR)(?: code)?[: =]+\(?(?P<number>2|34
     +|35|46
     +|98|10[01]|209|222|30[04]|500|700|719|80[1-4]|999)\b(?![.\d:/-])
-unless = out of memory|unspecified|no kernel image|insufficient|cudnn|CUDNN|NCCL|nccl
+unless =
+    toolchain|illegal|invalid|misaligned|not initialized|initialization error|unknown error|no CUDA-capable|busy|not
+    + supported|driver combination|not ready|not permitted|out of memory|unspecified|no kernel image|insufficient
+    +|cudnn|CUDNN|NCCL|nccl
 values =
     what of number: 2$ => the memory ran out
     what of number: 34$ => the stub of libcuda was loaded in the place of the driver's library
