@@ -124,6 +124,7 @@ source = mozilla-ai/llamafile#89
 keys = for option 'gpu-name'
 pattern = Value '(sm_(?![2-6]\d)[^'\n]+)' is not defined for option 'gpu-name'
 values =
+    need of found: sm_107 => 13.3
     need of found: sm_11 => 13.0
     need of found: sm_1(?:00|01|20) => 12.8
     need of found: . => 12.9

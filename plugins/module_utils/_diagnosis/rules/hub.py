@@ -123,6 +123,12 @@ remedy = Log in (hf auth login, HF_TOKEN), whose limits are higher, wait some mi
     (hf download --max-workers 2).
 source = huggingface/huggingface_hub#4520
 
+[hub-token-missing]
+keys = Token is required (
+pattern = (Token is required) \(
+cause = The program needs a token of the hub, and finds none on this account.
+remedy = Run hf auth login as that account, or give it one (export HF_TOKEN=…; docker run -e HF_TOKEN).
+
 [hub-token-invalid]
 keys =
     Invalid user token

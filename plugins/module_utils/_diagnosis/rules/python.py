@@ -424,6 +424,7 @@ values =
     + as AutoAWQ is no longer maintained
     advice of name: TORCH_INIT_FUNCTIONS$ => Upgrade the package that imports it (llmcompressor), or install
     + transformers<5
+    advice of name: FLAX_WEIGHTS_NAME$ => Upgrade diffusers (pip install -U diffusers), or install transformers<5
     advice of name: HfFolder$ => Install huggingface_hub<1 (pip install "huggingface_hub<1"), or upgrade the package
     + that
     + imports it (gradio, datasets)
@@ -700,6 +701,9 @@ values =
     + git+https://github.com/huggingface/diffusers)
     advice of module: (inspect|collections|asyncio|time|fractions|ast|typing|imp|unittest)$ => Take a release of the
     + program for this Python, which dropped it, or an older Python
+    advice of module: torchaudio$ => Upgrade the package that calls it (pyannote.audio, speechbrain), or install torch
+    + and
+    + torchaudio of 2.8 (cu129), as 2.9 removed its backends
     advice of module: . => Install the version of that package which the program's release pins, and see that no file
     + of that name lies beside it
 cause = The module {module} has no {attribute} in the installed version: the program was written for another one.

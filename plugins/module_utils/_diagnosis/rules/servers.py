@@ -23,9 +23,11 @@ source = eugr/spark-vllm-docker#143
 keys =
     Failed to run cutlass
     Error Internal
+    Got cutlass error:
 pattern =
     Failed to run cutlass ([\w ]+) on (?P<arch>sm\d+)
     ^RuntimeError: (Error Internal)
+    Got cutlass error: (Error Internal)
 values =
     advice of log_tensorrt_llm: . => Choose another backend of TensorRT-LLM for it (cuBLASLt in place of CUTLASS), or a
     + newer TensorRT-LLM, whose CUTLASS (4.4.2 and newer) has tiles for this GPU
@@ -179,6 +181,7 @@ keys =
     is only supported on sm
     nsupported moe backend
     nsupported MoE backend
+    Assertion failed: Error occurred when running GEMM
 pattern =
     (No supported CUDA architectures found for major versions \[[\d, ]+\])
     OpError: (expects arch to be one of \[[^\]\n]*\], but got \w+)
@@ -204,6 +207,7 @@ pattern =
     ^\W*\w*Error: (\w+ (?:is )?only supported on (?:SM)?\d[\d, ]+\d)
     ([\w.]+ is only supported on sm\d+)
     ([Uu]nsupported (?:moe|MoE) backend:? \w+ for \w+)
+    Assertion failed: (Error occurred when running GEMM)
 cause = The kernel that was chosen does not exist for this GPU ({found}); those of data-centre GPUs (9.0, 10.0) do
     not run on a GB10 (12.1).
 remedy = Choose another backend[ than {log_backend_option}] for it (attention: flashinfer or Triton; MoE: Marlin,
