@@ -142,11 +142,13 @@ source = NVIDIA/aerial-cuda-accelerated-ran#32
 
 [driver-mismatch]
 keys =
+    ERROR_LIB_RM_VERSION_MISMATCH
     API mismatch: the client
     Driver/library version mismatch
     driver/library version mismatch
     NVML/RM version mismatch
 pattern =
+    NVML: ERROR_LIB_RM_VERSION_MISMATCH
     nvml error: driver/library version mismatch
     API mismatch: the client '[^'\n]*' \(pid \d+\)\s+(?:NVRM: +)?has the version (?P<client2>[\d.]*\d), but this kernel
     + module has\s+(?:NVRM: +)?the version (?P<module2>[\d.]*\d)

@@ -93,18 +93,20 @@ remedy = Install its package (of pasta: passt): sudo apt install podman brings w
 
 [container-program-missing]
 keys =
+    not found in $PATH
     executable file not found in
     no such file or directory: unknown
     permission denied: unknown
 pattern =
+    executable file '(?P<program4>[^'\n]+)' (?P<why4>not found in \$PATH)
     (?<!not found: )exec: \\*'(?P<program1>[^'\\\n]+)\\*':? (?P<why1>executable file not found in \$PATH)
     exec: \\*'(?P<program2>[^'\\\n]+)\\*': (?:stat [^:\n]+: )?(?P<why2>no such file or directory): unknown
     exec: \\*'(?P<program3>[^'\\\n]+)\\*': (?P<why3>permission denied): unknown
 values =
     advice of program: serve$|vllm$ => Write the whole command (vllm serve MODEL), or leave out what the image's entry
     + point already is
-    advice of program: nvidia-(smi|ctk) => Start the container with --gpus all (or --runtime=nvidia), which puts
-    + nvidia-smi into it
+    advice of program: nvidia-(smi|ctk) => Start the container with --gpus all (of Podman --device nvidia.com/gpu=all),
+    + which puts nvidia-smi into it
     advice of program: new[ug]idmap => Install the package uidmap on the host, which Podman needs without root
     advice of program: (/bin/|/usr/bin/)?bash$ => The image may have only sh, or a program set as its entry point: try
     + sh, or --entrypoint
