@@ -193,7 +193,7 @@ _ERROR = re.compile(
 # Lines that count as errors only if no tool reports a clearer one, because scripts also print them for mere attempts.
 _PERHAPS = re.compile(
     r": not found$|command not found|Permission denied|unbound variable$|^curl: \(\d+\)|^\s*\u00d7 "
-    r"|[Ee]xec format error|no matching manifest"
+    r"|[Ee]xec format error|no matching manifest|^npm (?:ERR!|error) "
     r"|^\W*(?:ERROR|error)\b"
 )
 # Words that also occur in harmless lines: such a line counts as an error only at the end of a log without other errors.

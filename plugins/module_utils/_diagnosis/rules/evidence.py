@@ -94,6 +94,14 @@ pattern = (?P<log_backend_option>--(?!distributed)[\w-]*backend[ =][\w.-]+)
 cause =
 remedy =
 
+[log-shows-moe-option]
+keys =
+    --moe-backend
+    --moe-runner-backend
+pattern = (?P<log_moe_option>--moe-(?:runner-)?backend[ =][\w.-]+)
+cause =
+remedy =
+
 [log-shows-nvcc-package]
 keys = nvidia-cuda-nvcc
 pattern = nvidia-cuda-nvcc(?:-cu\d+)?(?:==|\s+)(?P<log_nvcc>\d+\.\d+)

@@ -198,6 +198,8 @@ pattern =
     +[^\n]{3,140}?) (?:is|are) (?:currently )?(?:not (?:yet |currently )?(?:supported|compatible|implemented|available)
     +|incompatible|unsupported)(?: yet)?(?: (?P<how>with|when|for|on|by|in|without) (?P<other>[^\n]{2,140}?))?\.?$
 values =
+    advice of other: .*\b(?:device|GPU|platform|hardware|architecture) => Choose another kernel, backend or
+    + quantization for it
     advice of how: with => Leave out one of the two
     advice of how: for|on => Choose another one there
     advice of how: . => Do without it

@@ -121,8 +121,8 @@ keys = an illegal instruction was encountered
 pattern = (?:^|: |\) )CUDA error: (an illegal instruction was encountered)
 cause = A kernel has code for another GPU than this one ({found}), such as an instruction that only data-centre
     Blackwell has.
-remedy = Choose another backend[ than {log_backend_option}] for the kernel (attention or MoE), or a build that has code
-    for 12.0 or 12.1a.
+remedy = Choose another backend[ (this log has {log_backend_option})] for the kernel (attention or MoE), or a build that
+    has code for 12.0 or 12.1a.
 source = NVIDIA/TensorRT-LLM#11313
 
 [cuda-misaligned]
@@ -136,8 +136,8 @@ pattern =
     (?:[Ee]rror|failed|returned)[^\n]{0,80}?(CUDA_ERROR_ILLEGAL_ADDRESS|cudaErrorIllegalAddress)
 cause = A kernel read or wrote an address that it must not ({found}): a fault of that kernel; the line of the
     traceback is not its place.
-remedy = Run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and use another backend[ than {log_backend_option}] or
-    release for it.
+remedy = Run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and use another backend[ (this log has
+    {log_backend_option})] or release for it.
 source = vllm-project/vllm#50934
 
 [cuda-allocator-mixed]

@@ -123,14 +123,14 @@ keys = occurred when running GEMM
 pattern = occurred when running GEMM[^\n]*_(sm10\d[af]?)\b
 cause = The matrix kernel that was chosen is one of TensorRT-LLM that is only for {found}, which a GB10 (12.1) cannot
     run.
-remedy = Choose another backend of MoE[ than {log_backend_option}] (CUTLASS or Marlin) instead of flashinfer_trtllm.
+remedy = Choose another backend of MoE (CUTLASS or Marlin) instead of flashinfer_trtllm.
 source = vllm-project/vllm#43906
 
 [backend-configuration-refused]
 keys = does not support the deployment configuration since
 pattern = backend '(?P<backend>\w+)' does not support the deployment configuration since (?P<why>[^\n]+?)\.?$
 cause = The backend {backend} cannot run this model here: {why}.
-remedy = Leave out the option that chose it[ ({log_backend_option} in this log)], so that the server takes a backend
+remedy = Leave out the option that chose it[ ({log_moe_option} in this log)], so that the server takes a backend
     that can, name another one, or use a newer release of the server and its kernels (FlashInfer).
 source = flashinfer-ai/flashinfer#3486
 
@@ -146,8 +146,9 @@ pattern =
     Error: (?P<backend2>[\w ]{1,40}?) backend does not support (?P<feature2>[^\n.]{1,60}\w)
     Error: (?P<feature3>[\w -]{1,60}) is not supported by the (?P<backend3>[\w ]{1,40}?) backend
 cause = The chosen backend, {backend}, cannot do what this model or setting needs: {feature}.
-remedy = Choose another backend[ than {log_backend_option}] for that part (--attention-backend, or --moe-runner-backend
-    and --moe-backend), or leave the setting out; see which backends the server lists for this model.
+remedy = Choose another backend[ (this log has {log_backend_option})] for that part (--attention-backend, or
+    --moe-runner-backend and --moe-backend), or leave the setting out; see which backends the server lists for this
+    model.
 source = sgl-project/sglang#34192
 
 [kernel-for-other-architectures]
@@ -210,8 +211,8 @@ pattern =
     Assertion failed: (Error occurred when running GEMM)
 cause = The kernel that was chosen does not exist for this GPU ({found}); those of data-centre GPUs (9.0, 10.0) do
     not run on a GB10 (12.1).
-remedy = Choose another backend[ than {log_backend_option}] for it (attention: flashinfer or Triton; MoE: Marlin,
-    CUTLASS or Triton), or a release that knows 12.1; naming another architecture cannot help.
+remedy = Choose another backend[ (this log has {log_backend_option})] for it (attention: flashinfer or Triton; MoE:
+    Marlin, CUTLASS or Triton), or a release that knows 12.1; naming another architecture cannot help.
 source = vllm-project/vllm#31740
 
 [flash-attention-gpu-too-old]
