@@ -253,6 +253,8 @@ def unit_source(name: str, definition: t.Mapping[str, t.Any], lock: Lock) -> dic
 def unit_facts(definition: t.Mapping[str, t.Any], path: str, lock: Lock) -> dict[str, dict[str, t.Any]]:
     """Return every unit of a stack with its source and its requirements by platform, as locked.
 
+    Without a lock, which only a stack that needs none may lack, the requirements are the unit's own list.
+
     :param path: the stack's file; its patches are in the same directory, or else in the unit's role.
     """
     units = {}
@@ -271,7 +273,8 @@ def unit_facts(definition: t.Mapping[str, t.Any], path: str, lock: Lock) -> dict
                 platform: sorted(lines[name])
                 for platform, lines in sorted((lock.get("build_requirements") or {}).items())
                 if name in lines
-            },
+            }
+            or list(unit.get("requirements") or []),
         }
     return units
 

@@ -471,6 +471,7 @@ def test_all_gaps_of_a_lock_are_reported_at_once_and_removal_needs_no_lock(built
     built_site.write()
     stack = facts.facts("site", "build", "gb10", built_site.search_paths, lock_required=False)["stack"]
     assert stack["units"]["pytorch"]["source"] is None
+    assert stack["units"]["triton"]["requirements"] == BUILT_UNITS["triton"]["requirements"]
     del built_site.stack["archives"][0]["sha256"]
     built_site.write()
     assert facts.facts("site", "wheel", "gb10", built_site.search_paths, lock_required=False)["stack"]["name"] == "site"
