@@ -64,9 +64,8 @@ ALONE = ("tensors.memory", "speed.")
 MANY_CORES = 8
 #: Lanes in addition to ``host`` and ``others``, with the prefixes of their checks; the longest matching prefix counts.
 #: The checks of a family that are in one lane share a process and the kernels that its CUDA context has loaded. Loading
-#: a kernel takes more CPU time than most checks, so checks that use the same kernels are put together. The lanes are
-#: balanced by CPU seconds on a host with 16 cores and an H200 (docs/evidence/survey.md): about 40 for the first lane
-#: and 25 for each of the others.
+#: a kernel takes more CPU time than most checks, so checks that use the same kernels are put together. The survey's
+#: lanes end by its time limit; the others are balanced by ``core_seconds`` on an H200, at most 35 for each.
 LANES = {
     "cuDNN in float16": ("attention.cudnn_float16",),
     "cuDNN": ("attention.cudnn",),
