@@ -182,6 +182,21 @@ cause = The installed PyTorch is a CUDA build, and CMake found no CUDA toolkit f
 remedy = Install the toolkit of PyTorch's CUDA (torch.version.cuda; role cuda_libraries), and configure in an empty
     directory with -DCUDA_TOOLKIT_ROOT_DIR=/usr/local/cuda -DCMAKE_CUDA_COMPILER=/usr/local/cuda/bin/nvcc.
 
+[llamacpp-plain-capability]
+keys = used, use 12
+pattern = Compute capability (?P<capability>\d+) used,\s+use\s+(?P<specific>\w+)
+cause = llama.cpp does not build for the plain architecture {capability}, which lacks the instructions for FP4.
+remedy = Name the specific one of your GPU: -DCMAKE_CUDA_ARCHITECTURES=121a-real on a GB10 ({specific} here), or update
+    the source, which by now replaces it by itself; configure in an empty directory.
+source = ggml-org/llama.cpp#18457
+
+[opencv-contrib-missing]
+keys = requires enabled 'cudev' module
+pattern = (OpenCV requires enabled 'cudev' module)
+cause = OpenCV is to be built with CUDA, and its contributed modules are not there ({found}).
+remedy = Clone opencv_contrib at the same tag as opencv and give -DOPENCV_EXTRA_MODULES_PATH=…/opencv_contrib/modules
+    -DWITH_CUDA=ON -DCUDA_ARCH_BIN=12.1.
+
 [cuda-version-conflict]
 keys =
     not compatible with this release of Thrust

@@ -436,11 +436,16 @@ remedy = Install its further modules (linux-modules-extra-{kernel}, where Ubuntu
     upgraded since the start; a container cannot load modules.
 
 [gpu-counters-not-permitted]
-keys = ERR_NVGPUCTRPERM
-pattern = (ERR_NVGPUCTRPERM)
-cause = The driver lets only root read the GPU's performance counters ({found}).
+keys =
+    perf_event_paranoid
+    ERR_NVGPUCTRPERM
+pattern =
+    (perf_event_paranoid) is
+    (ERR_NVGPUCTRPERM)
+cause = The driver or the kernel lets only root read performance counters ({found}).
 remedy = Run the profiler with sudo (a container with --cap-add SYS_ADMIN), or set options nvidia
-    NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d and reboot.
+    NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d and reboot; for the processor's sudo sysctl
+    kernel.perf_event_paranoid=2.
 
 [dcgm-not-running]
 keys =

@@ -179,6 +179,13 @@ pattern = (Please tell me who you are|unable to auto-detect email address)
 cause = git does not know as whom to commit ({found}).
 remedy = Run git config --global user.name NAME and git config --global user.email ADDRESS.
 
+[pip-clone-failed]
+keys = did not run successfully
+pattern = git clone [^\n]*?(?P<url>(?:https?|ssh|git)\S*[:/]\S+) \S+ did not run successfully
+cause = pip could not clone {url}.
+remedy = Run git clone {url} by hand, which says why: no login (a token or an ssh key), a wrong address, or no network;
+    a line with fatal: above has the reason, too.
+
 [git-diverged]
 keys =
     reconcile divergent branches

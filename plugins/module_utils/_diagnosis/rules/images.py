@@ -189,6 +189,18 @@ cause = A directory of the host is to be mounted onto a file of the container, o
 remedy = Remove the empty directory that Docker made of the path, create the file, and write its full path.
 source = moby/moby#36428
 
+[docker-plugin-missing]
+keys =
+    unknown command: docker
+    is not a docker command
+pattern =
+    unknown command: docker (?!compose|buildx)([a-z]\w*)
+    '(?!compose|buildx)([a-z]\w*)' is not a docker command
+cause = Docker has no plugin {found} here, or the command is misspelt.
+remedy = Add Docker's own apt repository (download.docker.com/linux/ubuntu) and run sudo apt install
+    docker-{found}-plugin; docker info lists the plugins that are there.
+source = docker/model-runner#257
+
 [docker-compose-missing]
 keys =
     'compose' is not a docker command

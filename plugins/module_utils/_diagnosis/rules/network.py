@@ -19,6 +19,7 @@ remedy = Provide the file beforehand (an option of the project, FETCHCONTENT_SOU
 
 [certificate]
 keys =
+    SSL peer certificate or SSH remote key
     error setting certificate
     's certificate, issued by
     certificate verify failed
@@ -28,6 +29,7 @@ keys =
     certificate issuer is unknown
     invalid peer certificate
 pattern =
+    (SSL peer certificate or SSH remote key was not OK)
     error setting certificate (verify locations|file)
     cannot verify (\S+?)'s certificate, issued by
     invalid peer certificate: (\w+)
