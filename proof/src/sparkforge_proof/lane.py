@@ -10,6 +10,7 @@ import json
 import math
 import os
 import pwd
+import re
 import select
 import shutil
 import signal
@@ -36,6 +37,8 @@ _LONGEST = 1 << 20
 PRINTED = 64 << 20
 #: The number of freed bytes that a process keeps for its next tensors (glibc 2.35 and newer).
 KEPT = 512 << 20
+#: The variables that lanes inherit; those of Triton name its ptxas and headers if its wheel has none.
+_INHERITED = re.compile(r"(?:CUDA|NVIDIA)_VISIBLE_DEVICES|LD_LIBRARY_PATH|TRITON_\w+_PATH")
 #: The program that runs in the environment and imports the check modules of its lanes.
 PROGRAM = f"{__package__}.runner"
 _MAIN = """import os
@@ -333,8 +336,7 @@ def _variables(lanes: Lanes, scratch: str) -> dict[str, str]:
     """Return the variables that activating the environment sets, and hardly any from this process."""
     receipt = lanes.reference.get("receipt") or {}
     bin_directory = os.path.dirname(lanes.python)
-    toolkit = lanes.reference.get("cuda_version")
-    cuda = [f"/usr/local/cuda-{toolkit}/bin"] if toolkit else []
+    cuda = [f"/usr/local/cuda-{toolkit}/bin"] if (toolkit := lanes.reference.get("cuda_version")) else []
     variables = {
         "PATH": ":".join([bin_directory, *cuda, "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]),
         "LANG": "C.UTF-8",
@@ -358,9 +360,7 @@ def _variables(lanes: Lanes, scratch: str) -> dict[str, str]:
         "MALLOC_TRIM_THRESHOLD_": str(KEPT),
         "OMP_NUM_THREADS": str(max(1, len(os.sched_getaffinity(0)) // lanes.parallel)),
     }
-    for name in ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "LD_LIBRARY_PATH"):
-        if name in os.environ:
-            variables[name] = os.environ[name]
+    variables.update({name: value for name, value in os.environ.items() if _INHERITED.fullmatch(name)})
     paths = [*(receipt.get("library_paths") or []), variables.get("LD_LIBRARY_PATH", "")]
     if any(paths):
         variables["LD_LIBRARY_PATH"] = ":".join(path for path in paths if path)

@@ -404,7 +404,8 @@ def output(open_path: Path) -> Path:
 @pytest.mark.parametrize("user", ["", "nobody"])
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has another account compute")
 def test_checks_have_only_rights_of_account(output: Path, monkeypatch: pytest.MonkeyPatch, user: str) -> None:
-    monkeypatch.setenv("SECRET", "of the module")
+    for name in ("SECRET", "TRITON_PTXAS_PATH"):
+        monkeypatch.setenv(name, "of the module")
     python = script(output.parent / "python", STATE_WRITER.format(python=interpreter.PYTHON, file=str(output)))
     Proof(options(python=str(python), user=user)).run()
     state = json.loads(output.read_text())
@@ -414,6 +415,8 @@ def test_checks_have_only_rights_of_account(output: Path, monkeypatch: pytest.Mo
     assert bool(user) or (uid in unprivileged.ACCOUNTS and status["NoNewPrivs"] == ["1"])
     assert "0" not in status["Groups"] and int(status["CapEff"][0], 16) == int(status["CapInh"][0], 16) == 0
     assert "SECRET" not in state["variables"] and state["variables"]["LOGNAME"]
+    # Without it a Triton that was built offline finds no ptxas.
+    assert state["variables"]["TRITON_PTXAS_PATH"]
     # The account cannot write to the directory of the program that is run next.
     assert state["owner"] == 0
 
