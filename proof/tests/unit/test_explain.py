@@ -45,6 +45,8 @@ def test_known_error_with_three_lines_around_it(log: pathlib.Path, capsys: Captu
 @pytest.mark.parametrize(
     ("text", "status", "line", "cause"),
     [
+        ("ERROR Engine core initialization failed\n", explain.UNKNOWN, 1, "this log does not have the failure itself"),
+        ("e.cpp:1:18: error: 'x' was not declared in this scope\n", explain.UNKNOWN, 1, "The source does not compile"),
         ("", explain.NO_ERROR, 0, "The log is empty."),
         ("[1/2] src/error.c\n[2/2] test_error.cpp\n", explain.NO_ERROR, 2, "[2/2] test_error.cpp"),
         ("fine\nsomething.py: error: quota of widgets used up\n", explain.UNKNOWN, 2, "quota of widgets used up"),
@@ -53,17 +55,10 @@ def test_known_error_with_three_lines_around_it(log: pathlib.Path, capsys: Captu
 def test_unknown_error(text: str, status: int, line: int, cause: str, log: pathlib.Path, capsys: Capture) -> None:
     exit_status, answers = answer(log, capsys, text)
     (row,) = answers["answers"]
-    assert (exit_status, row["status"], row["line"], row["rule"]) == (status, status, line, None)
+    assert (exit_status, row["status"], row["line"]) == (status, status, line)
+    assert row["rule"] in {None, *scan.UNEXPLAINED}
     assert cause in row["cause"]
     assert not any(claim in f"{row['cause']} {row['remedy']}" for claim in ("shows no error", "host went down"))
-
-
-@pytest.mark.parametrize(
-    "text", ["ERROR Engine core initialization failed\n", "e.cpp:1:18: error: 'x' was not declared in this scope\n"]
-)
-def test_consequence_is_no_explanation(text: str, log: pathlib.Path, capsys: Capture) -> None:
-    status, answers = answer(log, capsys, text)
-    assert (status, answers["answers"][0]["line"]) == (explain.UNKNOWN, 1)
 
 
 def test_folder_of_logs(tmp_path: pathlib.Path, capsys: Capture) -> None:
@@ -158,26 +153,19 @@ def test_version_after_at_sign_is_no_address() -> None:
 
 def test_host_has_one_replacement_in_all_texts() -> None:
     hidden = Anonymous({"spark-a", "spark-b"})
-    assert hidden.text("spark-b to 192.0.2.7") == "host-1 to address-1.1"
-    assert hidden.text("192.0.2.8, 192.0.2.7, spark-a, spark-b, spark-big") == (
-        "address-1.2, address-1.1, host-2, host-1, spark-big"
-    )
-
-
-def test_addresses_of_one_network_begin_alike() -> None:
-    hidden = Anonymous()
-    assert hidden.text("10.0.0.33 10.0.0.34 10.0.1.33 fe80::1ff fe80::2 2001:db8::1") == (
-        "address-1.1 address-1.2 address-2.1 link-local-1.1 link-local-1.2 address-3.1"
-    )
-    assert hidden.value("10.0.1.34 and 10.0.0.33") == "address-2.2 and address-1.1"
-
-
-def test_host_is_hidden_after_the_word_host() -> None:
-    ssh = "ssh: connect to host {} port 22: Connection timed out"
-    assert Anonymous().text(ssh.format("192.0.2.7")) == ssh.format("address-1.1")
-    assert Anonymous().text(ssh.format("spark-7")) == ssh.format("host-1")
-    assert Anonymous().text("Could not resolve hostname spark-7: x") == "Could not resolve hostname host-1: x"
-    assert Anonymous().text("host: DGX Spark, 121 GiB") == "host: DGX Spark, 121 GiB"
+    for text, shown in (
+        ("spark-b to 192.0.2.7", "host-1 to address-1.1"),
+        ("192.0.2.8, 192.0.2.7, spark-a, spark-b, spark-big", "address-1.2, address-1.1, host-2, host-1, spark-big"),
+        (
+            "10.0.0.33 10.0.1.33 fe80::1ff fe80::2 2001:db8::1",
+            "address-2.1 address-3.1 link-local-1.1 link-local-1.2 address-4.1",
+        ),
+        ("connect to host 192.0.2.9 port 22", "connect to host address-1.3 port 22"),
+        ("connect to host spark-7, resolve hostname spark-8", "connect to host host-3, resolve hostname host-4"),
+        ("host: DGX Spark, 121 GiB", "host: DGX Spark, 121 GiB"),
+    ):
+        assert hidden.text(text) == shown
+    assert hidden.value("10.0.1.34 and 192.0.2.7") == "address-3.2 and address-1.1"
 
 
 @pytest.mark.parametrize(
