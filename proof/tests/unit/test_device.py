@@ -10,15 +10,8 @@ from sparkforge_proof.check import FAIL, Context, Result, Unanswered
 from sparkforge_proof.checks.stack import device
 
 
-class OutOfMemory(RuntimeError):
-    def __init__(self) -> None:
-        super().__init__("CUDA error: out of memory")
-
-
 def test_full_memory_without_other_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    def zeros(*_shape: int, device: str) -> None:
-        raise OutOfMemory
-
+    zeros = mock.Mock(side_effect=RuntimeError("CUDA error: out of memory"))
     torch = types.SimpleNamespace(
         cuda=types.SimpleNamespace(init=lambda: None), zeros=zeros, version=types.SimpleNamespace(cuda="13.0")
     )
@@ -96,28 +89,19 @@ def test_unused_gpu_is_a_failure_of_the_stack() -> None:
 
 
 @pytest.mark.parametrize(
-    "message",
+    ("message", "is_refused"),
     [
-        "No CUDA GPUs are available",
-        "CUDA error: CUDA-capable device(s) is/are busy or unavailable",
-        "CUDA error: all CUDA-capable devices are busy or unavailable",
-        "CUDA unknown error - this may be due to an incorrectly set up environment",
-        "Unexpected error from cudaGetDeviceCount(). Did you run some cuda functions? Error 46: devices unavailable",
-        "CUDA driver initialization failed, you might not have a CUDA gpu.",
+        ("No CUDA GPUs are available", True),
+        ("CUDA error: CUDA-capable device(s) is/are busy or unavailable", True),
+        ("CUDA error: all CUDA-capable devices are busy or unavailable", True),
+        ("CUDA unknown error - this may be due to an incorrectly set up environment", True),
+        ("Unexpected error from cudaGetDeviceCount(). Did you run some functions? Error 46: devices unavailable", True),
+        ("CUDA driver initialization failed, you might not have a CUDA gpu.", True),
+        ("CUDA error: out of memory", False),
+        ("CUDA error: an illegal memory access was encountered", False),
+        ("The NVIDIA driver on your system is too old", False),
+        ("Error 803: system has unsupported display driver / cuda driver combination", False),
     ],
 )
-def test_message_of_refused_context(message: str) -> None:
-    assert device.NO_CONTEXT.search(message)
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        "CUDA error: out of memory",
-        "CUDA error: an illegal memory access was encountered",
-        "The NVIDIA driver on your system is too old",
-        "Error 803: system has unsupported display driver / cuda driver combination",
-    ],
-)
-def test_message_of_other_error(message: str) -> None:
-    assert not device.NO_CONTEXT.search(message)
+def test_message_of_refused_context(message: str, is_refused: bool) -> None:
+    assert bool(device.NO_CONTEXT.search(message)) is is_refused

@@ -31,7 +31,7 @@ def works(context):
     while time.process_time() < 0.2: pass
     if not child: os._exit(0)
     os.waitpid(child, 0)
-    time.sleep(0.2)
+    time.sleep(1)
     return Measured("1", "1")
 def raises(context): raise ValueError("no such thing")
 def crashes(context):
@@ -162,8 +162,9 @@ def beside_a_server(
     return rows, len(events) - len(rows)
 
 
-def test_refused_cuda_is_retried_in_new_processes(tmp_path: Path) -> None:
-    rows, waits = beside_a_server(tmp_path, 3, SERVER, "on_the_gpu1")
+@pytest.mark.parametrize("message", ["No CUDA GPUs are available", "CUDA error: out of memory"])
+def test_refused_cuda_is_retried_in_new_processes(tmp_path: Path, message: str) -> None:
+    rows, waits = beside_a_server(tmp_path, 3, SERVER, "on_the_gpu1", message=message)
     assert {name: row["status"] for name, row in rows.items()} == {"device.cuda": "pass", "on_the_gpu1": "pass"}
     assert rows["device.cuda"]["measured"] == "1 x NVIDIA GB10, 12.1, CUDA 13.0" and waits == 3
 
@@ -181,11 +182,6 @@ def test_process_with_open_device_file_is_named(tmp_path: Path) -> None:
     users = "[]\nsampler.holders = lambda: [sampler.Process(4711, 'ollama')]"
     row = beside_a_server(tmp_path, 1000, users)[0]["device.cuda"]
     assert row["cause"].startswith("Not run: ") and "ollama (process 4711). CUDA does" in row["cause"]
-
-
-def test_gpu_memory_freed_in_time(tmp_path: Path) -> None:
-    rows, waits = beside_a_server(tmp_path, 2, SERVER, message="CUDA error: out of memory")
-    assert rows["device.cuda"]["measured"] == "1 x NVIDIA GB10, 12.1, CUDA 13.0" and waits == 2
 
 
 def test_process_with_all_gpu_memory_is_named(tmp_path: Path) -> None:
@@ -223,10 +219,8 @@ for name in ("refused_once_gpu1", "refused_once_gpu2"):
 
 def test_later_refusal_is_retried(tmp_path: Path) -> None:
     rows, waits = beside_a_server(tmp_path, 0, SERVER, "refused_once_gpu1", "on_the_gpu1")
-    assert {name: row["status"] for name, row in rows.items()} == {
-        "device.cuda": "pass", "refused_once_gpu1": "pass", "on_the_gpu1": "pass",
-    }  # fmt: skip
-    assert waits == 1
+    assert set(rows) == {"device.cuda", "refused_once_gpu1", "on_the_gpu1"} and waits == 1
+    assert {row["status"] for row in rows.values()} == {"pass"}
 
 
 def run(tmp_path: Path, *checks: str, torch: str = "") -> dict[str, dict[str, Any]]:
@@ -337,7 +331,7 @@ def test_lanes_run_in_parallel_and_fail_separately(tmp_path: Path) -> None:
 
 def test_core_seconds_count_children_but_no_waits(tmp_path: Path) -> None:
     rows = run(tmp_path, "works1", "right1")
-    assert 0.3 < rows["works1"]["core_seconds"] < 0.6 and "core_seconds" not in rows["right1"]
+    assert 0.3 < rows["works1"]["core_seconds"] < 1 and rows["right1"].get("core_seconds", 0) < 0.3
 
 
 def test_longest_lane_has_priority(tmp_path: Path) -> None:
