@@ -176,7 +176,7 @@ ERROR_KEYS = tuple(
         "final link failed", "not recognized", "curl: (", "NCCL WARN", "Xid", "BUG: ", "Uncorrectable", "panic", "Oops",
         "level=error", "level=fatal", "Caused by", "╰─▶", "Traceback (most recent call last)", "invalid", "Invalid",
         "is missing", "ERR",
-        "rror -", "failed", "rror loading", "rror=", "err=", 'rror":', 'err":',
+        "rror -", "Value error,", "failed", "rror loading", "rror=", "err=", 'rror":', 'err":',
     )
 )  # fmt: skip
 # Lines that a tool itself marks as an error.
@@ -188,7 +188,7 @@ _ERROR = re.compile(
     r"|^\s*(?:Segmentation fault|Aborted|Killed|Illegal instruction|Bus error)|file not recognized|core dumped"
     r"|Error response from daemon|^\s*Error!|\bNCCL WARN\b|NVRM: (?:Xid|API mismatch)|\bXid \(|NVIDIA-SMI has failed"
     r"|\bBUG: |Kernel panic|\bOops:|panicked at|^panic: |(?:^|: )CUDA error|Failed to initialize NVML"
-    r"|AER: Uncorrectable|^\s*(?:Caused by:|╰─▶)"
+    r"|AER: Uncorrectable|^\s*(?:Caused by:|╰─▶|Value error,)"
 )
 # Lines that count as errors only if no tool reports a clearer one, because scripts also print them for mere attempts.
 _PERHAPS = re.compile(

@@ -52,11 +52,13 @@ keys =
     requires
     require
     needs
+    ou need
 pattern =
     (?:Error:|\.) '?(?P<program>[\w./-]+(?: \d[\w.]*)?)'? (?:requires|needs) '?(?P<package>CUDA|[Pp]y[Tt]orch|[Tt]orch
     +|[Pp]ython
     +|[\w-]+)'?(?: version)? ?(?P<bound>>=|==|~=|>|<=|<) ?(?P<version>\d[\w.]*\w)(?:[^\n]{0,40}?(?:have|found|got|but)
     + [^\n\d]{0,30}(?P<have>\d[\w.+]*\w))?
+    Error: [^\n]{0,60}?[Yy]ou need '?(?P<package2>[A-Za-z][\w-]*) ?(?P<bound2>>=|==|~=|>|<=|<) ?(?P<version2>\d[\w.]*\w)
 values =
     advice of package: CUDA => Install a CUDA toolkit of that version (cuda-toolkit-13-0; role cuda_libraries) and let
     + CUDA_HOME and PATH name it
@@ -64,8 +66,8 @@ values =
     + and torchaudio (pip install --index-url https://download.pytorch.org/whl/cu130), or another release of what
     + asks for it
     advice of package: [Pp]ython => Make the environment with a Python of that version (uv venv --python 3.12)
-    advice of package: . => Install that version (pip install with the name and the version in quotes)
-cause = {program} takes {package} only {bound} {version}[, and {have} is installed].
+    advice of package: . => Install that version (pip install, with the name, bound and version in one pair of quotes)
+cause = The program[ {program}] takes {package} only {bound} {version}[, and {have} is installed].
 remedy = {advice}.
 
 [parts-not-divisible]
@@ -109,8 +111,9 @@ keys =
     requires --
     increase --
     validation error
+    Value error,
 pattern =
-    (?:^\W*(?:[\w.]+\.)?\w*(?:Error|Exception|error):|validation errors? for \w+\n(?:\S+\n)?\s*Value error,)
+    (?:^\W*(?:[\w.]+\.)?\w*(?:Error|Exception|error):|(?:validation errors? for \w+\n(?:\S+\n)?\s*)?Value error,)
     + (?P<why>[^\n]{4,300}?\b(?:[Ss]et|[Uu]se|[Pp]ass|[Ss]pecify|without|[Ee]nable|requires|[Ii]ncrease)
     + '?(?P<option>--[a-z][\w-]+)'?[^\n]{0,160}?)\.?(?: \[type=[^\n]*)?$
 cause = The program names an option that it needs: {why}.
@@ -130,8 +133,9 @@ keys =
     you need to
     Did you
     validation error
+    Value error,
 pattern =
-    (?:^\W*(?:[\w.]+\.)?\w*(?:Error|Exception):|validation errors? for \w+\n(?:\S+\n)?\s*Value error,)
+    (?:^\W*(?:[\w.]+\.)?\w*(?:Error|Exception):|(?:validation errors? for \w+\n(?:\S+\n)?\s*)?Value error,)
     + (?P<why>[^\n]{8,400}?)[.!;,:]\)? +(?P<advice>(?:(?:[Pp]lease|[Cc]onsider|Try|[Mm]ake sure|[Yy]ou (?:must|need to
     +|can)|[Dd]id you|To fix|In order to)\b)[^\n]{8,300}?)[.!]?(?: \[type=[^\n]*)?$
 unless = report a bug|open an issue|file an issue|for more (?:information|details)|enforce fail

@@ -276,9 +276,15 @@ keys =
 pattern =
     Error: \[Errno 2\] No such file or directory: '([~./][^'\n]*)'
     Error: \[Errno 21\] Is a directory: '([^'\n]+)'
+values =
+    advice of found: \S*-packages/ => It is a file of an installed package: install that package anew in the release
+    + that
+    + the program pins (of flashinfer its three parts in one version), or take a newer image
+    advice of found: . => Check the path for the account and the directory in which it runs; in a container it is the
+    + path
+    + inside, and the host's directory must be mounted (-v)
 cause = The program opens {found}, which is not there or is no file.
-remedy = Check the path for the account and the directory in which it runs; in a container it is the path inside, and
-    the host's directory must be mounted (-v).
+remedy = {advice}.
 
 [not-json]
 keys =

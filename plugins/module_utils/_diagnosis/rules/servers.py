@@ -458,9 +458,13 @@ remedy = Where a reason says that a backend requires an API of FlashInfer, insta
 source = vllm-project/vllm#57932
 
 [attention-backend-invalid]
-keys = is not valid for this configuration. Reason
-pattern = Selected backend \S*?(\w+) is not valid for this configuration\. Reason: \[(?P<why>[^\]\n]*)\]
-cause = The attention backend {found} does not support this model on this GPU: {why}.
+keys =
+    is not valid for this configuration. Reason
+    Unknown attention backend
+pattern =
+    Unknown attention backend: '(\w+)'
+    Selected backend \S*?(\w+) is not valid for this configuration\. Reason: \[(?P<why>[^\]\n]*)\]
+cause = The attention backend {found} does not support this model on this GPU[: {why}], or is not in this release.
 remedy = Leave the choice to vLLM (unset VLLM_ATTENTION_BACKEND and --attention-backend).
 source = vllm-project/vllm#28589
 

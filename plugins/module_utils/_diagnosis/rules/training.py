@@ -254,6 +254,16 @@ pattern = (api_key not configured) \(no-tty\)
 cause = Weights & Biases has no key here and cannot ask for one ({found}).
 remedy = Run it without (export WANDB_MODE=offline, or report_to="none" of the Trainer), or set WANDB_API_KEY.
 
+[llamafactory-dataset]
+keys =
+    in dataset_info.json
+    dataset_info.json due to
+pattern =
+    Undefined dataset (?P<name>\S+) in dataset_info\.json
+    Cannot open (?P<file>\S*dataset_info\.json) due to
+cause = LLaMA Factory does not find the data set[ {name}][ list {file}].
+remedy = Start it in its own directory (or name --dataset_dir), and describe the data set in dataset_info.json there.
+
 [dataloader-worker-ended]
 keys = exited unexpectedly
 pattern = DataLoader worker \(pid\(s\) (?P<process>[\d, ]+)\) exited unexpectedly
