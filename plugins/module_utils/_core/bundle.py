@@ -19,7 +19,7 @@ import typing as t
 import zipfile
 
 PACKAGE = __name__.rpartition("._core.")[0]
-_IMPORT = re.compile(r"^[ \t]*from (\.+[\w.]*) import (\([^)]*\)|[^\n(]+)$", re.MULTILINE)
+_IMPORT = re.compile(r"^[ \t]*from (\.+[\w.]*) import (\([^)]*\)|[^\n(#]+)(?:[ \t]*#.*)?$", re.MULTILINE)
 
 
 def write(directory: str, sources: t.Mapping[str, str]) -> None:

@@ -187,9 +187,11 @@ def _anchors() -> dict[bytes, tuple[bytes, tuple[tuple[bytes, bytes], ...]]]:
     anchors: dict[bytes, tuple[bytes, tuple[tuple[bytes, bytes], ...]]] = {}
     for key in dict.fromkeys((*_BY_KEY, *lines.ERROR_KEYS)):
         without_digits = key.translate(None, _DIGITS)
-        words = without_digits.translate(_SEPARATED).split(b" ")
+        key_words = without_digits.translate(_SEPARATED).split(b" ")
         framed = (
-            (index > 0, index + 1 < len(words), word) for index, word in enumerate(words) if word.strip(_HEXADECIMAL)
+            (index > 0, index + 1 < len(key_words), word)
+            for index, word in enumerate(key_words)
+            if word.strip(_HEXADECIMAL)
         )
         left, right, word = max(framed, key=lambda frame: (all(frame[:2]) and len(frame[2]) > 3, len(frame[2])))
         probe = word if left and right else b"" if left == right or len(word) < 4 else word[:4] if left else word[-4:]
@@ -317,9 +319,9 @@ class _Scan:
         """Store which keys each line, given without its digits, may contain."""
         text = b"\n".join(shapes.values()).translate(_SEPARATED)
         self._shapes.update(dict.fromkeys(shapes, ()))
-        words = self._add_words(set(text.split()))
+        known_words = self._add_words(set(text.split()))
         for (number, shape), separated in zip(shapes.items(), text.split(b"\n")):
-            if not words.isdisjoint(line_words := separated.split()):
+            if not known_words.isdisjoint(line_words := separated.split()):
                 keys = [pair for word in line_words for pair in self._words[word]]
                 self._shapes[number] = tuple({key: 0 for key, without_digits in keys if without_digits in shape})
 
