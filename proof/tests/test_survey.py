@@ -18,7 +18,8 @@ import json, os, sys, types
 sys.path.insert(0, {sources!r})
 {before}
 from sparkforge_proof.checks.sizes import large as sizes, rows
-from sparkforge_proof.checks.survey import all_operators as survey, comparison as survey_operator, grid, modules
+from sparkforge_proof.checks.survey import all_operators as survey, comparison as survey_operator, compiled
+from sparkforge_proof.checks.survey import grid, modules
 from sparkforge_proof import check, settings
 if not {before!r}:
     survey.catalogue()
@@ -177,15 +178,49 @@ def test_survey_without_numpy_counts_operators_and_gradients(run: Runner) -> Non
     assert measured.startswith("3 of 3 (backward 3 of 3 differentiable, 100.0%) operators with "), measured
 
 
-def test_error_of_one_operator_is_named_and_others_run(run: Runner) -> None:
-    status, cause = run("cpu.survey.float32", between=BROKEN)["cpu.survey.float32"]
-    assert status == "fail"
-    assert cause.startswith("In float32: Ended: sin failed with an error: no luck today. The others still ran.")
+#: A compiler that refuses one operator of a graph, and whose code of another gives wrong results.
+COMPILED = """
+import torch
+chosen = [entry for entry in survey.catalogue() if entry.name in ("floor", "sin", "trunc")]
+survey.catalogue = lambda: chosen
+sine, floor = (next(entry.op for entry in chosen if entry.name == name) for name in ("sin", "floor"))
+def compile(graph, **options):
+    operators = graph.__closure__[0].cell_contents
+    if sine in operators:
+        raise RuntimeError("no luck today")
+    return lambda inputs: [value + (name is floor) for name, value in zip(operators, graph(inputs))]
+torch.compile = compile
+"""
+#: Statistics and moments that are wrong only after the second step, and a reduction wrong beyond 2^24 elements.
+STATISTICS_OFF = """
+import torch
+normalise = torch.nn.functional.batch_norm
+def off(x, mean, *rest, **options):
+    moved = mean is not None and x.dtype is torch.float32 and bool(mean.any()) and x.requires_grad
+    return normalise(x, mean.mul_(1.01) if moved else mean, *rest, **options)
+torch.nn.functional.batch_norm = off
+"""
+REDUCTION_OFF = """
+import torch
+argmax = torch.Tensor.argmax
+torch.Tensor.argmax = lambda x, dim: argmax(x, dim) - (x.shape[dim] > 2**24)
+"""
 
 
-def test_gradient_of_foreach_operator_is_compared(run: Runner) -> None:
-    status, cause = run("cpu.survey.float32", between=GRADIENT_OFF)["cpu.survey.float32"]
-    assert status == "fail" and cause.startswith("Off in float32: _foreach_sqrt, backward by "), cause
+@pytest.mark.parametrize(
+    ("check", "between", "cause"),
+    [
+        ("survey.float32", BROKEN, "In float32: Ended: sin failed .*: no luck today. The others still ran."),
+        ("survey.float32", GRADIENT_OFF, "Off in float32: _foreach_sqrt, backward by "),
+        ("compilation.operators", COMPILED, "Off in float32: floor, compiled"),
+        ("survey.modules", STATISTICS_OFF, r"Off in .*nn\.BatchNorm1d trained \(float32\) by "),
+        ("sizes.reductions", REDUCTION_OFF, r"A reduction of .* \(argmax, "),
+    ],
+)
+def test_fault_is_named(run: Runner, check: str, between: str, cause: str) -> None:
+    limits = {"seed": 1, "samples": 20 if check == "compilation.operators" else 3}
+    status, text = run(f"cpu.{check}", between=between, limits=limits)[f"cpu.{check}"]
+    assert status == "fail" and re.match(cause, text), text
 
 
 #: Limits of checks; with this seed, every format includes the first operator of a list.

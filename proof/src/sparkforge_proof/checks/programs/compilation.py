@@ -10,92 +10,26 @@ one per cent.
 from __future__ import annotations
 
 import contextlib
+import copy
+import functools
 import os
 import shutil
+import types
 import typing as t
 
-from ...check import ABSENT, X86_CPU_LAST, Context, Measured, Skipped, Unanswered, check
-from ..bounds import UNIT_ROUNDOFF, Cases, functional as F, name_of, torch
+from ...check import ABSENT, X86_CPU_GRID, Context, Measured, Skipped, Unanswered, check
+from ..bounds import Cases, name_of, torch
 from ..kernels.triton_kernels import explained, installed
+from ..survey import modules, rounding
+from . import recipes
 
 #: The allowed number of units; on an x86_64 CPU the error was at most 1.6 units, compiled or not (2.13).
 UNITS = 16.0
-
-BATCH, TOKENS, HEADS, HEAD, HIDDEN = 2, 23, 2, 32, 160
-WIDTH = HEADS * HEAD
 
 _WRONG = (
     "Do not train with torch.compile on this stack: install the stack's versions of torch and Triton; if the attention "
     "check also fails, fix that first."
 )
-
-
-def _parameters(random: torch.Generator, dtype: torch.dtype) -> tuple[list[torch.Tensor], torch.Tensor]:
-    """Return the block's input and parameters, followed by the gradient of its result."""
-
-    def draw(*shape: int, scale: float = 1.0, center: float = 0.0) -> torch.Tensor:
-        return (torch.randn(*shape, generator=random) * scale + center).to(dtype)
-
-    values = [
-        draw(BATCH, TOKENS, WIDTH),
-        draw(WIDTH, scale=0.2, center=1.0),
-        draw(WIDTH, scale=0.2),
-        draw(3 * WIDTH, WIDTH, scale=1.5 * WIDTH**-0.5),
-        draw(WIDTH, WIDTH, scale=WIDTH**-0.5),
-        draw(WIDTH, scale=0.2, center=1.0),
-        draw(WIDTH, scale=0.2),
-        draw(HIDDEN, WIDTH, scale=WIDTH**-0.5),
-        draw(WIDTH, HIDDEN, scale=HIDDEN**-0.5),
-    ]
-    return values, draw(BATCH, TOKENS, WIDTH)
-
-
-NAMES = (
-    "result", "gradient of the input", "gradient of the first norm's weight", "gradient of the first norm's bias",
-    "gradient of the projection to q, k and v", "gradient of the projection of the heads",
-    "gradient of the second norm's weight", "gradient of the second norm's bias", "gradient of the layer up",
-    "gradient of the layer down",
-)  # fmt: skip
-
-
-def block(
-    x: torch.Tensor, weight_1: torch.Tensor, bias_1: torch.Tensor, project: torch.Tensor, unite: torch.Tensor,
-    weight_2: torch.Tensor, bias_2: torch.Tensor, up: torch.Tensor, down: torch.Tensor,
-) -> torch.Tensor:  # fmt: skip
-    """Run a transformer block like those in real models."""
-    normal = F.layer_norm(x, (WIDTH,), weight_1, bias_1)
-    q, k, v = (
-        part.reshape(BATCH, TOKENS, HEADS, HEAD).transpose(1, 2) for part in F.linear(normal, project).chunk(3, dim=-1)
-    )
-    attended = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-    x = x + F.linear(attended.transpose(1, 2).reshape(BATCH, TOKENS, WIDTH), unite)
-    return x + F.linear(F.gelu(F.linear(F.layer_norm(x, (WIDTH,), weight_2, bias_2), up)), down)
-
-
-def _result_and_gradients(
-    function: t.Callable[..., torch.Tensor], values: t.Sequence[torch.Tensor], gradient: torch.Tensor
-) -> list[torch.Tensor]:
-    """Return the function's result and the gradients of all its arguments."""
-    leaves = [value.detach().clone().requires_grad_() for value in values]
-    result = function(*leaves)
-    return [result.detach(), *torch.autograd.grad(result, leaves, gradient)]
-
-
-def _bounds(
-    values: t.Sequence[torch.Tensor], gradient: torch.Tensor, dtype: torch.dtype
-) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    """Return each result in float64, with its allowed error in a format."""
-    unit = 2 * UNIT_ROUNDOFF[name_of(dtype)]
-    exact = [value.double() for value in values]
-    signs = [torch.arange(value.numel()).remainder(2).mul(2).sub(1).reshape(value.shape) for value in exact]
-    moved_inputs = [value * (1 + unit * sign) for value, sign in zip(exact, signs)]
-    results, moved_results = (
-        _result_and_gradients(block, leaves, gradient.double()) for leaves in (exact, moved_inputs)
-    )
-    return [
-        (result, UNITS * (unit * (result.abs() + result.abs().max()) + (moved_result - result).abs().max()))
-        for result, moved_result in zip(results, moved_results)
-    ]
 
 
 @contextlib.contextmanager
@@ -148,7 +82,7 @@ def with_graph_count(measured: Measured, graphs: int) -> Measured:
     return measured
 
 
-@check("compilation.transformer_block", devices=("cuda", "cpu"), seconds=300, measured=(X86_CPU_LAST,))
+@check("compilation.transformer_block", devices=("cuda", "cpu"), seconds=300, measured=(X86_CPU_GRID,))
 def transformer_block(context: Context) -> Measured:
     """Compare a compiled transformer block, forward and backward, and its eager run with float64.
 
@@ -158,15 +92,20 @@ def transformer_block(context: Context) -> Measured:
         # Compiling C++ against torch's headers takes a minute on one core.
         raise Skipped("On a host with a GPU, compilation.transformer_block covers this.")
     cases = Cases("the transformer block", _WRONG)
+    network, batches = recipes.draw(context, "transformer")
+    network.parts = network.parts[:1]
+    text = types.SimpleNamespace(input=batches[0][0].to(context.device), args=(), kwargs={})
+    text.output_process_fn_grad = lambda result: result
     with clean_compiler(context) as graphs:
         for dtype in (torch.float32, torch.bfloat16) if context.device == "cuda" else (torch.float32,):
-            name = name_of(dtype)
-            random = context.generator(f"compilation.transformer_block {name}")
-            values, gradient = _parameters(random, dtype)
-            bounds = _bounds(values, gradient, dtype)
-            on_device = [value.to(context.device) for value in values]
-            for mode, function in (("eager", block), ("compiled", _compiled(block))):
-                computed = _result_and_gradients(function, on_device, gradient.to(context.device))
-                for part, actual, (exact, bound) in zip(NAMES, computed, bounds):
-                    cases.compare(f"{mode}, {name}, {part}", actual, exact, bound)
+            module = copy.deepcopy(network).to(context.device, dtype)
+            refer = functools.partial(modules.reference, module, "", dtype, "block")
+            exact = refer(text)
+            shifted = rounding.shifted_reference(refer, exact, dtype)
+            for mode, function in (("eager", module), ("compiled", _compiled(module))):
+                computed = rounding.compute(function, text, list(module.parameters()), dtype, "block")
+                errors = rounding.worst_errors(computed, exact, shifted, dtype)
+                for part, error in zip(("result", "gradients"), errors):
+                    actual = torch.tensor(error).double()
+                    cases.compare(f"{mode}, {name_of(dtype)}, {part}", actual, 0 * actual, UNITS + 0 * actual)
         return with_graph_count(cases.result(), graphs())

@@ -209,6 +209,7 @@ class ByDefinition:
         self.count += 1
         with torch.no_grad():
             for weight, state in self.state.items():
+                state["step"] = weight.new_tensor(self.count)
                 gradient = -weight.grad if self.options.get("maximize") else weight.grad
                 decay = self.options.get("weight_decay", 0.01 if self.name == "AdamW" else 0.0)
                 if self.name == "AdamW":

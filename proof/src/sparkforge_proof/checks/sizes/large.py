@@ -10,7 +10,7 @@ import contextlib
 import math
 import typing as t
 
-from ...check import SEEN, Context, Measured, Skipped, check
+from ...check import SEEN, X86_CPU_GRID, Context, Measured, Skipped, check
 from ..bounds import Cases, functional as f, gradients, one_thread, torch
 from ..data import tensors
 
@@ -18,6 +18,11 @@ from ..data import tensors
 VOCABULARY = 262_147
 #: A number above 2^31 that is not a multiple of any block size.
 ELEMENTS = 2**31 + 4_099
+#: The blocks of a row with more elements than float32 can count, and the size of each.
+BLOCKS, BLOCK = 9_977, 1_682
+LONG = BLOCKS * BLOCK
+#: Reductions that integers do not have.
+OF_FLOATS = ("mean nanmean", "var", "std", "norm", "logsumexp")
 FORMATS = ("float32", "float16", "bfloat16")
 
 REMEDY = (
@@ -100,6 +105,42 @@ def _compare_large_product(cases: Cases, context: Context) -> None:
     for start in (0, side // 2, side - 64):
         rows, columns = slice(start, start + 64), slice(side - 64, side)
         cases.exactly(f"matrix product, rows from {start:,}", product[rows, columns], left[rows] @ right[columns].t())
+
+
+@check("sizes.reductions", devices=("cuda", "cpu"), seconds=120, measured=(X86_CPU_GRID,))
+def reductions(context: Context) -> Measured:
+    """Reduce one dimension of more than 2^24 elements; the reference first reduces blocks of it in float64."""
+    cases = Cases(f"a reduction of {LONG:,} elements", REMEDY)
+    require(context, 40 * LONG, "A row of that size")
+    values, factors = integers(context, "long", (LONG,)), torch.ones(LONG)
+    values[[LONG // 3, LONG - 9, LONG - 5]] = torch.tensor([5.0, -7.0, 7.0]).double()
+    factors[:: LONG // 6] = 2
+    blocks = values.view(BLOCKS, BLOCK)
+    sums, squares = blocks.sum(1), blocks.square().sum(1).sum()
+    total = sums.sum()
+    variance = (squares - total**2 / LONG) / (LONG - 1)
+    exact = {
+        "sum nansum": total, "mean nanmean": total / LONG, "var": variance, "std": variance.sqrt(),
+        "norm": squares.sqrt(), "logsumexp": blocks.logsumexp(1).logsumexp(0), "prod": 2.0**7,
+        "count_nonzero": (blocks != 0).sum(1).sum(), "cumsum": sums.cumsum(0), "argmax": LONG - 5, "argmin": LONG - 9,
+        "amax": 7.0, "amin": -7.0, "all": 0.0, "any": 1.0,
+    }  # fmt: skip
+    for form in ("float32", "bfloat16", "int8"):
+        dtype = getattr(torch, form)
+        on_device, factors_on_device = (row.to(context.device, dtype) for row in (values, factors))
+        for names, expected in exact.items():
+            # A running sum in bfloat16 is rounded at each step.
+            if form == "bfloat16" and names == "cumsum":
+                continue
+            if form == "int8" and names in OF_FLOATS:
+                continue
+            for name in names.split():
+                actual = getattr(factors_on_device if name == "prod" else on_device, name)(dim=0)
+                unit = torch.finfo(actual.dtype).eps if actual.is_floating_point() else 0.0
+                ends = actual[BLOCK - 1 :: BLOCK] if actual.dim() else actual
+                result = torch.as_tensor(expected, dtype=torch.float64)
+                cases.compare(f"{name}, {form}", ends, result, 16 * unit * result.abs())
+    return cases.result()
 
 
 @check("sizes.vocabulary", devices=("cuda", "cpu"), seconds=300, measured=SEEN)

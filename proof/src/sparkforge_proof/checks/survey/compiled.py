@@ -89,7 +89,8 @@ def _compile(outcome: Survey, group: t.Sequence[Call]) -> list[tuple[Call, t.Any
 @check("compilation.operators", devices=("cuda", "cpu"), seconds=300, steps=True)
 def operators(context: Context) -> Measured:
     """Compare a part of the operators, another one each day, in one compiled graph, and eagerly again afterwards."""
-    form, group = all_operators.BROAD[context.seed % 2], list[Call]()
+    # Each operator's format changes from one of its days to the next.
+    form, group = all_operators.BROAD[context.seed // DAYS % 2], list[Call]()
     names = sorted({name_of(entry) for entry in all_operators.catalogue() if _is_generated(entry)})
     only = names if context.full else names[context.seed % DAYS :: DAYS]
     with all_operators.survey_settings(context.device), clean_compiler(context) as graphs:

@@ -116,11 +116,11 @@ def _module(
         first = kwargs.pop(word) if word else args.pop(0)
         sample = SampleInput(first, args=tuple(args), kwargs=kwargs)
         try:
-            exact = _reference(module, word, dtype, seed, sample)
+            exact = reference(module, word, dtype, seed, sample)
         except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
             raise comparison.NotOffered(f"the CPU in float64: {rounding.one_line(error)}") from error
         # The plain call changes the statistics.
-        refer = functools.partial(_reference, copy.deepcopy(module), word, dtype, seed)
+        refer = functools.partial(reference, copy.deepcopy(module), word, dtype, seed)
         shifted = rounding.shifted_reference(refer, exact, dtype)
         leaves = [*rounding.leaves(sample), *module.parameters()]
         try:
@@ -135,7 +135,7 @@ def _module(
         outcome.note(name, rounding.worst_errors(plain, exact, shifted, dtype, NEAR_ZERO))
 
 
-def _reference(
+def reference(
     module: t.Any, word: str, dtype: torch.dtype, seed: str, sample: t.Any, step: float = 0.0
 ) -> rounding.Computed:
     """Compute a copy of a module in float64 on the CPU, with inputs and weights shifted by a step."""
