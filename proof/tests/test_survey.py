@@ -203,7 +203,7 @@ torch.nn.functional.batch_norm = off
 REDUCTION_OFF = """
 import torch
 argmax = torch.Tensor.argmax
-torch.Tensor.argmax = lambda x, dim: argmax(x, dim) - (x.shape[dim] > 2**24)
+torch.Tensor.argmax = lambda x, **options: argmax(x, **options) - int(max(x.shape, default=0) > 2**24)
 """
 
 

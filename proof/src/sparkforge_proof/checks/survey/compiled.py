@@ -12,9 +12,9 @@ import re
 import typing as t
 
 from ...check import Context, Measured, check
-from ..programs.compilation import clean_compiler, with_graph_count
 from . import all_operators, calls, comparison, operator_bounds, variants
 from .comparison import Survey, name_of
+from .compilation import clean_compiler, with_graph_count
 from .conditions import Operator
 from .rounding import Computed, compute, one_line, tensors, worst_errors
 
@@ -29,6 +29,8 @@ GENERATED = re.compile(
 )
 #: Operators whose results depend on numbers in a way that the compiler cannot follow (torch 2.13).
 REFUSED = re.compile(r"nn\.functional\.(gaussian_nll_loss|ctc_loss)")
+#: Conversions and losses that have no single result for a NaN.
+LOSES_NAN = re.compile(r"^(byte|char|short|int|long)$|loss$")
 #: The number of parts of the operators, each for one day, and the maximum number of calls in a graph.
 DAYS, IN_A_GRAPH = 24, 200
 
@@ -54,7 +56,8 @@ def _collect(
     with contextlib.suppress(*calls.REFUSALS):
         for sample in map(calls.without_gradients, operator.samples[-1:]):
             group.append((operator, label, *calls.reference(operator, sample)))
-            if is_float and (operator.any_number or operator.name.startswith(variants.TAKE_NAN)):
+            takes_nan = operator.any_number or operator.name.startswith(variants.TAKE_NAN)
+            if is_float and takes_nan and not LOSES_NAN.search(operator.name):
                 sample = variants.with_nan(sample, operator.moves)
                 group.append((operator, f"{label}, NaN", *calls.reference(operator, sample)))
 

@@ -20,8 +20,8 @@ import typing as t
 from ...check import ABSENT, X86_CPU_GRID, Context, Measured, Skipped, Unanswered, check
 from ..bounds import Cases, name_of, torch
 from ..kernels.triton_kernels import explained, installed
-from ..survey import modules, rounding
-from . import recipes
+from ..programs import recipes
+from . import modules, rounding
 
 #: The allowed number of units; on an x86_64 CPU the error was at most 1.6 units, compiled or not (2.13).
 UNITS = 16.0
