@@ -25,8 +25,8 @@ GPU_ROWS = ("gpu", "compute_capability", "driver")
 #: Without a recorded sound run, up to ``FEW`` numbers, but at most one in ``FEW_OF``, may be a wrong NaN, infinity or
 #: integer; a single one is always allowed.
 FEW, FEW_OF = 16, 100
-#: Families that need a package other than torch, such as torchvision.
-OF_OTHERS = ("companions", "cpu.companions")
+#: Families that need more than torch, such as torchvision or a C++ compiler.
+OF_OTHERS = ("companions", "cpu.companions", "cpu.compilation")
 
 Report = t.Mapping[str, t.Any]
 
