@@ -49,7 +49,7 @@ BATCHES = (
     ("cpu.survey.pairs_*",),
     *((f"cpu.survey.{format}",) for format in ("float32", "bfloat16", "float16", "complex64")),
     *((f"cpu.training.{network}",) for network in ("convolutional", "recurrent", "transformer")),
-    *((f"cpu.sizes.{size}",) for size in ("vocabulary", "tokens", "elements", "many")),
+    *((f"cpu.sizes.{size}",) for size in ("vocabulary", "tokens", "elements", "many", "reductions")),
 )
 #: A single thread computes many times slower than real hardware, and the survey's drawn cases need their time.
 LIMITS = {"factor": 60, "seconds": 6 * 3600, "survey": 150, "seed": 11}
