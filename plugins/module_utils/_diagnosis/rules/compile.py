@@ -150,7 +150,8 @@ pattern = (?:cannot find|unable to find library) -l(cuda|nvidia-ml)(?::|$|\s)
 cause = The linker does not find lib{found}.so, which belongs to the driver: a container or host without it has none,
     and a host usually has only lib{found}.so.1.
 remedy = Put the CUDA toolkit's stubs on LIBRARY_PATH for the build (/usr/local/cuda/lib64/stubs); for Triton, which
-    links when it runs, start the container with --gpus all, and run ldconfig.
+    links when it runs, set TRITON_LIBCUDA_PATH to the stubs; a container without libcuda.so.1 was started
+    without --gpus all.
 source = NVIDIA/nvidia-docker#374
 
 [ptxas-shared-memory]

@@ -200,8 +200,9 @@ keys =
     Startup probe failed
 pattern = (?P<kind>Liveness|Startup) probe failed: (?P<why>[^\n]{1,160})
 cause = Kubernetes restarts the container, because its {kind} probe failed: {why}.
-remedy = Read the container's own log (kubectl logs --previous); a model that loads for minutes needs a startupProbe
-    with enough time (failureThreshold times periodSeconds), or a longer initialDelaySeconds.
+remedy = Read the container's own log (kubectl logs --previous): where it stands still, find out at what[ (HAMi's
+    preloaded {log_hami} can block NCCL: set CUDA_DISABLE_CONTROL=true)]; only where a model still loads, give the
+    startupProbe more time (failureThreshold times periodSeconds).
 
 [pod-crash-loop]
 keys =
@@ -443,7 +444,7 @@ pattern =
     (do load request(?:: | error=')Post '[^'\n]+': EOF)
 cause = Ollama's process for the model ended while it loaded ({found}); connections that were refused at 127.0.0.1
     follow from that.
-remedy = Read its own lines above (an assertion or a CUDA error), and update Ollama: a new model needs a new one.
+remedy = Read its own lines around it (an assertion or a CUDA error), and update Ollama: a new model needs a new one.
 source = ollama/ollama#14124
 
 [llama-python-not-loaded]

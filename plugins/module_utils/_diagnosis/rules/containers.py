@@ -48,10 +48,13 @@ source = NVIDIA/nvidia-container-toolkit#1239
 [cdi-unresolvable]
 keys = unresolvable CDI devices
 pattern = unresolvable CDI devices ([^\s:]+[^\s:.])
-cause = There is no usable CDI specification for {found} on this host: none was generated, or this Podman or Docker does
-    not understand its version (Podman 4.9 does not know CDI 0.7, which the toolkit 1.19 writes).
-remedy = Run sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml, and mend what it reports (mostly a driver that
-    is not loaded); with Podman 4.9 keep the toolkit below 1.19, or take a newer Podman.
+values =
+    why of log_cdi: . => this log names /run/cdi, which Podman does not always search (--cdi-spec-dir)
+    why of found: . => none was generated, it lies elsewhere, or its version is too new (Podman 4.9 does not know CDI
+    + 0.7, which the toolkit 1.19 writes)
+cause = Podman or Docker found no CDI specification for {found} that it can use in its directories: {why}.
+remedy = Run sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml, and mend what it reports; with Podman 4.9 keep
+    the toolkit below 1.19.
 source = NVIDIA/nvidia-container-toolkit#1940
 
 [cdi-stale]
@@ -349,6 +352,7 @@ keys =
     toomanyrequests
     pull rate limit
 pattern = (?<!client error \()(429 Too Many Requests|toomanyrequests|reached your (?:unauthenticated )?pull rate limit)
+unless = huggingface|hf\.co|lient [Ee]rror[: ]
 cause = The registry refuses more downloads for now ({found}): the limit of this address or account is reached.
 remedy = Log in (docker login), wait, or use a mirror.
 source = docker/hub-feedback#2464

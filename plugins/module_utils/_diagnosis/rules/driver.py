@@ -180,7 +180,8 @@ pattern =
     fallen off the bus
     Xid \([^)\n]+\): 79\b
 cause = The GPU no longer answers on its bus, so the driver gave it up (Xid 79).
-remedy = Turn the host fully off and on; if it comes back, check temperature, power and firmware, and ask the vendor.
+remedy = Turn the host fully off and on; if it comes back, check temperature, power, slot or cable, and firmware, and
+    ask the vendor.
 source = NVIDIA/NVSentinel#155
 
 [gpu-firmware-timeout]
@@ -222,15 +223,6 @@ values =
 cause = The GPU's memory has errors (Xid {found}: {what}): a fault of the hardware, not of the program.
 remedy = {advice}; if it comes back, have the hardware replaced.
 source = https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html
-
-[gpu-page-fault]
-keys = Xid (
-pattern = Xid \([^)\n]+\): 31,[^\n]*?name=([^,\n]+)
-cause = A kernel of the program {found} read memory of the GPU that is not mapped (Xid 31): mostly a fault of the
-    program, not of the hardware.
-remedy = Look in that program's own log for an illegal memory access, and take a release of the library whose kernel
-    failed in which it is mended.
-source = sgl-project/sglang#27520
 
 [driver-firmware-missing]
 keys = Direct firmware load for nvidia/
@@ -473,18 +465,15 @@ remedy = End what uses it (sudo fuser -v /dev/nvidia*; nvidia-smi; the desktop, 
 [gpu-xid]
 keys = Xid (
 pattern =
-    Xid \([^)\n]+\): (?P<number>(?!(?:43|45|154),)\d+), ?(?:pid=[^,\n]*, )?(?:name=(?P<program>\w[^,\n]*), )?
-    +(?P<words>[^\n]{0,120})
+    Xid \([^)\n]+\): (?P<number>(?!(?:13|31|32|43|45|69|154),)\d+), ?(?:pid=[^,\n]*, )?
+    +(?:name=(?P<program>\w[^,\n]*), )?(?P<words>[^\n]{0,120})
 values =
-    what of number: (13|32|69)$ => the GPU's engine could not carry out what a program sent it
     what of number: (61|62)$ => a controller of the GPU stopped
     what of number: 38$ => the driver's firmware failed
     what of number: 110$ => the GPU refused what it was sent (a security fault)
     what of number: 74$ => a link between GPUs (NVLink) had an error
     what of number: 109$ => the change from one program to another took too long
     what of number: . => what it means stands in NVIDIA's catalogue
-    advice of number: (13|32|69)$ => Look in that program's own log for the kernel that failed, and start it again; if
-    + other programs fail so, too, reset the GPU
     advice of number: (38|61|62|109|110)$ => Reset the GPU or reboot, and use a newer driver if it comes back
     advice of number: . => Look the number up in NVIDIA's catalogue of Xids, which says what to do at once and later
 cause = The driver reports Xid {number}[ of the program {program}]: {what}[ ({words})].

@@ -53,6 +53,44 @@ pattern = (?P<log_container>docker[- ]compose|(?:docker|podman) (?:run|exec|logs
 cause =
 remedy =
 
+[log-shows-image-build]
+keys =
+    ] RUN
+    failed to solve: process
+pattern = (?P<log_image_build>(?:>|ERROR) \[[^\]\n]*\d+/\d+\] RUN|failed to solve: process)
+cause =
+remedy =
+
+[log-shows-bitsandbytes-not-built]
+keys = libbitsandbytes_cpu.so: cannot open
+pattern = (?P<log_bitsandbytes>libbitsandbytes_cpu)\.so: cannot open
+cause =
+remedy =
+
+[log-shows-cdi-directory]
+keys = /run/cdi
+pattern = (?P<log_cdi>/run/cdi\b)
+cause =
+remedy =
+
+[log-shows-hami]
+keys = libvgpu.so
+pattern = (?P<log_hami>libvgpu\.so)
+cause =
+remedy =
+
+[log-shows-fp4-of-marlin]
+keys = native support for FP4
+pattern = not have (?P<log_marlin>native support for FP4)
+cause =
+remedy =
+
+[log-shows-kernel-of-el-9-6]
+keys = el9_6
+pattern = (?P<log_uvm_kernel>5\.14\.0-570)\S*el9_6
+cause =
+remedy =
+
 [log-shows-tensorrt-llm]
 keys =
     TensorRT-LLM
@@ -90,7 +128,7 @@ remedy =
 [log-shows-backend-option]
 keys =
     -backend
-pattern = (?P<log_backend_option>--(?!distributed)[\w-]*backend[ =][\w.-]+)
+pattern = (?P<log_backend_option>--(?!distributed)[\w-]+-backend[ =][\w.-]+)
 cause =
 remedy =
 

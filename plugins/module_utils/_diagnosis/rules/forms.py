@@ -38,6 +38,12 @@ remedy = {advice}: export {variable}=VALUE in the same shell before the start (d
     file of a compose project, Environment= of a unit; sudo drops variables unless sudo -E is used).
 source = https://github.com/NVIDIA/dgx-spark-playbooks
 
+[import-not-available]
+keys = is not available
+pattern = ImportError: (?P<part>[^\n]{1,80}? '(?P<package>\w+)') is not available\.?$
+cause = The program could not import {package}: it is not installed, or its import fails.
+remedy = Import it with the Python that runs the program (python -c 'import {package}'), which says why it fails.
+
 [package-required]
 keys = requires
 pattern =
@@ -182,7 +188,7 @@ pattern =
     ^\W*(?:[\w.]+\.)?(?:ValueError|NotImplementedError|RuntimeError|AssertionError|TypeError|ImportError):
     + (?P<part>[^\n]{2,100}?) (?:does not|doesn't|do not)(?: yet| currently)? support (?P<feature>[^\n]{2,200}?)
     +(?: yet)?\.?$
-unless = (?i:device|driver|gpu|system|platform|hardware) does
+unless = (?i:device|driver|gpu|system|platform|hardware) does|Error in function
 cause = {part} does not support {feature} in this release of the program.
 remedy = Leave out the option that asks for the one or the other[ ({log_backend_option} in this log)], or take a newer
     release, whose notes say so.
@@ -208,6 +214,7 @@ values =
     advice of how: for|on => Choose another one there
     advice of how: . => Do without it
     advice of how: (?:) => Do without it
+unless = is not available\.?$
 cause = This release of the program does not support {what}[ {how} {other}].
 remedy = {advice} (take the option or setting out of the command or configuration), or take a newer release of the
     program, whose notes say so.

@@ -76,9 +76,14 @@ remedy = End the programs that hold memory (GPU processes hold it too) and run a
 keys = error:
 pattern = ^[ \t]*(\S+?(?::\d+(?::\d+)?:|\(\d+\):) (?:fatal )?error: [^\n]+)
 unless = : (?:Permission denied|Operation not permitted)
+values =
+    advice of found: .*AVCodec => FFmpeg 5 and newer have const there: take a release or fork of the source for them (of
+    + decord: decord2), or FFmpeg 4
+    advice of found: . => Look the line up in the project's issues: mostly the compiler, CUDA or Python is newer
+    + than the source supports, or a patch broke it; use the versions that the source's release names (those of the
+    + stack)
 cause = The source does not compile: {found}
-remedy = Look the line up in the project's issues: mostly the compiler, CUDA or Python is newer than the source
-    supports, or a patch broke it; use the versions that the source's release names (those of the stack).
+remedy = {advice}.
 
 [dubious-ownership]
 keys = detected dubious ownership
@@ -236,6 +241,7 @@ keys =
     : permission denied
 pattern =
     mkdir '(?P<path1>[^'\n]+)' failed: (?P<why1>Permission denied)
+    mkdir (?P<path6>(?P<in_home>/home/\w[^:\n]*)): (?P<why6>permission denied)
     (?P<why2>Permission denied): '(?P<path2>[^'\n]+)'
     '(?P<path3>[\w.~/@-][^'\n]*)'?: (?P<why3>[Pp]ermission denied|Operation not permitted)
     (?<![^\s':])(?P<path4>[^\s':/.]*[/.][^\s':]*): (?P<why4>[Pp]ermission denied|Operation not permitted)
@@ -248,6 +254,8 @@ values =
     advice of path: /\.(?:triton|cache|config|local|nv|cupy)\b => The account has no home directory, so that / is taken:
     + set one (docker run -e HOME=/tmp), or mount a directory for it
     advice of path: /(?:etc|usr|boot|lib|root|proc|sys|dev)/ => Run it with sudo, since this is the system's
+    advice of in_home: . => See who may enter each directory of the path (namei -l) and who owns the last: a private
+    + home lets no service in, so put it elsewhere (/srv), or let the account pass (setfacl -m u:NAME:x)
     advice of path: . => Look whose it is (ls -l): give it to the account that runs this (chown -R; of a container,
     + whose user has another number, start it with --user or another cache directory), or make a program executable
     + (chmod +x); of a build, an earlier one ran as root or another user

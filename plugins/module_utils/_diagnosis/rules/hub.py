@@ -112,10 +112,12 @@ source = huggingface/huggingface_hub#2197
 [hub-too-many-requests]
 keys =
     429 Client Error
+    429 Too Many Requests' for url 'https://huggingface
     client error (429
     GET failed (429)
 pattern =
-    429 Client Error: ([\w ]+) for url
+    429 Client Error: ([\w ]+) for url: https://(?:huggingface|hf)\b
+    '429 ([\w ]+)' for url 'https://huggingface
     client error \(429 ([\w ]+)\), domain: https://huggingface\.co
     (GET failed) \(429\)
 cause = The hub refuses more requests of this address for now (429, {found}).

@@ -101,10 +101,14 @@ pattern =
     could not load (NVML library)
     panic: Fatal: (nvml): Not Supported
     Failed to load (libcuda\.so)
+values =
+    advice of log_image_build: . => An image's build has no driver: run no program there that needs it, or link the
+    + stub for that step (ln -s /usr/local/cuda/lib64/stubs/libcuda.so /tmp/libcuda.so.1; LD_LIBRARY_PATH=/tmp)
+    advice of found: . => Run it on a host with the driver (nvidia-smi works there); in a container start it with --gpus
+    + all (--runtime=nvidia) and the NVIDIA Container Toolkit, which brings the driver's libraries in; this collection
+    + never installs the driver
 cause = {found} is not found: it belongs to the NVIDIA driver.
-remedy = Run it on a host with the driver (nvidia-smi works there); in a container start it with --gpus all
-    (--runtime=nvidia) and the NVIDIA Container Toolkit, which brings the driver's libraries in; this collection never
-    installs the driver.
+remedy = {advice}.
 source = leejet/stable-diffusion.cpp#1352
 
 [video-library-missing]

@@ -249,7 +249,8 @@ source = ollama/ollama#8813
 keys = requires a newer version of Ollama
 pattern = (requires a newer version of Ollama)
 cause = The model {found} than the server that is asked.
-remedy = Install the newest one on that host (its install script, or the newest image), and restart the service.
+remedy = Install the newest one on that host (its install script, with OLLAMA_VERSION=VERSION before sh for a
+    pre-release, or the newest image), and restart the service.
 
 [ollama-load-timeout]
 keys = timed out waiting for llama runner to start

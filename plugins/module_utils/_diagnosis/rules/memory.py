@@ -67,9 +67,11 @@ pattern =
     Maximum pool size exceeded
 cause = The GPU's memory ran out[: {need} more were asked for][, and {free} of {total} were free][; PyTorch of this
     program held {own}]; on a GB10 it is the host's own memory, which all programs share.
-remedy = Where this program held most of it, let it take less: of vLLM lower --gpu-memory-utilization, --max-model-len
-    or --max-num-seqs, of SGLang --mem-fraction-static, of llama.cpp -c or -ngl, else the batch, or take a smaller or
-    quantized model; where others held it, end them (nvidia-smi lists the GPU's programs) or drop the page cache.
+remedy = [The log denies {log_marlin}, which a GB10 has: take a build with those kernels for 12.1, as Marlin needs more
+    memory. ]Where this program held most of it, let it take less: of vLLM lower --gpu-memory-utilization,
+    --max-model-len or --max-num-seqs, of SGLang --mem-fraction-static, of llama.cpp -c or -ngl, else the batch, or take
+    a smaller or quantized model; where others held it, end them (nvidia-smi lists the GPU's programs) or drop the page
+    cache.
 source = vllm-project/vllm#27508
 
 [memory-profiling]
@@ -142,7 +144,7 @@ values =
     advice of group: (?:) => Leave memory to the host:
 cause = The kernel killed {name}[, which held {held} kB beside what the GPU had for it,] because {where}.
 remedy = {advice} let the program take less: a lower share of a server (--gpu-memory-utilization,
-    --mem-fraction-static), a shorter context, fewer models at once, fewer jobs of a build.
+    --mem-fraction-static), ComfyUI with --disable-mmap, a shorter context, fewer models at once, fewer jobs of a build.
 source = LMCache/LMCache#4759
 
 [oom-daemon]

@@ -100,6 +100,14 @@ pattern =
 cause = The attention backend has no kernel for heads of {found} elements, which this model has.
 remedy = Choose another one (--attention-backend TRITON_ATTN of vLLM, triton of SGLang).
 
+[transformers-name-taken]
+keys = is already used by a Transformers config
+pattern = '(?P<name>[\w-]+)' is already used by a Transformers config
+cause = The program registers the model type {name}, which the installed Transformers has itself by now: the program is
+    older than this Transformers.
+remedy = Take a newer release of the program (vLLM), or an older Transformers, as of its requirements.
+source = nvidia-cosmos/cosmos-rl#180
+
 [tokenizer-class-unknown]
 keys = does not exist or is not currently imported
 pattern = Tokenizer class (\w+) does not exist or is not currently imported

@@ -165,22 +165,23 @@ source = marin-community/marin#6940
 [nccl-wrong-interface]
 keys =
     NCCL WARN Connect to
+    NCCL WARN Net : Connect to
     ocketPollConnect:
     ocketStartConnect:
 pattern =
-    NCCL WARN Connect to (?P<peer1>\S+) failed : (?P<why1>[\w ]+)
+    NCCL WARN (?:Net : )?Connect to (?P<peer1>\S+) failed : (?P<why1>[\w ]+)
     socket(?:Poll|Start)Connect: [Cc]onnect to (?P<peer2>\S+) (?:returned|failed :?) ?(?:\d+\()?(?P<why2>[\w ]+)
 values =
-    where of peer: (?:172\.(?:1[6-9]|2\d|3[01])\.|127\.) => that is an address of a container's network or of the host
-    + itself, which other hosts do not reach
+    where of peer: (?:172\.(?:1[6-9]|2\d|3[01])\.|127\.) => that is mostly an address of a container's network or of
+    + the host itself, which other hosts do not reach
     where of why: .*refused => nothing listens there any more, as when that rank has ended, or a firewall rejects it
     where of why: .*(?:[Nn]o route|unreachable) => that host's firewall rejects it, or the interface has no way to that
     + network
     where of why: . => the interface belongs to another network, or a firewall drops the connection
 cause = NCCL could not reach {peer} ({why}): {where}.
-remedy = Set NCCL_SOCKET_IFNAME on all hosts to the interface between them, or leave others out (^lo,docker,veth), and
-    allow that network in the firewall (sudo ufw allow from the network); if that address is right, read the log of its
-    rank for an earlier error.
+remedy = Set NCCL_SOCKET_IFNAME on all hosts to the interface between them, or leave others out
+    (^lo,docker,br-,veth), and allow that network in the firewall (sudo ufw allow from the network); if that
+    address is right, read the log of its rank for an earlier error.
 source = pytorch/pytorch#68893
 
 [nccl-no-ib]

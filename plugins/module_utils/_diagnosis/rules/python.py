@@ -281,10 +281,13 @@ pattern =
 values =
     advice of found: \w+_cuda13[1-9] => Have it load its library for CUDA 13.0, where it has one (export
     + BNB_CUDA_VERSION=130), or install a newer release
+    advice of log_bitsandbytes: . => Compile it before pip install . (cmake -DCOMPUTE_BACKEND=cuda -S . and make), or
+    + install a release
     advice of found: . => Install a newer bitsandbytes: 0.46 and newer have wheels for aarch64, and it must know the
     + CUDA of the installed PyTorch
-cause = This bitsandbytes has no library for this CUDA ({found}): it is older than the CUDA in use, or (before 0.46) has
-    only x86-64 libraries.
+    why of log_bitsandbytes: . => its libraries were not compiled, since not even the one for the CPU loads
+    why of found: . => it is older than the CUDA in use
+cause = This bitsandbytes has no library for this CUDA ({found}): {why}, or (before 0.46) it has only those of x86-64.
 remedy = {advice}; the driver and the toolkit are not at fault.
 source = NVIDIA/workbench-example-mistral-finetune#4
 

@@ -94,13 +94,16 @@ pattern =
 values =
     cause of found: .*operation not supported => a Jetson's container was built for another release of JetPack, or is
     + not run by NVIDIA's runtime
+    cause of log_uvm_kernel: . => HMM of nvidia_uvm fails with EL 9.6's kernel 5.14.0-570
     cause of found: . => the driver was not ready for it when the program started, or the program started CUDA before it
     + forked
+    advice of found: .*operation not supported => On a Jetson take an image for its own release of L4T (cat
+    + /etc/nv_tegra_release) and start it with --runtime nvidia
+    advice of log_uvm_kernel: . => Write options nvidia_uvm uvm_disable_hmm=1 into /etc/modprobe.d/uvm.conf and reboot
+    advice of found: . => Make nvidia-smi work first, load nvidia_uvm (sudo modprobe
+    + nvidia_uvm), and start nvidia-fabricmanager where there is NVSwitch; in Python start workers by spawn
 cause = CUDA could not be initialised ({found}): {cause}.
-remedy = On a Jetson take an image for its own release of L4T (cat /etc/nv_tegra_release) and start it with --runtime
-    nvidia. Elsewhere make nvidia-smi work first, and see the kernel's log (journalctl -k) for NVRM lines; load
-    nvidia_uvm (sudo modprobe nvidia_uvm), with options nvidia_uvm uvm_disable_hmm=1 in /etc/modprobe.d if it still
-    fails, and start nvidia-fabricmanager where there is NVSwitch; in Python start workers by spawn.
+remedy = {advice}.
 source = ggml-org/llama.cpp#3235
 
 [cuda-unknown-error]
@@ -136,8 +139,8 @@ pattern =
     (?:[Ee]rror|failed|returned)[^\n]{0,80}?(CUDA_ERROR_ILLEGAL_ADDRESS|cudaErrorIllegalAddress)
 cause = A kernel read or wrote an address that it must not ({found}): a fault of that kernel; the line of the
     traceback is not its place.
-remedy = Run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and use another backend[ (this log has
-    {log_backend_option})] or release for it.
+remedy = Run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and use another backend
+    (--attention-backend, --moe-backend)[ (this log has {log_backend_option})] or release for it.
 source = vllm-project/vllm#50934
 
 [cuda-allocator-mixed]
@@ -624,13 +627,18 @@ remedy = Load the model in bfloat16 or float16 (dtype), or choose another attent
 keys =
     FlashInfer Internal Error: Invalid configuration
     Unsupported max_mma_kv
+    rtllm-gen kernels not found
 pattern =
     FlashInfer Internal Error: (Invalid configuration) ?:
     (Unsupported max_mma_kv: \d+)
-cause = FlashInfer has no prefill kernel for this head size and data type that fits into the shared memory of this GPU
-    ({found}): about 100 KiB for one block on GPUs of 8.9 and 12.x.
+    [Tt]rtllm-gen (kernels not found): [^\n]*?(?P<head>headDimQk=\d+)
+values =
+    kernel of head: . => attention kernel of trtllm-gen for this head size and number of tokens in a step
+    kernel of found: . => prefill kernel for this head size and data type that fits into the shared memory of this GPU,
+    + about 100 KiB for one block on GPUs of 8.9 and 12.x
+cause = FlashInfer has no {kernel} ({found}[, {head}]).
 remedy = Choose another attention backend (--attention-backend triton of SGLang, TRITON_ATTN of vLLM), or a newer
-    FlashInfer.
+    FlashInfer[; for {head} fewer draft tokens (num_speculative_tokens) may do, too].
 source = flashinfer-ai/flashinfer#1997
 
 [deepgemm-assertion]

@@ -172,6 +172,7 @@ keys =
     only supported on Blackwell GPUs
     ): Unsupported architecture
     does not support current device
+    does not support this device
     not supported on SM
     requires the SM100
     FlashMLA
@@ -199,7 +200,7 @@ pattern =
     (requires SM>=\d+ and SM<=\d+)
     (only supported on Blackwell GPUs \(SM\d+\))
     Assertion error \([^)\n]*\): (Unsupported architecture)
-    (kernel does not support current device\b[\w ]*)
+    (kernel does not support (?:current|this) device\b[\w ]*(?:: \d+)?)
     Error: ([^\n]{1,80}? not supported on SM ?\d+(?:\.\d)?)
     (requires the SM100 [\w-]+)
     (FlashMLA[\w ]{0,30} only support(?:s|ed)[^\n]{0,60})
@@ -212,7 +213,7 @@ pattern =
 cause = The kernel that was chosen does not exist for this GPU ({found}); those of data-centre GPUs (9.0, 10.0) do
     not run on a GB10 (12.1).
 remedy = Choose another backend[ (this log has {log_backend_option})] for it (attention: flashinfer or Triton; MoE:
-    Marlin, CUTLASS or Triton), or a release that knows 12.1; naming another architecture cannot help.
+    Marlin, CUTLASS or Triton), or a release that knows 12.x; naming another architecture cannot help.
 source = vllm-project/vllm#31740
 
 [flash-attention-gpu-too-old]
@@ -526,6 +527,14 @@ remedy = Install torch from the cu130 index first and a vLLM for it (build with 
     that torch.cuda.is_available() is True.
 source = vllm-project/vllm#28371
 
+[ray-node-unknown]
+keys = can fulfill resource request {'node:
+pattern = can fulfill resource request \{'node:(?P<node>[^'\n]+)'
+cause = Ray has no host of the address {node} that VLLM_HOST_IP names: it has not joined the cluster, or Ray started
+    there with another of its addresses.
+remedy = Start Ray on each host with that host's VLLM_HOST_IP (ray start --node-ip-address=$VLLM_HOST_IP).
+source = vllm-project/vllm#7815
+
 [ray-no-gpu]
 keys =
     has no GPU available
@@ -541,8 +550,7 @@ pattern =
     (number of required GPUs exceeds the total number of available GPUs)
 cause = The Ray cluster does not have the GPUs that were asked for ({found}): the other host has not joined, or has
     another address than the one that Ray knows.
-remedy = Look at ray status, start Ray on the other Spark with the head's address, and set VLLM_HOST_IP on each host
-    to its own address.
+remedy = Look at ray status, and start Ray on the other Spark with the head's address.
 source = vllm-project/vllm#7815
 
 [mpi-ranks-missing]

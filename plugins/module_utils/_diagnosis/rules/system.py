@@ -405,4 +405,20 @@ cause = The firmware's variables cannot be reached ({found}): this is a containe
     or efivarfs is not mounted.
 remedy = On the host itself mount them (sudo mount -t efivarfs efivarfs /sys/firmware/efi/efivars); where
     /sys/firmware/efi is missing, start it by UEFI.
+
+[gpu-program-fault]
+keys = Xid (
+pattern =
+    Xid \([^)\n]+\): (?P<number>13|31|32|69), ?(?:pid=[^,\n]*, )?(?:name=(?P<program>\w[^,\n]*), )?
+    +(?P<words>[^\n]{0,120})
+values =
+    what of number: 31 => a kernel read memory of the GPU that is not mapped
+    what of number: . => the GPU's engine could not carry out what a program sent it
+cause = The driver reports Xid {number}[ of the program {program}]: {what}[ ({words})]: mostly a fault of the program,
+    not of the hardware.
+remedy = Look in that program's own log for the kernel that failed (an illegal memory access), and take a release of its
+    library in which it is mended; if other programs fail so, too, reset the GPU.
+source =
+    https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html
+    sgl-project/sglang#27520
 """

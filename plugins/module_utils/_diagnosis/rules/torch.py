@@ -282,10 +282,11 @@ keys =
     undefined symbol: aoti_torch
     undefined symbol: torch_
 pattern = ([^\s'\"(]+): undefined symbol: (?:_ZNK?(?:3c10|2at|5torch|6caffe2)|aoti_torch_|torch_)\w*
-cause = {found} was built against a different PyTorch than the installed one.
-remedy = Install the package's build for the installed torch and CUDA, or the torch that it was built with (pip show
-    names what it requires); or build it from source against this torch (pip install --no-build-isolation --no-binary);
-    in this collection it is a unit that depends on pytorch, or a wheel of the same stack.
+cause = {found} was built against a different PyTorch than the installed one, or for another C++ ABI.
+remedy = Install the package's build for the installed torch and CUDA, or the torch that it was built with; where
+    torch.compiled_with_cxx11_abi() is False, the one with cxx11abiFALSE in its name; or build it from source against
+    this torch (pip install --no-build-isolation --no-binary; flash-attn with FLASH_ATTENTION_FORCE_BUILD=TRUE); in this
+    collection it is a unit that depends on pytorch, or a wheel of the same stack.
 source = vllm-project/vllm#13608
 
 [extension-cache-broken]

@@ -275,6 +275,16 @@ cause = uv found no {found} on this host, and may not download one.
 remedy = Run uv python install for that version (it needs the network, and python-downloads other than never), or allow
     another one in .python-version and requires-python.
 
+[uv-environment-replaced]
+keys = Removed virtual environment at
+pattern = Removed virtual environment at: (\S+)
+when =
+    python-module-missing
+    import-not-available
+cause = uv replaced the environment {found} by a new one of the project's own Python and packages, so that what was
+    installed there otherwise is gone.
+remedy = Install it again, and start the program with that environment's python or with uv run --no-sync.
+
 [uv-hash]
 keys = Hash mismatch for
 pattern = Hash mismatch for '([^'\n]+)'

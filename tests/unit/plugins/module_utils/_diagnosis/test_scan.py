@@ -270,7 +270,7 @@ def test_kernel_message_of_real_spark_is_the_error(line: str) -> None:
     log = f"[  100.1] usb 1-1: new high-speed USB device\n[  101.2] {line}\n[  102.3] systemd[1]: Started Session 4.\n"
     diagnosis = diagnose(log)
     assert diagnosis.first_error and line[:60] in diagnosis.first_error
-    assert diagnosis.rule in (None, "gpu-firmware-timeout", "gpu-page-fault", "gpu-xid", "driver-module-proprietary")
+    assert diagnosis.rule in (None, "gpu-firmware-timeout", "gpu-program-fault", "gpu-xid", "driver-module-proprietary")
 
 
 def test_log_without_error() -> None:
