@@ -69,7 +69,8 @@ def main(argv: t.Sequence[str] | None = None, program: str = "sparkforge explain
         description="Find the first real error in a log, its cause and its remedy.",
         epilog=f"example:\n  {program} build.log\n\nexit codes:\n  0    the failure is known\n"
         "  2    wrong usage: there is no such file, or it is not text\n"
-        "  3    the log has an error whose cause is not known\n  4    no line reports an error\n  130  interrupted",
+        "  3    the log has an error whose cause is not known, or only the consequence of one\n"
+        "  4    no line reports an error\n  130  interrupted",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("file", help="a log, a folder of logs, or - for standard input (journalctl -u UNIT | …)")

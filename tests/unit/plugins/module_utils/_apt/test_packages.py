@@ -278,14 +278,14 @@ ERRORS = [
         "public key is not available: NO_PUBKEY 453F7D216B8AD7FD\nE: The repository 'https://x.invalid/spark  "
         "InRelease' is not signed.\n",
         r"repository https://x.invalid/spark is signed with key 453F7D216B8AD7FD",
-        "nvidia-spark-repo",
+        "Signed-By",
     ),
     (
         "W: OpenPGP signature verification failed: https://x.invalid/ InRelease: Sub-process /usr/bin/sqv returned an "
         "error code (1), error message is: Missing key EB693B3035CD5710E231E123A4B469963BF863CC, which is needed to "
         "verify signature.\n",
         r"key EB693B3035CD5710E231E123A4B469963BF863CC",
-        "Signed-By",
+        "cuda-keyring",
     ),
     (
         "Err:8 https://x.invalid/ InRelease\n  Sub-process /usr/bin/sqv returned an error code (1), error message is: "
