@@ -187,11 +187,9 @@ def _anchors() -> dict[bytes, tuple[bytes, tuple[tuple[bytes, bytes], ...]]]:
     anchors: dict[bytes, tuple[bytes, tuple[tuple[bytes, bytes], ...]]] = {}
     for key in dict.fromkeys((*_BY_KEY, *lines.ERROR_KEYS)):
         without_digits = key.translate(None, _DIGITS)
-        key_words = without_digits.translate(_SEPARATED).split(b" ")
+        parts = without_digits.translate(_SEPARATED).split(b" ")
         framed = (
-            (index > 0, index + 1 < len(key_words), word)
-            for index, word in enumerate(key_words)
-            if word.strip(_HEXADECIMAL)
+            (index > 0, index + 1 < len(parts), word) for index, word in enumerate(parts) if word.strip(_HEXADECIMAL)
         )
         left, right, word = max(framed, key=lambda frame: (all(frame[:2]) and len(frame[2]) > 3, len(frame[2])))
         probe = word if left and right else b"" if left == right or len(word) < 4 else word[:4] if left else word[-4:]
