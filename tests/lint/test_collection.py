@@ -43,7 +43,7 @@ def copy_of_the_tracked_files(target: Path) -> Path:
     for name in host.files():
         source, destination = CHECKOUT / name, target / name
         destination.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(source, destination, follow_symlinks=False)
+        shutil.copy(source, destination, follow_symlinks=False)
     return target
 
 
