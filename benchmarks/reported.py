@@ -47,12 +47,12 @@ def plant(model):
     key = model.get("key", "CPU")
     operator, kernel = overload(model["operator"]), torch.library.get_kernel(model["operator"], key)
     def wrapped(keys, *inputs, **words):
-        given = arguments_of(operator, inputs)
-        call = lambda *values, **others: kernel.call_boxed(keys, *values, **others)
-        flat = [one for value in (*given, *words.values()) for one in (value if isinstance(value, list) else [value])]
+        values = arguments_of(operator, inputs)
+        call = lambda *arguments, **others: kernel.call_boxed(keys, *arguments, **others)
+        flat = [one for value in (*values, *words.values()) for one in (value if isinstance(value, list) else [value])]
         if any(isinstance(one, torch.Tensor) and one.dtype in (torch.float64, torch.complex128) for one in flat):
-            return call(*given, **words)
-        return names["fault"](call, *given, **words)
+            return call(*values, **words)
+        return names["fault"](call, *values, **words)
     library = torch.library.Library("aten", "IMPL")
     library.impl(model["operator"], wrapped, key, with_keyset=True, allow_override=True)
     return library

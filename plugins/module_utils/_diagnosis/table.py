@@ -140,21 +140,25 @@ def load(*topics: types.ModuleType) -> tuple[Rule, ...]:
 
     :raises ValueError: if a file is invalid; the message names the file, and the rule or the line.
     """
+    return tuple(rule for topic in topics for rule in _read(topic))
+
+
+@functools.cache
+def _read(topic: types.ModuleType) -> tuple[Rule, ...]:
+    reader = configparser.RawConfigParser(delimiters="=", comment_prefixes="#")
+    try:
+        reader.read_string(topic.RULES, topic.__name__)
+    except configparser.Error as error:
+        raise ValueError(str(error)) from error
     rules: list[Rule] = []
-    for topic in topics:
-        reader = configparser.RawConfigParser(delimiters="=", comment_prefixes="#")
+    for name in reader.sections():
         try:
-            reader.read_string(topic.RULES, topic.__name__)
-        except configparser.Error as error:
-            raise ValueError(str(error)) from error
-        for name in reader.sections():
-            try:
-                fields = dict(reader[name])
-                if shared := _SHARED.fullmatch(fields.get("values", "")):
-                    fields["values"] = reader[shared[1]]["values"]
-                rules.append(_rule(name, fields))
-            except (AttributeError, KeyError, TypeError, ValueError) as error:
-                raise ValueError(f"{topic.__name__}: rule {name}: {error}") from error
+            fields = dict(reader[name])
+            if shared := _SHARED.fullmatch(fields.get("values", "")):
+                fields["values"] = reader[shared[1]]["values"]
+            rules.append(_rule(name, fields))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{topic.__name__}: rule {name}: {error}") from error
     return tuple(rules)
 
 
