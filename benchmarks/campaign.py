@@ -39,7 +39,6 @@ NOT_RUN = (
     "attention.cudnn*",
     "*tensors.memory",
     "*sizes.elements",
-    "movement.large",
 )
 #: Families whose checks are each traced in a separate process, before all others.
 LONG = ("survey", "training", "movement")

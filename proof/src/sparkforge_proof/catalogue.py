@@ -83,7 +83,7 @@ LANES = {
     "sizes": ("sizes.",),
     "many rows": ("sizes.many",),
     "inference": ("inference.", "chance."),
-    "streams": ("movement.large", "streams."),
+    "streams": ("streams.",),
     "movement": ("movement.", "companions.", "storage."),
     "formats": ("formats.",),
     "layouts": ("layouts.", "triton.", "collectives."),

@@ -81,7 +81,8 @@ def test_target_of_kernel_from_ptx():
 
 def test_source_and_constants_of_kernels():
     functions = [value for name, value in vars(kernels).items() if inspect.isfunction(value)]
-    assert {function.__name__ for function in functions} == {"softmax", "softmax_backward", "dot", "scan", "tally"}
+    names = {"softmax", "softmax_backward", "dot", "recurrence", "scan", "tally"}
+    assert {function.__name__ for function in functions} == names
     for function in functions:
         assert inspect.getsource(function).startswith(f"def {function.__name__}(")
         names = [name for name in inspect.signature(function).parameters if name.isupper()]

@@ -1,4 +1,4 @@
-"""Check operators that move data without computing: copies of every kind and size, and memory beyond 2 GiB.
+"""Check operators that move data without computing: copies of every kind and size.
 
 Nothing is rounded here, so every case must be bitwise equal. Sizes lie around each power of two, at the boundaries of
 blocks, grids and vectors.
@@ -10,7 +10,7 @@ import copy as copying
 import io
 import typing as t
 
-from ...check import SEEN, SEEN_ARM, Context, Measured, Skipped, check
+from ...check import SEEN_ARM, Context, Measured, check
 from ..bounds import Cases, around_powers, as_bytes, torch
 
 REMEDY = (
@@ -20,7 +20,6 @@ REMEDY = (
 LARGEST_POWER = {"cuda": 25, "cpu": 17}
 #: The number of elements on both sides of a target that must stay unchanged.
 MARGIN = 64
-Function = t.Callable[..., t.Any]
 FORMATS = "bool uint8 int16 int32 int64 float8_e4m3fn float16 bfloat16 float32 float64 complex64 complex128"
 
 
@@ -132,125 +131,3 @@ def _compare_transfers(context: Context, cases: Cases) -> None:
     cases.exactly("set as data", replaced, plain)
     cases.exactly("two formats at once", on_device.to("cpu", torch.float64), plain)
     cases.exactly("two formats at once, to the device", plain.to(device, torch.float64), plain)
-
-
-@check("movement.large", devices=("cuda",), seconds=180, measured=SEEN, factor=1)
-def large(context: Context) -> Measured:
-    """Require that operators on tensors beyond 2 GiB return the same as on each part of them.
-
-    A tensor of each format has more than 2^31 bytes; those of 8-bit formats also have more than 2^31 elements.
-    """
-    cases = Cases("memory beyond 2 GiB", REMEDY)
-    for name, power in (("float32", 29), ("bfloat16", 30), ("int8", 31), ("float64", 28), ("complex64", 28)):
-        count = 2**power + 1_027
-        dtype = getattr(torch, name)
-        free = torch.cuda.mem_get_info()[0] * float(context.limits.get("memory_share", 0.5))
-        if free < 4 * 2.2 * 2**30:
-            raise Skipped(f"Only {free / 2**30:.1f} GiB of device memory may be taken, which is less than 8.8 GiB.")
-        tensor = torch.empty(count, dtype=dtype, device="cuda")
-        part = 2**26
-        starts = range(0, count, part)
-        for start in starts:
-            values = torch.arange(start, min(start + part, count), device="cuda")
-            tensor[start : start + part] = (values * 40503 % 65521 % 251 - 125).to(dtype)
-            del values
-        rolled = tensor.roll(1)
-        indices = torch.tensor([0, 5, 2**27, count // 2, count - 1_027, count - 1])
-        expected = (((indices - 1) % count) * 40503 % 65521 % 251 - 125).double()
-        cases.exactly(f"roll, {name}", rolled[indices.to("cuda")].cpu().to(torch.complex128).real, expected)
-        for operation, function in _elementwise_operators(name):
-            actual = function(tensor, rolled)
-            is_right = all(
-                torch.equal(actual[at : at + part], function(tensor[at : at + part], rolled[at : at + part]))
-                for at in starts
-            )
-            cases.expect(f"{operation}, {name}", is_right, "differs from its computation in parts")
-            del actual
-        if name in ("float32", "int8"):
-            _compare_round_trip(cases, tensor, name)
-        _compare_complete(cases, tensor, rolled, name, part)
-        del tensor, rolled
-        torch.cuda.empty_cache()
-    return cases.result()
-
-
-def _elementwise_operators(name: str) -> list[tuple[str, Function]]:
-    """Return element-wise operators with their names."""
-    operators: list[tuple[str, Function]] = [
-        ("clone", lambda x, y: x.clone()),
-        ("sum of two", lambda x, y: x + y),
-        ("product", lambda x, y: x * y),
-        ("where", lambda x, y: torch.where(x == y, x, y)),
-        ("in place", lambda x, y: x.clone().add_(y)),
-        ("filled", lambda x, y: torch.full_like(x, 3)),
-        ("masked_fill", lambda x, y: x.masked_fill(y == 3, 9)),
-        ("as it was", lambda x, y: x.neg().neg_()),
-    ]
-    if name != "complex64":
-        operators += [
-            ("comparison", lambda x, y: x > y),
-            ("maximum", lambda x, y: torch.maximum(x, y)),
-            ("clamp", lambda x, y: x.clamp(-100, 100)),
-            ("to another format", lambda x, y: x.to(torch.int16)),
-        ]
-    if name in ("float32", "bfloat16"):
-        operators += [
-            ("exponential", lambda x, y: (x / 64).exp()),
-            ("GELU", lambda x, y: torch.nn.functional.gelu(x)),
-            ("addcmul", lambda x, y: torch.addcmul(x, y, y)),
-            ("a quotient", lambda x, y: x / (y + 200)),
-        ]
-    return operators
-
-
-def _compare_complete(cases: Cases, tensor: torch.Tensor, rolled: torch.Tensor, name: str, part: int) -> None:
-    """Compare operators over rows and over the complete tensor."""
-    count = tensor.numel()
-    width = 1024
-    rows = tensor[: count // width * width].view(-1, width)
-    step = part // width
-    if name != "complex64":
-        total = sum(int(tensor[at : at + part].to(torch.int16).sum(dtype=torch.int64)) for at in range(0, count, part))
-        accumulator = torch.int64 if name == "int8" else torch.float64
-        cases.exactly(f"sum of all, {name}", tensor.sum(dtype=accumulator), torch.tensor(total))
-        sums = rows.sum(1, dtype=accumulator)
-        is_right = all(
-            torch.equal(sums[at : at + step], rows[at : at + step].sum(1, dtype=accumulator))
-            for at in range(0, rows.shape[0], step)
-        )
-        cases.expect(f"sums of rows, {name}", is_right, "differ from their computation in parts")
-        marked = int((tensor[-2_000:] == 77).nonzero()[0, 0]) if bool((tensor[-2_000:] == 77).any()) else 0
-        before = tensor[count - 2_000 + marked].clone()
-        tensor[count - 2_000 + marked] = 126
-        cases.exactly(f"index of the largest, {name}", tensor.argmax(), torch.tensor(count - 2_000 + marked))
-        tensor[count - 2_000 + marked] = before
-    order = torch.arange(rows.shape[0] - 1, -1, -1, device="cuda")
-    reversed_rows = rows.index_select(0, order)
-    is_right = all(
-        torch.equal(reversed_rows[at : at + step], rows.flip(0)[at : at + step])
-        for at in (0, step, rows.shape[0] - step)
-    )
-    cases.expect(f"rows by index, {name}", is_right, "are other rows")
-    del reversed_rows, order
-    transposed = rows.t().contiguous()
-    is_right = all(
-        torch.equal(transposed[:, at : at + step], rows[at : at + step].t()) for at in range(0, len(rows), step)
-    )
-    cases.expect(f"transposed, {name}", is_right, "differs from its input")
-    del transposed
-    joined = torch.cat([tensor[:1_000], rolled, tensor[-1_000:]])
-    is_right = torch.equal(joined[:1_000], tensor[:1_000]) and torch.equal(joined[-1_000:], tensor[-1_000:])
-    is_right = is_right and all(torch.equal(joined[1_000 + at :][:part], rolled[at:][:part][: count - at]) for at in
-                        range(0, count - part, part))  # fmt: skip
-    is_right = is_right and torch.equal(joined[-1_000 - part : -1_000], rolled[-part:])
-    cases.expect(f"cat, {name}", is_right, "differs from its parts")
-
-
-def _compare_round_trip(cases: Cases, tensor: torch.Tensor, name: str) -> None:
-    """Copy the complete tensor to the host and back."""
-    on_host = tensor.cpu()
-    returned = torch.empty_like(tensor)
-    returned.copy_(on_host)
-    cases.expect(f"to the host and back, {name}", torch.equal(returned, tensor), "has changed")
-    indices = torch.tensor([0, 3, 2**27 + 1, tensor.numel() - 5, tensor.numel() - 1])
-    cases.exactly(f"on the host, {name}", on_host[indices], (indices * 40503 % 65521 % 251 - 125))

@@ -6,7 +6,9 @@ import contextlib
 import functools
 import importlib
 import importlib.util
+import math
 import os
+import random
 import re
 import stat
 import sys
@@ -134,7 +136,7 @@ def _kernels() -> dict[str, t.Any]:
     triton = installed("triton")
     return {
         name: triton.jit(getattr(triton_source, name))
-        for name in ("softmax", "softmax_backward", "dot", "scan", "tally")
+        for name in ("softmax", "softmax_backward", "dot", "recurrence", "scan", "tally")
     }
 
 
@@ -242,6 +244,69 @@ def dot(context: Context) -> Measured:
     measured = _result(cases, launched)
     measured.measured += without
     return measured
+
+
+#: The values of each axis of ``triton.recurrence``, the compilations in a default and in a full run, and the numbers of
+#: heads and of launches.
+RECURRENCES: dict[str, tuple[t.Any, ...]] = {
+    "form": ("bfloat16", "float16", "float32"), "num_warps": (1, 2, 4, 8), "num_stages": (1, 2, 3, 4),
+    "ROWS": (16, 32, 64), "KEYS": (16, 64, 128), "VALUES": (32, 64, 128), "TRANSPOSED": (False, True),
+    "steps": (1, 3, 17),
+}  # fmt: skip
+COMPILED, COMPILED_IN_FULL, HEADS, LAUNCHES = 4, 48, 132, 40
+
+
+@check("triton.recurrence", seconds=300)
+def recurrence(context: Context) -> Measured:
+    """Check matrices that loops carry from one ``tl.dot`` to the next, with other compilations each day.
+
+    All numbers are integers that each format of a sum represents, and the reference rounds the matrix to the inputs'
+    format too. So each launch must return exactly the reference.
+    """
+    cases, refused = Cases("what a loop in Triton carries", _WRONG), 0
+    kernel, launched = _kernels()["recurrence"], list[t.Any]()
+    choice = random.Random(str(context.seed))  # noqa: S311 - the choice need not be secret
+    with explained():
+        while len(launched) < (COMPILED_IN_FULL if context.full else COMPILED):
+            options = {axis: choice.choice(values) for axis, values in RECURRENCES.items()}
+            try:
+                launched.append(_carry(cases, context, kernel, options))
+            except Exception as error:
+                # The tiles may need more shared memory than the device has.
+                if type(error).__name__ != "OutOfResources":
+                    raise
+                refused += 1
+    measured = _result(cases, launched)
+    measured.measured += f"; {refused} too large for the device"
+    return measured
+
+
+def _carry(cases: Cases, context: Context, kernel: t.Any, options: dict[str, t.Any]) -> t.Any:
+    """Compare one compilation of the recurrence with its reference, and each launch with the first."""
+    case = ", ".join(f"{axis} {value}" for axis, value in options.items())
+    dtype, steps = getattr(torch, options.pop("form")), options.pop("steps")
+    generator, shape = context.generator(f"{context.seed} {case}"), (HEADS, steps, options["ROWS"])
+    query, key, value = (
+        torch.randint(-2, 3, (*shape, options[width]), generator=generator).float()
+        for width in ("KEYS", "KEYS", "VALUES")
+    )
+    factor = torch.randint(-1, 2, (HEADS, steps, 1, 1), generator=generator).float()
+    expected, carried = torch.zeros_like(value), torch.zeros(HEADS, options["KEYS"], options["VALUES"]).float()
+    for step in range(steps):
+        expected[:, step] = query[:, step] @ carried.to(dtype).float()
+        carried = carried * factor[:, step] + key[:, step].mT @ value[:, step]
+    inputs = [*(part.to(context.device, dtype) for part in (query, key, value)), factor.float().to(context.device)]
+    results: list[list[torch.Tensor]] = []
+    for launch in range(LAUNCHES):
+        results[1:] = [[torch.full_like(part, math.nan, dtype=torch.float32, device=context.device)
+                        for part in (expected, carried)]]  # fmt: skip
+        compiled = kernel[(HEADS,)](*inputs, *results[-1], steps, **options)
+        is_equal = all(map(torch.equal, results[0], results[-1]))
+        if launch and not is_equal:
+            cases.expect(f"{case}, launch {launch + 1}", False, "differs from the first launch")
+    cases.exactly(f"{case}, results", results[0][0], expected)
+    cases.exactly(f"{case}, the carried matrix", results[0][1], carried)
+    return compiled
 
 
 @check("triton.scan", seconds=120, measured=SEEN)

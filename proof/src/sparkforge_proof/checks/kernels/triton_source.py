@@ -61,6 +61,28 @@ def dot(
     tl.store(c + offset, total, mask=(row[:, None] < rows) & (column[None, :] < columns))
 
 
+def recurrence(
+    query, key, value, factor, target, state, steps,
+    ROWS: tl.constexpr, KEYS: tl.constexpr, VALUES: tl.constexpr, TRANSPOSED: tl.constexpr,
+):  # fmt: skip
+    """Apply a matrix to each block of queries, and then scale it and add a product; there is one program per head."""
+    head = tl.program_id(0)
+    row, inner, column = tl.arange(0, ROWS), tl.arange(0, KEYS), tl.arange(0, VALUES)
+    carried = tl.zeros((KEYS, VALUES), dtype=tl.float32)
+    for step in range(steps):
+        first = (head * steps + step) * ROWS
+        queries = tl.load(query + (first + row[:, None]) * KEYS + inner[None, :])
+        if TRANSPOSED:
+            keys = tl.trans(tl.load(key + (first + row[:, None]) * KEYS + inner[None, :]))
+        else:
+            keys = tl.load(key + (first + row[None, :]) * KEYS + inner[:, None])
+        offset = (first + row[:, None]) * VALUES + column[None, :]
+        tl.store(target + offset, tl.dot(queries, carried.to(queries.dtype)))
+        carried = carried * tl.load(factor + head * steps + step)
+        carried = tl.dot(keys, tl.load(value + offset), carried)
+    tl.store(state + (head * KEYS + inner[:, None]) * VALUES + column[None, :], carried)
+
+
 def scan(source, target, columns, BLOCK: tl.constexpr):
     """Compute the running sums of each row."""
     row = tl.program_id(0)

@@ -11,19 +11,26 @@ import math
 import typing as t
 
 from ...check import SEEN, X86_CPU_GRID, Context, Measured, Skipped, check
-from ..bounds import Cases, functional as f, gradients, one_thread, torch
+from ..bounds import UNIT_ROUNDOFF, Cases, functional as f, gamma, gradients, one_thread, torch
 from ..data import tensors
 
 #: The number of entries in a row; models released in 2025 have vocabularies of up to 262,144.
 VOCABULARY = 262_147
 #: A number above 2^31 that is not a multiple of any block size.
 ELEMENTS = 2**31 + 4_099
+#: The elements of a large tensor by format, the elements of a part of it, and the prime number of its different ones.
+LARGE_FORMATS = {"int8": ELEMENTS, "float32": 2**30 + 4_099, "bfloat16": ELEMENTS,
+                 "float64": 2**29 + 4_099, "complex64": 2**29 + 4_099}  # fmt: skip
+PART, PERIOD = 2**26, 1_048_583
+#: The number of operators on large tensors in a default run, for each format.
+IN_A_RUN = {"cuda": 14, "cpu": 1}
 #: The blocks of a row with more elements than float32 can count, and the size of each.
 BLOCKS, BLOCK = 9_977, 1_682
 LONG = BLOCKS * BLOCK
 #: Reductions that integers do not have.
-OF_FLOATS = ("mean nanmean", "var", "std", "norm", "logsumexp")
+OF_FLOATS = ("mean nanmean", "var", "std", "norm", "logsumexp", "softmax", "log_softmax")
 FORMATS = ("float32", "float16", "bfloat16")
+Function = t.Callable[[t.Any], t.Any]
 
 REMEDY = (
     "Use another stack, or rebuild this one from clean sources; until then stay below the named size: the other "
@@ -51,46 +58,179 @@ def require(context: Context, needed: int, subject: str) -> None:
         )
 
 
-@check("sizes.elements", devices=("cuda", "cpu"), seconds=300, measured=SEEN)
+@check("sizes.elements", devices=("cuda", "cpu"), seconds=300, measured=(X86_CPU_GRID,))
 def elements(context: Context) -> Measured:
-    """Check tensors with more than 2^31 elements: a value written beyond 2^31 arrives there, and nowhere else."""
-    cases = Cases(f"a tensor of {ELEMENTS:,} elements", REMEDY)
-    require(context, int(2.2 * ELEMENTS), "A tensor of that size, twice,")
+    """Require of operators on more than 2^31 elements or 2^32 bytes that they return the same as on parts of them.
+
+    Each day takes other operators, and a full proof takes all.
+    """
+    cases = Cases("a tensor of more than 2^31 elements", REMEDY)
+    gpu, compared = context.device == "cuda", 0
+    refused: list[str] = []
+    for form, count in LARGE_FORMATS.items() if gpu else [("int8", ELEMENTS)]:
+        dtype = getattr(torch, form)
+        size = count * torch.empty(0, dtype=dtype).element_size()
+        require(context, int(1.5 * size), f"A tensor of {count:,} elements in {form}")
+        values = _patterned(cases, count, dtype, context.device)
+        listed = [entry for entry in _large_operators() if form in entry.forms and (gpu or not entry.is_slow)]
+        count = len(listed) if context.full else IN_A_RUN[context.device]
+        for number in range(count):
+            entry = listed[(context.seed * count + number) % len(listed)]
+            try:
+                require(context, int(entry.memory * size), entry.name)
+                _compare_parts(cases, f"{entry.name}, {form}", entry, values)
+                compared += 1
+            except (RuntimeError, Skipped) as error:
+                if "CUDA error" in str(error):
+                    raise
+                # An error is not a wrong number.
+                refused.append(f"{entry.name}, {form}: {' '.join(str(error).split())[:100]}")
+        del values
+        if gpu:
+            torch.cuda.empty_cache()
+    if gpu:
+        _compare_masks(cases, context)
+        _compare_large_product(cases, context)
+    measured = cases.result()
+    measured.measured += f"; {compared} operators" + "".join(f"; not computed: {case}" for case in refused)
+    return measured
+
+
+def _patterned(cases: Cases, count: int, dtype: torch.dtype, device: str) -> torch.Tensor:
+    """Return numbers from -125 to 125 whose period is a prime number, with larger ones that were written by index."""
+    block = torch.arange(PERIOD) * 40_503 % 65_521 % 251 - 125
+    values = block.to(device, dtype).repeat(-(-count // PERIOD))[:count]
     # Test both ends, and the elements that an overflowing index of 31 or 32 bits would hit.
-    positions = [0, 5, 4_098, 2**30, 2**31 - 1, 2**31, 2**31 + 5, ELEMENTS - 1]
-    marks = torch.tensor([11, 12, 13, 14, 15, 16, 17, 18], dtype=torch.int8)
-    index = torch.tensor(positions, device=context.device)
-    values = torch.zeros(ELEMENTS, dtype=torch.int8, device=context.device)
-    values[index] = marks.to(context.device)
-    cases.exactly("written and read by index", values[index], marks)
-    for position, mark in zip(positions, marks):
-        cases.exactly(f"element {position:,} by itself", values[position], mark)
-    cases.exactly("how many are not zero", values.count_nonzero(), torch.tensor(len(positions)))
-    copied = values.clone()
-    cases.exactly("copy", copied[index], marks)
-    if context.device == "cpu":
-        # Each additional pass takes seconds on a CPU, and uses the same loops.
-        return cases.result()
-    cases.exactly("sum", values.sum(dtype=torch.int64), marks.sum(dtype=torch.int64))
-    cases.exactly("index of the largest", values.argmax(), torch.tensor(ELEMENTS - 1))
-    copied.add_(1)
-    cases.exactly("one added to each", copied.sum(dtype=torch.int64), marks.sum(dtype=torch.int64) + ELEMENTS)
-    cases.exactly("one added at the marks", copied[index], marks + 1)
-    copied = values.flip(0)
-    cases.exactly("flipped", copied[ELEMENTS - 1 - index], marks)
-    rows = values[: ELEMENTS // 1024 * 1024].view(-1, 1024)
-    last = torch.tensor([0, rows.shape[0] - 1], device=context.device)
-    cases.exactly("rows by index", rows.index_select(0, last), torch.stack([rows[0], rows[-1]]))
-    del copied
-    transposed = rows.t().contiguous()
-    for position in (5, 2**31 - 1, 2**31 + 5):
-        cases.exactly(
-            f"element {position:,} transposed", transposed[position % 1024, position // 1024], values[position]
-        )
-    cases.exactly("sum transposed", transposed.sum(dtype=torch.int64), rows.sum(dtype=torch.int64))
-    del transposed, values
-    _compare_large_product(cases, context)
-    return cases.result()
+    index = torch.tensor([0, 5, 4_098, 2**29 + 3, 2**30, 2**31 - 1, 2**31, 2**31 + 5, count - 2, count - 1])
+    index = index[index < count].unique()
+    form = str(dtype).rpartition(".")[2]
+    cases.exactly(f"read by index, {form}", values[index.to(device)], block[index % PERIOD].to(dtype))
+    values[index.to(device)] = 126
+    values[count - 1] = 127
+    cases.exactly(f"one element, {form}", values[int(index[-2])], torch.tensor(126).to(dtype))
+    positions = torch.cat([(part == 126).nonzero().flatten() + number * PART
+                           for number, part in enumerate(values.split(PART))])  # fmt: skip
+    cases.exactly(f"written by index, {form}", positions, index[:-1])
+    if device == "cuda" and not dtype.is_complex:
+        cases.exactly(f"index of the largest, {form}", values.argmax(), torch.tensor(count - 1))
+    return values
+
+
+class Large(t.NamedTuple):
+    """An operator on a large tensor.
+
+    :ivar shape: the shape of its input, in which -1 stands for the dimension that is as large as possible.
+    :ivar dim: the dimension along which parts of the input give parts of the result.
+    :ivar forms: the formats of which the results do not depend on an order.
+    :ivar memory: the number of bytes that it needs for each byte of the input.
+    :ivar is_slow: whether it takes minutes on a CPU.
+    :ivar fold: the function that makes the complete result of those of the parts, if it does not simply join them.
+    """
+
+    name: str
+    function: Function
+    shape: tuple[int, ...] = (-1, 1_024)
+    dim: int = 0
+    forms: tuple[str, ...] = tuple(LARGE_FORMATS)
+    memory: float = 3
+    is_slow: bool = False
+    fold: t.Callable[[list[torch.Tensor]], torch.Tensor] | None = None
+
+
+def _large_operators() -> list[Large]:
+    """Return the operators that are compared on a large tensor."""
+    flat, wide, middle, tall = (-1,), (5, -1), (-1, 1_031, 64), (-1, 2_051)
+    ordered, exact = ("int8", "float32", "bfloat16", "float64"), ("int8", "float32", "float64", "complex64")
+    by_rows: dict[str, Function] = {
+        "copy": lambda x: x.clone(), "sum of two": lambda x: x + x, "in place": lambda x: x.clone().mul_(x),
+        "to the host and back": lambda x: x.cpu().to(x.device),
+        "comparison": lambda x: x == x.flip(-1), "where": lambda x: torch.where(x == 3, x, x + 1),
+        "masked_fill": lambda x: x.masked_fill(x == 3, 9), "flip": lambda x: x.flip(1), "roll": lambda x: x.roll(5, 1),
+        "every second": lambda x: x[:, ::2].contiguous(), "pad": lambda x: f.pad(x, (3, 0)),
+        "transposed rows": lambda x: x.unflatten(1, (2, -1)).mT.contiguous(), "repeat": lambda x: x.repeat(1, 2),
+        "cat": lambda x: torch.cat([x, x[:, :5]], 1), "stack": lambda x: torch.stack([x, x], 1),
+        "index_select": lambda x: x.index_select(1, torch.arange(1_022, -1, -1, device=x.device)),
+        "gather": lambda x: x.gather(1, _rows(x)[:, None] % 8),
+        "scatter": lambda x: x.clone().scatter_(1, _rows(x)[:, None] % 8, 7),
+        "index_put": lambda x: x.clone().index_put_((_rows(x), _rows(x) % 8), x[:, 9]),
+    }  # fmt: skip
+    of_order: dict[str, Function] = {
+        "clamp": lambda x: x.clamp(-100, 100), "maximum": lambda x: torch.maximum(x, x.flip(-1)),
+        "to another format": lambda x: x.to(torch.int16), "largest of rows": lambda x: x.amax(1),
+        "index of the largest": lambda x: x.argmax(1),
+    }  # fmt: skip
+    totals: dict[str, tuple[Function, Function]] = {
+        "total": (lambda x: x.sum(dtype=torch.float64), torch.sum), "largest": (torch.amax, torch.amax),
+        "least": (torch.amin, torch.amin), "number of zeros": (torch.count_nonzero, torch.sum),
+        "any": (lambda x: (x == 127).any(), torch.any), "all": (torch.all, torch.all),
+    }  # fmt: skip
+    return [
+        *(Large(name, function) for name, function in by_rows.items()),
+        *(Large(name, function, forms=ordered) for name, function in of_order.items()),
+        *(Large(name, _total(function), flat, forms=ordered, fold=_total(fold, torch.cat))
+          for name, (function, fold) in totals.items()),
+        Large("sort", lambda x: x.sort(1)[0], forms=ordered, memory=16, is_slow=True),
+        Large("topk", lambda x: x.topk(3, 1)[0], forms=ordered, is_slow=True),
+        Large("cumsum of columns", lambda x: x.cumsum(0, dtype=x.dtype), wide, 1),
+        Large("cumprod of columns", lambda x: x.cumprod(0, dtype=x.dtype), wide, 1),
+        Large("cummax of columns", lambda x: x.cummax(0)[0], wide, 1, ordered, 12),
+        Large("indices of cummin of columns", lambda x: x.cummin(0)[1], wide, 1, ordered, 12),
+        Large("cumsum of the middle", lambda x: x.cumsum(1, dtype=x.dtype), middle, forms=exact),
+        Large("cumsum of rows", lambda x: x.cumsum(1, dtype=x.dtype), tall, forms=exact),
+        Large("sum of columns", lambda x: x.sum(0, dtype=x.dtype), wide, 1),
+        Large("transposed", lambda x: x.t().contiguous(), (1_024, -1), 1, memory=4, fold=torch.cat),
+        Large("reversed", lambda x: x.flip(0), flat, memory=4, fold=lambda parts: torch.cat(parts[::-1])),
+        Large("masked_select", lambda x: x[x == 3], flat, fold=torch.cat),
+        Large("nonzero", lambda x: (x == 3).nonzero().flatten(), flat,
+              fold=lambda parts: torch.cat([part + number * PART for number, part in enumerate(parts)])),
+    ]  # fmt: skip
+
+
+def _total(function: Function, join: Function = lambda x: x) -> Function:
+    return lambda x: function(join(x))[None]
+
+
+def _rows(x: torch.Tensor) -> torch.Tensor:
+    return torch.arange(len(x), device=x.device)
+
+
+def _compare_parts(cases: Cases, case: str, entry: Large, values: torch.Tensor) -> None:
+    """Compare the result for a large tensor with those for parts of it."""
+    fixed = math.prod(size for size in entry.shape if size > 0)
+    x = values[: values.numel() // fixed * fixed].view(entry.shape)
+    actual, position, results = entry.function(x), 0, []
+    for part in x.split(max(PART * x.shape[entry.dim] // x.numel(), 1), entry.dim):
+        result = entry.function(part.contiguous())
+        if entry.fold:
+            results.append(result)
+            continue
+        along = min(entry.dim, result.dim() - 1)
+        is_right = torch.equal(actual.narrow(along, position, result.shape[along]), result)
+        position += result.shape[along]
+        cases.expect(case, is_right, f"differs from its computation in parts, of which one ends at {position:,}")
+    if entry.fold:
+        cases.expect(case, torch.equal(actual, entry.fold(results)), "differs from its computation in parts")
+    else:
+        cases.expect(case, position == actual.shape[along], "has another shape than its parts")
+
+
+def _compare_masks(cases: Cases, context: Context) -> None:
+    """Require of a dropout mask beyond 2^31 elements that its parts have the same rate and are independent."""
+    try:
+        require(context, 6 * ELEMENTS, "A dropout mask of that size")
+    except Skipped:
+        return
+    torch.cuda.manual_seed(context.seed)
+    draws: list[Function] = [
+        lambda like: f.dropout(like, 0.5) > 0, lambda like: like.bernoulli_(0.5) > 0, lambda like: like.random_(2) > 0,
+    ]  # fmt: skip
+    for draw in draws if context.full else [draws[context.seed % len(draws)]]:
+        mask = draw(torch.ones(ELEMENTS, dtype=torch.bfloat16, device="cuda"))
+        parts = [*mask.split(PART)[:-1], mask[-PART:]]
+        for name, hits in (("each part", parts), ("the first part", [part == parts[0] for part in parts[1:]])):
+            off = max(abs(int(part.count_nonzero()) / PART - 0.5) for part in hits)
+            is_right = off < 7 / math.sqrt(4 * PART)
+            cases.expect(f"a random mask, {name}", is_right, f"agrees too often or seldom, by {off:.2g}")
 
 
 def _compare_large_product(cases: Cases, context: Context) -> None:
@@ -117,15 +257,18 @@ def reductions(context: Context) -> Measured:
     factors[:: LONG // 6] = 2
     blocks = values.view(BLOCKS, BLOCK)
     sums, squares = blocks.sum(1), blocks.square().sum(1).sum()
-    total = sums.sum()
+    total, size, ends = sums.sum(), blocks.logsumexp(1).logsumexp(0), values[BLOCK - 1 :: BLOCK]
     variance = (squares - total**2 / LONG) / (LONG - 1)
     exact = {
         "sum nansum": total, "mean nanmean": total / LONG, "var": variance, "std": variance.sqrt(),
-        "norm": squares.sqrt(), "logsumexp": blocks.logsumexp(1).logsumexp(0), "prod": 2.0**7,
+        "norm": squares.sqrt(), "logsumexp": size, "prod": 2.0**7,
         "count_nonzero": (blocks != 0).sum(1).sum(), "cumsum": sums.cumsum(0), "argmax": LONG - 5, "argmin": LONG - 9,
         "amax max": 7.0, "amin min": -7.0, "cummax": blocks.amax(1).cummax(0)[0], "all": 0.0, "any": 1.0,
-        "cummin": blocks.amin(1).cummin(0)[0],
+        "cummin": blocks.amin(1).cummin(0)[0], "softmax": ends.sub(size).exp(), "log_softmax": ends - size,
+        "median": values.long().add_(7).bincount().cumsum(0).ge(LONG / 2).nonzero()[0, 0] - 7,
     }  # fmt: skip
+    # Softmax adds float32 numbers one after another in each lane, of which a CPU has 16 (torch 2.13 with AVX-512).
+    lanes = gamma(LONG / (1_024 if context.device == "cuda" else 16), UNIT_ROUNDOFF["float32"])
     for form in ("float32", "bfloat16", "int8"):
         dtype = getattr(torch, form)
         on_device, factors_on_device = (row.to(context.device, dtype) for row in (values, factors))
@@ -140,9 +283,10 @@ def reductions(context: Context) -> Measured:
                 # Extrema along a dimension come with their indices.
                 actual = actual[0] if isinstance(actual, tuple) else actual
                 unit = torch.finfo(actual.dtype).eps if actual.is_floating_point() else 0.0
-                ends = actual[BLOCK - 1 :: BLOCK] if actual.dim() else actual
+                actual = actual[BLOCK - 1 :: BLOCK] if actual.dim() else actual
                 result = torch.as_tensor(expected, dtype=torch.float64)
-                cases.compare(f"{name}, {form}", ends, result, 16 * unit * result.abs())
+                bound = 16 * unit + (lanes if name.endswith("softmax") else 0.0)
+                cases.compare(f"{name}, {form}", actual, result, bound * result.abs())
     return cases.result()
 
 
