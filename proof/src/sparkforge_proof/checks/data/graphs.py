@@ -9,7 +9,7 @@ import contextlib
 import typing as t
 
 from ...check import SEEN, Context, Measured, check
-from ..bounds import Cases, torch
+from ..bounds import Cases, gradients, torch
 from .streams import REMEDY
 
 REPLAYS = 400
@@ -182,3 +182,73 @@ def _compare_random_numbers(cases: Cases) -> None:
     cases.expect("the mean of 64 replays", abs(deviations) < 6, f"is {deviations:.3g} standard errors off")
     deviation = float(((masked[1:] > 0) == (masked[:-1] > 0)).double().mean() - 0.5) * 2 * (63 * 5000) ** 0.5
     cases.expect("dropout of two replays", abs(deviation) < 6, f"agrees too often, by {deviation:.3g} standard errors")
+
+
+@check("streams.replays", devices=("cuda",), seconds=120)
+def replays(context: Context) -> Measured:
+    """Capture operators that need memory or counters of their own, and replay them with other numbers in their inputs.
+
+    All sums are integers below 2^24, so each replay must return what the operator returns without a graph.
+    """
+    cases, generator = Cases("an operator in a CUDA graph", REMEDY), context.generator(f"replays {context.seed}")
+    long, rows = torch.zeros(2**21 + 3, device="cuda"), torch.zeros(48, 65_536, dtype=torch.bfloat16, device="cuda")
+    index = torch.zeros(len(long), dtype=torch.int64, device="cuda")
+    f, table = torch.nn.functional, torch.zeros(501, 4, device="cuda", requires_grad=True)
+    operators: dict[str, t.Callable[[], torch.Tensor]] = {
+        "sum": lambda: long.sum(), "extrema": lambda: torch.stack(long.aminmax()), "argmax": lambda: long.argmax(),
+        "cumsum": lambda: long.cumsum(0), "cummax": lambda: long.cummax(0)[0], "sort": lambda: long.sort()[0],
+        "stable sort": lambda: long.sort(stable=True)[1], "topk": lambda: long.topk(17)[0],
+        "mean of columns": lambda: rows.float().mean(0),
+        "any": lambda: (long == 9).any(),
+        "count": lambda: (long == 3).count_nonzero(), "product": lambda: rows @ rows.t(),
+        "histogram": lambda: long.histc(19, -9, 9), "index_add": lambda: long.new_zeros(501).index_add(0, index, long),
+        "scatter": lambda: long.new_zeros(501).scatter_reduce(0, index, long, "amax"),
+        "index_put": lambda: long.new_zeros(501).index_put((index,), long, accumulate=True),
+        "gradient of embedding": lambda: gradients(f.embedding(index[:3_001], table), [table], long[:4])[0],
+        "masked": lambda: long.masked_fill(long > 3, 0), "norm": lambda: rows.float().square().sum(1),
+        "softmax": lambda: f.softmax(rows, 1), "searchsorted": lambda: torch.searchsorted(long[:19].sort()[0], long),
+    }  # fmt: skip
+
+    def fill(turn: int) -> None:
+        # In the last turn, all numbers are equal.
+        low, high = ((-2, 3), (0, 9), (-9, 1), (0, 1))[turn]
+        ranges = ((long, low, high), (rows, low // 4, high // 4 + 1), (index, 0, 501 if turn < 3 else 1))
+        for block, least, most in ranges:
+            block.copy_(torch.randint(least, most, block.shape, generator=generator))
+
+    fill(0)
+    captured = {}
+    for name, function in operators.items():
+        with _warmed_up(function):
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                captured[name] = (graph, function())
+    for turn in (1, 2, 3, 0):
+        fill(turn)
+        for name, (graph, actual) in captured.items():
+            for _unused in range(3):
+                graph.replay()
+            cases.exactly(f"{name}, numbers {turn}", actual, operators[name]())
+    _compare_generator_state(cases, context.seed)
+    return cases.result()
+
+
+def _compare_generator_state(cases: Cases, seed: int) -> None:
+    """Require that a graph continues the state of its own generator, and that calls outside continue the graph's."""
+    own, twin = (torch.Generator(device="cuda").manual_seed(seed) for _unused in range(2))
+    numbers, graph = torch.zeros(10_007, device="cuda"), torch.cuda.CUDAGraph()
+    if not hasattr(graph, "register_generator_state"):
+        return
+    graph.register_generator_state(own)
+    with torch.cuda.graph(graph):
+        numbers.normal_(generator=own).add_(torch.rand(len(numbers), device="cuda", generator=own))
+    for turn in range(6):
+        graph.replay()
+        expected = torch.zeros_like(numbers).normal_(generator=twin)
+        expected += torch.rand(len(numbers), device="cuda", generator=twin)
+        cases.exactly(f"a generator of its own, turn {turn + 1}", numbers, expected)
+        if turn % 2:
+            outside, like = (torch.rand(777, device="cuda", generator=generator) for generator in (own, twin))
+            cases.exactly(f"its generator outside, turn {turn + 1}", outside, like)
+        if turn == 3:
+            own.set_state(twin.manual_seed(seed + 1).get_state())

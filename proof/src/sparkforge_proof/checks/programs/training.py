@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import itertools
 import math
+import random
 import re
 import typing as t
 import warnings
 
 from ...check import SEEN, Context, Measured, check
 from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, one_thread, torch
-from .recipes import COMPILED, SHORT, Recipe, draw, optimizer_of, recipes
+from .recipes import COMPILED, SHORT, ByDefinition, Recipe, draw, optimizer_of, recipes
 
 if t.TYPE_CHECKING:
     from .recipes import Batch
@@ -319,7 +321,8 @@ def stepped(
     for row in [None, *gradients]:
         if row is not None:
             for weight, gradient in zip(stepped_weights, row):
-                weight.grad = gradient.to(device, dtype)
+                # Some optimisers change their gradients.
+                weight.grad = gradient.to(device, dtype, copy=True)
             optimizer.step()
         for number, weight in enumerate(stepped_weights):
             for key, value in optimizer.state.get(weight, {}).items():
@@ -361,4 +364,75 @@ def loss_scaling(context: Context) -> Measured:
             cases.exactly(
                 f"{implementation}, scale behind step {number}", torch.tensor(scaler.get_scale()), torch.tensor(scale)
             )
+    return cases.result()
+
+
+#: Optimisers for many weights, with options, and the copies of a block that make the largest weight. On a GPU it needs
+#: more blocks than a launch for many weights has.
+OF_MANY: tuple[tuple[str, dict[str, t.Any]], ...] = (
+    ("Adam", {"amsgrad": True}), ("AdamW", {}), ("SGD", {"momentum": 0.9, "nesterov": True}), ("Adagrad", {}),
+    ("RMSprop", {"momentum": 0.5}),
+)  # fmt: skip
+WEIGHTS, BLOCK, COPIES = 430, 2**16 + 3, {"cuda": 400, "cpu": 3}
+
+
+@check("training.many_weights", devices=("cuda", "cpu"))
+def many_weights(context: Context) -> Measured:
+    """Step hundreds of weights at once, some of them empty and one very large, and unscale their gradients.
+
+    All operations are element-wise, so the reference is the optimiser's definition for a vector of all weights. The
+    copies in the large weight must remain equal, apart from rounding.
+    """
+    cases = Cases("many weights at once", REMEDY)
+    generator, copies = context.generator(f"many weights {context.seed}"), COPIES[context.device]
+    sizes = torch.randint(0, 400, (WEIGHTS,), generator=generator)
+    sizes[torch.randperm(WEIGHTS, generator=generator)[:36]] = torch.tensor([0, 0, 0, 0, 1, 65_537]).repeat(6)
+    largest = int(torch.randint(0, WEIGHTS, (), generator=generator))
+    sizes[largest] = BLOCK
+
+    def parts(vector: torch.Tensor) -> list[torch.Tensor]:
+        shares = list(vector.split(sizes.tolist()))
+        shares[largest] = shares[largest].repeat(copies)
+        return shares
+
+    def joined(case: str, shares: list[torch.Tensor]) -> torch.Tensor:
+        rows = shares[largest].view(-1, min(BLOCK, shares[largest].numel()))
+        allowed = 1e-5 * (rows[:1].abs() + rows[:1].abs().amax())
+        is_right = bool(((rows - rows[:1]).abs() <= allowed).all())
+        cases.expect(f"{case}, copies in the large weight", is_right, "differ")
+        shares[largest] = rows[0]
+        return torch.cat([share.flatten() for share in shares])
+
+    vector, *gradients = (torch.randn(int(sizes.sum()), generator=generator) for _unused in range(4))
+    for name, options in OF_MANY if context.full else random.Random(str(context.seed)).sample(OF_MANY, 2):  # noqa: S311
+        kind, unit = functools.partial(ByDefinition, name), OPTIMIZER_UNITS * 3 * UNIT_ROUNDOFF["float32"]
+        rows = [[gradient] for gradient in gradients]
+        exact, greatest = stepped(kind, options, [vector], rows, "cpu", torch.float64)
+        for way in ("foreach", "fused"):
+            with contextlib.suppress(TypeError, RuntimeError):
+                computed, _unused = stepped(getattr(torch.optim, name), {**options, way: True}, parts(vector),
+                                            [parts(gradient) for gradient in gradients], context.device,
+                                            torch.float32)  # fmt: skip
+                for part in sorted(exact.keys() & computed.keys()):
+                    shares = [computed[part.replace("weight 0", f"weight {number}")] for number in range(WEIGHTS)]
+                    actual, case = joined(f"{name}, {way}, {part}", shares), f"{name}, {way}, {part}"
+                    expected = exact[part].expand(actual.shape)
+                    cases.compare(case, actual, expected, unit * (expected.abs() + greatest[part]))
+    on_device = [share.to(context.device) for share in parts(vector)]
+    squares = torch.stack([share.double().square().sum() for share in parts(vector)])
+    norms = torch.stack(torch._foreach_norm(on_device))
+    cases.compare("norms", norms, squares.sqrt(), 1e-4 * squares.sqrt())
+    factors = torch.arange(WEIGHTS).double() / 8
+    scaled = joined("scaled", list(torch._foreach_mul(on_device, factors.tolist())))
+    exact_scaled = vector * factors.float().repeat_interleave(sizes)
+    cases.exactly("each scaled by its number", scaled, exact_scaled)
+    for number, value in ((-1, 0.0), (largest, math.inf), (int(sizes.nonzero()[0]), math.nan)):
+        shares = [share.clone() for share in on_device]
+        if number >= 0:
+            shares[number][-1] = value
+        flag, scale = (torch.full((), start, device=context.device) for start in (0.0, 0.5))
+        torch._amp_foreach_non_finite_check_and_unscale_([share for share in shares if share.numel()], flag, scale)
+        cases.exactly(f"whether a gradient has {value}", flag, torch.tensor(float(number >= 0)))
+        if number < 0:
+            cases.exactly("unscaled", joined("unscaled", shares), vector / 2)
     return cases.result()
