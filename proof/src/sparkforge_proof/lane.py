@@ -46,7 +46,7 @@ import sys
 
 from {program} import main
 
-main(sys.argv[1], {families})
+main(sys.argv[1], {modules})
 # The exit handlers of torch take a second.
 os._exit(0)
 """
@@ -262,10 +262,12 @@ def _run_in(
 
 def _write_program(lanes: Lanes, directory: str, names: t.Sequence[str], job: t.Mapping[str, t.Any]) -> None:
     """Write the program that runs the checks, and its job."""
-    families = sorted({f"{__package__}.checks.{catalogue.CHECKS[name].module}" for name in names})
-    bundle.write(directory, bundle.files(PROGRAM, *families))
+    modules: dict[str, list[str]] = {}
+    for name in names:
+        modules.setdefault(f"{__package__}.checks.{catalogue.CHECKS[name].module}", []).append(name)
+    bundle.write(directory, bundle.files(PROGRAM, *modules))
     job = {**job, "profile": lanes.profile, "reference": lanes.reference, "limits": lanes.limits}
-    texts = {"job.json": json.dumps(job), "main.py": _MAIN.format(program=PROGRAM, families=families)}
+    texts = {"job.json": json.dumps(job), "main.py": _MAIN.format(program=PROGRAM, modules=modules)}
     for name, text in texts.items():
         with open(os.path.join(directory, name), "w", encoding="utf-8") as stream:
             stream.write(text)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import gc
 import importlib.util
 import json
 import os
@@ -46,22 +47,32 @@ LONGEST = {
     *("training.transformer", "training.convolutional", "sizes.many"),
 }
 NICENESS = 5
+#: Modules that many checks import, and the families of these checks. Without byte code, each takes 3 seconds of a core.
+SHARED: dict[str, set[str]] = {
+    "torch": set(),
+    "torch._dynamo": {"survey", "inference", "layouts"},
+    "torch._inductor.compile_fx": {"compilation", "training"},
+}
 
 
-def main(path: str, families: t.Sequence[str] = ()) -> None:
-    """Import the check modules, which import torch, and run the lanes in the job file."""
+def main(path: str, modules: t.Mapping[str, t.Sequence[str]] | None = None) -> None:
+    """Import the check modules, which import torch, and run the lanes in the job file.
+
+    :param modules: the names of the checks in each module.
+    """
     with open(path, encoding="utf-8") as stream:
         job = json.load(stream)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     faulthandler.enable()
     _keep_byte_code("torch", os.path.abspath("byte-code"))
     # The parent process limits the time for this import, and reports its error.
-    torch = importlib.import_module("torch")
-    for family in families:
-        importlib.import_module(family)
-    software = identity.software()
-    initialised = getattr(getattr(torch, "cuda", None), "is_initialized", lambda: False)()
-    processes = [_fork_lane(job, number, software, initialised) for number in range(len(job["lanes"]))]
+    importlib.import_module("torch")
+    for module, names in (modules or {}).items():
+        try:
+            importlib.import_module(module)
+        except Exception as error:
+            _register_broken(names, error)
+    processes = _fork_lanes(job, identity.software())
     for lane in job["lanes"]:
         # Only the lane may keep its pipe open, so that the pipe closes when the lane exits.
         os.close(lane["results"])
@@ -79,10 +90,46 @@ def _keep_byte_code(package: str, directory: str) -> None:
         sys.pycache_prefix, sys.dont_write_bytecode = directory, False
 
 
+def _register_broken(names: t.Sequence[str], error: Exception) -> None:
+    """Let checks raise the error with which the import of their module ended."""
+
+    def function(context: check.Context) -> t.NoReturn:
+        raise error
+
+    for name in names:
+        family = name.removeprefix("cpu.").partition(".")[0]
+        CHECKS[name], check.FUNCTIONS[name] = check.Definition(name, family, "none", True, 60, ""), function
+
+
+def _fork_lanes(job: dict[str, t.Any], software: t.Mapping[str, str | None]) -> list[int]:
+    """Run each lane in a forked process and return the PIDs.
+
+    The modules that checks share are imported once: a lane is forked after the last of them that its checks need.
+    """
+    families = [{CHECKS[name].family for name in lane["checks"]} for lane in job["lanes"]]
+    last = [[module for module in SHARED if not SHARED[module] or own & SHARED[module]][-1] for own in families]
+    processes = []
+    gc.disable()
+    for module in SHARED:
+        if module in last:
+            # A check that needs the module reports the error.
+            with contextlib.suppress(Exception):
+                importlib.import_module(module)
+        # A collection in a lane would visit and thereby copy all objects of these modules.
+        gc.freeze()
+        cuda = getattr(sys.modules["torch"], "cuda", None)
+        initialised = getattr(cuda, "is_initialized", lambda: False)()
+        processes += [
+            _fork_lane(job, number, software, initialised) for number, own in enumerate(last) if own == module
+        ]
+    return processes
+
+
 def _fork_lane(job: dict[str, t.Any], number: int, software: t.Mapping[str, str | None], initialised: bool) -> int:
     """Run a lane in a forked process and return its PID."""
 
     def work() -> None:
+        gc.enable()
         lane = job["lanes"][number]
         for other in job["lanes"]:
             if other is not lane:

@@ -87,6 +87,19 @@ def test_environment_without_torch_is_one_failure(bare: Path) -> None:
     assert matmul["status"] == "skip" and matmul["blocked"]
 
 
+def test_check_whose_module_cannot_be_imported_is_named(bare: Path) -> None:
+    (site,) = bare.parents[1].glob("lib/python3*/site-packages")
+    (site / "torch/nn").mkdir(parents=True)
+    (site / "torch/__init__.py").write_text("from . import version\n__version__ = version.__version__\n")
+    (site / "torch/version.py").write_text("__version__ = '0'\ncuda = None\n")
+    (site / "torch/nn/__init__.py").touch()
+    report = Proof(options(python=str(bare), checks=["cpu.matmul.float32", "identity.versions"])).run()
+    matmul, versions = (rows(report)[name] for name in ("cpu.matmul.float32", "identity.versions"))
+    beginning = "cpu.matmul.float32 ended with an error: ImportError: cannot import name 'functional' from 'torch.nn'"
+    assert matmul["cause"].startswith(beginning) and matmul["reason"] == "crash"
+    assert not versions["blocked"] and "python" not in rows(report)
+
+
 def test_interpreter_that_does_not_start(tmp_path: Path) -> None:
     missing = rows(Proof(options(python=str(tmp_path / "python"))).run())["python"]
     assert missing["cause"] == f"The interpreter {tmp_path / 'python'} does not exist."
@@ -342,7 +355,7 @@ def test_survey_counts_operators_of_last_runs(tmp_path: Path) -> None:
     assert rows[1].measured == "one"
 
 
-@pytest.mark.parametrize(("cores", "on_the_host", "on_the_gpu"), [(2, 1, 2), (20, 7, 24)])
+@pytest.mark.parametrize(("cores", "on_the_host", "on_the_gpu"), [(2, 1, 2), (20, 7, 23)])
 def test_lanes_of_checks(cores: int, on_the_host: int, on_the_gpu: int) -> None:
     parallel, alone = catalogue.lanes(list(catalogue.CHECKS), cores)
     assert [lane[0] == "device.cuda" for lane in parallel].count(True) == on_the_gpu == len(parallel) - on_the_host
