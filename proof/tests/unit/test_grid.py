@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 from sparkforge_proof import coverage
+from sparkforge_proof.check import Context
 from sparkforge_proof.checks.survey import conditions, grid
 
 from lab import grid as array
@@ -32,6 +33,14 @@ def test_array_has_every_allowed_pair() -> None:
 
 def test_array_matches_generator() -> None:
     assert array.PATH.read_text() == array.content()
+
+
+def test_layouts_of_a_day_are_those_of_kernels() -> None:
+    day = grid.Day(Context("cpu", limits={"samples": 3, "seed": 1}), "complex64")
+    modes = {name: {row["mode"] for row in day.rows(name)} for name in map(str, range(50))}
+    layouts = {name: day.layouts(name) for name in modes}
+    assert all("strided" in layouts[name] for name in modes if "out=" in modes[name])
+    assert set().union(*layouts.values()) == {"plain", "strided", "transposed", "size-one", "offset"}
 
 
 def test_rows_of_a_day_have_a_sixth_of_the_pairs() -> None:

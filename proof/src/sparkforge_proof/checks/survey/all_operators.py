@@ -39,7 +39,7 @@ from ...check import (
 from ..bounds import allow_tf32
 from . import comparison, operator_bounds, variants
 from .comparison import NotOffered, Survey, name_of
-from .conditions import is_differentiable
+from .conditions import PLAIN, is_differentiable
 from .rounding import Misfits, one_line, seed_of
 
 if t.TYPE_CHECKING:
@@ -131,6 +131,7 @@ def survey(
     factor: float,
     only: t.Collection[str] | None = None,
     compare: t.Callable[..., None] = comparison.compare,
+    layouts: t.Callable[[str], t.Iterable[str]] = lambda name: (PLAIN["layout"], variants.STRIDED),
 ) -> Survey:
     """Compute each operator in one format on the device and in float64 on the CPU, in an order drawn from the seed.
 
@@ -140,6 +141,7 @@ def survey(
     :param factor: the factor on the limit ``survey``, after which no further operator is started.
     :param only: the names of the operators to compute; by default all.
     :param compare: the function that compares one operator.
+    :param layouts: returns the layouts in which it calls the operator with this name.
     """
     import torch
 
@@ -168,7 +170,7 @@ def survey(
         warnings.simplefilter("ignore")
         # After a crash, only one operator may run at a time, so that the next crash can be attributed to it.
         if late and not context.passed_over:
-            stack.enter_context(_compile_ahead(late, dtype, device))
+            stack.enter_context(_compile_ahead(late, dtype, device, layouts))
         for name, operator in chosen.items():
             if time.monotonic() - began > factor * float(context.limits["survey"]):
                 outcome.waiting += 1
@@ -192,7 +194,9 @@ def _is_compiled(operator: t.Any, name: str, dtype: torch.dtype) -> bool:
 
 
 @contextlib.contextmanager
-def _compile_ahead(operators: t.Mapping[str, t.Any], dtype: torch.dtype, device: str) -> t.Iterator[None]:
+def _compile_ahead(
+    operators: t.Mapping[str, t.Any], dtype: torch.dtype, device: str, layouts: t.Callable[[str], t.Iterable[str]]
+) -> t.Iterator[None]:
     """Compile kernels in the background, in this order; at the end, drop those that were not begun.
 
     On an H200 these compilations took about 55 of the 82 s of the survey in float32 (docs/evidence/survey.md). They do
@@ -206,7 +210,8 @@ def _compile_ahead(operators: t.Mapping[str, t.Any], dtype: torch.dtype, device:
     for name, operator in operators.items():
         torch.manual_seed(seed_of(name))
         with contextlib.suppress(Exception):  # the survey reports why there are no inputs
-            samples.append((operator, next(iter(operator.sample_inputs(device, dtype)))))
+            sample = next(iter(operator.sample_inputs(device, dtype)))
+            samples += [(operator, variants.with_layout(sample, layout) or sample) for layout in layouts(name)]
     pool = ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)) // COMPILING_CORES))
     try:
         for operator, sample in samples:
@@ -217,12 +222,10 @@ def _compile_ahead(operators: t.Mapping[str, t.Any], dtype: torch.dtype, device:
 
 
 def _call_once(operator: t.Any, sample: t.Any) -> None:
-    """Call an operator with dense inputs and with strided inputs, which have their own kernels."""
     import torch
 
     with torch.no_grad():
-        for variant in (sample, sample.noncontiguous()):
-            operator(variant.input, *variant.args, **variant.kwargs)
+        operator(sample.input, *sample.args, **sample.kwargs)
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ import typing as t
 import zlib
 
 from ...check import X86_CPU_GRID, Context, Measured, check
-from . import all_operators, calls, comparison, operator_bounds
+from . import all_operators, calls, comparison, operator_bounds, variants
 from .comparison import Survey, name_of
 from .conditions import PLAIN
 from .rounding import tensors
@@ -83,6 +83,12 @@ class Day:
         """Return the rows for an operator in this format."""
         return [row for row in rows_of(name, self.context.seed, self.context.full) if row["format"] == self.form]
 
+    def layouts(self, name: str) -> set[str]:
+        """Return the layouts in which an operator is called. Expanded inputs have the same kernel as strided ones."""
+        rows = self.rows(name)
+        layouts = {variants.STRIDED if row["layout"] in variants.SAME_ADDRESS else row["layout"] for row in rows}
+        return layouts | {variants.STRIDED for row in rows if row["mode"] == variants.OUT}
+
     def _record(self, recorded: set[tuple[str, str]], row: t.Mapping[str, str], call: t.Callable[[], t.Any]) -> None:
         """Record the overloads that a call reaches, once for each mode and direction."""
         key = row["mode"], row["direction"]
@@ -139,7 +145,7 @@ def _in_pairs(context: Context, form: str) -> Measured:
     """
     day = Day(context, form)
     names = {name for name in map(name_of, all_operators.catalogue()) if day.rows(name)}
-    outcome = all_operators.survey(context, form, 1.0, names, day.compare)
+    outcome = all_operators.survey(context, form, 1.0, names, day.compare, day.layouts)
     allowed = {call: bounds(call, form) for call in outcome.units}
     measured = all_operators.judge(context, outcome, allowed, form)
     measured.coverage = day.coverage(outcome.listed)
