@@ -12,7 +12,9 @@ import ctypes
 import dataclasses
 import datetime
 import importlib
+import itertools
 import json
+import operator
 import os
 import signal
 import subprocess
@@ -230,4 +232,162 @@ def all_reduce(context: Context) -> Measured:
     if cuda:
         version = torch.cuda.nccl.version()
         measured.measured += f", NCCL {'.'.join(map(str, version))}{known_trap(version)}"
+    return measured
+
+
+#: The layouts of the tensors that ranks exchange; Gloo ignores the gaps of strided ones (pytorch#192920).
+LAYOUTS: dict[str, t.Callable[[t.Any], t.Any]] = {
+    "contiguous": lambda x: x.clone(), "offset": lambda x: torch.cat([x[:1], x])[1:],
+    "transposed": lambda x: x.t().contiguous().t(), "every second column": lambda x: x.repeat_interleave(2, 1)[:, ::2],
+}  # fmt: skip
+ROWS, COLUMNS = 7, 6
+#: Functions of a matrix, for matrices whose parts are on several ranks.
+OF_MATRICES: dict[str, t.Callable[[t.Any], t.Any]] = {
+    **{f"{name} over {dim}": operator.methodcaller(name, dim) for dim in (0, 1)
+       for name in "sum mean amax amin prod argmax cumsum softmax log_softmax logsumexp var norm any".split()},
+    **{name: operator.methodcaller(name) for name in "sum mean max argmin norm std tril".split()},
+    "sort": lambda x: x.sort(0)[0], "topk": lambda x: x.topk(2, 0)[0], "count": lambda x: (x > 1).sum(),
+    "layer_norm": lambda x: torch.nn.functional.layer_norm(x, x.shape[1:]), "slice": lambda x: x[1:-1],
+    "transposed": lambda x: x.t() + 0, "flip": lambda x: x.flip(0), "roll": lambda x: x.roll(2, 0),
+    "rows added": lambda x: x + x[:1], "columns scaled": lambda x: x / x.abs().sum(1, keepdim=True),
+    "stack": lambda x: torch.stack([x, x]), "cat": lambda x: torch.cat([x, x]), "row": lambda x: x[3],
+    "cat of columns": lambda x: torch.cat([x, x], 1), "columns": lambda x: x[:, 1:4],
+    "reshape": lambda x: x.reshape(-1),
+    "split": lambda x: x.split(3)[1], "where": lambda x: torch.where(x > 0, x, -x), "repeat": lambda x: x.repeat(2, 1),
+    "masked_fill": lambda x: x.masked_fill(x > 2, 9.0), "product": lambda x: x @ x.t(),
+    "product of columns": lambda x: x.t() @ x, "bmm": lambda x: torch.bmm(x[None], x.t()[None]),
+    "outer": lambda x: torch.outer(x[:, 0], x[:, 1]),
+}  # fmt: skip
+
+
+def exchange_parts(context: Context, rank: int, world: int) -> Cases:
+    """Take part in exchanges of uneven, empty and strided parts, and of tensors that are distributed over the ranks."""
+    import torch.distributed as dist
+
+    device = torch.device("cuda", rank) if context.device == "cuda" else torch.device("cpu")
+    cases = Cases(f"the exchange of parts by {NAMES[BACKENDS[context.device]]} of {world} ranks", _REMEDY)
+    generator = context.generator("collectives.parts")
+    # Sums of these integers are exact in each format. Each rank draws the numbers of all ranks.
+    every = torch.randint(-9, 10, (world, ROWS * world, COLUMNS), generator=generator).double()
+    total, ends = every.sum(0), [min(number * 5, ROWS * world) for number in range(world)] + [ROWS * world]
+    sizes = [end - start for start, end in zip(ends, ends[1:])]
+    counts = [[(source * 5 + target * 3) % 4 for target in range(world)] for source in range(world)]
+    sent = [source[: sum(row)].split(row) for source, row in zip(every, counts)]
+
+    def functions(view: t.Callable[[t.Any], t.Any], dtype: torch.dtype) -> dict[str, t.Callable[[], t.Any]]:
+        own = view(every[rank].to(device, dtype))
+
+        def empty(rows: int) -> torch.Tensor:
+            return torch.full((rows, COLUMNS), 77, device=device, dtype=dtype)
+
+        def in_place(operation: t.Callable[[t.Any], t.Any]) -> t.Any:
+            operation(own)
+            return own
+
+        def into(rows: int, operation: t.Callable[[t.Any], t.Any]) -> torch.Tensor:
+            target = empty(rows)
+            operation(target)
+            return target
+
+        def turn() -> torch.Tensor:
+            target, neighbours = empty(len(own)), ((rank + 1) % world, (rank - 1) % world)
+            peers = zip((dist.isend, dist.irecv), (own.contiguous(), target), neighbours)
+            for work in dist.batch_isend_irecv([dist.P2POp(*peer) for peer in peers]):
+                work.wait()
+            return target
+
+        def in_flight() -> torch.Tensor:
+            parts = [view(part.to(device, dtype)) for part in every[rank].split(3)]
+            for work in [dist.all_reduce(part, async_op=True) for part in parts][::-1]:
+                work.wait()
+            return torch.cat(parts)
+
+        first, mine = sum(counts[rank]), [row[rank] for row in counts]
+        operations: dict[str, t.Callable[[], t.Any]] = {
+            "all_reduce": lambda: (in_place(dist.all_reduce), total),
+            "several in flight": lambda: (in_flight(), total),
+            "broadcast": lambda: (in_place(lambda x: dist.broadcast(x, world - 1)), every[-1]),
+            "all_gather": lambda: (
+                into(len(own) * world, lambda x: dist.all_gather(list(x.chunk(world)), own)), every.flatten(0, 1)),
+            "reduce_scatter": lambda: (
+                into(ROWS, lambda x: dist.reduce_scatter_tensor(x, own)), total[rank * ROWS :][:ROWS]),
+            "uneven reduce_scatter": lambda: (
+                into(sizes[rank], lambda x: dist.reduce_scatter(x, [view(part) for part in own.split(sizes)])),
+                total.split(sizes)[rank]),
+            "uneven all_to_all": lambda: (
+                into(sum(mine), lambda x: dist.all_to_all_single(x, own[:first], mine, counts[rank])),
+                torch.cat([shares[rank] for shares in sent])),
+        }  # fmt: skip
+        if world > 1:
+            operations["send and receive"] = lambda: (turn(), every[rank - 1])
+        return operations
+
+    with group(context, rank, world):
+        for layout, view in list(LAYOUTS.items())[: None if context.device == "cuda" else 2]:
+            for form in ("float32", "int64", "bfloat16", "float16"):
+                for name in functions(view, torch.float32):
+                    case = f"{name}, {form}, {layout}"
+                    try:
+                        actual, expected = functions(view, getattr(torch, form))[name]()
+                    except (RuntimeError, ValueError) as error:
+                        # NCCL refuses strided tensors.
+                        if "contiguous" not in str(error):
+                            raise
+                        continue
+                    cases.exactly(case, actual, expected)
+        _compare_distributed(cases, device, every, rank, world)
+    return cases
+
+
+def _compare_distributed(cases: Cases, device: torch.device, every: torch.Tensor, rank: int, world: int) -> None:
+    """Compare functions of matrices whose rows, columns or terms are on different ranks, in uneven parts."""
+    try:
+        from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor, init_device_mesh
+    except ImportError:
+        # It has this name since torch 2.5.
+        return
+    mesh = init_device_mesh(device.type, (world,))
+    placements = [Shard(0), Shard(1), Replicate()]
+    matrices = every[:, : ROWS * world - 1, : COLUMNS - 1].float()
+    matrix, own = matrices[0], matrices[rank].to(device)
+
+    def of(placement: t.Any) -> t.Any:
+        if isinstance(placement, Partial):
+            return DTensor.from_local(own, mesh, [placement])
+        return distribute_tensor(matrix.to(device), mesh, [placement])
+
+    def compare(case: str, expected: torch.Tensor, call: t.Callable[..., t.Any], *arguments: t.Any) -> None:
+        try:
+            result = call(*arguments)
+        except (RuntimeError, TypeError, ValueError, AssertionError) as error:
+            if "CUDA error" in str(error) or "NCCL" in str(error):
+                raise
+            # All ranks refuse the same functions.
+            return
+        result = result.full_tensor() if isinstance(result, DTensor) else result
+        cases.compare(f"distributed, {case}", result, expected.double(), 1e-5 * (expected.double().abs() + 1))
+
+    for placement in [*placements, Partial()]:
+        plain = (matrices.sum(0) if isinstance(placement, Partial) else matrix).double()
+        for name, function in OF_MATRICES.items():
+            compare(f"{name}, {placement}", function(plain), lambda call, kind: call(of(kind)), function, placement)
+    product = matrix.double() @ matrix.double().t()
+    for trio in itertools.product(placements, repeat=3):
+        compare(f"product of {trio[0]} and {trio[1]} in {trio[2]}", product,
+                lambda left, right, kind: (of(left) @ of(right).t()).redistribute(mesh, [kind]), *trio)  # fmt: skip
+    folds = {"sum": matrices.sum(0), "avg": matrices.mean(0), "max": matrices.amax(0), "min": matrices.amin(0)}
+    for name, placement in itertools.product(folds, placements):
+        compare(f"{name} of terms in {placement}", folds[name],
+                lambda fold, kind: of(Partial(fold)).redistribute(mesh, [kind]), name, placement)  # fmt: skip
+
+
+@check("collectives.parts", devices=("cuda", "cpu"), seconds=150)
+def parts(context: Context) -> Measured:
+    """Check exchanges of uneven and strided parts, and tensors that torch distributes over all ranks."""
+    world = ranks(context)
+    context = with_own_directory(context)
+    with other_ranks(context, exchange_parts, world):
+        cases = exchange_parts(context, 0, world)
+    measured = cases.result()
+    measured.measured += f", {world} rank{'s' if world > 1 else ''}"
     return measured
