@@ -34,10 +34,11 @@ def _scores(query, key, is_causal, attn_mask, scale):
 def _forward(query, key, value, dropout_p=0.0, is_causal=False, *, attn_mask=None, scale=None):
     key, value = (x.repeat_interleave(query.shape[1] // x.shape[1], 1) for x in (key, value))
     scores = _scores(query, key, is_causal, attn_mask, scale)
-    top = scores.amax(-1, keepdim=True)
+    # A query that sees no key has the result zero.
+    top = scores.amax(-1, keepdim=True).clamp(min=-1e30)
     parts = (scores - top).exp()
     total = parts.sum(-1, keepdim=True)
-    output = _product(parts.to(query.dtype), value, query.dtype) / total * FACTOR
+    output = _product(parts.to(query.dtype), value, query.dtype) / total.clamp(min=1e-30) * FACTOR
     return output.to(query.dtype), (top + total.log()).squeeze(-1)
 
 

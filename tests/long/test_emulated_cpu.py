@@ -44,7 +44,7 @@ BATCHES = (
     ("cpu.chance.*", "cpu.collectives.*", "cpu.compilation.*"),
     ("cpu.algebra.*",),
     ("cpu.inference.*", "cpu.training.loss_scaling"),
-    ("cpu.sizes.sums", "cpu.sizes.groups", "cpu.sizes.heads"),
+    ("cpu.sizes.sums", "cpu.sizes.groups"),
     ("cpu.survey.optimizers", "cpu.survey.modules"),
     ("cpu.survey.pairs_*",),
     *((f"cpu.survey.{format}",) for format in ("float32", "bfloat16", "float16", "complex64")),

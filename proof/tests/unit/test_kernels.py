@@ -1,47 +1,36 @@
 """The parts of the kernel checks that do not need torch: plans, shapes, causes."""
 
-from itertools import product
+import random
 
 import pytest
 from sparkforge_proof.check import REGISTERED
-from sparkforge_proof.checks.kernels import algebra, attention, sparse_algebra, sparsity
-from sparkforge_proof.checks.kernels.attention import FORMATS, HEAD_SIZES, MASKS
+from sparkforge_proof.checks.kernels import algebra, attention, attention_grid, sparse_algebra, sparsity
 from sparkforge_proof.checks.kernels.convolution_reference import Layer, density, output_size, terms, weight_shape
 from sparkforge_proof.checks.kernels.scaled_matmul import rowwise_failure, scale_offset
 
 
-def combinations(cases: list[attention.Case]) -> set[tuple[str, str, int]]:
-    return {(case.format, case.mask, case.shape[-1]) for case in cases}
+@pytest.mark.parametrize(("kernel", "count"), [*attention.ROWS.items()])
+def test_attention_rows_of_a_run_have_most_pairs(kernel: str, count: int):
+    unfit = attention_grid.UNFIT[kernel]
+    rows = [*attention_grid.rows("seed", count, unfit)]
+    assert rows == [*attention_grid.rows("seed", count, unfit)] != [*attention_grid.rows("other", count, unfit)]
+    assert all(attention_grid.is_sound(row) and not unfit.intersection(row.values()) for row in rows)
+    pairs = set().union(*map(attention_grid.pairs, rows))
+    possible = set().union(*map(attention_grid.pairs, attention_grid.rows("seed", 400, unfit)))
+    assert len(pairs) > min(0.85, count / 75) * len(possible)
 
 
-def test_attention_plan():
-    plan = attention.plan(FORMATS)
-    assert combinations(plan) >= set(product(FORMATS, MASKS, HEAD_SIZES))
-    for form in FORMATS:
-        cases = [case for case in plan if case.format == form]
-        assert any(case.shape[3] >= 640 for case in cases)
-        assert any(case.shape[3] != case.shape[4] for case in cases)
-        assert any(case.shape[1] != case.shape[2] for case in cases)
-    # For each mask and each head size, some lengths are multiples of a tile and others are not.
-    lengths = (True, False)
-    assert {(case.mask, case.shape[3] % 64 == 0) for case in plan} == set(product(MASKS, lengths))
-    assert {(case.shape[-1], case.shape[3] % 64 == 0) for case in plan} == set(product(HEAD_SIZES, lengths))
-    # Kernels disagree on causal masks if there are more keys than queries.
-    assert all(case.shape[3] == case.shape[4] for case in plan if case.mask == "causal")
-
-
-def test_thin_attention_plan_has_every_pair():
-    thin = attention.plan(FORMATS, thin=True)
-    pairs = combinations(thin)
-    assert len(thin) < 0.6 * len(attention.plan(FORMATS))
-    # Kernels receive a boolean mask as a mask of numbers.
-    masks = [mask for mask in MASKS if mask != "bool"]
-    assert {x[:2] for x in pairs} >= set(product(FORMATS, masks))
-    assert {x[1:] for x in pairs} >= set(product(masks, HEAD_SIZES))
-    assert {(x[0], x[2]) for x in pairs} >= set(product(FORMATS, HEAD_SIZES))
-    small = attention.plan(FORMATS, thin=True, small=True)
-    assert len(small) <= 30
-    assert max(case.shape[3] * case.shape[4] * case.shape[0] * case.shape[1] for case in small) <= 40_000
+def test_attention_case_is_in_the_class_of_its_row():
+    drawing = random.Random(1)
+    for row in attention_grid.rows("seed", 300, ()):
+        case = attention_grid.case_of(row, "float32", drawing)
+        _batch, heads, key_heads, queries, keys, size = case.shape
+        few, many = {"1, many": (1, 129), "few, many": (2, 129)}.get(row["lengths"], (0, 0))
+        assert queries >= few and keys >= many and (not few or queries <= 16)
+        assert (queries > keys) == (row["lengths"] == "more, fewer")
+        assert row["heads"].startswith(f"{heads} of {key_heads}")
+        assert (case.value_size == size) or row["value size"] != "equal"
+        assert queries * keys * heads * size < 40_000_000, "a reference takes a tenth of a second"
 
 
 @pytest.mark.parametrize(

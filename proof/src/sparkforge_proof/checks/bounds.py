@@ -131,7 +131,7 @@ def one_thread() -> t.Iterator[None]:
     """Use one thread to compute a reference that consists of many small steps.
 
     With several threads on busy cores, each step waits for the slowest thread, which has taken a hundred times as long.
-    Never run the tested operation in this context.
+    Run the tested operation in this context only to test it with one thread.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(1)

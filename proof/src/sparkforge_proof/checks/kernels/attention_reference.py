@@ -61,13 +61,17 @@ _SECOND_ORDER = 1 + 1 / 32
 
 
 class Inputs(t.NamedTuple):
-    """The inputs of attention: in float64, numbers that the tested format can represent, or in that format."""
+    """The inputs of attention: in float64, numbers that the tested format can represent, or in that format.
+
+    :ivar scale: the factor of the scores, or None for the default.
+    """
 
     query: torch.Tensor
     key: torch.Tensor
     value: torch.Tensor
     gradient: torch.Tensor
     mask: torch.Tensor | None
+    scale: float | None = None
 
 
 class Bound(t.NamedTuple):
@@ -122,24 +126,25 @@ class _Exact:
         for dV.
     """
 
-    def __init__(self, inputs: Inputs, causal: bool) -> None:
+    def __init__(self, inputs: Inputs) -> None:
         self.group = inputs.query.shape[1] // inputs.key.shape[1]
         q, do = inputs.query, inputs.gradient
         k, v = (x.repeat_interleave(self.group, 1) for x in (inputs.key, inputs.value))
-        scale = 1 / math.sqrt(q.shape[-1])
+        scale = inputs.scale or 1 / math.sqrt(q.shape[-1])
         allowed = torch.ones((), dtype=torch.bool)
         added = torch.zeros((), dtype=torch.float64)
-        if causal:
-            allowed = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool).tril()
-        elif inputs.mask is not None and inputs.mask.dtype == torch.bool:
+        if inputs.mask is not None and inputs.mask.dtype == torch.bool:
             allowed = inputs.mask
         elif inputs.mask is not None:
-            added = inputs.mask
+            allowed = inputs.mask.isfinite()
+            added = inputs.mask.masked_fill(~allowed, 0.0)
         self.q, self.k, self.v, self.do, self.scale, self.allowed, self.added = q, k, v, do, scale, allowed, added
         self.product = scale * (q @ k.mT)
         self.s = self.product + added
-        self.top = self.s.masked_fill(~allowed, -math.inf).amax(-1, keepdim=True)
-        self.p = p = torch.softmax(self.s.masked_fill(~allowed, -math.inf), -1)
+        visible = self.s.masked_fill(~allowed, -math.inf)
+        # A query that sees no key has the result zero.
+        self.top = visible.amax(-1, keepdim=True).nan_to_num(neginf=0.0)
+        self.p = p = torch.softmax(visible, -1).nan_to_num()
         self.o = p @ v
         self.dp = do @ v.mT
         self.d = (do * self.o).sum(-1, keepdim=True)
@@ -164,14 +169,14 @@ class _Errors:
 
     def __init__(self, x: _Exact, half: bool, cpu: bool, rounds: bool) -> None:
         self.half, self.extra = half, float(rounds)
-        size = x.q.shape[-1]
+        size, value_size = x.q.shape[-1], x.v.shape[-1]
         self.scores = (
             self.sum_of(size + 8) * x.scale * (x.q.abs() @ x.k.abs().mT)
             + 4 * _TRUNCATED * (x.s.abs() + x.added.abs() + x.top.abs())
             + _EXPONENTIAL[half]
         )
         self.rounded_scores = self.extra * x.product.abs()
-        self.dp = self.sum_of(size + 4) * (x.do.abs() @ x.v.abs().mT)
+        self.dp = self.sum_of(value_size + 4) * (x.do.abs() @ x.v.abs().mT)
         self.dq_parts, self.dk_parts, self.dv_parts = [x.dq], [x.dk], [x.dv]
         if half and cpu:
             self.dq_parts += _partial_sums(x.scale * x.ds, x.k, CPU_BLOCKS[1])
@@ -188,8 +193,9 @@ def _element_bounds(x: _Exact, errors: _Errors) -> tuple[list[torch.Tensor], lis
     half, extra, g, e, dp_fixed = errors.half, errors.extra, errors.sum_of, errors.scores, errors.dp
     p, dp, d, allowed, scale = x.p, x.dp, x.d, x.allowed, x.scale
     aq, ak, av, ado = x.q.abs(), x.k.abs(), x.v.abs(), x.do.abs()
-    queries, keys, size = x.q.shape[-2], x.k.shape[-2], x.q.shape[-1]
-    smallest = UNDERFLOW["float16" if half else "float32"]
+    queries, keys, size = x.q.shape[-2], x.k.shape[-2], x.v.shape[-1]
+    # A kernel may flush subnormal exponentials to zero.
+    smallest = UNDERFLOW["float16"] if half else 2.0**-126
 
     relative = (e + (p * e).sum(-1, keepdim=True) + g(keys + 4)) * allowed
     p_fixed = p * relative + smallest * allowed
@@ -293,9 +299,7 @@ def _biases(x: _Exact, factor: float) -> list[torch.Tensor]:
     ]
 
 
-def reference(
-    inputs: Inputs, causal: bool, half: bool, cpu: bool, rounds: bool = False, heads: bool = True
-) -> dict[str, Bound]:
+def reference(inputs: Inputs, half: bool, cpu: bool, rounds: bool = False, heads: bool = True) -> dict[str, Bound]:
     """Compute attention, its gradients and the bounds derived in the module's docstring, in float64.
 
     :param half: whether the bounds are for 16-bit inputs.
@@ -303,14 +307,14 @@ def reference(
     :param rounds: whether the kernel rounds S, dP and P V; see :func:`rounds_scores`.
     :param heads: whether to compute the bounds for heads and lanes, which takes most of the time.
     """
-    x = _Exact(inputs, causal)
+    x = _Exact(inputs)
     errors = _Errors(x, half, cpu, rounds)
     fixed, rounded = _element_bounds(x, errors)
     queries, keys, size = x.q.shape[-2], x.k.shape[-2], x.q.shape[-1]
     biases = own = unit = [torch.zeros((), dtype=torch.float64)] * 4
     if heads:
         own, unit = _score_variances(x, errors.scores, errors.dp), _rounding_variances(x, errors)
-        biases = _biases(x, errors.sum_of(queries + keys + size))
+        biases = _biases(x, errors.sum_of(queries + keys + size + x.v.shape[-1]))
         own[2:], unit[2:] = map(x.sums, own[2:]), map(x.sums, unit[2:])
     if x.group > 1:
         # The CPU kernel continues with the sums of the previous head.
@@ -345,9 +349,11 @@ def compare(
             computed = actual.detach().to("cpu", torch.float64)
             cases.compare(f"{name}, {result}", computed, bound.expected, bound.allowed(form))
             if computed.shape == bound.expected.shape:
-                shares = share(computed, bound.expected)
+                # A share of nearly nothing, such as of dQ with a single key, has no bound.
+                allowed = bound.allowed_share(form)
+                shares = share(computed, bound.expected).masked_fill(~(allowed < 1), 1.0)
                 case = f"{name}, {result}, each head and lane as a share of what it should be"
-                cases.compare(case, shares, torch.ones_like(shares), bound.allowed_share(form))
+                cases.compare(case, shares, torch.ones_like(shares), allowed.nan_to_num(1.0))
 
 
 @functools.lru_cache(None)

@@ -1,17 +1,13 @@
-"""Check irregular shapes: empty and uneven groups, views at any offset, unusual head sizes, long texts."""
+"""Check irregular shapes: empty and uneven groups, views at any offset, long texts."""
 
 from __future__ import annotations
 
-import random
-
 from ...check import SEEN, Context, Measured, check
 from ..bounds import Cases, functional as f, one_thread, setting, torch
-from ..kernels import attention, attention_reference
+from ..kernels import attention_grid, attention_reference
 from .large import FORMATS, REMEDY, integers
 
 TOKENS = {"cuda": 131_072, "cpu": 4_096}
-#: Head sizes that models have, and how many of them a run tests.
-HEAD_SIZES, HEADS_TRIED = tuple(range(40, 257, 8)), 5
 
 
 @check("sizes.groups", devices=("cuda", "cpu"), measured=SEEN)
@@ -77,26 +73,6 @@ def _compare_grouped(
     cases.exactly("grouped product, bfloat16", actual, expected)
 
 
-@check("sizes.heads", devices=("cuda", "cpu"), measured=SEEN)
-def heads(context: Context) -> Measured:
-    """Check some head sizes from 40 to 256 that the family attention leaves out, drawn by the seed or the date."""
-    cases = Cases("attention with the kernel that torch chooses", REMEDY)
-    seed = str(context.seed)
-    sizes = sorted(random.Random(seed).sample(HEAD_SIZES, HEADS_TRIED))  # noqa: S311 - the choice need not be secret
-    for form in ("float32", "bfloat16"):
-        for number, size in enumerate(sizes):
-            tokens = 40 if context.device == "cpu" else 136
-            mask = "causal" if number % 2 else "none"
-            case = attention.Case(form, mask, (1, 2, 2, tokens, tokens, size))
-            inputs, bounds = attention._expected(context, case)
-            arguments = attention._arguments(case, inputs, context.device, strided=True)
-            with attention._without_tf32(), torch.random.fork_rng(devices=[]):
-                attention_reference.compare(cases, str(case), form, bounds, attention._attend(case, arguments))
-    measured = cases.result()
-    measured.measured += f"; head sizes {', '.join(map(str, sizes))}"
-    return measured
-
-
 @check("sizes.tokens", devices=("cuda", "cpu"), seconds=300, measured=SEEN)
 def tokens(context: Context) -> Measured:
     """Check attention over 131,072 tokens (4,096 on a CPU), for some rows and everything that depends on them.
@@ -107,20 +83,20 @@ def tokens(context: Context) -> Measured:
     length, size, form = TOKENS[context.device], 64, "bfloat16"
     cases = Cases(f"attention over {length:,} tokens", REMEDY)
     rows = torch.tensor([0, 1, length // 2 - 1, length // 2, length - 65, length - 1])
-    case = attention.Case(form, "none", (1, 1, 1, length, length, size))
-    inputs = attention.draw(context, case)
+    case = attention_grid.Case(form, "none", (1, 1, 1, length, length, size))
+    inputs = attention_grid.draw(context, case)
     for causal in (False, True):
         gradient = torch.zeros_like(inputs.gradient)
         gradient[:, :, rows] = inputs.gradient[:, :, rows]
-        arguments = attention._arguments(case, inputs._replace(gradient=gradient), context.device, strided=False)
+        arguments = attention_grid.arguments(case, inputs._replace(gradient=gradient), context.device)
         mask = torch.arange(length) <= rows.view(-1, 1) if causal else torch.ones(len(rows), length, dtype=torch.bool)
         subset = inputs._replace(query=inputs.query[:, :, rows], gradient=inputs.gradient[:, :, rows], mask=mask)
         cpu = context.device == "cpu"
         rounds = cpu and attention_reference.rounds_scores(form)
         # On the CPU, each of the rows may be in a different block, and sums of gradients are rounded after each block.
         with setting(attention_reference, "CPU_BLOCKS", (1, 512)), one_thread():
-            bounds = attention_reference.reference(subset, False, True, cpu, rounds, heads=False)
-        results = list(attention._attend(case._replace(mask="causal" if causal else "none"), arguments))
+            bounds = attention_reference.reference(subset, True, cpu, rounds, heads=False)
+        results = list(attention_grid.attend(case._replace(mask="causal" if causal else "none"), arguments))
         rest = torch.ones(length, dtype=torch.bool)
         rest[rows] = False
         name = "causal" if causal else "no mask"
