@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -41,6 +42,18 @@ def test_layouts_of_a_day_are_those_of_kernels() -> None:
     layouts = {name: day.layouts(name) for name in modes}
     assert all("strided" in layouts[name] for name in modes if "out=" in modes[name])
     assert set().union(*layouts.values()) == {"plain", "strided", "transposed", "size-one", "offset"}
+
+
+def test_strided_kernels_are_compiled_every_second_day() -> None:
+    entry = SimpleNamespace(supports_autograd=False)
+    operators = [
+        conditions.Operator(entry, "special.i0", "cuda", cast(Any, SimpleNamespace(is_complex=False)), f"{seed}", [])
+        for seed in range(100)
+    ]
+    days = [any(map(conditions.is_strided, conditions.single_condition_rows(operator))) for operator in operators]
+    assert 30 < sum(days) < 70
+    operators[days.index(False)].full = True
+    assert any(map(conditions.is_strided, conditions.single_condition_rows(operators[days.index(False)])))
 
 
 def test_rows_of_a_day_have_a_sixth_of_the_pairs() -> None:

@@ -39,7 +39,7 @@ from ...check import (
 from ..bounds import allow_tf32
 from . import comparison, operator_bounds, variants
 from .comparison import NotOffered, Survey, name_of
-from .conditions import PLAIN, is_differentiable
+from .conditions import PLAIN, is_compiled, is_differentiable, strided_today
 from .rounding import Misfits, one_line, seed_of
 
 if t.TYPE_CHECKING:
@@ -131,7 +131,7 @@ def survey(
     factor: float,
     only: t.Collection[str] | None = None,
     compare: t.Callable[..., None] = comparison.compare,
-    layouts: t.Callable[[str], t.Iterable[str]] = lambda name: (PLAIN["layout"], variants.STRIDED),
+    layouts: t.Callable[[str], t.Iterable[str]] | None = None,
 ) -> Survey:
     """Compute each operator in one format on the device and in float64 on the CPU, in an order drawn from the seed.
 
@@ -141,7 +141,7 @@ def survey(
     :param factor: the factor on the limit ``survey``, after which no further operator is started.
     :param only: the names of the operators to compute; by default all.
     :param compare: the function that compares one operator.
-    :param layouts: returns the layouts in which it calls the operator with this name.
+    :param layouts: returns the layouts in which it calls the operator with this name; by default, those of a survey.
     """
     import torch
 
@@ -163,14 +163,19 @@ def survey(
             chosen[name] = operator
     late = {}
     if device == "cuda":
-        late = {name: operator for name, operator in chosen.items() if _is_compiled(operator, name, dtype)}
+        late = {name: operator for name, operator in chosen.items() if is_compiled(operator, name, dtype)}
         chosen = {name: operator for name, operator in chosen.items() if name not in late} | late
+
+    def in_survey(name: str) -> tuple[str, ...]:
+        is_dense = not context.full and not strided_today(f"{seed} {name}")
+        return (PLAIN["layout"],) if is_dense else (PLAIN["layout"], variants.STRIDED)
+
     began = time.monotonic()
     with warnings.catch_warnings(), survey_settings(device), contextlib.ExitStack() as stack:
         warnings.simplefilter("ignore")
         # After a crash, only one operator may run at a time, so that the next crash can be attributed to it.
         if late and not context.passed_over:
-            stack.enter_context(_compile_ahead(late, dtype, device, layouts))
+            stack.enter_context(_compile_ahead(late, dtype, device, layouts or in_survey))
         for name, operator in chosen.items():
             if time.monotonic() - began > factor * float(context.limits["survey"]):
                 outcome.waiting += 1
@@ -185,12 +190,6 @@ def survey(
                 outcome.forget(name)
                 torch.cuda.empty_cache()
     return outcome
-
-
-def _is_compiled(operator: t.Any, name: str, dtype: torch.dtype) -> bool:
-    """Tell whether torch compiles an operator's kernels on first use, as it does for nearly all complex functions."""
-    is_complex_function = dtype.is_complex and type(operator).__name__ in variants.TAKE_ANY
-    return is_complex_function or operator_bounds.compiled(name)
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ import re
 import typing as t
 
 from . import operator_bounds, variants
-from .rounding import Computed, Shifted, tensors, transform
+from .rounding import Computed, Shifted, seed_of, tensors, transform
 from .table import AXES
 
 if t.TYPE_CHECKING:
@@ -73,6 +73,22 @@ Exact = tuple[t.Any, Computed, Shifted]
 def is_differentiable(entry: t.Any, dtype: torch.dtype, device: str) -> bool:
     """Tell whether the catalogue has gradients for an operator in a format."""
     return bool(entry.supports_autograd) and dtype in entry.supported_backward_dtypes(device)
+
+
+def is_compiled(entry: t.Any, name: str, dtype: torch.dtype) -> bool:
+    """Tell whether torch compiles a GPU's kernels on first use, as it does for nearly all complex functions."""
+    is_complex_function = dtype.is_complex and type(entry).__name__ in variants.TAKE_ANY
+    return is_complex_function or operator_bounds.compiled(name)
+
+
+def strided_today(seed: str) -> bool:
+    """Tell whether strided kernels of an operator are compiled, which takes as long as for dense ones, in this run."""
+    return seed_of(seed) % 2 == 0
+
+
+def is_strided(row: t.Mapping[str, str]) -> bool:
+    """Tell whether a row needs the kernel for strided tensors; the one for dense tensors serves other layouts."""
+    return row["layout"] in (variants.STRIDED, *variants.SAME_ADDRESS) or row["mode"] == variants.OUT
 
 
 @dataclasses.dataclass
@@ -212,7 +228,11 @@ def single_condition_rows(operator: Operator) -> list[dict[str, str]]:
     plain = {**PLAIN, "direction": "backward" if has_gradients else "forward"}
     rows = [{**plain, "layout": layout} for layout in (variants.STRIDED, variants.TRANSPOSED)]
     rows += [{**PLAIN, "mode": mode} for mode in (variants.IN_PLACE, variants.OUT)]
-    return [*rows, *([{**PLAIN, "threads": "3"}] if operator.gpu else []), *single_value_rows(operator)]
+    rows += [*([{**PLAIN, "threads": "3"}] if operator.gpu else []), *single_value_rows(operator)]
+    is_dense = operator.gpu and is_compiled(operator.entry, operator.name, operator.dtype) and not operator.full
+    if is_dense and not strided_today(operator.seed):
+        return [row for row in rows if not is_strided(row)]
+    return rows
 
 
 def single_value_rows(operator: Operator) -> list[dict[str, str]]:

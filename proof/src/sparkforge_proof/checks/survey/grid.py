@@ -18,7 +18,7 @@ import zlib
 from ...check import X86_CPU_GRID, Context, Measured, check
 from . import all_operators, calls, comparison, operator_bounds, variants
 from .comparison import Survey, name_of
-from .conditions import PLAIN
+from .conditions import PLAIN, is_strided
 from .rounding import tensors
 from .table import A_DAY, AXES, ROWS as _ROWS
 
@@ -86,8 +86,9 @@ class Day:
     def layouts(self, name: str) -> set[str]:
         """Return the layouts in which an operator is called. Expanded inputs have the same kernel as strided ones."""
         rows = self.rows(name)
-        layouts = {variants.STRIDED if row["layout"] in variants.SAME_ADDRESS else row["layout"] for row in rows}
-        return layouts | {variants.STRIDED for row in rows if row["mode"] == variants.OUT}
+        return {variants.STRIDED for row in rows if is_strided(row)} | {
+            row["layout"] for row in rows if row["layout"] not in variants.SAME_ADDRESS
+        }
 
     def _record(self, recorded: set[tuple[str, str]], row: t.Mapping[str, str], call: t.Callable[[], t.Any]) -> None:
         """Record the overloads that a call reaches, once for each mode and direction."""
