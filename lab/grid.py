@@ -19,28 +19,31 @@ from pathlib import Path
 PATH = Path(__file__).parents[1] / "proof/src/sparkforge_proof/checks/survey/table.py"
 SEED, CANDIDATES = 4102, 400
 #: The number of rows for each operator in a default run.
-A_DAY = 5
+A_DAY = 6
 #: On each axis, the first value is that of a plain call.
 AXES = {
-    "format": ["float32", "bfloat16", "float16", "complex64"],
-    "layout": ["plain", "strided", "transposed", "expanded", "size-one", "offset", "overlapping"],
-    "size": ["listed", "empty", "one", "broadcast", "tail", "wide", "long", "batch"],
+    "format": ["float32", "bfloat16", "float16", "complex64", "integers"],
+    "layout": ["plain", "strided", "transposed", "permuted", "expanded", "size-one", "offset", "overlapping"],
+    "size": ["listed", "empty", "one", "scalar", "broadcast", "tail", "wide", "long", "many", "batch"],
     "option": ["first", "second", "third"],
     "mode": ["eager", "in place", "out=", "autocast"],
-    "values": ["ordinary", "NaN", "negative NaN", "infinite", "subnormal", "zero", "large"],
+    "values": ["ordinary", "NaN", "negative NaN", "infinite", "subnormal", "zero", "large", "limits"],
     "direction": ["forward", "backward"],
     "threads": ["all", "1", "3"],
+    "calls": ["single", "again", "after another"],
 }
 #: Values that never occur together: a gradient with calls that have none, numbers with formats that cannot represent
 #: them, and empty inputs with ``out=``, to which torch 2.13's ``matmul`` does not write.
 EXCLUDED = {
     "backward": ["in place", "out=", "NaN", "negative NaN", "infinite", "subnormal", "zero"],
-    "empty": ["out=", "NaN", "negative NaN", "infinite", "subnormal", "zero", "large"],
+    "empty": ["out=", "NaN", "negative NaN", "infinite", "subnormal", "zero", "large", "limits"],
     "in place": ["expanded", "overlapping"],
     "autocast": ["complex64", "float16", "subnormal"],
     "complex64": ["negative NaN", "infinite", "subnormal", "large"],
     "subnormal": ["bfloat16", "float16"],
     "float16": ["zero", "large", "wide", "long", "batch"],
+    "integers": ["backward", "autocast", "NaN", "negative NaN", "infinite", "subnormal", "large"],
+    "limits": ["backward", "autocast", "complex64", "bfloat16"],
 }
 HEAD = '''\
 """The survey's grid, written by lab/grid.py. A row holds the index of each axis's value; a run uses ``A_DAY`` rows."""

@@ -72,7 +72,7 @@ LANES = {
     "attention": ("attention.",),
     "compiler": ("compilation.",),
     "survey in float32": ("survey.float32", "survey.pairs_float32"),
-    "survey in float64": ("survey.float64", "survey.optimizers"),
+    "survey in float64": ("survey.float64", "survey.optimizers", "survey.pairs_integers"),
     "survey in complex64": ("survey.complex64", "survey.pairs_complex64", "survey.modules"),
     "survey in 16 bits": ("survey.bfloat16", "survey.float16", "survey.pairs_bfloat16", "survey.pairs_float16"),
     "sequences": ("training.transformer", "training.recurrent"),

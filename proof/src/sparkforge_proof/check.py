@@ -92,7 +92,6 @@ EMULATED = Evidence("an emulated Neoverse N2", "emulated aarch64 0x41 0xd49", "2
 SEEN = (H200, X86, H100_LAST, X86_LAST, X86_CPU_LAST)
 SEEN_ARM = (*SEEN, EMULATED)
 COMPANIONS = (H100_LAST, X86_LAST, EMULATED)
-SURVEYED = (H200, X86, H200_LATER, X86_LAST, X86_CPU_LAST)
 
 
 class Skipped(Exception):

@@ -41,7 +41,7 @@ def test_layouts_of_a_day_are_those_of_kernels() -> None:
     modes = {name: {row["mode"] for row in day.rows(name)} for name in map(str, range(50))}
     layouts = {name: day.layouts(name) for name in modes}
     assert all("strided" in layouts[name] for name in modes if "out=" in modes[name])
-    assert set().union(*layouts.values()) == {"plain", "strided", "transposed", "size-one", "offset"}
+    assert set().union(*layouts.values()) == {"plain", "strided", "transposed", "permuted", "size-one", "offset"}
 
 
 def test_strided_kernels_are_compiled_every_second_day() -> None:
@@ -58,14 +58,20 @@ def test_strided_kernels_are_compiled_every_second_day() -> None:
 
 def test_rows_of_a_day_have_a_sixth_of_the_pairs() -> None:
     for day in range(grid.DAYS):
-        rows = grid.rows_of("add", day, full=False)
+        rows = grid.rows_of("sin", day, full=False)
         assert len(set().union(*map(array.pairs_of, rows))) >= len(array.all_pairs()) / 6
 
 
 def test_rows_of_all_days_are_the_array() -> None:
-    days = [grid.rows_of("add", day, full=False) for day in range(20261128, 20261128 + grid.DAYS)]
+    days = [grid.rows_of("sin", day, full=False) for day in range(20261128, 20261128 + grid.DAYS)]
     assert sorted(str(row) for day in days for row in day) == sorted(map(str, grid.ROWS))
-    assert grid.rows_of("add", 1, full=True) == grid.ROWS
+    assert grid.rows_of("sin", 1, full=True) == grid.ROWS
+
+
+def test_rows_of_a_frequent_operator_are_those_of_several_days() -> None:
+    days = [grid.rows_of("add", day, full=False) for day in range(grid.DAYS // grid.FREQUENT_DAYS)]
+    assert {len(rows) for rows in days} == {grid.A_DAY * grid.FREQUENT_DAYS}
+    assert sorted(str(row) for day in days for row in day) == sorted(map(str, grid.ROWS))
 
 
 @pytest.mark.parametrize(

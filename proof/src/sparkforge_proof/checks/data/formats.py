@@ -261,7 +261,6 @@ def integers(context: Context) -> Measured:
             actual = getattr(torch, operation)(first, second)
             _compare_integers(cases, f"{operation}, {name}", actual, torch.tensor(expected, dtype=dtype))
         _compare_integers(cases, f"comparison, {name}", a < b, torch.tensor([x < y for x, y in zip(left, right)]))
-        _unary(cases, name, numbers, dtype, context.device)
     return cases.result()
 
 
@@ -271,49 +270,6 @@ def _compare_integers(cases: Cases, case: str, actual: torch.Tensor, expected: t
     first = int(wrong.nonzero()[0, 0]) if bool(wrong.any()) else 0
     problem = f"has {int(wrong.sum())} of {wrong.numel()} values wrong: {actual[first]} instead of {expected[first]}"
     cases.expect(case, not bool(wrong.any()), problem)
-
-
-def _unary(cases: Cases, name: str, numbers: list[int], dtype: torch.dtype, device: str) -> None:
-    """Compare unary operators, shifts, and reductions, which accumulate in 64 bits."""
-    limits, on_device = torch.iinfo(dtype), torch.tensor(numbers, dtype=dtype).to(device)
-
-    def expect(operation: str, actual: torch.Tensor, expected: list[int]) -> None:
-        _compare_integers(
-            cases, f"{operation}, {name}", actual, torch.tensor([_wrapped(n, limits) for n in expected], dtype=dtype)
-        )
-
-    expect("neg", -on_device, [-n for n in numbers])
-    expect("bitwise_not", ~on_device, [~n for n in numbers])
-    expect("square", on_device * on_device, [n * n for n in numbers])
-    expect(
-        "clamp",
-        on_device.clamp(-5 if limits.min else 0, 99),
-        [max(-5 if limits.min else 0, min(99, n)) for n in numbers],
-    )
-    expect("abs", on_device.abs(), [abs(n) for n in numbers])
-    expect("sign", on_device.sign(), [(n > 0) - (n < 0) for n in numbers])
-    for count in (0, 1, 3, limits.bits - 1):
-        expect(f"shifted left by {count}", on_device << count, [n << count for n in numbers])
-        expect(f"shifted right by {count}", on_device >> count, [n >> count for n in numbers])
-    for power in (2, 3):
-        expect(f"power {power}", on_device**power, [n**power for n in numbers])
-    expect("sorted", on_device.flip(0).sort()[0], sorted(numbers))
-    expect("largest and smallest", torch.stack(list(on_device.aminmax())), [min(numbers), max(numbers)])
-    expect("running largest", on_device.cummax(0)[0], numbers)
-    wide = torch.iinfo(torch.int64)
-    total = _wrapped(sum(numbers), wide)
-    _compare_integers(cases, f"sum, {name}", on_device.sum().reshape(1), torch.tensor([total]))
-    running_sums: list[int] = []
-    product = 1
-    for number in numbers:
-        running_sums.append(_wrapped((running_sums[-1] if running_sums else 0) + number, wide))
-        product = _wrapped(product * (number | 1), wide)
-    _compare_integers(cases, f"running sums, {name}", on_device.cumsum(0), torch.tensor(running_sums))
-    _compare_integers(cases, f"product, {name}", (on_device | 1).prod().reshape(1), torch.tensor([product]))
-    repeated = torch.full((70_001,), limits.max, dtype=dtype).to(device)
-    _compare_integers(
-        cases, f"sum of many, {name}", repeated.sum().reshape(1), torch.tensor([_wrapped(70_001 * limits.max, wide)])
-    )
 
 
 @check("formats.division", devices=("cuda", "cpu"), measured=SEEN_ARM)

@@ -27,8 +27,7 @@ from ...check import (
     ABSENT,
     CRASH,
     KNOWN,
-    SEEN,
-    SURVEYED,
+    X86_CPU_GRID,
     Context,
     Failed,
     Measured,
@@ -41,6 +40,7 @@ from . import comparison, operator_bounds, variants
 from .comparison import NotOffered, Survey, name_of
 from .conditions import PLAIN, is_compiled, is_differentiable, strided_today
 from .rounding import Misfits, one_line, seed_of
+from .samples import with_more_samples
 
 if t.TYPE_CHECKING:
     import torch
@@ -57,6 +57,8 @@ INTERFACE = (
 )
 #: The number of cores per thread that compiles kernels.
 COMPILING_CORES = 4
+#: Products and linear algebra, in which complex numbers have code of their own.
+_DAILY_IN_COMPLEX64 = re.compile(f"{variants.PRODUCTS.pattern}|^({variants.LIBRARIES.pattern}|addr|outer|norm)")
 _OF_OPTIMIZERS = re.compile(r"foreach_\w+_op_db$")
 
 REMEDY = (
@@ -78,7 +80,7 @@ def catalogue() -> list[t.Any]:
             listed = importlib.import_module("torch.testing._internal.common_methods_invocations")
         # Operators that optimisers use, on many tensors at once, have their own lists.
         groups = [listed.op_db, *(getattr(listed, name) for name in sorted(dir(listed)) if _OF_OPTIMIZERS.match(name))]
-        operators = [operator for group in groups for operator in group]
+        operators = [with_more_samples(operator, name_of(operator)) for group in groups for operator in group]
         for operator, attribute in itertools.product(operators, INTERFACE):
             getattr(operator, attribute)
     except ImportError as error:
@@ -256,15 +258,16 @@ def _survey_format(context: Context, form: str) -> Measured:
     """
     # If a GPU is required, its survey gets the time.
     broad = form in (BROAD[:1] if context.device == "cpu" and context.reference.get("gpu_required") else BROAD)
-    only = None if broad or context.full else _operators_of_today(context.seed)
+    only = None if broad or context.full else _operators_of_today(context.seed, form)
     outcome = survey(context, form, LONGER if broad else PART_LONGER, only)
     return judge(context, outcome, {name: operator_bounds.bounds(name, form) for name in outcome.units}, form)
 
 
-def _operators_of_today(seed: int) -> set[str]:
-    """Return the names of the operators whose turn it is today."""
+def _operators_of_today(seed: int, form: str) -> set[str]:
+    """Return the names of the operators whose turn it is today, and of those that are computed daily in a format."""
     names = sorted({name_of(operator) for operator in catalogue()})
-    return set(names[seed % PARTS :: PARTS])
+    daily = filter(_DAILY_IN_COMPLEX64.search, names) if form == "complex64" else ()
+    return {*names[seed % PARTS :: PARTS], *daily}
 
 
 def judge(
@@ -339,31 +342,31 @@ def _describe(name: str, value: float, most: float) -> str:
     return f"{name}: a whole number, a NaN, an infinity or the shape differs"
 
 
-@check("survey.float64", devices=("cuda",), seconds=120, steps=True, measured=SURVEYED)
+@check("survey.float64", devices=("cuda",), seconds=120, steps=True)
 def float64(context: Context) -> Measured:
     """Compare each operator in float64, where the device's algorithms must give the same results as the CPU's."""
     return _survey_format(context, "float64")
 
 
-@check("survey.float32", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SURVEYED)
+@check("survey.float32", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(X86_CPU_GRID,))
 def float32(context: Context) -> Measured:
     """Compare each operator in float32, without TensorFloat-32."""
     return _survey_format(context, "float32")
 
 
-@check("survey.bfloat16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SURVEYED)
+@check("survey.bfloat16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(X86_CPU_GRID,))
 def bfloat16(context: Context) -> Measured:
     """Compare each operator in bfloat16."""
     return _survey_format(context, "bfloat16")
 
 
-@check("survey.float16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SURVEYED)
+@check("survey.float16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(X86_CPU_GRID,))
 def float16(context: Context) -> Measured:
     """Compare each operator in float16."""
     return _survey_format(context, "float16")
 
 
-@check("survey.complex64", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SEEN)
+@check("survey.complex64", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(X86_CPU_GRID,))
 def complex64(context: Context) -> Measured:
     """Compare each operator in complex64, forward and backward."""
     return _survey_format(context, "complex64")

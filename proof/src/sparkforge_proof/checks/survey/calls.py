@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import itertools
 import math
 import typing as t
 
 from ..bounds import on_the_host
-from . import variants
+from . import operator_bounds, variants
 from .conditions import PLAIN, RETURNS_INDICES, Exact, Operator, numbers_of, resized_samples, summing_factor
 from .rounding import (
     VANISHING,
@@ -26,7 +27,6 @@ from .rounding import (
     transform,
     worst_errors,
 )
-from .table import AXES
 
 if t.TYPE_CHECKING:
     import torch
@@ -46,7 +46,8 @@ def call(operator: Operator, sample: t.Any, row: t.Mapping[str, str]) -> tuple[C
     """
     import torch
 
-    entry, dtype, seed = operator.entry, operator.dtype, operator.seed
+    entry, dtype, seed = operator.entry, operator.unit_format, operator.seed
+    _call_before(operator, sample, row["calls"])
     with _threads(operator.device, row["threads"]):
         if row["direction"] == "backward":
             with _autocast(operator.device, row["mode"]):
@@ -61,6 +62,20 @@ def call(operator: Operator, sample: t.Any, row: t.Mapping[str, str]) -> tuple[C
             if row["threads"] == "3" and operator.gpu:
                 return _forward_only(variants.in_a_graph(entry, sample, plain.results, operator.full)), True
             return plain, True
+
+
+def _call_before(operator: Operator, sample: t.Any, calls: str) -> None:
+    """Call an operator before the call that is compared, which may then reuse a plan, a workspace or a kernel.
+
+    :param calls: ``again`` for a call with a copy of the same sample, ``after another`` for one with another sample.
+    """
+    import torch
+
+    others = {"again": [sample], "after another": operator.samples[-1:]}.get(calls, [])
+    for other in others:
+        copied = variants.map_tensors(other, lambda value: value.detach().clone())
+        with contextlib.suppress(*REFUSALS), torch.no_grad():
+            operator.entry(copied.input, *copied.args, **copied.kwargs)
 
 
 def _forward_only(results: list[torch.Tensor] | None) -> Computed | None:
@@ -115,7 +130,39 @@ def _form(tensor: torch.Tensor) -> tuple[t.Any, ...]:
 
 def _reference(operator: Operator, sample: t.Any, step: float = 0.0) -> Computed:
     """Return the results of an operator in float64 on the CPU, for a sample shifted by a step."""
-    return compute(operator.entry, *in_float64(sample, step), operator.dtype, operator.seed)
+    return _compute_exactly(operator, *_in_wide_format(operator, sample, step))
+
+
+def _in_wide_format(operator: Operator, sample: t.Any, step: float = 0.0) -> tuple[t.Any, list[torch.Tensor]]:
+    """Return a sample in float64, or int64 for an operator on integers; see :func:`in_float64`."""
+    changed, differentiated = in_float64(sample, step)
+    if not operator.has_integers:
+        return changed, differentiated
+    return variants.map_tensors(changed, lambda value: value.long() if value.dtype is operator.dtype else value), []
+
+
+def _compute_exactly(operator: Operator, sample: t.Any, differentiated: t.Sequence[torch.Tensor]) -> Computed:
+    """Return the results for a sample in a wide format; functions of integers are computed in float64."""
+    import torch
+
+    default = torch.get_default_dtype()
+    if operator.has_integers:
+        torch.set_default_dtype(torch.float64)
+    try:
+        return compute(operator.entry, sample, differentiated, operator.unit_format, operator.seed)
+    finally:
+        torch.set_default_dtype(default)
+
+
+def _wrapped(operator: Operator, exact: Computed, made: Computed) -> Computed:
+    """Return the reference with its integers wrapped around to the width of the computed ones."""
+    import torch
+
+    def of(expected: torch.Tensor, actual: torch.Tensor) -> torch.Tensor:
+        are_integers = expected.dtype is torch.int64 and actual.dtype is operator.dtype
+        return expected.to(actual.dtype) if are_integers else expected
+
+    return dataclasses.replace(exact, results=list(map(of, exact.results, made.results)))
 
 
 def without_gradients(sample: t.Any) -> t.Any:
@@ -131,16 +178,16 @@ def reference(operator: Operator, sample: t.Any) -> Exact:
     Lists for ``_foreach`` operators may be empty, or contain booleans or scalars. Such samples get no gradients.
     """
     try:
-        wide_sample, differentiated = in_float64(sample)
+        wide_sample, differentiated = _in_wide_format(operator, sample)
         before = [tensor.detach().clone() for tensor in inputs(wide_sample)]
-        exact = compute(operator.entry, wide_sample, differentiated, operator.dtype, operator.seed)
+        exact = _compute_exactly(operator, wide_sample, differentiated)
         sample = copy_changed(sample, before, inputs(wide_sample))
     except (RuntimeError, TypeError, IndexError):
         if not operator.name.startswith("_foreach"):
             raise
         sample = without_gradients(sample)
         exact = _reference(operator, sample)
-    return sample, exact, shifted_reference(functools.partial(_reference, operator), exact, operator.dtype)
+    return sample, exact, shifted_reference(functools.partial(_reference, operator), exact, operator.unit_format)
 
 
 def _row_reference(operator: Operator, base: t.Any, row: t.Mapping[str, str]) -> Exact:
@@ -158,12 +205,11 @@ def _row_reference(operator: Operator, base: t.Any, row: t.Mapping[str, str]) ->
 
 def compare_row(outcome: t.Any, operator: Operator, row: dict[str, str]) -> dict[str, str] | None:
     """Compare a row of several conditions, without those that the operator does not support; see :func:`compare`."""
-    sample = operator.samples[AXES["option"].index(row["option"]) % len(operator.samples)]
+    sample = operator.sample(row["option"])
     row = {axis: value if operator.takes(axis, value, sample) else PLAIN[axis] for axis, value in row.items()}
-    others = resized_samples(operator, row) if row["size"] != PLAIN["size"] else ()
     if not operator.has_gradient(row):
         row["direction"] = "forward"
-    return compare(outcome, operator, sample, row, others, replaces=True)
+    return compare(outcome, operator, sample, row, replaces=True)
 
 
 def compare(
@@ -171,7 +217,6 @@ def compare(
     operator: Operator,
     sample: t.Any,
     row: dict[str, str],
-    others: t.Iterable[t.Any] = (),
     replaces: bool = False,
 ) -> dict[str, str] | None:
     """Compare an operator's results under a row's conditions with the reference, and record the errors.
@@ -179,12 +224,12 @@ def compare(
     Return the conditions that were computed, or None if the operator refuses the input or has several right answers.
 
     :param outcome: the :class:`comparison.Survey` that collects the errors.
-    :param others: resized samples; the first one that the operator accepts is used, or else the sample itself.
     :param replaces: whether the plain layout replaces one that the input cannot have.
     """
     import torch
 
-    for base in itertools.chain(others, [sample]):
+    # The first resized sample that the operator accepts is used, or else the sample itself.
+    for base in itertools.chain(resized_samples(operator, row) if row["size"] != PLAIN["size"] else (), [sample]):
         is_listed = base is sample
         row = {**row, "size": PLAIN["size"] if is_listed else row["size"]}
         positive = {**row, "values": row["values"].removeprefix("negative ")}
@@ -235,16 +280,17 @@ def _errors(
     """
     import torch
 
-    values, dtype = row["values"], operator.dtype
-    if row["size"] != PLAIN["size"] and RETURNS_INDICES.match(operator.name):
-        # A resized input has equal values, and the index of any one of them is right.
+    values, dtype = row["values"], operator.unit_format
+    if operator.has_integers:
+        if any(map(variants.is_float, exact.results)) and not operator_bounds.is_elementary(operator.name):
+            # Other formats cover functions; their results at integers may be poles, or cancel.
+            return None
+        exact = _wrapped(operator, exact, made)
+    if operator.has_equal_numbers(row) and RETURNS_INDICES.match(operator.name):
         is_pair = made.sample is not None and "pool" not in operator.name
         if is_pair and not variants.select(made.sample.input, made.results):
             return math.inf, 0.0
-        results = [
-            actual if variants.is_float(actual) else expected for actual, expected in zip(made.results, exact.results)
-        ]
-        made = Computed(results, [], 0.0)
+        made = Computed([*made.results[:1], *exact.results[1:]], [], 0.0)
     if values.startswith(variants.SUBNORMAL):
         draw_larger = functools.partial(numbers_of, operator, base, row, larger=GROWN)
         return _subnormal_errors(made, exact, lambda: _reference(operator, draw_larger()), dtype)

@@ -22,12 +22,12 @@ if t.TYPE_CHECKING:
 PLAIN = {axis: values[0] for axis, values in AXES.items()}
 #: The smallest and largest size of a dimension; the drawn size need not be a multiple of vector or tile widths.
 SIZES = {"empty": (0, 0), "one": (1, 1), "broadcast": (1, 1), "tail": (2, 67), "wide": (8_193, 8_260),
-         "long": (65_537, 65_604), "batch": (65_537, 65_604)}  # fmt: skip
+         "long": (65_537, 65_604), "many": (200, 600), "batch": (65_537, 65_604)}  # fmt: skip
 #: The number of terms in sums for which the calibrated bounds hold; see :func:`summing_factor`.
 SUMMED = 64
 #: The maximum number of elements in all inputs, in those of slow functions, and in those of products; and the maximum
 #: number of tensors in a result.
-MOST, MOST_OF_SLOW, MOST_OF_PRODUCTS, MOST_RESULTS = 2**18, 2**15, 2**23, 8
+MOST, MOST_OF_SLOW, MOST_OF_PRODUCTS, MOST_RESULTS = 2**19, 2**15, 2**22, 8
 #: The value under which the numbers in the first two inputs are subnormal.
 BOTH_SUBNORMAL = f"{variants.SUBNORMAL} twice"
 #: The factor for the value ``large``.
@@ -40,11 +40,10 @@ _UNSAFE = re.compile(
 )
 #: Operators without a single result for a resized input. Either of two writes to an index may come last. A search needs
 #: sorted numbers, and bags need ascending offsets. Several numbers may be the most frequent. A product of many numbers
-#: overflows. Positions in a long row are computed in the format. A negative padding may leave an empty tensor, for
-#: which CUDA starts no kernel (2.11).
+#: overflows. A negative padding may leave an empty tensor, for which CUDA starts no kernel (2.11). ``index_fill`` takes
+#: seconds to fill 65,537 rows.
 _ILL_POSED = re.compile(
-    r".*max_unpool|searchsorted|bucketize|.*embedding_bag|mode|.*prod$|.*(interpolate|upsample|grid_sample)"
-    r"|.*pad\.\w*negative"
+    r".*max_unpool|searchsorted|bucketize|.*embedding_bag|mode|.*prod$|index_fill|.*pad\.\w*negative"
 )
 #: Operators that, for an empty row, divide by an epsilon that float16 cannot represent.
 _EPSILON = re.compile(r"nn\.functional\.(.*norm|cosine|.*distance)")
@@ -53,14 +52,24 @@ _SORTS = r"(nan)?median|kthvalue|.*sort|topk"
 RETURNS_INDICES = re.compile(rf"{_SORTS}|(max|min)\.reduction_with_dim|.*max_pool")
 #: Operators whose gradient sums, in its own format, as many terms as an index has repetitions.
 _GATHERS = re.compile(r"take|gather|index_select|nn\.functional\.embedding")
-#: Operators whose cost grows with at least the square of a row's length, or whose numbers must fit together.
+#: Operators whose cost grows with at least the square of a row's length, or whose numbers must fit together, or that
+#: compute positions in a row in the format.
 _NOT_LONG = re.compile(
-    "linalg|pinv|lstsq|norm.nuc|.*attention|[cp]dist|.*outer|ger|.*conv|block_diag|kron|combinations|cov|corrcoef|.*multilabel"
+    r"linalg(?!\.(vector_norm|vecdot|cross|diagonal))|pinv|lstsq|norm.nuc|.*attention|[cp]dist|.*outer|ger|.*conv|block_diag|kron|combinations|cov|corrcoef|.*multilabel"
+    r"|.*(interpolate|upsample|grid_sample)"
 )
+#: Operators with an exponential of a real number, which overflows at the logarithm of the format's largest number. On a
+#: CPU torch calls SLEEF, which documents sinh and cosh only up to 88.5.
+_OVERFLOWS = re.compile(
+    r"(_foreach_)?(exp|expm1|tanh|sigmoid)$|nn\.functional\.(\w*sigmoid|[cs]?elu|silu|mish|softplus)"
+)
+_PRODUCTS_OF_VECTORS = re.compile("addr|outer|ger|mul|vdot|kron")
+#: Operators of libraries on rows or matrices of any size.
+_NOT_SOLVED = re.compile(r"linalg\.(vector_norm|vecdot|cross|diagonal|multi_dot)$")
 #: Operators that subtract the largest number, divide by it, or clamp.
 _NEVER_OVERFLOWS = re.compile("softmax|softmin|logsumexp|(layer|group|instance)_norm|cross_entropy|relu|clamp|hardtanh")
-#: Operators in which the order of a sum decides whether an infinity becomes NaN.
-_SUMS_INFINITIES = re.compile(r"fft\.|.*norm")
+#: Operators in which the order of a sum or product decides whether an infinity becomes NaN.
+_SUMS_INFINITIES = re.compile(r"fft\.|.*norm|.*prod")
 #: Operators that compare numbers by order; CUDA sorts a negative NaN as the smallest number (torch 2.11).
 _ORDERS = re.compile(rf"{_SORTS}|unique")
 #: Operators whose result depends on the sign of a NaN or a zero.
@@ -96,6 +105,7 @@ class Operator:
     """One operator in one format on one device.
 
     :ivar samples: the catalogue's inputs, the largest first.
+    :ivar turn: the number of the samples, three at a time, that the options stand for.
     :ivar full: whether this is a full run.
     :ivar exact: the references for samples; see :func:`calls.reference`.
     :ivar resized: the resized samples by size and option, or None if there is none.
@@ -109,6 +119,7 @@ class Operator:
     seed: str
     samples: list[t.Any]
     full: bool = False
+    turn: int = 0
     exact: dict[t.Any, Exact] = dataclasses.field(default_factory=dict)
     resized: dict[tuple[str, str, bool], t.Any] = dataclasses.field(default_factory=dict)
     record: t.Callable[[t.Mapping[str, str], t.Callable[[], t.Any]], None] = lambda row, call: None
@@ -118,6 +129,11 @@ class Operator:
         resized = set(map(id, self.resized.values()))
         self.exact = {key: exact for key, exact in self.exact.items() if key[0] not in resized}
         self.resized = {}
+
+    def sample(self, option: str) -> t.Any:
+        """Return the sample that an option stands for."""
+        options = AXES["option"]
+        return self.samples[(options.index(option) + len(options) * self.turn) % len(self.samples)]
 
     @property
     def any_number(self) -> bool:
@@ -139,7 +155,23 @@ class Operator:
     @property
     def is_solver(self) -> bool:
         """Whether it is linear algebra, where conditioning multiplies the error of products that autocast rounds."""
-        return bool(variants.LIBRARIES.match(self.name)) and not self.name.startswith("fft.")
+        is_library = bool(variants.LIBRARIES.match(self.name)) and not self.name.startswith("fft.")
+        return is_library and not _NOT_SOLVED.match(self.name)
+
+    @property
+    def has_integers(self) -> bool:
+        return not (self.dtype.is_floating_point or self.dtype.is_complex)
+
+    @property
+    def unit_format(self) -> torch.dtype:
+        """The format in whose units errors are measured; float32 for functions of integers."""
+        import torch
+
+        return torch.float32 if self.has_integers else self.dtype
+
+    def has_equal_numbers(self, row: t.Mapping[str, str]) -> bool:
+        """Tell whether numbers in the input are equal, so that the index of any of them is right."""
+        return self.has_integers or row["size"] != PLAIN["size"]
 
     @property
     def gpu(self) -> bool:
@@ -154,11 +186,13 @@ class Operator:
         if axis == "layout":
             return self._takes_layout(value)
         if axis == "size":
-            if self.is_solver or _UNSAFE.match(self.name) or _ILL_POSED.match(self.name):
+            if self.is_solver:
+                return value == "many"
+            if _UNSAFE.match(self.name) or _ILL_POSED.match(self.name):
                 return False
             if value == "empty" and str(self.dtype) == "torch.float16":
                 return not _EPSILON.match(self.name)
-            is_short = value in ("tail", "broadcast")
+            is_short = value in ("tail", "scalar", "broadcast")
             return is_short or self.any_number or not _NOT_LONG.match(self.name)
         if axis == "mode":
             return self._takes_mode(value)
@@ -174,7 +208,7 @@ class Operator:
         return not self.is_solver
 
     def _takes_layout(self, layout: str) -> bool:
-        if layout in (variants.STRIDED, variants.TRANSPOSED):
+        if layout in (variants.STRIDED, variants.TRANSPOSED, variants.PERMUTED):
             return True
         if _UNSAFE.match(self.name) or (self.gpu and layout == variants.OFFSET and "attention" in self.name):
             return False
@@ -186,6 +220,10 @@ class Operator:
     def _takes_values(self, values: str, known: bool) -> bool:
         if values.startswith(variants.SUBNORMAL):
             return variants.takes_subnormal(self.name, self.dtype, known, self.gpu, self.full)
+        if values == "limits":
+            if self.dtype.is_complex:
+                return bool(variants.PRODUCTS.search(self.name) or _PRODUCTS_OF_VECTORS.match(self.name))
+            return self.any_number if self.has_integers else _OVERFLOWS.match(self.name) is not None
         if values == "large":
             return _NEVER_OVERFLOWS.search(self.name) is not None
         if values == "zero":
@@ -228,6 +266,8 @@ def single_condition_rows(operator: Operator) -> list[dict[str, str]]:
     plain = {**PLAIN, "direction": "backward" if has_gradients else "forward"}
     rows = [{**plain, "layout": layout} for layout in (variants.STRIDED, variants.TRANSPOSED)]
     rows += [{**PLAIN, "mode": mode} for mode in (variants.IN_PLACE, variants.OUT)]
+    if operator.is_solver or operator.name.startswith("_foreach"):
+        rows.append({**PLAIN, "size": "many", "calls": "again"})
     rows += [*([{**PLAIN, "threads": "3"}] if operator.gpu else []), *single_value_rows(operator)]
     is_dense = operator.gpu and is_compiled(operator.entry, operator.name, operator.dtype) and not operator.full
     if is_dense and not strided_today(operator.seed):
@@ -237,7 +277,7 @@ def single_condition_rows(operator: Operator) -> list[dict[str, str]]:
 
 def single_value_rows(operator: Operator) -> list[dict[str, str]]:
     """Return the rows with one condition in which only the numbers change."""
-    values = [variants.SUBNORMAL, *([BOTH_SUBNORMAL] if operator.full else []), variants.WITH_NAN]
+    values = [variants.SUBNORMAL, *([BOTH_SUBNORMAL] if operator.full else []), variants.WITH_NAN, "limits"]
     return [{**PLAIN, "layout": variants.EXPANDED}, *({**PLAIN, "values": each} for each in values)]
 
 
@@ -261,6 +301,8 @@ def numbers_of(
         sample = variants.make_subnormal(sample, larger, count)
     elif values in ("zero", "large"):
         sample = _multiply(sample, 0.0 if values == "zero" else LARGER)
+    elif values == "limits":
+        sample = _at_limits(sample, operator)
     if row["layout"] not in variants.SAME_ADDRESS:
         return sample
     if variants.LIBRARIES.match(operator.name) and not operator.any_number:
@@ -276,6 +318,32 @@ def _multiply(sample: t.Any, factor: float) -> t.Any:
         if id(value) not in first or not variants.is_float(value):
             return value
         return (value.detach() * factor).requires_grad_(value.requires_grad)
+
+    return variants.map_tensors(sample, change)
+
+
+def _at_limits(sample: t.Any, operator: Operator) -> t.Any:
+    """Return the sample with numbers near the limits of integers, or of an exponential, in its first input.
+
+    Complex numbers become real or imaginary ones in every input.
+    """
+    import torch
+
+    first = {id(tensor) for tensor in tensors([sample.input])}
+
+    def change(value: torch.Tensor) -> torch.Tensor:
+        if value.dtype is not operator.dtype or (id(value) not in first and not value.is_complex()):
+            return value
+        order = torch.arange(value.numel(), device=value.device).reshape(value.shape)
+        if operator.has_integers:
+            least, largest = torch.iinfo(value.dtype).min, torch.iinfo(value.dtype).max
+            # The quotient of the smallest number and -1 traps on x86_64.
+            numbers = torch.tensor([least + 1, largest, largest - 1, 0, 1], dtype=value.dtype, device=value.device)
+            return numbers[order % 5]
+        if value.is_complex():
+            return torch.where(order % 3 == 1, value.real + 0j, torch.where(order % 3 == 2, 1j * value.imag, value))
+        top = math.log(torch.finfo(value.dtype).max)
+        return ((1 - 2 * (order % 2)) * (top + (order % 31 - 20) / 16)).to(value.dtype)
 
     return variants.map_tensors(sample, change)
 
@@ -298,12 +366,17 @@ def _resized_sample(operator: Operator, new_size: str, option: str, in_every: bo
     :param in_every: whether the size changes in every dimension that has it, and not only at one end of the shape.
     """
     chance = random.Random(f"{operator.seed} {operator.dtype} {new_size} {option}")  # noqa: S311 - no secret
-    end = {"wide": -1, "long": -1, "batch": 0}.get(new_size)
+    listed = operator.sample(option)
+    if new_size == "scalar":
+        return variants.with_scalars(listed)
+    if new_size == "many" and (operator.is_solver or operator.name.startswith("_foreach")):
+        return variants.many(listed, chance.randint(*SIZES[new_size]))
+    end = {"wide": -1, "long": -1, "many": 0, "batch": 0}.get(new_size)
     at = slice(None) if end is None else slice(end, (end + 1) or None)
     samples = [each for each in operator.samples if any(size > 1 for size in _sizes(each.input)[at])]
     if not samples:
         return None
-    sample = samples[AXES["option"].index(option) % len(samples)]
+    sample = listed if any(listed is each for each in samples) else samples[0]
     if end is not None:
         # This sample has the fewest elements after the change.
         sample = min(samples, key=lambda each: math.prod(_sizes(each.input)) / max(1, _sizes(each.input)[end]))

@@ -12,6 +12,7 @@ import contextlib
 import functools
 import hashlib
 import itertools
+import re
 import typing as t
 import zlib
 
@@ -27,8 +28,17 @@ if t.TYPE_CHECKING:
 
 ROWS = [{axis: AXES[axis][int(digit)] for axis, digit in zip(AXES, row)} for row in _ROWS]
 DAYS = len(ROWS) // A_DAY
-#: The maximum number of the catalogue's inputs per operator and format; a row selects one of three options.
-SAMPLES = 6
+#: The maximum number of the catalogue's inputs per operator and format; three options at a time are selected by rows.
+SAMPLES = 18
+#: The formats of the rows for integers.
+INTEGERS = ("int8", "uint8", "int16", "int64")
+#: Operators in nearly every program, which get the rows of this many days in each run.
+FREQUENT = re.compile(
+    r"(add(mm|mv|bmm|r)?|baddbmm|bmm|mm|mv|matmul|dot|einsum|mul|sub|div|remainder|floor_divide|fmod|arg(max|min)|topk|sort|(cum|log)?sum(exp)?|mean|softmax|log_softmax|where"
+    r"|gather|index_(select|put)|masked_fill|clone|contiguous|linalg\.(vector_norm|eigh|qr|svd|cholesky|solve))(\.\w+)?$"
+    r"|nn\.functional\.(linear|(layer|group|batch|rms)_norm|conv\w+|embedding|gelu|silu|cross_entropy|\w+_attention)$"
+)
+FREQUENT_DAYS = 4
 
 
 def pairs(row: t.Mapping[str, str]) -> int:
@@ -64,7 +74,7 @@ class Day:
     def compare(self, outcome: Survey, entry: t.Any, dtype: torch.dtype, device: str, samples: int, seed: str) -> None:
         """Compare an operator in its rows for the day."""
         name = name_of(entry)
-        operator = comparison.in_format(entry, dtype, device, min(samples, SAMPLES), seed)
+        operator = comparison.in_format(entry, dtype, device, min(2 * samples, SAMPLES), seed)
         if not operator.samples:
             return
         outcome.note(name, (0.0, 0.0))
@@ -72,8 +82,9 @@ class Day:
         operator.record = functools.partial(self._record, set())
         # A reference with gradients, which comes first, also serves rows without.
         rows = sorted(self.rows(name), key=lambda row: (_base(row), row["direction"]))
-        for _size, group in itertools.groupby(rows, _base):
+        for turn, (_size, group) in enumerate(itertools.groupby(rows, _base)):
             operator.forget_resized()
+            operator.turn = turn
             for row in group:
                 outcome.samples += 1
                 if computed_row := calls.compare_row(outcome, operator, row):
@@ -134,17 +145,22 @@ def _recorded(overloads: set[str]) -> t.Iterator[None]:
 
 
 def rows_of(name: str, seed: int, full: bool) -> list[dict[str, str]]:
-    """Return the rows for an operator: all of them in a full run, or those for the day."""
-    day = 0 if full else (seed + zlib.crc32(name.encode())) % DAYS
-    return ROWS if full else ROWS[day * A_DAY :][:A_DAY]
+    """Return the rows for an operator: all in a full run, else those for a day, or for some days if it is frequent."""
+    if full:
+        return ROWS
+    days = FREQUENT_DAYS if FREQUENT.match(name) else 1
+    first = (seed * days + zlib.crc32(name.encode())) % DAYS * A_DAY
+    return (ROWS * 2)[first : first + days * A_DAY]
 
 
-def _in_pairs(context: Context, form: str) -> Measured:
+def _in_pairs(context: Context, form: str, rows_in: str = "") -> Measured:
     """Compare the operators that have rows in one format for the day.
 
     In a full run, the survey of the format has loaded and compiled most kernels in the same process before.
+
+    :param rows_in: the format's value in the rows; by default its name.
     """
-    day = Day(context, form)
+    day = Day(context, rows_in or form)
     names = {name for name in map(name_of, all_operators.catalogue()) if day.rows(name)}
     outcome = all_operators.survey(context, form, 1.0, names, day.compare, day.layouts)
     allowed = {call: bounds(call, form) for call in outcome.units}
@@ -177,9 +193,17 @@ def pairs_complex64(context: Context) -> Measured:
     return _in_pairs(context, "complex64")
 
 
+@check("survey.pairs_integers", devices=("cuda", "cpu"), seconds=120, steps=True)
+def pairs_integers(context: Context) -> Measured:
+    """Compare each operator on integers of 8 to 64 bits under two conditions at once, with those of 64 bits."""
+    results = [_in_pairs(context, form, "integers") for form in INTEGERS]
+    return max(results, key=lambda result: result.ratio or 0.0)
+
+
 def bounds(call: str, form: str) -> tuple[float, float]:
     """Return the bounds for the results and the gradients of a call in a format, in units."""
     name, *conditions = call.split(", ")
+    form = form if form in operator_bounds.DEFAULT else "float32"
     if "autocast" not in conditions:
         return operator_bounds.bounds(name, form)
     # Autocast rounds both the inputs and the results to bfloat16.
