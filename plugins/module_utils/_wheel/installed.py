@@ -244,9 +244,10 @@ def _changed(path: str, row: Row) -> str | None:
 
 def _digest(path: str, algorithm: str) -> bytes:
     digest = hashlib.new(algorithm)
-    block = bytearray(_BLOCK)
-    view = memoryview(block)
     with open(disk.regular(path, links=True), "rb", buffering=0) as stream:
+        # Most files are small, and new memory costs more than their digest.
+        block = bytearray(min(_BLOCK, os.fstat(stream.fileno()).st_size + 1))
+        view = memoryview(block)
         while True:
             length = stream.readinto(block)
             if not length:
