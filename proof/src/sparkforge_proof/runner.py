@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import functools
 import gc
 import importlib.util
 import json
@@ -117,29 +118,20 @@ def _fork_lanes(job: dict[str, t.Any], software: t.Mapping[str, str | None]) -> 
                 importlib.import_module(module)
         # A collection in a lane would visit and thereby copy all objects of these modules.
         gc.freeze()
-        cuda = getattr(sys.modules["torch"], "cuda", None)
-        initialised = getattr(cuda, "is_initialized", lambda: False)()
-        processes += [
-            _fork_lane(job, number, software, initialised) for number, own in enumerate(last) if own == module
-        ]
+        ready = [lane for lane, needed in zip(job["lanes"], last) if needed == module]
+        processes += [fork(functools.partial(_run_lane, job, lane, software)) for lane in ready]
     return processes
 
 
-def _fork_lane(job: dict[str, t.Any], number: int, software: t.Mapping[str, str | None], initialised: bool) -> int:
-    """Run a lane in a forked process and return its PID."""
-
-    def work() -> None:
-        gc.enable()
-        lane = job["lanes"][number]
-        for other in job["lanes"]:
-            if other is not lane:
-                os.close(other["results"])
-        os.makedirs(lane["directory"], exist_ok=True)
-        results = t.cast(t.TextIO, os.fdopen(lane["results"], "w", encoding="utf-8", buffering=1))
-        write_event(results, event="ready", software=software)
-        run({**job, **lane}, results, initialised)
-
-    return fork(work)
+def _run_lane(job: t.Mapping[str, t.Any], lane: t.Mapping[str, t.Any], software: t.Mapping[str, str | None]) -> None:
+    gc.enable()
+    for other in job["lanes"]:
+        if other is not lane:
+            os.close(other["results"])
+    os.makedirs(lane["directory"], exist_ok=True)
+    results = t.cast(t.TextIO, os.fdopen(lane["results"], "w", encoding="utf-8", buffering=1))
+    write_event(results, event="ready", software=software)
+    run({**job, **lane}, results)
 
 
 def fork(work: t.Callable[[], None]) -> int:
@@ -162,12 +154,12 @@ def fork(work: t.Callable[[], None]) -> int:
         os._exit(status)
 
 
-def run(job: t.Mapping[str, t.Any], results: t.TextIO, initialised: bool) -> None:
+def run(job: t.Mapping[str, t.Any], results: t.TextIO) -> None:
     """Run the checks in a lane.
 
     :param job: the content of the job file, with this lane's ``checks`` and ``directory``.
-    :param initialised: whether importing torch has initialised CUDA.
     """
+    initialised = getattr(getattr(sys.modules["torch"], "cuda", None), "is_initialized", lambda: False)()
     if job.get("gate") is not None:
         # This call returns once the other end is closed.
         os.read(job["gate"], 1)
