@@ -15,7 +15,6 @@ from ...check import (
     ABSENT,
     CRASH,
     H200_BUILT,
-    KNOWN,
     X86_CPU_GRID,
     Context,
     Failed,
@@ -29,7 +28,7 @@ from ..stack.architectures import list_for
 from . import attention_grid as grid
 from .attention_grid import HALF, Case
 from .attention_packed import compare_packed
-from .attention_reference import Bound, Inputs, compare, reference, rounds_scores
+from .attention_reference import Bound, Inputs, compare, reference, rounds_scores, with_known
 
 #: The number of rows of the grid in a default run. cuDNN compiles a graph for each new shape, which dominates the time,
 #: and on data centre GPUs it is torch's choice.
@@ -201,15 +200,11 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = grid.FOR
         result.measured += f"; its BLAS has no product of {' and '.join(rounding)} in float32, so scores are rounded"
     if refused:
         result.measured += f"; {len(refused)} refused, such as {refused[0]}"
-    if known.worst > 1:
-        cause = f"{_NAMES[backend].capitalize()} is wrong, as is known of cuDNN: {known.worst_case}. {_KNOWN_DEFECT}"
-        result.warning = Failed(cause, _remedy(context, "cudnn"), result.measured, result.bound, known.ratio)
-        result.warning.reason = KNOWN
-    return result
+    return with_known(result, known, _KNOWN_DEFECT, _REMEDY["cudnn"])
 
 
 #: pytorch/pytorch#196678 (with a mask and 64 modulo 128 tokens) and NVIDIA/cudnn-frontend#1072 (one query).
-_KNOWN_DEFECT = "Its gradients are NaN if a mask makes all scores of a query very low (pytorch#196678)."
+_KNOWN_DEFECT = "cuDNN's gradients are not finite if all scores of a query are very low, as is known (pytorch#196678)"
 
 
 def _is_known_defect(context: Context, backend: str, case: Case) -> bool:

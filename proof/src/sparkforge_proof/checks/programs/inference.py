@@ -1,4 +1,4 @@
-"""Check inference end to end: a language model with a cache for keys and values, sampling, and variants of attention.
+"""Check inference end to end: a language model with a cache for keys and values, and sampling.
 
 The model's allowed error is measured as in the family training: the float64 run is repeated with each of its steps
 perturbed at random by up to the format's unit roundoff. Samples are counted and compared with their distribution by
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import typing as t
-import warnings
 
 from ...check import SEEN, Context, Measured, check
 from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, functional as f, one_thread, torch
@@ -375,80 +374,3 @@ def _compare_dropout(cases: Cases, device: str) -> None:
     cases.compare("attention with dropout, shares", attended, exact, torch.tensor(1e-5))
     split = torch.stack([kept_counts.sum(), keys * kept_counts.numel() - kept_counts.sum()])
     _compare_distribution(cases, "attention with dropout of 0.25", split, torch.tensor([0.75, 0.25]))
-
-
-@check("inference.attention", devices=("cuda", "cpu"), measured=SEEN)
-def attention_variants(context: Context) -> Measured:
-    """Check sliding windows, distance penalties and packed texts, by masks and, if torch has it, by flex_attention."""
-    cases = Cases("attention", REMEDY)
-    heads, shared, length, size = 4, 2, 72, 32
-    generator = context.generator("attention variants")
-    query, key, value = (torch.randn(2, count, length, size, generator=generator) for count in (heads, shared, shared))
-    positions = torch.arange(length)
-    distance = positions.view(-1, 1) - positions
-    texts = (positions // 20).view(-1, 1) == positions // 20
-    slopes = 2.0 ** -torch.arange(1, heads + 1).double()
-    inside = {
-        "a sliding window": (distance >= 0) & (distance < 16),
-        "packed texts": texts & (distance >= 0),
-        "a prefix and what follows": (distance >= 0) | (positions < 12),
-    }
-    flexible = _flexible()
-    with warnings.catch_warnings(), allow_tf32(torch.backends.cuda.matmul, False):
-        warnings.simplefilter("ignore")
-        for form in ("float32", "bfloat16", "float16"):
-            dtype = getattr(torch, form)
-            inputs = [x.to(dtype).to(context.device) for x in (query, key, value)]
-            exact = [x.to("cpu", torch.float64) for x in inputs]
-            # Scores are of the order of the square root of the head size; each rounding of a score is a relative error.
-            unit = UNIT_ROUNDOFF[form] * 12 + 2.0**-20
-            for name, mask in inside.items():
-                expected = _by_definition(exact[0], exact[1], exact[2], torch.zeros(()).double(), mask)
-                bound = unit * exact[2].abs().amax() * torch.ones_like(expected)
-                actual = f.scaled_dot_product_attention(*inputs, attn_mask=mask.to(context.device), enable_gqa=True)
-                cases.compare(f"{name}, {form}, by a mask", actual, expected, bound)
-                if flexible is not None:
-                    mask_on_device = mask.to(context.device)
-                    block = flexible.create_block_mask(
-                        lambda b, h, q, k, mask_on_device=mask_on_device: mask_on_device[q, k],
-                        None,
-                        None,
-                        length,
-                        length,
-                        device=context.device,
-                    )
-                    actual = flexible.flex_attention(*inputs, block_mask=block, enable_gqa=True)
-                    cases.compare(f"{name}, {form}, by flex_attention", actual, expected, bound)
-            slope = -slopes.view(-1, 1, 1) * distance.abs()
-            expected = _by_definition(exact[0], exact[1], exact[2], slope, distance >= 0)
-            bound = 4 * unit * exact[2].abs().amax() * torch.ones_like(expected)
-            added = slope.masked_fill(distance < 0, -math.inf).to(context.device, dtype)
-            actual = f.scaled_dot_product_attention(*inputs, attn_mask=added, enable_gqa=True)
-            cases.compare(f"distances that count, {form}, by a mask", actual, expected, bound)
-            if flexible is not None:
-                weights = slopes.to(context.device, torch.float32)
-
-                def penalised(score: t.Any, b: t.Any, h: t.Any, q: t.Any, k: t.Any, weights: t.Any = weights) -> t.Any:
-                    return torch.where(q >= k, score - weights[h] * (q - k), -math.inf)
-
-                actual = flexible.flex_attention(*inputs, score_mod=penalised, enable_gqa=True)
-                cases.compare(f"distances that count, {form}, by flex_attention", actual, expected, bound)
-    return cases.result()
-
-
-def _flexible() -> t.Any:
-    """Return torch's module flex_attention, or None if it does not exist."""
-    try:
-        from torch.nn.attention import flex_attention
-    except ImportError:
-        return None
-    return flex_attention
-
-
-def _by_definition(
-    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, added: torch.Tensor, mask: torch.Tensor
-) -> torch.Tensor:
-    group = query.shape[1] // key.shape[1]
-    key, value = (x.repeat_interleave(group, 1) for x in (key, value))
-    scores = query @ key.mT / math.sqrt(query.shape[-1]) + added
-    return torch.softmax(scores.masked_fill(~mask, -math.inf), -1) @ value
