@@ -247,6 +247,14 @@ KNOWN_DEFECTS = {
     ("cpu", r"special\.\w*(chebyshev|laguerre|legendre)_polynomial_\w+, (.*, )?(negative )?NaN(, .*)?"): (
         "memory that nobody has set is returned, until pytorch#187762 and #188027 (2026-06)"
     ),
+    (
+        "cpu",
+        r".*(batch_norm\w*|instance_norm|layer_norm|det|solve(_ex)?|tensorsolve|householder_product|cumprod"
+        r"|cholesky_(inverse|solve)), (forward twice|reverse over forward)",
+    ): "a rule for derivatives lacks a term, pytorch#198017",
+    ("cpu", r"(.*_safe_softmax.*|masked\.logaddexp), (forward twice|reverse over forward)"): (
+        "the derivative is NaN (seen with 2.13)"
+    ),
 }
 
 
