@@ -25,7 +25,7 @@ NUMERIC: dict[str, list[str]] = {
     "linalg": ["solve", "cholesky", "svd", "cudss"],
     "sparsity": ["two_to_four", "csr"],
     "triton_kernels": ["fused", "dot_bfloat16", "dot_fp8"],
-    "compilation": ["transformer_block"],
+    "compilation": ["operators"],
     "collectives": ["all_reduce"],
 }
 CPU = ["cpu.matmul.float32", "cpu.convolution.float32", "cpu.attention.math_float32", "cpu.linalg.solve"]

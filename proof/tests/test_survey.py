@@ -191,6 +191,19 @@ def compile(graph, **options):
     return lambda inputs: [value + (name is floor) for name, value in zip(operators, graph(inputs))]
 torch.compile = compile
 """
+#: A compiler whose code is wrong when it is called again.
+CALLED_AGAIN = """
+import torch
+counts = []
+def compile(graph, **options):
+    def run(inputs):
+        counts.append(1)
+        off = len(counts) > 1
+        results = map(survey_operator.tensors, graph(inputs))
+        return [[value + (off and value.dtype is torch.int32) for value in values] for values in results]
+    return run
+torch.compile = compile
+"""
 #: Statistics and moments that are wrong only after the second step, and a reduction wrong beyond 2^24 elements.
 STATISTICS_OFF = """
 import torch
@@ -213,6 +226,7 @@ torch.Tensor.argmax = lambda x, **options: argmax(x, **options) - int(max(x.shap
         ("survey.float32", BROKEN, "In float32: Ended: sin failed .*: no luck today. The others still ran."),
         ("survey.float32", GRADIENT_OFF, "Off in float32: _foreach_sqrt, backward by "),
         ("compilation.operators", COMPILED, "Off in float32: floor, compiled"),
+        ("compilation.chains", CALLED_AGAIN, r"Off in float32: (edges|integers) .*, compiled: a whole number"),
         ("survey.modules", STATISTICS_OFF, r"Off in .*nn\.BatchNorm1d trained \(float32\) by "),
         ("sizes.reductions", REDUCTION_OFF, r"A reduction of .* \(argmax, "),
     ],

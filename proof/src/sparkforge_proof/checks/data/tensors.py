@@ -35,7 +35,7 @@ UNITS = 64.0
 
 
 def _normalisations(cases: Cases, context: Context, generator: torch.Generator) -> None:
-    """Compare softmax and layer_norm, with their gradients, as ``compilation`` compares a block.
+    """Compare softmax and layer_norm, with their gradients, in units; see ``survey.rounding``.
 
     The allowed error also includes the distance that results of inputs one unit away have from the exact ones.
     """

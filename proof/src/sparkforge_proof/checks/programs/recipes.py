@@ -166,10 +166,6 @@ def recipes() -> list[Recipe]:
     ]
 
 
-#: The recipe for ``training.compiled``.
-COMPILED = Recipe("float32, compiled", options={"foreach": True})
-
-
 #: The epsilon is larger than gradients that consist of rounding errors, which Adam would turn into full steps.
 _OPTIONS: dict[str, dict[str, t.Any]] = {
     "AdamW": {"lr": 3e-3, "eps": 1e-3, "weight_decay": 0.1},

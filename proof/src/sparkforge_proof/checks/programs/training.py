@@ -21,7 +21,7 @@ import warnings
 
 from ...check import SEEN, Context, Measured, check
 from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, one_thread, torch
-from .recipes import COMPILED, SHORT, ByDefinition, Recipe, draw, optimizer_of, recipes
+from .recipes import SHORT, ByDefinition, Recipe, draw, optimizer_of, recipes
 
 if t.TYPE_CHECKING:
     from .recipes import Batch
@@ -62,7 +62,7 @@ def _train(
 
     :param device: ``exact`` for the float64 run on the CPU.
     :param perturbation: the perturbation of the float64 run, if any.
-    :param wrap: a function that returns the module to call, such as a compiled one.
+    :param wrap: a function that returns the module to call, such as one that averages gradients over GPUs.
     """
     exact = device == "exact"
     target, dtype = ("cpu", torch.float64) if exact else (device, torch.float32)
@@ -274,29 +274,6 @@ def convolutional(context: Context) -> Measured:
 def recurrent(context: Context) -> Measured:
     """Train a two-layer LSTM and a GRU for a hundred steps."""
     return _compare_training(context, "recurrent")
-
-
-def _compare_compiled(context: Context, name: str) -> Measured:
-    """Train a network with torch.compile, which does not compile recurrences."""
-    cases = Cases(f"training the compiled {name} network", REMEDY)
-    with _deterministic():
-        network, batches = draw(context, name)
-        allowed = _bounds(context, name, COMPILED, network, batches)
-        curve = _train(network, batches, COMPILED, context.device, wrap=torch.compile)
-        _compare(cases, COMPILED, curve, allowed)
-    return cases.result()
-
-
-@check("training.compiled", devices=("cuda",), seconds=300, measured=SEEN)
-def compiled(context: Context) -> Measured:
-    """Train the compiled transformer for a hundred steps."""
-    return _compare_compiled(context, "transformer")
-
-
-@check("training.compiled_convolutional", devices=("cuda",), seconds=300, measured=SEEN)
-def compiled_convolutional(context: Context) -> Measured:
-    """Train the compiled convolutional network for a hundred steps."""
-    return _compare_compiled(context, "convolutional")
 
 
 #: The number of steps for an optimiser; gradients are fixed, so that errors do not feed back.

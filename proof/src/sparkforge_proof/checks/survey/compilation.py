@@ -1,35 +1,14 @@
-"""Compare a transformer block that was compiled with ``torch.compile`` with float64.
-
-No formula gives a useful bound for the block: worst cases multiply over a dozen consecutive products, two
-normalisations and an exponential function. Its error is therefore counted like those of operators in the survey
-(``survey.rounding``): in units of the format at each number and at the result's largest number, and by the change in
-the float64 result when inputs are one unit off. Faulty compilers are off by thousands of units: in float32, 80,000 are
-one per cent.
-"""
+"""The conditions under which checks call ``torch.compile``."""
 
 from __future__ import annotations
 
 import contextlib
-import copy
-import functools
 import os
 import shutil
-import types
 import typing as t
 
-from ...check import ABSENT, X86_CPU_GRID, Context, Measured, Skipped, Unanswered, check
-from ..bounds import Cases, name_of, torch
+from ...check import ABSENT, Context, Measured, Skipped, Unanswered
 from ..kernels.triton_kernels import explained, installed
-from ..programs import recipes
-from . import modules, rounding
-
-#: The allowed number of units; on an x86_64 CPU the error was at most 1.6 units, compiled or not (2.13).
-UNITS = 16.0
-
-_WRONG = (
-    "Do not train with torch.compile on this stack: install the stack's versions of torch and Triton; if the attention "
-    "check also fails, fix that first."
-)
 
 
 @contextlib.contextmanager
@@ -63,15 +42,6 @@ def clean_compiler(context: Context) -> t.Iterator[t.Callable[[], int]]:
         torch._dynamo.reset()
 
 
-def _compiled(function: t.Callable[..., t.Any]) -> t.Callable[..., t.Any]:
-    try:
-        return t.cast("t.Callable[..., t.Any]", torch.compile(function, fullgraph=True, dynamic=False))
-    except RuntimeError as error:
-        if "not supported on Python" in str(error):
-            raise Skipped(f"This torch has no torch.compile for this Python: {error}.") from error
-        raise
-
-
 def with_graph_count(measured: Measured, graphs: int) -> Measured:
     if graphs == 0:
         raise Unanswered(
@@ -83,29 +53,3 @@ def with_graph_count(measured: Measured, graphs: int) -> Measured:
         )
     measured.measured += f", {graphs} graph{'s' if graphs > 1 else ''} compiled"
     return measured
-
-
-@check("compilation.transformer_block", devices=("cuda", "cpu"), seconds=300, measured=(X86_CPU_GRID,))
-def transformer_block(context: Context) -> Measured:
-    """Compare a compiled transformer block, forward and backward, and its eager run with float64.
-
-    Bound: a few units of the format; see the module's docstring.
-    """
-    cases = Cases("the transformer block", _WRONG)
-    network, batches = recipes.draw(context, "transformer")
-    network.parts = network.parts[:1]
-    text = types.SimpleNamespace(input=batches[0][0].to(context.device), args=(), kwargs={})
-    text.output_process_fn_grad = lambda result: result
-    with clean_compiler(context) as graphs:
-        for dtype in (torch.float32, torch.bfloat16) if context.device == "cuda" else (torch.float32,):
-            module = copy.deepcopy(network).to(context.device, dtype)
-            refer = functools.partial(modules.reference, module, "", dtype, "block")
-            exact = refer(text)
-            shifted = rounding.shifted_reference(refer, exact, dtype)
-            for mode, function in (("eager", module), ("compiled", _compiled(module))):
-                computed = rounding.compute(function, text, list(module.parameters()), dtype, "block")
-                errors = rounding.worst_errors(computed, exact, shifted, dtype)
-                for part, error in zip(("result", "gradients"), errors):
-                    actual = torch.tensor(error).double()
-                    cases.compare(f"{mode}, {name_of(dtype)}, {part}", actual, 0 * actual, UNITS + 0 * actual)
-        return with_graph_count(cases.result(), graphs())

@@ -1,25 +1,25 @@
-"""Compares operators from torch's list in graphs of ``torch.compile`` with float64 on the CPU.
+"""Compares operators from torch's list, and chains of steps, in graphs of ``torch.compile`` with float64 on the CPU.
 
 A graph takes seconds to compile, and little more for each operator in it, so many operators share one. Each is called
-with one of the catalogue's inputs, with a NaN and with integers, and then eagerly in the process that has compiled.
+with one of the catalogue's inputs, with a NaN and with integers, and then eagerly in the process that has compiled. The
+chains are in the module ``chains``.
 """
 
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import re
 import typing as t
 
-from ...check import Context, Measured, check
-from . import all_operators, calls, comparison, operator_bounds, variants
+from ...check import Context, Measured, Skipped, check
+from ..bounds import torch
+from . import all_operators, calls, chains, comparison, operator_bounds, variants
 from .comparison import Survey, name_of
 from .compilation import clean_compiler, with_graph_count
 from .conditions import Operator
-from .rounding import Computed, compute, one_line, tensors, worst_errors
-
-if t.TYPE_CHECKING:
-    import torch
+from .rounding import Computed, compute, leaves, one_line, tensors, upstream_gradients, worst_errors
 
 #: The operators for which the compiler generates code, besides those of ``variants.TAKE_ANY`` and ``variants.MOVES``.
 GENERATED = re.compile(
@@ -33,6 +33,8 @@ REFUSED = re.compile(r"nn\.functional\.(gaussian_nll_loss|ctc_loss)")
 LOSES_NAN = re.compile(r"^(byte|char|short|int|long)$|loss$")
 #: The number of parts of the operators, each for one day, and the maximum number of calls in a graph.
 DAYS, IN_A_GRAPH = 24, 200
+#: The number of parts of the chains, and the bounds for results and gradients of exact chains and of others, in units.
+PARTS, EXACT, ROUNDED = 12, (2.0, 16.0), (256.0, 256.0)
 
 #: An operator, the label of its call, a sample, and its references; see :func:`calls.reference`.
 Call = tuple[Operator, str, t.Any, t.Any, t.Any]
@@ -45,28 +47,36 @@ def _is_generated(entry: t.Any) -> bool:
 
 
 def _collect(
-    group: list[Call], _outcome: Survey, entry: t.Any, dtype: torch.dtype, device: str, _samples: int, seed: str
+    group: list[Call],
+    gradients: bool,
+    _outcome: Survey,
+    entry: t.Any,
+    dtype: torch.dtype,
+    device: str,
+    _samples: int,
+    seed: str,
 ) -> None:
     """Add an operator's calls in a format to a group: with one of its samples, and with a NaN."""
-    import torch
-
     operator, is_float = comparison.in_format(entry, dtype, device, 2, seed), dtype.is_floating_point
     operator.dtype = dtype if is_float else torch.float32
     label = f"{operator.name}, compiled{'' if is_float else ', integers'}"
     with contextlib.suppress(*calls.REFUSALS):
-        for sample in map(calls.without_gradients, operator.samples[-1:]):
-            group.append((operator, label, *calls.reference(operator, sample)))
+        for sample in operator.samples[-1:]:
+            plain = sample if gradients else calls.without_gradients(sample)
+            group.append((operator, label, *calls.reference(operator, plain)))
             takes_nan = operator.any_number or operator.name.startswith(variants.TAKE_NAN)
             if is_float and takes_nan and not LOSES_NAN.search(operator.name):
-                sample = variants.with_nan(sample, operator.moves)
+                sample = calls.without_gradients(variants.with_nan(sample, operator.moves))
                 group.append((operator, f"{label}, NaN", *calls.reference(operator, sample)))
 
 
-def _compile(outcome: Survey, group: t.Sequence[Call]) -> list[tuple[Call, t.Any]]:
-    """Return calls with their results in a compiled graph, without those that the compiler refuses."""
-    import torch
+def _compare(outcome: Survey, rounds: t.Sequence[t.Sequence[Call]], dynamic: bool = False) -> None:
+    """Compare calls in a compiled graph, without those that the compiler refuses, and then eagerly.
 
-    operators = [call[0].entry.op for call in group]
+    :param rounds: the calls of the same operators with which the graph is called, one time after another.
+    :param dynamic: whether the graph is compiled for any shape.
+    """
+    operators = [call[0].entry.op for call in rounds[0]]
     # Otherwise each graph counts as one more compilation of the same function, of which there may be eight.
     torch._dynamo.reset()
 
@@ -74,45 +84,107 @@ def _compile(outcome: Survey, group: t.Sequence[Call]) -> list[tuple[Call, t.Any
         return [operator(first, *args, **keywords) for operator, (first, args, keywords) in zip(operators, inputs)]
 
     try:
-        with torch.no_grad():
-            compiled = torch.compile(graph, fullgraph=True, dynamic=False)
-            return list(zip(group, compiled([(call[2].input, call[2].args, call[2].kwargs) for call in group])))
+        compiled = torch.compile(graph, fullgraph=True, dynamic=dynamic)
+        made = [_computed(compiled, group) for group in rounds]
     except torch.OutOfMemoryError:
         raise
     except Exception as error:
         if "CUDA error" in str(error):
             raise
-        if len(group) == 1:
-            outcome.refused[group[0][1]] = one_line(error)
-            return []
-        half = len(group) // 2
-        return _compile(outcome, group[:half]) + _compile(outcome, group[half:])
+        if "not supported on Python" in str(error):
+            raise Skipped(f"This torch has no torch.compile for this Python: {error}.") from error
+        if len(operators) == 1:
+            outcome.refused[rounds[0][0][1]] = one_line(error)
+            return
+        half = len(operators) // 2
+        _compare(outcome, [group[:half] for group in rounds], dynamic)
+        _compare(outcome, [group[half:] for group in rounds], dynamic)
+        return
+    for group, results in zip(rounds, made):
+        for (operator, label, sample, exact, shifted), computed in zip(group, results):
+            outcome.samples += 1
+            eager = compute(operator.entry, sample, leaves(sample), operator.dtype, operator.seed)
+            scale = getattr(operator.entry, "scale", 0.0)
+            for name, each in ((label, computed), (operator.name, eager)):
+                outcome.note(name, worst_errors(each, exact, shifted, operator.dtype, scale))
+
+
+def _computed(compiled: t.Callable[..., t.Any], group: t.Sequence[Call]) -> list[Computed]:
+    """Return the results and gradients of calls in a compiled graph, whose backward pass runs once for all calls."""
+    made, inputs, outputs, upstream = [], [], [], []
+    values = compiled([(call[2].input, call[2].args, call[2].kwargs) for call in group])
+    for (operator, _label, sample, *_references), value in zip(group, values):
+        results = tensors(sample.output_process_fn_grad(value))
+        mine = leaves(sample)
+        differentiable, factors, scale = upstream_gradients(results if mine else [], operator.dtype, operator.seed)
+        inputs += mine if differentiable else []
+        outputs += differentiable
+        upstream += factors
+        made.append(Computed([result.detach() for result in results], list(mine if differentiable else []), scale))
+    if outputs:
+        gradients = iter(torch.autograd.grad(outputs, inputs, upstream, allow_unused=True))
+        for computed in made:
+            computed.gradients = [next(gradients) for _leaf in computed.gradients]
+    return made
 
 
 @check("compilation.operators", devices=("cuda", "cpu"), seconds=300, steps=True)
 def operators(context: Context) -> Measured:
-    """Compare a part of the operators, another one each day, in one compiled graph, and eagerly again afterwards."""
+    """Compare a part of the operators, another one each day, in one compiled graph, and eagerly again afterwards.
+
+    Every other time that a day returns, the graph has gradients.
+    """
     # Each operator's format changes from one of its days to the next.
     form, group = all_operators.BROAD[context.seed // DAYS % 2], list[Call]()
     names = sorted({name_of(entry) for entry in all_operators.catalogue() if _is_generated(entry)})
     only = names if context.full else names[context.seed % DAYS :: DAYS]
+    collect = functools.partial(_collect, group, context.full or bool(context.seed // DAYS // 2 % 2))
     with all_operators.survey_settings(context.device), clean_compiler(context) as graphs:
         for each in (form, "int64"):
-            outcome = all_operators.survey(
-                context, each, all_operators.LONGER, only, functools.partial(_collect, group)
-            )
+            outcome = all_operators.survey(context, each, all_operators.LONGER, only, collect)
         for start in range(0, len(group), IN_A_GRAPH):
             context.step(f"graph {start // IN_A_GRAPH + 1}")
-            for (operator, label, sample, exact, shifted), results in _compile(outcome, group[start:][:IN_A_GRAPH]):
-                outcome.samples += 1
-                made = Computed(tensors(sample.output_process_fn_grad(results)), [], 0.0)
-                eager = compute(operator.entry, sample, [], operator.dtype, operator.seed)
-                for name, computed in ((label, made), (operator.name, eager)):
-                    outcome.note(name, worst_errors(computed, exact, shifted, operator.dtype))
+            _compare(outcome, [group[start:][:IN_A_GRAPH]])
         allowed = {
             name: operator_bounds.bounds(name, "float32" if name.endswith("integers") else form)
             for name in outcome.units
         }
         # A compiler may contract and reorder what is exact in one operator, so no operator counts as exact here.
+        measured = all_operators.judge(context, outcome, allowed, form, is_elementary=lambda name: False)
+        return with_graph_count(measured, graphs())
+
+
+@check("compilation.chains", devices=("cuda", "cpu"), seconds=300, steps=True)
+def compiled_chains(context: Context) -> Measured:
+    """Compare chains of steps in compiled graphs that are called twice, and eagerly afterwards.
+
+    A day compiles one part of the chains in one of two formats; every other part has gradients, and for every other
+    pair of parts the second call has another shape. When all parts have had their day, the steps are combined anew, and
+    the next part gets these conditions. ``--full`` compiles all parts.
+    """
+    outcome, allowed = Survey(), dict[str, tuple[float, float]]()
+    turn, form = context.seed // PARTS, all_operators.BROAD[context.seed // PARTS % 2]
+    with all_operators.survey_settings(context.device), clean_compiler(context) as graphs:
+        for part in range(PARTS) if context.full else [context.seed % PARTS]:
+            groups: dict[bool, list[list[Call]]] = {}
+            for chain in chains.draw(turn, part, PARTS):
+                # Some operators on pictures refuse to be compiled for any shape (torch 2.13).
+                dynamic = bool((turn + part) // 2 % 2) and chain.kind.shapes is chains.ROWS
+                seed, label = f"{context.seed} {chain.name}", f"{chain.name}, compiled"
+                operator = Operator(chain, chain.name, context.device, getattr(torch, form), seed, [])
+                for number, group in enumerate(groups.setdefault(dynamic, [[], []])):
+                    inputs = chains.sample(chain, form, context.device, seed, dynamic and number == 1)
+                    # On a CPU, torch 2.13 computes wrong gradients of a compiled max_pool2d beside other programs.
+                    if (turn + part) % 2 or (context.device == "cpu" and chain.kind.shapes is chains.PICTURES):
+                        inputs = calls.without_gradients(inputs)
+                    inputs, exact, shifted = calls.reference(operator, inputs)
+                    if chain.kind.exact:
+                        # A step of the format would move a number to the other side of a whole number.
+                        shifted = functools.partial(copy.copy, exact)
+                    group.append((operator, label, inputs, exact, shifted))
+                allowed[chain.name] = allowed[label] = EXACT if chain.kind.exact else ROUNDED
+            for dynamic, rounds in groups.items():
+                context.step(f"part {part}{', any shape' if dynamic else ''}")
+                _compare(outcome, rounds, dynamic)
         measured = all_operators.judge(context, outcome, allowed, form, is_elementary=lambda name: False)
         return with_graph_count(measured, graphs())

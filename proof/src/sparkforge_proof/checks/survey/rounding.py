@@ -121,23 +121,28 @@ def compute(
     import torch
 
     results = tensors(sample.output_process_fn_grad(operator(sample.input, *sample.args, **sample.kwargs)))
-    differentiable = [result for result in results if result.requires_grad]
-    if not differentiable or not leaves:
+    differentiable, upstream, scale = upstream_gradients(results if leaves else [], dtype, seed)
+    if not differentiable:
         return Computed([result.detach() for result in results], [], 0.0, sample)
+    gradients = torch.autograd.grad(differentiable, list(leaves), upstream, allow_unused=True)
+    return Computed([result.detach() for result in results], list(gradients), scale, sample)
+
+
+def upstream_gradients(
+    results: t.Sequence[torch.Tensor], dtype: torch.dtype, seed: str
+) -> tuple[list[torch.Tensor], list[torch.Tensor], float]:
+    """Return the differentiable results, upstream gradients for them drawn from the seed, and the largest of those."""
+    import torch
+
+    differentiable = [result for result in results if result.requires_grad]
     generator = torch.Generator().manual_seed(seed_of(seed))
     upstream = [
         torch.randn(result.shape, generator=generator, dtype=wide).to(narrow).to(wide)
         for result in differentiable
         for wide, narrow in [_formats(result, dtype)]
     ]
-    gradients = torch.autograd.grad(
-        differentiable,
-        list(leaves),
-        [value.to(result.device, result.dtype) for value, result in zip(upstream, differentiable)],
-        allow_unused=True,
-    )
     scale = max((float(value.abs().max()) for value in upstream if value.numel()), default=0.0)
-    return Computed([result.detach() for result in results], list(gradients), scale, sample)
+    return differentiable, [value.to(to.device, to.dtype) for value, to in zip(upstream, differentiable)], scale
 
 
 def _formats(result: torch.Tensor, dtype: torch.dtype) -> tuple[torch.dtype, torch.dtype]:

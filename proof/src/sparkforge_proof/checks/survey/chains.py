@@ -1,0 +1,266 @@
+"""The programs that ``compiled`` compiles: chains of steps that are drawn from tables of expressions.
+
+A chain changes ``x`` step by step, without changing its shape, and computes other results from it on the way, so that
+every value has several consumers. A compiler fuses such steps, reuses their memory, and replaces views and writes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import random
+import re
+import types
+import typing as t
+
+from .rounding import seed_of, spacing
+
+if t.TYPE_CHECKING:
+    import torch
+
+#: Steps that only move numbers of ``x`` and ``y``, or double them, and keep the shape. The indices ``i`` may be equal.
+MOVES = """
+x.flip(0); x.roll(1, 1); x * 2; x.t().contiguous().t(); torch.where(y > 0, x, y); x.masked_fill(y > 1, 0.5)
+F.pad(x, (1, -1, 0, 0)); F.pad(x[None], (2, 1), "reflect")[0, :, 1:-2]; torch.cat(x.chunk(3, 1)[::-1], 1)
+x.tril(2) + y.triu(3); x.gather(1, i.expand(x.shape)); x[:, -1 - i]; x.index_select(1, i); F.embedding(i, x.t()).t()
+x.index_copy(1, i.argsort(), y); x.index_fill(1, i[:2], 0.5); F.dropout(x, 0.0, True); torch.maximum(x, -y)
+write(x, lambda z: z[:, ::2].mul_(2)); write(x.contiguous(), lambda z: z.view(-1)[1:].mul_(2))
+write(x, lambda z: z.t().copy_(y.t())); write(x, lambda z: z.diagonal().fill_(2))
+write(x, lambda z: (z[:, 1:].mul_(0.5), z[:, :-1].mul_(2)))
+write(x, lambda z: [z[:, k::3].mul_(2**k) for k in range(3)])
+write(x, lambda z: z.index_put_((z.new_zeros(1).long(), i[:1]), z[:1, :1].sum()))
+write(x, lambda z: z[1:].copy_(y[:-1]))
+"""
+#: Steps that keep the shape and move the result little if their input moves little.
+SMOOTH = """
+x.sin(); x * y; x - 0.5 * y; F.gelu(x); F.silu(x); F.softplus(x); x.erf(); (x * 0.2).cosh(); (x.square() + 0.5).rsqrt()
+torch.lerp(x, y, 0.3); torch.addcdiv(x, y, y.abs() + 1, value=0.5); torch.hypot(x, y + 3); x.softmax(-1) * 4
+x.softmax(0) * 4; x.log_softmax(-1) * 0.5; F.layer_norm(x, x.shape[-1:]); F.rms_norm(x, x.shape[-1:], y[0])
+x - x.mean(-1, keepdim=True); F.normalize(x, dim=0) * 2; sum((x.roll(k, 0) / (k + 1) for k in range(3)), 0 * y)
+x.t().contiguous().sin().t(); x.cumsum(-1) * 0.1; x.cumsum(0) * 0.3; x * (1 + y[:1]) + y[-1:]
+x + numbers(x, [1.5, -2.0, 0.25]).mul_(2)[i % 3]; x + (torch.arange(x.shape[1], device=x.device) * 0.01).to(x.dtype)
+x * torch.linspace(-1, 1, 7, dtype=x.dtype, device=x.device)[i % 7]; x.scatter_add(1, i.expand(x.shape), y)
+x.scatter_reduce(1, i.expand(x.shape), y, "mean"); x.index_add(1, i, y, alpha=2)
+(z := x.index_add(1, i, y, alpha=2)) * 0.5 + z.sin(); x.t().index_put((-1 - i,), y.t(), accumulate=True).t()
+write(x, lambda z: z.mul_(y[:1]).sub_(y[:, :1])); write(x, lambda z: z.index_add_(0, i[:2] % 2, y[:2]))
+"""
+ENDS = """
+x.sum(-1); x.sum(0); x.sum(); x.mean(0, keepdim=True); torch.var_mean(x, -1); x.std(0, correction=0); x.logsumexp(-1)
+x.logcumsumexp(-1); torch.linalg.vector_norm(x + 3, 3, -1); (1 + 0.05 * x.tanh()).prod(-1); x @ y.t(); x.t() @ y
+F.linear(x, y, y[:, 0]); torch.einsum("ij,kj->ik", x, y); x.tanh().exp() / x.tanh().exp().sum(-1, keepdim=True)
+torch.outer(x[0], y[0]); F.scaled_dot_product_attention(x[None, None], y[None, None], x[None, None])
+F.scaled_dot_product_attention(x[None, None, :2], y[None, None], y[None, None], is_causal=True)
+F.cross_entropy(x.t(), i % x.shape[0]); F.cross_entropy(x.t(), i % x.shape[0], ignore_index=1, label_smoothing=0.1)
+F.mse_loss(x, y); F.smooth_l1_loss(x, y, beta=0.3); F.kl_div(x, y, log_target=True, reduction="batchmean")
+F.cosine_similarity(x + 3, y + 3, 0); x.diff(dim=0); x.unfold(1, 3, 2).sum(-1)
+torch.stack([x, y, x + y], -1).flatten(1); F.conv1d(x[None, :2], y[None, :2, :3], padding=1)
+x.t().reshape(-1).view(x.shape).sum(0); F.avg_pool1d(x[None], 3, 2, 1, ceil_mode=True, count_include_pad=False)
+x[:2].repeat_interleave(2, 1) + 1
+"""
+#: Results that jump where ``x`` is near a whole number or near another number.
+JUMPS = """
+(x.floor(), x - x.floor()); (x.ceil(), x - x.ceil()); (x.trunc(), x - x.trunc()); (x.round(), x - x.round()); x.frac()
+x.nan_to_num(0, 3, 3).long() * 2; (x.fmod(3), x.remainder(-3), x.remainder(3)); x // 0.25; x / (y - y)
+x.to(torch.bfloat16); x.to(torch.float16); x.nan_to_num(0, 3, 3).to(torch.int8).to(torch.int32); signs(x)
+(signs(z := x.clone()), signs(z.neg_()), z); write(x, lambda z: z.view(bits(z)).bitwise_and_(torch.iinfo(bits(z)).max))
+x.argmax(-1); x.argmin(0); x.argmax(); x.max(-1); x.max(0); x.min(-1); (x.amin(-1), x.argmin(-1)); x.t().max(-1)
+torch.aminmax(x, dim=0); torch.maximum(x, y); x.cummax(-1).values; x.cummin(0).values; x.sort(dim=-1, stable=True)
+x.sort(dim=0, descending=True, stable=True); x.topk(3, -1).values; x.median(-1).values; x.argsort(dim=-1, stable=True)
+x.clamp(y, y * 2); x.clamp(-0.5, 0.5); (x.relu(), F.leaky_relu(x, 0.25), F.relu6(x)); (x > y) | (x.abs() < 0.5)
+((x > 2).any(-1), (x < 2).all(0), x.isnan().any()); (x.sign(), x.copysign(y)); F.max_pool1d(x[None], 3, 2, 1)
+torch.searchsorted(torch.arange(-4.0, 4.0, device=x.device).to(x.dtype), x.contiguous()); torch.fmax(x, y)
+(d := F.dropout(x, 0.5)).eq(0) | d.eq(2 * x) | ~x.isfinite()
+(F.dropout(torch.ones_like(x), 0.5).mean() - 1).abs() < 0.9
+"""
+INTEGERS = """
+x + y; x * y; x * x - x; x.abs(); -x; x % (y % 5 + 2); x % (-3 if x.dtype.is_signed else 3); x.fmod(y % 5 + 2); x ** 3
+x // (y % 5 + 2); x // (-3 if x.dtype.is_signed else 3); torch.div(x, y % 5 + 2, rounding_mode="trunc"); x << 3
+x << x.element_size() * 8; x << (y & 3); x >> (y & 7); (x & 0x55) | (y ^ 3); ~x; x.to(torch.int8).to(x.dtype)
+(x * 3).long().to(x.dtype); (x & 0x3F).float().mul(0.5).to(x.dtype); torch.where(x > y, x, y); x.clamp(1, 99); x.flip(1)
+torch.minimum(x, y); x.sort(-1).values; x[:, -1 - i]; x * torch.arange(x.shape[1], device=x.device).to(x.dtype)
+(torch.arange(x.shape[1], device=x.device) * x.long() * 10**9 >> 20).to(x.dtype)
+x + numbers(x, [3, 5, 7]).add_(1)[i % 3]; x.index_add(1, i, y); x.scatter_add(1, i.expand(x.shape), y)
+x.t().index_put((-1 - i,), y.t(), accumulate=True).t(); write(x, lambda z: z[:, ::2].mul_(3))
+x.cumsum(-1, dtype=x.dtype); torch.gcd(x & 15, (y & 15) + 1); x.masked_fill(y > 1, 5)
+"""
+INTEGER_ENDS = """
+(x.sum(-1), x.sum(-1, dtype=x.dtype)); (x * y).sum(0, dtype=x.dtype); (x | 1).prod(-1, dtype=x.dtype); x.max(-1)
+(x.int()[:, None] * y.int()).sum(-1, dtype=torch.int32); (x.abs().max(), x.abs().amin(0)); (*x.min(0), x.abs().min())
+(x.argmax(-1), x.argmin(0), x.argmax()); (x.cummax(0).values, x.cummin(-1).values); (x.any(-1), x.bool().all(0))
+x.count_nonzero(-1); x.float().amax(-1); x / ((y & 3) + 1); ((x + x).long(), (x * y).float()); x.topk(3, -1).values
+x.contiguous().view(torch.int8).sum(-1); x.sort(dim=0, stable=True); (x > y, x == y, x[None] <= y[:, None])
+torch.bucketize(x, torch.tensor([-5, 0, 3, 9], device=x.device))
+"""
+IMAGE_MOVES = """
+x.to(memory_format=torch.channels_last); x.roll((1, 2), (2, 3)); write(x, lambda z: z[:, 1, ::2].mul_(2)); x.flip(1)
+F.pad(x, (1, 1, 1, 1), "circular")[:, :, 2:, :-2]; F.pad(x, (1, 2, 1, 0), "reflect")[:, :, 1:, 1:-2]; x * 2
+"""
+IMAGES = """
+F.group_norm(x, 2); F.group_norm(x.contiguous(memory_format=torch.channels_last), 2, y[0, :, 0, 0], y[0, :, 0, 1])
+F.batch_norm(x, x.new_full((4,), 0.5), x.new_full((4,), 2.0)); F.batch_norm(x, None, None, training=True); x * y
+x + F.batch_norm(x.new_ones(1, 4, 1, 1), x.new_zeros(4), x.new_full((4,), 0.25), None, x.new_full((4,), 0.5))
+F.instance_norm(x); F.layer_norm(x.permute(0, 2, 3, 1), (4,)).permute(0, 3, 1, 2); F.silu(x); x.softmax(1) * 3
+F.conv2d(x, weights(x, 4, 4, 3), padding=1) * 0.2; F.conv2d(x, weights(x, 4, 2, 3), None, 1, 2, 2, 2) * 0.2
+x * y.mean((2, 3), keepdim=True).sigmoid(); F.avg_pool2d(F.interpolate(x, scale_factor=2, mode="bilinear"), 2)
+F.pixel_shuffle(F.interpolate(x, scale_factor=2), 2).repeat(1, 4, 1, 1)[..., : x.shape[2], : x.shape[3]]
+"""
+IMAGE_ENDS = """
+F.avg_pool2d(x, 3, 2, 1, count_include_pad=False); (F.adaptive_avg_pool2d(x, (3, 4)), F.adaptive_avg_pool2d(x, 1))
+F.lp_pool2d(x.tanh() + 3, 2, 2); F.interpolate(x, (7, 5), mode="bilinear"); F.interpolate(x, (13, 6), mode="bicubic")
+(F.interpolate(x, (1, 1), mode="bilinear"), F.interpolate(x, (3, 1), mode="bilinear", align_corners=True))
+(F.interpolate(x, (7, 5)), F.interpolate(x, (7, 5), mode="nearest-exact")); F.unfold(x, 3, padding=1, stride=2)
+F.fold(F.unfold(x, 3), x.shape[2:], 3); F.pixel_unshuffle(x[:, :, :8, :8], 2); x.mean((2, 3))
+torch.var_mean(x, (0, 2, 3)); F.conv_transpose2d(x, weights(x, 4, 2, 3), stride=2, output_padding=1) * 0.2
+F.scaled_dot_product_attention(x, y, x); F.adaptive_avg_pool2d(x, 2).flatten(1).sum(1)
+x.flatten(2).mT @ weights(x, 4, 6, 1)[..., 0, 0]
+F.grid_sample(x, y[:, :2, :3, :4].permute(0, 2, 3, 1).tanh(), align_corners=False, padding_mode="border")
+torch.bmm(x.flatten(0, 1), y.flatten(0, 1).mT)
+"""
+POOLS = """
+F.max_pool2d(x, 3, 2, 1); (F.max_pool2d(x, 3, 1, 1) + x, F.max_pool2d(x, 2, ceil_mode=True)); x.amax((0, 2, 3))
+F.adaptive_max_pool2d(x, (3, 4)); F.max_pool2d(x, 3, 1, 1, 2); F.max_pool2d(x, 2, return_indices=True)
+F.fractional_max_pool2d(x.float(), 2, output_size=(3, 4), _random_samples=y.detach()[:, :, 0, :2].float().abs() % 1)
+F.max_pool2d(x.contiguous(memory_format=torch.channels_last), 3, 2, 1); x.flatten(1).max(1); F.relu(x)
+"""
+#: The shapes of rows and pictures; a run uses two that follow each other.
+ROWS = ((5, 37), (17, 66), (3, 1030), (33, 19), (9, 129), (4, 257), (65, 16))
+PICTURES = ((2, 4, 9, 11), (3, 4, 12, 13), (1, 4, 17, 8), (5, 4, 10, 33))
+#: The formats of integers, and the maximum number of steps in a chain.
+WHOLE, STEPS = ("int32", "int64", "int8", "int16", "uint8"), 8
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """A kind of chains.
+
+    :ivar maps: the expressions that replace ``x``, and ``ends`` those that compute other results.
+    :ivar exact: whether the results do not depend on the order of operations, so that at most one rounding is allowed.
+    """
+
+    maps: str
+    ends: str
+    shapes: tuple[tuple[int, ...], ...] = ROWS
+    exact: bool = False
+
+
+KINDS = {
+    "rows": Kind(MOVES + SMOOTH, ENDS),
+    "edges": Kind(MOVES, JUMPS, exact=True),
+    "integers": Kind(INTEGERS, INTEGER_ENDS, exact=True),
+    "pictures": Kind(IMAGE_MOVES + IMAGES, IMAGE_ENDS, PICTURES),
+    "pools": Kind(IMAGE_MOVES, POOLS, PICTURES, exact=True),
+}
+
+
+class Chain:
+    """A program of several steps that is called like one of the catalogue's operators.
+
+    :param steps: the expressions, each with whether its result replaces ``x``.
+    """
+
+    def __init__(self, name: str, kind: Kind, steps: t.Sequence[tuple[bool, str]]) -> None:
+        functions = [re.findall(r"\.(\w+)\(", text) or [text] for _is_map, text in steps]
+        # A name ends at its first comma; see :func:`all_operators.judge`.
+        self.name = f"{name} ({' > '.join(' '.join(dict.fromkeys(each)) for each in functions)})".replace(",", "")
+        self.kind, self.steps = kind, [(is_map, _step(text)) for is_map, text in steps]
+        # A sum of terms that cancel is compared with numbers of this size.
+        self.op, self.scale = self, 0.0 if kind.exact else 1.0
+
+    def __call__(self, x: torch.Tensor, *others: torch.Tensor) -> list[t.Any]:
+        """Return the results of all steps that do not replace ``x``, and the last ``x``."""
+        results = []
+        for is_map, step in self.steps:
+            value = step(x, *others)
+            if is_map:
+                x = value
+            else:
+                results.append(value)
+        return [*results, x]
+
+
+def _step(text: str) -> t.Any:
+    import torch
+
+    names = {"torch": torch, "F": torch.nn.functional, "write": _write, "bits": _bits, "signs": _signs}
+    names |= {"numbers": _numbers, "weights": _weights}
+    return eval(f"lambda x, y, i: {text}", names)  # noqa: S307 - the tables above are the only source
+
+
+def _write(x: torch.Tensor, change: t.Callable[[torch.Tensor], t.Any]) -> torch.Tensor:
+    """Return a copy of a tensor after a function has changed it in place."""
+    copy = x.clone()
+    change(copy)
+    return copy
+
+
+def _bits(x: torch.Tensor) -> torch.dtype:
+    import torch
+
+    return {2: torch.int16, 4: torch.int32, 8: torch.int64}[x.element_size()]
+
+
+def _signs(x: torch.Tensor) -> torch.Tensor:
+    """Return the sign bits of numbers except NaN, through a view in another format."""
+    return (x.view(_bits(x)) < 0) & ~x.isnan()
+
+
+def _numbers(x: torch.Tensor, values: list[t.Any]) -> torch.Tensor:
+    """Return a tensor that is made of a list, in a tensor's format."""
+    import torch
+
+    return torch.tensor(values, dtype=x.dtype, device=x.device)
+
+
+def _weights(x: torch.Tensor, outputs: int, inputs: int, size: int) -> torch.Tensor:
+    """Return constant weights of a convolution."""
+    import torch
+
+    values = torch.linspace(-1, 1, outputs * inputs * size**2, dtype=x.dtype, device=x.device)
+    return values.view(outputs, inputs, size, size)
+
+
+def draw(seed: int, part: int, parts: int) -> list[Chain]:
+    """Return one part of the chains of all kinds; all parts for a seed use each expression once."""
+    chains = []
+    for name, kind in KINDS.items():
+        order = random.Random(f"{seed} {name}")  # noqa: S311 - no secret
+        maps, ends = (re.split(r"[;\n]\s*", text.strip()) for text in (kind.maps, kind.ends))
+        order.shuffle(maps)
+        order.shuffle(ends)
+        count = math.ceil((len(maps) + len(ends)) / STEPS)
+        count = math.ceil(count / parts) * parts
+        for number in range(part, count, parts):
+            mine = itertools.zip_longest(ends[number::count], maps[number::count])
+            steps = [(place == 1, text) for pair in mine for place, text in enumerate(pair) if text]
+            chains.append(Chain(f"{name} {number}", kind, steps))
+    return chains
+
+
+def sample(chain: Chain, form: str, device: str, seed: str, second: bool) -> t.Any:
+    """Return inputs of a chain in a format, like those of the catalogue, in one of two shapes."""
+    import torch
+
+    generator = torch.Generator().manual_seed(seed_of(f"{seed} {second}"))
+    shapes, kind = chain.kind.shapes, chain.kind
+    shape = shapes[(seed_of(seed) + second) % len(shapes)]
+    x, y = (torch.randn(shape, generator=generator, dtype=torch.float64) for _number in range(2))
+    if kind is KINDS["integers"]:
+        form = WHOLE[seed_of(chain.name) % len(WHOLE)]
+        limits = torch.iinfo(getattr(torch, form))
+        x, y = (
+            torch.randint(max(limits.min, -(2**40)), min(limits.max, 2**40), shape, generator=generator)
+            for _number in range(2)
+        )
+        x.view(-1)[:4] = torch.tensor([limits.min, limits.max, limits.max // 2, 0])
+    dtype = getattr(torch, form)
+    if kind is KINDS["edges"]:
+        # Whole numbers and halves, their neighbours in the format, and numbers that are not finite.
+        x = torch.randint(-8, 9, shape, generator=generator) / 2.0
+        x *= 1 + spacing(dtype) * torch.randint(-1, 2, shape, generator=generator)
+        x[0, 0], x[1, 1], x[1, 2] = math.nan, math.inf, -math.inf
+    indices = torch.randint(0, shape[-1], (shape[-1],), generator=generator).to(device)
+    values = [value.to(device, dtype).requires_grad_(kind.shapes is PICTURES or not kind.exact) for value in (x, y)]
+    return types.SimpleNamespace(
+        input=values[0], args=(values[1], indices), kwargs={}, output_process_fn_grad=lambda result: result
+    )
