@@ -218,6 +218,9 @@ def draw(context: Context, case: Case) -> Inputs:
 
 def draw_mask(case: Case, generator: torch.Generator) -> torch.Tensor | None:
     """Return the mask: numbers that each format represents, or the visible keys; each query sees one unless hidden."""
+    if case.mask == "none":
+        # Before anything of queries times keys, which long texts have no memory for.
+        return None
     batch, heads, _key_heads, queries, keys, _size = case.shape
     form = {"each head": (batch, heads, queries, keys), "keys": (batch, 1, 1, keys)}.get(
         case.mask_form, (queries, keys)
@@ -231,8 +234,6 @@ def draw_mask(case: Case, generator: torch.Generator) -> torch.Tensor | None:
     query, key = torch.arange(queries).view(-1, 1), torch.arange(keys)
     # The last query is beside the last key, as in decoding, unless there are fewer keys.
     distance = query + max(0, keys - queries) - key
-    if case.mask == "none":
-        return None
     if case.mask == "causal":
         return query >= key
     if case.mask == "lower right":
