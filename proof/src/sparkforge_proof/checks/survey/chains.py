@@ -36,7 +36,7 @@ write(x, lambda z: z[1:].copy_(y[:-1]))
 SMOOTH = """
 x.sin(); x * y; x - 0.5 * y; F.gelu(x); F.silu(x); F.softplus(x); x.erf(); (x * 0.2).cosh(); (x.square() + 0.5).rsqrt()
 torch.lerp(x, y, 0.3); torch.addcdiv(x, y, y.abs() + 1, value=0.5); torch.hypot(x, y + 3); x.softmax(-1) * 4
-x.softmax(0) * 4; x.log_softmax(-1) * 0.5; F.layer_norm(x, x.shape[-1:]); F.rms_norm(x, x.shape[-1:], y[0])
+x.softmax(0) * 4; x.log_softmax(-1) * 0.5; F.layer_norm(x, x.shape[-1:]); F.rms_norm(x, x.shape[-1:], y[0], 1e-5)
 x - x.mean(-1, keepdim=True); F.normalize(x, dim=0) * 2; sum((x.roll(k, 0) / (k + 1) for k in range(3)), 0 * y)
 x.t().contiguous().sin().t(); x.cumsum(-1) * 0.1; x.cumsum(0) * 0.3; x * (1 + y[:1]) + y[-1:]
 x + numbers(x, [1.5, -2.0, 0.25]).mul_(2)[i % 3]; x + (torch.arange(x.shape[1], device=x.device) * 0.01).to(x.dtype)

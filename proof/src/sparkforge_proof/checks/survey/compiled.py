@@ -34,7 +34,7 @@ LOSES_NAN = re.compile(r"^(byte|char|short|int|long)$|loss$")
 #: The number of parts of the operators, each for one day, and the maximum number of calls in a graph.
 DAYS, IN_A_GRAPH = 24, 200
 #: The number of parts of the chains, and the bounds for results and gradients of exact chains and of others, in units.
-PARTS, EXACT, ROUNDED = 12, (2.0, 16.0), (256.0, 256.0)
+PARTS, EXACT, ROUNDED = 12, (2.0, 16.0), (128.0, 128.0)
 
 #: An operator, the label of its call, a sample, and its references; see :func:`calls.reference`.
 Call = tuple[Operator, str, t.Any, t.Any, t.Any]
