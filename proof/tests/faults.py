@@ -274,7 +274,7 @@ GPU_FAULTS: tuple[Fault, ...] = (
     _on_gpu("generator_is_biased", {"chance.distributions": r"uniform"}),
     _on_gpu("solve_off_by_a_thousandth", {"algebra.dense": r"times the bound"}),
     _on_gpu("fft_of_odd_lengths", {"algebra.fft": r"times the bound"}),
-    _on_gpu("data_parallel_sums", {"training.data_parallel": r"by NCCL.*gradient of .*times the bound"}),
+    _on_gpu("data_parallel_sums", {"collectives.parts": r"by NCCL.*gradient of .*times the bound"}),
     Fault("illegal_access", {"matmul.shapes": r"device-side assert|Assertion .* failed"}),
 )
 

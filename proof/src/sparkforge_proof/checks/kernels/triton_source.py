@@ -25,17 +25,6 @@ def softmax(source, target, columns, stride, BLOCK: tl.constexpr):
     tl.store(target + row * columns + column, power / tl.sum(power, axis=0), mask=inside)
 
 
-def softmax_backward(result, gradient, target, columns, BLOCK: tl.constexpr):
-    """Compute the gradient of softmax's input from its result and the result's gradient."""
-    row = tl.program_id(0)
-    column = tl.arange(0, BLOCK)
-    inside = column < columns
-    offset = row * columns + column
-    y = tl.load(result + offset, mask=inside, other=0.0).to(tl.float32)
-    dy = tl.load(gradient + offset, mask=inside, other=0.0).to(tl.float32)
-    tl.store(target + offset, y * (dy - tl.sum(y * dy, axis=0)), mask=inside)
-
-
 def dot(
     a, b, c, rows, columns, inner, a_row, a_inner, b_inner, b_column,
     ROWS: tl.constexpr, COLUMNS: tl.constexpr, INNER: tl.constexpr, PRECISION: tl.constexpr,

@@ -8,6 +8,7 @@ another one. The environment also determines ``NCCL_NVLS_ENABLE`` and NCCL's oth
 from __future__ import annotations
 
 import contextlib
+import copy
 import ctypes
 import dataclasses
 import datetime
@@ -22,8 +23,8 @@ import sys
 import tempfile
 import typing as t
 
-from ...check import CRASH, SEEN, Context, Failed, Measured, Skipped, Unanswered, check
-from ..bounds import UNIT_ROUNDOFF, Cases, gamma, torch
+from ...check import CRASH, Context, Failed, Measured, Skipped, Unanswered, check
+from ..bounds import Cases, torch
 
 #: The time limit in seconds for meeting the other ranks, and for one operation.
 PATIENCE = 60
@@ -90,48 +91,6 @@ def group(context: Context, rank: int, world: int) -> t.Iterator[None]:
     finally:
         if before is None:
             del os.environ[variable]
-
-
-def _inputs(context: Context, rank: int, length: int) -> dict[str, torch.Tensor]:
-    """Return the inputs of a rank, which every rank can compute. The sums of the integers are exact in float32."""
-    random = context.generator(f"collectives.all_reduce {rank}")
-    integers = torch.randint(-(2**18), 2**18, (length,), generator=random)
-    return {
-        "float32": integers.float(),
-        "int64": integers * 2**32,
-        "bfloat16": torch.randn(length, generator=random).to(torch.bfloat16),
-    }
-
-
-def exchange(context: Context, rank: int, world: int, length: int) -> Cases:
-    """Take part as ``rank``, and compare the results with those computed from the inputs of all ranks."""
-    import torch.distributed as dist
-
-    device = torch.device("cuda", rank) if context.device == "cuda" else torch.device("cpu")
-    cases = Cases(f"the exchange by {NAMES[BACKENDS[context.device]]} of {world} ranks", _REMEDY)
-    contributions = [_inputs(context, number, length) for number in range(world)]
-    own_inputs = {name: value.to(device) for name, value in contributions[rank].items()}
-    with group(context, rank, world):
-        for name, value in own_inputs.items():
-            contributed = torch.stack([contribution[name] for contribution in contributions])
-            result = value.clone()
-            dist.all_reduce(result)
-            if name == "bfloat16":
-                magnitude = contributed.double().abs().sum(dim=0)
-                bound = magnitude * gamma(world - 1, UNIT_ROUNDOFF[name])
-                cases.compare(f"all-reduce, {name}", result, contributed.double().sum(dim=0), bound)
-            else:
-                cases.exactly(f"all-reduce, {name}", result, contributed.sum(dim=0))
-            result = value.clone()
-            dist.all_reduce(result, op=dist.ReduceOp.MAX)
-            cases.exactly(f"maximum, {name}", result, contributed.amax(dim=0))
-            gathered = [torch.zeros_like(value) for _unused in range(world)]
-            dist.all_gather(gathered, value)
-            cases.exactly(f"all-gather, {name}", torch.stack(gathered), contributed)
-            result = value.clone()
-            dist.broadcast(result, src=world - 1)
-            cases.exactly(f"broadcast, {name}", result, contributed[world - 1])
-    return cases
 
 
 def other_rank(function: str, text: str) -> None:
@@ -214,33 +173,14 @@ def with_own_directory(context: Context) -> Context:
     return dataclasses.replace(context, directory=tempfile.mkdtemp(dir=os.path.abspath(context.directory)))
 
 
-@check("collectives.all_reduce", devices=("cuda", "cpu"), seconds=150, measured=SEEN)
-def all_reduce(context: Context) -> Measured:
-    """Check all-reduce, maximum, all-gather and broadcast: by NCCL with a rank per GPU, by Gloo with two on the CPU.
-
-    Integers are exact, also in float32, because their sums are below 2^24. Copies are exact too; with one rank,
-    everything is. A sum of w bfloat16 numbers is off by at most gamma(w - 1, u) sum |x|, in any order of addition and
-    with any number of roundings.
-    """
-    cuda, world = context.device == "cuda", ranks(context)
-    length = 1_000_003 if cuda else 1_003
-    context = with_own_directory(context)
-    with other_ranks(context, exchange, world, length=length):
-        cases = exchange(context, 0, world, length)
-    measured = cases.result()
-    measured.measured += f", {world} rank{'s' if world > 1 else ''}"
-    if cuda:
-        version = torch.cuda.nccl.version()
-        measured.measured += f", NCCL {'.'.join(map(str, version))}{known_trap(version)}"
-    return measured
-
-
 #: The layouts of the tensors that ranks exchange; Gloo ignores the gaps of strided ones (pytorch#192920).
 LAYOUTS: dict[str, t.Callable[[t.Any], t.Any]] = {
     "contiguous": lambda x: x.clone(), "offset": lambda x: torch.cat([x[:1], x])[1:],
     "transposed": lambda x: x.t().contiguous().t(), "every second column": lambda x: x.repeat_interleave(2, 1)[:, ::2],
 }  # fmt: skip
 ROWS, COLUMNS = 7, 6
+#: The number of elements that the ranks add up at once, by device.
+LONG = {"cuda": 1_000_003, "cpu": 1_003}
 #: Functions of a matrix, for matrices whose parts are on several ranks.
 OF_MATRICES: dict[str, t.Callable[[t.Any], t.Any]] = {
     **{f"{name} over {dim}": operator.methodcaller(name, dim) for dim in (0, 1)
@@ -305,6 +245,7 @@ def exchange_parts(context: Context, rank: int, world: int) -> Cases:
         first, mine = sum(counts[rank]), [row[rank] for row in counts]
         operations: dict[str, t.Callable[[], t.Any]] = {
             "all_reduce": lambda: (in_place(dist.all_reduce), total),
+            "maximum": lambda: (in_place(lambda x: dist.all_reduce(x, op=dist.ReduceOp.MAX)), every.amax(0)),
             "several in flight": lambda: (in_flight(), total),
             "broadcast": lambda: (in_place(lambda x: dist.broadcast(x, world - 1)), every[-1]),
             "all_gather": lambda: (
@@ -335,8 +276,47 @@ def exchange_parts(context: Context, rank: int, world: int) -> Cases:
                             raise
                         continue
                     cases.exactly(case, actual, expected)
+        long = torch.arange(LONG[context.device], device=device)
+        for form in ("float32", "int64", "float64"):
+            values = ((long * (rank + 1)) % 251).to(getattr(torch, form))
+            dist.all_reduce(values)
+            exact = torch.stack([(long.cpu() * (number + 1)) % 251 for number in range(world)]).sum(0)
+            cases.exactly(f"all_reduce of {len(long):,} numbers, {form}", values, exact)
         _compare_distributed(cases, device, every, rank, world)
+        _compare_replicas(cases, device, generator, rank, world)
     return cases
+
+
+def _compare_replicas(cases: Cases, device: torch.device, generator: torch.Generator, rank: int, world: int) -> None:
+    """Require that replicas of a network, each with its share of a batch, have the gradients of the complete batch.
+
+    The batch is normalised over all ranks on a GPU, for which alone torch offers it.
+    """
+    from torch import nn
+
+    norm = nn.BatchNorm1d(40) if device.type == "cuda" else nn.LayerNorm(40)
+    network = nn.Sequential(
+        nn.Linear(12, 40, bias=False), norm, nn.GELU(), nn.Linear(40, 30), nn.Tanh(), nn.Linear(30, 5)
+    ).double()
+    with torch.no_grad():
+        for weight in network.parameters():
+            weight.copy_((torch.randn(weight.shape, generator=generator) / 4).float() + (weight == 1))
+    inputs = torch.randn(6 * world, 12, generator=generator).double()
+    targets = torch.randint(0, 5, (6 * world,), generator=generator)
+    replica = nn.SyncBatchNorm.convert_sync_batchnorm(copy.deepcopy(network)).to(device, torch.float32)
+    replica = nn.parallel.DistributedDataParallel(replica, bucket_cap_mb=0.002, gradient_as_bucket_view=True)
+    nn.functional.cross_entropy(network(inputs), targets).backward()
+    for step in range(3):
+        replica.zero_grad()
+        # The last step adds the gradients of two parts, of which only the second is exchanged.
+        parts = 2 if step == 2 and device.type == "cpu" else 1
+        for number, part in enumerate(torch.arange(6 * world).chunk(world)[rank].chunk(parts), 1):
+            with contextlib.nullcontext() if number == parts else replica.no_sync():
+                scores = replica(inputs[part].to(device, torch.float32))
+                (nn.functional.cross_entropy(scores, targets[part].to(device)) / parts).backward()
+        for (name, weight), copied in zip(network.named_parameters(), replica.parameters()):
+            bound = 1e-4 * (weight.grad.abs() + weight.grad.abs().amax())
+            cases.compare(f"replicas, gradient of {name}, step {step + 1}", copied.grad, weight.grad, bound)
 
 
 def _compare_distributed(cases: Cases, device: torch.device, every: torch.Tensor, rank: int, world: int) -> None:
@@ -383,11 +363,17 @@ def _compare_distributed(cases: Cases, device: torch.device, every: torch.Tensor
 
 @check("collectives.parts", devices=("cuda", "cpu"), seconds=150)
 def parts(context: Context) -> Measured:
-    """Check exchanges of uneven and strided parts, and tensors that torch distributes over all ranks."""
+    """Check exchanges of numbers and of uneven or strided parts, distributed tensors, and replicas of a network.
+
+    There is a rank for each GPU, and two on the CPU. With one rank, no data is exchanged.
+    """
     world = ranks(context)
     context = with_own_directory(context)
     with other_ranks(context, exchange_parts, world):
         cases = exchange_parts(context, 0, world)
     measured = cases.result()
     measured.measured += f", {world} rank{'s' if world > 1 else ''}"
+    if context.device == "cuda":
+        version = torch.cuda.nccl.version()
+        measured.measured += f", NCCL {'.'.join(map(str, version))}{known_trap(version)}"
     return measured
