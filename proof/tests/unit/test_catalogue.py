@@ -27,7 +27,7 @@ def test_catalogue_equals_registered_checks() -> None:
         ("tensors", "elementwise memory", ""),
         ("compilation", "operators chains", ""),
         ("survey", "pairs_float32", "float64"),
-        ("collectives", "all_reduce", ""),
+        ("collectives", "parts", ""),
     ],
 )
 def test_devices_of_checks(family: str, both: str, gpu_alone: str) -> None:

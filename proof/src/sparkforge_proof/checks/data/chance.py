@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import random
 import typing as t
 
 from ...check import SEEN, Context, Measured, check
@@ -445,3 +446,39 @@ def _compare_repeats(cases: Cases, device: str) -> None:
         # If two values are equally likely, half of the draws coincide.
         worst = float(equal.max())
         cases.expect(f"{name}, {CALLS} calls", worst < 0.75, f"have a call that repeats {worst:.0%} of another")
+
+
+class _Drawn(torch.utils.data.Dataset if torch else object):  # type: ignore[misc]
+    """Items that are random numbers of torch and of Python, with their index."""
+
+    def __len__(self) -> int:
+        return 60
+
+    def __getitem__(self, index: int) -> torch.Tensor:
+        return torch.tensor([index, float(torch.rand(())), random.random()])  # noqa: S311 - this is what is tested
+
+
+@check("chance.workers", devices=("cpu",))
+def workers(context: Context) -> Measured:
+    """Require that a loader's workers draw different numbers in each epoch, and the same ones with the same seed."""
+    cases = Cases("what a loader's workers draw", REMEDY)
+
+    def epochs(seed: int, count: int, persistent: bool) -> torch.Tensor:
+        generator = torch.Generator().manual_seed(seed)
+        loader = torch.utils.data.DataLoader(
+            _Drawn(), 7, shuffle=True, num_workers=count, generator=generator, persistent_workers=persistent
+        )
+        return torch.stack([torch.cat(list(loader)) for _epoch in range(2)])
+
+    for persistent in (False, True):
+        for count in (1, 2):
+            case = f"{count} workers, persistent {persistent}"
+            drawn = epochs(context.seed, count, persistent)
+            cases.exactly(f"{case}, each item once", drawn[..., 0].sort()[0], torch.arange(60.0).expand(2, -1))
+            for column, source in ((1, "torch"), (2, "Python")):
+                different = len(drawn[..., column].unique())
+                cases.expect(f"{case}, {source}'s numbers", different > 115, f"are {different} different ones of 120")
+            cases.exactly(f"{case}, the same seed", epochs(context.seed, count, persistent), drawn)
+            other = epochs(context.seed + 1, count, persistent)
+            cases.expect(f"{case}, another seed", not bool((other == drawn).any(-1).all()), "draws the same")
+    return cases.result()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy as copying
 import io
+import os
 import typing as t
 
 from ...check import SEEN_ARM, Context, Measured, check
@@ -89,6 +90,33 @@ def _compare_layouts(context: Context, cases: Cases) -> None:
                 cases.exactly(f"{case}, into a transposed one", as_bytes(target), expected)
                 target.zero_().copy_(view(plain), non_blocking=True)
                 cases.exactly(f"{case}, from the host into a transposed one", as_bytes(target), expected)
+
+
+@check("movement.views", devices=("cuda", "cpu"), factor=1)
+def views(context: Context) -> Measured:
+    """Require that views that are saved, mapped from a file, or copied together keep their numbers and their memory."""
+    cases, path = Cases("the view", REMEDY), os.path.join(context.directory, f"views-{context.device}.pt")
+    numbers = torch.randint(-(2**23), 2**23, (257, 6), generator=context.generator("movement views"))
+    pairs = torch.view_as_complex(numbers.double().to(context.device).unflatten(1, (3, 2)))
+    views = {name: view(pairs) for name, view in _views(2)}
+    views.update({"conjugate": pairs.conj(), "empty": pairs[5:5], "row": pairs[7]})
+    torch.save(views, path)
+    copies = {f"loaded, mapped {mapped}": torch.load(path, map_location=context.device, mmap=mapped, weights_only=True)
+              for mapped in (False, True)}  # fmt: skip
+    copies["copied"] = copying.deepcopy(views)
+    for way, tensors in copies.items():
+        for name, view in views.items():
+            cases.exactly(f"{name}, {way}", as_bytes(tensors[name]), as_bytes(view))
+        tensors["whole"].zero_()
+        # A copy of a conjugate has memory of its own.
+        for name in views.keys() - {"conjugate"}:
+            cases.exactly(f"{name}, {way}, in the same memory", tensors[name].abs().sum(), torch.zeros(()).double())
+    if context.device == "cuda":
+        freed = [torch.full((2**18, 3), number).pin_memory()[:, 1].to("cuda", torch.float32, non_blocking=True)
+                 for number in range(20)]  # fmt: skip
+        extrema = torch.stack([torch.stack(column.aminmax()) for column in freed])
+        cases.exactly("pinned columns that were freed at once", extrema, torch.arange(20.0).view(-1, 1).expand(-1, 2))
+    return cases.result()
 
 
 def _views(dimensions: int) -> list[tuple[str, t.Callable[[torch.Tensor], torch.Tensor]]]:

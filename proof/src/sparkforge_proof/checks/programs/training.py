@@ -413,3 +413,47 @@ def many_weights(context: Context) -> Measured:
         if number < 0:
             cases.exactly("unscaled", joined("unscaled", shares), vector / 2)
     return cases.result()
+
+
+@check("training.packed", devices=("cuda", "cpu"))
+def packed(context: Context) -> Measured:
+    """Compare recurrent networks on packed sequences, whose lengths are not in order, with each sequence alone."""
+    from torch.nn.utils import rnn
+
+    cases, generator = Cases("a packed sequence", REMEDY), context.generator(f"packed {context.seed}")
+    for kind, bidirectional, first, options in itertools.product(
+        (torch.nn.LSTM, torch.nn.GRU, torch.nn.RNN), (False, True), (False, True), ({}, {"proj_size": 5})
+    ):
+        if options and kind is not torch.nn.LSTM:
+            continue
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(context.seed)
+            exact = kind(6, 9, 2, bidirectional=bidirectional, batch_first=first, **options).double()
+        network = copy.deepcopy(exact).to(context.device, torch.float32)
+        lengths = torch.randint(1, 14, (8,), generator=generator)
+        padded = torch.randn(8, 13, 6, generator=generator)
+        leaf, on_device = padded.double().requires_grad_(), padded.to(context.device).requires_grad_()
+        alone = [exact(row[None, :length] if first else row[:length, None])
+                 for row, length in zip(leaf, lengths)]  # fmt: skip
+        results = [result.squeeze(0 if first else 1) for result, _state in alone]
+        states = [torch.cat([state.flatten(1) for state in rnn_state], 1) if isinstance(rnn_state, tuple)
+                  else rnn_state.flatten(1) for _result, rnn_state in alone]  # fmt: skip
+        with _deterministic():
+            sequence = on_device if first else on_device.transpose(0, 1)
+            parts = rnn.pack_padded_sequence(sequence, lengths, batch_first=first, enforce_sorted=False)
+            actual, state = network(parts)
+            actual, counts = rnn.pad_packed_sequence(actual, batch_first=True, total_length=13)
+            state = torch.cat(state, 2) if isinstance(state, tuple) else state
+            actual.square().sum().backward()
+        sum(result.square().sum() for result in results).backward()
+        name = f"{kind.__name__}, both directions {bidirectional}, batch first {first}, {options}"
+        expected = {
+            "results": (actual, rnn.pad_sequence([*results, padded.new_zeros(13, results[0].shape[1])], True)[:8]),
+            "states": (state.transpose(0, 1).flatten(1), torch.stack([value.flatten() for value in states])),
+            "gradient": (on_device.grad, leaf.grad),
+        }
+        cases.exactly(f"{name}, lengths", counts, lengths)
+        for part, (value, reference) in expected.items():
+            reference = reference.detach()
+            cases.compare(f"{name}, {part}", value, reference, 1e-4 * (reference.abs() + reference.abs().amax() / 8))
+    return cases.result()
