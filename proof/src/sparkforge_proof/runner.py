@@ -14,6 +14,7 @@ then for each check ``{"event": "result", …}`` with the fields of :class:`chec
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import faulthandler
 import functools
 import gc
@@ -48,12 +49,8 @@ LONGEST = {
     *("training.transformer", "training.convolutional", "sizes.many"),
 }
 NICENESS = 5
-#: Modules that many checks import, and the families of these checks. Without byte code, each takes 3 seconds of a core.
-SHARED: dict[str, set[str]] = {
-    "torch": set(),
-    "torch._dynamo": {"survey", "inference", "layouts"},
-    "torch._inductor.compile_fx": {"compilation", "training"},
-}
+#: A module that all checks in these families import. Without byte code, this takes 3 seconds of a core.
+SHARED, SHARING = "torch._dynamo", {"attention", "collectives", "layouts", "survey", "training"}
 
 
 def main(path: str, modules: t.Mapping[str, t.Sequence[str]] | None = None) -> None:
@@ -67,13 +64,14 @@ def main(path: str, modules: t.Mapping[str, t.Sequence[str]] | None = None) -> N
     faulthandler.enable()
     _keep_byte_code("torch", os.path.abspath("byte-code"))
     # The parent process limits the time for this import, and reports its error.
-    importlib.import_module("torch")
+    torch = importlib.import_module("torch")
     for module, names in (modules or {}).items():
         try:
             importlib.import_module(module)
         except Exception as error:
             _register_broken(names, error)
-    processes = _fork_lanes(job, identity.software())
+    initialised = getattr(getattr(torch, "cuda", None), "is_initialized", lambda: False)()
+    processes = _fork_lanes(job, identity.software(), initialised)
     for lane in job["lanes"]:
         # Only the lane may keep its pipe open, so that the pipe closes when the lane exits.
         os.close(lane["results"])
@@ -102,28 +100,36 @@ def _register_broken(names: t.Sequence[str], error: Exception) -> None:
         CHECKS[name], check.FUNCTIONS[name] = check.Definition(name, family, "none", True, 60, ""), function
 
 
-def _fork_lanes(job: dict[str, t.Any], software: t.Mapping[str, str | None]) -> list[int]:
-    """Run each lane in a forked process and return the PIDs.
-
-    The modules that checks share are imported once: a lane is forked after the last of them that its checks need.
-    """
-    families = [{CHECKS[name].family for name in lane["checks"]} for lane in job["lanes"]]
-    last = [[module for module in SHARED if not SHARED[module] or own & SHARED[module]][-1] for own in families]
-    processes = []
+def _fork_lanes(job: dict[str, t.Any], software: t.Mapping[str, str | None], initialised: bool) -> list[int]:
+    """Run each lane in a forked process, those that share a module after its import, and return the PIDs."""
+    later = [lane for lane in job["lanes"] if any(CHECKS[name].family in SHARING for name in lane["checks"])]
+    lanes = [lane for lane in job["lanes"] if lane not in later]
+    # A collection in a lane would visit and thereby copy all objects.
     gc.disable()
-    for module in SHARED:
-        if module in last:
-            # A check that needs the module reports the error.
-            with contextlib.suppress(Exception):
-                importlib.import_module(module)
-        # A collection in a lane would visit and thereby copy all objects of these modules.
+    gc.freeze()
+    processes = [fork(functools.partial(_run_lane, job, lane, software, initialised)) for lane in lanes]
+    if later and _can_be_shared(SHARED):
+        importlib.import_module(SHARED)
         gc.freeze()
-        ready = [lane for lane, needed in zip(job["lanes"], last) if needed == module]
-        processes += [fork(functools.partial(_run_lane, job, lane, software)) for lane in ready]
-    return processes
+    return processes + [fork(functools.partial(_run_lane, job, lane, software, initialised)) for lane in later]
 
 
-def _run_lane(job: t.Mapping[str, t.Any], lane: t.Mapping[str, t.Any], software: t.Mapping[str, str | None]) -> None:
+def _can_be_shared(module: str) -> bool:
+    """Tell whether a module can be imported before lanes are forked; torch 2.11's compiler starts CUDA, and cannot."""
+
+    def try_import() -> None:
+        importlib.import_module(module)
+        with contextlib.suppress(OSError):
+            # Before cuInit, the driver answers CUDA_ERROR_NOT_INITIALIZED (cuda.h).
+            if ctypes.CDLL("libcuda.so.1").cuDeviceGetCount(ctypes.byref(ctypes.c_int())) != 3:
+                os._exit(2)
+
+    return os.waitpid(fork(try_import), 0)[1] == 0
+
+
+def _run_lane(
+    job: t.Mapping[str, t.Any], lane: t.Mapping[str, t.Any], software: t.Mapping[str, str | None], initialised: bool
+) -> None:
     gc.enable()
     for other in job["lanes"]:
         if other is not lane:
@@ -131,7 +137,7 @@ def _run_lane(job: t.Mapping[str, t.Any], lane: t.Mapping[str, t.Any], software:
     os.makedirs(lane["directory"], exist_ok=True)
     results = t.cast(t.TextIO, os.fdopen(lane["results"], "w", encoding="utf-8", buffering=1))
     write_event(results, event="ready", software=software)
-    run({**job, **lane}, results)
+    run({**job, **lane}, results, initialised)
 
 
 def fork(work: t.Callable[[], None]) -> int:
@@ -154,12 +160,12 @@ def fork(work: t.Callable[[], None]) -> int:
         os._exit(status)
 
 
-def run(job: t.Mapping[str, t.Any], results: t.TextIO) -> None:
+def run(job: t.Mapping[str, t.Any], results: t.TextIO, initialised: bool) -> None:
     """Run the checks in a lane.
 
     :param job: the content of the job file, with this lane's ``checks`` and ``directory``.
+    :param initialised: whether importing torch has initialised CUDA; a forked process cannot tell.
     """
-    initialised = getattr(getattr(sys.modules["torch"], "cuda", None), "is_initialized", lambda: False)()
     if job.get("gate") is not None:
         # This call returns once the other end is closed.
         os.read(job["gate"], 1)
