@@ -37,11 +37,16 @@ def test_array_matches_generator() -> None:
 
 
 def test_layouts_of_a_day_are_those_of_kernels() -> None:
-    day = grid.Day(Context("cpu", limits={"samples": 3, "seed": 1}), "complex64")
-    modes = {name: {row["mode"] for row in day.rows(name)} for name in map(str, range(50))}
-    layouts = {name: day.layouts(name) for name in modes}
-    assert all("strided" in layouts[name] for name in modes if "out=" in modes[name])
-    assert set().union(*layouts.values()) == {"plain", "strided", "transposed", "permuted", "size-one", "offset"}
+    day = grid.Day(Context("cuda", limits={"samples": 3, "seed": 1}), "complex64")
+    names = set(map(str, range(50)))
+    rows = {name: day.rows(name) for name in names}
+    assert all("strided" in day.layouts(name) for name in names if "out=" in {row["mode"] for row in rows[name]})
+    day.compiled = names
+    dense = [name for name in names if not conditions.strided_today(f"1 {name}")]
+    assert set().union(*map(day.layouts, dense)) == {"plain", "transposed", "permuted", "size-one"}
+    assert all(day.rows(name) == rows[name] for name in names.difference(dense))
+    day.form = "integers"
+    assert not any(map(day.rows, names)) and any(map(day.rows, [f"gcd.{number}" for number in range(50)]))
 
 
 def test_strided_kernels_are_compiled_every_second_day() -> None:

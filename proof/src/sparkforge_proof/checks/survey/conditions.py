@@ -96,8 +96,9 @@ def strided_today(seed: str) -> bool:
 
 
 def is_strided(row: t.Mapping[str, str]) -> bool:
-    """Tell whether a row needs the kernel for strided tensors; the one for dense tensors serves other layouts."""
-    return row["layout"] in (variants.STRIDED, *variants.SAME_ADDRESS) or row["mode"] == variants.OUT
+    """Tell whether a row needs a kernel for strided or unaligned tensors; the one for dense tensors serves others."""
+    own_kernel = (variants.STRIDED, variants.OFFSET, *variants.SAME_ADDRESS)
+    return row["layout"] in own_kernel or row["mode"] == variants.OUT
 
 
 @dataclasses.dataclass

@@ -19,7 +19,7 @@ import zlib
 from ...check import X86_CPU_GRID, Context, Measured, check
 from . import all_operators, calls, comparison, operator_bounds, variants
 from .comparison import Survey, name_of
-from .conditions import PLAIN, is_strided
+from .conditions import PLAIN, is_compiled, is_strided, strided_today
 from .rounding import tensors
 from .table import A_DAY, AXES, ROWS as _ROWS
 
@@ -32,6 +32,7 @@ DAYS = len(ROWS) // A_DAY
 SAMPLES = 18
 #: The formats of the rows for integers.
 INTEGERS = ("int8", "uint8", "int16", "int64")
+OF_INTEGERS = re.compile("gcd|lcm|prod")
 #: Operators in nearly every program, which get the rows of this many days in each run.
 FREQUENT = re.compile(
     r"(add(mm|mv|bmm|r)?|baddbmm|bmm|mm|mv|matmul|dot|einsum|mul|sub|div|remainder|floor_divide|fmod|arg(max|min)|topk|sort|(cum|log)?sum(exp)?|mean|softmax|log_softmax|where"
@@ -64,12 +65,14 @@ class Day:
 
     :ivar pairs: by operator, the pairs of values that were computed, as a bit set.
     :ivar overloads: the overloads that were called: ``aten.add.Tensor``.
+    :ivar compiled: the operators of which this run compiles kernels on first use, and so leaves some for other days.
     """
 
     def __init__(self, context: Context, form: str) -> None:
         self.context, self.form = context, form
         self.pairs: dict[str, int] = {}
         self.overloads: set[str] = set()
+        self.compiled: set[str] = set()
 
     def compare(self, outcome: Survey, entry: t.Any, dtype: torch.dtype, device: str, samples: int, seed: str) -> None:
         """Compare an operator in its rows for the day."""
@@ -92,14 +95,18 @@ class Day:
 
     def rows(self, name: str) -> list[dict[str, str]]:
         """Return the rows for an operator in this format."""
-        return [row for row in rows_of(name, self.context.seed, self.context.full) if row["format"] == self.form]
+        seed, integers = self.context.seed, self.form == "integers"
+        rows = [row for row in rows_of(name, seed, self.context.full) if row["format"] == self.form]
+        if name not in self.compiled or (integers and OF_INTEGERS.search(name)):
+            return rows
+        # Others convert integers to float32.
+        return [row for row in rows if not integers and (strided_today(f"{seed} {name}") or not is_strided(row))]
 
     def layouts(self, name: str) -> set[str]:
         """Return the layouts in which an operator is called. Expanded inputs have the same kernel as strided ones."""
         rows = self.rows(name)
-        return {variants.STRIDED for row in rows if is_strided(row)} | {
-            row["layout"] for row in rows if row["layout"] not in variants.SAME_ADDRESS
-        }
+        layouts = {variants.STRIDED if row["layout"] in variants.SAME_ADDRESS else row["layout"] for row in rows}
+        return layouts | {variants.STRIDED for row in rows if row["mode"] == variants.OUT}
 
     def _record(self, recorded: set[tuple[str, str]], row: t.Mapping[str, str], call: t.Callable[[], t.Any]) -> None:
         """Record the overloads that a call reaches, once for each mode and direction."""
@@ -160,8 +167,13 @@ def _in_pairs(context: Context, form: str, rows_in: str = "") -> Measured:
 
     :param rows_in: the format's value in the rows; by default its name.
     """
+    import torch
+
     day = Day(context, rows_in or form)
-    names = {name for name in map(name_of, all_operators.catalogue()) if day.rows(name)}
+    entries = {name_of(entry): entry for entry in all_operators.catalogue()}
+    if context.device == "cuda" and not context.full:
+        day.compiled = {name for name in entries if is_compiled(entries[name], name, getattr(torch, form))}
+    names = {name for name in entries if day.rows(name)}
     outcome = all_operators.survey(context, form, 1.0, names, day.compare, day.layouts)
     allowed = {call: bounds(call, form) for call in outcome.units}
     measured = all_operators.judge(context, outcome, allowed, form)
