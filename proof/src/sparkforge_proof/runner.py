@@ -291,6 +291,9 @@ class Child:
         os.dup2(nothing, 0)
         os.dup2(log, 1)
         os.dup2(log, 2)
+        if all(CHECKS[name].device == "cpu" for name in self.names):
+            # Some parts of torch, such as its list of operators, would start CUDA, which takes seconds and memory.
+            os.environ["CUDA_VISIBLE_DEVICES"] = ""
         # A process that has the device to itself measures speed, so it polls.
         if self.job.get("gate") is None and any(CHECKS[name].device == "cuda" for name in self.names):
             device.sleep_during_waits()

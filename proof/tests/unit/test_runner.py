@@ -22,6 +22,7 @@ from sparkforge_proof.check import (
     Definition, Failed, Measured, Skipped, Unanswered)
 
 def nice(context): return Measured(str(os.nice(0)), "1")
+def sees(context): return Measured(os.environ.get("CUDA_VISIBLE_DEVICES", "all"), "1")
 def right(context): return Measured("1", "1", 0.5, {{"tflops": float("inf"), "gb_per_s": 3.0}})
 def wrong(context): raise Failed("It is wrong.", "Mend it.", "2", "1", float("inf"))
 def absent(context): raise Skipped("There is none.")
@@ -110,7 +111,7 @@ def opened(context):
 # Ignore the load on this machine's disk.
 runner.sampler.STALLED = 101.0
 functions = {{name: value for name, value in list(vars().items()) if getattr(value, "__module__", "") == "__main__"}}
-functions.update(refused_once_gpu=refused_once, on_the_gpu=right, prints_gpu=prints, asserts_gpu=asserts)
+functions.update(refused_once_gpu=refused_once, sees_gpu=sees, on_the_gpu=right, prints_gpu=prints, asserts_gpu=asserts)
 runner.CHECKS = {{
     f"{{name}}{{number}}": Definition(
         f"{{name}}{{number}}", "family", "cuda" if "gpu" in name else "cpu", True,
@@ -332,6 +333,15 @@ def test_lanes_run_in_parallel_and_fail_separately(tmp_path: Path) -> None:
 def test_core_seconds_count_children_but_no_waits(tmp_path: Path) -> None:
     rows = run(tmp_path, "works1", "right1")
     assert 0.3 < rows["works1"]["core_seconds"] < 1 and rows["right1"].get("core_seconds", 0) < 0.3
+
+
+def test_checks_on_the_cpu_see_no_gpu(tmp_path: Path) -> None:
+    torch = "class cuda:\n    is_initialized = staticmethod(bool)\n    synchronize = staticmethod(bool)\n"
+    cpu, gpu = run_lanes(tmp_path, ("sees1",), ("sees_gpu1",), torch=torch)
+    assert (cpu["sees1"]["measured"], gpu["sees_gpu1"]["measured"]) == (
+        "",
+        os.environ.get("CUDA_VISIBLE_DEVICES", "all"),
+    )
 
 
 def test_longest_lane_has_priority(tmp_path: Path) -> None:
