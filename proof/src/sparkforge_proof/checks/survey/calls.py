@@ -36,7 +36,9 @@ FLUSHED, GROWN = 16.0, 2.0**20
 #: The axes whose values do not appear in the label of a call.
 UNLABELED = ("format", "option", "direction")
 #: The errors with which a library or a device refuses inputs.
-REFUSALS = (RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError)
+REFUSALS = (
+    RuntimeError, TypeError, ValueError, IndexError, AssertionError, NotImplementedError, ZeroDivisionError
+)  # fmt: skip
 
 
 def call(operator: Operator, sample: t.Any, row: t.Mapping[str, str]) -> tuple[Computed | None, bool]:

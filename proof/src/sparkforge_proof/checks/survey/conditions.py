@@ -269,6 +269,9 @@ def single_condition_rows(operator: Operator) -> list[dict[str, str]]:
     rows += [{**PLAIN, "mode": mode} for mode in (variants.IN_PLACE, variants.OUT)]
     if operator.is_solver or operator.name.startswith("_foreach"):
         rows.append({**PLAIN, "size": "many", "calls": "again"})
+    if operator.name == "bmm":
+        # A grid of CUDA has at most 65,535 blocks in two of its dimensions.
+        rows.append({**PLAIN, "size": "batch"})
     rows += [*([{**PLAIN, "threads": "3"}] if operator.gpu else []), *single_value_rows(operator)]
     is_dense = operator.gpu and is_compiled(operator.entry, operator.name, operator.dtype) and not operator.full
     if is_dense and not strided_today(operator.seed):
