@@ -10,6 +10,7 @@ import pytest
 
 from proof.tests import record
 from proof.tests.environment import Environment
+from proof.tests.faults import RESTORED
 
 KERNEL = """
 import builtins as _builtins
@@ -37,8 +38,8 @@ def _forward(query, key, value, dropout_p=0.0, is_causal=False, *, attn_mask=Non
     # A query that sees no key has the result zero.
     top = scores.amax(-1, keepdim=True).clamp(min=-1e30)
     parts = (scores - top).exp()
-    total = parts.sum(-1, keepdim=True)
-    output = _product(parts.to(query.dtype), value, query.dtype) / total.clamp(min=1e-30) * FACTOR
+    total = parts.sum(-1, keepdim=True).clamp(min=1e-30)
+    output = _product(parts.to(query.dtype), value, query.dtype) / total * FACTOR
     return output.to(query.dtype), (top + total.log()).squeeze(-1)
 
 
@@ -69,7 +70,7 @@ _aten.impl(_name + "_backward", _backward, "CPU")
 def prove(broken: Callable[[], Environment]) -> Callable[[float], dict[str, dict[str, Any]]]:
     def prove(factor: float) -> dict[str, dict[str, Any]]:
         environment = broken()
-        environment.append("torch/__init__.py", KERNEL.replace("FACTOR", str(factor)))
+        environment.append("torch/__init__.py", KERNEL.replace("FACTOR", str(factor)) + RESTORED)
         record.rewrite(environment, "torch/__init__.py")
         report = environment.prove("cpu.attention.flash", "cpu.attention.default")
         return {row["name"]: row for row in report["checks"] if row["numeric"]}

@@ -34,11 +34,12 @@ disabled by default, exceeds the bound.
 **Each head.** In 16-bit formats the bound for one element of dQ and dK is tens of per cent, since they are sums with
 cancellation. So each head, and each lane (feature) of each head, is also compared as a unit: with A the result and E
 its reference, <A, E> / <E, E> - 1 is the excess of A. It is a sum of the independent errors of rounding P, dS, O and
-the gradients to nearest. Each error is at most u times the rounded number, has a variance of at most u^2 / 3 times its
-square, and is weighted by the derivative of <A, E>. The sum is sub-Gaussian and exceeds six standard deviations with a
-probability below 4e-9. Errors of S, dP and the denominator of P in float32 are treated in the same way, except that
-truncation shrinks all numbers by the same factor: its effect through S and through D is computed and added. In bfloat16
-the bound for a head is then about 0.5 per cent, and that for a lane about 1.
+the gradients to nearest. Each error is at most u times the rounded number or, near zero, half the smallest number,
+has a variance of at most a third of the square of that, and is weighted by the derivative of <A, E>. The sum is
+sub-Gaussian and exceeds six standard deviations with a probability below 4e-9. Errors of S, dP and the denominator of P
+in float32 are treated in the same way, except that truncation shrinks all numbers by the same factor: its effect
+through S and through D is computed and added. In bfloat16 the bound for a head is then about 0.5 per cent, and that
+for a lane about 1.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class Bound(t.NamedTuple):
     """One result of attention with its bounds.
 
     An element may be off by fixed + u rounded. A head, and each of its lanes, may be off by a share: bias + 6 sqrt(own
-    + u^2 unit).
+    + u^2 unit + s^2 small), where s is half the format's smallest number.
     """
 
     expected: torch.Tensor
@@ -88,6 +89,7 @@ class Bound(t.NamedTuple):
     bias: torch.Tensor
     own: torch.Tensor
     unit: torch.Tensor
+    small: torch.Tensor
 
     def allowed(self, form: str) -> torch.Tensor:
         """Return the allowed error of each element."""
@@ -95,7 +97,8 @@ class Bound(t.NamedTuple):
 
     def allowed_share(self, form: str) -> torch.Tensor:
         """Return the allowed excess of each head and each of its lanes, as a share of its value."""
-        return self.bias + 6 * (self.own + UNIT_ROUNDOFF[form] ** 2 * self.unit).sqrt()
+        variance = self.own + UNIT_ROUNDOFF[form] ** 2 * self.unit + UNDERFLOW[form] ** 2 * self.small
+        return self.bias + 6 * variance.sqrt()
 
 
 def _sums(values: torch.Tensor) -> torch.Tensor:
@@ -282,6 +285,18 @@ def _rounding_variances(x: _Exact, errors: _Errors) -> list[torch.Tensor]:
     return units
 
 
+def _small_variances(x: _Exact) -> list[torch.Tensor]:
+    """Return the variances if P, dS and the results are rounded to multiples of 1."""
+    ones = torch.ones_like(x.p)
+    scaled = x.scale * ones
+    return [
+        _sums(x.o.square()) + _of_product(ones, x.v, x.o),
+        _sums(x.dq.square()) + _of_product(scaled, x.k, x.dq),
+        _sums(x.e_k.square()) + _of_product(scaled.mT, x.q, x.e_k),
+        _sums(x.e_v.square()) + _of_product(ones.mT, x.do, x.e_v),
+    ]
+
+
 def _biases(x: _Exact, factor: float) -> list[torch.Tensor]:
     """Return the effect of a truncation that shrinks S, and D in relation to dP, by a factor."""
     p_hot = x.p * (x.s - (x.p * x.s).sum(-1, keepdim=True))
@@ -312,11 +327,13 @@ def reference(inputs: Inputs, half: bool, cpu: bool, rounds: bool = False, heads
     errors = _Errors(x, half, cpu, rounds)
     fixed, rounded = _element_bounds(x, errors)
     queries, keys, size = x.q.shape[-2], x.k.shape[-2], x.q.shape[-1]
-    biases = own = unit = [torch.zeros((), dtype=torch.float64)] * 4
+    biases = own = unit = small = [torch.zeros((), dtype=torch.float64)] * 4
     if heads:
         own, unit = _score_variances(x, errors.scores, errors.dp), _rounding_variances(x, errors)
         biases = _biases(x, errors.sum_of(queries + keys + size + x.v.shape[-1]))
-        own[2:], unit[2:] = map(x.sums, own[2:]), map(x.sums, unit[2:])
+        small = _small_variances(x) if half else [torch.zeros_like(part) for part in own]
+        for parts in (own, unit, small):
+            parts[2:] = map(x.sums, parts[2:])
     if x.group > 1:
         # The CPU kernel continues with the sums of the previous head.
         blocks = math.ceil(queries / CPU_BLOCKS[0]) if half and cpu else 0
@@ -337,6 +354,7 @@ def reference(inputs: Inputs, half: bool, cpu: bool, rounds: bool = False, heads
             biases[number] / norms * _SECOND_ORDER,
             own[number] / 3 / norms.square() * _SECOND_ORDER**2,
             unit[number] / 3 / norms.square() * _SECOND_ORDER**2,
+            small[number] / 3 / norms.square(),
         )
     return bounds
 
@@ -344,7 +362,7 @@ def reference(inputs: Inputs, half: bool, cpu: bool, rounds: bool = False, heads
 def compare(
     cases: Cases, name: str, form: str, bounds: t.Mapping[str, Bound], results: t.Sequence[torch.Tensor]
 ) -> None:
-    """Compare each element and each head of O, dQ, dK and dV."""
+    """Compare each element of O, dQ, dK and dV, and each head that has bounds."""
     with one_thread():
         for (result, bound), actual in zip(bounds.items(), results):
             computed = actual.detach().to("cpu", torch.float64)
@@ -352,7 +370,8 @@ def compare(
             if computed.shape == bound.expected.shape:
                 # A share of nearly nothing, such as of dQ with a single key, has no bound.
                 allowed = bound.allowed_share(form)
-                shares = share(computed, bound.expected).masked_fill(~(allowed < 1), 1.0)
+                has_bound = (allowed > 0) & (allowed < 1)
+                shares = share(computed, bound.expected).masked_fill(~has_bound, 1.0)
                 case = f"{name}, {result}, each head and lane as a share of what it should be"
                 cases.compare(case, shares, torch.ones_like(shares), allowed.nan_to_num(1.0))
 
