@@ -87,6 +87,9 @@ def _keep_byte_code(package: str, directory: str) -> None:
     spec = importlib.util.find_spec(package)
     if spec and spec.cached and not os.path.exists(spec.cached):
         sys.pycache_prefix, sys.dont_write_bytecode = directory, False
+        # The ranks of a collective are interpreters of their own.
+        os.environ["PYTHONPYCACHEPREFIX"] = directory
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def _register_broken(names: t.Sequence[str], error: Exception) -> None:

@@ -456,8 +456,12 @@ def test_byte_code_is_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, co
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     monkeypatch.setattr(sys, "pycache_prefix", None)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.setenv("PYTHONPYCACHEPREFIX", "")
     runner._keep_byte_code("nocode", str(cache))
     importlib.import_module("nocode")
     monkeypatch.delitem(sys.modules, "nocode")
     assert bool(list(cache.rglob("*.pyc"))) is not compiled
+    assert ("PYTHONDONTWRITEBYTECODE" in os.environ) is compiled
+    assert os.environ["PYTHONPYCACHEPREFIX"] == ("" if compiled else str(cache))
     assert sorted(package.parent.rglob("*")) == before
