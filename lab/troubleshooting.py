@@ -30,6 +30,10 @@ name, or search this page for words from the error. The values are those in the 
 of one kind of program. If no rule matches, `explain` shows the first line that reports an error, and says that its
 cause is not known.
 
+`explain` exits with 0 only if the message has this one cause, or other lines of the log decide between several. It
+exits with 3, and calls the cause not known, for a message with several causes (the section says so) and for the
+consequence of another failure.
+
 `python -m lab.troubleshooting` writes this page from the rules in `plugins/module_utils/_diagnosis/rules/` and their
 examples in `lab/diagnoses/`. To add a failure, add both; `__init__.py` in `rules/` describes how.
 """
@@ -91,6 +95,7 @@ def section(rule: t.Any, examples: t.Sequence[str]) -> str:
     diagnosis = _scan().diagnose(f"{examples[0]}\n")
     answer = next(row for row in (diagnosis, *diagnosis.notices) if row.rule == rule.name)
     cause, remedy = (re.sub(r"([*<])", r"\\\1", sentence) for sentence in (answer.cause, answer.remedy))
+    cause += " The message has other causes, too." * rule.uncertain
     known = f"\n**Known from:** {', '.join(f'<{link}>' for link in rule.links)}\n" if rule.links else ""
     return f"### {rule.name}\n\n```text\n{lines}\n```\n\n{cause}\n\n**Remedy:** {remedy}\n{known}"
 

@@ -11,8 +11,11 @@ container build, a name and a bar. This module knows these elements, not the pro
 from __future__ import annotations
 
 import functools
+import itertools
 import json
+import os
 import re
+import subprocess
 import typing as t
 
 #: Marks the start of a line that continues the previous line of the log: after a carriage return, or where a line that
@@ -67,6 +70,7 @@ _TELLS_ERROR = re.compile(r'(?:^|\s)err(?:or)?=(?!(?:""|0|[Nn]il|[Nn]ull|[Nn]one
 _GOES_WITHOUT = re.compile(r"\b[Ss]kip(?:s|ped|ping)?\b")
 _ANSIBLE = re.compile(r'"(?:msg|response|(?:module_)?std(?:err|out))": "((?:[^"\\]|\\.)+)')
 _COLOUR = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
+_END = b"end of this part of the log"
 _FIELDS = ("log", "MESSAGE", "message", "msg", "event")
 _NAMES = {"E": "ERROR", "W": "WARNING", "I": "INFO", "D": "DEBUG", "F": "FATAL", "WARN": "WARNING", "ERR": "ERROR"}
 _NAMES |= {"TRAC": "TRACE", "DEBU": "DEBUG", "ERRO": "ERROR", "FATA": "FATAL"}
@@ -91,6 +95,26 @@ def decode(data: bytes) -> str:
     """Decode a part of a log and remove terminal colours."""
     text = data.decode("utf-8", "replace")
     return _COLOUR.sub("", text) if "\x1b" in text else text
+
+
+def split(part: bytes) -> list[tuple[int, bytes]]:
+    """Return the lines of a part of a log, with their offsets in it."""
+    rows = part.split(b"\n")
+    return list(zip(itertools.accumulate((len(row) + 1 for row in rows), initial=0), rows))
+
+
+def with_keys(part: bytes, keys: list[bytes]) -> list[tuple[int, bytes]]:
+    """Return the lines of a part that contain a key, with their offsets in it, or all lines if grep cannot tell."""
+    # Only GNU's grep searches for all keys at once, and only it has the option --no-ignore-case.
+    command = [b"grep", b"--no-ignore-case", b"-abF", b"-e", b"\n".join((_END, *keys))]
+    try:
+        # Without the additional line, no match would have the same status as the wrong usage of another grep.
+        log, environment = part + b"\n" + _END, {**os.environ, "LC_ALL": "C"}
+        grep = subprocess.run(command, input=log, capture_output=True, env=environment, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return split(part)
+    rows = (line.partition(b":") for line in grep.stdout.split(b"\n")[:-2])
+    return [(int(start), row) for start, _colon, row in rows]
 
 
 @functools.lru_cache(maxsize=256)

@@ -13,6 +13,7 @@ known defects first, then kinds of failures, then messages that any failure may 
 from __future__ import annotations
 
 import collections
+import concurrent.futures
 import functools
 import itertools
 import os
@@ -44,8 +45,12 @@ _TRIES = 20_000
 # of a traceback.
 _AROUND = 3 * LINES
 _AFTER = 300
-# The number of bytes to read at once, to search for the end of a traceback, and to keep around a line.
-_CHUNK = 1 << 17
+# The number of bytes before the helpers that run grep take part, their number, and the number of bytes to pass to a
+# helper at once, to read at once otherwise, to search for the end of a traceback, and to keep around a line.
+_LARGE = 8 << 20
+_HELPERS = 2
+_PART = 1 << 20
+_CHUNK = 1 << 16
 _CONTEXT = 64 << 10
 _EXCERPT = LINES * LINE
 # The maximum number of different words, and of different lines without their digits, to remember.
@@ -62,11 +67,11 @@ KILLED = frozenset(
 OUT_OF_MEMORY = "out-of-memory"
 #: The rules for messages that any tool may print.
 GENERAL = frozenset(rule.name for rule in read_rules(general, forms))
-#: The rules that name an error without its cause.
-UNEXPLAINED = frozenset({"compile-error", *(rule.name for rule in read_rules(consequences))})
 #: The rules for consequences of another failure and for forms of messages. They yield to an error earlier in the log.
-CONSEQUENCES = UNEXPLAINED.difference(["compile-error"]).union(
-    ["process-killed"], (rule.name for rule in read_rules(forms))
+CONSEQUENCES = frozenset({"process-killed", *(rule.name for rule in read_rules(consequences, forms))})
+#: The rules that name an error, but not the one cause of it.
+UNEXPLAINED = frozenset(
+    rule.name for topic in TOPICS for rule in read_rules(topic) if rule.uncertain or topic is consequences
 )
 
 
@@ -168,7 +173,6 @@ _STRONG = 4
 _AT_END = 3
 _DIGITS = b"0123456789"
 _SAME_DIGIT = bytes.maketrans(_DIGITS, b"0" * 10)
-_HEXADECIMAL = b"abcdef"
 # Separates the words of a line: only letters, asterisks and the bytes of other characters than ASCII are part of one.
 _SEPARATED = bytes(byte if byte > 127 or chr(byte) in f"\n*{string.ascii_letters}" else 32 for byte in range(256))
 _TRACEBACK = lines.TRACEBACK.encode()
@@ -176,25 +180,20 @@ _DOMAIN = re.compile(r"\b[a-z][a-z0-9-]*\.(?:com|org|io|co|net)\b(?![.\w-])")
 
 
 @functools.cache
-def _anchors() -> dict[bytes, tuple[bytes, tuple[tuple[bytes, bytes], ...]]]:
-    """Return the anchors, each with its probe, and the keys that contain it, as written and without digits.
+def _anchors() -> dict[bytes, tuple[bytes, ...]]:
+    """Return the anchors, each with the keys that contain it.
 
     The anchor of a key is its longest word between two others, which is a complete word of each line with the key; or
-    else its longest word, with the space on one side if there is one. The probe is that word, or the four letters at
-    the known end of it, or empty. A log repeats most of its words, and few different words have a probe, so few lines
-    have to be searched for the keys.
+    else its longest word, with the space on one side if there is one. A log repeats most of its words, and few
+    different words contain an anchor, so few lines have to be searched for the keys.
     """
-    anchors: dict[bytes, tuple[bytes, tuple[tuple[bytes, bytes], ...]]] = {}
-    for key in dict.fromkeys((*_BY_KEY, *lines.ERROR_KEYS)):
-        without_digits = key.translate(None, _DIGITS)
-        parts = without_digits.translate(_SEPARATED).split(b" ")
-        framed = (
-            (index > 0, index + 1 < len(parts), word) for index, word in enumerate(parts) if word.strip(_HEXADECIMAL)
-        )
+    anchors: dict[bytes, tuple[bytes, ...]] = {}
+    for key in _BY_KEY:
+        parts = key.translate(_SEPARATED, _DIGITS).split(b" ")
+        framed = ((index > 0, index + 1 < len(parts), word) for index, word in enumerate(parts))
         left, right, word = max(framed, key=lambda frame: (all(frame[:2]) and len(frame[2]) > 3, len(frame[2])))
-        probe = word if left and right else b"" if left == right or len(word) < 4 else word[:4] if left else word[-4:]
         anchor = b" " * left + word + b" " * right
-        anchors[anchor] = probe, (*anchors.get(anchor, (b"", ()))[1], (key, without_digits))
+        anchors[anchor] = *anchors.get(anchor, ()), key
     return anchors
 
 
@@ -210,145 +209,140 @@ class _Match(t.NamedTuple):
 class _Scan:
     """One pass over a log.
 
-    The buffer holds some context up to ``_low``, then the part still to be searched. A search stops some lines before
-    the end of the buffer, so that the lines after a match are always available.
+    The buffer holds some context, then the lines still to be searched. A search stops some lines before the end of the
+    buffer, so that the lines after a match are always available.
     """
 
     def __init__(self) -> None:
         self._buffer = b""
-        self._low = 0
+        # The number of bytes read, and those after the parts.
+        self._size = 0
+        self._pending = bytearray()
+        # The parts after the buffer, with their lines that contain keys if the log is large.
+        self._parts: collections.deque[tuple[bytes, t.Any]] = collections.deque()
+        self._helper = concurrent.futures.ThreadPoolExecutor(_HELPERS)
         # The number of the buffer's first line.
         self._number = 1
         # For each word, the keys whose anchors it contains.
-        self._words: dict[bytes, tuple[tuple[bytes, bytes], ...]] = {}
+        self._words: dict[bytes, tuple[bytes, ...]] = {}
         # The keys that a line may contain, by the hash of the line without its digits.
         self._shapes: dict[int, tuple[bytes, ...]] = {}
         # Hashes of a rule and a part of the log that it did not match; its digits are made equal.
         self._failures: set[int] = set()
-        # For each key, the lines with it in the part of the buffer being searched, and their offsets.
+        # For each key, the lines with it in the part of the buffer still to be searched, and their offsets.
         self._rows: dict[bytes, list[tuple[int, bytes]]] = {}
         # The error classes 0 and 1 of lines, given without their digits.
         self._dull: dict[bytes, int] = {}
-        self._tries: t.Counter[bytes] = collections.Counter()
-        self._pending: list[bytes] = []
-        self._pending_size = 0
+        self._tries = dict.fromkeys(_BY_KEY, 0)
         self._found: dict[str, _Match] = {}
         self._notices: dict[str, Notice] = {}
         # The first line of each error class.
         self._errors: dict[int, _Match] = {}
 
     def feed(self, data: bytes) -> None:
-        self._pending.append(data)
-        self._pending_size += len(data)
-        if self._pending_size >= _CHUNK:
-            self._append_pending()
-            self._search(self._lines_before(len(self._buffer), _AFTER, self._low))
+        self._pending += data
+        self._size += len(data)
+        is_large = self._size > _LARGE
+        if len(self._pending) >= (_PART if is_large else _CHUNK):
+            self._add_part(is_large)
+            if len(self._parts) > _HELPERS * is_large:
+                self._take_part()
 
     def finish(self) -> Diagnosis:
-        self._append_pending(last=True)
-        self._search(len(self._buffer))
+        self._add_part(is_last=True)
+        while self._parts:
+            self._take_part(is_last=True)
+        self._helper.shutdown()
         return self._diagnosis()
 
-    def _append_pending(self, last: bool = False) -> None:
-        data = b"".join(self._pending)
-        self._pending, self._pending_size = [], 0
-        if b"\0" in data:
-            # After a power loss, unsynced parts of a log may read as zeros.
-            data = data.translate(None, b"\0")
-        if data.endswith(b"\r") and not last:
-            self._pending, self._pending_size, data = [b"\r"], 1, data[:-1]
+    def _add_part(self, is_large: bool = False, is_last: bool = False) -> None:
+        # After a power loss, unsynced parts of a log may read as zeros.
+        data = bytes(self._pending).translate(None, b"\0")
+        end = len(data) - (data.endswith(b"\r") and not is_last)
+        data, rest = data[:end], data[end:]
         if b"\r" in data:
             # A progress line that a terminal would overwrite counts as a line, but keeps the number of its log line.
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n\x1e")
-        start = self._buffer.rfind(b"\n") + 1
-        data = self._buffer[start:] + data
         rows = data.split(b"\n")
         if max(map(len, rows)) > LINE:
             data = b"\n".join(
                 b"\n\x1e".join(row[at : at + LINE] for at in range(0, len(row), LINE)) if len(row) > LINE else row
                 for row in rows
             )
-        self._buffer = self._buffer[:start] + data
+        end = len(data) if is_last else data.rfind(b"\n") + 1
+        part, self._pending = data[:end], bytearray(data[end:] + rest)
+        keys = [key for key in _BY_KEY if self._tries[key] < _TRIES]
+        self._parts.append((part, self._helper.submit(lines.with_keys, part, keys) if is_large else None))
 
-    def _lines_before(self, position: int, count: int, low: int = 0) -> int:
-        """Return where the ``count`` lines before ``position`` start, or ``low`` if there are fewer."""
+    def _take_part(self, is_last: bool = False) -> None:
+        """Search the buffer and the part after it, except the last lines, which another part may follow."""
+        part, search = self._parts.popleft()
+        self._index(search.result() if search else lines.split(part))
+        self._buffer += part
+        end = len(self._buffer)
+        self._search(end if is_last and not self._parts else self._lines_before(end, _AFTER))
+
+    def _lines_before(self, position: int, count: int) -> int:
+        """Return where the ``count`` lines before ``position`` start, or 0 if there are fewer."""
         for _line in range(count):
-            position = self._buffer.rfind(b"\n", low, position)
-            if position < 0:
-                return low
+            position = self._buffer.rfind(b"\n", 0, max(0, position))
         return position + 1
 
     def _search(self, high: int) -> None:
-        low = self._low
-        if high > low:
-            self._rows = self._index(low, high)
-            self._search_rules(high)
-            self._search_errors(high)
-            self._rows = {}
+        self._search_rules(high)
+        self._search_errors(high)
         # Keep the lines that a later match shows before its own.
         start = self._lines_before(high, _AROUND)
         self._number = self._line_at(start)
         self._buffer = self._buffer[start:]
-        self._low = high - start
+        left = ((key, [(at - start, row) for at, row in rows if at >= high]) for key, rows in self._rows.items())
+        self._rows = {key: rows for key, rows in left if rows}
 
-    def _index(self, low: int, high: int) -> dict[bytes, list[tuple[int, bytes]]]:
-        """Return the keys in a part of the buffer, each with its lines and their offsets."""
-        part = self._buffer[low:high]
-        shapes = part.translate(None, _DIGITS).split(b"\n")
+    def _index(self, rows: list[tuple[int, bytes]]) -> None:
+        """Store which keys the lines of the next part contain."""
+        shapes = [row.translate(None, _DIGITS) for _start, row in rows]
         hashes = list(map(hash, shapes))
         if len(self._shapes) > _SHAPES:
             self._shapes.clear()
-        if new := set(hashes).difference(self._shapes):
-            self._add_shapes({number: shape for number, shape in zip(hashes, shapes) if number in new})
-        keys = list(map(self._shapes.__getitem__, hashes))
-        del shapes, hashes, new
-        raw = part.split(b"\n")
-        lengths = itertools.accumulate(map(len, raw), initial=low)
-        rows: dict[bytes, list[tuple[int, bytes]]] = collections.defaultdict(list)
-        for number, length, row, possible in itertools.compress(zip(itertools.count(), lengths, raw, keys), keys):
-            line = length + number, row
-            for key in possible:
-                if self._tries[key] < _TRIES and key in row:
+        new = {number: shape for number, shape in zip(hashes, shapes) if number not in self._shapes}
+        text = b"\n".join(new.values()).translate(_SEPARATED)
+        self._add_words(text)
+        for (number, shape), separated in zip(new.items(), text.split(b"\n")):
+            keys = (key for word in separated.split() for key in self._words[word])
+            self._shapes[number] = tuple({key: 0 for key in keys if key.translate(None, _DIGITS) in shape})
+        base = len(self._buffer)
+        for (start, row), number in zip(rows, hashes):
+            line = base + start, row
+            for key in self._shapes[number]:
+                if key in row and self._tries[key] < _TRIES:
                     self._tries[key] += 1
-                    rows[key].append(line)
-        return rows
+                    self._rows.setdefault(key, []).append(line)
 
-    def _add_shapes(self, shapes: dict[int, bytes]) -> None:
-        """Store which keys each line, given without its digits, may contain."""
-        text = b"\n".join(shapes.values()).translate(_SEPARATED)
-        self._shapes.update(dict.fromkeys(shapes, ()))
-        known_words = self._add_words(set(text.split()))
-        for (number, shape), separated in zip(shapes.items(), text.split(b"\n")):
-            if not known_words.isdisjoint(line_words := separated.split()):
-                keys = [pair for word in line_words for pair in self._words[word]]
-                self._shapes[number] = tuple({key: 0 for key, without_digits in keys if without_digits in shape})
-
-    def _add_words(self, line_words: set[bytes]) -> set[bytes]:
-        """Store the keys whose anchors each new word contains, and return the words that contain any."""
+    def _add_words(self, text: bytes) -> None:
+        """Store the keys whose anchors each new word contains."""
         if len(self._words) > _WORDS:
             self._words.clear()
-        new = line_words.difference(self._words)
+        new = set(text.split()).difference(self._words)
         self._words.update(dict.fromkeys(new, ()))
-        # The remaining letters of hexadecimal numbers differ in each line and are not part of any key.
-        new = {word for word in new if word.strip(_HEXADECIMAL)}
-        text = b" %b " % b" ".join(new)
-        probes = {b"", *new, *(word[:4] for word in new), *(word[-4:] for word in new)}
-        for anchor, (probe, keys) in _anchors().items():
-            position = text.find(anchor) if probe in probes else -1
+        joined = b" %b " % b" ".join(new)
+        for anchor, keys in _anchors().items():
+            is_complete = anchor.startswith(b" ") and anchor.endswith(b" ")
+            position = joined.find(anchor) if not is_complete or anchor.strip() in new else -1
             while position >= 0:
-                stop = text.find(b" ", position + 1)
-                self._words[text[text.rfind(b" ", 0, position + 1) + 1 : stop]] += keys
-                position = text.find(anchor, stop)
-        return {word for word in line_words if self._words[word]}
+                stop = joined.find(b" ", position + 1)
+                self._words[joined[joined.rfind(b" ", 0, position + 1) + 1 : stop]] += keys
+                position = joined.find(anchor, stop)
 
     def _search_rules(self, high: int) -> None:
-        rules = {rule.name: rule for key in self._rows for rule in _BY_KEY.get(key, ())}
+        rules = {rule.name: rule for key in self._rows for rule in _BY_KEY[key]}
         for rule in rules.values():
             keys = [key for key in _KEYS[rule.name] if key in self._rows]
             if rule.notice:
-                for key in keys:
-                    for match, _line, _start in self._matches(key, rule, high):
-                        self._note(rule, match)
+                matches = (match for key in keys for match, _line, _start in self._matches(key, rule, high))
+                while len(self._notices) < NOTICES and (notice_match := next(matches, None)):
+                    values = rule.groups(notice_match)
+                    notice = Notice(rule.name, *rule.explain(values), values)
+                    self._notices.setdefault(notice.cause, notice)
             elif rule.name not in self._found:
                 first: tuple[t.Match[str], lines.Line, int] | None = None
                 for key in keys:
@@ -381,12 +375,6 @@ class _Scan:
 
     def _window(self, start: int, row: bytes, size: int = WINDOW) -> str:
         return lines.decode(self._buffer[start : start + len(row) + size])
-
-    def _note(self, rule: Rule, match: t.Match[str]) -> None:
-        if len(self._notices) < NOTICES:
-            values = rule.groups(match)
-            notice = Notice(rule.name, *rule.explain(values), values)
-            self._notices.setdefault(notice.cause, notice)
 
     def _search_errors(self, high: int) -> None:
         if _STRONG in self._errors:
@@ -497,3 +485,5 @@ _BY_KEY: dict[bytes, list[Rule]] = {}
 for _rule in RULES + EVIDENCE:
     for _key in _KEYS[_rule.name]:
         _BY_KEY.setdefault(_key, []).append(_rule)
+for _key in lines.ERROR_KEYS:
+    _BY_KEY.setdefault(_key, [])

@@ -43,6 +43,7 @@ class Rule:
     values: tuple[tuple[str, str, str, str], ...] = ()
     source: tuple[str, ...] = ()
     every: bool = False
+    uncertain: bool = False
     notice: bool = False
 
     @functools.cached_property
@@ -173,7 +174,7 @@ def _rule(name: str, fields: t.Mapping[str, str]) -> Rule:
             values[key] = tuple(_VALUE.fullmatch(line).groups() for line in lines)  # type: ignore[union-attr]
         elif key in ("pattern", "unless"):
             values[key] = "|".join(map(_anchor_leading_run, lines))
-        elif key in ("every", "library", "notice"):
+        elif key in ("every", "library", "notice", "uncertain"):
             values[key] = {"yes": True}[value]
         else:
             values[key] = " ".join(lines)

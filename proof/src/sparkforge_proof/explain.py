@@ -67,9 +67,10 @@ def main(argv: t.Sequence[str] | None = None, program: str = "sparkforge explain
     parser = argparse.ArgumentParser(
         program,
         description="Find the first real error in a log, its cause and its remedy.",
-        epilog=f"example:\n  {program} build.log\n\nexit codes:\n  0    the failure is known\n"
+        epilog=f"example:\n  {program} build.log\n\nexit codes:\n"
+        "  0    the failure is known: its message has one cause, or other lines decide between several\n"
         "  2    wrong usage: there is no such file, or it is not text\n"
-        "  3    the log has an error whose cause is not known, or only the consequence of one\n"
+        "  3    the log has an error whose cause is not known, or that has several, or only the consequence of one\n"
         "  4    no line reports an error\n  130  interrupted",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -165,7 +166,8 @@ def text_of(answer: t.Mapping[str, t.Any]) -> str:
     width = len(str(max((line["number"] for line in answer["lines"]), default=0)))
     for line in answer["lines"]:
         rows.append(f"{'>' if line['number'] == answer['line'] else ' '} {line['number']:{width}} | {line['text']}")
-    rows += [f"Cause: {answer['cause']}", f"Remedy: {answer['remedy']}"]
+    doubt = bool(answer["rule"]) and answer["status"] == UNKNOWN
+    rows += [f"Cause{', not known' * doubt}: {answer['cause']}", f"Remedy{', often' * doubt}: {answer['remedy']}"]
     rows += [f"Also seen: {notice}" for notice in answer["notices"]]
     if answer["rule"]:
         rows.append(f"Rule: {answer['page']}")

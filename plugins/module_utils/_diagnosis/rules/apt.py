@@ -546,6 +546,7 @@ remedy = Look at the lines above: mostly /boot or /tmp is full (df -h /boot /tmp
 keys = dpkg: error processing
 pattern = dpkg: error processing (?:package|archive) (\S+)
 every = yes
+uncertain = yes
 cause = dpkg could not finish {found}.
 values =
     advice of found: .*(?:nvidia-dkms|-dkms\b) => Read the first error of the module's build

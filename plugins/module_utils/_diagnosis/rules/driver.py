@@ -476,6 +476,7 @@ values =
     what of number: . => what it means stands in NVIDIA's catalogue
     advice of number: (38|61|62|109|110)$ => Reset the GPU or reboot, and use a newer driver if it comes back
     advice of number: . => Look the number up in NVIDIA's catalogue of Xids, which says what to do at once and later
+uncertain = yes
 cause = The driver reports Xid {number}[ of the program {program}]: {what}[ ({words})].
 remedy = {advice}.
 source = https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html

@@ -45,7 +45,13 @@ remedy =
 
 [log-shows-container]
 keys =
-    docker
+    docker compose
+    docker-compose
+    docker run
+    docker exec
+    docker logs
+    docker build
+    docker start
     podman run
     podman exec
     root@

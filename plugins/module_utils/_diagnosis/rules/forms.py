@@ -41,6 +41,7 @@ source = https://github.com/NVIDIA/dgx-spark-playbooks
 [import-not-available]
 keys = is not available
 pattern = ImportError: (?P<part>[^\n]{1,80}? '(?P<package>\w+)') is not available\.?$
+uncertain = yes
 cause = The program could not import {package}: it is not installed, or its import fails.
 remedy = Import it with the Python that runs the program (python -c 'import {package}'), which says why it fails.
 
@@ -145,6 +146,7 @@ pattern =
     + (?P<why>[^\n]{8,400}?)[.!;,:]\)? +(?P<advice>(?:(?:[Pp]lease|[Cc]onsider|Try|[Mm]ake sure|[Yy]ou (?:must|need to
     +|can)|[Dd]id you|To fix|In order to)\b)[^\n]{8,300}?)[.!]?(?: \[type=[^\n]*)?$
 unless = report a bug|open an issue|file an issue|for more (?:information|details)|enforce fail
+uncertain = yes
 cause = The program ended, and its message says why: {why}.
 remedy = Do what the message says: {advice}.
 
@@ -176,6 +178,7 @@ values =
     + wrote
     + before it, and compare the options with its --help
     advice of check: . => Leave out the less common options one after the other, or take another release of the program
+uncertain = yes
 cause = A check of the program itself failed[ in {file}, line {line}]: {check} does not hold.
 remedy = {advice}; look the file and the condition up in the project's issues.
 
@@ -189,6 +192,7 @@ pattern =
     + (?P<part>[^\n]{2,100}?) (?:does not|doesn't|do not)(?: yet| currently)? support (?P<feature>[^\n]{2,200}?)
     +(?: yet)?\.?$
 unless = (?i:device|driver|gpu|system|platform|hardware) does|Error in function
+uncertain = yes
 cause = {part} does not support {feature} in this release of the program.
 remedy = Leave out the option that asks for the one or the other[ ({log_backend_option} in this log)], or take a newer
     release, whose notes say so.
@@ -215,6 +219,7 @@ values =
     advice of how: . => Do without it
     advice of how: (?:) => Do without it
 unless = is not available\.?$
+uncertain = yes
 cause = This release of the program does not support {what}[ {how} {other}].
 remedy = {advice} (take the option or setting out of the command or configuration), or take a newer release of the
     program, whose notes say so.
@@ -249,6 +254,7 @@ keys = ' object has no attribute '
 pattern =
     AttributeError: '(?P<class>(?!NoneType|str'|list'|dict'|int'|float'|tuple'|bool'|bytes'|function'|_OpNamespace)\w+)'
     + object has no attribute '(?P<attribute>\w+)'
+uncertain = yes
 cause = {class} has no {attribute} in the installed versions: the package whose line is the last of the traceback was
     written for another release of the one that {class} is of.
 remedy = Upgrade both in one command, or install the versions that the program's release pins; the paths of the
@@ -288,6 +294,7 @@ keys =
     LoweringException:
     exc.TorchRuntimeError:
 pattern = (?:InductorError|BackendCompilerFailed|LoweringException|TorchRuntimeError): (?P<why>[^\n]+)
+uncertain = yes
 cause = torch.compile failed: {why}.
 remedy = Start without it to go on (--enforce-eager of vLLM, TORCHDYNAMO_DISABLE=1 elsewhere), delete the caches
     (~/.cache/vllm/torch_compile_cache, /tmp/torchinductor_*), and take a newer PyTorch with its Triton; the lines below
@@ -311,6 +318,7 @@ values =
     advice of crate: (?:prost|protobuf|etcd|tonic|lance) => Install protobuf-compiler
     advice of crate: (?:rdkafka|zmq|libgit2|libz|libssh2|fontconfig|freetype|dbus|xcb|wayland|gtk|glib|gdk|cairo|pango)
     + => Install pkg-config and the development package of that library
+uncertain = yes
 cause = The build script of the crate {crate} {version} failed; the lines below it, after --- stderr, say why.
 remedy = {advice}, then run cargo again.
 source = tensorlakeai/tensorlake#551

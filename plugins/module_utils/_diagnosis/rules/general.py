@@ -30,12 +30,14 @@ values =
     + NCCL_CUMEM_ENABLE=0 and NCCL_NVLS_ENABLE=0 go without what it lacks
     advice of why: (?:an illegal|unspecified launch|misaligned) => Look for an earlier error of the same rank: a kernel
     + that failed before shows here (CUDA_LAUNCH_BLOCKING=1 finds it)
+uncertain = yes
 cause = A CUDA call of NCCL failed: {why}.
 remedy = {advice}.
 
 [nccl-usage]
 keys = NCCL error in
 pattern = NCCL error in: [^\n]*?(invalid usage|invalid argument)
+uncertain = yes
 cause = NCCL was called in a way that it does not allow ({found}): mostly two ranks have the same GPU, or the ranks
     disagree in number or version.
 remedy = Start one rank for each GPU (one on a Spark), the same world size and NCCL on all hosts; NCCL_DEBUG=WARN names
@@ -66,6 +68,7 @@ pattern =
     FAILED: \[(code=137)\]
     \] (Killed)$
     exited, code=killed, status=(9/KILL)
+uncertain = yes
 cause = A process was killed by signal 9 ({found}), as the kernel does when memory runs out; nvcc prints nothing else
     when this happens to its compiler.
 remedy = End the programs that hold memory (GPU processes hold it too) and run again with less: fewer jobs of a build
@@ -82,6 +85,7 @@ values =
     advice of found: . => Look the line up in the project's issues: mostly the compiler, CUDA or Python is newer
     + than the source supports, or a patch broke it; use the versions that the source's release names (those of the
     + stack)
+uncertain = yes
 cause = The source does not compile: {found}
 remedy = {advice}.
 
@@ -125,6 +129,7 @@ values =
     + that on PYTHONPATH
     advice of part: . => Install the version of that package which the program's release pins (its requirements.txt), or
     + take a release of the program for the installed one
+uncertain = yes
 cause = {package} is installed and has no {part}: it is a different version from the one that the program was written
     for, or another package or directory of that name.
 remedy = {advice}; python -c "import {package}; print({package}.__file__)" shows which {package} is taken.
@@ -182,6 +187,7 @@ values =
     advice of log_container: . => Where this ran in a container, add it to the image (RUN in its Dockerfile), since an
     + installation in a running container ends with it; elsewhere install it into the environment that runs this
     advice of log_image: (?:) => Install the package that has it into the environment that runs this
+uncertain = yes
 cause = Python does not find the module {found}[; the log names the image {log_image}].
 remedy = {advice} (python -m pip install[ {package}]; a package's name may differ from the module's), and check that the
     program runs with that environment's Python.
@@ -216,6 +222,7 @@ pattern =
     '([^'\n]+)', needed by .* missing and no known rule
     No rule to make target '([^'\n]+)'
     INSTALL cannot find\s+'([^'\n]+)'
+uncertain = yes
 cause = The build needs the file {found}, which does not exist and which no rule makes.
 remedy = Use the complete source, with submodules and files that an ignore list may have excluded; if the file existed
     when CMake ran, build in an empty directory (rebuild=true of a unit).
@@ -261,6 +268,7 @@ values =
     + (chmod +x); of a build, an earlier one ran as root or another user
     advice of path: (?:) => Run it with sudo where it changes the system; a container needs the right (--cap-add,
     + --device)
+uncertain = yes
 cause = This account is not permitted[ to read, write or run {path}][ ({why})].
 remedy = {advice}.
 source = foundation-model-stack/fms-hf-tuning#367
@@ -291,6 +299,7 @@ values =
     advice of found: . => Check the path for the account and the directory in which it runs; in a container it is the
     + path
     + inside, and the host's directory must be mounted (-v)
+uncertain = yes
 cause = The program opens {found}, which is not there or is no file.
 remedy = {advice}.
 

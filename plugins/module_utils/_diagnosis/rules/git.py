@@ -132,6 +132,7 @@ values =
     advice of found: .*403 => Let the account have access (accept a licence or join the project), or use a mirror: the
     + server knows the request and refuses it
     advice of found: . => Correct the name, and log in with a token that may read it (in the tool's own configuration)
+uncertain = yes
 cause = A server requires a login, or rejects this one ({found}).
 remedy = {advice}; builds never ask for a password.
 

@@ -279,6 +279,7 @@ unless =
     WARNING: Retrying
     Retry scheduled
     WARNING: Attempting to resume
+uncertain = yes
 cause = The connection to a server was lost[ during the download of {file}] ({found}).
 remedy = Check the network and run again: completed downloads are kept.
 source = renesas-rcar/linux-bsp#7
@@ -339,6 +340,7 @@ values =
     + to that network, and No route to host also comes from a firewall of the other host
     advice of found: . => Check that the server runs and listens at that address (ss -ltnp there), the network and the
     + firewall between, and the proxy (sparkforge_proxies, role network_access)
+uncertain = yes
 cause = A server cannot be reached ({found}).
 remedy = {advice}.
 

@@ -387,7 +387,7 @@ remedy = Correct the name or the value (sizes are written 100G), and run systemc
 [firewall-blocked]
 keys = [UFW BLOCK]
 pattern =
-    \[UFW BLOCK\] IN=(?P<interface>\S*) [^\n]*?SRC=(?P<from>\S+) [^\n]*?PROTO=(?P<protocol>\w+)(?:[^\n]*?DPT=(?P<port>\d
+    \bIN=(?P<interface>\S*) [^\n]*?SRC=(?P<from>\S+) [^\n]*?PROTO=(?P<protocol>\w+)(?:[^\n]*?DPT=(?P<port>\d
     ++))?
 notice = yes
 cause = This host's firewall (ufw) dropped {protocol} from {from} on {interface}[ to the port {port}].
