@@ -248,7 +248,8 @@ def all_optimizers(context: Context) -> Measured:
                 unit = training.OPTIMIZER_UNITS * steps * UNIT_ROUNDOFF["float32"]
                 unit *= ON_THE_DEVICE if way.get("capturable") else 1.0
                 for part in exact.keys() & computed.keys():
-                    bound = unit * (exact[part].abs() + largest[part])
+                    relative = unit + training.complement_error({**listed.kwargs, **way}, part)
+                    bound = relative * (exact[part].abs() + largest[part])
                     cases.compare(f"{case}, {part}", computed[part], exact[part], bound)
     if context.passed_over:
         endings = "; ".join(f"{name} {how}" for name, how in context.passed_over.items())
