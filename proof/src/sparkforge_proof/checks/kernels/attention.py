@@ -96,6 +96,7 @@ _REMEDY = {
     "cudnn": "Use a stack with a newer cuDNN (before 9.15.1 it is wrong for lengths that are not multiples of 128), or "
     "turn this kernel off with torch.backends.cuda.enable_cudnn_sdp(False).",
 }
+_COPIED = "Use torch 2.14 or newer; until then pass copies of expanded keys and values (contiguous())."
 
 
 def _remedy(context: Context, backend: str) -> str:
@@ -155,7 +156,8 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = grid.FOR
         "flash": torch.nn.attention.SDPBackend.FLASH_ATTENTION,
         "cudnn": torch.nn.attention.SDPBackend.CUDNN_ATTENTION,
     }
-    cases, known = (Cases(_NAMES[backend], _remedy(context, backend)) for _part in range(2))
+    cases = Cases(_NAMES[backend], _remedy(context, backend))
+    known = {defect: Cases(_NAMES[backend], _remedy(context, backend)) for defect in _KNOWN_DEFECTS}
     rows = [*grid.cases(context, backend, (ROWS if cuda else ROWS_ON_CPU)[backend], formats)]
     offered, refused = 0, []
     select = torch.nn.attention.sdpa_kernel(kernels[backend]) if backend else contextlib.nullcontext()
@@ -182,10 +184,11 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = grid.FOR
                 if bounds is None or not cuda:
                     bounds = expected(context, case, inputs, backend)
                 forward = dict([*bounds.items()][:1])
-                compare(cases, str(case), case.format, forward, results)
                 backward = {name: bound for name, bound in bounds.items() if name not in forward}
-                is_known = _is_known_defect(context, backend, case)
-                compare(known if is_known else cases, str(case), case.format, backward, results[1:])
+                defect = _known_defect(context, backend, case)
+                of_forward = cases if defect == "cudnn" else known.get(defect, cases)
+                compare(of_forward, str(case), case.format, forward, results)
+                compare(known.get(defect, cases), str(case), case.format, backward, results[1:])
     planned = sum(map(len, rows))
     if not offered:
         raise Unanswered(
@@ -202,17 +205,28 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = grid.FOR
         result.measured += f"; its BLAS has no product of {' and '.join(rounding)} in float32, so scores are rounded"
     if refused:
         result.measured += f"; {len(refused)} refused, such as {refused[0]}"
-    return with_known(result, known, _KNOWN_DEFECT, _REMEDY["cudnn"])
+    for defect, sentence in _KNOWN_DEFECTS.items():
+        result = with_known(result, known[defect], sentence, _REMEDY.get(defect, _COPIED))
+    return result
 
 
-#: pytorch/pytorch#196678 (with a mask and 64 modulo 128 tokens) and NVIDIA/cudnn-frontend#1072 (one query).
-_KNOWN_DEFECT = "cuDNN's gradients are not finite if all scores of a query are very low, as is known (pytorch#196678)"
+#: pytorch/pytorch#196678 (a mask and 64 modulo 128 tokens) and NVIDIA/cudnn-frontend#1072 (one query); pytorch#191937,
+#: which also reads beyond the keys, until pytorch/pytorch#191984 (2026-08). An H200 with torch 2.11 showed both.
+_KNOWN_DEFECTS = {
+    "cudnn": "cuDNN's gradients are not finite if all scores of a query are very low, as is known (pytorch#196678)",
+    "efficient": "Memory-efficient attention is wrong for expanded keys and a mask, as is known (pytorch#191937)",
+}
 
 
-def _is_known_defect(context: Context, backend: str, case: Case) -> bool:
-    """Tell whether the gradients of a call are known to be wrong with some versions of cuDNN."""
-    uses_cudnn = context.device == "cuda" and backend in ("cudnn", "") and case.format in HALF
-    return uses_cudnn and case.mask == "low numbers"
+def _known_defect(context: Context, backend: str, case: Case) -> str:
+    """Return which defect can make a call's gradients (``cudnn``) or its results (``efficient``) wrong, or ''."""
+    if context.device != "cuda":
+        return ""
+    if backend in ("cudnn", "") and case.format in HALF and case.mask == "low numbers":
+        return "cudnn"
+    keys, version = case.shape[4], tuple(map(int, torch.__version__.split(".")[:2]))
+    is_masked = case.mask in grid.TENSORS and case.is_expanded
+    return "efficient" if backend in ("efficient", "") and is_masked and keys % 32 == 1 and version < (2, 14) else ""
 
 
 @check("attention.math", devices=("cuda", "cpu"), measured=(X86_CPU_GRID,), factor=1)

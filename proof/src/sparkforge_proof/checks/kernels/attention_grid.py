@@ -60,6 +60,8 @@ UNFIT = {
     "": {"query hidden"},
 }
 UNFIT_ON_CPU = {"flash": {"smaller", "larger", "columns", "no batch"}}
+#: The elements of memory behind the inputs: a kernel of torch reads up to 32 rows beyond the keys (pytorch#191937).
+ROOM = 2**16
 #: The value that a mask subtracts from each score, so that the sums of exponentials are far below float32's numbers.
 LOW = -8192.0
 
@@ -277,7 +279,8 @@ def arguments(case: Case, inputs: Inputs, device: str) -> Inputs:
         return _cut_out(on_device) if layout == "cut out" else on_device
 
     leaves = [
-        move(x).requires_grad_(case.call in ("training", "no batch")) for x in (inputs.query, inputs.key, inputs.value)
+        _roomy(move(x)).requires_grad_(case.call in ("training", "no batch"))
+        for x in (inputs.query, inputs.key, inputs.value)
     ]
     mask = inputs.mask if case.mask in TENSORS else None
     if mask is not None:
@@ -289,6 +292,12 @@ def arguments(case: Case, inputs: Inputs, device: str) -> Inputs:
         mask = _cut_out(mask) if case.mask_form == "cut out" else mask
     query, key, value = leaves
     return Inputs(query, key, value, move(inputs.gradient, "plain"), mask, case.scale)
+
+
+def _roomy(values: torch.Tensor) -> torch.Tensor:
+    """Return a copy in the same layout that memory of ours follows, so that a kernel may read beyond it."""
+    buffer = values.new_zeros(values.untyped_storage().size() // values.element_size() + ROOM)
+    return buffer.as_strided(values.shape, values.stride(), values.storage_offset()).copy_(values)
 
 
 def _cut_out(values: torch.Tensor) -> torch.Tensor:

@@ -379,7 +379,10 @@ def compare(
 def with_known(result: Measured, known: Cases, cause: str, remedy: str) -> Measured:
     """Add a warning to a result if cases with a known defect of torch or a library are wrong."""
     if known.worst > 1:
-        result.warning = Failed(f"{cause}: {known.worst_case}.", remedy, result.measured, result.bound, known.ratio)
+        earlier = f"{result.warning.cause} " if result.warning else ""
+        result.warning = Failed(
+            f"{earlier}{cause}: {known.worst_case}.", remedy, result.measured, result.bound, known.ratio
+        )
         result.warning.reason = KNOWN
     return result
 

@@ -34,6 +34,7 @@ def compiled_attention(context: Context) -> Measured:
     cases, known = (Cases("compiled attention", REMEDY) for _part in range(2))
     programs = [*itertools.product(KINDS[:3], FORMATS), (KINDS[3], "float32")]
     drawing = random.Random(f"{context.seed} compiled attention")  # noqa: S311 - the choice need not be secret
+    refused: list[str] = []
     with clean_compiler(context) as graphs:
         for kind, form in programs if context.full else drawing.sample(programs, PROGRAMS[context.device]):
             queries = 2 * drawing.randint(20, 80) + 1
@@ -42,9 +43,19 @@ def compiled_attention(context: Context) -> Measured:
             inputs = grid.draw(context, case)
             if kind == "casts":
                 _compare_casts(cases, known, context, case, inputs)
-            else:
+                continue
+            try:
                 _compare_flexible(cases, flex_attention, context, kind, case, inputs)
-        return with_graph_count(with_known(cases.result(), known, _LOST, REMEDY), graphs())
+            except RuntimeError as error:
+                # Torch 2.14 chooses tiles for some lengths that it then refuses; an error is not a wrong number.
+                if "kernel options" not in str(error):
+                    raise
+                refused.append(f"{kind}, {case}: {' '.join(str(error).split())[:120]}")
+        if not cases.count:
+            raise Skipped(f"torch compiles none of the day's calls: {refused[0]}.")
+        result = with_graph_count(with_known(cases.result(), known, _LOST, REMEDY), graphs())
+        result.measured += f"; {len(refused)} not compiled, such as {refused[0]}" if refused else ""
+        return result
 
 
 def _compare_flexible(cases: Cases, module: t.Any, context: Context, kind: str, case: Case, inputs: Inputs) -> None:
