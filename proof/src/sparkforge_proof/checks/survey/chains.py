@@ -232,7 +232,7 @@ def draw(seed: int, part: int, parts: int) -> list[Chain]:
         count = math.ceil(count / parts) * parts
         for number in range(part, count, parts):
             mine = itertools.zip_longest(ends[number::count], maps[number::count])
-            steps = [(place == 1, text) for pair in mine for place, text in enumerate(pair) if text]
+            steps = [(side == 1, text) for pair in mine for side, text in enumerate(pair) if text]
             chains.append(Chain(f"{name} {number}", kind, steps))
     return chains
 
