@@ -32,7 +32,7 @@ from .attention_reference import Bound, Inputs, compare, reference, rounds_score
 
 #: The number of rows of the grid in a default run. cuDNN compiles a graph for each new shape, which dominates the time,
 #: and on data centre GPUs it is torch's choice.
-ROWS = {"math": 60, "efficient": 90, "flash": 90, "cudnn": 14, "": 20}
+ROWS = {"math": 60, "efficient": 90, "flash": 90, "cudnn": 12, "": 12}
 ROWS_ON_CPU = {"math": 24, "flash": 80, "": 40}
 
 

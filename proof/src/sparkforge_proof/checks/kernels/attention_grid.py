@@ -56,7 +56,7 @@ UNFIT = {
     "math": {"columns"},
     "efficient": {"4 of 2", "3 of 1", "columns", "no batch"},
     "flash": {"32 bits", "smaller", "larger", "columns", "no batch", *TENSORS},
-    "cudnn": {"32 bits", "query hidden", "columns", "no batch"},
+    "cudnn": {"32 bits", "query hidden", "columns", "no batch", "odd"},
     "": {"query hidden"},
 }
 UNFIT_ON_CPU = {"flash": {"smaller", "larger", "columns", "no batch"}}
