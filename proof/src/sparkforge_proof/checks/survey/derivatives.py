@@ -105,7 +105,12 @@ def derivatives(context: Context) -> Measured:
 def _compare_derivatives(cases: Cases, known: dict[str, float], context: Context, entry: t.Any, name: str) -> None:
     """Compare the derivatives of one operator in float64."""
     torch.manual_seed(rounding.seed_of(f"{context.seed} {name}"))
-    for sample in itertools.islice(entry.sample_inputs("cpu", torch.float64), SAMPLES):
+    try:
+        samples = list(itertools.islice(entry.sample_inputs("cpu", torch.float64), SAMPLES))
+    except (RuntimeError, TypeError, ValueError):
+        # Some samples need numpy, which may be missing.
+        return
+    for sample in samples:
         x = sample.input
         if not isinstance(x, torch.Tensor) or not x.is_floating_point() or not 0 < x.numel() <= LARGEST:
             continue
