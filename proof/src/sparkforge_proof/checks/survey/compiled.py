@@ -167,14 +167,14 @@ def compiled_chains(context: Context) -> Measured:
     with all_operators.survey_settings(context.device), clean_compiler(context) as graphs:
         for part in range(PARTS) if context.full else [context.seed % PARTS]:
             groups: dict[bool, list[list[Call]]] = {}
-            for chain in chains.draw(turn, part, PARTS):
+            for chain in chains.draw(turn, part, PARTS, context.device == "cpu"):
                 # Some operators on pictures refuse to be compiled for any shape (torch 2.13).
                 dynamic = bool((turn + part) // 2 % 2) and chain.kind.shapes is chains.ROWS
                 seed, label = f"{context.seed} {chain.name}", f"{chain.name}, compiled"
                 operator = Operator(chain, chain.name, context.device, getattr(torch, form), seed, [])
                 for number, group in enumerate(groups.setdefault(dynamic, [[], []])):
                     inputs = chains.sample(chain, form, context.device, seed, dynamic and number == 1)
-                    # On a CPU, torch 2.13 computes wrong gradients of a compiled max_pool2d beside other programs.
+                    # On a CPU, torch 2.13 computes wrong gradients of pictures that are fused with others.
                     if (turn + part) % 2 or (context.device == "cpu" and chain.kind.shapes is chains.PICTURES):
                         inputs = calls.without_gradients(inputs)
                     inputs, exact, shifted = calls.reference(operator, inputs)
