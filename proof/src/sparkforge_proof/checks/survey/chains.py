@@ -86,10 +86,11 @@ x.cumsum(-1, dtype=x.dtype); torch.gcd(x & 15, (y & 15) + 1); x.masked_fill(y > 
 """
 INTEGER_ENDS = """
 (x.sum(-1), x.sum(-1, dtype=x.dtype)); (x * y).sum(0, dtype=x.dtype); (x | 1).prod(-1, dtype=x.dtype); x.max(-1)
-(x.int()[:, None] * y.int()).sum(-1, dtype=torch.int32); (x.abs().max(), x.abs().amin(0)); (*x.min(0), x.abs().min())
-(x.argmax(-1), x.argmin(0), x.argmax()); (x.cummax(0).values, x.cummin(-1).values); (x.any(-1), x.bool().all(0))
-x.count_nonzero(-1); x.float().amax(-1); x / ((y & 3) + 1); ((x + x).long(), (x * y).float()); x.topk(3, -1).values
-x.contiguous().view(torch.int8).sum(-1); x.sort(dim=0, stable=True); (x > y, x == y, x[None] <= y[:, None])
+(x.int()[:, None] * y.int()).sum(-1, dtype=torch.int32); (x.abs().long().max(), x.abs().amin(0))
+(*x.min(0), x.abs().long().min()); (x.argmax(-1), x.argmin(0), x.argmax()); (x.cummax(0).values, x.cummin(-1).values)
+(x.any(-1), x.bool().all(0)); x.count_nonzero(-1); x.float().amax(-1); x / ((y & 3) + 1)
+((x + x).long(), (x * y).float()); x.topk(3, -1).values; x.contiguous().view(torch.int8).sum(-1)
+x.sort(dim=0, stable=True); (x > y, x == y, x[None] <= y[:, None])
 torch.bucketize(x, torch.tensor([-5, 0, 3, 9], device=x.device))
 """
 IMAGE_MOVES = """
