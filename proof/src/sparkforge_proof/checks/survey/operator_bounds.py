@@ -75,6 +75,7 @@ LEFT_OUT: dict[str, str] = {
     "linalg.eigh, out=": "the sign of a vector is arbitrary, and only the plain call normalises it",
     "linalg.eigvals, out=": "the order of the values is arbitrary, and differs if no vectors are computed",
     "nn.functional.scaled_dot_product_attention, empty": "torch 2.11's CPU kernel divides by zero and ends",
+    "nn.functional.pdist, empty": "torch 2.13's CPU kernel reads a null pointer",
     "nn.functional.embedding, empty": "torch 2.14.1's CUDA kernel accesses memory beyond the tensor's",
 }
 
