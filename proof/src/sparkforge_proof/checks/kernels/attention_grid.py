@@ -30,7 +30,7 @@ FORMATS = FLOAT32 + HALF
 AXES = {
     "format": ("32 bits", "16 bits"),
     "lengths": ("1, 1", "1, many", "few, many", "some, more", "more, fewer", "64 of 128", "even", "odd", "long"),
-    "size": ("32", "64", "96", "128", "192", "256", "other", "odd"),
+    "size": ("32", "64", "96", "128", "192", "256", "other", "uneven"),
     "value size": ("equal", "smaller", "larger"),
     "heads": ("1 of 1", "2 of 2", "4 of 2", "3 of 1", "3 of 1, expanded"),
     "mask": (
@@ -56,7 +56,7 @@ UNFIT = {
     "math": {"columns"},
     "efficient": {"4 of 2", "3 of 1", "columns", "no batch"},
     "flash": {"32 bits", "smaller", "larger", "columns", "no batch", *TENSORS},
-    "cudnn": {"32 bits", "query hidden", "columns", "no batch", "odd"},
+    "cudnn": {"32 bits", "query hidden", "columns", "no batch", "uneven"},
     "": {"query hidden"},
 }
 UNFIT_ON_CPU = {"flash": {"smaller", "larger", "columns", "no batch"}}
@@ -140,7 +140,7 @@ def pairs(row: t.Mapping[str, str]) -> set[t.Any]:
 
 def is_sound(row: t.Mapping[str, str]) -> bool:
     """Tell whether torch defines the call, and a reference takes less than a tenth of a second."""
-    if row["lengths"] == "long" and (row["heads"] != "1 of 1" or row["size"] not in ("32", "64", "odd")):
+    if row["lengths"] == "long" and (row["heads"] != "1 of 1" or row["size"] not in ("32", "64", "uneven")):
         return False
     if row["mask"] in ("lower right", "query hidden") and row["gradient"] == "expanded":
         # The gradient of a query that sees no key must be zero, so it is not that of all others.
@@ -155,7 +155,7 @@ def is_sound(row: t.Mapping[str, str]) -> bool:
 def case_of(row: t.Mapping[str, str], form: str, drawing: random.Random) -> Case:
     """Return a case for a row, with lengths and sizes drawn from its classes."""
     queries, keys = lengths(row["lengths"], drawing)
-    sizes = {"other": drawing.randrange(8, 257, 8), "odd": drawing.choice((1, 5, 17, 33, 65, 100, 250))}
+    sizes = {"other": drawing.randrange(8, 257, 8), "uneven": drawing.choice((1, 5, 17, 33, 65, 100, 250))}
     size = sizes[row["size"]] if row["size"] in sizes else int(row["size"])
     value_size = {"equal": size, "smaller": -(-size // 2), "larger": min(size + 32, 256)}[row["value size"]]
     counts, _unused, how = row["heads"].partition(", ")
