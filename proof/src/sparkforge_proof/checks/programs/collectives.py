@@ -276,15 +276,21 @@ def exchange_parts(context: Context, rank: int, world: int) -> Cases:
                             raise
                         continue
                     cases.exactly(case, actual, expected)
-        long = torch.arange(LONG[context.device], device=device)
-        for form in ("float32", "int64", "float64"):
-            values = ((long * (rank + 1)) % 251).to(getattr(torch, form))
-            dist.all_reduce(values)
-            exact = torch.stack([(long.cpu() * (number + 1)) % 251 for number in range(world)]).sum(0)
-            cases.exactly(f"all_reduce of {len(long):,} numbers, {form}", values, exact)
+        _compare_long_sums(cases, torch.arange(LONG[context.device], device=device), rank, world)
         _compare_distributed(cases, device, every, rank, world)
         _compare_replicas(cases, device, generator, rank, world)
     return cases
+
+
+def _compare_long_sums(cases: Cases, numbers: torch.Tensor, rank: int, world: int) -> None:
+    """Add up more numbers than one packet of an exchange holds."""
+    import torch.distributed as dist
+
+    for form in ("float32", "int64", "float64"):
+        values = ((numbers * (rank + 1)) % 251).to(getattr(torch, form))
+        dist.all_reduce(values)
+        exact = torch.stack([(numbers.cpu() * (number + 1)) % 251 for number in range(world)]).sum(0)
+        cases.exactly(f"all_reduce of {len(numbers):,} numbers, {form}", values, exact)
 
 
 def _compare_replicas(cases: Cases, device: torch.device, generator: torch.Generator, rank: int, world: int) -> None:
