@@ -13,14 +13,10 @@ import typing as t
 
 from ...check import SEEN, Context, Measured, check
 from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, functional as f, one_thread, torch
-from ..kernels import scaled_matmul as scaled
 
 if t.TYPE_CHECKING:
     Step = t.Callable[[torch.Tensor], torch.Tensor]
-    Linear = t.Callable[[torch.Tensor, str], torch.Tensor]
     Weights = t.Mapping[str, torch.Tensor]
-    Operand = tuple[torch.Tensor, torch.Tensor]
-    Product = t.Callable[[Operand, Operand], torch.Tensor]
 
 WORDS, WIDTH, HEADS, SHARED, LAYERS = 97, 64, 4, 2, 2
 #: The numbers of tokens in a text and in its prompt. cuDNN makes a new plan for each number of keys, which takes one
@@ -32,8 +28,6 @@ WAYS = {
     "a prompt and word by word": [PROMPT, *[1] * (LENGTH - PROMPT)],
     "in chunks": [1, 16, 7, LENGTH - 24],
 }
-#: Weights in E2M1 with an E4M3 scale for every 16 of them.
-FLOAT4 = "4 bits"
 MARGIN, PERTURBED_RUNS = 8.0, 2
 #: The number of standard deviations that a sound stack does not exceed.
 SIGMAS = 6.0
@@ -88,22 +82,18 @@ class Cache:
         return self.keys[layer][:, :, :end], self.values[layer][:, :, :end]
 
 
-def _model(
-    weights: Weights, text: torch.Tensor, cache: Cache, start: int, step: Step, linear: Linear | None = None
-) -> torch.Tensor:
+def _model(weights: Weights, text: torch.Tensor, cache: Cache, start: int, step: Step) -> torch.Tensor:
     """Return the scores for the next word after each token.
 
     :param text: tokens (batch, length), which begin at ``start`` in the complete text.
     :param step: a function that is applied to each intermediate result.
-    :param linear: a function that computes a layer's projection from its input and the weight's name; by default, a
-        plain product.
     """
 
     def norm(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         return step(f.rms_norm(x, (WIDTH,), weight, eps=1e-5))
 
     def project(x: torch.Tensor, name: str) -> torch.Tensor:
-        return step(f.linear(x, weights[name]) if linear is None else linear(x, name))
+        return step(f.linear(x, weights[name]))
 
     def heads(x: torch.Tensor) -> torch.Tensor:
         return x.unflatten(-1, (-1, WIDTH // HEADS)).transpose(1, 2)
@@ -140,13 +130,11 @@ def _rotated(x: torch.Tensor, rotation: tuple[torch.Tensor, torch.Tensor]) -> to
     return torch.cat([first * cosine - second * sine, second * cosine + first * sine], -1)
 
 
-def _generate(
-    weights: Weights, text: torch.Tensor, chunks: t.Sequence[int], step: Step, linear: Linear | None = None
-) -> torch.Tensor:
+def _generate(weights: Weights, text: torch.Tensor, chunks: t.Sequence[int], step: Step) -> torch.Tensor:
     """Return the scores after every token of a text that is read in chunks."""
     cache, start, scores = Cache(weights["words"][:1].expand(text.shape[0], -1)), 0, []
     for chunk in chunks:
-        scores.append(_model(weights, text[:, start : start + chunk], cache, start, step, linear))
+        scores.append(_model(weights, text[:, start : start + chunk], cache, start, step))
         start += chunk
     return torch.cat(scores, 1)
 
@@ -158,19 +146,16 @@ def decode(context: Context) -> Measured:
     exact, text = _weights(context), _text(context)
     with torch.no_grad(), allow_tf32(torch.backends.cuda.matmul, False):
         for form in ("float32", "bfloat16", "float16"):
-            for weight_format in ("", "float8_e4m3fn", FLOAT4):
-                if "float8" in weight_format and not hasattr(torch, weight_format):
+            for weight_format in ("", "float8_e4m3fn"):
+                if weight_format and not hasattr(torch, weight_format):
                     continue
                 dtype = getattr(torch, form)
-                if weight_format == FLOAT4:
-                    weights, exact_weights = _in_4_bits(exact, dtype, context.device)
-                else:
-                    stored = _stored(exact, weight_format)
-                    exact_weights = {name: weight.double() * scale for name, (weight, scale) in stored.items()}
-                    # 8-bit weights are converted to the format when they are used; their scales are powers of two.
-                    weights = {
-                        name: weight.to(context.device).to(dtype) * scale for name, (weight, scale) in stored.items()
-                    }
+                stored = _stored(exact, weight_format)
+                exact_weights = {name: weight.double() * scale for name, (weight, scale) in stored.items()}
+                # 8-bit weights are converted to the format when they are used; their scales are powers of two.
+                weights = {
+                    name: weight.to(context.device).to(dtype) * scale for name, (weight, scale) in stored.items()
+                }
                 expected, allowed = _scores_and_bound(context, exact_weights, text, form)
                 for name, chunks in WAYS.items():
                     scores = _generate(weights, text.to(context.device), chunks, lambda x: x)
@@ -183,32 +168,6 @@ def decode(context: Context) -> Measured:
 def _text(context: Context) -> torch.Tensor:
     """Return three texts (3, length)."""
     return torch.randint(0, WORDS, (3, LENGTH), generator=context.generator("inference text"))
-
-
-def _is_projection(name: str) -> bool:
-    """Tell whether a weight is a layer's projection; projections are quantised to 4 bits."""
-    return name.partition(".")[2] in ("query", "key", "value", "output", "gate", "up", "down")
-
-
-def _in_4_bits(exact: Weights, dtype: torch.dtype, device: str) -> tuple[dict[str, torch.Tensor], Weights]:
-    """Return 4-bit weights that a device has converted to a format, and their exact values.
-
-    A byte holds two E2M1 numbers, and 16 of them share an E4M3 scale. Products of their 2 and 4 significant bits are
-    always exact.
-    """
-    converted, exact_values = {}, {}
-    for name, weight in exact.items():
-        converted[name], exact_values[name] = weight.to(device).to(dtype), weight
-        if _is_projection(name):
-            codes, scales = scaled.as_float4(weight)
-            packed, table = scaled.packed(codes).to(device), torch.tensor([*scaled.FLOAT4], device=device)
-            codes_on_device = scaled.unpacked(packed).long()
-            values = torch.where(codes_on_device >= 8, -table[codes_on_device % 8], table[codes_on_device % 8]).to(
-                dtype
-            )
-            converted[name] = values * scales.to(device).to(dtype).repeat_interleave(16, dim=-1)
-            exact_values[name] = scaled.from_float4(codes, scales)
-    return converted, exact_values
 
 
 def _stored(exact: Weights, weight_format: str) -> dict[str, tuple[torch.Tensor, float]]:
@@ -224,12 +183,12 @@ def _stored(exact: Weights, weight_format: str) -> dict[str, tuple[torch.Tensor,
 
 
 def _scores_and_bound(
-    context: Context, weights: Weights, text: torch.Tensor, form: str, linear: Linear | None = None
+    context: Context, weights: Weights, text: torch.Tensor, form: str
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the float64 scores, and the allowed error of the scores after each token as a norm."""
     unit = UNIT_ROUNDOFF[form]
     with one_thread():
-        expected = _generate(weights, text, [LENGTH], lambda x: x, linear)
+        expected = _generate(weights, text, [LENGTH], lambda x: x)
         distance = torch.zeros(expected.shape[:2], dtype=torch.float64)
         for number in range(PERTURBED_RUNS):
             generator = context.generator(f"inference {form} {number}")
@@ -237,70 +196,8 @@ def _scores_and_bound(
             def perturbed(x: torch.Tensor, generator: torch.Generator = generator) -> torch.Tensor:
                 return x * (1 + unit * (torch.rand(x.shape, generator=generator, dtype=torch.float64) * 2 - 1))
 
-            distance = torch.maximum(
-                distance, (_generate(weights, text, [LENGTH], perturbed, linear) - expected).norm(dim=-1)
-            )
+            distance = torch.maximum(distance, (_generate(weights, text, [LENGTH], perturbed) - expected).norm(dim=-1))
     return expected, MARGIN * (distance + unit * expected.norm(dim=-1))
-
-
-class Float4Projections:
-    """The projections of a model with 4-bit weights and inputs, multiplied as in Blackwell's matrix units.
-
-    :param weights: all weights of the model; the projections' weights become codes and scales on the device.
-    :param product: the device's product of matrices of packed codes and swizzled scales, or None for float64.
-    :param cases: the comparisons of each product with the product of the same codes in float64.
-    """
-
-    def __init__(self, weights: Weights, product: Product | None = None, cases: Cases | None = None) -> None:
-        self.product, self.cases = product, cases
-        self.coded = {name: scaled.as_float4(weight) for name, weight in weights.items() if _is_projection(name)}
-        self.operands = {
-            name: (scaled.packed(codes), scaled.swizzled(scales)) for name, (codes, scales) in self.coded.items()
-        }
-
-    def __call__(self, x: torch.Tensor, name: str) -> torch.Tensor:
-        rows = x.reshape(-1, x.shape[-1])
-        count, right = rows.shape[0], scaled.from_float4(*(part.cpu() for part in self.coded[name]))
-        if self.product is None:
-            return (scaled.from_float4(*scaled.as_float4(rows)) @ right.t()).view(*x.shape[:-1], -1)
-        # A tile of scales has 128 rows.
-        padded = torch.zeros(-(-count // 128) * 128, rows.shape[1], dtype=rows.dtype, device=rows.device)
-        padded[:count] = rows
-        coded = scaled.as_float4(padded)
-        left = scaled.from_float4(*(part[:count].cpu() for part in coded))
-        product = self.product((scaled.packed(coded[0]), scaled.swizzled(coded[1])), self.operands[name])[:count]
-        if self.cases is not None:
-            self.cases.exactly("numbers of 4 bits", left, scaled.from_float4(*scaled.as_float4(rows.cpu())))
-            bound = scaled.float4_bound(left, right, plain=False)
-            self.cases.compare(f"{name}, {count} rows", product, left @ right.t(), bound)
-        return product.view(*x.shape[:-1], -1).to(x.dtype)
-
-
-@check("inference.float4")
-def float4(context: Context) -> Measured:
-    """Check the model with NVFP4 weights and inputs; texts are read at once, in chunks and word by word.
-
-    Each product is compared with the product of the same codes in float64, within the bound of matmul.float4. Inputs
-    are rounded to 4 bits, and an earlier rounding error may change the nearest code, so the large deviations of the
-    perturbed references are the only bound for the scores.
-    """
-    scaled.require_float4()
-    return float4_scores(context, scaled.float4_product)
-
-
-def float4_scores(context: Context, product: Product) -> Measured:
-    """Compare with float64 the model's scores that a 4-bit product yields."""
-    cases = Cases("a language model of 4 bits", REMEDY)
-    exact, text = _weights(context), _text(context)
-    with torch.no_grad():
-        expected, allowed = _scores_and_bound(context, exact, text, "bfloat16", Float4Projections(exact))
-        weights = {name: weight.to(context.device, torch.bfloat16) for name, weight in exact.items()}
-        linear = Float4Projections(weights, product, cases)
-        for name, chunks in WAYS.items():
-            scores = _generate(weights, text.to(context.device), chunks, lambda x: x, linear)
-            distance = (scores.to("cpu", torch.float64) - expected).norm(dim=-1)
-            cases.compare(name, distance, torch.zeros_like(distance), allowed)
-    return cases.result()
 
 
 def chi_square_bound(freedom: int) -> float:
