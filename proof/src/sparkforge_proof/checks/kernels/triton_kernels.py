@@ -27,12 +27,7 @@ from ..._shared.module_utils._diagnosis.rules import (
 )
 from ..._shared.module_utils._diagnosis.table import Rule, explain, load
 from ...check import CRASH, SEEN, Context, Failed, Measured, Skipped, Unanswered, check
-from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, gamma, name_of, torch
-
-#: Twice the errors stated in NVIDIA's PTX ISA: ``ex2.approx`` and ``div.full`` in float32 are off by at most 2^-22 and
-#: 2 units in the last place; ``tl.exp(x)`` is ``ex2.approx(x * log2(e))`` and ``/`` is ``div.full``.
-EXP2 = 2.0**-21
-DIVISION = 2.0**-21
+from ..bounds import UNIT_ROUNDOFF, Cases, gamma, torch
 
 #: Tensor cores truncate addends instead of rounding them: M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, Numerical
 #: behavior of NVIDIA tensor cores, PeerJ Computer Science 7:e330, 2021. This is twice float32's unit roundoff.
@@ -134,41 +129,7 @@ def _kernels() -> dict[str, t.Any]:
     from . import triton_source
 
     triton = installed("triton")
-    return {
-        name: triton.jit(getattr(triton_source, name)) for name in ("softmax", "dot", "recurrence", "scan", "tally")
-    }
-
-
-@check("triton.fused", seconds=120, measured=SEEN)
-def fused(context: Context) -> Measured:
-    """Check a compiled softmax, on rows that are longer than a warp and not a power of two.
-
-    Bound for each element, where u is that of float32, m the row's maximum and n its length: x - m
-    is rounded (u) and multiplied by log2(e) (2 u, including the constant), so the power is off by |x - m| 3 u + EXP2 of
-    itself. The sum of n powers is off by the largest of these errors and gamma(n), and the division adds DIVISION. The
-    result is rounded to its format.
-    """
-    kernel = _kernels()
-    cases = Cases("the softmax that Triton compiled", _WRONG)
-    rows, columns, stride = 37, 781, 800
-    single = UNIT_ROUNDOFF["float32"]
-    launched = []
-    with explained():
-        for dtype in (torch.float32, torch.bfloat16, torch.float16):
-            name = name_of(dtype)
-            random = context.generator(f"triton.fused {name}")
-            wide = torch.randn(rows, stride, generator=random).mul_(2).to(dtype)
-            x = wide[:, :columns].double()
-            y = torch.softmax(x, dim=1)
-            distance = x.amax(dim=1, keepdim=True) - x
-            power = distance * 3 * single + EXP2
-            bound = y * (power + (y * power).sum(dim=1, keepdim=True) + gamma(columns, single) + DIVISION)
-            bound = 1.01 * bound + y * UNIT_ROUNDOFF[name] + UNDERFLOW[name]
-            source = wide.to(context.device)
-            target = torch.full((rows, columns), float("nan"), dtype=dtype, device=context.device)
-            launched.append(kernel["softmax"][(rows,)](source, target, columns, stride, BLOCK=1024))
-            cases.compare(name, target, y, bound)
-    return _result(cases, launched)
+    return {name: triton.jit(getattr(triton_source, name)) for name in ("dot", "recurrence", "scan", "tally")}
 
 
 def _factors(

@@ -15,16 +15,6 @@ except ImportError:
     tl = None
 
 
-def softmax(source, target, columns, stride, BLOCK: tl.constexpr):
-    """Compute the softmax of contiguous rows, with one program per row; the result has no gaps between rows."""
-    row = tl.program_id(0)
-    column = tl.arange(0, BLOCK)
-    inside = column < columns
-    x = tl.load(source + row * stride + column, mask=inside, other=-float("inf")).to(tl.float32)
-    power = tl.exp(x - tl.max(x, axis=0))
-    tl.store(target + row * columns + column, power / tl.sum(power, axis=0), mask=inside)
-
-
 def dot(
     a, b, c, rows, columns, inner, a_row, a_inner, b_inner, b_column,
     ROWS: tl.constexpr, COLUMNS: tl.constexpr, INNER: tl.constexpr, PRECISION: tl.constexpr,
