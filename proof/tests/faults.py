@@ -166,7 +166,7 @@ FAULTS: tuple[Fault, ...] = (
     _on_cpu("large_vocabulary_cut", {"sizes.vocabulary": r"a row of 262,147 \(cross entropy"}),
     _on_cpu("long_sum_in_its_format", {"sizes.sums": r"sum that .*, float16"}),
     _on_cpu("adam_without_correction", {"survey.optimizers": r"Adam.*fused=True"}),
-    _on_cpu("weight_decay_twice", {"survey.optimizers": r"SGD .*weight_decay", "training.convolutional": r"SGD"}),
+    _on_cpu("weight_decay_twice", {"survey.optimizers": r"SGD .*weight_decay"}),
     _on_cpu("infinite_step_is_taken", {"training.loss_scaling": r"weights behind step"}),
     _on_cpu("group_norm_gradient_off", {"training.convolutional": r"times the bound"}),
     _on_cpu("one_query_misses_its_key", {"inference.decode": r"word by word"}),

@@ -48,7 +48,7 @@ BATCHES = (
     ("cpu.survey.optimizers", "cpu.survey.modules"),
     ("cpu.survey.pairs_*",),
     *((f"cpu.survey.{format}",) for format in ("float32", "bfloat16", "float16", "complex64")),
-    *((f"cpu.training.{network}",) for network in ("convolutional", "recurrent", "transformer")),
+    *((f"cpu.training.{network}",) for network in ("convolutional", "transformer")),
     *((f"cpu.sizes.{size}",) for size in ("vocabulary", "tokens", "elements", "many", "reductions")),
 )
 #: A single thread computes many times slower than real hardware, and the survey's drawn cases need their time.

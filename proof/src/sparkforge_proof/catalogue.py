@@ -76,7 +76,7 @@ LANES = {
     "survey in complex64": ("survey.complex64", "survey.pairs_complex64", "survey.modules"),
     "survey in bfloat16": ("survey.bfloat16", "survey.pairs_bfloat16"),
     "survey in float16": ("survey.float16", "survey.pairs_float"),
-    "sequences": ("training.transformer", "training.recurrent"),
+    "sequences": ("training.transformer",),
     "convolutions": ("training.",),
     "sizes": ("sizes.",),
     "many rows": ("sizes.many",),

@@ -79,37 +79,14 @@ def _convolutional() -> torch.nn.Module:
     return Convolutional()
 
 
-def _recurrent() -> torch.nn.Module:
-    from torch import nn
-
-    class Recurrent(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.words = nn.Embedding(61, 16)
-            self.long, self.gated = nn.LSTM(16, 24, 2, batch_first=True), nn.GRU(24, 24, batch_first=True)
-            self.head = nn.Linear(24, 61)
-            self.parts = nn.ModuleList()
-
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            hidden, _state = self.long(self.words(x))
-            hidden, _state = self.gated(hidden)
-            return self.head(hidden).flatten(0, 1)
-
-    return Recurrent()
-
-
 NETWORKS: dict[str, t.Callable[[], t.Any]] = {
     "transformer": _transformer,
     "convolutional": _convolutional,
-    "recurrent": _recurrent,
 }
 
 
-def draw(context: Context, name: str, rows: int = 0) -> tuple[t.Any, list[Batch]]:
-    """Return a network in float64, with weights that float32 can represent, and the batch for each step.
-
-    :param rows: the number of pictures or texts in a batch; by default 16 or 8.
-    """
+def draw(context: Context, name: str) -> tuple[t.Any, list[Batch]]:
+    """Return a network in float64, with weights that float32 can represent, and the batch for each step."""
     generator = context.generator(f"training {name}")
     with torch.random.fork_rng(devices=[]):
         network = NETWORKS[name]().double()
@@ -123,10 +100,10 @@ def draw(context: Context, name: str, rows: int = 0) -> tuple[t.Any, list[Batch]
     batches: list[Batch] = []
     for _number in range(BATCHES):
         if name == "convolutional":
-            inputs = torch.randn(rows or 16, 3, 12, 12, generator=generator).double()
-            targets = torch.randint(0, 10, (rows or 16,), generator=generator)
+            inputs = torch.randn(16, 3, 12, 12, generator=generator).double()
+            targets = torch.randint(0, 10, (16,), generator=generator)
         else:
-            text = torch.randint(0, 61, (rows or 8, 17), generator=generator)
+            text = torch.randint(0, 61, (8, 17), generator=generator)
             inputs, targets = text[:, :-1], text[:, 1:].flatten()
         batches.append((inputs, targets))
     return network, [batches[step % BATCHES] for step in range(STEPS[context.device])]
@@ -136,15 +113,13 @@ class Recipe(t.NamedTuple):
     """A way to train a network.
 
     :ivar form: ``float32``, or the format for autocast.
-    :ivar optimizer: its name in torch.optim, one of ``_OPTIONS``.
-    :ivar options: options of the optimiser: ``fused``, ``foreach``.
+    :ivar options: options of the optimiser, which is AdamW: ``fused``, ``foreach``.
     :ivar checkpoints: whether each part is recomputed in the backward pass.
     :ivar short: whether to stop after ``SHORT`` steps, because another recipe continues in the same format.
     """
 
     name: str
     form: str = "float32"
-    optimizer: str = "AdamW"
     options: t.Mapping[str, bool] = {}
     checkpoints: bool = False
     short: bool = False
@@ -156,8 +131,6 @@ def recipes() -> list[Recipe]:
         Recipe("float32", options={"foreach": False}),
         Recipe("float32, one optimiser kernel for all weights", options={"foreach": True}, short=True),
         Recipe("float32, fused optimiser", options={"fused": True}, short=True),
-        Recipe("float32, SGD with momentum", optimizer="SGD", options={"foreach": False}),
-        Recipe("float32, fused SGD with momentum", optimizer="SGD", options={"fused": True}, short=True),
         Recipe("float32, with checkpoints", options={"foreach": True}, checkpoints=True, short=True),
         Recipe("bfloat16", "bfloat16", options={"foreach": True}),
         Recipe("bfloat16, fused, with checkpoints", "bfloat16", options={"fused": True}, checkpoints=True, short=True),
@@ -167,17 +140,13 @@ def recipes() -> list[Recipe]:
 
 
 #: The epsilon is larger than gradients that consist of rounding errors, which Adam would turn into full steps.
-_OPTIONS: dict[str, dict[str, t.Any]] = {
-    "AdamW": {"lr": 3e-3, "eps": 1e-3, "weight_decay": 0.1},
-    "SGD": {"lr": 0.05, "momentum": 0.9, "weight_decay": 1e-3, "nesterov": True},
-}
+_OPTIONS = {"lr": 3e-3, "eps": 1e-3, "weight_decay": 0.1}
 
 
 def optimizer_of(recipe: Recipe, parameters: t.Iterable[torch.Tensor], exact: bool) -> t.Any:
-    options = _OPTIONS[recipe.optimizer]
     if exact:
-        return ByDefinition(recipe.optimizer, list(parameters), **options)
-    return getattr(torch.optim, recipe.optimizer)(parameters, **options, **recipe.options)
+        return ByDefinition("AdamW", list(parameters), **_OPTIONS)
+    return torch.optim.AdamW(parameters, **_OPTIONS, **recipe.options)
 
 
 class ByDefinition:

@@ -56,13 +56,11 @@ def _train(
     recipe: Recipe,
     device: str,
     perturbation: _Perturbation | None = None,
-    wrap: t.Callable[[t.Any], t.Any] = lambda network: network,
 ) -> Curve:
     """Train a copy of a network and return its losses and weights.
 
     :param device: ``exact`` for the float64 run on the CPU.
     :param perturbation: the perturbation of the float64 run, if any.
-    :param wrap: a function that returns the module to call, such as one that averages gradients over GPUs.
     """
     exact = device == "exact"
     target, dtype = ("cpu", torch.float64) if exact else (device, torch.float32)
@@ -75,13 +73,13 @@ def _train(
         perturbation.follow(network)
     if recipe.checkpoints and not exact:
         _enable_checkpoints(network)
-    forward, losses = wrap(network), []
+    losses: list[torch.Tensor] = []
     weights: dict[int, dict[str, torch.Tensor]] = {}
     for number, (inputs, targets) in enumerate(batches[:SHORT] if recipe.short else batches, 1):
         inputs = inputs.to(target, dtype) if inputs.is_floating_point() else inputs.to(target)
         with perturbation.weights(network) if perturbation is not None else contextlib.nullcontext():
             with torch.autocast(target, getattr(torch, recipe.form)) if mixed else contextlib.nullcontext():
-                scores = forward(inputs)
+                scores = network(inputs)
             loss = torch.nn.functional.cross_entropy(scores.to(dtype), targets.to(target))
             scaler.scale(loss).backward()
         if not exact:
@@ -169,9 +167,9 @@ def _float64_run(
 ) -> Curve:
     """Return the float64 run, or the perturbed run with this number."""
     form = "exact" if number is None else recipe.form
-    key = (name, recipe.optimizer, recipe.short, len(batches), batches[0][0].shape, form, number)
+    key = (name, form, number)
     if key not in _RUNS:
-        generator = context.generator(f"training {name} {recipe.form} {recipe.optimizer} {number}")
+        generator = context.generator(f"training {name} {recipe.form} AdamW {number}")
         noise = None if number is None else _Perturbation(form, generator)
         with one_thread():
             _RUNS[key] = _train(network, batches, recipe, "exact", noise)
@@ -223,8 +221,6 @@ def _compare_training(context: Context, name: str) -> Measured:
     unsupported: list[str] = []
     with _deterministic():
         for recipe in recipes():
-            if recipe.checkpoints and not len(network.parts):
-                continue
             # A short recipe is compared with the first steps of the complete run.
             allowed = _bounds(context, name, recipe._replace(short=False), network, batches)
             try:
@@ -268,12 +264,6 @@ def transformer(context: Context) -> Measured:
 def convolutional(context: Context) -> Measured:
     """Train a convolutional network with batch and group normalisation for a hundred steps."""
     return _compare_training(context, "convolutional")
-
-
-@check("training.recurrent", devices=("cuda", "cpu"), seconds=300, measured=SEEN)
-def recurrent(context: Context) -> Measured:
-    """Train a two-layer LSTM and a GRU for a hundred steps."""
-    return _compare_training(context, "recurrent")
 
 
 #: The number of steps for an optimiser; gradients are fixed, so that errors do not feed back.
