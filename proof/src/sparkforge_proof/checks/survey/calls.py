@@ -284,8 +284,10 @@ def _errors(
 
     values, dtype = row["values"], operator.unit_format
     if operator.has_integers:
-        if any(map(variants.is_float, exact.results)) and not operator_bounds.is_elementary(operator.name):
-            # Other formats cover functions; their results at integers may be poles, or cancel.
+        is_function = any(map(variants.is_float, exact.results)) and not operator_bounds.is_elementary(operator.name)
+        if is_function or operator.name == "mode":
+            # Other formats cover functions, whose results at integers may be poles, or cancel. Several integers may be
+            # equally frequent, and torch does not define which of them is the mode.
             return None
         exact = _wrapped(operator, exact, made)
     if operator.has_equal_numbers(row) and RETURNS_INDICES.match(operator.name):
