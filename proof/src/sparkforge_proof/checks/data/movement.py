@@ -7,7 +7,6 @@ blocks, grids and vectors.
 from __future__ import annotations
 
 import copy as copying
-import io
 import os
 import typing as t
 
@@ -34,7 +33,6 @@ def copies(context: Context) -> Measured:
     cases = Cases("the copy", REMEDY)
     _compare_sizes(context, cases)
     _compare_layouts(context, cases)
-    _compare_transfers(context, cases)
     return cases.result()
 
 
@@ -130,32 +128,3 @@ def _views(dimensions: int) -> list[tuple[str, t.Callable[[torch.Tensor], torch.
     if dimensions == 4:
         views.append(("channels last", lambda x: x.permute(0, 2, 3, 1)))
     return views
-
-
-def _compare_transfers(context: Context, cases: Cases) -> None:
-    """Compare the other ways to move data to a device and back."""
-    device, generator = context.device, context.generator("movement entries")
-    plain = torch.randint(-(2**23), 2**23, (1021, 3), generator=generator).float()
-    on_device = plain.to(device)
-    cases.exactly("a list to the device", torch.tensor(plain.tolist(), device=device), plain)
-    cases.exactly("to a list", torch.tensor(on_device.tolist(), dtype=torch.float64), plain)
-    elements = on_device.reshape(-1)[:40]
-    cases.exactly("elements one by one", torch.tensor([element.item() for element in elements]), plain.reshape(-1)[:40])
-    cases.exactly("deep copy", copying.deepcopy(on_device), plain)
-    cases.exactly("as_tensor", torch.as_tensor(plain, device=device), plain)
-    module = torch.nn.Linear(1021, 3, bias=False)
-    module.weight.data.copy_(plain.t())
-    cases.exactly("a module moved", module.to(device).weight, plain.t())
-    cases.exactly("a module moved back", module.to("cpu").weight, plain.t())
-    file = io.BytesIO()
-    torch.save(on_device, file)
-    file.seek(0)
-    cases.exactly("saved and loaded", torch.load(file, map_location=device, weights_only=True), plain)
-    storage = torch.zeros_like(on_device)
-    storage.untyped_storage().copy_(on_device.untyped_storage())
-    cases.exactly("a storage's copy", storage, plain)
-    replaced = torch.empty_like(on_device)
-    replaced.data = on_device.clone()
-    cases.exactly("set as data", replaced, plain)
-    cases.exactly("two formats at once", on_device.to("cpu", torch.float64), plain)
-    cases.exactly("two formats at once, to the device", plain.to(device, torch.float64), plain)

@@ -16,7 +16,7 @@ MASKS, FOR_MASKS = ((1, 46_344), (64, 5_888)), 24 * 2**30
 
 @check("sizes.groups", devices=("cuda", "cpu"), measured=SEEN)
 def groups(context: Context) -> Measured:
-    """Check groups of any size, including empty ones, in products, bags, segments and sums by index."""
+    """Check groups of any size, including empty ones, in products, bags and segments."""
     cases = Cases("uneven groups", REMEDY)
     sizes = [0, 3, 0, 17, 64, 0, 1, 128, 0]
     total, ends = sum(sizes), torch.tensor(sizes).cumsum(0)
@@ -28,10 +28,6 @@ def groups(context: Context) -> Measured:
         dtype = getattr(torch, form)
         on_device = rows.to(context.device, dtype)
         if dtype is torch.float32:
-            zero = torch.zeros(len(sizes), 32, device=context.device)
-            cases.exactly("index_add", zero.index_add(0, owner.to(context.device), on_device), expected)
-            index = owner.to(context.device).view(-1, 1).expand(-1, 32)
-            cases.exactly("scatter_add", zero.scatter_add(0, index, on_device), expected)
             actual = torch.segment_reduce(
                 on_device, "sum", lengths=torch.tensor(sizes, device=context.device), axis=0, unsafe=False
             )
@@ -40,8 +36,6 @@ def groups(context: Context) -> Measured:
             actual = f.embedding_bag(order, on_device, starts.to(context.device), mode="sum")
             cases.exactly("embedding_bag", actual, expected)
         parts = on_device.split(sizes)
-        cases.exactly(f"split and cat, {form}", torch.cat(parts), rows)
-        cases.exactly(f"sums of each, {form}", torch.stack([part.float().sum(0) for part in parts]), expected)
         weights = integers(context, "groups weights", (len(sizes), 32, 16))
         products = torch.cat([part @ weight for part, weight in zip(rows.split(sizes), weights)])
         matrices = weights.to(context.device, dtype)
