@@ -128,7 +128,7 @@ def distributions(context: Context) -> Measured:
                               torch.tensor(edge).double(),
                               torch.tensor(error + SIGMAS * math.sqrt(0.25 / len(shares))).double())  # fmt: skip
     torch.manual_seed(seed)
-    normal, uniform = torch.special.ndtr, torch.empty(0)
+    normal = torch.special.ndtr
     judge.uniform("rand", torch.rand(count, device=device).cpu())
     judge.uniform("randn", normal(torch.randn(count, device=device).double()).cpu())
     judge.uniform("rand_like", torch.rand_like(torch.empty(count // 8, 8, device=device)).cpu())
@@ -136,15 +136,6 @@ def distributions(context: Context) -> Measured:
     mean, spread = torch.linspace(-3, 3, count, device=device), torch.linspace(0.5, 2, count, device=device)
     drawn = torch.normal(mean, spread)
     judge.uniform("normal of given means", normal(((drawn - mean) / spread).double()).cpu())
-    cut = torch.nn.init.trunc_normal_(torch.empty(count, device=device), 0.0, 1.0, -1.0, 2.0).double()
-    low_quantile, high_quantile = (float(normal(torch.tensor(edge, dtype=torch.float64))) for edge in (-1.0, 2.0))
-    judge.uniform("trunc_normal_", ((normal(cut) - low_quantile) / (high_quantile - low_quantile)).cpu())
-    fans = torch.nn.init.kaiming_uniform_(torch.empty(2048, 512, device=device), a=math.sqrt(5))
-    judge.uniform("kaiming_uniform_", (fans.double() * math.sqrt(512) / 2 + 0.5).cpu())
-    uniform = torch.nn.init.xavier_normal_(torch.empty(2048, 512, device=device))
-    judge.uniform("xavier_normal_", normal(uniform.double() / math.sqrt(2 / 2560)).cpu())
-    gumbel = -torch.empty(count, device=device).exponential_().log()
-    judge.uniform("what softmax samples with", torch.exp(-torch.exp(-gumbel.double())).cpu())
     return cases.result()
 
 

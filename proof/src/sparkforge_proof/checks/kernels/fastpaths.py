@@ -151,7 +151,7 @@ class _WithoutShortcut:
 
 
 def _compare_cells(cases: Cases, context: Context) -> None:
-    """Compare a recurrent network, on complete and packed input, with its cells run step by step."""
+    """Compare a recurrent network with its cells run step by step."""
     device, generator = context.device, context.generator("fastpaths cells")
     for name in ("LSTM", "GRU", "RNN"):
         recurrence = getattr(torch.nn, name)(5, 7, batch_first=True)
@@ -168,8 +168,3 @@ def _compare_cells(cases: Cases, context: Context) -> None:
         module = recurrence.to(device)
         outputs, _last = module(steps.to(device))
         cases.compare(f"{name}, cell by cell", outputs, exact, 256 * unit * torch.ones_like(exact))
-        packed = torch.nn.utils.rnn.pack_padded_sequence(steps.to(device), torch.tensor([11, 4, 7]), True, False)
-        unpacked, _lengths = torch.nn.utils.rnn.pad_packed_sequence(module(packed)[0], batch_first=True)
-        for row, length in enumerate((11, 4, 7)):
-            cases.compare(f"{name}, packed, row {row}", unpacked[row, :length], exact[row, :length],
-                          256 * unit * torch.ones_like(exact[row, :length]))  # fmt: skip
