@@ -93,9 +93,11 @@ FORMATS: dict[str, Format] = {
 class Rounded(TorchDispatchMode):
     """Perturb each operator's result at random by up to a unit roundoff."""
 
-    def __init__(self, unit: float, generator: torch.Generator) -> None:
+    def __init__(self, unit: float, seed: int) -> None:
         super().__init__()
-        self.unit, self.generator, self.off = unit, generator, 0
+        self.unit, self.seed, self.off = unit, seed, 0
+        #: By device, because a model computes some values, such as angles, on the CPU.
+        self.generators: dict[torch.device, torch.Generator] = {}
 
     def __torch_dispatch__(self, func: t.Any, types: t.Any, args: t.Any = (), kwargs: t.Any = None) -> t.Any:
         result = func(*args, **(kwargs or {}))
@@ -111,16 +113,17 @@ class Rounded(TorchDispatchMode):
         # Engines keep attention scores in float32.
         if result.dim() == 4 and result.shape[-2] > 1 and abs(result.shape[-1] - result.shape[-2]) < 2:
             return result
-        noise = torch.empty_like(result).uniform_(-self.unit, self.unit, generator=self.generator)
+        if result.device not in self.generators:
+            self.generators[result.device] = torch.Generator(device=result.device).manual_seed(self.seed)
+        noise = torch.empty_like(result).uniform_(-self.unit, self.unit, generator=self.generators[result.device])
         return torch.where(result.abs() < 1e30, result * (1 + noise), result)
 
 
 @contextlib.contextmanager
 def trial(model: t.Any, form: Format, seed: int) -> t.Iterator[None]:
     """Make a model compute in a format, with noise drawn from a seed."""
-    generator = torch.Generator(device=model.device).manual_seed(seed)
     dither = torch.Generator().manual_seed(seed)
-    mode = Rounded(form.unit, generator)
+    mode = Rounded(form.unit, seed)
 
     def draw_dither() -> float:
         return float(torch.rand((), generator=dither)) + 1.0
