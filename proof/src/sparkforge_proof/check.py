@@ -84,6 +84,9 @@ H200_LATER = Evidence("NVIDIA H200", "9.0", "2026-11-26", "2.11.0+cu130")
 X86_CPU_LAST = Evidence("an x86_64 CPU", "x86_64", "2026-11-28", "2.13.0+cpu")
 #: Three runs for each day of the survey's grid, and runs of checks that changed since then; without a GPU.
 X86_CPU_GRID = Evidence("an x86_64 CPU", "x86_64", "2026-11-29", "2.13.0+cpu")
+#: Those inputs on a GPU host, with the default stack's wheels.
+H200_GRID = Evidence("NVIDIA H200", "9.0", "2026-11-29", "2.14.1+cu130")
+X86_GRID = Evidence("an x86_64 CPU", "x86_64", "2026-11-29", "2.14.1+cu130")
 H100_LAST = Evidence("NVIDIA H100 80GB HBM3", "9.0", "2026-11-28", "2.11.0+cu130")
 X86_LAST = Evidence("an x86_64 CPU", "x86_64", "2026-11-28", "2.11.0+cu130")
 #: The aarch64 wheels (docs/evidence/emulated-cpu.md). On a real processor this evidence does not count.

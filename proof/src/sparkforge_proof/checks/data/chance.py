@@ -13,7 +13,7 @@ import math
 import random
 import typing as t
 
-from ...check import SEEN, Context, Measured, check
+from ...check import SEEN, X86_GRID, Context, Measured, check
 from ..bounds import Cases, torch
 
 REMEDY = (
@@ -449,7 +449,7 @@ class _Drawn(torch.utils.data.Dataset if torch else object):  # type: ignore[mis
         return torch.tensor([index, float(torch.rand(())), random.random()])  # noqa: S311 - this is what is tested
 
 
-@check("chance.workers", devices=("cpu",))
+@check("chance.workers", devices=("cpu",), measured=(X86_GRID,))
 def workers(context: Context) -> Measured:
     """Require that a loader's workers draw different numbers in each epoch, and the same ones with the same seed."""
     cases = Cases("what a loader's workers draw", REMEDY)

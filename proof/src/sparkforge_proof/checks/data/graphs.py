@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ...check import SEEN, Context, Measured, check
+from ...check import H200_GRID, SEEN, Context, Measured, check
 from ..bounds import Cases, gradients, torch
 from .streams import REMEDY
 
@@ -137,7 +137,7 @@ def _compare_random_numbers(cases: Cases) -> None:
     cases.expect("dropout of two replays", abs(deviation) < 6, f"agrees too often, by {deviation:.3g} standard errors")
 
 
-@check("streams.replays", devices=("cuda",), seconds=120)
+@check("streams.replays", devices=("cuda",), seconds=120, measured=(H200_GRID,))
 def replays(context: Context) -> Measured:
     """Capture operators that need memory or counters of their own, and replay them with other numbers in their inputs.
 

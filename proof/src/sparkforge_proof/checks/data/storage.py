@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 
-from ...check import CRASH, REFUSED, Context, Measured, Skipped, Unanswered, check
+from ...check import CRASH, H200_GRID, REFUSED, Context, Measured, Skipped, Unanswered, check
 
 SONAME = "libcufile.so.0"
 #: The kernel driver for GPUDirect Storage, if it is loaded.
@@ -43,7 +43,7 @@ def open_driver() -> None:
     library.cuFileDriverClose_v2()
 
 
-@check("storage.cufile", numeric=False, seconds=90)
+@check("storage.cufile", numeric=False, seconds=90, measured=(H200_GRID,))
 def cufile(context: Context) -> Measured:
     """Check that cuFile's driver opens. It uses GPUDirect Storage only with nvidia-fs, otherwise the host's memory."""
     import torch

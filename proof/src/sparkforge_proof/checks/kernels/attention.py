@@ -15,6 +15,7 @@ from ...check import (
     ABSENT,
     CRASH,
     H200_BUILT,
+    H200_GRID,
     X86_CPU_GRID,
     Context,
     Failed,
@@ -232,38 +233,38 @@ def _known_defect(context: Context, backend: str, case: Case) -> str:
     return "efficient" if backend in ("efficient", "") and is_masked and keys % 32 == 1 and version < (2, 14) else ""
 
 
-@check("attention.math", devices=("cuda", "cpu"), measured=(X86_CPU_GRID,), factor=1)
+@check("attention.math", devices=("cuda", "cpu"), measured=(H200_GRID, X86_CPU_GRID), factor=1)
 def math_kernel(context: Context) -> Measured:
     """Check attention composed of matrix products, in rows of the grid. Bounds: see ``attention_reference``."""
     return _backend(context, "math")
 
 
-@check("attention.efficient", factor=1)
+@check("attention.efficient", factor=1, measured=(H200_GRID,))
 def efficient(context: Context) -> Measured:
     """Check memory-efficient attention, the default for float32 and for masks. Bounds: see ``attention_reference``."""
     with _explained_on_spark():
         return _backend(context, "efficient")
 
 
-@check("attention.flash", devices=("cuda", "cpu"), measured=(X86_CPU_GRID,), factor=1)
+@check("attention.flash", devices=("cuda", "cpu"), measured=(H200_GRID, X86_CPU_GRID), factor=1)
 def flash(context: Context) -> Measured:
     """Check flash attention, the default for 16-bit formats without a mask. Bounds: see ``attention_reference``."""
     return _backend(context, "flash")
 
 
-@check("attention.cudnn", seconds=120, factor=1)
+@check("attention.cudnn", seconds=120, factor=1, measured=(H200_GRID,))
 def cudnn(context: Context) -> Measured:
     """Check cuDNN's attention in bfloat16, the default on data centre GPUs. Bounds: see ``attention_reference``."""
     return _backend(context, "cudnn", ("bfloat16",))
 
 
-@check("attention.cudnn_float16", seconds=120, factor=1)
+@check("attention.cudnn_float16", seconds=120, factor=1, measured=(H200_GRID,))
 def cudnn_float16(context: Context) -> Measured:
     """Check cuDNN's attention in float16, separately because building its plans takes a core twenty seconds."""
     return _backend(context, "cudnn", ("float16",))
 
 
-@check("attention.default", devices=("cuda", "cpu"), measured=(X86_CPU_GRID,), factor=1)
+@check("attention.default", devices=("cuda", "cpu"), measured=(H200_GRID, X86_CPU_GRID), factor=1)
 def default(context: Context) -> Measured:
     """Check attention with the kernel that torch selects, as in models. The bounds hold for every kernel."""
     return _backend(context, "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import typing as t
 
-from ...check import ABSENT, Context, Measured, Skipped, Unanswered, check
+from ...check import ABSENT, H200_GRID, Context, Measured, Skipped, Unanswered, check
 from ..bounds import Cases, gradients, one_thread, torch
 from . import attention_grid as grid
 from .attention_grid import FLOAT32, HALF, Case
@@ -69,7 +69,7 @@ def _kernel(name: str, mask: str) -> Attend:
     return flash if name == "flash" else efficient
 
 
-@check("attention.packed", seconds=120, factor=1)
+@check("attention.packed", seconds=120, factor=1, measured=(H200_GRID,))
 def packed(context: Context) -> Measured:
     """Check packed texts with other numbers of queries than keys, both kinds of causal masks, and replayed decoding.
 

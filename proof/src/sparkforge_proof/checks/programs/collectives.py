@@ -23,7 +23,7 @@ import sys
 import tempfile
 import typing as t
 
-from ...check import CRASH, Context, Failed, Measured, Skipped, Unanswered, check
+from ...check import CRASH, H200_GRID, X86_GRID, Context, Failed, Measured, Skipped, Unanswered, check
 from ..bounds import Cases, torch
 
 #: The time limit in seconds for meeting the other ranks, and for one operation.
@@ -367,7 +367,7 @@ def _compare_distributed(cases: Cases, device: torch.device, every: torch.Tensor
                 lambda fold, kind: of(Partial(fold)).redistribute(mesh, [kind]), name, placement)  # fmt: skip
 
 
-@check("collectives.parts", devices=("cuda", "cpu"), seconds=150)
+@check("collectives.parts", devices=("cuda", "cpu"), seconds=150, measured=(H200_GRID, X86_GRID))
 def parts(context: Context) -> Measured:
     """Check exchanges of numbers and of uneven or strided parts, distributed tensors, and replicas of a network.
 

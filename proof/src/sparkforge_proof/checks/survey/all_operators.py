@@ -26,6 +26,7 @@ from unittest import mock
 from ...check import (
     ABSENT,
     CRASH,
+    H200_GRID,
     KNOWN,
     X86_CPU_GRID,
     Context,
@@ -342,31 +343,31 @@ def _describe(name: str, value: float, most: float) -> str:
     return f"{name}: a whole number, a NaN, an infinity or the shape differs"
 
 
-@check("survey.float64", devices=("cuda",), seconds=120, steps=True)
+@check("survey.float64", devices=("cuda",), seconds=120, steps=True, measured=(H200_GRID,))
 def float64(context: Context) -> Measured:
     """Compare each operator in float64, where the device's algorithms must give the same results as the CPU's."""
     return _survey_format(context, "float64")
 
 
-@check("survey.float32", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(X86_CPU_GRID,))
+@check("survey.float32", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(H200_GRID, X86_CPU_GRID))
 def float32(context: Context) -> Measured:
     """Compare each operator in float32, without TensorFloat-32."""
     return _survey_format(context, "float32")
 
 
-@check("survey.bfloat16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(X86_CPU_GRID,))
+@check("survey.bfloat16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(H200_GRID, X86_CPU_GRID))
 def bfloat16(context: Context) -> Measured:
     """Compare each operator in bfloat16."""
     return _survey_format(context, "bfloat16")
 
 
-@check("survey.float16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(X86_CPU_GRID,))
+@check("survey.float16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(H200_GRID, X86_CPU_GRID))
 def float16(context: Context) -> Measured:
     """Compare each operator in float16."""
     return _survey_format(context, "float16")
 
 
-@check("survey.complex64", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(X86_CPU_GRID,))
+@check("survey.complex64", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(H200_GRID, X86_CPU_GRID))
 def complex64(context: Context) -> Measured:
     """Compare each operator in complex64, forward and backward."""
     return _survey_format(context, "complex64")

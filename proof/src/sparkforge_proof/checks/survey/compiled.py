@@ -13,7 +13,7 @@ import functools
 import re
 import typing as t
 
-from ...check import Context, Measured, Skipped, check
+from ...check import H200_GRID, Context, Measured, Skipped, check
 from ..bounds import torch
 from . import all_operators, calls, chains, comparison, operator_bounds, variants
 from .comparison import Survey, name_of
@@ -128,7 +128,7 @@ def _computed(compiled: t.Callable[..., t.Any], group: t.Sequence[Call]) -> list
     return made
 
 
-@check("compilation.operators", devices=("cuda", "cpu"), seconds=300, steps=True)
+@check("compilation.operators", devices=("cuda", "cpu"), seconds=300, steps=True, measured=(H200_GRID,))
 def operators(context: Context) -> Measured:
     """Compare a part of the operators, another one each day, in one compiled graph, and eagerly again afterwards.
 
