@@ -257,15 +257,14 @@ SURVEY = {"samples": 9, "seed": 3}
         ("survey.complex64", "sigmoid", "True", "exact.conj()", "sigmoid"),
         # The fault changes the input, of which the results are views.
         ("survey.complex64", "unsafe_chunk", "True", "(exact[0].data.mul_(1.01), exact)[1]", "unsafe_chunk"),
-        ("survey.pairs_bfloat16", "cumsum", "x.shape[-1:] > (8192,)", "exact * 2", "cumsum, .*(wide|long)"),
+        ("survey.pairs_bfloat16", "softmax", "x.shape[-1:] > (8192,)", "exact + 1", "softmax, .*(wide|long)"),
         ("survey.pairs_bfloat16", "add", "x.storage_offset() == 3", "exact * 2", "add, .*offset"),
         ("survey.pairs_float32", "exp", "torch.get_num_threads() == 3", "exact * 2", "exp, .*3 threads"),
         ("survey.pairs_float32", "msort", "bool((x.isnan() & x.signbit()).any())", "exact.roll(1)",
          "msort, .*negative NaN"),
         ("survey.pairs_float32", "sort", "x.shape[-1:] > (8192,)", "(exact[0], exact[1].roll(1))",
          "sort, .*(wide|long)"),
-        ("survey.pairs_bfloat16", "mm", "x.shape[1] % 4 and torch.is_autocast_enabled('cpu')", "exact * 2",
-         "mm, .*autocast"),
+        ("survey.pairs_bfloat16", "mm", "torch.is_autocast_enabled('cpu')", "exact + 1", "mm, .*autocast"),
         ("sizes.many", "gt", "x.numel() > 2**19", "exact ^ (x == x.max())", "row 0"),
         ("sizes.many", "cumsum", "x.numel() > 2**19", "exact * (1 + 1e-3 * (torch.arange(len(x)) == 1000)[:, None])",
          "row 1000"),
@@ -372,4 +371,4 @@ print(variants.lost_nan([sparse], [sparse]), *(rounding.units(made, expected, to
 def test_size_beyond_memory_is_skipped_with_missing_amount(run: Runner) -> None:
     status, reason = run("cpu.sizes.elements", limits={"memory_share": 1e-6})["cpu.sizes.elements"]
     assert status == "skip"
-    assert "takes 4.4 GiB, which is 4.4 GiB more than 1e-06 of the" in reason
+    assert "takes 3.0 GiB, which is 3.0 GiB more than 1e-06 of the" in reason

@@ -70,7 +70,6 @@ x.sort(dim=0, descending=True, stable=True); x.topk(3, -1).values; x.median(-1).
 x.clamp(y, y * 2); x.clamp(-0.5, 0.5); (x.relu(), F.leaky_relu(x, 0.25), F.relu6(x)); (x > y) | (x.abs() < 0.5)
 ((x > 2).any(-1), (x < 2).all(0), x.isnan().any()); (x.sign(), x.copysign(y)); F.max_pool1d(x[None], 3, 2, 1)
 torch.searchsorted(torch.arange(-4.0, 4.0, device=x.device).to(x.dtype), x.contiguous()); torch.fmax(x, y)
-(d := F.dropout(x, 0.5)).eq(0) | d.eq(2 * x) | ~x.isfinite()
 (F.dropout(torch.ones_like(x), 0.5).mean() - 1).abs() < 0.9
 """
 INTEGERS = """
