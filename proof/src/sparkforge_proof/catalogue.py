@@ -71,6 +71,7 @@ LANES = {
     "cuDNN": ("attention.cudnn",),
     "attention": ("attention.",),
     "compiler": ("compilation.",),
+    "compiled attention": ("compilation.attention",),
     "survey in float32": ("survey.float32",),
     "survey in float64": ("survey.float64", "survey.optimizers", "survey.pairs_integers"),
     "survey in complex64": ("survey.complex64", "survey.pairs_complex64", "survey.modules"),
