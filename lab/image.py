@@ -12,7 +12,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from lab.host import cache_directory, debian_archive, digest_of, rootless, run, say, step
+from lab.host import cache_directory, debian_archive, digest_of, install_packages, rootless, run, say, step
 
 SUITE = "trixie"
 REGISTRY_IMAGE = "docker.io/library/debian:trixie-slim"
@@ -61,6 +61,7 @@ def build(architecture: str, init: str = "sshd", extra: Sequence[str] = ()) -> s
     :param init: the program that its containers start: ``sshd`` or ``systemd``.
     :param extra: packages in addition to the factory's.
     """
+    install_packages()
     packages = [*FACTORY_PACKAGES, *INIT_PACKAGES[init], *extra]
     name = f"{NAME}:{architecture}-{digest_of(SUITE, packages, PROVISION, _dpkg_settings(), architecture)}"
     archive = _archive(name)

@@ -16,7 +16,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from lab.host import LabError, fail, install_packages
+from lab.host import LabError, fail
 from tests.chaos.machine import CHECKOUT
 from tests.chaos.runner import Outcome, Runner
 from tests.chaos.table import Combination, listed, sample, spread
@@ -117,7 +117,6 @@ def main() -> int:
             "\n".join(": ".join(combination.names) for combination in chosen), f"{len(chosen)} combinations", sep="\n"
         )
         return 0
-    install_packages()
     if options.trace:
         with Runner(f"chaos-{os.getpid()}-0") as runner:
             print(runner.trace(options.trace))

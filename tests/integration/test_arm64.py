@@ -10,12 +10,11 @@ from pathlib import Path
 import ansible
 
 from lab import emulator, image
-from lab.host import install_packages, native_architecture
+from lab.host import native_architecture
 from tests.integration.conftest import CHECKOUT
 
 
 def test_an_arm64_container_is_seen_as_a_spark_is() -> None:
-    install_packages()
     user = f"test-arm64-{os.getpid()}"
     if native_architecture() != "arm64":
         emulator.register(user)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lab import image
-from lab.host import LabError, fail, files, install_packages, native_architecture
+from lab.host import LabError, fail, files, native_architecture
 from tests.mutants.data import CHECKOUT, Mutant, load
 
 #: Programs that the tests start, in addition to those of a host in its factory state.
@@ -157,7 +157,6 @@ def main() -> int:
     if problems or not mutants or options.list:
         print("\n".join(problems or [f"{mutant.area}: {mutant.id} ({mutant.file})" for mutant in mutants]))
         return 1 if problems or not mutants else 0
-    install_packages()
     # Do not use pytest's usual directory: the copy and its parent directory must be accessible to all accounts.
     with tempfile.TemporaryDirectory(prefix="sparkforge-mutants-") as name:
         bench = Bench(Path(name), options.j)
