@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 from sparkforge_proof import coverage
-from sparkforge_proof.check import Context
+from sparkforge_proof.check import KNOWN, Context, Measured
 from sparkforge_proof.checks.survey import conditions, grid
 
 from lab import grid as array
@@ -77,6 +77,18 @@ def test_rows_of_a_frequent_operator_are_those_of_several_days() -> None:
     days = [grid.rows_of("add", day, full=False) for day in range(grid.DAYS // grid.FREQUENT_DAYS)]
     assert {len(rows) for rows in days} == {grid.A_DAY * grid.FREQUENT_DAYS}
     assert sorted(str(row) for day in days for row in day) == sorted(map(str, grid.ROWS))
+
+
+def test_integers_return_result_with_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    results = {"int8": Measured("7 inputs", "none", 0.1), "int64": Measured("9 inputs", "none", 0.9)}
+    monkeypatch.setattr(grid, "_in_pairs", lambda _context, form, _rows_in: results[form])
+    context = Context("cpu", limits={"samples": 3, "seed": 2})
+    assert grid.pairs_integers(context) == results["int64"]
+    results["int8"].warn_of_known("gcd is wrong.", "Do not use it.", 0.1)
+    results["int8"].warn_of_known("lcm is wrong.", "Do not use it.", 0.2)
+    warning = grid.pairs_integers(context).warning
+    assert warning and (warning.reason, warning.cause) == (KNOWN, "gcd is wrong. lcm is wrong.")
+    assert (warning.measured, warning.bound, warning.ratio) == ("7 inputs", "none", 0.2)
 
 
 @pytest.mark.parametrize(

@@ -126,6 +126,25 @@ def setting(module: t.Any, name: str, value: t.Any) -> t.Iterator[None]:
         setattr(module, name, before)
 
 
+def captured(function: t.Callable[[], t.Any]) -> tuple[t.Any, t.Any]:
+    """Return a CUDA graph of a function, and the function's result, which each replay writes again."""
+    warm_up(function)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = function()
+    return graph, result
+
+
+def warm_up(function: t.Callable[[], t.Any]) -> None:
+    """Call a function twice on another stream, so that it allocates and compiles all that it needs for a capture."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _unused in range(2):
+            function()
+    torch.cuda.current_stream().wait_stream(side)
+
+
 @contextlib.contextmanager
 def one_thread() -> t.Iterator[None]:
     """Use one thread to compute a reference that consists of many small steps.

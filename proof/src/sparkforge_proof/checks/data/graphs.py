@@ -5,25 +5,13 @@ All values except the random ones are integers, so every case is exact.
 
 from __future__ import annotations
 
-import contextlib
 import typing as t
 
 from ...check import H200_GRID, SEEN, Context, Measured, check
-from ..bounds import Cases, gradients, torch
+from ..bounds import Cases, captured, gradients, torch, warm_up
 from .streams import REMEDY
 
 REPLAYS = 100
-
-
-@contextlib.contextmanager
-def _warmed_up(function: t.Callable[[], t.Any]) -> t.Iterator[None]:
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _unused in range(2):
-            function()
-    torch.cuda.current_stream().wait_stream(side)
-    yield
 
 
 @check("streams.graphs", devices=("cuda",), seconds=120, measured=SEEN)
@@ -70,12 +58,12 @@ def _compare_many_nodes(cases: Cases) -> None:
 def _compare_shared_pool(cases: Cases, context: Context) -> None:
     """Replay two graphs that share a memory pool, in the order in which they were captured."""
     inputs = torch.zeros(4096, device="cuda")
-    with _warmed_up(lambda: (inputs * 2 + 1).cumsum(0)):
-        first, second = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
-        with torch.cuda.graph(first):
-            middle = (inputs * 2 + 1).clone()
-        with torch.cuda.graph(second, pool=first.pool()):
-            last = (middle * 3).flip(0) - inputs
+    warm_up(lambda: (inputs * 2 + 1).cumsum(0))
+    first, second = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
+    with torch.cuda.graph(first):
+        middle = (inputs * 2 + 1).clone()
+    with torch.cuda.graph(second, pool=first.pool()):
+        last = (middle * 3).flip(0) - inputs
     for turn in range(50):
         values = torch.arange(4096) * (turn % 7) - turn
         inputs.copy_(values.float())
@@ -111,11 +99,7 @@ def _compare_callables(cases: Cases, context: Context) -> None:
 def _compare_random_numbers(cases: Cases) -> None:
     """Require each replay to draw new numbers, which the seed determines, and to advance the generator."""
     target = torch.zeros(5000, device="cuda")
-    with _warmed_up(lambda: target.uniform_()):
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            target.uniform_()
-            dropped_out = torch.nn.functional.dropout(torch.ones_like(target), 0.5)
+    graph, dropped_out = captured(lambda: torch.nn.functional.dropout(torch.ones_like(target.uniform_()), 0.5))
     rows, masks = [], []
     torch.cuda.manual_seed(71)
     for _unused in range(64):
@@ -172,18 +156,13 @@ def replays(context: Context) -> Measured:
             block.copy_(torch.randint(least, most, block.shape, generator=generator))
 
     fill(0)
-    captured = {}
-    for name, function in operators.items():
-        with _warmed_up(function):
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph):
-                captured[name] = (graph, function())
+    graphs = {name: captured(function) for name, function in operators.items()}
     side = torch.cuda.Stream()
     for turn in (1, 2, 3, 0):
         fill(turn)
         stream = side if turn == 2 else torch.cuda.current_stream()
         stream.wait_stream(torch.cuda.current_stream())
-        for name, (graph, actual) in captured.items():
+        for name, (graph, actual) in graphs.items():
             with torch.cuda.stream(stream):
                 for _unused in range(REPLAYS if turn == 1 else 3):
                     graph.replay()

@@ -29,7 +29,7 @@ from ..stack.architectures import list_for
 from . import attention_grid as grid
 from .attention_grid import HALF, Case
 from .attention_packed import compare_packed
-from .attention_reference import Bound, Inputs, compare, reference, rounds_scores, with_known
+from .attention_reference import Bound, Inputs, compare, reference, rounds_scores
 
 #: The number of rows of the grid in a default run. cuDNN compiles a graph for each new shape, which dominates the time,
 #: and on data centre GPUs it is torch's choice.
@@ -210,7 +210,8 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = grid.FOR
     if refused:
         result.measured += f"; {len(refused)} refused, such as {refused[0]}"
     for defect, sentence in _KNOWN_DEFECTS.items():
-        result = with_known(result, known[defect], sentence, _REMEDY.get(defect, _COPIED))
+        if (wrong := known[defect]).worst > 1:
+            result.warn_of_known(f"{sentence}: {wrong.worst_case}.", _REMEDY.get(defect, _COPIED), wrong.ratio)
     return result
 
 

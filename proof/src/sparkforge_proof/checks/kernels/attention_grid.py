@@ -18,7 +18,7 @@ import typing as t
 import warnings
 
 from ...check import Context
-from ..bounds import gradients, torch
+from ..bounds import captured, gradients, torch
 from .attention_reference import Inputs
 
 if t.TYPE_CHECKING:
@@ -358,16 +358,9 @@ def call(case: Case, inputs: Inputs) -> torch.Tensor:
 def _replayed(case: Case, inputs: Inputs) -> torch.Tensor:
     """Return the result of a CUDA graph that was captured with other numbers."""
     exact = [x.clone() for x in inputs[:3]]
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for x in inputs[:3]:
-            x.fill_(0.5)
-        call(case, inputs)
-    torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        output = call(case, inputs)
+    for x in inputs[:3]:
+        x.fill_(0.5)
+    graph, output = captured(lambda: call(case, inputs))
     for x, values in zip(inputs[:3], exact):
         x.copy_(values)
     graph.replay()

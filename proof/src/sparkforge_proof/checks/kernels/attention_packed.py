@@ -6,7 +6,7 @@ import random
 import typing as t
 
 from ...check import ABSENT, H200_GRID, Context, Measured, Skipped, Unanswered, check
-from ..bounds import Cases, gradients, one_thread, torch
+from ..bounds import Cases, captured, gradients, one_thread, torch
 from . import attention_grid as grid
 from .attention_grid import FLOAT32, HALF, Case
 from .attention_reference import Inputs, compare, reference
@@ -110,14 +110,7 @@ def _compare_decoding(cases: Cases, context: Context, name: str, form: str, size
     key, value = (torch.ones(texts * most, 2, size, device="cuda", dtype=dtype) for _name in range(2))
     starts = [_starts([1] * texts, "cuda"), _starts([most] * texts, "cuda")]
     with torch.no_grad():
-        side = torch.cuda.Stream()
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            attend(query, key, value, *starts, 1, most)
-        torch.cuda.current_stream().wait_stream(side)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            output = attend(query, key, value, *starts, 1, most)
+        graph, output = captured(lambda: attend(query, key, value, *starts, 1, most))
     for step in range(2):
         # The second step has the next token of each text, and texts of other lengths have come and gone.
         lengths = [1, *(drawing.randint(2, most) for _text in range(texts - 2)), most - step]

@@ -48,7 +48,6 @@ import functools
 import math
 import typing as t
 
-from ...check import KNOWN, Failed, Measured
 from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, one_thread, torch
 
 #: The unit roundoff of float32 when it truncates instead of rounding to nearest.
@@ -374,17 +373,6 @@ def compare(
                 shares = share(computed, bound.expected).masked_fill(~has_bound, 1.0)
                 case = f"{name}, {result}, each head and lane as a share of what it should be"
                 cases.compare(case, shares, torch.ones_like(shares), allowed.nan_to_num(1.0))
-
-
-def with_known(result: Measured, known: Cases, cause: str, remedy: str) -> Measured:
-    """Add a warning to a result if cases with a known defect of torch or a library are wrong."""
-    if known.worst > 1:
-        earlier = f"{result.warning.cause} " if result.warning else ""
-        result.warning = Failed(
-            f"{earlier}{cause}: {known.worst_case}.", remedy, result.measured, result.bound, known.ratio
-        )
-        result.warning.reason = KNOWN
-    return result
 
 
 @functools.lru_cache(None)

@@ -27,7 +27,6 @@ from ...check import (
     ABSENT,
     CRASH,
     H200_GRID,
-    KNOWN,
     X86_CPU_GRID,
     Context,
     Failed,
@@ -326,13 +325,12 @@ def judge(
         raise Unanswered(CRASH, f"In {form}:{endings}", REMEDY, measured, bound)
     if not outcome.units:
         raise Unanswered(ABSENT, "No operator was computed.", REMEDY, measured, bound)
-    warning = None
+    covered = tuple(sorted({name.partition(",")[0] for name in outcome.units}))
+    result = Measured(measured, bound, worst, covered=covered)
     if known:
         listed = "; ".join(f"{name}: {why}" for name, why in known.items())
-        warning = Failed(f"Wrong in {form}, as is known of this torch: {listed}.", KNOWN_REMEDY, measured, bound, worst)
-        warning.reason = KNOWN
-    covered = tuple(sorted({name.partition(",")[0] for name in outcome.units}))
-    return Measured(measured, bound, worst, warning=warning, covered=covered)
+        result.warn_of_known(f"Wrong in {form}, as is known of this torch: {listed}.", KNOWN_REMEDY, worst)
+    return result
 
 
 def _describe(name: str, value: float, most: float) -> str:
