@@ -5,7 +5,7 @@ import random
 import pytest
 from sparkforge_proof.check import REGISTERED
 from sparkforge_proof.checks.kernels import algebra, attention, attention_grid, sparse_algebra, sparsity
-from sparkforge_proof.checks.kernels.convolution_reference import Layer, density, output_size, terms, weight_shape
+from sparkforge_proof.checks.kernels.convolution import Layer, density, output_size, terms, weight_shape
 from sparkforge_proof.checks.kernels.scaled_matmul import rowwise_failure, scale_offset
 
 

@@ -19,8 +19,7 @@ import random
 import typing as t
 
 from ...check import ABSENT, CRASH, H200_GRID, X86_CPU_GRID, Context, Measured, Unanswered, check
-from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, gradients, ternary, torch
-from .convolution_reference import Layer, density, output_size, result_and_gradients, terms, weight_shape
+from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, gradients, one_thread, ternary, torch
 
 TRANSFORM = 2.0**10
 
@@ -44,6 +43,61 @@ REMEDY = (
     "released with), and rebuild torch with TORCH_CUDA_ARCH_LIST for the device."
 )
 REMEDY_CPU = "Do not compute with this stack: unset DNNL_DEFAULT_FPMATH_MODE, or else use another stack."
+
+
+class Layer(t.NamedTuple):
+    """The shape of a convolution.
+
+    :ivar kernel: the kernel's size in each dimension of the convolution.
+    :ivar size: the input's size in each dimension.
+    :ivar transposed: whether this is the adjoint of a convolution, with ``output_padding``.
+    """
+
+    name: str
+    channels: int
+    filters: int
+    kernel: tuple[int, ...]
+    size: tuple[int, ...]
+    batch: int = 2
+    stride: int = 1
+    padding: int = 0
+    dilation: int = 1
+    groups: int = 1
+    transposed: bool = False
+    output_padding: int = 0
+
+
+def weight_shape(layer: Layer) -> tuple[int, ...]:
+    """Return the shape of the weights; in a transposed convolution, channels come first."""
+    if layer.transposed:
+        return (layer.channels, layer.filters // layer.groups, *layer.kernel)
+    return (layer.filters, layer.channels // layer.groups, *layer.kernel)
+
+
+def output_size(layer: Layer) -> tuple[int, ...]:
+    """Return the spatial sizes of the result."""
+    sizes = []
+    for size, kernel in zip(layer.size, layer.kernel):
+        spread = layer.dilation * (kernel - 1) + 1
+        if layer.transposed:
+            sizes.append((size - 1) * layer.stride - 2 * layer.padding + spread + layer.output_padding)
+        else:
+            sizes.append((size + 2 * layer.padding - spread) // layer.stride + 1)
+    return tuple(sizes)
+
+
+def terms(layer: Layer) -> tuple[int, int, int]:
+    """Return the largest number of products in one sum of the result, of dInput, and of dWeight."""
+    positions = math.prod(layer.kernel)
+    of_result = layer.channels // layer.groups * positions
+    of_inputs = layer.filters // layer.groups * positions
+    of_weight = layer.batch * min(math.prod(layer.size), math.prod(output_size(layer)))
+    return of_result, of_inputs, of_weight
+
+
+def density(layer: Layer, largest: int) -> float:
+    """Return a share of nonzero values that keeps every sum of magnitudes well below ``largest``."""
+    return min(0.8, float((largest / 2 / max(terms(layer))) ** 0.5))
 
 
 def _precision(context: Context, allowed: bool) -> t.ContextManager[None]:
@@ -97,6 +151,14 @@ def _convolve(layer: Layer, inputs: torch.Tensor, weight: torch.Tensor, bias: to
     return getattr(torch.nn.functional, f"conv{dimensions}d")(inputs, weight, bias, **common)
 
 
+@one_thread()
+def _in_float64(layer: Layer, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Return the result of a convolution and its three gradients on the CPU, where only float64 does without oneDNN."""
+    *leaves, upstream = (tensor.double() for tensor in tensors)
+    result = _convolve(layer, *(leaf.requires_grad_() for leaf in leaves))
+    return (result.detach(), *gradients(result, leaves, upstream))
+
+
 def _with_layout(tensor: torch.Tensor, last: bool) -> torch.Tensor:
     """Return a tensor with its channels last in memory if ``last``."""
     if not last:
@@ -123,7 +185,6 @@ def _compare(
     name = str(dtype).rpartition(".")[2]
     description = f"{layer.name}, {name}{', TF32 allowed' if kind == 'tf32' else ''}"
     generator = context.generator(f"convolution {description} {kind}")
-    ones = (1,) * len(layer.size)
     shapes: list[tuple[int, ...]] = [
         (layer.batch, layer.channels, *layer.size),
         weight_shape(layer),
@@ -137,14 +198,9 @@ def _compare(
     else:
         inputs, weight, bias, upstream = (torch.randn(shape, generator=generator).to(dtype) for shape in shapes)
 
-    def compute_all(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        wide = [tensor.double() for tensor in tensors]
-        result, *gradients_of_both = result_and_gradients(layer, wide[0], wide[1], wide[3])
-        of_bias = wide[3].sum((0, *range(2, wide[3].dim())))
-        return (result + wide[2].reshape(1, -1, *ones), *gradients_of_both, of_bias)
-
-    expected = compute_all(inputs, weight, bias, upstream)
-    magnitudes = compute_all(inputs.abs(), weight.abs(), bias.abs(), upstream.abs())
+    # A convolution is linear in each argument, so that of the magnitudes is the sum of the magnitudes of every term.
+    expected = _in_float64(layer, inputs, weight, bias, upstream)
+    magnitudes = _in_float64(layer, inputs.abs(), weight.abs(), bias.abs(), upstream.abs())
     if largest and max(float(bound.max()) for bound in magnitudes[:3]) > largest:
         raise ValueError(f"the integers of {description} are not exact")
     lengths = (*terms(layer), layer.batch * math.prod(output_size(layer)))
