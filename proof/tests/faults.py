@@ -156,7 +156,7 @@ FAULTS: tuple[Fault, ...] = (
     # convolution and recurrence
     _on_cpu("convolution_channels_last", {"convolution.conv2d": r"channels.last"}),
     _on_cpu("convolution_crashes", {"convolution.conv2d": r"was killed by SIGSEGV"}),
-    _on_cpu("lstm_gates_swapped", {"fastpaths.modules": r"LSTM, cell by cell"}),
+    _on_cpu("lstm_gates_swapped", {"survey.modules": r"nn\.LSTM"}),
     # torch's own list of operators
     _surveyed("layer_norm_gradient_off", "survey.float32", r"layer_norm, backward by"),
     _surveyed("loss_ignores_its_delta", "survey.float32", r"huber_loss by"),
@@ -263,7 +263,7 @@ GPU_FAULTS: tuple[Fault, ...] = (
     _on_gpu("product_sometimes_wrong", {"matmul.float32": r"1 of \d+ values off"}),
     _on_gpu("convolution_channels_last", {"convolution.conv2d": r"channels.last"}),
     _on_gpu("convolution_crashes", {"convolution.conv2d": r"was killed by SIGSEGV"}),
-    _on_gpu("lstm_gates_swapped", {"fastpaths.modules": r"LSTM, cell by cell"}),
+    _on_gpu("lstm_gates_swapped", {"survey.modules": r"nn\.LSTM"}),
     _on_gpu("copy_drops_the_last", {"movement.copies": r"copy \("}),
     _on_gpu("scatter_add_loses_duplicates", {"tensors.elementwise": r"scatter_add"}),
     _on_gpu("softmax_overflows", {"tensors.elementwise": r"softmax"}),

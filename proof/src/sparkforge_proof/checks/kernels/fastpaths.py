@@ -135,7 +135,6 @@ def modules(context: Context) -> Measured:
                         cases.compare(f"attention, weights={weights}, {shape}, {form}", result, mixed, bound)
                         if weights:
                             cases.compare(f"attention's weights, {shape}, {form}", key_weights, shares, bound[..., :1])
-        _compare_cells(cases, context)
     return cases.result()
 
 
@@ -148,23 +147,3 @@ class _WithoutShortcut:
 
     def __exit__(self, *error: t.Any) -> None:
         torch.backends.mha.set_fastpath_enabled(self.before)
-
-
-def _compare_cells(cases: Cases, context: Context) -> None:
-    """Compare a recurrent network with its cells run step by step."""
-    device, generator = context.device, context.generator("fastpaths cells")
-    for name in ("LSTM", "GRU", "RNN"):
-        recurrence = getattr(torch.nn, name)(5, 7, batch_first=True)
-        cell = getattr(torch.nn, f"{name}Cell")(5, 7).double()
-        for parameter, source in zip(cell.parameters(), recurrence.parameters()):
-            parameter.copy_(source)
-        steps = torch.randn(3, 11, 5, generator=generator)
-        state, expected_steps = None, []
-        for step in range(11):
-            state = cell(steps[:, step].double(), state)
-            expected_steps.append(state[0] if name == "LSTM" else state)
-        exact = torch.stack(expected_steps, 1)
-        unit = UNIT_ROUNDOFF["tf32" if device == "cuda" and torch.backends.cudnn.allow_tf32 else "float32"]
-        module = recurrence.to(device)
-        outputs, _last = module(steps.to(device))
-        cases.compare(f"{name}, cell by cell", outputs, exact, 256 * unit * torch.ones_like(exact))
