@@ -34,6 +34,7 @@ _HEAD = (
     r"(?P<host1>[\w.-]+):\d+:\d+ \[\d+\]",
     rf"{_TIME} (?P<host2>[\w.-]+) (?P<unit>[\w./@\\-]+(?:\[\d+\])?):",
     r"\[ *[+]?\d+\.\d{3,}\](?: \[ *[A-Z]?\d+\])?",
+    rf"\[{_TIME} (?P<ray>E) \d+ \d+\]",
     rf"\[{_TIME}(?P<inside>[^\]\n]{{0,24}})\]",
     rf"(?P<letter>[EWIF])\d{{4}} {_CLOCK} +(?:\d+ )?[\w./-]+:\d+\]",
     rf"{_TIME}(?=\W)",
@@ -59,6 +60,7 @@ _MORE = (
     r"[\w./-]+\.(?:py|cc|cpp|cu|c|go|rs):\d+\]?:?(?= )",
     r"- [\w.]+ - (?=[A-Z])",
     r"[-|](?= )",
+    rf"\d+(?= \[(?:{_LEVELS})\])",
     r"NCCL (?:INFO|TRACE)(?= )",
 )
 _BEGIN = re.compile(rf"{CONTINUED}*(?:(?:{'|'.join(_HEAD)}) ?)")
@@ -134,7 +136,9 @@ def parse(raw: str) -> Line:
         end = more.end()
     prefix = raw[:end]
     level = _LEVEL.search(prefix)
-    name = begin["letter"] or begin["mark"] or begin["short"] or (level and (level[1] or level[0])) or ""
+    name = (
+        begin["letter"] or begin["mark"] or begin["ray"] or begin["short"] or (level and (level[1] or level[0])) or ""
+    )
     process = re.search(r"\([^)]*(?:pid|rank|tid)[^)]*\)|\[\d+,\d+\]|(?i:rank|TP|PP|DP)[ =_:]?\d+|\w+\[\d+\]", prefix)
     process_name = process[0] if process else prefix.split(" ")[0] if begin["host1"] else ""
     if "|" in prefix and not process:
@@ -194,36 +198,40 @@ ERROR_KEYS = tuple(
     for key in (
         "rror:", "rror :", "rror[", "rror!", "rror response", "nvcc error", "CMake Error", "CUDA error", "MemoryError",
         "fatal:", "fatal ", "atal error", "ERROR", "FATAL", "CRITICAL", "E: ", "undefined reference", "cannot ",
-        "Cannot ", "ould not ", "nable to", "ot found", "not supported", "nsupported", "FAILED", "Failed", "*** ",
+        "Cannot ", "ould not ", "nable to", "ot found", "not supported", "nsupported", "*** ",
         "Exception", "ssertion", "Segmentation fault", "core dumped", "Aborted", "Killed", "enied", "refused",
         "imed out", "mismatch", "terminate called", "ninja: ", "memory exhausted", "unbound variable",
         "final link failed", "not recognized", "curl: (", "NCCL WARN", "Xid", "BUG: ", "Uncorrectable", "panic", "Oops",
         "level=error", "level=fatal", "Caused by", "╰─▶", "Traceback (most recent call last)", "invalid", "Invalid",
-        "is missing", "ERR",
+        "is missing", "ERR", "FATA[", "ouldn't ", "an't ", "FAIL", "Fail", "died", "crash", "exited", "terminated",
+        "killed", "orrupt", " E ", "[E", "E0", "E1", "can not ", "gave up", "ncaught", "nhandled", "exit code",
+        "Server Error", "=> not", "aborting", "free(): ", "too quickly", "rror,",
         "rror -", "Value error,", "failed", "rror loading", "rror=", "err=", 'rror":', 'err":',
     )
 )  # fmt: skip
 # Lines that a tool itself marks as an error.
 _ERROR = re.compile(
-    r"(?:^|[\s:)│])(?:fatal |Fatal )?[Ee]rror(?:\[\w+\])?\s*:|CMake Error|^[\s│╰─>]*(?:[\w]+\.)*\w*(?:Error|Exception)"
-    r"\b(?::|\s*$)"
+    r"(?:^|[\s:)│])(?:fatal |Fatal )?[Ee]rror(?:\[\w+\])?\s*:|CMake Error"
+    r"|^(?:[\s│╰─>]*|E {3,}|Exception in thread \S+ )(?:[\w]+\.)*\w*(?:Error|Exception)\b(?::|\s*$)|\bfatal error,"
     r"|(?:^|\s)(?:fatal|FATAL|E|ERROR|CRITICAL|nvcc fatal|ptxas fatal|LLVM ERROR)\s*:|undefined reference to"
     r"|cannot find -l|[Aa]ssertion [^\n]*failed|memory exhausted|terminate called|^\s*FATAL\b|final link failed"
     r"|^\s*(?:Segmentation fault|Aborted|Killed|Illegal instruction|Bus error)|file not recognized|core dumped"
     r"|Error response from daemon|^\s*Error!|\bNCCL WARN\b|NVRM: (?:Xid|API mismatch)|\bXid \(|NVIDIA-SMI has failed"
     r"|\bBUG: |Kernel panic|\bOops:|panicked at|^panic: |(?:^|: )CUDA error|Failed to initialize NVML"
-    r"|AER: Uncorrectable|^\s*(?:Caused by:|╰─▶|Value error,)"
+    r"|AER: (?:Multiple )?Uncorrectable|^\s*(?:Caused by:|╰─▶|Value error,)"
 )
 # Lines that count as errors only if no tool reports a clearer one, because scripts also print them for mere attempts.
 _PERHAPS = re.compile(
     r": not found$|command not found|Permission denied|unbound variable$|^curl: \(\d+\)|^\s*\u00d7 "
     r"|[Ee]xec format error|no matching manifest|^npm (?:ERR!|error) "
-    r"|^\W*(?:ERROR|error)\b"
+    r"|^\W*(?:ERROR|error|FAIL(?:ED)?)\b(?!-)|^\[[EC] \d|\bFail - |= FAIL$|[Uu]n(?:caught|handled) exception"
+    r"|marked dead|^(?:(?:free|malloc|realloc)\w*\(\)|corrupted |double free )|\b(?:worker|process|[Ee]ngine) died\b"
 )
 # Words that also occur in harmless lines: such a line counts as an error only at the end of a log without other errors.
 _LOOSE = re.compile(
     r"\b[Ff]ailed\b|\b[Cc]annot\b|\b[Cc]ould not\b|\b[Uu]nable to\b|\b(?:not |un)supported\b|\b[Rr]efused\b"
     r"|\btimed out\b|\bmismatch|\b[Ii]nvalid\b|\bis missing\b|\bdenied\b|\bnot found\b"
+    r"|\b(?:[Cc](?:ould|a)n't|[Cc]an not)\b|\b(?:died|crashed|incompatible|insufficient|aborting)\b|\bno compatible\b"
 )
 # Attempts that will be repeated, or that are allowed to fail.
 _AGAIN = re.compile(
@@ -243,19 +251,28 @@ _WEAK = re.compile(
     r"|nitialization failed|ChildFailedError|Process(?:Raised|Exited)Exception|EngineDeadError|encountered a fatal"
     r"|(?:died|exited|terminated) unexpectedly|exit code: \d+$|Sub-process \S+ returned|FAILED! =>|Generate step failed"
     r"|Error in inspecting model|failed to be inspected|Error raised in subprocess:"
-    r"|^checking for |^During handling of the above|^The above exception was"
+    r"|\b(?:exited|finished|completed) with (?:exit )?(?:code|status):? \[?[1-9]|[Ee]xited \([1-9]|repeated too quickly"
+    r"|(?:exited on|terminated with) signal|not expected\)|gave up: |^checking for |^During handling of the above"
+    r"|^The above exception was"
 )
 # Lines that only look like errors: from `git describe` outside a repository, CMake's feature tests, pip's resolver, and
 # containerd under Docker, which has its own networks.
 _HARMLESS = re.compile(
     r"not a git repository|No names found, cannot describe|no tag exactly matches|No annotated tags can describe"
-    r"|dependency resolver does not currently|^[\s│]*-- |\bwarning: |\bWARNING\b|^W: |Warning: |Wno-error"
-    r"|\b(?:0|no|No|zero) (?:tests? )?(?:errors?|failed|failures)\b|failed=0|errors?[=:] ?0\b|Exception ignored in"
-    r"|cudaError\w+' in https|asynchronously reported|KeyboardInterrupt|nv(?:Check|Assert)(?:Ok)?FailedNoLog"
-    r"|failed to load cni during init|Failed to import Triton kernels|severity=Correct|tainting kernel|be preloaded"
+    r"|dependency resolver does not currently|^[\s│]*-- (?!Configuring incomplete)|\bwarning: |\bWARNING\b|^W: "
+    r"|Warning: |Wno-error|\b(?:0|no|No|zero) (?:tests? )?(?:errors?|failed(?! to)|failures)\b|failed=0"
+    r"|errors?[=:] ?0\b|Exception ignored in|cudaError\w+' in https|asynchronously reported|KeyboardInterrupt"
+    r"|nv(?:Check|Assert)(?:Ok)?FailedNoLog|failed to load cni during init|Failed to import Triton kernels"
+    r"|severity=Correct|tainting kernel|be preloaded"
     r"|^\s*(?:[a-z][\w-]* (?:warn|WARN)|WARN)\b|^debconf: |^sudo: unable to resolve host"
 )
+# Failures that programs report at a harmless level.
+_ANYWAY = re.compile(
+    r'not expected\)|^gave up: |[Ee]ngine died|" 500 Internal|worker died|exited with (?:code|status) [1-9]'
+)
 _HEADING = re.compile(r"CMake Error[^\n]*:\s*$|^\s*Caused by:\s*$|\d validation errors? for \w+$|panicked at \S+:$")
+# A message that continues in the next line.
+_OPEN = re.compile(r"[^:]:\s*$")
 # An exception without a message, or with only a key as its message, and Python's text between two chained exceptions.
 _MUTE = re.compile(r"\s*(?:[\w.]+:?|[\w.]+: ?-?\d+|(?:\w+\.)*(?:Attribute|Index|Key|Lookup)Error:(?:\s+\S+){0,2})\s*$")
 _CHAINED = re.compile(r"\s*(?:During handling of the above exception|The above exception was the direct cause)")
@@ -271,29 +288,28 @@ def error_class(raw: str, below: t.Callable[[], str]) -> tuple[int, str]:
     """Return the class and the text of a line.
 
     The classes: 4 reports an error; 3 may report one; 2 reports the consequence of another error; 1 reports an error
-    only at the end of a log; 0 reports none.
+    only at the end of a log; 0 reports none; -1 reports one that is tried again.
 
     :param below: a function that returns the line and the lines after it.
     """
     line = parse(raw)
-    if line.level in _QUIET or _HARMLESS.search(line.text):
+    if (line.level in _QUIET and not _ANYWAY.search(line.text)) or _HARMLESS.search(line.text):
         return 0, ""
     # Ignore quoted text, which the line only mentions.
     is_error = bool(_ERROR.search(re.sub(r'"[^"]*"', '""', line.text))) or (
         (line.level in _LOUD or raw.startswith("fatal: [")) and line.text[:1].strip() != ""
     )
     follows = TRACEBACK in line.text or bool(_WEAK.search(line.text))
-    if not (is_error or follows or line.level == IN_FIELD or _PERHAPS.search(line.text)):
+    if not (is_error or follows or line.level == IN_FIELD or _PERHAPS.search(line.text) or line.level in _QUIET):
         return int(bool(_LOOSE.search(line.text)) and not _AGAIN.search(line.text)), line.text
     window = lines_of_process(below())
     if is_tried_again(window):
-        return 0, ""
+        return -1, ""
     rest = window[len(line.text) :]
     above_cause = is_error and (TRACEBACK in rest.lstrip("\n").partition("\n")[0] or _INNER.match(rest))
     if follows or above_cause or is_mute(line.text, rest):
         return 2, line.text
-    # CMake, pydantic and Rust panics print the location in the first line and the message in the next ones.
-    return 4 if is_error else 3, _paragraph(window) if _HEADING.search(line.text) else line.text
+    return 4 if is_error else 3, _message(line.text, rest.lstrip("\n"))
 
 
 def is_tried_again(window: str) -> bool:
@@ -323,7 +339,7 @@ def traceback_end(window: str) -> tuple[int, int, str]:
             text = line.text[start:]
             after = lines_of_process("\n".join(rest[number - 1 : number + _NEAR])).partition("\n")[2]
             kind = 2 if _WEAK.search(text) or is_mute(text, after) else 4
-            return number, 0 if "KeyboardInterrupt" in text else kind, text
+            return number, 0 if "KeyboardInterrupt" in text else kind, _message(text, after)
     return 0, 0, ""
 
 
@@ -332,6 +348,12 @@ def is_mute(text: str, below: str) -> bool:
     return bool(_MUTE.match(text) and _CHAINED.match(below))
 
 
-def _paragraph(text: str) -> str:
-    """Return the message at the start of ``text`` on one line, up to two blank lines or CMake's call stack."""
-    return " ".join(re.split(r"\n\n\n|\nCall Stack", text, maxsplit=1)[0].split())
+def _message(text: str, below: str) -> str:
+    """Return a message on one line, with the lines ``below`` that belong to it.
+
+    CMake, pydantic and Rust panics print the location in the first line and the message in the next ones, up to two
+    blank lines or CMake's call stack.
+    """
+    if _HEADING.search(text):
+        return " ".join(re.split(r"\n\n\n|\nCall Stack", f"{text}\n{below}", maxsplit=1)[0].split())
+    return f"{text} {below.partition(chr(10))[0].strip()}".rstrip() if _OPEN.search(text) else text

@@ -176,6 +176,12 @@ _SAME_DIGIT = bytes.maketrans(_DIGITS, b"0" * 10)
 # Separates the words of a line: only letters, asterisks and the bytes of other characters than ASCII are part of one.
 _SEPARATED = bytes(byte if byte > 127 or chr(byte) in f"\n*{string.ascii_letters}" else 32 for byte in range(256))
 _TRACEBACK = lines.TRACEBACK.encode()
+# A remedy in the words of the program that failed.
+_ADVICE = re.compile(
+    r"\b(?:To (?:work around|fix|resolve|solve|avoid|enable|disable) |(?:[Pp]lease|[Yy]ou (?:can|should|may|could)) "
+    r"(?:also )?(?:install|run|set|use|add|pass|specify|(?:up|down)grade|update|(?:reduc|increas|decreas|disabl|enabl)e"
+    r"|(?:try|consider|make sure))\b|(?:[Tt]ry|[Cc]onsider|[Mm]ake sure) )[^\n]{4,200}"
+)
 _DOMAIN = re.compile(r"\b[a-z][a-z0-9-]*\.(?:com|org|io|co|net)\b(?![.\w-])")
 
 
@@ -395,15 +401,25 @@ class _Scan:
                     continue
                 else:
                     kind, text = lines.error_class(lines.decode(row), functools.partial(self._window, start, row))
-                    if kind < 2 and len(self._dull) < _WORDS // 10:
+                    if 0 <= kind < 2 and len(self._dull) < _WORDS // 10:
                         self._dull[shape] = kind
-                if kind and (kind not in first or start < first[kind][0]):
+                if kind > 0 and (kind not in first or start < first[kind][0]):
                     first[kind] = (start, text)
                 if kind == _STRONG:
                     break
         for kind, (start, text) in first.items():
             if kind not in self._errors or (kind == 1 and high == len(self._buffer)):
                 self._errors[kind] = self._match(start, text)
+
+    def _last_error(self) -> dict[int, _Match]:
+        """Return the first error in the last lines, which count even if the program says that it will try again."""
+        for start, row in [row for row in lines.split(self._buffer) if row[1].strip()][-_AT_END:]:
+            line = lines.parse(lines.decode(row))
+            warns = line.level == "WARNING"
+            kind, text = lines.error_class(line.text if warns else lines.decode(row), str)
+            if kind > warns:
+                return {1: self._match(start, text)}
+        return {}
 
     def _line_at(self, start: int) -> int:
         return self._number + self._buffer.count(b"\n", 0, start) - self._buffer.count(b"\n\x1e", 0, start + 1)
@@ -426,9 +442,8 @@ class _Scan:
 
     def _diagnosis(self) -> Diagnosis:
         last_lines = [_shorten(line) for line in _lines(self._buffer)[-LINES:]]
-        at_end = self._errors.get(1)
-        if at_end and not (len(self._errors) > 1 or any(at_end.text in line for line in last_lines[-_AT_END:])):
-            del self._errors[1]
+        if self._errors.keys() <= {1}:
+            self._errors = self._last_error()
         error = next((self._errors[kind] for kind in (_STRONG, 3, 1, 2) if kind in self._errors), None)
         first_error = _shorten(" ".join(error.text.split())) if error else None
         # A warning can be the cause only if something failed; one that any tool may print yields to a clear error.
@@ -452,6 +467,8 @@ class _Scan:
         if error:
             cause = f"This error is not among the known ones; the first line of it is: {first_error}"
             remedy = "Read the lines around it: the cause may stand above, and later errors are mostly consequences."
+            if advice := _ADVICE.search("\n".join(error.lines)):
+                remedy = f"The log itself advises: {advice[0].strip()}"
             return Diagnosis(None, cause, remedy, error.lines, first_error, [], notices, error.line, error.around)
         remedy = "Read its last lines; if it goes no further, find out what ended the program that wrote it."
         if not last_lines:

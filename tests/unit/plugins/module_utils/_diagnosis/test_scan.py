@@ -236,6 +236,34 @@ def test_dropped_cmake_options_are_noticed_once() -> None:
             "pydantic_core.ValidationError: 1 validation error for ModelConfig Value error, the widget is too old "
             "[type=value_error]",
         ),
+        (
+            "try\nRuntimeError: widget (a.h:9):\nFailed to open: a.widget\n",
+            "RuntimeError: widget (a.h:9): Failed to open: a.widget",
+        ),
+        ("a: could not widget\n1\n2\n3\n4\n5\nb can't widget\n", "b can't widget"),
+        # An attempt counts only if the log ends without a further one.
+        ("10:00:00Z ERR no widget (1)\n10:00:03Z ERR Retrying in 3s\n10:00:03Z ERR no widget (2)\n", "no widget (2)"),
+        ("10:00:00Z ERR Widget lost, retrying in 3s\n1\n2\n3\n4\n", None),
+        # The forms in which other programs mark their errors.
+        ("2026-05-02T10:00:00.1Z ERROR router: Shard 0 failed to start\n1\n2\n3\n", "Shard 0 failed to start"),
+        ("FATA[0000] validate the widget: rpc\n1\n2\n3\n", "validate the widget: rpc"),
+        ("[2026-05-02 10:00:00,345 E 12 12] (raylet) no widget\n1\n2\n3\n", "(raylet) no widget"),
+        (
+            "[E 2026-05-02 10:00:00.345 ServerApp] Uncaught widget\n1\n2\n3\n",
+            "[E 2026-05-02 10:00:00.345 ServerApp] Uncaught widget",
+        ),
+        (
+            'Exception in thread "main" acme.WidgetError: none\n1\n2\n3\n',
+            'Exception in thread "main" acme.WidgetError: none',
+        ),
+        ("[FAIL] widget 0\n1\n2\n3\n", "[FAIL] widget 0"),
+        ("2026-05-02 10:00:00,345 INFO gave up: widget entered it\n1\n2\n3\n", "gave up: widget entered it"),
+        (
+            'INFO:     192.0.2.1:4 - "POST /v1/widget HTTP/1.1" 500 Internal Server Error\n1\n2\n3\n',
+            '192.0.2.1:4 - "POST /v1/widget HTTP/1.1" 500 Internal Server Error',
+        ),
+        ('INFO:     192.0.2.1:4 - "GET /health HTTP/1.1" 503 Service Unavailable\n1\n2\n3\n', None),
+        ("10:00:00 WARN worker died\n", "worker died"),
         ("thread 'main' panicked at src/a.rs:1:5:\nno widget\n", "thread 'main' panicked at src/a.rs:1:5: no widget"),
     ],
 )
@@ -266,6 +294,12 @@ def test_kernel_message_of_real_spark_is_the_error(line: str) -> None:
     diagnosis = diagnose(log)
     assert diagnosis.first_error and line[:60] in diagnosis.first_error
     assert diagnosis.rule in (None, "gpu-firmware-timeout", "gpu-program-fault", "gpu-xid", "driver-module-proprietary")
+
+
+def test_unknown_failure_shows_advice_of_the_log() -> None:
+    diagnosis = diagnose("RuntimeError: no widget\n\n  To work around this error, add --without-widget.\n")
+    assert diagnosis.rule is None
+    assert diagnosis.remedy.endswith("add --without-widget.")
 
 
 def test_log_without_error() -> None:
