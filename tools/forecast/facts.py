@@ -28,6 +28,10 @@ _IMAGE = re.compile(r"^linux-image-(?:unsigned-)?(\d[\w.+~-]*)$")
 _DRIVER = re.compile(r"^(?:libnvidia-compute|nvidia-driver|nvidia-kernel-common|nvidia-utils)-?(\d{3})?\b(?!.*:)")
 _FIRMWARE_BAD = ("failed", "failed-transient")
 
+# The fields of a record's samples of a GPU under load, and the utilisation (%) from which a GPU counts as busy.
+_CLOCKS = ("clocks.sm", "clocks.max.sm", "utilization.gpu")
+_BUSY = 50
+
 Facts = t.Mapping[str, t.Any]
 #: dpkg's order of versions, for sorted() and max().
 by_version = functools.cmp_to_key(compare_versions)
@@ -80,6 +84,7 @@ class State:
             "firmware_offered": [row["name"] for row in self.update.get("firmware") or [] if row.get("update")],
             "firmware_pending": self._firmware("state", ("pending", "needs-reboot")),
             "foreign_kernels": self._foreign_kernels(),
+            "gpu_slow": self._gpu_slow(),
             "held": list(apt.get("held") or []),
             "kept": list(self.plan.get("kept") or []),
             "kernel_after": self.kernel_after(),
@@ -218,6 +223,13 @@ class State:
 
     def _firmware(self, key: str, values: t.Collection[str]) -> list[str]:
         return [row["name"] for row in self.update.get("firmware") or [] if row.get(key) in values]
+
+    def _gpu_slow(self) -> str | None:
+        """Return the highest clock (MHz) of a busy GPU in a record, if it is less than half of what the GPU allows."""
+        samples = [[str(sample.get(name)) for name in _CLOCKS] for sample in self.update.get("load") or []]
+        rows = [[int(text) for text in row] for row in samples if all(map(str.isdecimal, row))]
+        clock, highest, _load = max((row for row in rows if row[2] >= _BUSY), default=(0, 0, 0))
+        return f"{clock} of {highest} MHz under load" if 2 * clock < highest else None
 
     def _ota_partly(self) -> list[str]:
         """Return the packages in NVIDIA's recipe that the plan does not upgrade although it upgrades others."""

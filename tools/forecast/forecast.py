@@ -178,7 +178,8 @@ def _without_plan(update: Facts) -> Finding:
 def of_record(record: Facts) -> tuple[dict[str, t.Any], dict[str, t.Any]]:
     """Return ``spark_info`` and ``update_info`` from a record written by ``sparkforge record``."""
     observation = {**EMPTY, **{key: value for key, value in record.items() if key != "record"}}
-    return observation, {**((record.get("record") or {}).get("update") or {}), "recorded": True}
+    parts = record.get("record") or {}
+    return observation, {**(parts.get("update") or {}), "load": (parts.get("gpu") or {}).get("load"), "recorded": True}
 
 
 def fleet(rows: t.Sequence[Forecast], rules: ledger.Ledger, today: datetime.date) -> dict[str, t.Any]:

@@ -19,6 +19,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ...module_utils._core import phrases, platforms
 from ...module_utils._core.errors import SparkforgeError
 from ...module_utils._core.versions import numbers as numbers_of, older
+from ...module_utils._diagnosis.scan import diagnose
 from ...module_utils._elf import fatbin
 from ..stack.model import Stack
 from . import CHANGED_BY, Plan, for_wheels, preflight_apt, python_env, variables
@@ -120,11 +121,18 @@ def _gpu(case: Case) -> t.Iterator[Problem]:
         if not case.settings.get("gpu_required", True):
             return
         if gpu.get("hardware"):
+            library = re.search(r"NVML library version: ([\d.]+)", reason)
+            module = case.part("driver").get("version")
+            # The kernel's own wording, which has both versions.
+            mixed = library and f"API mismatch: the client has the version {library[1]}, but this kernel module has the"
+            known = diagnose(f"{mixed} version {module}" if mixed and module else reason)
+            advice = "Check `nvidia-smi` and `dmesg | grep -i nvrm`, and reboot after a kernel or driver update."
             yield problem(
                 "gpu",
-                "The host has an NVIDIA GPU, but its driver does not show it" + (f" ({reason})." if reason else "."),
-                "Check `nvidia-smi` and `dmesg | grep -i nvrm`; reboot after a kernel or driver update, or reinstall "
-                "the driver with DGX OS's updater. This collection never installs a driver.",
+                "The host has an NVIDIA GPU, but its driver does not show it"
+                + (f" ({reason})" if reason else "")
+                + (f": {known.cause}" if known.rule else "."),
+                f"{known.remedy if known.rule else advice} This collection never installs a driver.",
             )
         else:
             yield problem(

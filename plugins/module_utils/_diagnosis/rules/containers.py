@@ -448,6 +448,18 @@ remedy = Point the runtime nvidia in /etc/docker/daemon.json to the nvidia-conta
     runtime configure), and restart docker.
 source = NixOS/nixpkgs#322400
 
+[container-driver-library-stale]
+keys = nvidia-container-cli: detection error: open failed
+pattern = detection error: open failed: (?P<path>\S*/(?P<library>lib[\w-]+)\.so\.(?P<version>\d[\d.]+)): no such file
+cause = The container tools look for {library} of the driver {version}, which is not there: the loader's cache or links
+    still name that driver after an update.
+remedy = Run sudo ldconfig; finish the driver's update and reboot; delete links to the old version (find / -name
+    'lib*nvidia*.so.{version}'; ldconfig -p | grep {version}) and generate a CDI specification again (sudo nvidia-ctk
+    cdi generate --output=/etc/cdi/nvidia.yaml).
+source =
+    ublue-os/aurora#606
+    NVIDIA/nvidia-container-toolkit#297
+
 [container-hook-ldconfig]
 keys = nvidia-container-cli: ldcache error
 pattern =

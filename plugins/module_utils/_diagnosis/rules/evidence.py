@@ -67,6 +67,28 @@ pattern = (?P<log_image_build>(?:>|ERROR) \[[^\]\n]*\d+/\d+\] RUN|failed to solv
 cause =
 remedy =
 
+[log-shows-memory-pressure]
+keys =
+    Under memory pressure
+    page allocation failure
+    emory pressure is
+    blocked for more than
+pattern =
+    (?P<log_pressure>Under memory pressure|page allocation failure|[Mm]emory pressure is (?:high|critical)|blocked for
+    + more than \d+ seconds)
+cause =
+remedy =
+
+[log-shows-torch-of-cuda-12]
+keys =
+    cu11
+    cu12
+pattern =
+    (?P<log_torch1>\d+\.\d+[\w.]*\+cu1[12]\d)
+    \b(?P<log_torch2>nvidia-(?:cuda-runtime|cublas|cudnn|nccl)-cu12)\b
+cause =
+remedy =
+
 [log-shows-bitsandbytes-not-built]
 keys = libbitsandbytes_cpu.so: cannot open
 pattern = (?P<log_bitsandbytes>libbitsandbytes_cpu)\.so: cannot open

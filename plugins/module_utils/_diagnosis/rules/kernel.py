@@ -104,13 +104,19 @@ remedy = Read the lines below it for the part (memory, PCIe, processor); one tha
 [driver-no-memory-hang]
 keys = [NV_ERR_NO_MEMORY]
 pattern = \[(NV_ERR_NO_MEMORY)\]
-when = gpu-task-hung
-cause = The driver could get no unified memory ({found}), and a task that may use the GPU hangs: mostly the page cache
-    of the files that were loaded holds and fragments the memory that a GB10 shares with its host.
-remedy = While a model loads, drop the page cache and compact the memory again and again, on every node (sync; echo 3 |
-    sudo tee /proc/sys/vm/drop_caches; echo 1 | sudo tee /proc/sys/vm/compact_memory), and leave more memory free (a
-    lower share for the engine); a host that hangs has to be rebooted, into kernel 6.17 where uname -r says 7.0.0.
-source = tonyd2wild/GLM-5.3-Flash-NVFP4-DFlash2-2x-DGX-Spark#19
+when =
+    gpu-task-hung
+    unit-watchdog
+    log-shows-memory-pressure
+cause = The driver could get no unified memory ({found}), and the host suffers, too[ ({log_pressure})]: programs on the
+    GPU, other programs and the page cache of the files that were loaded use up what a GB10 shares with its host.
+remedy = Leave more memory free: a lower share for the engine (--gpu-memory-utilization, --mem-fraction-static), a
+    shorter context, other programs ended, and a memory guard (role guard); while a model loads, drop the page
+    cache and compact the memory (sync; echo 3 | sudo tee /proc/sys/vm/drop_caches; echo 1 | sudo tee
+    /proc/sys/vm/compact_memory); reboot a host that hangs, into kernel 6.17 where uname -r says 7.0.0.
+source =
+    tonyd2wild/GLM-5.3-Flash-NVFP4-DFlash2-2x-DGX-Spark#19
+    NVIDIA/open-gpu-kernel-modules#1358
 
 [unit-not-started]
 keys =

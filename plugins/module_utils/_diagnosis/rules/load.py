@@ -74,6 +74,27 @@ cause = The package was built for CUDA 12 or older: it needs {found}, which the 
 remedy = {advice}[; pip install {wheel} brings that of CUDA 12 to an environment]. A link from .12 to .13 does not work.
 source = vllm-project/vllm#36099
 
+[cuda-13-library]
+keys = .so.13: cannot open
+pattern = (lib(?:cudart|cublas|cublasLt|nvblas|nvrtc|nvJitLink|cupti|npp\w+|nvjpeg)\.so\.13): cannot open
+when = log-shows-torch-of-cuda-12
+cause = The package was built for CUDA 13: it needs {found}, and this log shows packages for CUDA 12 ({log_torch}).
+remedy = Install one CUDA for both: PyTorch's build for CUDA 13, which brings the library (pip install --force-reinstall
+    torch --index-url https://download.pytorch.org/whl/cu130, with torchvision and torchaudio), or else the package's
+    build for CUDA 12; the library alone leaves two CUDAs in one process.
+source = vllm-project/vllm#52300
+
+[cuda-13-library-of-extension]
+keys = .so.13: cannot open
+pattern = ImportError: (lib(?:cudart|cublas|cublasLt|nvrtc|nvJitLink)\.so\.13): cannot open
+cause = The extension was built for CUDA 13: it needs {found}, which no package that is loaded before it has, as where
+    this environment's PyTorch is built for CUDA 12 or for the CPU.
+remedy = Read python -c 'import torch; print(torch.__version__)': unless it says +cu130 or newer, install that build
+    (pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/cu130), which brings the library,
+    or the extension's build for the CUDA that it says; otherwise put import torch before the extension. Without PyTorch
+    install the library (package cuda-cudart-13-0 for libcudart).
+source = vllm-project/vllm#52300
+
 [cudss-soname]
 keys = libcudss.so.0: cannot open
 pattern = (libcudss\.so\.0): cannot open shared object file

@@ -671,6 +671,19 @@ pattern =
 cause = The ONNX model has the IR version {need}, and this onnxruntime reads up to {most}.
 remedy = Upgrade onnxruntime, or export the model again with an older onnx (model.ir_version = {most}).
 
+[model-file-of-another-release]
+keys = /models/
+pattern = -packages/(?P<package>vllm|sglang|tensorrt_llm)/(?:[\w.]+/)*models/(?P<file>\w+\.py)'?, line[^\n]*\n
+    +(?:[^\n]*\n){1,4}?TypeError: (?P<function>[\w.]+)\(\) (?:got an unexpected keyword
+    + argument|missing \d+ required [\w -]+:)
+    + '(?P<argument>\w+)'
+cause = {package}'s {file} and its {function} disagree about {argument}: the two files are of different releases, as
+    where a patch, a mod or a mount replaced one of them.
+remedy = Remove the patch or mount of {file} (docker inspect shows mounts) or take it for this release of {package}; if
+    nothing was replaced, reinstall {package} (pip install --force-reinstall --no-deps {package}==VERSION), or the
+    image.
+source = eugr/spark-vllm-docker#238
+
 [argument-unknown]
 keys = got an unexpected keyword argument
 pattern = TypeError: (?P<function>[\w.]+)\(\) got an unexpected keyword argument '(?P<argument>\w+)'

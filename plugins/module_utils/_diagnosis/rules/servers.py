@@ -313,6 +313,38 @@ cause = The program[ {program}] does not take what it was started with: {what}.
 remedy = {advice}.
 source = vllm-project/vllm#9312
 
+[flashinfer-not-usable]
+keys = module 'vllm.utils.flashinfer' has no attribute
+pattern = module 'vllm\.utils\.flashinfer' has no attribute '(\w+)'
+cause = vLLM defines {found} only where it finds FlashInfer usable, and this process does not: it needs
+    flashinfer-python, and nvcc on the PATH or the package flashinfer-cubin.
+remedy = Start the server with the toolkit's directory on its PATH (Environment=PATH=/usr/local/cuda/bin:/usr/bin:/bin
+    in a unit, which does not read a shell's profile), or install flashinfer-cubin of the same version as
+    flashinfer-python; python -c 'import shutil; print(shutil.which("nvcc"))' as that account tells.
+source = smg-project/smg#2566
+
+[deepgemm-kernel-missing]
+keys =
+    Failed to open: /
+    deep_gemm/include
+pattern =
+    Failed to open: \S*/(?P<file>(?P<target>sm_?\d+)\w*\.cuh)
+    (?P<file2>deep_gemm/include/\S+?\.cuh)\S*\s+No such file
+cause = DeepGEMM looks for the source of a kernel, {file}, which its package here does not have: this release has none
+    for this GPU[ ({target})]. The host lacks nothing.
+remedy = Use a newer image or release of the server, whose DeepGEMM has kernels for 12.x, or do without DeepGEMM
+    (VLLM_USE_DEEP_GEMM=0, SGLANG_ENABLE_JIT_DEEPGEMM=0, another attention or MoE backend) or without such a model.
+source = spark-arena/sparkrun#220
+
+[piecewise-graph-failed]
+keys =
+    Piecewise CUDA Graph failed
+    iecewise CUDA graph
+pattern = Piecewise CUDA Graph failed with error: ([^\n]+)
+cause = SGLang could not capture this model in pieces ({found}): an experimental function that is on by default.
+remedy = Start it with --disable-piecewise-cuda-graph; whole CUDA graphs for decoding stay on.
+source = sgl-project/sglang#23386
+
 [nvcc-not-at-run-time]
 keys =
     Could not find nvcc and default cuda_home

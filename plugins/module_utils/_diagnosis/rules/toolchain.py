@@ -49,9 +49,18 @@ source = NVIDIA/cuda-samples#378
 [nvcc-option-unknown]
 keys = nvcc fatal   : Unknown option
 pattern = nvcc fatal\s+: Unknown option '([^'\n]+)'
-cause = nvcc does not know the option {found}.
-remedy = Correct TORCH_NVCC_FLAGS, NVCC_APPEND_FLAGS or CUDAFLAGS (in the unit's environment), or use a toolkit that
-    knows the option.
+values =
+    since of found: -+static-global-template-stub => CUDA 12.8
+    since of found: -+(?:compress-mode|Ofast-compile|device-entity) => CUDA 12.8
+    since of found: -+(?:jump-table-density|split-compile-extended|arch-list) => CUDA 12.4
+    since of found: -+(?:diag-|split-compile|minimal|fdevice-) => CUDA 12.1
+    since of found: -+(?:t|threads|dlto|M[DFPTQ]|generate-dep|extra-device-vec) => CUDA 11.2
+cause = The nvcc that ran does not know the option {found}[: it is older than {since}, which has it].
+remedy = See which one ran (which -a nvcc; the log's command names it): /usr/bin/nvcc is Ubuntu's old
+    nvidia-cuda-toolkit, which sudo apt remove nvidia-cuda-toolkit takes away. Let CUDA_HOME and PATH name CUDA 13's
+    (/usr/local/cuda), and delete what the old one built (~/.cache/flashinfer, the build directory). Only if the option
+    is your own, correct it in TORCH_NVCC_FLAGS, NVCC_APPEND_FLAGS or CUDAFLAGS.
+source = flashinfer-ai/flashinfer#1532
 
 [driver-too-old]
 keys =

@@ -29,6 +29,7 @@ _TOOLKIT = re.compile(r"cuda-toolkit|nvidia-(?:cuda-(?:runtime|nvrtc|cupti)|nvtx
 #: The linker accepts code from older minor versions too, so it may be newer than the rest (nvJitLink, Compatibility).
 _LINKER = re.compile(r"nvidia-nvjitlink(?:-cu\d+)?")
 _OF_CUDA = re.compile(r"lib(?:cudart|cublas|cublasLt|nvrtc|nvJitLink|cupti)\.so\.(\d+)")
+_FOR_SOME = re.compile(r"(?i)sm_?\d|(?<!\d)(?:[89]|1[01])\d(?!\d)|hopper|fa3|flash_?mla")
 _MODULE = re.compile(r"\.(?:abi3|cpython-\w+(?:-[\w-]+)?)\.so$")
 #: How many of a package's damaged files are named.
 _SHOWN = 20
@@ -269,7 +270,8 @@ def _without_code(
     """
     complete = len(libraries) == count
     level = "no" if complete else "perhaps"
-    only_single = all(library["path"] in single for library in libraries)
+    # A library of single architectures that its name does not tell may be used on any GPU.
+    only_single = all(library["path"] in single and _FOR_SOME.search(library["path"]) for library in libraries)
     if (only_single and not complete) or all(map(_is_nvidias, libraries)):
         level = NOTE
     elif all(library["machine"] == contents.CUBIN for library in libraries):
