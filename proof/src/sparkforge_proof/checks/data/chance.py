@@ -331,9 +331,8 @@ def _compare_states(cases: Cases, name: str, fill: t.Any, device: str, seed: int
         other = torch.Generator(device=device)
         other.set_state(state)
         cases.exactly(f"{name}, another generator in that state, {size}", fill(other, size), first)
-        if hasattr(generator, "clone_state"):
-            generator.set_state(state)
-            cases.exactly(f"{name}, a generator's clone, {size}", fill(generator.clone_state(), size), first)
+        generator.set_state(state)
+        cases.exactly(f"{name}, a generator's clone, {size}", fill(generator.clone_state(), size), first)
     generator.manual_seed(seed)
     values = fill(generator, 999)
     cases.exactly(f"{name}, the same seed", fill(torch.Generator(device=device).manual_seed(seed), 999), values)

@@ -156,13 +156,13 @@ def replays(context: Context) -> Measured:
             block.copy_(torch.randint(least, most, block.shape, generator=generator))
 
     fill(0)
-    graphs = {name: captured(function) for name, function in operators.items()}
+    captures = {name: captured(function) for name, function in operators.items()}
     side = torch.cuda.Stream()
     for turn in (1, 2, 3, 0):
         fill(turn)
         stream = side if turn == 2 else torch.cuda.current_stream()
         stream.wait_stream(torch.cuda.current_stream())
-        for name, (graph, actual) in graphs.items():
+        for name, (graph, actual) in captures.items():
             with torch.cuda.stream(stream):
                 for _unused in range(REPLAYS if turn == 1 else 3):
                     graph.replay()
@@ -176,8 +176,6 @@ def _compare_generator_state(cases: Cases, seed: int) -> None:
     """Require that a graph continues the state of its own generator, and that calls outside continue the graph's."""
     own, twin = (torch.Generator(device="cuda").manual_seed(seed) for _unused in range(2))
     numbers, graph = torch.zeros(10_007, device="cuda"), torch.cuda.CUDAGraph()
-    if not hasattr(graph, "register_generator_state"):
-        return
     graph.register_generator_state(own)
     with torch.cuda.graph(graph):
         numbers.normal_(generator=own).add_(torch.rand(len(numbers), device="cuda", generator=own))

@@ -284,8 +284,6 @@ def float64(context: Context) -> Measured:
 @check("matmul.int8", measured=SEEN, factor=1)
 def int8(context: Context) -> Measured:
     """Check products of 8-bit integers with 32-bit sums, with zero tolerance, because integers are not rounded."""
-    if not hasattr(torch, "_int_mm"):
-        raise Skipped("This torch has no product of 8-bit integers.")
     cases = Cases("the int8 matrix product", remedy(context))
     generator = context.generator("matmul.int8")
     # Use column-major order, like the weights of a quantised layer: cuBLAS guarantees no other order (cublasLt, "IMMA

@@ -69,10 +69,8 @@ def _compare_float8(
 
 
 def _require_float8() -> tuple[int, int]:
-    """Return the device's capability; skip if the device or torch lacks 8-bit floating point."""
+    """Return the device's capability; skip if the device lacks 8-bit floating point."""
     capability: tuple[int, int] = torch.cuda.get_device_capability()
-    if not hasattr(torch, "_scaled_mm") or not hasattr(torch, "float8_e4m3fn"):
-        raise Skipped("This torch has no scaled product of 8-bit floating-point numbers.")
     if capability < (8, 9):
         raise Skipped("8-bit floating point needs compute capability 8.9 or higher.")
     return capability
@@ -135,7 +133,7 @@ def require_float4() -> None:
     """
     if torch.cuda.get_device_capability() < (10, 0):
         raise Skipped("4-bit floating point needs compute capability 10.0 or higher.")
-    if not hasattr(torch, "float4_e2m1fn_x2") or not hasattr(torch, "_scaled_mm"):
+    if not hasattr(torch, "float4_e2m1fn_x2"):
         raise Skipped("This torch has no 4-bit floating-point numbers.")
 
 

@@ -327,11 +327,8 @@ def _compare_replicas(cases: Cases, device: torch.device, generator: torch.Gener
 
 def _compare_distributed(cases: Cases, device: torch.device, every: torch.Tensor, rank: int, world: int) -> None:
     """Compare functions of matrices whose rows, columns or terms are on different ranks, in uneven parts."""
-    try:
-        from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor, init_device_mesh
-    except ImportError:
-        # It has this name since torch 2.5.
-        return
+    from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor, init_device_mesh
+
     mesh = init_device_mesh(device.type, (world,))
     placements = [Shard(0), Shard(1), Replicate()]
     matrices = every[:, : ROWS * world - 1, : COLUMNS - 1].float()
