@@ -7,6 +7,7 @@ proof-runs.json is written to reports/ by the last test.
 
 import hashlib
 import json
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -30,29 +31,34 @@ LOCK = yaml.safe_load((CHECKOUT / f"roles/stack/files/locks/{STACK}.yml").read_t
 LOCKED = dict(line.split(" --hash=sha256:") for line in LOCK["wheels"]["cp312-linux-aarch64"])
 #: Like a GB10's cores, it has 128-bit SVE, bf16 and i8mm; the cores differ otherwise, so they have a separate kind.
 CPU, KIND, CAPABILITY = "neoverse-n2", "emulated aarch64 0x41 0xd49", "SVE128"
+#: Packages that torch.compile needs on a CPU.
+COMPILER = ("g++", "python3-dev")
 #: Debian 13's Python, for which the wheels must be built.
 PYTHON = "3.13"
 NAME = f"emulated-cpu-{owner()}"
 #: Paths in the container: the directory of a run, and the environment that is proven.
 SHARED, ROOT, ENVIRONMENT = "/srv", "/opt/sparkforge", "/opt/sparkforge/envs/torch/emulated"
 HOST_CHECKS = [name for name, definition in catalogue.CHECKS.items() if definition.device == "cpu"]
-#: Checks that share a process, because importing torch under emulation takes half a minute; quick ones come first.
-BATCHES = (
-    ("cpu.matmul.*", "cpu.attention.*", "cpu.linalg.*"),
-    ("cpu.formats.*", "cpu.layouts.*", "cpu.tensors.*"),
-    ("cpu.convolution.*", "cpu.movement.*", "cpu.fastpaths.*", "cpu.companions.*"),
-    ("cpu.chance.*", "cpu.collectives.*", "cpu.compilation.*"),
-    ("cpu.algebra.*",),
-    ("cpu.inference.*", "cpu.training.loss_scaling"),
-    ("cpu.sizes.sums", "cpu.sizes.groups"),
-    ("cpu.survey.optimizers", "cpu.survey.modules"),
-    ("cpu.survey.pairs_*",),
-    *((f"cpu.survey.{format}",) for format in ("float32", "bfloat16", "float16", "complex64")),
-    *((f"cpu.training.{network}",) for network in ("convolutional", "transformer")),
-    *((f"cpu.sizes.{size}",) for size in ("vocabulary", "tokens", "elements", "many", "reductions")),
+#: Checks that take over five minutes here, each of which has a process.
+SLOW = re.compile(
+    r"cpu\.(companions.torchvision|compilation|fastpaths.modules|layouts.nested|sizes\.(many|tokens)|survey\.[^_]+$"
+    r"|training\.(conv|trans))"
 )
-#: A single thread computes many times slower than real hardware, and the survey's drawn cases need their time.
-LIMITS = {"factor": 60, "seconds": 6 * 3600, "survey": 150, "seed": 11}
+
+
+def batches() -> list[tuple[str, ...]]:
+    """Return the checks of each process; those of a room share one, because importing torch takes half a minute."""
+    groups: dict[tuple[bool, str], list[str]] = {}
+    for name in HOST_CHECKS:
+        room = catalogue.CHECKS[name].module.partition(".")[0]
+        groups.setdefault((True, name) if SLOW.match(name) else (False, room), []).append(name)
+    return [tuple(groups[key]) for key in sorted(groups)]
+
+
+BATCHES = batches()
+#: A single thread computes many times slower than real hardware, and the survey's drawn cases need their time. On days
+#: that are a multiple of four, attention is compiled too.
+LIMITS = {"factor": 60, "seconds": 6 * 3600, "survey": 150, "seed": 12}
 
 
 def fetch_wheels() -> Path:
@@ -87,7 +93,7 @@ class Emulated:
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / PROOF.file).write_bytes(archive)
         volumes = [f"--volume={self.folder}:{SHARED}", f"--volume={fetch_wheels()}:/opt/wheels"]
-        tag = image.build("arm64")
+        tag = image.build("arm64", extra=COMPILER)
         image.podman("rm", "-f", "-t", "0", NAME, quiet=True)
         image.podman("create", "--arch", "arm64", "--name", NAME, *volumes, tag, "sleep", "infinity")
         image.podman("start", NAME)
@@ -110,7 +116,7 @@ class Emulated:
 
     def report(self, batch: Sequence[str]) -> dict[str, Any]:
         """Return the proof's report for some checks, from an earlier run if that was completed."""
-        kept = self.folder / f"{batch[0].replace('*', 'all')}.json"
+        kept = self.folder / f"{batch[0]}.json"
         if not kept.exists():
             options = {
                 "checks": batch,
