@@ -368,6 +368,21 @@ print(variants.lost_nan([sparse], [sparse]), *(rounding.units(made, expected, to
     assert printed(healthy, program) == ["0.0 0.0 inf"]
 
 
+def test_transposed_convolution_whose_kernel_grows_too_is_resized_within_limits(healthy: Environment) -> None:
+    """torch would allocate 54 GiB for 44 instead of 3 numbers in each dimension, and 0.8 GiB for 22."""
+    program = """
+import random, types, torch
+from sparkforge_proof.checks.survey import conditions
+ones = [torch.ones(channels, 1, 3, 3, 3) for channels in (2, 1)]
+operator = conditions.Operator(None, "nn.functional.conv_transpose3d", "cpu", torch.float32, "1", [])
+for size in (22, 44):
+    sample = types.SimpleNamespace(input=ones[0], args=(ones[1],), kwargs={})
+    resized = conditions._resize(operator, sample, (3, size, None), False, random.Random(1))
+    print(resized and [*resized.input.shape, *resized.args[0].shape])
+"""
+    assert printed(healthy, program) == ["[2, 1, 22, 22, 22, 1, 1, 22, 22, 22]", "None"]
+
+
 def test_size_beyond_memory_is_skipped_with_missing_amount(run: Runner) -> None:
     status, reason = run("cpu.sizes.elements", limits={"memory_share": 1e-6})["cpu.sizes.elements"]
     assert status == "skip"

@@ -425,11 +425,8 @@ def _resize(
 
     def change(value: torch.Tensor) -> torch.Tensor:
         nonlocal elements
-        dimensions = [
-            dimension
-            for dimension, each in enumerate(value.shape)
-            if each == before and (only is None or dimension == only % value.dim())
-        ]
+        count = value.dim()
+        dimensions = [at for at in range(count) if value.shape[at] == before and only in (None, at, at - count)]
         elements += value.numel() // max(1, before) ** len(dimensions) * after ** len(dimensions)
         if id(value) in unchanged or not dimensions or elements > most:
             return value
@@ -446,6 +443,9 @@ def _resize(
         return value
 
     changed = variants.map_tensors(sample, change)
+    if "conv_transpose" in operator.name:
+        # torch on the CPU stores a number for each pair of an element of the input and one of the kernel.
+        elements = max(elements, changed.input.numel() * math.prod(changed.args[0].shape[2:]) // 64)
     if elements > most:
         return None
     if not others:
