@@ -34,11 +34,10 @@ _HEAD = (
     r"(?P<host1>[\w.-]+):\d+:\d+ \[\d+\]",
     rf"{_TIME} (?P<host2>[\w.-]+) (?P<unit>[\w./@\\-]+(?:\[\d+\])?):",
     r"\[ *[+]?\d+\.\d{3,}\](?: \[ *[A-Z]?\d+\])?",
-    rf"\[{_TIME} (?P<ray>E) \d+ \d+\]",
-    rf"\[{_TIME}(?P<inside>[^\]\n]{{0,24}})\]",
-    rf"(?P<letter>[EWIF])\d{{4}} {_CLOCK} +(?:\d+ )?[\w./-]+:\d+\]",
+    rf"\[{_TIME}[^\]\n]{{0,24}}\]",
+    rf"(?:\[?[EF]\d{{3,4}}|[WI]\d{{4}}) {_CLOCK} +(?:\d+ )?[\w./-]+:\d+\]",
     rf"{_TIME}(?=\W)",
-    r"\d+\.\d\d\.\d{3}\.\d{3} (?P<mark>[EWID])(?= )",
+    r"\d+\.\d\d\.\d{3}\.\d{3} [EWID](?= )",
     r"\((?:[\w.@/-]+,? )?(?:pid|rank|tid)[=: ]\S+?(?:, ?\w+=\S+?)*\)",
     rf"\[?(?i:{_SHIP})[ :=_]?\d+\]?:",
     r"\[\d+,\d+\]<std\w+>:",
@@ -48,7 +47,7 @@ _HEAD = (
     rf"(?:{_LEVELS})(?= (?:{_DAY}|\[))",
     # The kernel reports a hung task at level INFO.
     r"(?:TRACE|DEBUG|INFO|NOTICE):(?= (?!task \S+ blocked ))",
-    r"(?P<short>TRAC|DEBU|INFO|WARN|ERRO|FATA)\[\d+\]",
+    r"(?:TRAC|DEBU|INFO|WARN|ERRO|FATA)\[\d+\]",
     rf"\[?(?:{_LEVELS})\]?:[\w.]+:(?=\S)",
     r"[ ]*[│┃▌▍▎]",
 )
@@ -65,7 +64,10 @@ _MORE = (
 )
 _BEGIN = re.compile(rf"{CONTINUED}*(?:(?:{'|'.join(_HEAD)}) ?)")
 _GO_ON = re.compile(rf"(?:{'|'.join((*(re.sub(r'[?]P<[a-z0-9]+>', '?:', form) for form in _HEAD), *_MORE))}) ?")
-_LEVEL = re.compile(rf"\b(?:{_LEVELS})\b|\blevel=(\w+)|(?<=[ \[<(-])(?:error|warning|info|debug)(?=[\])> ])")
+_LEVEL = re.compile(
+    rf"\b(?:{_LEVELS}|TRAC|DEBU|ERRO|FATA)\b|\blevel=(\w+)|(?<=[ \[<(-])(?:error|warning|info|debug)(?=[\])> ])"
+    r"|\b[WI](?=\d{4} \d)|\b[EF](?=\d{3,4} \d)|(?<=\d )[EIDF](?= )|(?<=\.\d{3} )W(?= )"
+)
 _LOGFMT = re.compile(r'(?:^|\s)(?:level|lvl)=(\w+) (?:\S+ ){0,8}?msg=(?:"((?:[^"\\]|\\.)*)"?)?')
 # A field with an error, and the wording of a program that continues without the failed part.
 _TELLS_ERROR = re.compile(r'(?:^|\s)err(?:or)?=(?!(?:""|0|[Nn]il|[Nn]ull|[Nn]one|false|<nil>)?(?:\s|$))')
@@ -136,9 +138,7 @@ def parse(raw: str) -> Line:
         end = more.end()
     prefix = raw[:end]
     level = _LEVEL.search(prefix)
-    name = (
-        begin["letter"] or begin["mark"] or begin["ray"] or begin["short"] or (level and (level[1] or level[0])) or ""
-    )
+    name = level[1] or level[0] if level else ""
     process = re.search(r"\([^)]*(?:pid|rank|tid)[^)]*\)|\[\d+,\d+\]|(?i:rank|TP|PP|DP)[ =_:]?\d+|\w+\[\d+\]", prefix)
     process_name = process[0] if process else prefix.split(" ")[0] if begin["host1"] else ""
     if "|" in prefix and not process:
@@ -205,7 +205,8 @@ ERROR_KEYS = tuple(
         "level=error", "level=fatal", "Caused by", "╰─▶", "Traceback (most recent call last)", "invalid", "Invalid",
         "is missing", "ERR", "FATA[", "ouldn't ", "an't ", "FAIL", "Fail", "died", "crash", "exited", "terminated",
         "killed", "orrupt", " E ", "[E", "E0", "E1", "can not ", "gave up", "ncaught", "nhandled", "exit code",
-        "Server Error", "=> not", "aborting", "free(): ", "too quickly", "rror,",
+        "Server Error", "=> not", "aborting", "imeout ", "killing",
+        'tatusCode":', "[rank", "free(): ", "too quickly", "rror,",
         "rror -", "Value error,", "failed", "rror loading", "rror=", "err=", 'rror":', 'err":',
     )
 )  # fmt: skip
@@ -224,13 +225,15 @@ _ERROR = re.compile(
 _PERHAPS = re.compile(
     r": not found$|command not found|Permission denied|unbound variable$|^curl: \(\d+\)|^\s*\u00d7 "
     r"|[Ee]xec format error|no matching manifest|^npm (?:ERR!|error) "
-    r"|^\W*(?:ERROR|error|FAIL(?:ED)?)\b(?!-)|^\[[EC] \d|\bFail - |= FAIL$|[Uu]n(?:caught|handled) exception"
+    r"|^\W*(?:ERROR|error|FAIL(?:ED)?)\b(?!-)|^\[[EC] \d|\bFail - |\bFAIL\b(?![:= ]*0)"
+    r"|[Uu]n(?:caught|handled) exception|^.{0,60}?[\[<(](?:ERROR|FATAL|CRITICAL)[\])>]|\"statusCode\": ?50\d"
     r"|marked dead|^(?:(?:free|malloc|realloc)\w*\(\)|corrupted |double free )|\b(?:worker|process|[Ee]ngine) died\b"
 )
 # Words that also occur in harmless lines: such a line counts as an error only at the end of a log without other errors.
 _LOOSE = re.compile(
     r"\b[Ff]ailed\b|\b[Cc]annot\b|\b[Cc]ould not\b|\b[Uu]nable to\b|\b(?:not |un)supported\b|\b[Rr]efused\b"
     r"|\btimed out\b|\bmismatch|\b[Ii]nvalid\b|\bis missing\b|\bdenied\b|\bnot found\b"
+    r"|^(?:\w+\.)+[A-Z]\w+: |\b[Tt]imeout (?:waiting|expired|exceeded)|\bkill(?:ing|ed)\b"
     r"|\b(?:[Cc](?:ould|a)n't|[Cc]an not)\b|\b(?:died|crashed|incompatible|insufficient|aborting)\b|\bno compatible\b"
 )
 # Attempts that will be repeated, or that are allowed to fail.

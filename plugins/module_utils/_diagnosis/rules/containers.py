@@ -449,10 +449,16 @@ remedy = Point the runtime nvidia in /etc/docker/daemon.json to the nvidia-conta
 source = NixOS/nixpkgs#322400
 
 [container-driver-library-stale]
-keys = nvidia-container-cli: detection error: open failed
-pattern = detection error: open failed: (?P<path>\S*/(?P<library>lib[\w-]+)\.so\.(?P<version>\d[\d.]+)): no such file
-cause = The container tools look for {library} of the driver {version}, which is not there: the loader's cache or links
-    still name that driver after an update.
+keys =
+    detection error: open failed
+    error mounting
+    failed to stat CDI
+pattern =
+    detection error: open failed: \S*/(?P<library1>lib[\w-]+)\.so\.(?P<version1>\d[\d.]+): no such file
+    (?:error mounting|failed to stat CDI host device) [\\'"]*/\S*/(?P<library2>lib(?:cuda|nv)[\w-]*)\.so
+    +\.(?P<version2>\d+\.[\d.]+)[^\n]*no such file
+cause = The container tools look for {library} of the driver {version}, which is not there: the loader's cache, links or
+    a CDI specification still name that driver after an update.
 remedy = Run sudo ldconfig; finish the driver's update and reboot; delete links to the old version (find / -name
     'lib*nvidia*.so.{version}'; ldconfig -p | grep {version}) and generate a CDI specification again (sudo nvidia-ctk
     cdi generate --output=/etc/cdi/nvidia.yaml).

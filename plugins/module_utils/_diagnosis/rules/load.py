@@ -74,6 +74,13 @@ cause = The package was built for CUDA 12 or older: it needs {found}, which the 
 remedy = {advice}[; pip install {wheel} brings that of CUDA 12 to an environment]. A link from .12 to .13 does not work.
 source = vllm-project/vllm#36099
 
+[cufile-without-librt]
+keys = undefined symbol: shm_
+pattern = libcufile\.so\.0: undefined symbol: (shm_(?:open|unlink))
+cause = The wheels nvidia-cufile 1.15 for aarch64 (CUDA 13.0) use {found} without naming librt, which has it.
+remedy = Upgrade the wheel (pip install 'nvidia-cufile>=1.16', of CUDA 13.1), or start with LD_PRELOAD=librt.so.1.
+source = NVIDIA/cuda-python#2313
+
 [cuda-13-library]
 keys = .so.13: cannot open
 pattern = (lib(?:cudart|cublas|cublasLt|nvblas|nvrtc|nvJitLink|cupti|npp\w+|nvjpeg)\.so\.13): cannot open

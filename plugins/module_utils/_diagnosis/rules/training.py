@@ -271,4 +271,23 @@ cause = Worker processes of a DataLoader ended by themselves ({process}), and th
     ran out, or their own error stands further up.
 remedy = Run once with num_workers=0, which shows the error; start a container with --ipc=host, use fewer workers, and
     look for Out of memory in the kernel's log (journalctl -k).
+
+[loss-not-a-number]
+keys =
+    loss: nan
+    loss=nan
+    loss': nan
+    loss: 0.0
+    grad_norm': nan
+pattern =
+    ('?\bloss'?[:=] ?nan)\b
+    ('grad_norm': nan)
+    ('loss': 0\.0, 'grad_norm': nan)
+uncertain = yes
+cause = The training computes no numbers any more ({found}): a value overflowed, the data or the checkpoint is damaged,
+    or a kernel on this host computes wrong.
+remedy = Run the proof (sparkforge prove), which tells whether this stack computes right; then try the same step on the
+    CPU, in bfloat16 instead of float16, with a lower learning rate and clipped gradients, and look for an empty batch
+    or labels that are all masked.
+source = pytorch/pytorch#101900
 """

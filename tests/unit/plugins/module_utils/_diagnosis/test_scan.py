@@ -264,6 +264,10 @@ def test_dropped_cmake_options_are_noticed_once() -> None:
         ),
         ('INFO:     192.0.2.1:4 - "GET /health HTTP/1.1" 503 Service Unavailable\n1\n2\n3\n', None),
         ("10:00:00 WARN worker died\n", "worker died"),
+        ("[rank1]:[E502 10:00:00.345 Widget.cpp:684] [Rank 1] Widget lost\n1\n2\n3\n", "Widget lost"),
+        ("[Acme-LLM][ERROR] Error Code: 6: no widget\n1\n2\n3\n", "[Acme-LLM][ERROR] Error Code: 6: no widget"),
+        ("acme.Broken: widget of the wrong size\n", "acme.Broken: widget of the wrong size"),
+        ("widget PASS 10 FAIL 0\n", None),
         ("thread 'main' panicked at src/a.rs:1:5:\nno widget\n", "thread 'main' panicked at src/a.rs:1:5: no widget"),
     ],
 )
