@@ -102,6 +102,8 @@ def test_library_for_other_gpus_beside_one_that_runs() -> None:
     good = library("k/_C.so", "12.0")
     assert answer(package("k", good, library("k/_flashmla.so", "9.0a 10.0f"))) == ("yes", {("note", "gpu_code")})
     assert answer(package("k", good, library("k/_C_sm90.so", "9.0a"))) == ("yes", {("note", "gpu_code")})
+    variants = library("k/moe_90.so", "9.0a"), library("k/moe_100.so", "10.0a")
+    assert answer(package("k", good, *variants)) == ("perhaps", {("perhaps", "gpu_code")})
     # Its name does not tell that it is for some GPUs alone.
     assert answer(package("k", good, library("k/moe.so", "9.0a 10.3a"))) == ("perhaps", {("perhaps", "gpu_code")})
     assert answer(package("k", good, library("k/_infllm.so", "9.0 12.0a"))) == ("perhaps", {("perhaps", "gpu_code")})

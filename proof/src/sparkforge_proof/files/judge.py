@@ -239,7 +239,9 @@ def _of_libraries(
             lacking.append(best)
     if without_code:
         count = sum(group[0]["path"] in gpu for group in variants.values())
-        yield report(*_without_code(without_code, single, code, device, count))
+        # Of several variants, one should be for this GPU.
+        alone = {group[0]["path"] for group in variants.values() if len(group) == 1}
+        yield report(*_without_code(without_code, alone.intersection(single), code, device, count))
     if only_ptx:
         names = ", ".join(sorted(os.path.basename(library["path"]) for library in only_ptx)[:3])
         yield report(NOTE, "ptx", f"the driver compiles the PTX of {names} on first use.")
