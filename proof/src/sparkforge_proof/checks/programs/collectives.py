@@ -238,20 +238,29 @@ def exchange_parts(context: Context, rank: int, world: int) -> Cases:
 
         def in_flight() -> torch.Tensor:
             parts = [view(part.to(device, dtype)) for part in every[rank].split(3)]
-            for work in [dist.all_reduce(part, async_op=True) for part in parts][::-1]:
+            groups = itertools.cycle((None, other_group))
+            for work in [dist.all_reduce(part, group=next(groups), async_op=True) for part in parts][::-1]:
                 work.wait()
             return torch.cat(parts)
 
+        of_last = len(own) if rank == world - 1 else 0
         first, mine = sum(counts[rank]), [row[rank] for row in counts]
         operations: dict[str, t.Callable[[], t.Any]] = {
             "all_reduce": lambda: (in_place(dist.all_reduce), total),
             "maximum": lambda: (in_place(lambda x: dist.all_reduce(x, op=dist.ReduceOp.MAX)), every.amax(0)),
-            "several in flight": lambda: (in_flight(), total),
+            "minimum": lambda: (in_place(lambda x: dist.all_reduce(x, op=dist.ReduceOp.MIN)), every.amin(0)),
+            "product": lambda: (
+                in_place(lambda x: dist.all_reduce(x.sign_(), op=dist.ReduceOp.PRODUCT)), every.sign().prod(0)),
+            "reduce": lambda: (in_place(lambda x: dist.reduce(x, world - 1))[:of_last], total[:of_last]),
+            "several in flight in two groups": lambda: (in_flight(), total),
             "broadcast": lambda: (in_place(lambda x: dist.broadcast(x, world - 1)), every[-1]),
             "all_gather": lambda: (
                 into(len(own) * world, lambda x: dist.all_gather(list(x.chunk(world)), own)), every.flatten(0, 1)),
             "reduce_scatter": lambda: (
                 into(ROWS, lambda x: dist.reduce_scatter_tensor(x, own)), total[rank * ROWS :][:ROWS]),
+            "scatter": lambda: (
+                into(ROWS, lambda x: dist.scatter(x, list(own.chunk(world)) if of_last else None, world - 1)),
+                every[-1].chunk(world)[rank]),
             "uneven reduce_scatter": lambda: (
                 into(sizes[rank], lambda x: dist.reduce_scatter(x, [view(part) for part in own.split(sizes)])),
                 total.split(sizes)[rank]),
@@ -264,6 +273,7 @@ def exchange_parts(context: Context, rank: int, world: int) -> Cases:
         return operations
 
     with group(context, rank, world):
+        other_group = dist.new_group()
         for layout, view in list(LAYOUTS.items())[: None if context.device == "cuda" else 2]:
             for form in ("float32", "int64", "bfloat16", "float16"):
                 for name in functions(view, torch.float32):
