@@ -18,35 +18,42 @@ from pathlib import Path
 
 PATH = Path(__file__).parents[1] / "proof/src/sparkforge_proof/checks/survey/table.py"
 SEED, CANDIDATES = 4102, 400
-#: The number of rows for each operator in a default run.
-A_DAY = 6
+#: The number of rows for each operator in a default run, and of those with a drawn size, for operators with a family.
+A_DAY, DRAWN_A_DAY = 10, 4
+#: The number of days is a multiple of this, which frequent operators cover in one run.
+DAYS = 4
 #: On each axis, the first value is that of a plain call.
 AXES = {
     "format": ["float32", "bfloat16", "float16", "complex64", "integers"],
-    "layout": ["plain", "strided", "transposed", "permuted", "expanded", "size-one", "offset", "overlapping"],
-    "size": ["listed", "empty", "one", "scalar", "broadcast", "tail", "wide", "long", "many", "batch"],
+    "layout": ["plain", "strided", "transposed", "permuted", "expanded", "size-one", "offset", "overlapping", "padded"],
+    "size": ["listed", "empty", "one", "scalar", "broadcast", "tail", "wide", "long", "many", "batch", "drawn"],
     "option": ["first", "second", "third"],
     "mode": ["eager", "in place", "out=", "autocast"],
     "values": ["ordinary", "NaN", "negative NaN", "infinite", "subnormal", "zero", "large", "limits"],
-    "direction": ["forward", "backward"],
+    "direction": ["forward", "backward", "one gradient"],
     "threads": ["all", "1", "3"],
     "calls": ["single", "again", "after another"],
 }
+FORWARD_ALONE = ["in place", "out=", "NaN", "negative NaN", "infinite", "subnormal", "zero"]
 #: Values that never occur together: a gradient with calls that have none, numbers with formats that cannot represent
 #: them, and empty inputs with ``out=``, to which torch 2.13's ``matmul`` does not write.
 EXCLUDED = {
-    "backward": ["in place", "out=", "NaN", "negative NaN", "infinite", "subnormal", "zero"],
+    "backward": FORWARD_ALONE,
+    "one gradient": FORWARD_ALONE,
     "empty": ["out=", "NaN", "negative NaN", "infinite", "subnormal", "zero", "large", "limits"],
     "in place": ["expanded", "overlapping"],
     "autocast": ["complex64", "float16", "subnormal"],
     "complex64": ["negative NaN", "infinite", "subnormal", "large"],
     "subnormal": ["bfloat16", "float16"],
     "float16": ["zero", "large", "wide", "long", "batch"],
-    "integers": ["backward", "autocast", "NaN", "negative NaN", "infinite", "subnormal", "large"],
-    "limits": ["backward", "autocast", "complex64", "bfloat16"],
+    "integers": ["backward", "one gradient", "autocast", "NaN", "negative NaN", "infinite", "subnormal", "large"],
+    "limits": ["backward", "one gradient", "autocast", "complex64", "bfloat16"],
 }
 HEAD = '''\
-"""The survey's grid, written by lab/grid.py. A row holds the index of each axis's value; a run uses ``A_DAY`` rows."""
+"""The survey's grid, written by lab/grid.py. A row holds the hexadecimal index of each axis's value.
+
+A run uses ``A_DAY`` rows.
+"""
 
 '''
 Row = dict[str, str]
@@ -72,30 +79,43 @@ def all_pairs() -> set[Pair]:
     }
 
 
-def draw(chance: random.Random, missing: set[Pair]) -> Row | None:
-    """Return a random row that contains one of the missing pairs, or None if the row is not allowed."""
+def draw(chance: random.Random, missing: set[Pair], are_drawn: bool) -> Row | None:
+    """Return a random row that contains one of the missing pairs, or None if the row is not allowed.
+
+    :param are_drawn: whether the row has a drawn size; otherwise it has another one.
+    """
     row = {axis: chance.choice(values) for axis, values in AXES.items()}
     row.update(chance.choice(sorted(missing)))
-    return row if is_allowed(list(row.values())) else None
+    return row if is_allowed(list(row.values())) and (row["size"] == "drawn") == are_drawn else None
 
 
 def array() -> list[Row]:
-    """Return rows that together contain every allowed pair."""
-    chance, missing = random.Random(SEED), all_pairs()  # noqa: S311 - no secret
-    rows: list[Row] = []
-    while missing or len(rows) % A_DAY:
-        candidates = [row for row in (draw(chance, missing or all_pairs()) for _try in range(CANDIDATES)) if row]
-        best = max(candidates, key=lambda row: len(pairs_of(row) & missing))
+    """Return rows that together contain every allowed pair; the last ``DRAWN_A_DAY`` of a day have a drawn size."""
+    chance = random.Random(SEED)  # noqa: S311 - no secret
+    of_drawn = {pair for pair in all_pairs() if "drawn" in dict(pair).values()}
+    listed = rows_with(chance, all_pairs() - of_drawn, A_DAY - DRAWN_A_DAY)
+    days = len(listed) // (A_DAY - DRAWN_A_DAY)
+    drawn: list[Row] = []
+    while len(drawn) < days * DRAWN_A_DAY:
+        drawn += rows_with(chance, of_drawn, DRAWN_A_DAY, are_drawn=True)
+    # The first rows have the most new pairs, so distribute them among the days.
+    return [row for day in range(days) for row in [*listed[day::days], *drawn[day::days][:DRAWN_A_DAY]]]
+
+
+def rows_with(chance: random.Random, pairs: set[Pair], a_day: int, are_drawn: bool = False) -> list[Row]:
+    """Return rows that together contain the pairs, for a number of days that is a multiple of ``DAYS``."""
+    missing, rows = set(pairs), list[Row]()
+    while missing or len(rows) % (a_day * DAYS):
+        tries = (draw(chance, missing or pairs, are_drawn) for _try in range(CANDIDATES))
+        best = max(filter(None, tries), key=lambda row: len(pairs_of(row) & missing))
         rows.append(best)
         missing -= pairs_of(best)
-    # The first rows have the most new pairs, so distribute them among the days.
-    days = len(rows) // A_DAY
-    return [row for day in range(days) for row in rows[day::days]]
+    return rows
 
 
 def content() -> str:
     """Return the source of the module that the proof imports, because hosts receive only modules."""
-    rows = ["".join(str(AXES[axis].index(value)) for axis, value in row.items()) for row in array()]
+    rows = ["".join(f"{AXES[axis].index(value):x}" for axis, value in row.items()) for row in array()]
     axes = "".join(f"    {json.dumps(axis)}: {json.dumps(tuple(values))},\n" for axis, values in AXES.items())
     axes = axes.replace("[", "(").replace("]", ")")
     return (

@@ -104,8 +104,8 @@ OFF = """
 import torch
 (chosen,) = [entry for entry in survey.catalogue() if survey_operator.name_of(entry) == {name!r}]
 function = chosen.op
-def off(x, *args):
-    exact = function(x, *args)
+def off(x, *args, **options):
+    exact = function(x, *args, **options)
     if x.dtype is torch.float64 or x.dtype is torch.complex128 or not ({condition}):
         return exact
     return {result}
@@ -264,7 +264,10 @@ SURVEY = {"samples": 9, "seed": 3}
          "msort, .*negative NaN"),
         ("survey.pairs_float32", "sort", "x.shape[-1:] > (8192,)", "(exact[0], exact[1].roll(1))",
          "sort, .*(wide|long)"),
-        ("survey.pairs_bfloat16", "mm", "torch.is_autocast_enabled('cpu')", "exact + 1", "mm, .*autocast"),
+        ("survey.pairs_bfloat16", "mm", "torch.is_autocast_enabled('cpu')", "exact * 2", "mm, .*autocast"),
+        ("survey.pairs_float32", "mm", "x.shape[-1:] > (8191,)", "exact + 1", "mm, .*drawn"),
+        ("survey.pairs_float32", "fft.rfft", "x.shape[-1:] > (1000,)", "exact * 2", "fft.rfft, .*drawn"),
+        ("survey.pairs_float32", "histc", "x.numel() > 65536", "exact + 1", "histc, .*drawn"),
         ("sizes.many", "gt", "x.numel() > 2**19", "exact ^ (x == x.max())", "row 0"),
         ("sizes.many", "cumsum", "x.numel() > 2**19", "exact * (1 + 1e-3 * (torch.arange(len(x)) == 1000)[:, None])",
          "row 1000"),

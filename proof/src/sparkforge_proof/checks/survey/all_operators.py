@@ -40,7 +40,6 @@ from . import comparison, operator_bounds, variants
 from .comparison import NotOffered, Survey, name_of
 from .conditions import PLAIN, is_compiled, is_differentiable, strided_today
 from .rounding import Misfits, one_line, seed_of
-from .samples import with_more_samples
 
 if t.TYPE_CHECKING:
     import torch
@@ -80,7 +79,7 @@ def catalogue() -> list[t.Any]:
             listed = importlib.import_module("torch.testing._internal.common_methods_invocations")
         # Operators that optimisers use, on many tensors at once, have their own lists.
         groups = [listed.op_db, *(getattr(listed, name) for name in sorted(dir(listed)) if _OF_OPTIMIZERS.match(name))]
-        operators = [with_more_samples(operator, name_of(operator)) for group in groups for operator in group]
+        operators = [operator for group in groups for operator in group]
         for operator, attribute in itertools.product(operators, INTERFACE):
             getattr(operator, attribute)
     except ImportError as error:

@@ -7,11 +7,22 @@ import dataclasses
 import functools
 import itertools
 import math
+import platform
 import typing as t
 
 from ..bounds import on_the_host
 from . import operator_bounds, variants
-from .conditions import PLAIN, RETURNS_INDICES, Exact, Operator, numbers_of, resized_samples, summing_factor
+from .conditions import (
+    DRAWN,
+    ONE_GRADIENT,
+    PLAIN,
+    RETURNS_INDICES,
+    Exact,
+    Operator,
+    numbers_of,
+    resized_samples,
+    summing_factor,
+)
 from .rounding import (
     VANISHING,
     Computed,
@@ -51,7 +62,7 @@ def call(operator: Operator, sample: t.Any, row: t.Mapping[str, str]) -> tuple[C
     entry, dtype, seed = operator.entry, operator.unit_format, operator.seed
     _call_before(operator, sample, row["calls"])
     with _threads(operator.device, row["threads"]):
-        if row["direction"] == "backward":
+        if row["direction"] != PLAIN["direction"]:
             with _autocast(operator.device, row["mode"]):
                 return compute(entry, sample, leaves(sample), dtype, seed), True
         with torch.no_grad(), _autocast(operator.device, row["mode"]):
@@ -174,6 +185,12 @@ def without_gradients(sample: t.Any) -> t.Any:
     return transform(sample, lambda value: value.detach() if isinstance(value, torch.Tensor) else value)
 
 
+def with_one_gradient(sample: t.Any, turn: int) -> t.Any:
+    """Return the sample with one of the tensors that require gradients; another one each turn."""
+    chosen = (leaves(sample) or [None])[turn % max(1, len(leaves(sample)))]
+    return variants.map_tensors(sample, lambda value: value if value is chosen else value.detach())
+
+
 def reference(operator: Operator, sample: t.Any) -> Exact:
     """Return a sample, the operator's float64 results for it on the CPU, and the shifted reference.
 
@@ -195,12 +212,14 @@ def reference(operator: Operator, sample: t.Any) -> Exact:
 def _row_reference(operator: Operator, base: t.Any, row: t.Mapping[str, str]) -> Exact:
     """Return the reference for a sample with the numbers of a row, which other rows with these numbers share."""
     address = row["layout"] if row["layout"] in variants.SAME_ADDRESS else ""
-    # The results of a reference with gradients are also those of one without.
-    for direction in ("backward", row["direction"]):
+    # The results of a reference with all gradients are also those of one without.
+    for direction in ("backward", row["direction"])[row["direction"] == ONE_GRADIENT :]:
         if exact := operator.exact.get((id(base), row["values"], address, direction)):
             return exact
     numbers = numbers_of(operator, base, row)
-    exact = reference(operator, numbers if row["direction"] == "backward" else without_gradients(numbers))
+    if row["direction"] == ONE_GRADIENT:
+        numbers = with_one_gradient(numbers, operator.turn)
+    exact = reference(operator, without_gradients(numbers) if row["direction"] == "forward" else numbers)
     operator.exact[id(base), row["values"], address, row["direction"]] = exact
     return exact
 
@@ -208,6 +227,8 @@ def _row_reference(operator: Operator, base: t.Any, row: t.Mapping[str, str]) ->
 def compare_row(outcome: t.Any, operator: Operator, row: dict[str, str]) -> dict[str, str] | None:
     """Compare a row of several conditions, without those that the operator does not support; see :func:`compare`."""
     sample = operator.sample(row["option"])
+    is_known = not operator.gpu and platform.machine() == "x86_64"
+    operator.in_tiles = is_known and row["size"] == DRAWN and row["values"] != PLAIN["values"]
     row = {axis: value if operator.takes(axis, value, sample) else PLAIN[axis] for axis, value in row.items()}
     if not operator.has_gradient(row):
         row["direction"] = "forward"

@@ -11,7 +11,7 @@ import random
 import re
 import typing as t
 
-from . import operator_bounds, variants
+from . import operator_bounds, shapes, variants
 from .rounding import Computed, Shifted, seed_of, tensors, transform
 from .table import AXES
 
@@ -23,6 +23,10 @@ PLAIN = {axis: values[0] for axis, values in AXES.items()}
 #: The smallest and largest size of a dimension; the drawn size need not be a multiple of vector or tile widths.
 SIZES = {"empty": (0, 0), "one": (1, 1), "broadcast": (1, 1), "tail": (2, 67), "wide": (8_193, 8_260),
          "long": (65_537, 65_604), "many": (200, 600), "batch": (65_537, 65_604)}  # fmt: skip
+#: The size of inputs that are drawn from the axes of the operator's family; see the module ``shapes``.
+DRAWN = "drawn"
+#: The direction in which only one of the inputs requires a gradient.
+ONE_GRADIENT = "one gradient"
 #: The number of terms in sums for which the calibrated bounds hold; see :func:`summing_factor`.
 SUMMED = 64
 #: The maximum number of elements in all inputs, in those of slow functions, and in those of products; and the maximum
@@ -97,7 +101,7 @@ def strided_today(seed: str) -> bool:
 
 def is_strided(row: t.Mapping[str, str]) -> bool:
     """Tell whether a row needs a kernel for strided or unaligned tensors; the one for dense tensors serves others."""
-    own_kernel = (variants.STRIDED, variants.OFFSET, *variants.SAME_ADDRESS)
+    own_kernel = (variants.STRIDED, variants.OFFSET, variants.PADDED, *variants.SAME_ADDRESS)
     return row["layout"] in own_kernel or row["mode"] == variants.OUT
 
 
@@ -108,6 +112,7 @@ class Operator:
     :ivar samples: the catalogue's inputs, the largest first.
     :ivar turn: the number of the samples, three at a time, that the options stand for.
     :ivar full: whether this is a full run.
+    :ivar in_tiles: whether a drawn product has sums of a multiple of 64 terms, which need no padding.
     :ivar exact: the references for samples; see :func:`calls.reference`.
     :ivar resized: the resized samples by size and option, or None if there is none.
     :ivar record: a function that is called with each row that was computed and a function that computes it again.
@@ -121,6 +126,7 @@ class Operator:
     samples: list[t.Any]
     full: bool = False
     turn: int = 0
+    in_tiles: bool = False
     exact: dict[t.Any, Exact] = dataclasses.field(default_factory=dict)
     resized: dict[tuple[str, str, bool], t.Any] = dataclasses.field(default_factory=dict)
     record: t.Callable[[t.Mapping[str, str], t.Callable[[], t.Any]], None] = lambda row, call: None
@@ -187,6 +193,8 @@ class Operator:
         if axis == "layout":
             return self._takes_layout(value)
         if axis == "size":
+            if value == DRAWN:
+                return shapes.family_of(self.name) is not None
             if self.is_solver:
                 return value == "many"
             if _UNSAFE.match(self.name) or _ILL_POSED.match(self.name):
@@ -209,7 +217,7 @@ class Operator:
         return not self.is_solver
 
     def _takes_layout(self, layout: str) -> bool:
-        if layout in (variants.STRIDED, variants.TRANSPOSED, variants.PERMUTED):
+        if layout in (variants.STRIDED, variants.TRANSPOSED, variants.PERMUTED, variants.PADDED):
             return True
         if _UNSAFE.match(self.name) or (self.gpu and layout == variants.OFFSET and "attention" in self.name):
             return False
@@ -243,7 +251,8 @@ class Operator:
 
     def has_nan_in_place(self, known: bool) -> bool:
         """Tell whether a NaN in the input has a single right answer."""
-        return variants.takes_nan(self.name, self.any_number, known, self.gpu)
+        in_tiles = self.in_tiles and bool(variants.PRODUCTS.search(self.name))
+        return variants.takes_nan(self.name, self.any_number, known or in_tiles, self.gpu)
 
 
 def summing_factor(shapes: t.Iterable[t.Sequence[int]], are_equal: bool) -> float:
@@ -370,6 +379,9 @@ def _resized_sample(operator: Operator, new_size: str, option: str, in_every: bo
     :param in_every: whether the size changes in every dimension that has it, and not only at one end of the shape.
     """
     chance = random.Random(f"{operator.seed} {operator.dtype} {new_size} {option}")  # noqa: S311 - no secret
+    if new_size == DRAWN:
+        chance.seed(f"{chance.random()} {operator.turn}")
+        return shapes.draw(operator.name, operator.samples[0], chance, operator.in_tiles)
     listed = operator.sample(option)
     if new_size == "scalar":
         return variants.with_scalars(listed)

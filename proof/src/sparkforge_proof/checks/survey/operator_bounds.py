@@ -241,7 +241,7 @@ KNOWN_DEFECTS = {
     ("cuda", r"nn\.functional\.avg_pool[12]d, transposed(, .*)?, backward"): (
         "of inputs whose channels are last, with padding, until pytorch#188345 (2026-07)"
     ),
-    ("cpu", r"m?sort, (.*, )?(long|batch), out=.*"): (
+    ("cpu", r"m?sort, (.*, )?(long|batch|drawn), out=.*"): (
         "integers are written beside the strided elements, since pytorch#100081 (seen with 2.13)"
     ),
     **dict.fromkeys(

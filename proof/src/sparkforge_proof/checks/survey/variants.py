@@ -19,7 +19,7 @@ if t.TYPE_CHECKING:
 #: The names of ways to call an operator.
 STRIDED, TRANSPOSED, PERMUTED, IN_PLACE, OUT = "strided", "transposed", "permuted", "in place", "out="
 EXPANDED, WITH_NAN, SUBNORMAL, GRAPH = "expanded", "NaN", "subnormal", "graph"
-OVERLAPPING, SIZE_ONE, OFFSET = "overlapping", "size-one", "offset"
+OVERLAPPING, SIZE_ONE, OFFSET, PADDED = "overlapping", "size-one", "offset", "padded"
 #: Layouts in which several elements share an address, which changes the numbers.
 SAME_ADDRESS = (EXPANDED, OVERLAPPING)
 #: Classes in the catalogue whose operators accept any numbers, so that their inputs can be replaced.
@@ -205,6 +205,8 @@ def with_layout(sample: t.Any, layout: str) -> t.Any:
         return map_tensors(sample, _with_unused_strides) if any(1 in shape for shape in shapes) else None
     if layout == OFFSET:
         return map_tensors(sample, _with_offset) if shapes else None
+    if layout == PADDED:
+        return map_tensors(sample, _with_padding) if any(len(shape) > 1 for shape in shapes) else None
     return sample
 
 
@@ -220,6 +222,16 @@ def _with_offset(value: torch.Tensor) -> torch.Tensor:
     memory = value.new_ones(value.numel() + 3)
     memory[3:] = value.detach().reshape(-1)
     return memory[3:].view(value.shape).requires_grad_(value.requires_grad)
+
+
+def _with_padding(value: torch.Tensor) -> torch.Tensor:
+    """Return a tensor whose rows begin an odd number of elements apart, with two or three unused ones between them."""
+    if value.dim() < 2:
+        return value
+    width = value.shape[-1]
+    memory = value.new_ones(*value.shape[:-1], width + 3 - width % 2)
+    memory[..., :width] = value.detach()
+    return memory[..., :width].requires_grad_(value.requires_grad)
 
 
 def batch_of_two(sample: t.Any) -> t.Any:
