@@ -233,7 +233,7 @@ _PERHAPS = re.compile(
 _LOOSE = re.compile(
     r"\b[Ff]ailed\b|\b[Cc]annot\b|\b[Cc]ould not\b|\b[Uu]nable to\b|\b(?:not |un)supported\b|\b[Rr]efused\b"
     r"|\btimed out\b|\bmismatch|\b[Ii]nvalid\b|\bis missing\b|\bdenied\b|\bnot found\b"
-    r"|^(?:\w+\.)+[A-Z]\w+: |\b[Tt]imeout (?:waiting|expired|exceeded)|\bkill(?:ing|ed)\b"
+    r"|^(?:\w+\.)+[A-Z]\w+: |\b[Tt]imeout (?:waiting|expired|exceeded)"
     r"|\b(?:[Cc](?:ould|a)n't|[Cc]an not)\b|\b(?:died|crashed|incompatible|insufficient|aborting)\b|\bno compatible\b"
 )
 # Attempts that will be repeated, or that are allowed to fail.
@@ -243,6 +243,8 @@ _AGAIN = re.compile(
     re.MULTILINE,
 )
 _NEAR = 3
+#: The last line of a log that ends well.
+ENDS_WELL = re.compile(r"\b(?:[Ss]uccessfully|[Dd]one|[Cc]ompleted?|[Ss]tarted|[Rr]eady|[Ff]inished)\b|GUI go to:")
 # Lines that report the consequence of an error elsewhere.
 _WEAK = re.compile(
     r"FAILED: |\*\*\* \[|ninja: build stopped|ld returned \d+ exit status|error: [a-z]+(?:-[a-z]+)+$|^error\s*$"
@@ -254,8 +256,9 @@ _WEAK = re.compile(
     r"|nitialization failed|ChildFailedError|Process(?:Raised|Exited)Exception|EngineDeadError|encountered a fatal"
     r"|(?:died|exited|terminated) unexpectedly|exit code: \d+$|Sub-process \S+ returned|FAILED! =>|Generate step failed"
     r"|Error in inspecting model|failed to be inspected|Error raised in subprocess:"
-    r"|\b(?:exited|finished|completed) with (?:exit )?(?:code|status):? \[?[1-9]|[Ee]xited \([1-9]|repeated too quickly"
-    r"|(?:exited on|terminated with) signal|not expected\)|gave up: |^checking for |^During handling of the above"
+    r"|\b(?:exited|finished|completed) with (?:exit )?(?:code|status):? \[?(?!1(?:30|43)\b)[1-9]"
+    r"|[Ee]xited \([1-9]|repeated too quickly|(?:exited on|terminated with) signal|not expected\)|gave up: |^checking for "
+    r"|^During handling of the above"
     r"|^The above exception was"
 )
 # Lines that only look like errors: from `git describe` outside a repository, CMake's feature tests, pip's resolver, and
@@ -267,11 +270,12 @@ _HARMLESS = re.compile(
     r"|errors?[=:] ?0\b|Exception ignored in|cudaError\w+' in https|asynchronously reported|KeyboardInterrupt"
     r"|nv(?:Check|Assert)(?:Ok)?FailedNoLog|failed to load cni during init|Failed to import Triton kernels"
     r"|severity=Correct|tainting kernel|be preloaded"
-    r"|^\s*(?:[a-z][\w-]* (?:warn|WARN)|WARN)\b|^debconf: |^sudo: unable to resolve host"
+    r"|^\s*(?:[a-z][\w-]* (?:warn|WARN)|WARN)\b|^debconf: |\bACPI (?:BIOS )?Error\b|^sudo: unable to resolve host"
 )
 # Failures that programs report at a harmless level.
 _ANYWAY = re.compile(
-    r'not expected\)|^gave up: |[Ee]ngine died|" 500 Internal|worker died|exited with (?:code|status) [1-9]'
+    r'not expected\)|^gave up: |[Ee]ngine (?:core )?died|" 500 Internal|worker died'
+    r"|exited with (?:code|status) (?!1(?:30|43)\b)[1-9]"
 )
 _HEADING = re.compile(r"CMake Error[^\n]*:\s*$|^\s*Caused by:\s*$|\d validation errors? for \w+$|panicked at \S+:$")
 # A message that continues in the next line.

@@ -413,11 +413,14 @@ class _Scan:
 
     def _last_error(self) -> dict[int, _Match]:
         """Return the first error in the last lines, which count even if the program says that it will try again."""
-        for start, row in [row for row in lines.split(self._buffer) if row[1].strip()][-_AT_END:]:
+        rows = [row for row in lines.split(self._buffer) if row[1].strip()][-_AT_END:]
+        last = lines.decode(rows[-1][1]) if rows else ""
+        least = 2 if lines.ENDS_WELL.search(last) and not lines.error_class(last, str)[0] else 1
+        for start, row in rows:
             line = lines.parse(lines.decode(row))
             warns = line.level == "WARNING"
             kind, text = lines.error_class(line.text if warns else lines.decode(row), str)
-            if kind > warns:
+            if kind >= least + warns:
                 return {1: self._match(start, text)}
         return {}
 

@@ -268,6 +268,8 @@ def test_dropped_cmake_options_are_noticed_once() -> None:
         ("[Acme-LLM][ERROR] Error Code: 6: no widget\n1\n2\n3\n", "[Acme-LLM][ERROR] Error Code: 6: no widget"),
         ("acme.Broken: widget of the wrong size\n", "acme.Broken: widget of the wrong size"),
         ("widget PASS 10 FAIL 0\n", None),
+        ("Can't remove 'widget'\nSuccessfully installed widget\n", None),
+        ("widget exited with code 143\n", None),
         ("thread 'main' panicked at src/a.rs:1:5:\nno widget\n", "thread 'main' panicked at src/a.rs:1:5: no widget"),
     ],
 )
