@@ -257,9 +257,8 @@ _WEAK = re.compile(
     r"|(?:died|exited|terminated) unexpectedly|exit code: \d+$|Sub-process \S+ returned|FAILED! =>|Generate step failed"
     r"|Error in inspecting model|failed to be inspected|Error raised in subprocess:"
     r"|\b(?:exited|finished|completed) with (?:exit )?(?:code|status):? \[?(?!1(?:30|43)\b)[1-9]"
-    r"|[Ee]xited \([1-9]|repeated too quickly|(?:exited on|terminated with) signal|not expected\)|gave up: |^checking for "
-    r"|^During handling of the above"
-    r"|^The above exception was"
+    r"|[Ee]xited \([1-9]|repeated too quickly|(?:exited on|terminated with) signal|not expected\)|gave up: "
+    r"|^checking for |^During handling of the above|^The above exception was"
 )
 # Lines that only look like errors: from `git describe` outside a repository, CMake's feature tests, pip's resolver, and
 # containerd under Docker, which has its own networks.
