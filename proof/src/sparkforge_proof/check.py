@@ -89,7 +89,7 @@ H100_LAST = Evidence("NVIDIA H100 80GB HBM3", "9.0", "2026-11-28", "2.11.0+cu130
 X86_LAST = Evidence("an x86_64 CPU", "x86_64", "2026-11-28", "2.11.0+cu130")
 #: The aarch64 wheels (docs/evidence/emulated-cpu.md). On a real processor this evidence does not count.
 EMULATED = Evidence("an emulated Neoverse N2", "emulated aarch64 0x41 0xd49", "2026-11-28", "2.14.1+cu130")
-# ``SEEN`` is for nearly all checks, and ``SEEN_ARM`` for those that also passed on the emulated processor.
+EMULATED_GRID = dataclasses.replace(EMULATED, date="2026-11-29")
 SEEN = (H200, X86, H100_LAST, X86_LAST, X86_CPU_LAST)
 SEEN_ARM = (*SEEN, EMULATED)
 COMPANIONS = (H100_LAST, X86_LAST, EMULATED)

@@ -19,7 +19,7 @@ import re
 import typing as t
 import warnings
 
-from ...check import H200_GRID, SEEN, X86_GRID, Context, Measured, check
+from ...check import EMULATED_GRID, H200_GRID, SEEN, X86_GRID, Context, Measured, check
 from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, one_thread, torch
 from .recipes import SHORT, ByDefinition, Recipe, draw, optimizer_of, recipes
 
@@ -308,7 +308,7 @@ def complement_error(options: t.Mapping[str, t.Any], part: str) -> float:
     return UNIT_ROUNDOFF["float32"] / (1 - float(options.get("betas", (0.9, 0.999))[1]))
 
 
-@check("training.loss_scaling", devices=("cuda", "cpu"), measured=SEEN)
+@check("training.loss_scaling", devices=("cuda", "cpu"), measured=(EMULATED_GRID, *SEEN))
 def loss_scaling(context: Context) -> Measured:
     """Check loss scaling: gradients are unscaled, an infinite one skips the step, and the scale rises and falls."""
     cases = Cases("the scaling of losses", REMEDY)
@@ -350,7 +350,7 @@ OF_MANY: tuple[tuple[str, dict[str, t.Any]], ...] = (
 WEIGHTS, BLOCK, COPIES = 430, 2**16 + 3, {"cuda": 400, "cpu": 3}
 
 
-@check("training.many_weights", devices=("cuda", "cpu"), measured=(H200_GRID, X86_GRID))
+@check("training.many_weights", devices=("cuda", "cpu"), measured=(H200_GRID, X86_GRID, EMULATED_GRID))
 def many_weights(context: Context) -> Measured:
     """Step hundreds of weights at once, some of them empty and one very large, and unscale their gradients.
 
@@ -415,7 +415,7 @@ def many_weights(context: Context) -> Measured:
     return cases.result()
 
 
-@check("training.packed", devices=("cuda", "cpu"), measured=(H200_GRID, X86_GRID))
+@check("training.packed", devices=("cuda", "cpu"), measured=(H200_GRID, X86_GRID, EMULATED_GRID))
 def packed(context: Context) -> Measured:
     """Compare recurrent networks on packed sequences, whose lengths are not in order, with each sequence alone."""
     from torch.nn.utils import rnn

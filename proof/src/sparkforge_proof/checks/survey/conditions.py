@@ -437,8 +437,7 @@ def _resize(
 
     def change(value: torch.Tensor) -> torch.Tensor:
         nonlocal elements
-        count = value.dim()
-        dimensions = [at for at in range(count) if value.shape[at] == before and only in (None, at, at - count)]
+        dimensions = [at for at, n in enumerate(value.shape) if n == before and only in (None, at, at - value.ndim)]
         elements += value.numel() // max(1, before) ** len(dimensions) * after ** len(dimensions)
         if id(value) in unchanged or not dimensions or elements > most:
             return value
