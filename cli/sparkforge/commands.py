@@ -31,12 +31,11 @@ def command(arguments: argparse.Namespace, console: Console) -> int:
         raise Refusal(Exit.USAGE, f"{path} has no host {', '.join(unknown)}.", "Name hosts or groups of the inventory.")
     if arguments.command == "inspect":
         own = set_variables(inspect_target=arguments.target)
-        if not path.exists():
-            own, path = ["-c", "local", *own], "localhost,"  # Ansible would reach a named localhost over ssh.
+        path = path if path.exists() else play.LOCALHOST
     elif arguments.command == "record":
         return record(arguments, console, path)
     elif arguments.command == "forecast" and arguments.record:
-        path = "localhost,"
+        path = play.LOCALHOST
     elif not path.exists():
         raise Refusal(Exit.USAGE, f"There is no inventory {path}.", "Run sparkforge setup, or name another with -i.")
     if arguments.command in ("serve", "model"):

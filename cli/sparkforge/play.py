@@ -36,6 +36,8 @@ WRAPPED = re.compile(r".* (?:over|via) ssh: |Task failed: ", re.S)
 REJECTED = re.compile(r"(?s)unreachable .*(Permission denied \(|Invalid/incorrect )|failed .*(Incorrect|Missing) sudo")
 #: The exit status of ansible-playbook for an unreachable host, and of ansible-runner after an interruption.
 UNREACHABLE, CANCELLED = 4, 254
+#: The inventory of this machine alone, and the options without which Ansible uses ssh and the first python3 on PATH.
+LOCALHOST, LOCAL = "localhost,", ("-c", "local", "-e", "ansible_python_interpreter={{ ansible_playbook_python }}")
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,8 @@ class Play:
 
     @property
     def command(self) -> list[str]:
-        return ["ansible-playbook", "-i", str(self.inventory), f"{COLLECTION}.{self.playbook}", *self.arguments]
+        arguments = [*(LOCAL if self.inventory == LOCALHOST else ()), *self.arguments]
+        return ["ansible-playbook", "-i", str(self.inventory), f"{COLLECTION}.{self.playbook}", *arguments]
 
     @property
     def line(self) -> str:

@@ -40,6 +40,10 @@ def fill(directory: Path, machine: int) -> None:
     (directory / "tools/podman").chmod(0o755)
     (directory / "tools/sparkforge").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sparkforge.cli "$@"\n')
     (directory / "tools/sparkforge").chmod(0o755)
+    # Shims of inactive versions, as pyenv has them: Ansible must not choose them for this machine.
+    for name in ("python3", *(f"python3.{minor}" for minor in range(8, 16))):
+        (directory / "tools" / name).write_text("#!/bin/sh\nexit 127\n")
+        (directory / "tools" / name).chmod(0o755)
     (directory / "playbooks").symlink_to(ROOT / "playbooks")
     settings = {
         "inspect_index_url": "none",
@@ -47,7 +51,8 @@ def fill(directory: Path, machine: int) -> None:
         "inspect_cache": f"{directory}/cache",
     }
     (directory / "settings.json").write_text(json.dumps(settings))
-    (directory / "hosts.yml").write_text("all: {hosts: {spark-ab12: {ansible_connection: local}}}")
+    spark = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+    (directory / "hosts.yml").write_text(json.dumps({"all": {"hosts": {"spark-ab12": spark}}}))
 
 
 def ask(directory: Path, line: str) -> tuple[int, str]:
@@ -60,7 +65,6 @@ def ask(directory: Path, line: str) -> tuple[int, str]:
         "PYTHONPATH": str(ROOT / "cli"),
         "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".collections"),
         "ANSIBLE_LOCAL_TEMP": str(directory / "ansible"),
-        "ANSIBLE_PYTHON_INTERPRETER": sys.executable,
         "UV_CACHE_DIR": str(directory / "uv"),
         "LC_ALL": "C.UTF-8",
     }

@@ -2,6 +2,7 @@
 
 import argparse
 import io
+import itertools
 import os
 import re
 import shlex
@@ -40,7 +41,8 @@ def dry(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 def variables(line: str) -> dict[str, Any]:
     """Return the variables in a printed command, none of which may be a template."""
     arguments = shlex.split(line)
-    loaded = DataLoader().load(trust_as_template(arguments[arguments.index("-e") + 1]))
+    (own,) = [value for name, value in itertools.pairwise(arguments) if name == "-e" and value.startswith("{")]
+    loaded = DataLoader().load(trust_as_template(own))
     assert loaded == Templar(DataLoader(), variables=loaded).template(loaded)
     return dict(loaded)
 
