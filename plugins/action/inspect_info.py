@@ -50,9 +50,11 @@ class ActionModule(AsksProgram, OnController):
 
     def _work(self, arguments: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         target = arguments["target"].strip()
-        if target.startswith("/") and not target.endswith(".whl"):
+        if target.startswith(("./", "../", "~/")) and os.path.isdir(os.path.join(os.path.expanduser(target), "lib")):
+            target = os.path.abspath(os.path.expanduser(target))
+        if target.startswith("/") and not target.endswith(".whl") and not os.path.isfile(target):
             options = {key: value for key, value in self._task.args.items() if key not in ON_CONTROLLER}
-            return self.run_program(options, task_vars)
+            return self.run_program({**options, "target": target}, task_vars)
         judge = PROOF.module("files.judge")
         device = judge.Device(*(arguments[key] for key in ("machine", "capability", "cuda", "python")))
         index = resolve.Index(arguments["index_url"], tuple(arguments["find_links"]), tuple(arguments["uv"] or ()))
@@ -75,10 +77,7 @@ class ActionModule(AsksProgram, OnController):
         host = resolve.Target(device.python, device.machine)
         own = [self._of_wheel(wheel, cache) for wheel in lines.wheels]
         names = {package["name"] for package in own}
-        findings = [
-            _finding("-", "perhaps", "source", f"{source} is built from source, so its code was not read.")
-            for source in lines.sources
-        ]
+        findings = [_finding("-", "perhaps", "source", _of_source(source)) for source in lines.sources]
         newest: dict[str, dict[str, t.Any]] = {}
         if lines.requirements:
             newest, refused = self._newest(lines, host)
@@ -131,9 +130,11 @@ class ActionModule(AsksProgram, OnController):
                 resolve_alone([line], host)
                 continue
             name = requirement.split(line).name
-            other_versions = resolve.versions(name, host, lines.index)
-            if other_versions:
-                text = f"no version matches {line}: the index has {', '.join(other_versions)}."
+            note, versions = "", resolve.versions(name, host, lines.index)
+            if not versions:
+                note, versions = f" for {other.machine}", resolve.versions(name, other, lines.index)
+            if versions:
+                text = f"no version matches {line}: the index has {', '.join(versions)}{note}."
                 findings.append(_finding(name, "no", "version", text))
         if findings:
             return {}, findings
@@ -194,6 +195,12 @@ def _left_out(
         if name not in chosen:
             text = f"its environment marker excludes it on {host.platform} ({line})."
             yield _finding(name, level, "marker", text)
+
+
+def _of_source(source: str) -> str:
+    named = re.search(r"([A-Za-z][\w.-]*?)-(\d[\w.+!]*)\.(?:tar\.\w+|tgz|zip)$", source)
+    other = f" To look for its wheel, inspect {named[1]}=={named[2]}." if named else ""
+    return f"{source} is built from source, so its code was not read.{other}"
 
 
 def _finding(package: str, level: str, kind: str, text: str) -> Finding:

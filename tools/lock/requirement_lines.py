@@ -25,6 +25,8 @@ _HOW = re.compile(
 )
 _AT_URL = re.compile(r"[A-Za-z0-9][\w.-]*\s*(?:\[[^\]]*\])?\s*@\s*(?P<location>[^;]*\S)\s*(?:;.*)?")
 _REPOSITORY = re.compile(r"(?:git|hg|svn|bzr)\+\S+")
+#: The ends of the names of source archives, and of files with requirements.
+_ARCHIVES, _LISTS = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".zip"), (".txt", ".in")
 _IMAGE = re.compile(
     r"(?:docker|oci)://\S+|[a-z0-9][\w.-]*:[\w.-]+"
     r"|[a-z0-9][\w.-]*(?::\d+)?(?:/[a-z0-9][\w.-]*)+(?::[\w.-]+)?(?:@sha256:\w+)?"
@@ -87,12 +89,16 @@ class RequirementLines:
         is_remote = url.scheme in ("http", "https")
         if (url.path if is_remote else location).endswith(".whl"):
             self.wheels.append(location if is_remote else in_base)
-        elif (
-            is_remote
-            or at_url
-            or _REPOSITORY.fullmatch(location)
-            or (location[:1] in "./~" and os.path.exists(in_base))
-        ):
+        elif is_remote or at_url or _REPOSITORY.fullmatch(location):
+            self.sources.append(redact(line))
+        elif location.endswith(_LISTS):
+            self._option("r", location, base, depth)
+        elif location.endswith(_ARCHIVES) or location[:1] in "./~":
+            if not (os.path.isdir(in_base) or (location.endswith(_ARCHIVES) and os.path.isfile(in_base))):
+                raise SparkforgeError(
+                    f"{clip(redact(location))!r} is not a wheel, a source archive, a requirements list or a directory.",
+                    "Name one of these on this machine, or the directory with the unpacked files.",
+                )
             self.sources.append(redact(line))
         elif _IMAGE.fullmatch(location):
             raise SparkforgeError(

@@ -100,6 +100,29 @@ def test_a_version_missing_on_the_index_is_a_no_with_the_available_ones(tmp_path
     assert "torchcodec==0.10.0: " in finding["what"] and "0.11.1, 0.11.0, 0.9.0" in finding["what"]
 
 
+def test_a_version_missing_for_this_machine_is_a_no_with_those_for_another(tmp_path: Path) -> None:
+    index = PackageIndex()
+    try:
+        for version in ("1.20.2", "1.22.0"):
+            index.add("runtime-gpu", version, tag="cp312-cp312-manylinux_2_28_x86_64")
+        result = inspect(tmp_path, "runtime-gpu==1.20.1; platform_system != 'Darwin'", index_url=index.simple)
+    finally:
+        index.close()
+    (finding,) = result["findings"]
+    assert (result["verdict"], finding["kind"]) == ("no", "version")
+    assert finding["what"].endswith("the index has 1.22.0, 1.20.2 for x86_64.")
+
+
+def test_files_are_sorted_by_their_names(tmp_path: Path) -> None:
+    write_wheel(tmp_path, "thing", "1.0", {"thing.py": ""})
+    (tmp_path / "requirements.txt").write_text("thing\n")
+    assert inspect(tmp_path, f"{tmp_path}/requirements.txt")["packages"][0]["name"] == "thing"
+    (tmp_path / "other_thing-2.8.3.tar.gz").write_text("")
+    result = inspect(tmp_path, f"{tmp_path}/other_thing-2.8.3.tar.gz")
+    assert (result["verdict"], result["findings"][0]["kind"]) == ("perhaps", "source")
+    assert "built from source" in result["table"] and "other_thing==2.8.3" in result["table"]
+
+
 def test_requirements_files_are_read_with_their_includes(tmp_path: Path) -> None:
     wheels = [("", "thing", "1.0"), ("", "thing", "2.0"), ("more", "beside", "1.0"), ("", "base", "1")]
     for folder, name, version in wheels:
@@ -159,6 +182,9 @@ def test_unlimited_requirements_files_are_refused(tmp_path: Path, kind: str) -> 
         ("-r /etc/passwd", "not a requirement: "),
         ("./thing-1.0-py3-none-any.whl", "wheel"),
         ("-r /nowhere/requirements.txt", "cannot be read: No such file"),
+        ("requirements-nowhere.txt", "cannot be read: No such file"),
+        ("gone-1.0.tar.gz", "not a wheel, a source archive"),
+        ("/etc/passwd", "not a wheel, a source archive"),
         ("nvidia/cuda:12.0-base-ubuntu20.04", "names an image"),
         ("nvcr.io/nvidia/pytorch:25.11-py3", "names an image"),
         ("vllm/vllm-openai", "names an image"),
@@ -172,14 +198,17 @@ def test_an_unresolvable_target_is_refused(tmp_path: Path, target: str, message:
     assert result["remedy"]
 
 
-def test_a_directory_is_left_to_the_module_on_the_host(tmp_path: Path) -> None:
+def test_a_directory_is_left_to_the_module_on_the_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
 
     def answer(name: str, arguments: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
         calls.append((name, dict(arguments)))
         return {"changed": False, "verdict": "yes"}
 
-    options = {"target": "/srv/venv", "cuda": "13.0", "cache": str(tmp_path), "find_links": []}
-    assert act(inspect_info.ActionModule, options, answer=answer)["verdict"] == "yes"
+    (tmp_path / "venv/lib").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
     program = {"sha256": programs.PROOF.archive()[1]}
-    assert calls == [("", {"target": "/srv/venv", "cuda": "13.0", "program": program})]
+    for target, path in (("/srv/venv", "/srv/venv"), ("./venv/", str(tmp_path / "venv"))):
+        options = {"target": target, "cuda": "13.0", "cache": str(tmp_path), "find_links": []}
+        assert act(inspect_info.ActionModule, options, answer=answer)["verdict"] == "yes"
+        assert calls.pop() == ("", {"target": path, "cuda": "13.0", "program": program})
