@@ -99,9 +99,10 @@ def next_steps(forecast: Forecast, state: State) -> list[str]:
     firmware = ", and sudo fwupdmgr upgrade for the firmware" if offered else ""
     # In a terminal, apt lists the packages that it keeps back before it asks.
     dashboard = "the DGX Dashboard, or with " if state.facts["dgx"] and not holdable else ""
-    steps.append(f"Upgrade with {dashboard}sudo apt full-upgrade{firmware}; then reboot.")
-    later_rules = [finding["rule"] for finding in pending if finding["order"] == "after"]
-    steps += [f"Apply the remedies listed above for {', '.join(later_rules)}."] if later_rules else []
+    later_rules = ", ".join(finding["rule"] for finding in pending if finding["order"] == "after")
+    # Some remedies come before the reboot.
+    steps.append(f"Upgrade with {dashboard}sudo apt full-upgrade{firmware}{'' if later_rules else '; then reboot'}.")
+    steps += [f"Apply the remedies listed above for {later_rules}, and reboot as they say."] if later_rules else []
     return [*steps, PROVE]
 
 
