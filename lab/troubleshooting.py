@@ -95,7 +95,7 @@ def section(rule: t.Any, examples: t.Sequence[str]) -> str:
     diagnosis = _scan().diagnose(f"{examples[0]}\n")
     answer = next(row for row in (diagnosis, *diagnosis.notices) if row.rule == rule.name)
     cause, remedy = (re.sub(r"([*<])", r"\\\1", sentence) for sentence in (answer.cause, answer.remedy))
-    cause += " The message has other causes, too." * rule.uncertain
+    cause += " The message has other causes, too." * bool(rule.uncertain)
     known = f"\n**Known from:** {', '.join(f'<{link}>' for link in rule.links)}\n" if rule.links else ""
     return f"### {rule.name}\n\n```text\n{lines}\n```\n\n{cause}\n\n**Remedy:** {remedy}\n{known}"
 

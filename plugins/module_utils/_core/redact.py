@@ -40,7 +40,7 @@ def passwords(text: str) -> set[str]:
 
 # Tokens for model hubs and code hosts have a known form; others follow a keyword.
 _SECRETS = re.compile(
-    r"\b(?:hf_|gh[opsu]_|github_pat_|glpat-|nvapi-|sk-|xox[abp]-|AKIA)[\w-]{8,}"
+    r"\b(?:hf_(?=\w*[\dA-Z])|gh[opsu]_|github_pat_|glpat-|nvapi-|sk-|xox[abp]-|AKIA)[\w-]{8,}"
     r"|(?<=[Bb]earer )[\w.~+/=-]{8,}"
     r"|(?i:(?<=password[=:])|(?<=passwd[=:])|(?<=token[=:])|(?<=secret[=:])|(?<=api[_-]key[=:]))(?: ?)[^\s'\",;&]{4,}"
 )

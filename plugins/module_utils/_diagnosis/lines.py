@@ -258,7 +258,7 @@ _WEAK = re.compile(
     r"|Error in inspecting model|failed to be inspected|Error raised in subprocess:"
     r"|\b(?:exited|finished|completed) with (?:exit )?(?:code|status):? \[?(?!1(?:30|43)\b)[1-9]"
     r"|[Ee]xited \([1-9]|repeated too quickly|(?:exited on|terminated with) signal|not expected\)|gave up: "
-    r"|^checking for |^During handling of the above|^The above exception was"
+    r"|^checking for |^During handling of the above|^The above exception was|^Dumping "
 )
 # Lines that only look like errors: from `git describe` outside a repository, CMake's feature tests, pip's resolver, and
 # containerd under Docker, which has its own networks.
@@ -286,7 +286,7 @@ _CHAINED = re.compile(r"\s*(?:During handling of the above exception|The above e
 TALK = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
 _QUIET = TALK | {"WARNING"}
 _LOUD = frozenset({"ERROR", "CRITICAL", "FATAL"})
-_INNER = re.compile(r"\n\s*(?:Caused by:|[├╰]─▶)")
+_INNER = re.compile(r"\n\s*(?:Caused by:|[├╰]─▶|nvidia-container-cli: )")
 TRACEBACK = "Traceback (most recent call last)"
 
 

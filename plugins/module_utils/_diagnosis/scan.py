@@ -71,7 +71,10 @@ GENERAL = frozenset(rule.name for rule in read_rules(general, forms))
 CONSEQUENCES = frozenset({"process-killed", *(rule.name for rule in read_rules(consequences, forms))})
 #: The rules that name an error, but not the one cause of it.
 UNEXPLAINED = frozenset(
-    rule.name for topic in TOPICS for rule in read_rules(topic) if rule.uncertain or topic is consequences
+    rule.name
+    for topic in TOPICS
+    for rule in read_rules(topic)
+    if (topic is consequences if rule.uncertain is None else rule.uncertain)
 )
 
 
@@ -364,7 +367,8 @@ class _Scan:
                 break
             raw = lines.decode(row)
             line = lines.parse(raw)
-            if line.level in lines.TALK and rule.cause and not rule.notice:
+            is_source = line.text.lstrip().startswith("raise ")
+            if is_source or (line.level in lines.TALK and rule.cause and not rule.notice):
                 continue
             data = self._buffer[start : start + len(row) + WINDOW * rule.spans]
             shape = 0 if rule.tells_digits_apart or line.process else hash((rule.name, data.translate(_SAME_DIGIT)))

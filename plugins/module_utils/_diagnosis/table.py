@@ -43,7 +43,7 @@ class Rule:
     values: tuple[tuple[str, str, str, str], ...] = ()
     source: tuple[str, ...] = ()
     every: bool = False
-    uncertain: bool = False
+    uncertain: bool | None = None
     notice: bool = False
 
     @functools.cached_property
@@ -175,7 +175,7 @@ def _rule(name: str, fields: t.Mapping[str, str]) -> Rule:
         elif key in ("pattern", "unless"):
             values[key] = "|".join(map(_anchor_leading_run, lines))
         elif key in ("every", "library", "notice", "uncertain"):
-            values[key] = {"yes": True}[value]
+            values[key] = {"yes": True, "no": False}[value]
         else:
             values[key] = " ".join(lines)
     return Rule(name=name, **values)

@@ -18,12 +18,13 @@ fill ``{name}``, because a pattern cannot use a name twice. A part in ``[]`` is 
 brackets without a name are text. ``unless`` Patterns that exclude a line, such as one in which a tool reports that it
 will try again. ``when`` The rule counts only if one of these rules, which come later in the table, matched as well.
 ``uncertain`` ``yes``: the message has several causes, and the log does not decide between them, so that ``explain``
-exits with 3. ``every`` ``yes``: {found} lists all matches of the pattern, not only the first. ``notice`` ``yes``: the
-rule does not describe a failure by itself, and is reported in addition to one. ``values`` Lines of the form ``NAME of
-GROUP: PATTERN => TEXT``: {NAME} is the text of the first line whose pattern matches the start of the group's value.
-This adapts a sentence to a version, an architecture or a name in the log. ``as in RULE`` instead repeats the lines of
-another rule in the same file. ``library`` ``yes``: {hint} and {ways} tell who provides the library {found}. ``source``
-The public sources of the rule, one per line: ``owner/repository#number`` on GitHub, or a URL.
+exits with 3, as it does for a rule of ``consequences.py`` without ``no`` there. ``every`` ``yes``: {found} lists all
+matches of the pattern, not only the first. ``notice`` ``yes``: the rule does not describe a failure by itself, and is
+reported in addition to one. ``values`` Lines of the form ``NAME of GROUP: PATTERN => TEXT``: {NAME} is the text of the
+first line whose pattern matches the start of the group's value. This adapts a sentence to a version, an architecture or
+a name in the log. ``as in RULE`` instead repeats the lines of another rule in the same file. ``library`` ``yes``:
+{hint} and {ways} tell who provides the library {found}. ``source`` The public sources of the rule, one per line:
+``owner/repository#number`` on GitHub, or a URL.
 
 The rules in ``evidence.py`` have no cause: they are facts in other lines of the log. Their values are available to all
 rules, and their names to ``when``.

@@ -441,25 +441,34 @@ remedy = Look above for the first package whose own script failed[ (of {other})]
 [apt-unmet]
 keys =
     have unmet dependencies
+    Depends:
     held broken packages
     you have held
     Unsatisfied dependencies
     Reached two conflicting assignments
     E: Unmet dependencies
 pattern =
-    (?:packages have unmet|Unsatisfied) dependencies:\s+(?P<line1>\S+ ?: (?:Pre)?Depends: \S+(?: \([^)\n]*\))? but
-    + (?P<why1>[^\n]+?))(?:\n|  |$)
-    (?:packages have unmet|Unsatisfied) dependencies:\s+(?P<line2>\S+ ?: (?P<why2>[^\n]+?))(?:\n|  |$)
+    (?:^|dependencies:) *(?:E: )?(?P<line1>\S+ ?: (?:Pre-?)?Depends: \S+(?: \([^)\n]*\))? but (?P<why1>[^\n]+?))(?:\n|
+    +  |$)
+    (?:packages have unmet|Unsatisfied) dependencies:\s+(?!\S+ ?: (?:Pre-?)?Depends: [^\n]* but )(?P<line2>\S+ ?:
+    + (?P<why2>[^\n]+?))(?:\n|  |$)
     Reached two conflicting assignments:\n\s*1\. (?P<line3>[^\n]+)
     E: Unmet dependencies
     held broken packages(?!(?s:.{0,1500}?)have unmet dependencies:)
     you have held(?!(?s:.{0,1500}?)have unmet dependencies:)
 values =
-    advice of line: (?:nvidia-(?:driver|dkms|kernel|utils)|linux-modules-nvidia|libnvidia|cuda-drivers)\S* ?: .* but \d
-    + => The driver's
-    + packages must all have one version: apt-cache policy shows which source has which. Take them from one (pin or
-    + remove the other; in NVIDIA's repository install nvidia-driver-pinning-VERSION first, by itself), then apt
-    + --fix-broken install
+    advice of line: .*Depends: (?:libc6|libstdc\+\+6|libgcc-s1|libssl\d\S*|libicu\d+|libffi\d+|libtinfo5|libncurses5
+    +|libtinfo6|python3|libpython3\S*)(?: \(>=?[^)]*\))? but => It comes from a repository for another release of Ubuntu
+    + or Debian: in /etc/apt/sources.list.d take that of this release (of NVIDIA's CUDA ubuntu2404/sbsa for DGX OS 7,
+    + see
+    + . /etc/os-release), run apt update, and ask again
+    advice of line: (?:nvidia-(?:driver|dkms|kernel|utils|open|compute|firmware)|linux-modules-nvidia|libnvidia
+    +|cuda-drivers|xserver-xorg-video-nvidia)\S* ?: .*Depends: \S*(?:nvidia|cuda-drivers)\S* => Two sources offer the
+    + driver's parts, Ubuntu and NVIDIA's repository, and all must have exactly one version: apt-cache policy PACKAGE
+    + shows
+    + for both names which source has which. Take all from one (pin or remove the other; in NVIDIA's repository install
+    + nvidia-driver-pinning-VERSION first, by itself; or name the versions, apt install NAME=VERSION …), remove parts of
+    + another branch (dpkg -l | grep nvidia), then apt --fix-broken install
     advice of why: \d => The two come from different repositories or from different updates: apt-cache policy shows
     + which version each has. Take both from one source and in one version (pin or remove the other repository, or name
     + the versions: apt install NAME=VERSION …), then apt --fix-broken install

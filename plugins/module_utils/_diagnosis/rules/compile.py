@@ -10,6 +10,37 @@ Headers, libraries, objects and flags.
 """
 
 RULES = r"""
+[ffmpeg-newer-than-source]
+keys =
+    error: invalid conversion from
+    AVCodec
+    av_
+    avcodec_
+    AVFrame
+    AVStream
+pattern =
+    error: (?P<part1>invalid conversion from 'const AV(?:Codec|InputFormat|OutputFormat)\*?[^\n]*)
+    error: (?P<part2>'?(?:av_bsf_\w+|av_register_all|avcodec_register_all|avcodec_(?:decode|encode)_(?:video|audio)\d
+    +|av_init_packet|avpicture_\w+|av_get_channel_layout\w*|av_get_default_channel_layout|avcodec_close
+    +|av_stream_get_\w+|avcodec_get_context_defaults3)'? (?:was not declared|undeclared)[^\n]*)
+    error: (?P<part3>'?(?:const )?(?:struct )?'?AV(?:CodecContext|CodecParameters|Frame|Stream)'?[^\n]{0,40}? has no
+    + member named '?\w+'?[^\n]*)
+    error: (?P<part4>no member named '\w+' in '(?:struct )?AV(?:CodecContext|CodecParameters|Frame|Stream)'[^\n]*)
+    error: (?P<part5>(?:use of undeclared identifier|implicit declaration of function) '(?:av_bsf_\w+|av_register_all
+    +|avcodec_(?:decode|encode)_\w+|av_get_default_channel_layout|avcodec_close)'[^\n]*)
+values =
+    since of part: .*(?:const AV|bsf|register_all|_(?:decode|encode)_) => 5
+    since of part: .*(?:channel|key_frame|pkt_|avcodec_close) => 7
+    since of part: . => 5, 6 or 7
+    advice of part: .*bsf => include <libavcodec/bsf.h> in the file (FFmpeg 5 split it from avcodec.h)
+    advice of part: .*invalid conversion => write const AVCodec * there, or pass -fpermissive to the compiler
+    advice of part: .*channel => use ch_layout.nb_channels there
+    advice of part: . => correct the call as FFmpeg's doc/APIchanges says
+cause = The source uses an interface that FFmpeg {since} removed or changed: {part}.
+remedy = Take a newer release or a fork of it that knows this FFmpeg (for decord: decord2, or torchcodec), or {advice},
+    or build with an older FFmpeg (apt's libavcodec-dev of Ubuntu 24.04 is 6.1, of 22.04 4.4; conda-forge has others).
+source = dmlc/decord#352
+
 [compiler-header-missing]
 keys =
     fatal error: stddef.h

@@ -413,6 +413,19 @@ cause = A process or a host of the Ray cluster ended before its work was done[: 
 remedy = Look at that host for what ended it: its memory (journalctl -k | grep -i oom), ray logs, and the first error in
     /tmp/ray/session_latest/logs.
 
+[engine-worker-hung]
+keys = TimeoutError: RPC call to
+pattern = TimeoutError: RPC call to (\w+) timed out
+when = log-shows-worker-waiting
+uncertain = no
+cause = A worker of vLLM hung: it answered neither the queue that they share nor {found}, and this log has no failure of
+    its own before that; on Sparks this was seen when the unified memory of one of them was nearly full, and where an
+    all-reduce between two of them stuck.
+remedy = Read the log and the kernel's log (journalctl -k) of that time on the other hosts, and watch MemAvailable
+    there; leave more memory free (a lower --gpu-memory-utilization, a shorter context), and where it hangs with memory
+    free, check the fabric and use one version of NCCL on all hosts (NCCL_DEBUG=INFO).
+source = eugr/spark-vllm-docker#321
+
 [engine-worker-timeout]
 keys = TimeoutError: RPC call to
 pattern = TimeoutError: RPC call to (\w+) timed out
@@ -601,4 +614,18 @@ pattern =
 cause = A compiler cannot compile a test program ({found}).
 remedy = See CMake's lines below: a wrong flag in CFLAGS, CXXFLAGS or LDFLAGS, a missing C library or a full disk.
 source = ggml-org/llama.cpp#23224
+
+[driver-short-of-memory]
+keys = [NV_ERR_NO_MEMORY]
+pattern = \[(NV_ERR_NO_MEMORY)\](?:(?s:.{1,600}?)\[NV_ERR_NO_MEMORY\]){2}
+uncertain = no
+cause = The driver got no memory for several requests in a row ({found}), which on a GB10 is the unified memory of the
+    host: used up, or held and fragmented by the page cache. Runs that end well print this, too; a host that hung or
+    reset printed it last.
+remedy = Let the programs on the GPU take less (a lower --gpu-memory-utilization or --mem-fraction-static, a shorter
+    context, smaller batches of prefill), end others, and drop the page cache before a model loads (sync; echo 3 | sudo
+    tee /proc/sys/vm/drop_caches); if nothing failed or hung at that time, there is nothing to do.
+source =
+    NVIDIA/dgx-spark-playbooks#97
+    vllm-project/vllm#56824
 """

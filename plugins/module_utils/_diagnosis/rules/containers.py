@@ -10,6 +10,16 @@ Docker, Podman, their registries and NVIDIA's container toolkit.
 """
 
 RULES = r"""
+[container-requirement-invalid]
+keys = requirement error: invalid expression
+pattern = requirement error: (invalid expression)
+cause = NVIDIA's container tools cannot read a requirement of the container ({found}): a variable NVIDIA_REQUIRE_* of
+    the image or its environment is empty or misspelt, or of a form that this release of them does not know.
+remedy = Look at them (docker inspect IMAGE | grep NVIDIA_REQUIRE, and the environment that you set), correct or remove
+    the one that is no condition such as cuda>=13.0, update nvidia-container-toolkit, or start the container with -e
+    NVIDIA_DISABLE_REQUIRE=1; the driver is not at fault.
+source = mudler/LocalAI#4789
+
 [container-cli-cuda]
 keys = unsatisfied condition: cuda
 pattern = unsatisfied condition: (cuda ?>=? ?[\d.]+)

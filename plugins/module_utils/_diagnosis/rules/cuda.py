@@ -91,12 +91,16 @@ remedy = Write 121 (or 12.1) where its CMakeLists.txt name an architecture, or t
 source = mp3guy/Kintinuous#40
 
 [arch-compute-20]
-keys = compute_20'
-pattern = Unsupported gpu architecture 'compute_20'
-cause = nvcc was asked for compute_20: without TORCH_CUDA_ARCH_LIST, PyTorch's detection turns the GPU's 12.1 into
-    12.1(2.0).
-remedy = Set TORCH_CUDA_ARCH_LIST for the build (in the environment, or the unit's environment), to 12.0 for torch 2.9.1
-    to 2.11.
+keys =
+    compute_20'
+    Unknown CUDA Architecture Name
+pattern =
+    Unsupported gpu architecture 'compute_20'
+    Unknown CUDA Architecture Name(?: in \w+:?)?\s+12\.[01]\(2\.0\)
+cause = The build asks for compute_20 or 12.1(2.0), which no GPU is: without TORCH_CUDA_ARCH_LIST, PyTorch's detection
+    turns the GPU's 12.1 into 12.1(2.0).
+remedy = Set TORCH_CUDA_ARCH_LIST for the build (in the environment, or the unit's environment) to 12.1, and to 12.0 for
+    torch 2.9.1 to 2.11; for CMake itself -DTORCH_CUDA_ARCH_LIST.
 source = pytorch/pytorch#174065
 
 [nvcc-arch-unknown]
@@ -265,6 +269,32 @@ remedy = Build llama.cpp with CUDA 13 and -DCMAKE_CUDA_ARCHITECTURES=121 in an e
     lists it.
 source = hybridgroup/llama-cpp-builder#31
 
+[jit-cache-of-another-gpu]
+keys =
+    /flashinfer/
+    /deep_gemm/
+    torch_extensions/
+    no kernel image is available
+pattern =
+    /(?P<library1>flashinfer)/\d[\w.]*/(?P<built1>\d+[af]?(?:_\d+[af]?)*)/[^\n]*(?:\n[^\n]*){0,6}?no kernel image is
+    + available
+    /(?P<library2>deep_gemm|torch_extensions)/[^\n]*(?:\n[^\n]*){0,6}?no kernel image is available
+    no kernel image is
+    + available[^\n]*\n(?:[^\n]*\n)?[^\n]*?/(?P<library3>flashinfer)/\d[\w.]*/(?P<built2>\d+[af]?(?:_\d+
+    +[af]?)*)/
+values =
+    list of library: flashinfer => FLASHINFER_CUDA_ARCH_LIST=12.1a
+    list of library: torch_ext => TORCH_CUDA_ARCH_LIST=12.0
+    list of library: . => its variable for architectures
+    cache of library: flashinfer => ~/.cache/flashinfer
+    cache of library: torch_ext => ~/.cache/torch_extensions
+    cache of library: . => its folder in ~/.cache
+cause = A kernel that {library} compiled on this host[, for {built},] does not run on this GPU: it was compiled for
+    another architecture, or by another nvcc.
+remedy = Delete {cache}, set {list} (a GB10 is 12.1, and does not run code for 12.0a) and take an nvcc of CUDA
+    12.9 or 13 (CUDA_HOME), then start it again; a newer {library} chooses it by itself.
+source = flashinfer-ai/flashinfer#2839
+
 [package-kernel-missing]
 keys =
     -packages/flash_attn
@@ -297,6 +327,52 @@ cause = The installed {package}, in which the traceback ends, has no code for th
 remedy = {advice} from source for this GPU (pip install --no-build-isolation --no-binary, with TORCH_CUDA_ARCH_LIST as
     torch.cuda.get_device_capability() says: 12.0 runs on a GB10, too).
 source = PozzettiAndrea/ComfyUI-TRELLIS2#20
+
+[program-kernel-missing]
+keys =
+    no kernel image is available
+    -packages/
+    Non-zero status code returned while running
+    onnxruntime::
+pattern =
+    no kernel image is available[^\n]*(?:\n[^\n]*){0,2}?\n[^\n]*(?P<program1>ggml)[_-]cuda
+    no kernel image is available[^\n]*/csrc/(?P<program3>ops\.cu)\b
+    -packages/(?P<program4>ctranslate2|bitsandbytes|faiss|cupy|xgboost|onnxruntime|tinycudann
+    +|diff_gaussian_rasterization|nvdiffrast|simple_knn|nerfacc)/[^\n]*(?:\n[^\n]*){0,4}?(?:no kernel image is
+    + available|NO_BINARY_FOR_GPU)
+    (?:Non-zero status code returned while running|(?P<program5>onnxruntime)::)[^\n]*no kernel image is available
+values =
+    name of program: ggml => llama.cpp's ggml, or the program that contains it,
+    name of program: ops => bitsandbytes
+    name of program: ctranslate2 => CTranslate2
+    name of program: tiny => tiny-cuda-nn
+    name of program: bitsandbytes => bitsandbytes
+    name of program: faiss => faiss
+    name of program: cupy => CuPy
+    name of program: xgboost => XGBoost
+    name of program: onnx => ONNX Runtime
+    name of program: diff => diff_gaussian_rasterization
+    name of program: nvdiff => nvdiffrast
+    name of program: $ => ONNX Runtime
+    name of program: . => This package
+    advice of program: ggml => Build it with CUDA 13 and -DGGML_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=121 in an empty
+    + directory, or take a build whose list has 120 or 121
+    advice of program: (?:ops|bitsandbytes) => Upgrade bitsandbytes (0.48 and newer have wheels for aarch64 and CUDA
+    + 13), or build it with cmake -DCOMPUTE_BACKEND=cuda -DCOMPUTE_CAPABILITY=121
+    advice of program: ctranslate2 => Build it from source with -DWITH_CUDA=ON -DCUDA_ARCH_LIST=12.0, or use the CPU
+    + (device="cpu"), as its wheels for aarch64 have no GPU code
+    advice of program: (?:onnx|$) => Build ONNX Runtime with --use_cuda and CMAKE_CUDA_ARCHITECTURES=121, take
+    + Microsoft's
+    + package for CUDA 13 and aarch64 (microsoft/onnxruntime#27944), or use the CPU's provider
+    advice of program: tiny => Build it from source with TCNN_CUDA_ARCHITECTURES=120
+    advice of program: cupy => Install cupy-cuda13x and delete ~/.cupy/kernel_cache
+    advice of program: (?:diff|nvdiff|simple|nerf) => Build it again with TORCH_CUDA_ARCH_LIST=12.0 (pip install
+    + --no-build-isolation --force-reinstall --no-deps)
+    advice of program: . => Build it from source with CMAKE_CUDA_ARCHITECTURES=121, or use the CPU's package
+cause = {name} was built without code for this GPU's architecture (a GB10 is 12.1); PyTorch and the driver are not at
+    fault.
+remedy = {advice}.
+source = ggml-org/llama.cpp#18430
 
 [no-kernel-image]
 keys =

@@ -195,4 +195,10 @@ keys =
 pattern = (?P<log_kernel_build>CC \[M\]|scripts/Makefile\.\w+|/var/lib/dkms/[\w.-]+)
 cause =
 remedy =
+
+[log-shows-worker-waiting]
+keys = No available shared memory broadcast block
+pattern = (?P<log_worker_waits>No available shared memory broadcast block)
+cause =
+remedy =
 """

@@ -80,8 +80,6 @@ keys = error:
 pattern = ^[ \t]*(\S+?(?::\d+(?::\d+)?:|\(\d+\):) (?:fatal )?error: [^\n]+)
 unless = : (?:Permission denied|Operation not permitted)
 values =
-    advice of found: .*AVCodec => FFmpeg 5 and newer have const there: take a release or fork of the source for them (of
-    + decord: decord2), or FFmpeg 4
     advice of found: . => Look the line up in the project's issues: mostly the compiler, CUDA or Python is newer
     + than the source supports, or a patch broke it; use the versions that the source's release names (those of the
     + stack)

@@ -135,14 +135,15 @@ keys =
     has been killed by the OOM killer
 pattern =
     (?P<group>Memory cgroup )?[Oo]ut of memory: Killed process \d+
-    + \((?P<name1>[^)\n]+)\)(?:[^\n]*?anon-rss:(?P<held>\d+)kB)?
+    + \((?P<name1>[^)\n]+)\)(?:[^\n]*?anon-rss:(?P<held>\d+)kB(?:[^\n]*?shmem-rss:(?P<shared>[1-9]\d+)kB)?)?
     (?P<name2>\S+): A process of this unit has been killed by the OOM killer
 values =
     where of group: Memory cgroup => the limit of its container or unit was reached
     where of group: (?:) => the memory of the host was used up, which on a GB10 is the GPU's, too
     advice of group: Memory cgroup => Raise that limit (docker run --memory, MemoryMax of the unit) or
     advice of group: (?:) => Leave memory to the host:
-cause = The kernel killed {name}[, which held {held} kB beside what the GPU had for it,] because {where}.
+cause = The kernel killed {name}[, which held {held} kB of its own][ and {shared} kB of shared memory,] because
+    {where}.
 remedy = {advice} let the program take less: a lower share of a server (--gpu-memory-utilization,
     --mem-fraction-static), ComfyUI with --disable-mmap, a shorter context, fewer models at once, fewer jobs of a build.
 source = LMCache/LMCache#4759

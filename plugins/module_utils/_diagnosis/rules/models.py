@@ -10,6 +10,15 @@ Messages from vLLM, SGLang, TensorRT-LLM, Transformers and PEFT about a model or
 """
 
 RULES = r"""
+[trtllm-backend-without-model]
+keys = is not supported in TRT-LLM yet
+pattern = model architecture (?P<model>\w+) is not supported in TRT-LLM yet
+cause = TensorRT-LLM was started with its TensorRT backend, whose list of models lacks {model}; newer models exist only
+    for its PyTorch backend.
+remedy = Leave --backend tensorrt (or trtllm-build and its engine) out and start it with --backend pytorch, the default
+    since 1.0; only if that backend refuses the model, too, take a newer release.
+source = NVIDIA/TensorRT-LLM#15941
+
 [processor-missing]
 keys = No processor registered for architecture
 pattern = No processor registered for architecture: \['(\w+)'

@@ -237,7 +237,7 @@ pattern =
     \[(NV_ERR_NO_MEMORY)\]
     (Failed to allocate NVKMS memory)
 notice = yes
-cause = The driver once found no memory for a request ({found}), which on a GB10 is the host's: runs that end well print
+cause = The driver found no memory for a request ({found}), which on a GB10 is the host's: runs that end well print
     it too.
 remedy = If something failed or hung then, leave more memory free (a lower share for the engine); otherwise there is
     nothing to do.

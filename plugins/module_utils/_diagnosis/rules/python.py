@@ -53,6 +53,16 @@ remedy = Install {package} with apt and build that Python again (pyenv install -
     libffi-dev libssl-dev liblzma-dev libbz2-dev libsqlite3-dev libreadline-dev zlib1g-dev tk-dev), or take a finished
     Python (uv python install, apt's python3 and for tkinter python3-tk).
 
+[pyenv-not-active]
+keys = command exists in these Python versions
+pattern = (?:pyenv: (?P<program1>\S+): command not found\s+)?The '(?P<program2>\S+)' command exists in these Python
+    + versions:(?:
+    +\n\s*(?P<version>[\w.-]+))?
+cause = {program} is a shim of pyenv, and no version of Python that is active there has it[, while {version} has].
+remedy = Activate that version (pyenv global[ {version}], or a file .python-version), or call another Python by its path
+    (/usr/bin/python3); for Ansible set ansible_python_interpreter to that path.
+source = pyenv/pyenv#760
+
 [pyenv-version]
 keys = pyenv: version
 pattern = pyenv: version '(?P<version>[^'\n]+)' is not installed(?: \(set by (?P<file>[^)\n]+)\))?
