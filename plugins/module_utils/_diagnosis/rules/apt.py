@@ -201,8 +201,15 @@ source = allinurl/goaccess#2850
 [apt-no-release]
 keys = a Release file
 pattern =
-    The repository '(?P<repository>\S+ (?P<suite>\S+)[^'\n]*)' (?P<why>does not have|no longer has) a Release file
+    The repository '(?P<repository>\S+)(?: +(?P<suite>(?!(?:In)?Release')\S+))?[^'\n]*' (?P<why>does not have|no longer
+    + has) a Release file
 values =
+    advice of repository: https?://nvidia\.github\.io/ => NVIDIA moved it: write the line of the container toolkit's
+    + installation guide (https://nvidia.github.io/libnvidia-container/stable/deb/$(ARCH) /) instead, for every
+    + distribution
+    advice of repository: https?://developer\.download\.nvidia\.\w+/ => Correct the directory of NVIDIA's source: it is
+    + …/compute/cuda/repos/ubuntu2404/sbsa/ for Ubuntu 24.04 on arm64 (x86_64 elsewhere; an empty or doubled part is a
+    + variable that was not set)
     advice of why: no longer => Its release has ended: upgrade the system or the image, or use the archive
     + (old-releases.ubuntu.com; of Debian archive.debian.org)
     advice of repository: \S+/ppa/|\S*ppa\. => Remove that PPA, which has nothing for this Ubuntu (sudo
@@ -211,7 +218,7 @@ values =
     + this system's own codename (. /etc/os-release; echo $VERSION_CODENAME)
     advice of why: . => Open the address in a browser: correct the suite (this system's codename) or the path, or remove
     + the source
-cause = The repository {repository} {why} a Release file: it is not there for {suite}.
+cause = The repository {repository} {why} a Release file[: it is not there for {suite}].
 remedy = {advice}.
 source = REMnux/remnux-cli#125
 
@@ -448,7 +455,8 @@ keys =
     Reached two conflicting assignments
     E: Unmet dependencies
 pattern =
-    (?:^|dependencies:) *(?:E: )?(?P<line1>\S+ ?: (?:Pre-?)?Depends: \S+(?: \([^)\n]*\))? but (?P<why1>[^\n]+?))(?:\n|
+    (?:^|dependencies:|^[\w.-]+ >) *(?:E: )?(?P<line1>\S+ ?: (?:Pre-?)?Depends: \S+(?: \([^)\n]*\))? but
+    + (?P<why1>[^\n]+?))(?:\n|
     +  |$)
     (?:packages have unmet|Unsatisfied) dependencies:\s+(?!\S+ ?: (?:Pre-?)?Depends: [^\n]* but )(?P<line2>\S+ ?:
     + (?P<why2>[^\n]+?))(?:\n|  |$)

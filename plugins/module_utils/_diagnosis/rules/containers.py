@@ -20,6 +20,19 @@ remedy = Look at them (docker inspect IMAGE | grep NVIDIA_REQUIRE, and the envir
     NVIDIA_DISABLE_REQUIRE=1; the driver is not at fault.
 source = mudler/LocalAI#4789
 
+[container-requirement-not-met]
+keys = unsatisfied condition:
+pattern = unsatisfied condition: (?P<condition>(?P<what>brand|driver|arch)\s*[<>=!]+\s*[\w.]+)
+values =
+    advice of what: brand => The image accepts only other kinds of NVIDIA cards: start it with -e
+    + NVIDIA_DISABLE_REQUIRE=1, since such lists are older than the GPU, or take a newer tag of it
+    advice of what: driver => Take an image for the CUDA that nvidia-smi shows, or update the driver (on DGX OS with its
+    + own updater)
+    advice of what: arch => Take an image whose CUDA knows this GPU (12.8 or newer for 12.x, 13 for a GB10)
+cause = The image requires {condition} of this host (NVIDIA_REQUIRE_*), which does not hold.
+remedy = {advice}.
+source = NVIDIA/nvidia-docker#688
+
 [container-cli-cuda]
 keys = unsatisfied condition: cuda
 pattern = unsatisfied condition: (cuda ?>=? ?[\d.]+)
@@ -45,6 +58,28 @@ cause = Docker does not start, because it cannot use its configuration {file}: {
 remedy = Correct the file (JSON has no comma before a closing bracket), check it with dockerd --validate --config-file
     {file}, and start docker.
 source = moby/moby#34507
+
+[runc-in-nested-container]
+keys = open sysctl net.
+pattern = error during container init: open sysctl (net\.\S+) file: reopen fd \d+: permission denied
+cause = runc may not open {found}: Docker runs inside an LXC or Incus container, whose AppArmor profile refuses the way
+    in which runc 1.3.3 (Docker 28.5.2, containerd.io 1.7.28-2) opens such files.
+remedy = Update LXC and AppArmor on the outer host (Proxmox: lxc-pve), or set lxc.apparmor.profile: unconfined for that
+    container; until then hold containerd.io at 1.7.28-1. The image is not at fault.
+source = containerd/containerd#12484
+
+[containerd-configuration]
+keys =
+    containerd: failed to load TOML
+    containerd config version
+pattern =
+    containerd: failed to load TOML(?: from)?:? (?P<file>/[^\s:]+): (?P<why1>[^\n]{1,160})
+    (?P<why2>expected containerd config version [^\n]{1,120})
+cause = containerd does not start, because it cannot read its configuration[ {file}]: {why}.
+remedy = Write the file for the version of this containerd (containerd config default shows it; nvidia-ctk runtime
+    configure --runtime=containerd --config=/etc/containerd/config.toml adds NVIDIA's runtime), remove
+    /etc/containerd/conf.d/99-nvidia.toml where it does not fit, and restart containerd.
+source = NVIDIA/aicr#1237
 
 [cdi-management-device]
 keys = management.nvidia.com/gpu=

@@ -315,7 +315,8 @@ keys =
     -packages/torchaudio/
 pattern =
     -packages/(?P<package>\w+)/[^'\n]*', line \d+, in [^\n]*\n[^\n]*\b(?:\w+_(?:cuda|gpu)|_C\w*|_qattn\w*|_fused|torch\.
-    +ops\.(?!aten)\w+)\.[^\n]*\n(?:[ ~^]+\n)?(?:\w+\.)*\w*Error: CUDA error: no kernel image is available
+    +ops\.(?!aten)\w+)\.[^\n]*\n(?:[ ~^]+\n)?(?:\w+\.)*\w*Error:
+    + (?:CUDA error: |\w+ failed with error code )no kernel image is available
 values =
     advice of package: flash_attn => Choose an attention without it (sdpa), or build flash-attn
     advice of package: (sageattention|sageattn3|xformers) => Choose an attention without it (sdpa), or build it

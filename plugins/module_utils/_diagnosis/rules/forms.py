@@ -146,7 +146,6 @@ pattern =
     + (?P<why>[^\n]{8,400}?)[.!;,:]\)? +(?P<advice>(?:(?:[Pp]lease|[Cc]onsider|Try|[Mm]ake sure|[Yy]ou (?:must|need to
     +|can)|[Dd]id you|To fix|In order to)\b)[^\n]{8,300}?)[.!]?(?: \[type=[^\n]*)?$
 unless = report a bug|open an issue|file an issue|for more (?:information|details)|enforce fail
-uncertain = yes
 cause = The program ended, and its message says why: {why}.
 remedy = Do what the message says: {advice}.
 
@@ -192,7 +191,6 @@ pattern =
     + (?P<part>[^\n]{2,100}?) (?:does not|doesn't|do not)(?: yet| currently)? support (?P<feature>[^\n]{2,200}?)
     +(?: yet)?\.?$
 unless = (?i:device|driver|gpu|system|platform|hardware) does|Error in function
-uncertain = yes
 cause = {part} does not support {feature} in this release of the program.
 remedy = Leave out the option that asks for the one or the other[ ({log_backend_option} in this log)], or take a newer
     release, whose notes say so.
@@ -219,7 +217,6 @@ values =
     advice of how: . => Do without it
     advice of how: (?:) => Do without it
 unless = is not available\.?$
-uncertain = yes
 cause = This release of the program does not support {what}[ {how} {other}].
 remedy = {advice} (take the option or setting out of the command or configuration), or take a newer release of the
     program, whose notes say so.

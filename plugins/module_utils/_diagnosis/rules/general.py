@@ -13,7 +13,7 @@ RULES = r"""
 [nccl-cuda-failure]
 keys = Cuda failure
 pattern = (?:NCCL WARN |^\s*|: )Cuda failure (?:\d+ )?'(?P<why>(?:peer access|named symbol not found|out of
-    + memory|operation not permitted|an illegal|unspecified launch|misaligned|[^'\n]*(?:insufficient|unsupported|PTX|not
+    + memory|operation not permitted|[^'\n]*(?:insufficient|unsupported|PTX|not
     + supported in the installed))[^'\n]*)'
 values =
     advice of why: peer access => Let the GPUs exchange data through the host's memory (NCCL_P2P_DISABLE=1), or give
@@ -28,11 +28,15 @@ values =
     + (nvidia-nccl-cu13), of which one copy is loaded
     advice of why: .*not supported in the installed => Take an NCCL for the CUDA of this driver, or update the driver;
     + NCCL_CUMEM_ENABLE=0 and NCCL_NVLS_ENABLE=0 go without what it lacks
-    advice of why: (?:an illegal|unspecified launch|misaligned) => Look for an earlier error of the same rank: a kernel
-    + that failed before shows here (CUDA_LAUNCH_BLOCKING=1 finds it)
-uncertain = yes
 cause = A CUDA call of NCCL failed: {why}.
 remedy = {advice}.
+
+[nccl-after-kernel-failure]
+keys = Cuda failure
+pattern = (?:NCCL WARN |^\s*|: )Cuda failure (?:\d+ )?'(?P<why>(?:an illegal|unspecified launch|misaligned)[^'\n]*)'
+uncertain = yes
+cause = A CUDA call of NCCL failed ({why}), because a kernel before it did.
+remedy = Look for an earlier error of the same rank (CUDA_LAUNCH_BLOCKING=1 finds the kernel).
 
 [nccl-usage]
 keys = NCCL error in
@@ -185,7 +189,6 @@ values =
     advice of log_container: . => Where this ran in a container, add it to the image (RUN in its Dockerfile), since an
     + installation in a running container ends with it; elsewhere install it into the environment that runs this
     advice of log_image: (?:) => Install the package that has it into the environment that runs this
-uncertain = yes
 cause = Python does not find the module {found}[; the log names the image {log_image}].
 remedy = {advice} (python -m pip install[ {package}]; a package's name may differ from the module's), and check that the
     program runs with that environment's Python.
@@ -251,10 +254,10 @@ pattern =
     '(?P<path3>[\w.~/@-][^'\n]*)'?: (?P<why3>[Pp]ermission denied|Operation not permitted)
     (?<![^\s':])(?P<path4>[^\s':/.]*[/.][^\s':]*): (?P<why4>[Pp]ermission denied|Operation not permitted)
     Unable to \(re\)create the private pkgRedirects directory:\s+(?P<path5>\S+)
-    : (?P<why5>[Pp]ermission denied|Operation not permitted)
 unless =
     Download is performed unsandboxed
     Error loading config file
+    OCI runtime
 values =
     advice of path: /\.(?:triton|cache|config|local|nv|cupy)\b => The account has no home directory, so that / is taken:
     + set one (docker run -e HOME=/tmp), or mount a directory for it
@@ -264,12 +267,22 @@ values =
     advice of path: . => Look whose it is (ls -l): give it to the account that runs this (chown -R; of a container,
     + whose user has another number, start it with --user or another cache directory), or make a program executable
     + (chmod +x); of a build, an earlier one ran as root or another user
-    advice of path: (?:) => Run it with sudo where it changes the system; a container needs the right (--cap-add,
-    + --device)
-uncertain = yes
 cause = This account is not permitted[ to read, write or run {path}][ ({why})].
 remedy = {advice}.
 source = foundation-model-stack/fms-hf-tuning#367
+
+[action-not-permitted]
+keys =
+    : permission denied
+    : Permission denied
+    Operation not permitted
+pattern = : (?P<why>[Pp]ermission denied|Operation not permitted)
+unless =
+    Download is performed unsandboxed
+    Error loading config file
+uncertain = yes
+cause = This account is not permitted ({why}).
+remedy = Run it with sudo where it changes the system; a container needs the right (--cap-add, --device).
 
 [program-in-use]
 keys = Text file busy

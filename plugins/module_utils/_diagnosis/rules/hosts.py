@@ -442,7 +442,6 @@ values =
     + Then, that it is on, has this address (ip -br addr there), and that no firewall drops the port
     advice of why: . => Compare the addresses of both hosts (ip -br addr): the cable, the interface or a route to that
     + network is missing here
-uncertain = yes
 cause = ssh did not reach {host} at the port {port}: {why}.
 remedy = {advice}.
 

@@ -382,7 +382,6 @@ source = pytorch/pytorch#119072
 keys = undefined symbol
 unless = lld: error
 pattern = ([^\s'\"(]+): undefined symbol: ([^\s,]+)
-uncertain = yes
 cause = {found} needs a symbol that no loaded library has: it was built against another version of a library.
 remedy = Rebuild it against the installed libraries, or install its build for their versions.
 

@@ -279,7 +279,6 @@ unless =
     WARNING: Retrying
     Retry scheduled
     WARNING: Attempting to resume
-uncertain = yes
 cause = The connection to a server was lost[ during the download of {file}] ({found}).
 remedy = Check the network and run again: completed downloads are kept.
 source = renesas-rcar/linux-bsp#7
