@@ -47,7 +47,7 @@ def test_known_error_with_three_lines_around_it(log: pathlib.Path, capsys: Captu
     [
         ("ERROR Engine core initialization failed\n", explain.UNKNOWN, 1, "this log does not have the failure itself"),
         ("e.cpp:1:18: error: 'x' was not declared in this scope\n", explain.UNKNOWN, 1, "The source does not compile"),
-        ("open /srv/a: permission denied\n", explain.EXPLAINED, 1, "This account is not permitted"),
+        ("open: permission denied\n", explain.UNKNOWN, 1, "This account is not permitted"),
         ("", explain.NO_ERROR, 0, "The log is empty."),
         ("[1/2] src/error.c\n[2/2] test_error.cpp\n", explain.NO_ERROR, 2, "[2/2] test_error.cpp"),
         ("fine\nsomething.py: error: quota of widgets used up\n", explain.UNKNOWN, 2, "quota of widgets used up"),
