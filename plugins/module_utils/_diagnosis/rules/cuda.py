@@ -345,26 +345,15 @@ pattern =
 values =
     name of program: ggml => llama.cpp's ggml, or the program that contains it,
     name of program: ops => bitsandbytes
-    name of program: ctranslate2 => CTranslate2
-    name of program: tiny => tiny-cuda-nn
-    name of program: bitsandbytes => bitsandbytes
-    name of program: faiss => faiss
-    name of program: cupy => CuPy
-    name of program: xgboost => XGBoost
-    name of program: onnx => ONNX Runtime
-    name of program: diff => diff_gaussian_rasterization
-    name of program: nvdiff => nvdiffrast
     name of program: $ => ONNX Runtime
-    name of program: . => This package
+    name of program: . => The package in the traceback
     advice of program: ggml => Build it with CUDA 13 and -DGGML_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=121 in an empty
     + directory, or take a build whose list has 120 or 121
     advice of program: (?:ops|bitsandbytes) => Upgrade bitsandbytes (0.48 and newer have wheels for aarch64 and CUDA
     + 13), or build it with cmake -DCOMPUTE_BACKEND=cuda -DCOMPUTE_CAPABILITY=121
-    advice of program: ctranslate2 => Build it from source with -DWITH_CUDA=ON -DCUDA_ARCH_LIST=12.0, or use the CPU
-    + (device="cpu"), as its wheels for aarch64 have no GPU code
-    advice of program: (?:onnx|$) => Build ONNX Runtime with --use_cuda and CMAKE_CUDA_ARCHITECTURES=121, take
-    + Microsoft's
-    + package for CUDA 13 and aarch64 (microsoft/onnxruntime#27944), or use the CPU's provider
+    advice of program: ctranslate2 => Build CTranslate2 with -DWITH_CUDA=ON -DCUDA_ARCH_LIST=12.0, or use the CPU
+    advice of program: (?:onnx|$) => Build it with --use_cuda and CMAKE_CUDA_ARCHITECTURES=121, take Microsoft's package
+    + for CUDA 13 and aarch64 (microsoft/onnxruntime#27944), or use the CPU's provider
     advice of program: tiny => Build it from source with TCNN_CUDA_ARCHITECTURES=120
     advice of program: cupy => Install cupy-cuda13x and delete ~/.cupy/kernel_cache
     advice of program: (?:diff|nvdiff|simple|nerf) => Build it again with TORCH_CUDA_ARCH_LIST=12.0 (pip install
