@@ -44,6 +44,9 @@ def copy_of_the_tracked_files(target: Path) -> Path:
         source, destination = CHECKOUT / name, target / name
         destination.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, destination, follow_symlinks=False)
+    # With equal times, the size of the tarball does not depend on how busy the machine is while it copies.
+    for path in target.rglob("*"):
+        os.utime(path, (10**9, 10**9), follow_symlinks=False)
     return target
 
 
