@@ -80,3 +80,59 @@ def tally(bins, values, counts, greatest, totals, length, BLOCK: tl.constexpr):
     tl.atomic_add(counts + chosen, 1, mask=inside)
     tl.atomic_max(greatest + chosen, value, mask=inside)
     tl.atomic_add(totals + chosen, value.to(tl.float32), mask=inside)
+
+
+def double(x, y, count, BLOCK: tl.constexpr):
+    """Compute twice each of ``count`` numbers."""
+    index = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = index < count
+    tl.store(y + index, tl.load(x + index, mask=inside) * 2, mask=inside)
+
+
+def smaller(a, b):
+    """Combine two numbers to the smaller of them."""
+    return tl.minimum(a, b)
+
+
+def lanes(x, counts, target, columns, step, ROWS: tl.constexpr, COLUMNS: tl.constexpr, REVERSE: tl.constexpr,
+          SMALLER: tl.constexpr):  # fmt: skip
+    """Compute tiles of integers, of which each moves, combines or counts the numbers of other lanes.
+
+    ``x`` has ``ROWS`` rows, ``step`` apart, of ``columns`` numbers; one result follows another in ``target``.
+    """
+    row, column = tl.arange(0, ROWS)[:, None], tl.arange(0, COLUMNS)[None, :]
+    size, offset = ROWS * COLUMNS, row * COLUMNS + column
+    tile = tl.load(x + row * step + column, mask=column < columns, other=-7)
+    tl.store(target + offset, tile)
+    tl.store(target + size + offset, tl.cumsum(tile, 1, reverse=REVERSE))
+    tl.store(target + 2 * size + offset, tl.associative_scan(tile, 0, SMALLER, reverse=REVERSE))
+    tl.store(target + 3 * size + offset, tl.sort(tile, dim=1, descending=REVERSE))
+    tl.store(target + 4 * size + offset, tl.flip(tile, 1))
+    tl.store(target + 5 * size + offset, tl.reshape(tl.trans(tile), (ROWS, COLUMNS)))
+    tl.store(target + 6 * size + offset, tl.gather(tile, (tile + column) & (COLUMNS - 1), 1))
+    tl.store(target + 7 * size + offset, tile - tl.sum(tile, 1, keep_dims=True) + tl.sum(tile, 0)[None, :])
+    tl.store(target + 8 * size + offset, tl.argmax(tile, 1)[:, None] * 1000 + tl.argmin(tile, 0)[None, :])
+    tl.store(target + 9 * size + offset, tl.max(tile, 0)[None, :] * 1000 + tl.reduce(tile, 1, SMALLER)[:, None])
+    even, odd = tl.split(tl.reshape(tile, (ROWS, COLUMNS // 2, 2)))
+    tl.store(target + 10 * size + offset, tl.interleave(odd, even + odd))
+    # Triton divides integers as C does.
+    tl.store(target + 11 * size + offset, (tile // 7) * 1000 + tile % 5)
+    tl.store(
+        target + 12 * size + offset, tl.where(tile % 2 == 0, tile >> 1, tile * 3 + 1) ^ tl.xor_sum(tile, 1)[:, None]
+    )
+    total = tl.zeros((ROWS, COLUMNS), tile.dtype)
+    for first in range(0, columns, 16):
+        at = first + column % 16
+        part = tl.load(x + row * step + at, mask=at < columns, other=0)
+        if first % 32 == 0:
+            total += part
+        else:
+            total = total * 2 - part
+    tl.store(target + 13 * size + offset, total)
+    tl.store(target + 14 * size + offset, tile.to(tl.float32).to(tl.bfloat16).to(tl.float32).to(tile.dtype))
+    tl.store(target + 15 * size + offset, tile.to(tl.int8).to(tile.dtype) + (tile.to(tl.float16) * 0.5).to(tile.dtype))
+    bins = tl.histogram(tl.reshape(tile & 31, (ROWS * COLUMNS,)), 32)
+    tl.store(counts + tl.arange(0, 32), bins)
+    before = tl.atomic_add(counts + 32 + (tile & 31), 1, mask=column < columns)
+    tl.atomic_max(counts + 64 + (tile & 31), before, mask=column < columns)
+    tl.atomic_xchg(counts + 96 + (tile & 31), tile & 31, mask=column < columns)
