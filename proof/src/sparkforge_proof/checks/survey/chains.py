@@ -14,6 +14,7 @@ import re
 import types
 import typing as t
 
+from . import panels
 from .rounding import seed_of, spacing
 
 if t.TYPE_CHECKING:
@@ -128,9 +129,15 @@ F.max_pool2d(x.contiguous(memory_format=torch.channels_last), 3, 2, 1); x.flatte
 TRANSPOSING = re.compile(r"\.t\(\)|\.mT|permute|channels_last|transpose")
 #: The shapes of rows and pictures; a run uses two that follow each other.
 ROWS = ((5, 37), (17, 66), (3, 1030), (33, 19), (9, 129), (4, 257), (65, 16))
+LONG = ((5, 40_003), (67, 1031), (40_003, 5), (300, 301))
+MATRICES = ((37, 16), (66, 64), (19, 40))
 PICTURES = ((2, 4, 9, 11), (3, 4, 12, 13), (1, 4, 17, 8), (5, 4, 10, 33))
 #: The formats of integers, and the maximum number of steps in a chain.
 WHOLE, STEPS = ("int32", "int64", "int8", "int16", "uint8"), 8
+#: The number of steps that a chain's name lists.
+NAMED = 16
+#: The formats of the other numbers in panels.
+FORMS = ("float32", "bfloat16", "float16")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -138,6 +145,7 @@ class Kind:
     """A kind of chains.
 
     :ivar maps: the expressions that replace ``x``, and ``ends`` those that compute other results.
+    :ivar forms: the formats of a panel, and ``changes`` whether its programs change ``x``.
     :ivar exact: whether the results do not depend on the order of operations, so that at most one rounding is allowed.
     """
 
@@ -145,8 +153,35 @@ class Kind:
     ends: str
     shapes: tuple[tuple[int, ...], ...] = ROWS
     exact: bool = False
+    forms: tuple[str, ...] = FORMS
+    changes: bool = False
 
 
+#: The kinds of programs that each run compiles; see the module ``panels``.
+PANELS = {
+    "functions": Kind("", panels.FUNCTIONS),
+    "special functions": Kind("", panels.SPECIAL, forms=("float32",)),
+    "reductions": Kind("", panels.REDUCTIONS, LONG),
+    "totals": Kind("", panels.TOTALS, LONG),
+    "copies": Kind("", panels.COPIES, exact=True),
+    "writes": Kind("", panels.WRITES),
+    "folds": Kind("", panels.FOLDS, exact=True),
+    "whole numbers": Kind("", panels.WHOLE_NUMBERS, exact=True, forms=WHOLE),
+    "products": Kind("", panels.PRODUCTS, MATRICES),
+    "attention": Kind("", panels.ATTENTION, MATRICES),
+    "states": Kind("", panels.STATES, changes=True),
+    "calls": Kind("", panels.CALLS),
+}
+#: The tables of panels of which a run compiles one each; a full run compiles all.
+TURNS = (
+    ("functions",),
+    ("copies",),
+    ("reductions",),
+    ("totals", "special functions"),
+    ("products", "attention"),
+    ("whole numbers", "folds"),
+    ("writes", "states", "calls"),
+)
 KINDS = {
     "rows": Kind(MOVES + SMOOTH, ENDS),
     "edges": Kind(MOVES, JUMPS, exact=True),
@@ -163,7 +198,8 @@ class Chain:
     """
 
     def __init__(self, name: str, kind: Kind, steps: t.Sequence[tuple[bool, str]]) -> None:
-        functions = [re.findall(r"\.(\w+)\(", text) or [text] for _is_map, text in steps]
+        functions = [re.findall(r"\.(\w+)\(", text) or [text] for _is_map, text in steps[:NAMED]]
+        functions += [["more"]] if len(steps) > NAMED else []
         # A name ends at its first comma; see :func:`all_operators.judge`.
         self.name = f"{name} ({' > '.join(' '.join(dict.fromkeys(each)) for each in functions)})".replace(",", "")
         self.kind, self.steps = kind, [(is_map, _step(text)) for is_map, text in steps]
@@ -179,15 +215,15 @@ class Chain:
                 x = value
             else:
                 results.append(value)
-        return [*results, x]
+        return [*results, x] if self.kind.maps or self.kind.changes else results
 
 
 def _step(text: str) -> t.Any:
     import torch
 
-    names = {"torch": torch, "F": torch.nn.functional, "write": _write, "bits": _bits, "signs": _signs}
-    names |= {"numbers": _numbers, "weights": _weights}
-    return eval(f"lambda x, y, i: {text}", names)  # noqa: S307 - the tables above are the only source
+    names = {"torch": torch, "math": math, "F": torch.nn.functional, "write": _write, "bits": _bits, "signs": _signs}
+    names |= {"numbers": _numbers, "weights": _weights, **panels.functions()}
+    return eval(f"lambda x, y, i, q=None, k=None, v=None, m=None: {text}", names)  # noqa: S307 - the tables above are the only source
 
 
 def _write(x: torch.Tensor, change: t.Callable[[torch.Tensor], t.Any]) -> torch.Tensor:
@@ -245,16 +281,50 @@ def draw(seed: int, part: int, parts: int, on_cpu: bool) -> list[Chain]:
     return chains
 
 
-def sample(chain: Chain, form: str, device: str, seed: str, second: bool) -> t.Any:
-    """Return inputs of a chain in a format, like those of the catalogue, in one of two shapes."""
+def tables(seed: int, full: bool) -> list[tuple[str, int]]:
+    """Return the names of the panels of a run, each with a number that selects its format, shape and direction."""
+    if full:
+        return [(name, seed + form) for name, kind in PANELS.items() for form in range(len(kind.forms))]
+    return [(names[seed % len(names)], seed // len(names) + number) for number, names in enumerate(TURNS)]
+
+
+def panel(name: str, form: str, turn: int, together: bool, on_cpu: bool) -> list[Chain]:
+    """Return the programs of a table: each line, or all lines together.
+
+    :param turn: selects the dimension of reductions.
+    :param on_cpu: whether to leave out expressions of ``TRANSPOSING`` in tables with reductions.
+    """
+    kind = PANELS[name]
+    lines = re.sub(r"\bD\b", str(-(turn // 2 % 2)), kind.ends.strip()).splitlines()
+    programs = [re.split(r";\s*", line) for line in (["; ".join(lines)] if together or kind.changes else lines)]
+    if on_cpu and kind.shapes is not MATRICES and name != "copies":
+        programs = [[text for text in texts if not TRANSPOSING.search(text)] for texts in programs]
+    return [
+        Chain(f"{name} {number} in {form}", kind, [(False, text) for text in texts])
+        for number, texts in enumerate(programs)
+        if texts
+    ]
+
+
+def panel_bounds(kind: Kind, form: str) -> tuple[float, float]:
+    """Return the bounds for results and gradients of a panel in a format, in units."""
+    if kind.exact:
+        return 2.0, 16.0
+    if form == "float32":
+        return (64.0, 128.0) if kind.shapes is LONG else (16.0, 64.0)
+    return 4.0, 16.0
+
+
+def sample(name: str, kind: Kind, form: str, device: str, seed: str, second: bool) -> t.Any:
+    """Return inputs of a kind's chain in a format, like those of the catalogue, in one of two shapes."""
     import torch
 
     generator = torch.Generator().manual_seed(seed_of(f"{seed} {second}"))
-    shapes, kind = chain.kind.shapes, chain.kind
+    shapes = kind.shapes
     shape = shapes[(seed_of(seed) + second) % len(shapes)]
     x, y = (torch.randn(shape, generator=generator, dtype=torch.float64) for _number in range(2))
-    if kind is KINDS["integers"]:
-        form = WHOLE[seed_of(chain.name) % len(WHOLE)]
+    if kind in (KINDS["integers"], PANELS["whole numbers"]):
+        form = form if form in WHOLE else WHOLE[seed_of(name) % len(WHOLE)]
         limits = torch.iinfo(getattr(torch, form))
         x, y = (
             torch.randint(max(limits.min, -(2**40)), min(limits.max, 2**40), shape, generator=generator)
@@ -262,13 +332,17 @@ def sample(chain: Chain, form: str, device: str, seed: str, second: bool) -> t.A
         )
         x.view(-1)[:4] = torch.tensor([limits.min, limits.max, limits.max // 2, 0])
     dtype = getattr(torch, form)
-    if kind is KINDS["edges"]:
+    if kind in (KINDS["edges"], PANELS["folds"]):
         # Whole numbers and halves, their neighbours in the format, and numbers that are not finite.
         x = torch.randint(-8, 9, shape, generator=generator) / 2.0
         x *= 1 + spacing(dtype) * torch.randint(-1, 2, shape, generator=generator)
         x[0, 0], x[1, 1], x[1, 2] = math.nan, math.inf, -math.inf
     indices = torch.randint(0, shape[-1], (shape[-1],), generator=generator).to(device)
     values = [value.to(device, dtype).requires_grad_(kind.shapes is PICTURES or not kind.exact) for value in (x, y)]
+    others: list[torch.Tensor] = []
+    if kind in (PANELS["products"], PANELS["attention"]):
+        sizes = [*[(2, 4, *shape)] * 3, (shape[0], shape[0])]
+        others = [torch.randn(size, generator=generator).to(device, dtype).requires_grad_() for size in sizes]
     return types.SimpleNamespace(
-        input=values[0], args=(values[1], indices), kwargs={}, output_process_fn_grad=lambda result: result
+        input=values[0], args=(values[1], indices, *others), kwargs={}, output_process_fn_grad=lambda result: result
     )

@@ -31,10 +31,12 @@ GENERATED = re.compile(
 REFUSED = re.compile(r"nn\.functional\.(gaussian_nll_loss|ctc_loss)")
 #: Conversions and losses that have no single result for a NaN.
 LOSES_NAN = re.compile(r"^(byte|char|short|int|long)$|loss$")
-#: The number of parts of the operators, each for one day, and the maximum number of calls in a graph.
-DAYS, IN_A_GRAPH = 24, 200
+#: The maximum number of calls of operators in a graph.
+IN_A_GRAPH = 200
 #: The number of parts of the chains, and the bounds for results and gradients of exact chains and of others, in units.
-PARTS, EXACT, ROUNDED = 12, (2.0, 16.0), (128.0, 128.0)
+PARTS, EXACT, ROUNDED = 24, (2.0, 16.0), (128.0, 128.0)
+#: The tables that the CPU compiles too on a host with a GPU.
+BESIDE_GPU = ("functions", "copies")
 
 #: An operator, the label of its call, a sample, and its references; see :func:`calls.reference`.
 Call = tuple[Operator, str, t.Any, t.Any, t.Any]
@@ -48,7 +50,6 @@ def _is_generated(entry: t.Any) -> bool:
 
 def _collect(
     group: list[Call],
-    gradients: bool,
     _outcome: Survey,
     entry: t.Any,
     dtype: torch.dtype,
@@ -62,8 +63,7 @@ def _collect(
     label = f"{operator.name}, compiled{'' if is_float else ', integers'}"
     with contextlib.suppress(*calls.REFUSALS):
         for sample in operator.samples[-1:]:
-            plain = sample if gradients else calls.without_gradients(sample)
-            group.append((operator, label, *calls.reference(operator, plain)))
+            group.append((operator, label, *calls.reference(operator, sample)))
             takes_nan = operator.any_number or operator.name.startswith(variants.TAKE_NAN)
             if is_float and takes_nan and not LOSES_NAN.search(operator.name):
                 sample = calls.without_gradients(variants.with_nan(sample, operator.moves))
@@ -103,17 +103,30 @@ def _compare(outcome: Survey, rounds: t.Sequence[t.Sequence[Call]], dynamic: boo
     for group, results in zip(rounds, made):
         for (operator, label, sample, exact, shifted), computed in zip(group, results):
             outcome.samples += 1
-            eager = compute(operator.entry, sample, leaves(sample), operator.dtype, operator.seed)
+            sample = _fresh(operator, sample)
             scale = getattr(operator.entry, "scale", 0.0)
-            for name, each in ((label, computed), (operator.name, eager)):
-                outcome.note(name, worst_errors(each, exact, shifted, operator.dtype, scale))
+            outcome.note(label, worst_errors(computed, exact, shifted, operator.dtype, scale))
+            try:
+                eager = compute(operator.entry, sample, leaves(sample), operator.dtype, operator.seed)
+            except NotImplementedError as error:
+                # The compiler's decompositions may support a format for which torch has no kernel.
+                outcome.refused[operator.name] = one_line(error)
+                continue
+            outcome.note(operator.name, worst_errors(eager, exact, shifted, operator.dtype, scale))
+
+
+def _fresh(operator: Operator, sample: t.Any) -> t.Any:
+    """Return a sample, or a copy of it if the operator changes its inputs."""
+    kind = getattr(operator.entry, "kind", None)
+    return variants.map_tensors(sample, lambda value: value.clone()) if kind and kind.changes else sample
 
 
 def _computed(compiled: t.Callable[..., t.Any], group: t.Sequence[Call]) -> list[Computed]:
     """Return the results and gradients of calls in a compiled graph, whose backward pass runs once for all calls."""
     made, inputs, outputs, upstream = [], [], [], []
-    values = compiled([(call[2].input, call[2].args, call[2].kwargs) for call in group])
-    for (operator, _label, sample, *_references), value in zip(group, values):
+    samples = [_fresh(*call[:3:2]) for call in group]
+    values = compiled([(sample.input, sample.args, sample.kwargs) for sample in samples])
+    for (operator, *_others), sample, value in zip(group, samples, values):
         results = tensors(sample.output_process_fn_grad(value))
         mine = leaves(sample)
         differentiable, factors, scale = upstream_gradients(results if mine else [], operator.dtype, operator.seed)
@@ -130,18 +143,18 @@ def _computed(compiled: t.Callable[..., t.Any], group: t.Sequence[Call]) -> list
 
 @check("compilation.operators", devices=("cuda", "cpu"), seconds=300, steps=True, measured=(H200_GRID,))
 def operators(context: Context) -> Measured:
-    """Compare a part of the operators, another one each day, in one compiled graph, and eagerly again afterwards.
+    """Compare each operator of torch's list in compiled graphs, and eagerly again afterwards, in full runs only.
 
-    Every other time that a day returns, the graph has gradients.
+    The format depends on the day.
     """
-    # Each operator's format changes from one of its days to the next.
-    form, group = all_operators.BROAD[context.seed // DAYS % 2], list[Call]()
+    if not context.full:
+        raise Skipped("A default run compiles the programs of compilation.panels, and a full one these operators too.")
+    form, group = all_operators.BROAD[context.seed // 2 % 2], list[Call]()
     names = sorted({name_of(entry) for entry in all_operators.catalogue() if _is_generated(entry)})
-    only = names if context.full else names[context.seed % DAYS :: DAYS]
-    collect = functools.partial(_collect, group, context.full or bool(context.seed // DAYS // 2 % 2))
+    collect = functools.partial(_collect, group)
     with all_operators.survey_settings(context.device), clean_compiler(context) as graphs:
         for each in (form, "int64"):
-            outcome = all_operators.survey(context, each, all_operators.LONGER, only, collect)
+            outcome = all_operators.survey(context, each, all_operators.LONGER, names, collect)
         for start in range(0, len(group), IN_A_GRAPH):
             context.step(f"graph {start // IN_A_GRAPH + 1}")
             _compare(outcome, [group[start:][:IN_A_GRAPH]])
@@ -170,21 +183,62 @@ def compiled_chains(context: Context) -> Measured:
             for chain in chains.draw(turn, part, PARTS, context.device == "cpu"):
                 # Some operators on pictures refuse to be compiled for any shape (torch 2.13).
                 dynamic = bool((turn + part) // 2 % 2) and chain.kind.shapes is chains.ROWS
-                seed, label = f"{context.seed} {chain.name}", f"{chain.name}, compiled"
-                operator = Operator(chain, chain.name, context.device, getattr(torch, form), seed, [])
+                seed = f"{context.seed} {chain.name}"
                 for number, group in enumerate(groups.setdefault(dynamic, [[], []])):
-                    inputs = chains.sample(chain, form, context.device, seed, dynamic and number == 1)
+                    inputs = chains.sample(chain.name, chain.kind, form, context.device, seed, dynamic and number == 1)
                     # On a CPU, torch 2.13 computes wrong gradients of pictures that are fused with others.
                     if (turn + part) % 2 or (context.device == "cpu" and chain.kind.shapes is chains.PICTURES):
                         inputs = calls.without_gradients(inputs)
-                    inputs, exact, shifted = calls.reference(operator, inputs)
-                    if chain.kind.exact:
-                        # A step of the format would move a number to the other side of a whole number.
-                        shifted = functools.partial(copy.copy, exact)
-                    group.append((operator, label, inputs, exact, shifted))
-                allowed[chain.name] = allowed[label] = EXACT if chain.kind.exact else ROUNDED
+                    group.append(_call(context, chain, form, inputs))
+                allowed[chain.name] = allowed[f"{chain.name}, compiled"] = EXACT if chain.kind.exact else ROUNDED
             for dynamic, rounds in groups.items():
                 context.step(f"part {part}{', any shape' if dynamic else ''}")
                 _compare(outcome, rounds, dynamic)
         measured = all_operators.judge(context, outcome, allowed, form, is_elementary=lambda name: False)
+        return with_graph_count(measured, graphs())
+
+
+def _call(context: Context, chain: chains.Chain, form: str, inputs: t.Any) -> Call:
+    """Return the call of a chain with its references."""
+    form = "float32" if form in chains.WHOLE else form
+    operator = Operator(chain, chain.name, context.device, getattr(torch, form), f"{context.seed} {chain.name}", [])
+    inputs, exact, shifted = calls.reference(operator, inputs)
+    if chain.kind.exact:
+        # A step of the format would move a number to the other side of a whole number.
+        shifted = functools.partial(copy.copy, exact)
+    return operator, f"{chain.name}, compiled", inputs, exact, shifted
+
+
+@check("compilation.panels", devices=("cuda", "cpu"), seconds=300, steps=True)
+def compiled_panels(context: Context) -> Measured:
+    """Compare the programs of ``panels`` in compiled graphs, and eagerly afterwards.
+
+    A run compiles a table of each row of ``TURNS``, in another format, shape or direction each day, and one of the
+    tables for any shape. ``--full`` compiles each table in each of its formats.
+    """
+    outcome, allowed = Survey(), dict[str, tuple[float, float]]()
+    beside = context.device == "cpu" and bool(context.reference.get("gpu_required"))
+    with all_operators.survey_settings(context.device), clean_compiler(context, beside) as graphs:
+        for number, (name, turn) in enumerate(chains.tables(context.seed, context.full)):
+            if beside and name not in BESIDE_GPU:
+                continue
+            kind = chains.PANELS[name]
+            form, dynamic = kind.forms[turn % len(kind.forms)], (context.seed - number) % len(chains.TURNS) == 0
+            gradients = bool(turn // 2 % 2) and not kind.exact and not kind.changes
+            context.step(f"{name} in {form}{', any shape' if dynamic else ''}")
+            rounds: list[list[Call]] = [[], []] if dynamic else [[]]
+            for second, group in enumerate(rounds):
+                inputs = chains.sample(name, kind, form, context.device, f"{turn} {name}", bool(second))
+                if not gradients:
+                    inputs = calls.without_gradients(inputs)
+                programs = chains.panel(name, form, turn, gradients, context.device == "cpu")
+                # Code for any shape takes twice as long to generate, so that a day has every second program.
+                programs = programs[turn % 2 :: 2] if dynamic and len(programs) > 1 else programs
+                # All programs read the same tensors, so that the compiler fuses them.
+                group += [_call(context, chain, form, inputs) for chain in programs]
+            for chain, *_others in rounds[0]:
+                bounds = chains.panel_bounds(kind, form)
+                allowed[chain.name] = allowed[f"{chain.name}, compiled"] = bounds
+            _compare(outcome, rounds, dynamic)
+        measured = all_operators.judge(context, outcome, allowed, "programs", is_elementary=lambda name: False)
         return with_graph_count(measured, graphs())

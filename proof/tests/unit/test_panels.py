@@ -1,0 +1,42 @@
+# Copyright (c) 2026 The sparkforge maintainers
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The tables of programs that a run compiles, and the mechanisms of the compiler that they meet."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import yaml
+from sparkforge_proof.checks.survey import chains
+
+MECHANISMS = Path(__file__).parents[1] / "mechanisms.yml"
+
+
+def test_each_table_has_its_turn_in_six_days() -> None:
+    days = [{name for name, _turn in chains.tables(seed, False)} for seed in range(20261129, 20261135)]
+    assert set().union(*days) == set(chains.PANELS)
+    assert all({"functions", "copies", "reductions"} < day for day in days)
+
+
+def test_full_run_compiles_each_table_in_each_format() -> None:
+    compiled = {(name, chains.PANELS[name].forms[turn % len(chains.PANELS[name].forms)])
+                for name, turn in chains.tables(3, True)}  # fmt: skip
+    assert compiled == {(name, form) for name, kind in chains.PANELS.items() for form in kind.forms}
+
+
+def test_expressions_are_python() -> None:
+    for name, kind in chains.PANELS.items():
+        for text in re.split(r"[;\n]\s*", kind.ends.replace("D", "0").strip()):
+            assert compile(text, name, "eval")
+
+
+def test_mechanisms_name_tables() -> None:
+    rows = yaml.safe_load(MECHANISMS.read_text())
+    assert {row["table"] for row in rows if "table" in row} == set(chains.PANELS)
+    assert all(
+        row.keys() <= {"mechanism", "table", "shown", "other", "lowered", "decomposed", "code", "counted"}
+        for row in rows
+    )
