@@ -14,7 +14,12 @@ RULES = r"""
 keys =
     error: invalid conversion from
     AVCodec
-    av_
+    av_bsf_
+    av_register_all
+    av_init_packet
+    av_get_
+    av_stream_get_
+    avpicture_
     avcodec_
     AVFrame
     AVStream
