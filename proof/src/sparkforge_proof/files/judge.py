@@ -239,7 +239,7 @@ def _of_libraries(
             lacking.append(best)
     if without_code:
         count = sum(group[0]["path"] in gpu for group in variants.values())
-        # One of several variants should be for this GPU.
+        # A library with variants needs only one that suits this GPU.
         alone = {group[0]["path"] for group in variants.values() if len(group) == 1}
         yield report(*_without_code(without_code, alone.intersection(single), code, device, count))
     if only_ptx:
