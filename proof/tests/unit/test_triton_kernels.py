@@ -81,11 +81,11 @@ def test_target_of_kernel_from_ptx():
 
 def test_source_and_constants_of_kernels():
     functions = [value for name, value in vars(kernels).items() if inspect.isfunction(value)]
-    names = {"dot", "recurrence", "scan", "tally", "smaller", "double", "lanes"}
+    names = {"dot", "recurrence", "scan", "tally"}
     assert {function.__name__ for function in functions} == names
     for function in functions:
         assert inspect.getsource(function).startswith(f"def {function.__name__}(")
         names = [name for name in inspect.signature(function).parameters if name.isupper()]
-        assert names or function is kernels.smaller
+        assert names
         # Triton treats a parameter as constant if its annotation contains this word.
         assert all("constexpr" in function.__annotations__[name] for name in names)

@@ -129,10 +129,7 @@ def _kernels() -> dict[str, t.Any]:
     from . import triton_source
 
     triton = installed("triton")
-    return {
-        name: triton.jit(getattr(triton_source, name))
-        for name in ("dot", "recurrence", "scan", "tally", "lanes", "smaller")
-    }
+    return {name: triton.jit(getattr(triton_source, name)) for name in ("dot", "recurrence", "scan", "tally")}
 
 
 def _factors(
@@ -299,79 +296,3 @@ def scan(context: Context) -> Measured:
         total = torch.zeros(bins, dtype=torch.float64).index_add_(0, index, values.double())
         cases.compare("atomic sum, float32", totals, total, gamma(float(expected_counts.max()), single) * total)
     return _result(cases, launched)
-
-
-#: The values of each axis of ``triton.lanes``.
-LANES: dict[str, tuple[t.Any, ...]] = {
-    "form": ("int32", "int64"), "num_warps": (1, 2, 4, 8), "ROWS": (2, 8, 16, 32), "COLUMNS": (32, 64, 128, 256),
-    "REVERSE": (False, True), "lost": (0, 1, 5, 16),
-}  # fmt: skip
-
-
-@check("triton.lanes", seconds=300)
-def exchanged(context: Context) -> Measured:
-    """Check what moves numbers between the lanes of a tile: scans, sorts, reductions, views and atomic additions.
-
-    All numbers are integers, so each result must be exact.
-    """
-    cases, kernels, launched = Cases("what Triton's lanes exchange", _WRONG), _kernels(), list[t.Any]()
-    choice = random.Random(f"{context.seed} lanes")  # noqa: S311 - the choice need not be secret
-    with explained():
-        for _turn in range(COMPILED_IN_FULL if context.full else COMPILED):
-            options = {axis: choice.choice(values) for axis, values in LANES.items()}
-            case = ", ".join(f"{axis} {value}" for axis, value in options.items())
-            dtype, lost = getattr(torch, options.pop("form")), options.pop("lost")
-            rows, width = options["ROWS"], options["COLUMNS"]
-            # A step that is not a multiple of 16 has other loads.
-            columns, step = width - lost, width + choice.choice((0, 1, 16))
-            numbers = torch.randint(-99, 100, (rows, step), generator=context.generator(f"{context.seed} {case}"))
-            target = torch.full((16, rows, width), -12345, dtype=dtype, device=context.device)
-            counts = torch.zeros(128, dtype=torch.int32, device=context.device)
-            source = numbers.to(context.device, dtype)
-            options["SMALLER"] = kernels["smaller"]
-            launched.append(kernels["lanes"][(1,)](source, counts, target, columns, step, **options))
-            tile = torch.nn.functional.pad(numbers[:, :columns], (0, lost), value=-7)
-            for name, number, expected in _exchanged(numbers[:, :columns], tile, options["REVERSE"]):
-                cases.exactly(f"{case}, {name}", target[number], expected.expand(tile.shape).to(dtype))
-            bins = torch.bincount((tile & 31).flatten(), minlength=32)
-            inside = torch.bincount((numbers[:, :columns] & 31).flatten(), minlength=32)
-            marks = torch.arange(32) * (inside > 0)
-            expected = torch.cat([bins, inside, (inside - 1).clamp_min(0), marks]).int()
-            cases.exactly(f"{case}, histogram and atomic operations", counts, expected)
-    return _result(cases, launched)
-
-
-def _exchanged(inside: torch.Tensor, tile: torch.Tensor, reverse: bool) -> t.Iterator[tuple[str, int, torch.Tensor]]:
-    """Yield the name, the number and the expected numbers of each result of the kernel ``lanes``."""
-    rows, width = tile.shape
-
-    def in_order(function: t.Callable[[torch.Tensor], torch.Tensor], dim: int) -> torch.Tensor:
-        return function(tile.flip(dim)).flip(dim) if reverse else function(tile)
-
-    def blocks() -> torch.Tensor:
-        total = torch.zeros_like(tile)
-        for first in range(0, inside.shape[1], 16):
-            part = inside[:, first : first + 16]
-            part = torch.nn.functional.pad(part, (0, 16 - part.shape[1])).repeat(1, width // 16)
-            total = total + part if first % 32 == 0 else total * 2 - part
-        return total
-
-    column, halves = torch.arange(width), tile.view(rows, -1, 2)
-    odd = halves[..., 1]
-    parity = torch.stack([functools.reduce(torch.bitwise_xor, line) for line in tile])[:, None]
-    yield "loaded", 0, tile
-    yield "running sum", 1, in_order(lambda x: x.cumsum(1), 1)
-    yield "running minimum", 2, in_order(lambda x: x.cummin(0).values, 0)
-    yield "sorted", 3, tile.sort(1, descending=reverse).values
-    yield "flipped", 4, tile.flip(1)
-    yield "transposed", 5, tile.t().reshape(rows, width)
-    yield "gathered", 6, tile.gather(1, (tile + column) & (width - 1))
-    yield "sums", 7, tile - tile.sum(1, keepdim=True) + tile.sum(0)
-    yield "indices", 8, tile.argmax(1)[:, None] * 1000 + tile.argmin(0)
-    yield "extrema", 9, tile.amax(0) * 1000 + tile.amin(1)[:, None]
-    yield "interleaved", 10, torch.stack([odd, halves[..., 0] + odd], -1).flatten(1)
-    yield "divided", 11, torch.div(tile, 7, rounding_mode="trunc") * 1000 + tile.fmod(5)
-    yield "selected", 12, torch.where(tile % 2 == 0, tile >> 1, tile * 3 + 1) ^ parity
-    yield "from a loop", 13, blocks()
-    yield "converted", 14, tile
-    yield "narrowed", 15, tile + torch.div(tile, 2, rounding_mode="trunc")

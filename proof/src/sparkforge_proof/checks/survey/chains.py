@@ -172,7 +172,8 @@ PANELS = {
     "states": Kind("", panels.STATES, changes=True),
     "calls": Kind("", panels.CALLS),
 }
-#: The tables of panels of which a run compiles one each; a full run compiles all.
+#: Rows of panels. A default run compiles a table of two of these rows, other ones each day; a full run compiles all
+#: tables. On an H200, a table took about 30 core-seconds.
 TURNS = (
     ("functions",),
     ("copies",),
@@ -285,7 +286,8 @@ def tables(seed: int, full: bool) -> list[tuple[str, int]]:
     """Return the names of the panels of a run, each with a number that selects its format, shape and direction."""
     if full:
         return [(name, seed + form) for name, kind in PANELS.items() for form in range(len(kind.forms))]
-    return [(names[seed % len(names)], seed // len(names) + number) for number, names in enumerate(TURNS)]
+    week, rows = seed // len(TURNS), [(2 * seed + number) % len(TURNS) for number in range(2)]
+    return [(TURNS[row][week % len(TURNS[row])], week // len(TURNS[row]) + row) for row in rows]
 
 
 def panel(name: str, form: str, turn: int, together: bool, on_cpu: bool) -> list[Chain]:

@@ -12,14 +12,11 @@ from ..kernels.triton_kernels import explained, installed
 
 
 @contextlib.contextmanager
-def clean_compiler(context: Context, beside_gpu: bool = False) -> t.Iterator[t.Callable[[], int]]:
-    """Reset torch.compile; yield a function that returns the number of graphs compiled since then.
-
-    :param beside_gpu: whether the CPU also compiles on a host with a GPU.
-    """
+def clean_compiler(context: Context) -> t.Iterator[t.Callable[[], int]]:
+    """Reset torch.compile; yield a function that returns the number of graphs compiled since then."""
     if context.device == "cuda":
         installed("triton")
-    elif context.reference.get("gpu_required") and not beside_gpu:
+    elif context.reference.get("gpu_required"):
         # Compiling C++ against torch's headers takes a minute on one core.
         raise Skipped("On a host with a GPU, only code that is compiled for the GPU is compared.")
     elif not os.environ.get("CXX") and not shutil.which("g++"):

@@ -35,8 +35,6 @@ LOSES_NAN = re.compile(r"^(byte|char|short|int|long)$|loss$")
 IN_A_GRAPH = 200
 #: The number of parts of the chains, and the bounds for results and gradients of exact chains and of others, in units.
 PARTS, EXACT, ROUNDED = 24, (2.0, 16.0), (128.0, 128.0)
-#: The tables that the CPU compiles too on a host with a GPU.
-BESIDE_GPU = ("functions", "copies")
 
 #: An operator, the label of its call, a sample, and its references; see :func:`calls.reference`.
 Call = tuple[Operator, str, t.Any, t.Any, t.Any]
@@ -213,17 +211,14 @@ def _call(context: Context, chain: chains.Chain, form: str, inputs: t.Any) -> Ca
 def compiled_panels(context: Context) -> Measured:
     """Compare the programs of ``panels`` in compiled graphs, and eagerly afterwards.
 
-    A run compiles a table of each row of ``TURNS``, in another format, shape or direction each day, and one of the
-    tables for any shape. ``--full`` compiles each table in each of its formats.
+    A run compiles two tables, in other formats, shapes or directions each week, and every seventh table for any
+    shape. ``--full`` compiles each table in each of its formats.
     """
     outcome, allowed = Survey(), dict[str, tuple[float, float]]()
-    beside = context.device == "cpu" and bool(context.reference.get("gpu_required"))
-    with all_operators.survey_settings(context.device), clean_compiler(context, beside) as graphs:
-        for number, (name, turn) in enumerate(chains.tables(context.seed, context.full)):
-            if beside and name not in BESIDE_GPU:
-                continue
+    with all_operators.survey_settings(context.device), clean_compiler(context) as graphs:
+        for name, turn in chains.tables(context.seed, context.full):
             kind = chains.PANELS[name]
-            form, dynamic = kind.forms[turn % len(kind.forms)], (context.seed - number) % len(chains.TURNS) == 0
+            form, dynamic = kind.forms[turn % len(kind.forms)], turn % len(chains.TURNS) == 0
             gradients = bool(turn // 2 % 2) and not kind.exact and not kind.changes
             context.step(f"{name} in {form}{', any shape' if dynamic else ''}")
             rounds: list[list[Call]] = [[], []] if dynamic else [[]]

@@ -37,7 +37,7 @@ torch.special.ndtr(x); torch.special.log_ndtr(x); torch.special.erfcx(x); torch.
 torch.special.i1(x); torch.special.i1e(x); torch.special.bessel_j0(x); torch.special.bessel_j1(x); x.sigmoid().logit()
 torch.special.entr(x * x); torch.special.xlog1py(x, y * y); (x.abs() + 0.5).digamma()
 torch.polygamma(1, x.abs() + 0.5); torch.special.modified_bessel_i0(x); torch.special.modified_bessel_i1(x)
-torch.special.modified_bessel_k0(x * x + 1); x.float_power(2); x.nextafter(y); x.frexp()
+torch.special.modified_bessel_k0(x * x + 1); x.float_power(2); x.detach().nextafter(y.detach()); x.frexp()
 torch.special.ndtri(x.sigmoid() * 0.5 + 0.25); x.double().sin(); x.angle(); torch.complex(x, y) * torch.complex(y, x)
 torch.view_as_real(torch.polar(x.abs() + 1, y)); torch.complex(x, y).abs()
 """
@@ -82,7 +82,7 @@ x.flip(0, 1); x[::2, 1::3]; x[1:, None, :-1]; x.diagonal(1); x.tril(-1); x.triu(
 x.as_strided((3, 4), (2, 5), 1); x.repeat(2, 3); x.repeat_interleave(2, 0); x.expand(2, *x.shape) * 2
 x.t().reshape(-1)[3:-2]; x.t().contiguous(); x.mT[None]
 x.view(-1)[1:-1].unflatten(0, (-1, 2))[::3] if x.numel() % 2 == 0 else x[0]; x.movedim(0, 1).clone()
-x.kron(y[:1, :2]).relu(); x.index_fill(1, i[:2], 0.5); x.index_copy(1, i.argsort(), y)
+x.kron(y[:1, :2]).relu(); x.index_fill(1, i[:2], 0.5); x.index_copy(1, i.argsort(stable=True), y)
 x.scatter(1, i.expand(x.shape), 2.0); x.masked_fill(y > 0, -1); x.select_scatter(y[0], 0, 1)
 x.slice_scatter(y[:, 2:], 1, 2); x.slice_scatter(y[:, :2], 1, 0, 4, 2); x.diagonal_scatter(y.diagonal())
 x.masked_scatter(y > 0, y); torch.meshgrid(x[0], y[:, 0], indexing="ij"); torch.tril_indices(4, 5, device=x.device)
