@@ -25,7 +25,7 @@ MOVES = """
 x.flip(0); x.roll(1, 1); x * 2; x.t().contiguous().t(); torch.where(y > 0, x, y); x.masked_fill(y > 1, 0.5)
 F.pad(x, (1, -1, 0, 0)); F.pad(x[None], (2, 1), "reflect")[0, :, 1:-2]; torch.cat(x.chunk(3, 1)[::-1], 1)
 x.tril(2) + y.triu(3); x.gather(1, i.expand(x.shape)); x[:, -1 - i]; x.index_select(1, i); F.embedding(i, x.t()).t()
-x.index_copy(1, i.argsort(), y); x.index_fill(1, i[:2], 0.5); F.dropout(x, 0.0, True); torch.maximum(x, -y)
+x.index_copy(1, i.argsort(stable=True), y); x.index_fill(1, i[:2], 0.5); F.dropout(x, 0.0, True); torch.maximum(x, -y)
 write(x, lambda z: z[:, ::2].mul_(2)); write(x.contiguous(), lambda z: z.view(-1)[1:].mul_(2))
 write(x, lambda z: z.t().copy_(y.t())); write(x, lambda z: z.diagonal().fill_(2))
 write(x, lambda z: (z[:, 1:].mul_(0.5), z[:, :-1].mul_(2)))
