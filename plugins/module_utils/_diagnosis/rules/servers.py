@@ -206,7 +206,7 @@ pattern =
     (FlashMLA[\w ]{0,30} only support(?:s|ed)[^\n]{0,60})
     (_flashmla_C is not available)
     (buildNdTmaDescriptor)\b[^\n]*Check failed
-    ^\W*\w*Error: (\w+ (?:is )?only supported on (?:SM)?\d[\d, ]+\d)
+    ^[^\w\n]*\w*Error: (\w+ (?:is )?only supported on (?:SM)?\d[\d, ]+\d)
     ([\w.]+ is only supported on sm\d+)
     ([Uu]nsupported (?:moe|MoE) backend:? \w+ for \w+)
     Assertion failed: (Error occurred when running GEMM)
