@@ -118,7 +118,7 @@ def run(play: Play, password: str, console: Console, verbose: bool = False, quie
                 if not data.get("ignore_errors"):
                     outcome.unable[data["host"]] = message
             if event["event"] == "runner_on_ok" and data.get("task") == "Ask for the host's name":
-                outcome.hostnames[data["host"]] = str((data.get("res") or {}).get("stdout"))
+                outcome.hostnames[data["host"]] = str((data.get("res") or {}).get("stdout")).strip()
             screen.show(event)
             return False
 

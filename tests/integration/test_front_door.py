@@ -142,10 +142,15 @@ def test_setup_provisions_a_spark_that_the_other_commands_use(person: Person, an
     assert person.ends(started) == Exit.DONE, person.said[-6000:]
     assert f"report | {NAME}: unproven" in person.said
     assert announced.execute("test -x /opt/sparkforge/bin/torch-python && echo there") == "there"
-    for command, expected in (("status", "1 as its stack"), ("prove", "unproven"), ("build", "PLAY RECAP")):
+    commands = (
+        ("status", Exit.DONE, "1 as its stack"),
+        ("prove", Exit.DONE, "unproven"),
+        ("build", Exit.FAILED, "Nothing can be built: stack_method is wheel"),
+    )
+    for command, code, expected in commands:
         started = person.starts("--", "-e", f"@{variables}", command=command)
         started.expect("Your password on")
         started.expect(r":\s*$")
         started.sendline(PASSWORD)
-        assert person.ends(started) == Exit.DONE, person.said[-3000:]
+        assert person.ends(started) == code, person.said[-3000:]
         assert expected in " ".join(person.said.split())

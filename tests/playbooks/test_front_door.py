@@ -189,6 +189,20 @@ def test_without_a_terminal_options_replace_the_questions(spark: Person) -> None
     assert spark.wrote_nothing()
 
 
+def test_a_refused_login_is_reported_in_the_words_of_ssh(tmp_path: Path) -> None:
+    """Let ssh end before it reads its input; with a module to send, Ansible then reported a broken pipe alone."""
+    refusal = "ada@spark-ab12: Permission denied (publickey,password)."
+    ssh = tmp_path / "ssh"
+    ssh.write_text(f"#!/bin/sh\nexec <&-\nsleep 0.5\necho '{refusal}' >&2\nexit 255\n")
+    ssh.chmod(0o755)
+    hosts = tmp_path / "hosts.yml"
+    hosts.write_text(f"all: {{hosts: {{spark-ab12: {{ansible_ssh_executable: '{ssh}', ansible_python_interpreter: /usr/bin/python3}}}}}}\n")
+    console = Console(file=io.StringIO(), width=200, markup=False, highlight=False)
+    outcome = play.run(play.Play("connect", hosts), "", console)
+    assert refusal in outcome.unable["spark-ab12"]
+    assert outcome.rejected == {"spark-ab12"}
+
+
 def test_the_password_is_in_no_file_and_no_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep ansible-runner's input and output in this test's directory, and search them."""
     secret = "secret-4711-" + str(os.getpid())
