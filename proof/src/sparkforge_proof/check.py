@@ -91,7 +91,7 @@ X86_LAST = Evidence("an x86_64 CPU", "x86_64", "2026-11-28", "2.11.0+cu130")
 EMULATED = Evidence("an emulated Neoverse N2", "emulated aarch64 0x41 0xd49", "2026-11-28", "2.14.1+cu130")
 EMULATED_GRID = dataclasses.replace(EMULATED, date="2026-11-29")
 SEEN = (H200, X86, H100_LAST, X86_LAST, X86_CPU_LAST)
-SEEN_ARM = (*SEEN, EMULATED)
+SEEN_ARM, SEEN_ARM_GRID = (*SEEN, EMULATED), (*SEEN, EMULATED_GRID)
 COMPANIONS = (H100_LAST, X86_LAST, EMULATED)
 
 

@@ -296,3 +296,8 @@ class Cases:
             raise Failed(self._problem, self.remedy, measured, bound, self.ratio, self.mismatched, self.compared)
         measured = f"{self.worst:.2g} of the bound at worst ({self.worst_case}), {cases}"
         return Measured(measured, bound, self.worst, dict(rates or {}))
+
+    def warn(self, result: Measured, cause: str, remedy: str) -> None:
+        """Add a warning to a result of other cases if these, which have a known defect, are wrong."""
+        if self.worst > 1:
+            result.warn_of_known(f"{cause}: {self.worst_case}.", remedy, self.ratio)

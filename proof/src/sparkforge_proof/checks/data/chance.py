@@ -13,7 +13,7 @@ import math
 import random
 import typing as t
 
-from ...check import EMULATED_GRID, SEEN, X86_GRID, Context, Measured, check
+from ...check import EMULATED_GRID, SEEN_ARM_GRID, X86_GRID, Context, Measured, check
 from ..bounds import Cases, torch
 
 REMEDY = (
@@ -97,7 +97,7 @@ def _continuous() -> dict[str, tuple[t.Any, t.Any]]:
     }
 
 
-@check("chance.distributions", devices=("cuda", "cpu"), seconds=120, measured=(EMULATED_GRID, *SEEN))
+@check("chance.distributions", devices=("cuda", "cpu"), seconds=120, measured=SEEN_ARM_GRID)
 def distributions(context: Context) -> Measured:
     """Check continuous distributions and their tails in each format, in tensors of several sizes and layouts."""
     cases = Cases("a distribution", REMEDY)
@@ -139,7 +139,7 @@ def distributions(context: Context) -> Measured:
     return cases.result()
 
 
-@check("chance.rates", devices=("cuda", "cpu"), seconds=120, measured=(EMULATED_GRID, *SEEN))
+@check("chance.rates", devices=("cuda", "cpu"), seconds=120, measured=SEEN_ARM_GRID)
 def rates(context: Context) -> Measured:
     """Check Bernoulli, Poisson, binomial and geometric numbers, integers, permutations, choices, and dropout rates."""
     cases = Cases("a random choice", REMEDY)
@@ -266,7 +266,7 @@ def _compare_integers(judge: Judge, cases: Cases, count: int, device: str) -> No
         judge.share(f"multinomial of {size} without returning, first", choices[:, 0] == 0, float(shares[0]))
 
 
-@check("chance.independence", devices=("cuda", "cpu"), measured=(EMULATED_GRID, *SEEN), factor=1)
+@check("chance.independence", devices=("cuda", "cpu"), measured=SEEN_ARM_GRID, factor=1)
 def independence(context: Context) -> Measured:
     """Require that no calls, generators or seeds repeat one another, and that a restored state repeats its numbers."""
     cases = Cases("random numbers of several calls", REMEDY)

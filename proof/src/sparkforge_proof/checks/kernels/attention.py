@@ -211,8 +211,7 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = grid.FOR
     if refused:
         result.measured += f"; {len(refused)} refused, such as {refused[0]}"
     for defect, sentence in _KNOWN_DEFECTS.items():
-        if (wrong := known[defect]).worst > 1:
-            result.warn_of_known(f"{sentence}: {wrong.worst_case}.", _REMEDY.get(defect, _COPIED), wrong.ratio)
+        known[defect].warn(result, sentence, _REMEDY.get(defect, _COPIED))
     return result
 
 

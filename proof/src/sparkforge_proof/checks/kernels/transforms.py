@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from ...check import EMULATED_GRID, SEEN, Context, Measured, check
+from ...check import SEEN_ARM_GRID, Context, Measured, check
 from ..bounds import UNIT_ROUNDOFF, Cases, around_powers, torch
 from .algebra import REAL, REMEDY
 
@@ -28,7 +28,7 @@ CLASSES: dict[str, tuple[int, ...]] = {
 }  # fmt: skip
 
 
-@check("algebra.fft", devices=("cuda", "cpu"), seconds=180, measured=(EMULATED_GRID, *SEEN))
+@check("algebra.fft", devices=("cuda", "cpu"), seconds=180, measured=SEEN_ARM_GRID)
 def fft(context: Context) -> Measured:
     """Check complex and real transforms of all classes of length; the survey covers the rest of torch.fft."""
     cases = Cases("a Fourier transform", REMEDY)

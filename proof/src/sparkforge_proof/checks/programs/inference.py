@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import typing as t
 
-from ...check import EMULATED_GRID, SEEN, Context, Measured, check
+from ...check import SEEN, SEEN_ARM_GRID, Context, Measured, check
 from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, functional as f, one_thread, torch
 
 if t.TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _generate(weights: Weights, text: torch.Tensor, chunks: t.Sequence[int], ste
     return torch.cat(scores, 1)
 
 
-@check("inference.decode", devices=("cuda", "cpu"), measured=(EMULATED_GRID, *SEEN))
+@check("inference.decode", devices=("cuda", "cpu"), measured=SEEN_ARM_GRID)
 def decode(context: Context) -> Measured:
     """Require that a model scores a prompt, then single words with its cache, as it scores the complete text."""
     cases = Cases("a language model", REMEDY)

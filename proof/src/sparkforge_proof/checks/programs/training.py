@@ -19,7 +19,7 @@ import re
 import typing as t
 import warnings
 
-from ...check import EMULATED_GRID, H200_GRID, SEEN, X86_GRID, Context, Measured, check
+from ...check import EMULATED_GRID, H200_GRID, SEEN, SEEN_ARM_GRID, X86_GRID, Context, Measured, check
 from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, one_thread, torch
 from .recipes import SHORT, ByDefinition, Recipe, draw, optimizer_of, recipes
 
@@ -308,7 +308,7 @@ def complement_error(options: t.Mapping[str, t.Any], part: str) -> float:
     return UNIT_ROUNDOFF["float32"] / (1 - float(options.get("betas", (0.9, 0.999))[1]))
 
 
-@check("training.loss_scaling", devices=("cuda", "cpu"), measured=(EMULATED_GRID, *SEEN))
+@check("training.loss_scaling", devices=("cuda", "cpu"), measured=SEEN_ARM_GRID)
 def loss_scaling(context: Context) -> Measured:
     """Check loss scaling: gradients are unscaled, an infinite one skips the step, and the scale rises and falls."""
     cases = Cases("the scaling of losses", REMEDY)

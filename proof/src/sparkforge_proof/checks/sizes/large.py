@@ -10,7 +10,7 @@ import contextlib
 import math
 import typing as t
 
-from ...check import EMULATED_GRID, H200_GRID, SEEN, X86_CPU_GRID, Context, Measured, Skipped, check
+from ...check import EMULATED_GRID, H200_GRID, SEEN_ARM_GRID, X86_CPU_GRID, Context, Measured, Skipped, check
 from ..bounds import UNIT_ROUNDOFF, Cases, functional as f, gamma, gradients, one_thread, torch
 from ..data import tensors
 
@@ -290,7 +290,7 @@ def reductions(context: Context) -> Measured:
     return cases.result()
 
 
-@check("sizes.vocabulary", devices=("cuda", "cpu"), seconds=300, measured=(EMULATED_GRID, *SEEN))
+@check("sizes.vocabulary", devices=("cuda", "cpu"), seconds=300, measured=SEEN_ARM_GRID)
 def vocabulary(context: Context) -> Measured:
     """Check rows of 262,147 entries: softmax, the loss and its gradient, the largest entry, sums and tables."""
     cases = Cases(f"a row of {VOCABULARY:,}", REMEDY)
@@ -357,7 +357,7 @@ def _compare_row(cases: Cases, context: Context, form: str, dtype: torch.dtype) 
     cases.exactly(f"projection, {form}", product, states @ table.t())
 
 
-@check("sizes.sums", devices=("cuda", "cpu"), measured=(EMULATED_GRID, *SEEN))
+@check("sizes.sums", devices=("cuda", "cpu"), measured=SEEN_ARM_GRID)
 def sums(context: Context) -> Measured:
     """Check sums that temporarily exceed the format, so that they need a wider one, and a product of many factors."""
     # On the CPU, torch keeps each thread's partial sum in the format, so with two threads it overflows (2.13).

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
-from ...check import EMULATED_GRID, SEEN, Context, Measured, check
+from ...check import SEEN, SEEN_ARM_GRID, Context, Measured, check
 from ..bounds import Cases, functional as f, one_thread, setting, torch
 from ..kernels import attention_grid, attention_reference
 from .large import FORMATS, REMEDY, integers
@@ -14,7 +14,7 @@ TOKENS = {"cuda": 131_072, "cpu": 4_096}
 MASKS, FOR_MASKS = ((1, 46_344), (64, 5_888)), 24 * 2**30
 
 
-@check("sizes.groups", devices=("cuda", "cpu"), measured=(EMULATED_GRID, *SEEN))
+@check("sizes.groups", devices=("cuda", "cpu"), measured=SEEN_ARM_GRID)
 def groups(context: Context) -> Measured:
     """Check groups of any size, including empty ones, in products, bags and segments."""
     cases = Cases("uneven groups", REMEDY)

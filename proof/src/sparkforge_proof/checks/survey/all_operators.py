@@ -79,7 +79,7 @@ def catalogue() -> list[t.Any]:
             listed = importlib.import_module("torch.testing._internal.common_methods_invocations")
         # Operators that optimisers use, on many tensors at once, have their own lists.
         groups = [listed.op_db, *(getattr(listed, name) for name in sorted(dir(listed)) if _OF_OPTIMIZERS.match(name))]
-        operators = [operator for group in groups for operator in group]
+        operators = list(itertools.chain(*groups))
         for operator, attribute in itertools.product(operators, INTERFACE):
             getattr(operator, attribute)
     except ImportError as error:

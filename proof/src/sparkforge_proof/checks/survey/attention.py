@@ -58,8 +58,7 @@ def compiled_attention(context: Context) -> Measured:
         if not cases.count:
             raise Skipped(f"torch compiles none of the day's calls: {refused[0]}.")
         result = with_graph_count(cases.result(), graphs())
-        if known.worst > 1:
-            result.warn_of_known(f"{_LOST}: {known.worst_case}.", REMEDY, known.ratio)
+        known.warn(result, _LOST, REMEDY)
         result.measured += f"; {len(refused)} not compiled, such as {refused[0]}" if refused else ""
         return result
 

@@ -213,7 +213,8 @@ def _row_reference(operator: Operator, base: t.Any, row: t.Mapping[str, str]) ->
     """Return the reference for a sample with the numbers of a row, which other rows with these numbers share."""
     address = row["layout"] if row["layout"] in variants.SAME_ADDRESS else ""
     # The results of a reference with all gradients are also those of one without.
-    for direction in ("backward", row["direction"])[row["direction"] == ONE_GRADIENT :]:
+    directions = (ONE_GRADIENT,) if row["direction"] == ONE_GRADIENT else ("backward", row["direction"])
+    for direction in directions:
         if exact := operator.exact.get((id(base), row["values"], address, direction)):
             return exact
     numbers = numbers_of(operator, base, row)

@@ -145,7 +145,7 @@ class Kind:
     """A kind of chains.
 
     :ivar maps: the expressions that replace ``x``, and ``ends`` those that compute other results.
-    :ivar forms: the formats of a panel, and ``changes`` whether its programs change ``x``.
+    :ivar forms: the formats of a panel, or of integers, and ``changes`` whether its programs change ``x``.
     :ivar exact: whether the results do not depend on the order of operations, so that at most one rounding is allowed.
     """
 
@@ -186,7 +186,7 @@ TURNS = (
 KINDS = {
     "rows": Kind(MOVES + SMOOTH, ENDS),
     "edges": Kind(MOVES, JUMPS, exact=True),
-    "integers": Kind(INTEGERS, INTEGER_ENDS, exact=True),
+    "integers": Kind(INTEGERS, INTEGER_ENDS, exact=True, forms=WHOLE),
     "pictures": Kind(IMAGE_MOVES + IMAGES, IMAGE_ENDS, PICTURES),
     "pools": Kind(IMAGE_MOVES, POOLS, PICTURES, exact=True),
 }
@@ -325,7 +325,7 @@ def sample(name: str, kind: Kind, form: str, device: str, seed: str, second: boo
     shapes = kind.shapes
     shape = shapes[(seed_of(seed) + second) % len(shapes)]
     x, y = (torch.randn(shape, generator=generator, dtype=torch.float64) for _number in range(2))
-    if kind in (KINDS["integers"], PANELS["whole numbers"]):
+    if kind.forms is WHOLE:
         form = form if form in WHOLE else WHOLE[seed_of(name) % len(WHOLE)]
         limits = torch.iinfo(getattr(torch, form))
         x, y = (
@@ -342,7 +342,7 @@ def sample(name: str, kind: Kind, form: str, device: str, seed: str, second: boo
     indices = torch.randint(0, shape[-1], (shape[-1],), generator=generator).to(device)
     values = [value.to(device, dtype).requires_grad_(kind.shapes is PICTURES or not kind.exact) for value in (x, y)]
     others: list[torch.Tensor] = []
-    if kind in (PANELS["products"], PANELS["attention"]):
+    if kind.shapes is MATRICES:
         sizes = [*[(2, 4, *shape)] * 3, (shape[0], shape[0])]
         others = [torch.randn(size, generator=generator).to(device, dtype).requires_grad_() for size in sizes]
     return types.SimpleNamespace(

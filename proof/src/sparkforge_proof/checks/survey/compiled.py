@@ -122,7 +122,7 @@ def _fresh(operator: Operator, sample: t.Any) -> t.Any:
 def _computed(compiled: t.Callable[..., t.Any], group: t.Sequence[Call]) -> list[Computed]:
     """Return the results and gradients of calls in a compiled graph, whose backward pass runs once for all calls."""
     made, inputs, outputs, upstream = [], [], [], []
-    samples = [_fresh(*call[:3:2]) for call in group]
+    samples = [_fresh(operator, sample) for operator, _label, sample, *_references in group]
     values = compiled([(sample.input, sample.args, sample.kwargs) for sample in samples])
     for (operator, *_others), sample, value in zip(group, samples, values):
         results = tensors(sample.output_process_fn_grad(value))

@@ -22,7 +22,7 @@ if t.TYPE_CHECKING:
 PLAIN = {axis: values[0] for axis, values in AXES.items()}
 #: The smallest and largest size of a dimension; the drawn size need not be a multiple of vector or tile widths.
 SIZES = {"empty": (0, 0), "one": (1, 1), "broadcast": (1, 1), "tail": (2, 67), "wide": (8_193, 8_260),
-         "long": (65_537, 65_604), "many": (200, 600), "batch": (65_537, 65_604)}  # fmt: skip
+         "long": (65_537, 65_604), "many": (200, 600), "batch": shapes.MANY}  # fmt: skip
 #: The size of inputs that are drawn from the axes of the operator's family; see the module ``shapes``.
 DRAWN = "drawn"
 #: The direction in which only one of the inputs requires a gradient.

@@ -32,7 +32,7 @@ _PRODUCTS = {
     "odd": ((33, 140), (33, 140), (33, 140)), "small": ((1, 9), (2, 17), (1, 9)),
 }  # fmt: skip
 #: The number of products in a batch; a grid of CUDA has at most 65,535 blocks in two of its dimensions.
-_MANY = 65_537, 65_604
+MANY = 65_537, 65_604
 
 
 class Drawing:
@@ -79,7 +79,7 @@ def _product(drawing: Drawing) -> Call:
         # It rounds to the format after each product.
         batch = drawing.between(1, 3)
     if batch == "many":
-        batch, rows, terms, columns = drawing.between(*_MANY), *(drawing.between(1, 2) for _size in range(3))
+        batch, rows, terms, columns = drawing.between(*MANY), *(drawing.between(1, 2) for _size in range(3))
         if drawing.values["tile"] > 1:
             raise ValueError("too many terms")
     make, name = drawing.tensor, drawing.name
