@@ -317,8 +317,8 @@ class _Scan:
         text = b"\n".join(new.values()).translate(_SEPARATED)
         self._add_words(text)
         for (number, shape), separated in zip(new.items(), text.split(b"\n")):
-            keys = (key for word in separated.split() for key in self._words[word])
-            self._shapes[number] = tuple({key: 0 for key in keys if key.translate(None, _DIGITS) in shape})
+            keys = (key for word in filter(self._words.get, separated.split()) for key in self._words[word])
+            self._shapes[number] = tuple({key: 0 for key in keys if _SHAPE_OF[key] in shape})
         base = len(self._buffer)
         for (start, row), number in zip(rows, hashes):
             line = base + start, row
@@ -511,3 +511,4 @@ for _rule in RULES + EVIDENCE:
         _BY_KEY.setdefault(_key, []).append(_rule)
 for _key in lines.ERROR_KEYS:
     _BY_KEY.setdefault(_key, [])
+_SHAPE_OF = {key: key.translate(None, _DIGITS) for key in _BY_KEY}

@@ -59,7 +59,8 @@ class Rule:
     @functools.cached_property
     def spans(self) -> bool:
         """Whether the pattern can match across lines."""
-        return bool(re.search(r"\\n|\\s|\(\?s|\[\^(?![^\]]*\\n)", self.pattern))
+        rest = re.sub(r"\[\^[^\]]*\\[ns][^\]]*\]", "", self.pattern)
+        return bool(re.search(r"\\[nsDW]|\(\?s|\[\^", rest))
 
     @functools.cached_property
     def tells_digits_apart(self) -> bool:

@@ -65,6 +65,28 @@ def test_rules_are_complete() -> None:
         assert rule.cause.endswith((".", "}")) and rule.remedy.endswith("."), rule.name
 
 
+def matches_line_end(part: t.Any) -> bool:
+    """Tell whether a parsed pattern, or a part of one, has a part that matches a line end."""
+    if not isinstance(part, tuple):
+        return not isinstance(part, (int, str, type(None))) and any(map(matches_line_end, part))
+    name, argument = str(part[0]), part[-1]
+    if name == "IN":
+        return any(map(matches_line_end, argument)) is not (str(argument[0][0]) == "NEGATE")
+    if name == "RANGE":
+        return ord("\n") in range(argument[0], argument[1] + 1)
+    if name in ("LITERAL", "NOT_LITERAL"):
+        return bool(argument == ord("\n")) is (name == "LITERAL")
+    return str(argument) in ("CATEGORY_SPACE", "CATEGORY_NOT_DIGIT", "CATEGORY_NOT_WORD") or any(
+        map(matches_line_end, part)
+    )
+
+
+def test_only_rules_that_may_match_several_lines_are_given_several() -> None:
+    wrong = [rule.name for rule in RULES if not rule.spans and matches_line_end(re._parser.parse(rule.pattern))]  # type: ignore[attr-defined]
+    assert not wrong
+    assert sum(rule.spans for rule in RULES) < len(RULES) / 4
+
+
 def test_rule_files_are_loaded_and_contain_only_rules() -> None:
     files = list(pathlib.Path(rules.__file__).parent.glob("*.py"))
     topics = {topic.__name__.rpartition(".")[2] for topic in (*TOPICS, rules.evidence)}
