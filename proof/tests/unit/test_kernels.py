@@ -139,6 +139,11 @@ def test_libraries_of_linear_algebra():
     assert algebra.libraries("Build settings: BLAS_INFO=mkl", "") == "BLAS mkl, LAPACK unnamed", "linked statically"
 
 
+def test_gels_is_not_called_where_nvpl_writes_past_its_workspace():
+    assert algebra.drivers(65, "aarch64") == algebra.drivers(33, "aarch64") == ("gelsy", "gelsd")
+    assert algebra.drivers(32, "aarch64") == algebra.drivers(129, "x86_64") == ("gels", "gelsy", "gelsd")
+
+
 def test_sparse_system_is_diagonally_dominant_and_not_symmetric():
     side = 7
     system = sparse_algebra.convection(side)
