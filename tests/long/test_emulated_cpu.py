@@ -18,6 +18,7 @@ import pytest
 import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.programs import PROOF
 from sparkforge_proof import catalogue
+from sparkforge_proof.check import KNOWN
 
 from lab import emulator, image
 from lab.host import cache_directory, digest_of, install_packages, owner, run
@@ -155,7 +156,8 @@ def test_no_check_of_the_host_raises_an_alarm(emulated: Emulated, batch: tuple[s
     report = emulated.report(batch)
     rows = [row for row in report["checks"] if row["name"] in HOST_CHECKS]
     assert rows and f"torch=={report['software']['torch'].partition('+')[0]}" in LOCKED
-    assert [row for row in rows if row["status"] not in ("pass", "skip")] == []
+    # A known defect of torch is no alarm.
+    assert [row for row in rows if row["status"] not in ("pass", "skip") and row["reason"] != KNOWN] == []
 
 
 def test_a_run_of_all_checks_is_written_as_evidence(emulated: Emulated) -> None:
