@@ -211,8 +211,8 @@ def _compare_solutions(judge: Judge, problem: Problem, a: torch.Tensor, b: torch
     if a.shape[-1] <= 65:
         determinant = torch.linalg.det(problem.general)
         judge.value("det", torch.linalg.det(a), determinant, determinant.abs() * size)
-        exact = torch.linalg.matrix_power(problem.general, 3)
-        judge.value("matrix_power", torch.linalg.matrix_power(a, 3), exact, 6 * exact.abs().amax((-1, -2), keepdim=True))
+        cube = torch.linalg.matrix_power(problem.general, 3)
+        judge.value("matrix_power", torch.linalg.matrix_power(a, 3), cube, 6 * cube.abs().amax((-1, -2), keepdim=True))
         exponential = torch.linalg.matrix_exp(problem.general)
         largest = exponential.abs().amax((-1, -2), keepdim=True)
         judge.value("matrix_exp", torch.linalg.matrix_exp(a), exponential, largest, 8.0)
