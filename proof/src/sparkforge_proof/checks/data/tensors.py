@@ -6,7 +6,7 @@ import os
 import time
 import typing as t
 
-from ...check import H200_GRID, MEMORY, SEEN_ARM, X86_CPU_GRID, Context, Measured, Skipped, Unanswered, check
+from ...check import MEMORY, SEEN_ARM, SEEN_GRID, Context, Measured, Skipped, Unanswered, check
 from ..bounds import UNIT_ROUNDOFF, Cases, torch
 
 MIB, GIB = 2**20, 2**30
@@ -88,7 +88,7 @@ def _by_index(cases: Cases, context: Context, generator: torch.Generator) -> Non
     cases.exactly("index_put, accumulating", actual, expected)
 
 
-@check("tensors.elementwise", devices=("cuda", "cpu"), measured=(H200_GRID, X86_CPU_GRID))
+@check("tensors.elementwise", devices=("cuda", "cpu"), measured=SEEN_GRID)
 def elementwise(context: Context) -> Measured:
     """Check normalisations with their gradients, and sums by index; the survey covers functions and other sums.
 

@@ -15,7 +15,7 @@ import random
 import re
 import typing as t
 
-from ...check import ABSENT, SEEN, Context, Measured, Unanswered, check
+from ...check import ABSENT, SEEN_ARM_GRID, Context, Measured, Unanswered, check
 from ..bounds import UNIT_ROUNDOFF, Cases, torch
 
 REMEDY = (
@@ -133,7 +133,7 @@ class Judge:
         self.cases.compare(f"{name}, {self.case}", self.wide(actual), expected, bound)
 
 
-@check("algebra.dense", devices=("cuda", "cpu"), seconds=180, measured=SEEN)
+@check("algebra.dense", devices=("cuda", "cpu"), seconds=180, measured=SEEN_ARM_GRID)
 def dense(context: Context) -> Measured:
     """Check solutions and decompositions for sizes from 1 to 2,048, single and in batches, real and complex."""
     cases = Cases("linear algebra", REMEDY)

@@ -14,10 +14,9 @@ import typing as t
 from ...check import (
     ABSENT,
     CRASH,
-    EMULATED_GRID,
     H200_BUILT,
     H200_GRID,
-    X86_CPU_GRID,
+    SEEN_GRID,
     Context,
     Failed,
     Measured,
@@ -234,7 +233,7 @@ def _known_defect(context: Context, backend: str, case: Case) -> str:
     return "efficient" if backend in ("efficient", "") and is_masked and keys % 32 == 1 and version < (2, 14) else ""
 
 
-@check("attention.math", devices=("cuda", "cpu"), measured=(H200_GRID, X86_CPU_GRID, EMULATED_GRID), factor=1)
+@check("attention.math", devices=("cuda", "cpu"), measured=SEEN_GRID, factor=1)
 def math_kernel(context: Context) -> Measured:
     """Check attention composed of matrix products, in rows of the grid. Bounds: see ``attention_reference``."""
     return _backend(context, "math")
@@ -247,7 +246,7 @@ def efficient(context: Context) -> Measured:
         return _backend(context, "efficient")
 
 
-@check("attention.flash", devices=("cuda", "cpu"), measured=(H200_GRID, X86_CPU_GRID, EMULATED_GRID), factor=1)
+@check("attention.flash", devices=("cuda", "cpu"), measured=SEEN_GRID, factor=1)
 def flash(context: Context) -> Measured:
     """Check flash attention, the default for 16-bit formats without a mask. Bounds: see ``attention_reference``."""
     return _backend(context, "flash")
@@ -265,7 +264,7 @@ def cudnn_float16(context: Context) -> Measured:
     return _backend(context, "cudnn", ("float16",))
 
 
-@check("attention.default", devices=("cuda", "cpu"), measured=(H200_GRID, X86_CPU_GRID, EMULATED_GRID), factor=1)
+@check("attention.default", devices=("cuda", "cpu"), measured=SEEN_GRID, factor=1)
 def default(context: Context) -> Measured:
     """Check attention with the kernel that torch selects, as in models. The bounds hold for every kernel."""
     return _backend(context, "")

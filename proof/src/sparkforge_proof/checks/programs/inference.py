@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import typing as t
 
-from ...check import SEEN, SEEN_ARM_GRID, Context, Measured, check
+from ...check import SEEN_ARM_GRID, Context, Measured, check
 from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, functional as f, one_thread, torch
 
 if t.TYPE_CHECKING:
@@ -216,7 +216,7 @@ def _compare_distribution(cases: Cases, name: str, counts: torch.Tensor, shares:
     cases.compare(name, distance, torch.zeros_like(distance), bound)
 
 
-@check("inference.sampling", devices=("cuda", "cpu"), measured=SEEN)
+@check("inference.sampling", devices=("cuda", "cpu"), measured=SEEN_ARM_GRID)
 def sampling(context: Context) -> Measured:
     """Require that drawn words follow their distribution, and so do the keys that dropout in attention keeps.
 

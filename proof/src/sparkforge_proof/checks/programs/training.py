@@ -254,7 +254,7 @@ def _deterministic() -> t.Iterator[None]:
         yield
 
 
-@check("training.transformer", devices=("cuda", "cpu"), seconds=300, measured=SEEN)
+@check("training.transformer", devices=("cuda", "cpu"), seconds=300, measured=SEEN_ARM_GRID)
 def transformer(context: Context) -> Measured:
     """Train a transformer with two blocks for a hundred steps."""
     return _compare_training(context, "transformer")

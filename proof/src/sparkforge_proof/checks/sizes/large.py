@@ -10,7 +10,7 @@ import contextlib
 import math
 import typing as t
 
-from ...check import EMULATED_GRID, H200_GRID, SEEN_ARM_GRID, X86_CPU_GRID, Context, Measured, Skipped, check
+from ...check import SEEN_ARM_GRID, SEEN_GRID, Context, Measured, Skipped, check
 from ..bounds import UNIT_ROUNDOFF, Cases, functional as f, gamma, gradients, one_thread, torch
 from ..data import tensors
 
@@ -58,7 +58,7 @@ def require(context: Context, needed: int, subject: str) -> None:
         )
 
 
-@check("sizes.elements", devices=("cuda", "cpu"), seconds=300, measured=(H200_GRID, X86_CPU_GRID, EMULATED_GRID))
+@check("sizes.elements", devices=("cuda", "cpu"), seconds=300, measured=SEEN_GRID)
 def elements(context: Context) -> Measured:
     """Require of operators on more than 2^31 elements or 2^32 bytes that they return the same as on parts of them.
 
@@ -247,7 +247,7 @@ def _compare_large_product(cases: Cases, context: Context) -> None:
         cases.exactly(f"matrix product, rows from {start:,}", product[rows, columns], left[rows] @ right[columns].t())
 
 
-@check("sizes.reductions", devices=("cuda", "cpu"), seconds=120, measured=(H200_GRID, X86_CPU_GRID, EMULATED_GRID))
+@check("sizes.reductions", devices=("cuda", "cpu"), seconds=120, measured=SEEN_GRID)
 def reductions(context: Context) -> Measured:
     """Reduce one dimension of more than 2^24 elements; the reference first reduces blocks of it in float64."""
     cases = Cases(f"a reduction of {LONG:,} elements", REMEDY)

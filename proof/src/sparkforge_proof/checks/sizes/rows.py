@@ -11,7 +11,7 @@ import re
 import typing as t
 import warnings
 
-from ...check import SEEN, Context, Measured, check
+from ...check import SEEN, SEEN_ARM_GRID, Context, Measured, check
 from ..bounds import Cases, torch
 from ..survey import all_operators, comparison, operator_bounds, rounding, variants
 from .large import REMEDY, require
@@ -39,7 +39,7 @@ MOST_TENSORS, INPUTS, MOST_RESULTS, LARGER = 3, 12, 8, 4
 TOO_MUCH = re.compile("linalg|pinv|lstsq|.*attention|norm.nuc")
 
 
-@check("sizes.many", devices=("cuda", "cpu"), seconds=300, measured=SEEN)
+@check("sizes.many", devices=("cuda", "cpu"), seconds=300, measured=SEEN_ARM_GRID)
 def many(context: Context) -> Measured:
     """Check each operator that computes rows separately, on more than 2^20 or 2^24 elements.
 
