@@ -271,10 +271,10 @@ _HARMLESS = re.compile(
     r"|severity=Correct|tainting kernel|be preloaded"
     r"|^\s*(?:[a-z][\w-]* (?:warn|WARN)|WARN)\b|^debconf: |\bACPI (?:BIOS )?Error\b|^sudo: unable to resolve host"
 )
-# Failures that programs report at a harmless level.
-_ANYWAY = re.compile(
+#: Failures that programs report at a harmless level.
+ANYWAY = re.compile(
     r'not expected\)|^gave up: |[Ee]ngine (?:core )?died|" 500 Internal|worker died'
-    r"|exited with (?:code|status) (?!1(?:30|43)\b)[1-9]"
+    r"|exited with (?:code|status) (?!1(?:30|43)\b)[1-9]|placement group of specs for (?:[6-9]\d|\d{3,}) s"
 )
 _HEADING = re.compile(r"CMake Error[^\n]*:\s*$|^\s*Caused by:\s*$|\d validation errors? for \w+$|panicked at \S+:$")
 # A message that continues in the next line.
@@ -299,7 +299,7 @@ def error_class(raw: str, below: t.Callable[[], str]) -> tuple[int, str]:
     :param below: a function that returns the line and the lines after it.
     """
     line = parse(raw)
-    if (line.level in _QUIET and not _ANYWAY.search(line.text)) or _HARMLESS.search(line.text):
+    if (line.level in _QUIET and not ANYWAY.search(line.text)) or _HARMLESS.search(line.text):
         return 0, ""
     # Ignore quoted text, which the line only mentions.
     is_error = bool(_ERROR.search(re.sub(r'"[^"]*"', '""', line.text))) or (

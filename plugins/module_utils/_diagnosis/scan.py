@@ -367,8 +367,8 @@ class _Scan:
                 break
             raw = lines.decode(row)
             line = lines.parse(raw)
-            is_source = line.text.lstrip().startswith("raise ")
-            if is_source or (line.level in lines.TALK and rule.cause and not rule.notice):
+            is_talk = line.level in lines.TALK and rule.cause and not rule.notice and not lines.ANYWAY.search(line.text)
+            if is_talk or line.text.lstrip().startswith("raise "):
                 continue
             data = self._buffer[start : start + len(row) + WINDOW * rule.spans]
             shape = 0 if rule.tells_digits_apart or line.process else hash((rule.name, data.translate(_SAME_DIGIT)))

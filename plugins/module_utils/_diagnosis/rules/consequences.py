@@ -628,4 +628,74 @@ remedy = Let the programs on the GPU take less (a lower --gpu-memory-utilization
 source =
     NVIDIA/dgx-spark-playbooks#97
     vllm-project/vllm#56824
+
+[semaphore-gone]
+keys = SemLock._rebuild(
+pattern = SemLock\._rebuild\([^\n]*\n(?:[ ~^]+\n)?FileNotFoundError
+cause = A process did not find a semaphore that the process which started it had made: systemd-logind removed it when
+    the account's last login ended (RemoveIPC), or the two run on different hosts or in different containers.
+remedy = Keep the account's things after a logout (sudo loginctl enable-linger USER, or RemoveIPC=no in
+    /etc/systemd/logind.conf); over several hosts start vLLM with --distributed-executor-backend ray, or in the same
+    image and release on all of them.
+source =
+    eugr/spark-vllm-docker#352
+    spark-arena/recipe-registry#13
+
+[program-check-failed]
+keys =
+    ", line
+    AssertionError: assert
+pattern =
+    \A\s*File '(?P<file1>[^'\n]+)', line (?P<line1>\d+), in \S+\n +assert (?P<check1>[^\n]+)\n(?:[
+    + ~^]+\n)?AssertionError\s*$
+    AssertionError: assert (?P<check2>[^\n]{3,160})
+    \A\s*File '(?:[^'\n]*/)?(?P<file3>(?:vllm|vllm_omni|sglang|tensorrt_llm|flashinfer|lmdeploy|mooncake|ray)/[^'\n]+)
+    +', line (?P<line3>\d+), in \S+\n(?: {4}[^\n]*\n){0,12}(?:\w+\.)*(?:(?:Value|Assertion|NotImplemented|Runtime|Type
+    +|Key|Index|Attribute)Error|Exception): (?P<why3>(?![^\n]*(?:CUDA error|NCCL error|out of memory|root
+    + cause|[Ss]tack ?trace))[^\n]{2,400}?)\.?$
+values =
+    advice of check: .*(?:capability|compute_cap|sm_?\d|is_sm|device_arch) => Choose another backend for that kernel,
+    + which is not for this GPU
+    advice of check: .*(?:world_size|tp_size|tensor_parallel|num_gpus|% ) => Choose sizes and numbers of processes
+    + that divide each other (--tensor-parallel-size 1 on one Spark)
+    advice of check: .*(?:os\.path|exists|isfile|isdir) => See that this file or directory is there for the program
+    + (in a container it must be mounted)
+    advice of file: .*(?:kv_transfer|ec_transfer|disagg|mooncake|nixl|weight_transfer) => Start it without the
+    + transfer of its cache between servers (--kv-transfer-config, --disaggregation-mode), and run one release on all
+    + of them
+    advice of file: .*(?:spec_decode|speculat|eagle) => Leave out the options of speculative decoding
+    advice of file: .*/lora/ => Leave out the LoRA adapter and its options, or take one that was made for this model
+    advice of file: .*(?:distributed/|/executor/|parallel_state|communicat|data_parallel) => Try one process
+    + (--tensor-parallel-size 1), and run one release on all hosts
+    advice of file: ray/ => Stop Ray on all hosts (ray stop --force), and start it with one release of Ray and of
+    + Python on all of them
+    advice of file: .*(?:fused_moe|/moe/|/eplb|elastic_ep) => Choose another backend for the experts (--moe-backend of
+    + vLLM, --moe-runner-backend of SGLang), or the model in another quantization
+    advice of file: .*(?:attention|/mla|flash) => Choose another --attention-backend, and leave out --kv-cache-dtype
+    + and sizes of blocks and pages
+    advice of file: .*(?:quant|/kernels/) => Leave out options of quantization and data type (--quantization, --dtype,
+    + --kv-cache-dtype), or take the model in another quantization
+    advice of file: .*model_loader => See that the model's directory has all its files in the form that --load-format
+    + names, and download it again if not; else take the release that the model's page names
+    advice of file: .*(?:weight_utils|/models/|/configs/|/linear|parameter|embedding) => Take the release that the
+    + model's page names, since the file of weights has another layout than this one expects, or another quantization
+    + of the model
+    advice of file: .*(?:mem_cache|kv_cache|kv_offload|hicache|block_pool|/core/) => Leave out options of the cache
+    + (offloading, prefix caching, --kv-cache-dtype, sizes of blocks and pages)
+    advice of file: .*(?:multimodal|processor|vision) => Leave out images and sound (--limit-mm-per-prompt), or
+    + install the transformers that the release pins
+    advice of file: .*(?:structured_output|constrained|grammar) => Choose another backend for structured output
+    advice of file: .*(?:graph|compil|runner|inductor|layer_boundary|warmup) => Start it without recorded graphs and
+    + compilation (--enforce-eager of vLLM, --disable-cuda-graph of SGLang)
+    advice of check: .*(?:quant|scale|dtype|bits) => Leave out options of quantization and data type (--quantization,
+    + --dtype, --kv-cache-dtype), or take the model in another quantization
+    advice of check: .*(?:loaded_weight|param_data|weight\w*\.shape) => Take the release that the model's page names,
+    + since the file of weights has another layout than this one expects, or another quantization of the model
+    advice of check: .*is not None => Something that this line needs was not given or not found: read what the program
+    + wrote before it, and compare the options with its --help
+    advice of file: . => Leave out the less common options one after the other
+    advice of check: . => Leave out the less common options one after the other
+cause = A check of the program itself failed[ in {file}, line {line}][: {check} does not hold][: {why}].
+remedy = {advice}; if the message names no setting of yours, it is a fault of this release with this model: take another
+    one, and look the words up in the project's issues.
 """

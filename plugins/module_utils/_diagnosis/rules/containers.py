@@ -127,6 +127,15 @@ cause = nvidia-ctk asked NVML about an integrated GPU, for which NVML has no dev
 remedy = Generate the specification with --mode=csv, as on Tegra.
 source = NVIDIA-ISAAC-ROS/isaac_ros_common#163
 
+[cdi-no-vendor]
+keys = failed to discover GPU vendor from CDI
+pattern = failed to discover GPU vendor from CDI: (?P<why>[^\n]+)
+cause = Docker looks for a CDI specification of a GPU and finds none ({why}): the container toolkit is not installed, or
+    it has not written one.
+remedy = Install nvidia-container-toolkit and write it (sudo nvidia-ctk cdi generate --output=/var/run/cdi/nvidia.yaml;
+    nvidia-ctk cdi list shows nvidia.com/gpu), then restart Docker; without an NVIDIA GPU leave out --gpus.
+source = ShaneIsrael/fireshare#689
+
 [cdi-not-generated]
 keys = failed to generate CDI spec
 pattern =

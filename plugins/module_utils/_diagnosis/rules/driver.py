@@ -388,12 +388,21 @@ keys =
     Unable to load the kernel module 'nvidia
     kernel module was not created
 pattern =
-    Unable to load the kernel module '(?P<module1>nvidia[\w.-]*)'
+    Unable to load the kernel module '(?P<module1>nvidia[\w.-]*)'(?:(?:[^\n]*\n){1,12}?-> Kernel module load error:
+    + (?P<why>[^\n]+))?
     The (?P<module2>nvidia[\w-]*) kernel module was not created
-cause = NVIDIA's installer could not build or load {module} for the running kernel.
-remedy = Read the first error of /var/log/nvidia-installer.log: Key was rejected means Secure Boot, an error of the
-    compiler a driver that is older than this kernel, an unsupported GPU the wrong flavour (Blackwell needs the open
-    modules: -M open); better use the packages of the distribution (nvidia-driver-580-open), which fit its kernels.
+values =
+    advice of why: .*busy => The modules of the driver before it are still in use: stop the display manager (sudo
+    + systemctl isolate multi-user.target) and what uses the GPU, unload them (sudo modprobe -r nvidia_drm
+    + nvidia_modeset nvidia_uvm nvidia), or reboot, and run it again
+    advice of why: .*[Kk]ey => Enrol the key for Secure Boot (sudo mokutil --import) and reboot, or turn Secure Boot off
+    advice of why: .*(?:No such device|[Ii]nvalid) => Take the open modules (-M open), which Blackwell needs, for this
+    + kernel
+    advice of why: (?:)|. => Read the first error of /var/log/nvidia-installer.log: Key was rejected means Secure
+    + Boot, an error of the compiler a driver that is older than this kernel, an unsupported GPU the wrong flavour
+    + (Blackwell needs the open modules: -M open)
+cause = NVIDIA's installer could not build or load {module} for the running kernel[: {why}].
+remedy = {advice}; better use the packages of the distribution (nvidia-driver-580-open), which fit its kernels.
 source = NVIDIA/gpu-driver-container#44
 
 [module-of-another-kernel]

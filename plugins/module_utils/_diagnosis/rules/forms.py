@@ -99,87 +99,108 @@ cause = {function} was called without {argument}: its package is a different ver
 remedy = Upgrade the package whose line is the last but one of the traceback, or install the version of the other one
     which that release pins (its requirements.txt or pyproject.toml).
 
-[option-asked-for]
+[package-asked-for]
 keys =
-    set `--
-    use `--
-    pass `--
-    specify `--
-    without `--
-    enable `--
-    requires `--
-    increase `--
-    set --
-    use --
-    pass --
-    specify --
-    without --
-    enable --
-    requires --
-    increase --
-    validation error
-    Value error,
+    pip install
+    lease install
 pattern =
-    (?:^\W*(?:[\w.]+\.)?\w*(?:Error|Exception|error):|(?:validation errors? for \w+\n(?:\S+\n)?\s*)?Value error,)
-    + (?P<why>[^\n]{4,300}?\b(?:[Ss]et|[Uu]se|[Pp]ass|[Ss]pecify|without|[Ee]nable|requires|[Ii]ncrease)
-    + '?(?P<option>--[a-z][\w-]+)'?[^\n]{0,160}?)\.?(?: \[type=[^\n]*)?$
-cause = The program names an option that it needs: {why}.
-remedy = Start it with {option} (its --help says which values it takes), or change what its message says instead.
+    Error: [^\n]*?['\"(](?P<command1>(?:uv )?pip3? install [^'\"()\n]*[^'\"()\n .])
+    Error: [^\n]*?[Pp]lease install '?(?P<command2>[\w.-]+(?:\[[\w,-]+\])?)'?(?= (?:for|to|before|first|it|with|via
+    +|from)\b|[.,;]? *$)
+cause = The program needs a package that is not installed, or a newer one than there is: it asks for {command}.
+remedy = Install it with the Python that runs the program (python -m pip install), with --no-deps where it would replace
+    torch; if it has no wheel for aarch64, look for an option that goes without it.
 
 [program-advice]
 keys =
-    Please
-    please
-    Consider
-    consider
-    Make sure
-    make sure
-    You must
-    You need to
-    you must
-    you need to
-    Did you
+    Error:
+    Exception:
+    validation error
+    Value error,
+    Assertion failed,
+pattern =
+    \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception):|(?:[^\n]*validation errors? for \w+\n(?:\S+\n)?)?\s*(?:Value
+    + error|Assertion failed),) +(?![^\n]*(?:[Ss]tack ?trace|root cause|for (?:more )?details|report (?:a|this)
+    + |(?:open|file|raise|create) an? issue|/issues|lease file|the logs? (?:above|for)|enforce
+    + fail))(?:(?P<why>[^\n]{4,400}?)(?:[.!?;:]['`)\]]*\s*|,\s+| [(\u2013\u2014-] *(?=[a-z]+
+    + )))?(?P<advice>(?:[Pp]lease|[Cc]onsider|[Tt]ry|[Mm]ake sure|[Ee]nsure|[Yy]ou (?:must|need to|can|should)|Did
+    + you|did you (?:mean|forget)|To (?:fix|avoid|enable|disable|resolve|override|use|run)|In order
+    + to|[Uu]se|(?:Set|set(?= '?(?:-|\w+[_=]|[A-Z]{3})))|[Pp]ass|[Ss]pecify|[Ee]ither
+    + (?:set|use|pass|enable|disable|install)|(?:Provide|Ch(?:oose|eck|ange)|Select|Add|Run|Start|Restart|Switch|Verif
+    +y|Export|Configure|Adjust|Omit|Do not|Don't|Raise|Rename|Avoid|Pick)|[EeDd](?:n|is)able|(?:[Ii]n|[Dd]e)crease|[Rr
+    +]educe|[Ll]ower (?:the|your|-)|[Ii]nstall|[Uu]p(?:grade|date)|[Dd]owngrade|[Rr]e(?:build|install|compile|move|lau
+    +nch|start)|omit|drop|choose|switch to)(?!\w)(?! (?:above|below|only|of)\b)[^\n]{4,300}?)[.!]?(?: \[type=[^\n]*)?$
+    \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception):|\s*(?:Value error|Assertion failed),) +(?P<why2>[^\n]{4,300}?)[,;.]?
+    + +(?P<advice2>by (?:setting|passing|using|adding|installing|specifying|(?:in|de)creasing|reducing|enabling|disabl
+    +ing|running|removing)\b[^\n]{4,300}?)[.!]?(?: \[type=[^\n]*)?$
+cause = The program ended, and its message says why[: {why}].
+remedy = Do what the message says: {advice}.
+
+[option-asked-for]
+keys =
+    without '--
+    without `--
+    without --
+    requires '--
+    requires `--
+    requires --
+    require --
     validation error
     Value error,
 pattern =
-    (?:^\W*(?:[\w.]+\.)?\w*(?:Error|Exception):|(?:validation errors? for \w+\n(?:\S+\n)?\s*)?Value error,)
-    + (?P<why>[^\n]{8,400}?)[.!;,:]\)? +(?P<advice>(?:(?:[Pp]lease|[Cc]onsider|Try|[Mm]ake sure|[Yy]ou (?:must|need to
-    +|can)|[Dd]id you|To fix|In order to)\b)[^\n]{8,300}?)[.!]?(?: \[type=[^\n]*)?$
-unless = report a bug|open an issue|file an issue|for more (?:information|details)|enforce fail
-cause = The program ended, and its message says why: {why}.
-remedy = Do what the message says: {advice}.
+    \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception|error):|(?:[^\n]*validation errors? for \w+\n(?:\S+\n)?)?\s*Value error,)
+    + (?P<why>[^\n]{4,300}?\b(?:without|requires?) '?(?P<option>--[a-z][\w-]+)'?[^\n]{0,160}?)\.?(?: \[type=[^\n]*)?$
+cause = The program names an option that it needs: {why}.
+remedy = Start it with {option} (its --help says which values it takes), or change what its message says instead.
 
-[assertion-without-message]
+[value-among-choices]
 keys =
-    ", line
-    AssertionError: assert
+    must be one of
+    must be in
+    must be either
+    should be one of
+    upported
+    vailable
+    alid
+    hoices
+    llowed
+    hoose
+    xpected one of
 pattern =
-    File '(?P<file1>[^'\n]+)', line (?P<line1>\d+), in (?P<function1>\S+)\n +assert (?P<check1>[^\n]+)\n(?:[
-    + ~^]+\n)?AssertionError\s*$
-    AssertionError: assert (?P<check2>[^\n]{3,160})
-values =
-    advice of check: .*(?:loaded_weight|param_data|weight\w*\.shape) => The file of weights has another layout than this
-    + release expects: take the release that the model's page names, or another quantization of the model
-    advice of check: .*(?:world_size|tp_size|tensor_parallel|num_gpus|% ) => Choose sizes and numbers of processes that
-    + divide each other (--tensor-parallel-size 1 on one Spark)
-    advice of check: .*(?:capability|compute_cap|sm_?\d|is_sm|device_arch) => The kernel is not for this GPU: choose
-    + another
-    + backend for it, or a release that knows 12.1
-    advice of check: .*(?:quant|scale|dtype|bits) => Leave out options of quantization and data type (--quantization,
-    + --dtype, --kv-cache-dtype), or take the model in another quantization
-    advice of check: .*(?:head_dim|head_size|num_heads|block_size|page_size) => Choose another attention backend, and
-    + leave
-    + out sizes of blocks and pages
-    advice of check: .*(?:os\.path|exists|isfile|isdir) => See that this file or directory is there for the program
-    + (in a
-    + container it must be mounted)
-    advice of check: .*is not None => Something that this line needs was not given or not found: read what the program
-    + wrote
-    + before it, and compare the options with its --help
-    advice of check: . => Leave out the less common options one after the other, or take another release of the program
-uncertain = yes
-cause = A check of the program itself failed[ in {file}, line {line}]: {check} does not hold.
-remedy = {advice}; look the file and the condition up in the project's issues.
+    \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception|error):|\s*(?:Value error|Assertion failed),) (?P<setting1>[^\n]{2,120}?)
+    + (?:must|should) be (?:one of|in|either)(?: the following)?:? (?P<choices1>(?!\[-?\d+,
+    + ?\d+\))[^\n]{3,300}?)(?:[,;.] (?:but )?(?:got|found|is) (?P<value1>[^\n]{1,120}?))?\.?(?: \[type=[^\n]*)?$
+    \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception|error):|\s*(?:Value error|Assertion failed),)
+    + (?:Unknown|Invalid|Unsupported|Unrecognized|Unexpected) (?P<setting2>[\w -]{2,60}?)(?::| type| mode)?
+    + '?(?P<value2>[^\n'.;,]{1,120}?)'?[.;,:]? \(?(?:(?:Currently |currently
+    + )?(?:[Ss]upported|[Vv]alid|[Aa]vailable|[Aa]llowed|[Kk]nown|[Pp]ossible)[\w -]{0,30}?(?::| are| is)|[Mm]ust be
+    + (?:one of|in|either)|[Ss]hould be (?:one of|in|either)|[Cc]hoose (?:from|one of)|[Ee]xpected(?: one of)?:?)
+    + (?P<choices2>[^\n]{3,300}?)\)?\.?(?: \[type=[^\n]*)?$
+cause = The program does not know this value of {setting}[: {value}].
+remedy = Choose one of those that it names: {choices}; for another one take a release of the program that has it.
+
+[only-supported]
+keys =
+    only support
+    supports only
+    support only
+    Only
+    only available
+    only works
+    only be used
+pattern =
+    \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception):|\s*(?:Value error|Assertion failed),) (?P<part1>[^\n]{2,160}?)
+    + (?:(?:currently )?only supports?|supports? only|(?:is|are) (?:currently )?only
+    + (?:supported|available|implemented) (?:with|for|on|by|when|in|if)|only works? (?:with|for|on)|can only be used
+    + (?:with|for|on|when|if)) (?P<need1>[^\n]{2,200}?)(?:[,;.]? (?:but )?(?:got|found|is|received):?
+    + (?P<have1>[^\n]{1,160}?))?\.?(?: \[type=[^\n]*)?$
+    \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception):|\s*(?:Value error|Assertion failed),) Only (?P<need2>[^\n]{2,160}?)
+    + (?:is |are |can be )?(?:currently )?supported(?: (?:for|by|in|with|on) (?P<part2>[^\n]{2,120}?))?(?:[,;.]?
+    + (?:but )?(?:got|found|is|received):? (?P<have2>[^\n]{1,160}?))?\.?(?: \[type=[^\n]*)?$
+unless = SM ?\d|sm_?\d|Blackwell|Hopper|Ampere|(?i:gpus?|devices?|compute capability)\b
+cause = [{part}: ]only {need} is supported in this release[, and this is {have}].
+remedy = Where a setting of yours decides it, give it that value; where the model's files do, take the model in another
+    form (quantization, precision) or choose another backend for that part; or leave out the option that asks for it.
 
 [feature-not-supported]
 keys =
@@ -206,9 +227,10 @@ keys =
     unsupported
     not available
 pattern =
-    ^\W*(?:[\w.]+\.)?(?:ValueError|NotImplementedError|RuntimeError|AssertionError|TypeError|ImportError): (?P<what>
-    +[^\n]{3,140}?) (?:is|are) (?:currently )?(?:not (?:yet |currently )?(?:supported|compatible|implemented|available)
-    +|incompatible|unsupported)(?: yet)?(?: (?P<how>with|when|for|on|by|in|without) (?P<other>[^\n]{2,140}?))?\.?$
+    ^\W*(?:[\w.]+\.)?(?:ValueError|NotImplementedError|RuntimeError|AssertionError|TypeError|ImportError):
+    + (?P<what>[^\n]{3,140}?)(?: and)? (?:is|are) (?:currently )?(?:not (?:yet |currently
+    + )?(?:supported|compatible|implemented|available)|incompatible|unsupported)(?: yet)?(?: (?P<how>with|when|for|on|
+    +by|in|without) (?P<other>[^\n]{2,140}?))?\.?$
 values =
     advice of other: .*\b(?:device|GPU|platform|hardware|architecture) => Choose another kernel, backend or
     + quantization for it
@@ -234,17 +256,30 @@ values =
 cause = {model} refuses a setting[, {field}]: {why}.
 remedy = {advice}.
 
-[package-asked-for]
+[settings-refused]
 keys =
-    pip install
-    lease install
+    validation error
+    Value error,
+    Assertion failed,
+    ", line
 pattern =
-    Error: [^\n]*?['\"(](?P<command1>(?:uv )?pip3? install [^'\"()\n]*[^'\"()\n .])
-    Error: [^\n]*?[Pp]lease install '?(?P<command2>[\w.-]+(?:\[[\w,-]+\])?)'?(?= (?:for|to|before|first|it|with|via
-    +|from)\b|[.,;]? *$)
-cause = The program needs a package that is not installed, or a newer one than there is: it asks for {command}.
-remedy = Install it with the Python that runs the program (python -m pip install), with --no-deps where it would replace
-    torch; if it has no wheel for aarch64, look for an option that goes without it.
+    \A[^\n]*validation errors? for (?P<part1>\w+)\n(?:\S+\n)?\s*(?:Value error|Assertion failed),
+    + (?P<why1>[^\n]{4,400}?)\.?(?: \[type=[^\n]*)?$
+    \A\s*(?:Value error|Assertion failed), (?P<why2>[^\n]{4,400}?)\.?(?: \[type=[^\n]*)?$
+    \A\s*File '(?:[^'\n]*/)?(?P<part3>(?:vllm|sglang|tensorrt_llm|ray)/(?:srt/|engine/|llmapi/|_private/)?(?:config/|a
+    +rg_utils|server_args|arg_groups/|platforms/|envs\.py|entrypoints/cli|llm_args|launch_server|parameter|services|re
+    +source_spec)[^'\n]*)', line \d+, in \S+\n(?: {4}[^\n]*\n){0,12}(?:\w+\.)*(?:Value|Assertion|NotImplemented|Runtim
+    +e|Type)Error: (?P<why3>[^\n]{8,400}?)\.?$
+    \A\s*File '(?:[^'\n]*/)?(?P<part4>(?:vllm|sglang|tensorrt_llm)/[^'\n]*)', line \d+, in \S+\n(?:
+    + {4}[^\n]*\n){0,12}(?:\w+\.)*(?:Value|Assertion|NotImplemented|Runtime|Type)Error:
+    + (?P<why4>(?:[^\n]{0,200}?'?--[a-z][\w-]+|[^\n]{0,200}?\b(?:VLLM|SGLANG|SGL|TRTLLM|NCCL|CUDA)_[A-Z_]{3,}|[a-z]+(?
+    +:_[a-z0-9]+)+(?: \([^)\n]*\)|=\S+)? (?:must|cannot|should|can only) (?:not )?be
+    + (?:set|given|provided|used|positive|non-negative|greater|less|at (?:least|most)|between|>|<|a |an |None))[^\n]{0
+    +,300}?)\.?$
+cause = The server refuses its settings[ ({part})]: {why}.
+remedy = Change the setting that the message names: as an option it has hyphens for its underscores (--help lists them),
+    in a JSON or YAML value the same name; leave it and what depends on it out if you do not need it, or take a release
+    whose notes have it.
 
 [object-attribute-missing]
 keys = ' object has no attribute '

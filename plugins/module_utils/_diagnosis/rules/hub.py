@@ -321,6 +321,15 @@ cause = The directory {directory} has no weights in a form that the program read
 remedy = Complete the download (hf download NAME --local-dir {directory}); a GGUF file, an adapter (LoRA) or a
     quantization needs a program that reads it.
 
+[model-without-weights]
+keys = Cannot find any model weights
+pattern = Cannot find any model weights with '(?P<directory>[^'\n]+)'
+cause = {directory} has no file of weights that the server reads: the download did not end, the repository's new
+    revision is only in part there, or the weights have another form.
+remedy = List it (ls -lL) and download it again (hf download NAME, with --revision for an older one that was complete);
+    serve a complete directory by its path, and of a GGUF or other form name --load-format.
+source = MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark#20
+
 [hub-fast-transfer-failed]
 keys = while downloading using `hf_transfer`
 pattern = An error occurred while downloading using '(hf_transfer)'

@@ -588,4 +588,14 @@ notice = yes
 cause = A check inside the driver failed ({what}): many of them do no harm.
 remedy = If something failed then, look for an Xid or RmInitAdapter beside it, and take a newer driver of the branch.
 source = NVIDIA/open-gpu-kernel-modules#748
+
+[kernels-left-out]
+keys = Not building
+pattern = Not building (?P<part>[\w ]*(?:FP4|fp4|_120|SM12\d|12\.\d)[\w ]*?) as no compatible archs
+notice = yes
+cause = The build left {part} out, since it does not count the architecture that it was asked for to those of these
+    kernels: the program will start, and on this GPU refuse models that need them.
+remedy = Build it again with TORCH_CUDA_ARCH_LIST=12.0f (CUDA 12.9 and newer; older 12.0a), or in a release that names
+    12.1.
+source = vllm-project/vllm#38126
 """

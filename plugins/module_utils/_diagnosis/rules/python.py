@@ -728,10 +728,17 @@ values =
     advice of module: (inspect|collections|asyncio|time|fractions|ast|typing|imp|unittest)$ => Take a release of the
     + program for this Python, which dropped it, or an older Python
     advice of module: torchaudio$ => Upgrade the package that calls it (pyannote.audio, speechbrain), or install torch
-    + and
-    + torchaudio of 2.8 (cu129), as 2.9 removed its backends
-    advice of module: . => Install the version of that package which the program's release pins, and see that no file
-    + of that name lies beside it
-cause = The module {module} has no {attribute} in the installed version: the program was written for another one.
+    + and torchaudio of 2.8 (cu129), as 2.9 removed its backends
+    package of module: cutlass => nvidia-cutlass-dsl
+    package of module: cv2 => opencv-python-headless
+    package of module: PIL => pillow
+    package of module: yaml => PyYAML
+    package of module: google\.protobuf => protobuf
+    package of module: sklearn => scikit-learn
+    advice of module: . => Install a newer version of that package, or the one that the program's release names; where
+    + that is the installed one, the next patch release has it as a rule (pip index versions shows them); see that no
+    + file of that name lies beside it
+cause = The module {module}[ (package {package})] has no {attribute} in the installed version: the program was written
+    for another one.
 remedy = {advice}.
 """

@@ -151,6 +151,16 @@ remedy = Choose another backend[ (this log has {log_backend_option})] for that p
     model.
 source = sgl-project/sglang#34192
 
+[setup-refuses-gpu]
+keys = setup.py", line
+pattern =
+    setup\.py', line \d+, in \S+\n(?: {4}[^\n]*\n){1,12}(?:\w+\.)*\w*(?:Error|Exception|Exit):
+    + (?P<why>[^\n]*(?:GPU|[Aa]rch|[Cc]apabilit|\bSM ?_?\d|\bsm_?\d)[^\n]*)
+cause = The setup.py of the package does not know this GPU, and so stops before it compiles anything: {why}.
+remedy = Take a release of it that knows 12.1; else name one that it knows and this GPU runs, if it reads
+    TORCH_CUDA_ARCH_LIST (12.0), or add 12.1 beside 12.0 to the list in its setup.py.
+source = thu-ml/SageAttention#107
+
 [kernel-for-other-architectures]
 keys =
     No supported CUDA architectures found for major versions
@@ -559,6 +569,18 @@ remedy = Install torch from the cu130 index first and a vLLM for it (build with 
     that torch.cuda.is_available() is True.
 source = vllm-project/vllm#28371
 
+[ray-placement-waits]
+keys = Waiting for creating a placement group of specs for
+pattern =
+    Waiting for creating a placement group of specs for (?P<time>\d{2,}) seconds\.
+    + specs=(?P<specs>[^\n]*?'node:(?P<node>[^'\n]+)'[^\n]*?\]|[^\n]{1,160}?\])
+cause = Ray does not find what vLLM asked for since {time} s: GPUs on as many hosts[, one of them with the address
+    {node}].
+remedy = Compare that with ray status and ray list nodes: VLLM_HOST_IP must be, on each host, the address with which Ray
+    was started there (ray start --node-ip-address), and each Spark has one GPU, so that the other host must have
+    joined.
+source = eugr/spark-vllm-docker#227
+
 [ray-node-unknown]
 keys = can fulfill resource request {'node:
 pattern = can fulfill resource request \{'node:(?P<node>[^'\n]+)'
@@ -606,6 +628,15 @@ cause = The model needs {need} of memory, and {free} are available.
 remedy = End other programs that hold memory (other models, too), drop the page cache where the GPU shares the host's
     memory (sync; echo 3 | sudo tee /proc/sys/vm/drop_caches), or take a smaller or more quantized model.
 source = ollama/ollama#12283
+
+[rdma-memory-refused]
+keys = Failed to register memory
+pattern = Failed to register memory (?:0x)?\w+: (?P<why>Bad address|Invalid argument|Operation not supported)
+cause = The network card could not register memory of the GPU ({why}): that takes GPUDirect RDMA (nvidia-peermem or
+    DMA-BUF), which a GB10 does not have.
+remedy = Let the transfer use the host's memory or TCP (of Mooncake MC_FORCE_TCP=1 or the protocol tcp, of NIXL
+    UCX_TLS=tcp); on a GPU that has it load nvidia-peermem.
+source = kvcache-ai/Mooncake#281
 
 [nvml-no-memory]
 keys =

@@ -10,6 +10,16 @@ Known defects of their versions, and requirements of their builds.
 """
 
 RULES = r"""
+[compiled-kernel-out-of-bounds]
+keys = index out of bounds:
+pattern = torchinductor_\S+\.py:\d+: [^\n]*?Assertion '(?P<why>index out of bounds: [^'\n]{1,120})' failed
+cause = A kernel that torch.compile made reads outside a tensor ({why}): a fault of this release's compiled model, or a
+    token that the model's vocabulary does not have.
+remedy = Start without compilation to go on (--enforce-eager), delete the compiled kernels
+    (~/.cache/vllm/torch_compile_cache, /tmp/torchinductor_*), and take a newer release or image (docker pull; a tag may
+    be cached).
+source = AEON-7/Qwen3.6-27B-AEON-Ultimate-Uncensored-DFlash#2
+
 [triton-assertion-capability]
 keys = computeCapability not supported
 pattern = Assertion [^\n]*(computeCapability not supported)

@@ -232,9 +232,8 @@ def test_dropped_cmake_options_are_noticed_once() -> None:
         (
             'Traceback (most recent call last):\n  File "a.py", line 1\n'
             "pydantic_core.ValidationError: 1 validation error for ModelConfig\n"
-            "  Value error, the widget is too old [type=value_error]\n",
-            "pydantic_core.ValidationError: 1 validation error for ModelConfig Value error, the widget is too old "
-            "[type=value_error]",
+            "  The widget is too old [type=widget]\n",
+            "pydantic_core.ValidationError: 1 validation error for ModelConfig The widget is too old [type=widget]",
         ),
         (
             "try\nRuntimeError: widget (a.h:9):\nFailed to open: a.widget\n",
