@@ -18,7 +18,8 @@ import tempfile
 import typing as t
 import urllib.parse
 
-from ...tools.lock import requirement_lines, resolve
+from ...tools.lock import resolve
+from ...tools.lock.requirement_lines import RequirementLines
 from ...tools.network import network
 from ..module_utils._core import disk, program, sanitize
 from ..module_utils._core.errors import SparkforgeError
@@ -63,27 +64,28 @@ class ActionModule(AsksProgram, OnController):
         except OSError as error:
             raise disk.io_error(f"{arguments['cache']} cannot be created", error) from error
         with network(arguments["proxies"], arguments["ca_certificate"]):
-            lines = requirement_lines.RequirementLines(index).read(target)
-            packages, requested, findings = self._resolve(lines, device, arguments["cache"])
+            lines = RequirementLines(index, resolve.Target(device.python, device.machine)).read(target)
+            packages, requested, findings = self._resolve(lines, arguments["cache"])
         judge.find_lacking(packages, device)
         unread = [f"{source}, which is built from source when it is installed" for source in lines.sources]
         result = judge.judge(packages, device, requested, findings, unread)
         return {"changed": False, **result, "table": judge.table(result)}
 
-    def _resolve(
-        self, lines: requirement_lines.RequirementLines, device: t.Any, cache: str
-    ) -> tuple[list[Contents], set[str], list[Finding]]:
+    def _resolve(self, lines: RequirementLines, cache: str) -> tuple[list[Contents], set[str], list[Finding]]:
         """Return the packages' contents, the names of the requested packages, and the findings from resolving them."""
-        host = resolve.Target(device.python, device.machine)
+        host = lines.host
         own = [self._of_wheel(wheel, cache) for wheel in lines.wheels]
         names = {package["name"] for package in own}
         findings = [_finding("-", "perhaps", "source", _of_source(source)) for source in lines.sources]
+        level = "note" if lines.wheels or lines.sources or lines.requirements else "perhaps"
+        for line in lines.left_out:
+            text = f"its environment marker excludes it on {host.platform} ({line})."
+            findings.append(_finding(requirement.split(line).name, level, "marker", text))
         newest: dict[str, dict[str, t.Any]] = {}
         if lines.requirements:
             newest, refused = self._newest(lines, host)
             if refused:
                 return own, names | {finding["package"] for finding in refused}, [*findings, *refused]
-            findings += _left_out(lines.requirements, newest, host, alone=not own)
             for name, package in newest.items():
                 if not package.get("wheels"):
                     text = f"{name} {package['version']} is only available as source and would be built on the host."
@@ -108,7 +110,7 @@ class ActionModule(AsksProgram, OnController):
         return [*own, *rest], names | set(newest), findings
 
     def _newest(
-        self, lines: requirement_lines.RequirementLines, host: resolve.Target
+        self, lines: RequirementLines, host: resolve.Target
     ) -> tuple[dict[str, dict[str, t.Any]], list[Finding]]:
         """Return the newest version of each requirement that fits, and a finding for each requirement without one."""
 
@@ -180,21 +182,6 @@ class ActionModule(AsksProgram, OnController):
                 str(pathlib.Path(path).rename(pathlib.Path(directory, name))), directory
             )
         return read
-
-
-def _left_out(
-    lines: t.Sequence[str], chosen: t.Collection[str], host: resolve.Target, alone: bool
-) -> t.Iterator[Finding]:
-    """Yield the requirements whose markers exclude them.
-
-    :param alone: whether nothing else was requested; if so, nothing remains once all requirements are excluded.
-    """
-    level = "perhaps" if alone and not chosen else "note"
-    for line in lines:
-        name = requirement.split(line).name
-        if name not in chosen:
-            text = f"its environment marker excludes it on {host.platform} ({line})."
-            yield _finding(name, level, "marker", text)
 
 
 def _of_source(source: str) -> str:

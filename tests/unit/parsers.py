@@ -224,7 +224,7 @@ PARSERS: dict[str, Parser] = {
         b"kernel `x` is for sm80-sm100, but was built for sm%d\n\0Cuda compilation tools, release 12.8, V12.8.93\0",
     ),
     "requirement lines": of_text(
-        lambda text: requirement_lines.RequirementLines(resolve.Index()).read(text),
+        lambda text: requirement_lines.RequirementLines(resolve.Index(), resolve.Target("3.12", "aarch64")).read(text),
         "--find-links ./a\n--pre\n--extra-index-url https://example.com/simple\n-e ./c\n",
         "vllm==0.13.0 \\\n  --hash=sha256:0\nx @ file:///w/x-1.0-py3-none-any.whl ; python_version > '3'\n",
         "https://example.com/x-1.0%2Bcu130-py3-none-any.whl#sha256=0\ngit+https://example.com/y@main\n~\0/z.whl\n",

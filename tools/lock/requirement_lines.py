@@ -12,7 +12,7 @@ from ...plugins.module_utils._core import disk
 from ...plugins.module_utils._core.errors import SparkforgeError
 from ...plugins.module_utils._core.redact import redact
 from ...plugins.module_utils._wheel.requirement import clip
-from .resolve import Index, check_requirement
+from .resolve import Index, Target, check_requirement
 
 #: Limits on the size of a file in bytes, the nesting of files, and the total number of lines.
 SIZE_LIMIT, DEPTH_LIMIT, LINES_LIMIT = 1 << 20, 10, 10_000
@@ -23,7 +23,7 @@ _OPTION = re.compile(
 _HOW = re.compile(
     r"--(?:pre|prefer-binary|no-binary|only-binary|require-hashes|no-index|trusted-host|use-feature|no-deps)\b"
 )
-_AT_URL = re.compile(r"[A-Za-z0-9][\w.-]*\s*(?:\[[^\]]*\])?\s*@\s*(?P<location>[^;]*\S)\s*(?:;.*)?")
+_AT_URL = re.compile(r"[A-Za-z0-9][\w.-]*\s*(?:\[[^\]]*\])?\s*@\s*(?P<location>[^;]*\S)\s*")
 _REPOSITORY = re.compile(r"(?:git|hg|svn|bzr)\+\S+")
 #: The ends of the names of source archives, and of files with requirements.
 _ARCHIVES, _LISTS = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".zip"), (".txt", ".in")
@@ -41,14 +41,18 @@ class RequirementLines:
     :ivar constraints: lines from ``-c`` files.
     :ivar wheels: paths of wheels, and ``https`` URLs of wheels.
     :ivar sources: repositories, directories and source archives, which are built during installation.
+    :ivar left_out: lines whose environment markers do not hold on the host.
     :ivar index: the index to search, with the options from the files.
+    :ivar host: the host for which the markers are evaluated.
     """
 
     index: Index
+    host: Target
     requirements: list[str] = dataclasses.field(default_factory=list)
     constraints: list[str] = dataclasses.field(default_factory=list)
     wheels: list[str] = dataclasses.field(default_factory=list)
     sources: list[str] = dataclasses.field(default_factory=list)
+    left_out: list[str] = dataclasses.field(default_factory=list)
     _count: int = 0
 
     def read(self, text: str, base: str = ".", depth: int = 0, constrains: bool = False) -> RequirementLines:
@@ -77,8 +81,13 @@ class RequirementLines:
             check_requirement(line)
             self.constraints.append(line)
             return
-        at_url = _AT_URL.fullmatch(line)
-        location = at_url["location"] if at_url else line
+        # A URL may contain semicolons.
+        requested, *markers = re.split(" ;|; " if "/" in line else ";", line, maxsplit=1)
+        if not all(map(self.host.accepts, markers)):
+            self.left_out.append(redact(line))
+            return
+        at_url = _AT_URL.fullmatch(requested)
+        location = at_url["location"] if at_url else requested
         try:
             url = urllib.parse.urlsplit(location)
         except ValueError as error:

@@ -29,6 +29,7 @@ from ...plugins.plugin_utils.stack.model import BESIDE
 
 with contextlib.suppress(ImportError):
     # ansible-core depends on packaging; only ansible-test's import check runs without it.
+    from packaging.markers import UndefinedComparison
     from packaging.requirements import InvalidRequirement, Requirement
     from packaging.tags import Tag, compatible_tags, cpython_tags
     from packaging.utils import parse_wheel_filename
@@ -64,6 +65,15 @@ class Target:
     def platform(self) -> str:
         """Return the name of the platform in a lock."""
         return platforms.locked(self.python, self.machine)
+
+    def accepts(self, marker: str) -> bool:
+        """Tell whether an environment marker (PEP 508) holds on the target; another text is refused."""
+        linux = {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix", "extra": ""}
+        python = {"python_version": self.python, "python_full_version": f"{self.python}.0"}
+        with contextlib.suppress(UndefinedComparison):
+            parsed = check_requirement(f"x;{marker}").marker
+            return parsed is None or parsed.evaluate({**linux, **python, "platform_machine": self.machine})
+        return True
 
     @functools.cached_property
     def rank(self) -> dict[Tag, int]:
@@ -179,10 +189,10 @@ def versions(name: str, target: Target, index: Index, count: int = 8) -> list[st
     return newest
 
 
-def check_requirement(line: str) -> None:
-    """Refuse a line that is not a requirement (PEP 508): METADATA may contain any text, and uv would accept options."""
+def check_requirement(line: str) -> Requirement:
+    """Parse a line (PEP 508), or refuse it: METADATA may contain any text, and uv would accept options."""
     try:
-        Requirement(line)
+        return Requirement(line)
     except InvalidRequirement as error:
         raise SparkforgeError(
             f"{line[:200]!r} is not a requirement: {str(error).splitlines()[0].rstrip('.')}.",

@@ -197,17 +197,16 @@ ERROR_KEYS = tuple(
     key.encode()
     for key in (
         "rror:", "rror :", "rror[", "rror!", "rror response", "nvcc error", "CMake Error", "CUDA error", "MemoryError",
-        "fatal:", "fatal ", "atal error", "ERROR", "FATAL", "CRITICAL", "E: ", "undefined reference", "cannot ",
-        "Cannot ", "ould not ", "nable to", "ot found", "not supported", "nsupported", "*** ",
-        "Exception", "ssertion", "Segmentation fault", "core dumped", "Aborted", "Killed", "enied", "refused",
-        "imed out", "mismatch", "terminate called", "ninja: ", "memory exhausted", "unbound variable",
-        "final link failed", "not recognized", "curl: (", "NCCL WARN", "Xid", "BUG: ", "Uncorrectable", "panic", "Oops",
-        "level=error", "level=fatal", "Caused by", "╰─▶", "Traceback (most recent call last)", "invalid", "Invalid",
-        "is missing", "ERR", "FATA[", "ouldn't ", "an't ", "FAIL", "Fail", "died", "crash", "exited", "terminated",
-        "killed", "orrupt", " E ", "[E", "E0", "E1", "can not ", "gave up", "ncaught", "nhandled", "exit code",
-        "Server Error", "=> not", "aborting", "imeout ", "killing",
-        'tatusCode":', "[rank", "free(): ", "too quickly", "rror,",
-        "rror -", "Value error,", "failed", "rror loading", "rror=", "err=", 'rror":', 'err":',
+        "fatal:", "fatal ", "atal error", "FATAL", "CRITICAL", "E: ", "undefined reference", "cannot ", "Cannot ",
+        "ould not ", "nable to", "ot found", "not supported", "nsupported", "*** ", "Exception", "ssertion",
+        "Segmentation fault", "core dumped", "Aborted", "Killed", "enied", "refused", "imed out", "mismatch",
+        "terminate called", "ninja: ", "memory exhausted", "unbound variable", "final link failed", "not recognized",
+        "curl: (", "NCCL WARN", "Xid", "BUG: ", "Uncorrectable", "panic", "Oops", "level=error", "level=fatal",
+        "Caused by", "╰─▶", "Traceback (most recent call last)", "invalid", "Invalid", "is missing", "ERR", "FATA[",
+        "ouldn't ", "an't ", "FAIL", "Fail", "died", "crash", "exited", "terminated", "killed", "orrupt", " E ", "[E",
+        "E0", "E1", "can not ", "gave up", "ncaught", "nhandled", "exit code", "Server Error", "=> not", "aborting",
+        "imeout ", "killing", 'tatusCode":', "[rank", "free(): ", "too quickly", "rror,", "rror -", "Value error,",
+        "failed", "rror loading", "rror=", "err=", 'rror":', 'err":',
     )
 )  # fmt: skip
 # Lines that a tool itself marks as an error.

@@ -170,8 +170,7 @@ def text_of(answer: t.Mapping[str, t.Any]) -> str:
     rows += [f"Cause{', not known' * doubt}: {answer['cause']}", f"Remedy{', often' * doubt}: {answer['remedy']}"]
     rows += [f"Also seen: {notice}" for notice in answer["notices"]]
     if answer["rule"]:
-        rows.append(f"Rule: {answer['page']}")
-        rows.append(f"Source: {', '.join(answer['sources'])}" if answer["sources"] else "Source: none")
+        rows += [f"Rule: {answer['page']}", f"Source: {', '.join(answer['sources']) or 'none'}"]
     return "\n".join(rows)
 
 

@@ -20,7 +20,7 @@ from .._shared.module_utils._wheel.names import parse_wheel_name
 from . import texts
 
 #: Increase this when a reader extracts more, so that packages with results cached in an older format are read again.
-FORMAT = 3
+FORMAT = 4
 #: The time limit in seconds for a wheel, or for a directory with all its packages.
 SECONDS = 900
 #: CUDA C++ sources, not headers. A package that contains them may compile them on the host at run time.
@@ -213,7 +213,8 @@ def _contents(
         except (reader.NotElfError, reader.CorruptElfError, reader.UnreadableFileError) as error:
             damaged.append(error.cause)
             continue
-        is_loaded = file.kind in (reader.ET_EXEC, reader.ET_DYN) and file.machine_name in _CPU
+        is_for_cpu = file.machine_name in _CPU or shown.endswith(".so")
+        is_loaded = is_for_cpu and file.kind in (reader.ET_EXEC, reader.ET_DYN)
         if not is_loaded and file.machine_name != CUBIN:
             continue
         own = file.symbols or symbols.Symbols()

@@ -90,6 +90,30 @@ def test_requirement_that_its_marker_leaves_out_is_not_a_yes(tmp_path: Path) -> 
     assert (beside["verdict"], [finding["level"] for finding in beside["findings"]]) == ("yes", ["note"])
 
 
+def test_marker_of_a_direct_wheel_chooses_among_two(tmp_path: Path) -> None:
+    code = {"thing/_C.abi3.so": elf_writer.elf_bytes()}
+    write_wheel(tmp_path, "thing", "1.0", code)
+    write_wheel(
+        tmp_path / "other", "thing", "1.0", {"thing/_C.abi3.so": elf_writer.elf_bytes(machine=elf_writer.X86_64)}
+    )
+    wheel, other = tmp_path.glob("*.whl"), (tmp_path / "other").glob("*.whl")
+    lines = tmp_path / "requirements.txt"
+    lines.write_text(
+        f"thing @ file://{next(wheel)} ; platform_machine == 'aarch64'\n"
+        f"thing @ file://{next(other)} ; platform_machine == 'x86_64'\n"
+    )
+    result = inspect(tmp_path, f"-r {lines}")
+    assert (result["verdict"], [finding["kind"] for finding in result["findings"]]) == ("yes", ["marker"])
+    assert "is not a requirement" in inspect(tmp_path, "thing; platform_machine is 'aarch64'")["msg"]
+
+
+@pytest.mark.parametrize("machine", [0, 224])
+def test_extension_module_without_a_known_machine_is_a_no(tmp_path: Path, machine: int) -> None:
+    wheel = write_wheel(tmp_path, "thing", "1.0", {"thing/_C.abi3.so": elf_writer.elf_bytes(machine=machine)})
+    result = inspect(tmp_path, str(wheel))
+    assert (result["verdict"], [finding["kind"] for finding in result["findings"]]) == ("no", ["machine"])
+
+
 def test_a_version_missing_on_the_index_is_a_no_with_the_available_ones(tmp_path: Path) -> None:
     for version in ("0.9.0", "0.11.0", "0.11.1"):
         write_wheel(tmp_path, "torchcodec", version, {"torchcodec.py": ""})
