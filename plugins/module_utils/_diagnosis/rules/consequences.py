@@ -479,6 +479,22 @@ cause = ComfyUI could not load the custom node {found}.
 remedy = Read the traceback above it: mostly a package of its requirements.txt is missing (install it with ComfyUI's own
     Python), or has no wheel for aarch64; or disable the node.
 
+[container-not-created]
+keys = OCI runtime create failed
+pattern = OCI runtime create failed: (?P<why>[^\n]+?)(?:: unknown)?\.?$
+values =
+    advice of why: .*(?:nvidia|NVIDIA|CDI|cdi) => See that nvidia-smi works on the host, write NVIDIA's runtime into
+    + the engine's configuration anew (sudo nvidia-ctk runtime configure --runtime=docker) and the CDI specification
+    + (sudo nvidia-ctk cdi generate --output=/var/run/cdi/nvidia.yaml), and restart the engine
+    advice of why: .*(?:permission denied|not permitted) => Look at what denies it (journalctl -k | grep -i apparmor,
+    + rootless mode, a container in a container)
+    advice of why: .*(?:no such file|not found) => Correct the path or the command that it names: it must be in the
+    + image, or on the host where it is mounted
+    advice of why: . => Update the runtime (runc, containerd or crun) and start the container with fewer options,
+    + which shows the one that it refuses
+cause = The container's runtime could not create the container: {why}.
+remedy = {advice}.
+
 [compose-dependency]
 keys = dependency failed to start
 pattern = dependency failed to start: container (\S+) (?P<why>is unhealthy|exited \(\d+\)|has no healthcheck configured)
@@ -649,10 +665,10 @@ pattern =
     \A\s*File '(?P<file1>[^'\n]+)', line (?P<line1>\d+), in \S+\n +assert (?P<check1>[^\n]+)\n(?:[
     + ~^]+\n)?AssertionError\s*$
     AssertionError: assert (?P<check2>[^\n]{3,160})
-    \A\s*File '(?:[^'\n]*/)?(?P<file3>(?:vllm|vllm_omni|sglang|tensorrt_llm|flashinfer|lmdeploy|mooncake|ray)/[^'\n]+)
-    +', line (?P<line3>\d+), in \S+\n(?: {4}[^\n]*\n){0,12}(?:\w+\.)*(?:(?:Value|Assertion|NotImplemented|Runtime|Type
-    +|Key|Index|Attribute)Error|Exception): (?P<why3>(?![^\n]*(?:CUDA error|NCCL error|out of memory|root
-    + cause|[Ss]tack ?trace))[^\n]{2,400}?)\.?$
+    \A\s*File '(?:[^'\n]*/)?(?P<file3>(?:vllm|vllm_omni|sglang|tensorrt_llm|flashinfer|lmdeploy|mooncake|ray/(?:_priva
+    +te|scripts))/[^'\n]+)', line (?P<line3>\d+), in \S+\n(?:
+    + {4}[^\n]*\n){0,12}(?:\w+\.)*(?:(?:Value|Assertion|NotImplemented|Runtime|Type|Key|Index|Attribute)Error|Exceptio
+    +n): (?P<why3>(?![^\n]*(?:CUDA error|NCCL error|out of memory|root cause|[Ss]tack ?trace))[^\n]{2,400}?)\.?$
 values =
     advice of check: .*(?:capability|compute_cap|sm_?\d|is_sm|device_arch) => Choose another backend for that kernel,
     + which is not for this GPU
@@ -677,9 +693,10 @@ values =
     + --kv-cache-dtype), or take the model in another quantization
     advice of file: .*model_loader => See that the model's directory has all its files in the form that --load-format
     + names, and download it again if not; else take the release that the model's page names
-    advice of file: .*(?:weight_utils|/models/|/configs/|/linear|parameter|embedding) => Take the release that the
-    + model's page names, since the file of weights has another layout than this one expects, or another quantization
-    + of the model
+    advice of file: .*/configs/ => Compare what it names with the model's config.json, and take the release that the
+    + model's page names
+    advice of file: .*(?:weight_utils|/models/|/linear|parameter|embedding) => Take the release that the model's page
+    + names, since the file of weights has another layout than this one expects, or another quantization of the model
     advice of file: .*(?:mem_cache|kv_cache|kv_offload|hicache|block_pool|/core/) => Leave out options of the cache
     + (offloading, prefix caching, --kv-cache-dtype, sizes of blocks and pages)
     advice of file: .*(?:multimodal|processor|vision) => Leave out images and sound (--limit-mm-per-prompt), or

@@ -48,7 +48,11 @@ remedy = Import it with the Python that runs the program (python -c 'import {pac
 [package-required]
 keys = requires
 pattern =
-    ^\W*\w*(?:Error|Exception): (?P<part>[\w .-]{3,80}?) requires (?:the )?'?(?P<package>[a-z][a-z0-9]*_\w+|[\w-]+(?=
+    ^\W*(?:Import|ModuleNotFound)Error: (?P<part1>[\w .-]{3,80}?) requires (?:the
+    + )?'?(?P<package1>[a-z][a-z0-9]*_\w+)'?\.?$
+    ^\W*\w*Error: (?P<part3>[\w .-]{3,80}?) requires '?(?P<package3>(?:deep|flash|sgl|vllm|torch|nvidia|lm|pplx)_\w+)'
+    +?\.?$
+    ^\W*\w*(?:Error|Exception): (?P<part2>[\w .-]{3,80}?) requires (?:the )?'?(?P<package2>[\w-]+(?=
     + (?:package|library|module|to be installed)))'?(?: package| library| module| to be installed)?\.?$
 cause = {part} needs the package {package}, which is not installed.
 remedy = Install it with the Python that runs the program (python -m pip install {package}; a name of its own index or
@@ -207,10 +211,12 @@ keys =
     does not support
     doesn't support
     do not support
+    not yet support
+    not currently support
 pattern =
     ^\W*(?:[\w.]+\.)?(?:ValueError|NotImplementedError|RuntimeError|AssertionError|TypeError|ImportError):
-    + (?P<part>[^\n]{2,100}?) (?:does not|doesn't|do not)(?: yet| currently)? support (?P<feature>[^\n]{2,200}?)
-    +(?: yet)?\.?$
+    + (?P<part>[^\n]{2,100}?) (?:does not|doesn't|do not)(?: yet| currently)? support (?P<feature>[^\n]{2,200}?)(?:
+    + yet)?\.?$
 unless = (?i:device|driver|gpu|system|platform|hardware) does|Error in function
 cause = {part} does not support {feature} in this release of the program.
 remedy = Leave out the option that asks for the one or the other[ ({log_backend_option} in this log)], or take a newer
@@ -267,15 +273,18 @@ pattern =
     + (?P<why1>[^\n]{4,400}?)\.?(?: \[type=[^\n]*)?$
     \A\s*(?:Value error|Assertion failed), (?P<why2>[^\n]{4,400}?)\.?(?: \[type=[^\n]*)?$
     \A\s*File '(?:[^'\n]*/)?(?P<part3>(?:vllm|sglang|tensorrt_llm|ray)/(?:srt/|engine/|llmapi/|_private/)?(?:config/|a
-    +rg_utils|server_args|arg_groups/|platforms/|envs\.py|entrypoints/cli|llm_args|launch_server|parameter|services|re
-    +source_spec)[^'\n]*)', line \d+, in \S+\n(?: {4}[^\n]*\n){0,12}(?:\w+\.)*(?:Value|Assertion|NotImplemented|Runtim
-    +e|Type)Error: (?P<why3>[^\n]{8,400}?)\.?$
+    +rg_utils|server_args|arg_groups/|platforms/|configs/model_config|utils/server_args|envs\.py|entrypoints/cli|llm_a
+    +rgs|launch_server|parameter|services|resource_spec)[^'\n]*)', line \d+, in \S+\n(?:
+    + {4}[^\n]*\n){0,12}(?:\w+\.)*(?:Value|Assertion|NotImplemented|Runtime|Type|FileNotFound)Error: (?P<why3>[^\n]{8,
+    +400}?)\.?$
     \A\s*File '(?:[^'\n]*/)?(?P<part4>(?:vllm|sglang|tensorrt_llm)/[^'\n]*)', line \d+, in \S+\n(?:
-    + {4}[^\n]*\n){0,12}(?:\w+\.)*(?:Value|Assertion|NotImplemented|Runtime|Type)Error:
-    + (?P<why4>(?:[^\n]{0,200}?'?--[a-z][\w-]+|[^\n]{0,200}?\b(?:VLLM|SGLANG|SGL|TRTLLM|NCCL|CUDA)_[A-Z_]{3,}|[a-z]+(?
-    +:_[a-z0-9]+)+(?: \([^)\n]*\)|=\S+)? (?:must|cannot|should|can only) (?:not )?be
-    + (?:set|given|provided|used|positive|non-negative|greater|less|at (?:least|most)|between|>|<|a |an |None))[^\n]{0
-    +,300}?)\.?$
+    + {4}[^\n]*\n){0,12}(?:\w+\.)*(?:Value|Assertion|NotImplemented|Runtime|Type)Error: (?P<why4>(?:[^\n]{0,200}?'?--[
+    +a-z][\w-]+|[^\n]{0,200}?\b(?:VLLM|SGLANG|SGL|TRTLLM|NCCL|CUDA)_[A-Z_]{3,})[^\n]{0,300}?)\.?$
+    \A\s*File '(?:[^'\n]*/)?(?P<part5>(?:vllm|sglang|tensorrt_llm)/[^'\n]*(?:/utils/|entrypoints/|/managers/|scheduler
+    +|_manager|/engine/)[^'\n]*)', line \d+, in \S+\n(?: {4}[^\n]*\n){0,12}(?:\w+\.)*(?:Value|Assertion|NotImplemented
+    +|Runtime|Type)Error: (?P<why5>(?:[a-z]+(?:_[a-z0-9]+)+(?: \([^)\n]*\)|=\S+)? (?:must|cannot|should|can only)
+    + (?:not )?be (?:set|given|provided|used|positive|non-negative|greater|less|at (?:least|most)|between|>|<|a |an
+    + |None))[^\n]{0,300}?)\.?$
 cause = The server refuses its settings[ ({part})]: {why}.
 remedy = Change the setting that the message names: as an option it has hyphens for its underscores (--help lists them),
     in a JSON or YAML value the same name; leave it and what depends on it out if you do not need it, or take a release
