@@ -667,8 +667,9 @@ pattern =
     AssertionError: assert (?P<check2>[^\n]{3,160})
     \A\s*File '(?:[^'\n]*/)?(?P<file3>(?:vllm|vllm_omni|sglang|tensorrt_llm|flashinfer|lmdeploy|mooncake|ray/(?:_priva
     +te|scripts))/[^'\n]+)', line (?P<line3>\d+), in \S+\n(?:
-    + {4}[^\n]*\n){0,12}(?:\w+\.)*(?:(?:Value|Assertion|NotImplemented|Runtime|Type|Key|Index|Attribute)Error|Exceptio
-    +n): (?P<why3>(?![^\n]*(?:CUDA error|NCCL error|out of memory|root cause|[Ss]tack ?trace))[^\n]{2,400}?)\.?$
+    + {4}[^\n]*\n){0,12}(?:\w+\.)*(?!(?:OS|IO|File|Permission|Connection|Timeout|Memory|Import|ModuleNotFound|Unicode|
+    +JSON|Syntax|Name|Recursion|Accelerator|OutOfMemory|Dist|HTTP|Hf)\w*(?:Error|Exception):)(?:\w*Error|Exception):
+    + (?P<why3>(?![^\n]*(?:CUDA error|NCCL error|out of memory|root cause|[Ss]tack ?trace))[^\n]{2,400}?)\.?$
 values =
     advice of check: .*(?:capability|compute_cap|sm_?\d|is_sm|device_arch) => Choose another backend for that kernel,
     + which is not for this GPU
@@ -699,7 +700,7 @@ values =
     + names, since the file of weights has another layout than this one expects, or another quantization of the model
     advice of file: .*(?:mem_cache|kv_cache|kv_offload|hicache|block_pool|/core/) => Leave out options of the cache
     + (offloading, prefix caching, --kv-cache-dtype, sizes of blocks and pages)
-    advice of file: .*(?:multimodal|processor|vision) => Leave out images and sound (--limit-mm-per-prompt), or
+    advice of file: .*(?:multimodal|/processors/|vision) => Leave out images and sound (--limit-mm-per-prompt), or
     + install the transformers that the release pins
     advice of file: .*(?:structured_output|constrained|grammar) => Choose another backend for structured output
     advice of file: .*(?:graph|compil|runner|inductor|layer_boundary|warmup) => Start it without recorded graphs and

@@ -131,9 +131,10 @@ pattern =
     + you|did you (?:mean|forget)|To (?:fix|avoid|enable|disable|resolve|override|use|run)|In order
     + to|[Uu]se|(?:Set|set(?= '?(?:-|\w+[_=]|[A-Z]{3})))|[Pp]ass|[Ss]pecify|[Ee]ither
     + (?:set|use|pass|enable|disable|install)|(?:Provide|Ch(?:oose|eck|ange)|Select|Add|Run|Start|Restart|Switch|Verif
-    +y|Export|Configure|Adjust|Omit|Do not|Don't|Raise|Rename|Avoid|Pick)|[EeDd](?:n|is)able|(?:[Ii]n|[Dd]e)crease|[Rr
-    +]educe|[Ll]ower (?:the|your|-)|[Ii]nstall|[Uu]p(?:grade|date)|[Dd]owngrade|[Rr]e(?:build|install|compile|move|lau
-    +nch|start)|omit|drop|choose|switch to)(?!\w)(?! (?:above|below|only|of)\b)[^\n]{4,300}?)[.!]?(?: \[type=[^\n]*)?$
+    +y|Export|Configure|Adjust|Omit|Do not|Don't|Raise|Rename|Avoid|Pick|Load|Leave|Create|Keep|Limit)|[EeDd](?:n|is)a
+    +ble|(?:[Ii]n|[Dd]e)crease|[Rr]educe|[Ll]ower (?:the|your|-)|[Ii]nstall|[Uu]p(?:grade|date)|[Dd]owngrade|[Rr]e(?:b
+    +uild|install|compile|move|launch|start)|omit|drop|choose|switch to)(?!\w)(?! (?:above|below|only|of)\b)[^\n]{4,30
+    +0}?)[.!]?(?: \[type=[^\n]*)?$
     \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception):|\s*(?:Value error|Assertion failed),) +(?P<why2>[^\n]{4,300}?)[,;.]?
     + +(?P<advice2>by (?:setting|passing|using|adding|installing|specifying|(?:in|de)creasing|reducing|enabling|disabl
     +ing|running|removing)\b[^\n]{4,300}?)[.!]?(?: \[type=[^\n]*)?$
@@ -159,6 +160,7 @@ remedy = Start it with {option} (its --help says which values it takes), or chan
 
 [value-among-choices]
 keys =
+    validation error
     must be one of
     must be in
     must be either
@@ -171,12 +173,13 @@ keys =
     hoose
     xpected one of
 pattern =
-    \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception|error):|\s*(?:Value error|Assertion failed),) (?P<setting1>[^\n]{2,120}?)
-    + (?:must|should) be (?:one of|in|either)(?: the following)?:? (?P<choices1>(?!\[-?\d+,
-    + ?\d+\))[^\n]{3,300}?)(?:[,;.] (?:but )?(?:got|found|is) (?P<value1>[^\n]{1,120}?))?\.?(?: \[type=[^\n]*)?$
-    \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception|error):|\s*(?:Value error|Assertion failed),)
-    + (?:Unknown|Invalid|Unsupported|Unrecognized|Unexpected) (?P<setting2>[\w -]{2,60}?)(?::| type| mode)?
-    + '?(?P<value2>[^\n'.;,]{1,120}?)'?[.;,:]? \(?(?:(?:Currently |currently
+    \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception|error):|(?:[^\n]*validation errors? for \w+\n(?:\S+\n)?)?\s*(?:Value
+    + error|Assertion failed),) (?P<setting1>[^\n]{2,120}?) (?:must|should) be (?:one of|in|either)(?: the
+    + following)?:? (?P<choices1>(?![\[(]-?[\d.]+, ?-?[\w.]+[\])])[^\n]{3,300}?)(?:[,;.] (?:but )?(?:got|found|is)
+    + (?P<value1>[^\n]{1,120}?))?\.?(?: \[type=[^\n]*)?$
+    \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception|error):|(?:[^\n]*validation errors? for \w+\n(?:\S+\n)?)?\s*(?:Value
+    + error|Assertion failed),) (?:Unknown|Invalid|Unsupported|Unrecognized|Unexpected) (?P<setting2>[\w
+    + -]{2,60}?)(?::| type| mode)? '?(?P<value2>[^\n'.;,]{1,120}?)'?[.;,:]? \(?(?:(?:Currently |currently
     + )?(?:[Ss]upported|[Vv]alid|[Aa]vailable|[Aa]llowed|[Kk]nown|[Pp]ossible)[\w -]{0,30}?(?::| are| is)|[Mm]ust be
     + (?:one of|in|either)|[Ss]hould be (?:one of|in|either)|[Cc]hoose (?:from|one of)|[Ee]xpected(?: one of)?:?)
     + (?P<choices2>[^\n]{3,300}?)\)?\.?(?: \[type=[^\n]*)?$
@@ -185,6 +188,7 @@ remedy = Choose one of those that it names: {choices}; for another one take a re
 
 [only-supported]
 keys =
+    validation error
     only support
     supports only
     support only
@@ -193,14 +197,15 @@ keys =
     only works
     only be used
 pattern =
-    \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception):|\s*(?:Value error|Assertion failed),) (?P<part1>[^\n]{2,160}?)
-    + (?:(?:currently )?only supports?|supports? only|(?:is|are) (?:currently )?only
-    + (?:supported|available|implemented) (?:with|for|on|by|when|in|if)|only works? (?:with|for|on)|can only be used
-    + (?:with|for|on|when|if)) (?P<need1>[^\n]{2,200}?)(?:[,;.]? (?:but )?(?:got|found|is|received):?
-    + (?P<have1>[^\n]{1,160}?))?\.?(?: \[type=[^\n]*)?$
-    \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception):|\s*(?:Value error|Assertion failed),) Only (?P<need2>[^\n]{2,160}?)
-    + (?:is |are |can be )?(?:currently )?supported(?: (?:for|by|in|with|on) (?P<part2>[^\n]{2,120}?))?(?:[,;.]?
-    + (?:but )?(?:got|found|is|received):? (?P<have2>[^\n]{1,160}?))?\.?(?: \[type=[^\n]*)?$
+    \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception):|(?:[^\n]*validation errors? for \w+\n(?:\S+\n)?)?\s*(?:Value
+    + error|Assertion failed),) (?P<part1>[^\n]{2,160}?) (?:(?:currently )?only supports?|supports? only|(?:is|are)
+    + (?:currently )?only (?:supported|available|implemented) (?:with|for|on|by|when|in|if)|only works?
+    + (?:with|for|on)|can only be used (?:with|for|on|when|if)) (?P<need1>[^\n]{2,200}?)(?:[,;.]? (?:but
+    + )?(?:got|found|is|received):? (?P<have1>[^\n]{1,160}?))?\.?(?: \[type=[^\n]*)?$
+    \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception):|(?:[^\n]*validation errors? for \w+\n(?:\S+\n)?)?\s*(?:Value
+    + error|Assertion failed),) Only (?P<need2>[^\n]{2,160}?) (?:is |are |can be )?(?:currently )?supported(?:
+    + (?:for|by|in|with|on) (?P<part2>[^\n]{2,120}?))?(?:[,;.]? (?:but )?(?:got|found|is|received):?
+    + (?P<have2>[^\n]{1,160}?))?\.?(?: \[type=[^\n]*)?$
 unless = SM ?\d|sm_?\d|Blackwell|Hopper|Ampere|(?i:gpus?|devices?|compute capability)\b
 cause = [{part}: ]only {need} is supported in this release[, and this is {have}].
 remedy = Where a setting of yours decides it, give it that value; where the model's files do, take the model in another
@@ -277,9 +282,9 @@ pattern =
     +rgs|launch_server|parameter|services|resource_spec)[^'\n]*)', line \d+, in \S+\n(?:
     + {4}[^\n]*\n){0,12}(?:\w+\.)*(?:Value|Assertion|NotImplemented|Runtime|Type|FileNotFound)Error: (?P<why3>[^\n]{8,
     +400}?)\.?$
-    \A\s*File '(?:[^'\n]*/)?(?P<part4>(?:vllm|sglang|tensorrt_llm)/[^'\n]*)', line \d+, in \S+\n(?:
-    + {4}[^\n]*\n){0,12}(?:\w+\.)*(?:Value|Assertion|NotImplemented|Runtime|Type)Error: (?P<why4>(?:[^\n]{0,200}?'?--[
-    +a-z][\w-]+|[^\n]{0,200}?\b(?:VLLM|SGLANG|SGL|TRTLLM|NCCL|CUDA)_[A-Z_]{3,})[^\n]{0,300}?)\.?$
+    \A\s*File '(?:[^'\n]*/)?(?P<part4>(?:vllm|sglang|tensorrt_llm|ray)/[^'\n]*)', line \d+, in \S+\n(?:
+    + {4}[^\n]*\n){0,12}(?:\w+\.)*(?:Value|Assertion|NotImplemented|Runtime|Type|ArgumentType)Error: (?P<why4>(?:[^\n]
+    +{0,200}?'?--[a-z][\w-]+|[^\n]{0,200}?\b(?:VLLM|SGLANG|SGL|TRTLLM|NCCL|CUDA|RAY)_[A-Za-z_]{3,})[^\n]{0,300}?)\.?$
     \A\s*File '(?:[^'\n]*/)?(?P<part5>(?:vllm|sglang|tensorrt_llm)/[^'\n]*(?:/utils/|entrypoints/|/managers/|scheduler
     +|_manager|/engine/)[^'\n]*)', line \d+, in \S+\n(?: {4}[^\n]*\n){0,12}(?:\w+\.)*(?:Value|Assertion|NotImplemented
     +|Runtime|Type)Error: (?P<why5>(?:[a-z]+(?:_[a-z0-9]+)+(?: \([^)\n]*\)|=\S+)? (?:must|cannot|should|can only)
