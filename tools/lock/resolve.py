@@ -133,8 +133,10 @@ def resolve(
     :returns: lines in the format for ``--require-hashes``: ``name==version --hash=sha256:…``.
     :raises SparkforgeError: if no version fits, or the index does not respond; the error contains uv's message.
     """
-    resolved = packages(requirements, target, index, pins, overrides)
-    return {item["name"]: _line(item, target) for item in resolved}
+    return {
+        item["name"]: f"{item['name']}=={item['version']} --hash=sha256:{best_wheel(item, target)['hashes']['sha256']}"
+        for item in packages(requirements, target, index, pins, overrides)
+    }
 
 
 def packages(
@@ -211,12 +213,6 @@ def _run(line: t.Sequence[str], text: str) -> subprocess.CompletedProcess[str]:
         raise SparkforgeError(
             f"{line[0]} cannot be run: {error}.", "Set stack_lock_uv to a working uv on the controller."
         ) from error
-
-
-def _line(package: t.Mapping[str, t.Any], target: Target) -> str:
-    """Return the line for a package in pylock.toml, with the wheel that installers choose on the target."""
-    sha256 = best_wheel(package, target)["hashes"]["sha256"]
-    return f"{package['name']}=={package['version']} --hash=sha256:{sha256}"
 
 
 def best_wheel(package: t.Mapping[str, t.Any], target: Target) -> t.Mapping[str, t.Any]:

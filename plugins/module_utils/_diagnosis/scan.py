@@ -422,9 +422,10 @@ class _Scan:
         least = 2 if lines.ENDS_WELL.search(last) and not lines.error_class(last, str)[0] else 1
         for start, row in rows:
             line = lines.parse(lines.decode(row))
-            warns = line.level == "WARNING"
-            kind, text = lines.error_class(line.text if warns else lines.decode(row), str)
-            if kind >= least + warns:
+            message = line.text.removeprefix("WARNING").lstrip(": ")
+            warns = line.level == "WARNING" or message != line.text
+            kind, text = lines.error_class(message if warns else lines.decode(row), str)
+            if kind >= least + (warns and row != rows[-1][1]):
                 return {1: self._match(start, text)}
         return {}
 

@@ -185,6 +185,5 @@ def of_result(result: t.Mapping[str, t.Any] | None) -> list[str]:
 def _hosts(diagnosis: scan.Diagnosis) -> set[str]:
     """Return the host names in the quoted lines, and the name of this host."""
     text = "\n".join(line for _number, line in diagnosis.around)
-    named = {lines.parse(line).host for _number, line in diagnosis.around}
-    named |= {name for names in _NAMES.findall(text) for name in names}
+    named = {lines.parse(line).host for _number, line in diagnosis.around}.union(*_NAMES.findall(text))
     return (named | {socket.gethostname()}) - {"", "localhost"}

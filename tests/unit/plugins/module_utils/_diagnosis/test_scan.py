@@ -135,6 +135,9 @@ def test_dropped_cmake_options_are_noticed_once() -> None:
             "CMake Error at CMakeLists.txt:3 (message): USE_A needs USE_B.",
         ),
         ("warning: error: no\nW: some error: no\nall is well\n", None),
+        # A warning counts only in the last line.
+        ("step 1\nWARNING Could not load widget\n", "Could not load widget"),
+        ("WARNING: Could not load widget\nstep 1\nstep 2\n", None),
         # PyTorch's FindMKL.cmake prints such a line for each library that it tries, and pip indents it.
         (
             "-- Checking for [mkl_intel_lp64 - mkl_gnu_thread - mkl_core - gomp - pthread - m - dl]\n"
