@@ -18,7 +18,7 @@ import pytest
 import yaml
 from ansible_collections.sparkforge.dgx_spark.plugins.plugin_utils.programs import PROOF
 from sparkforge_proof import catalogue
-from sparkforge_proof.check import KNOWN
+from sparkforge_proof.check import FAIL, KNOWN, PASS, SKIP, WARN
 
 from lab import emulator, image
 from lab.host import cache_directory, digest_of, install_packages, owner, run
@@ -157,14 +157,14 @@ def test_no_check_of_the_host_raises_an_alarm(emulated: Emulated, batch: tuple[s
     rows = [row for row in report["checks"] if row["name"] in HOST_CHECKS]
     assert rows and f"torch=={report['software']['torch'].partition('+')[0]}" in LOCKED
     # A known defect of torch is no alarm.
-    assert [row for row in rows if row["status"] not in ("pass", "skip") and row["reason"] != KNOWN] == []
+    assert [row for row in rows if row["status"] not in (PASS, SKIP) and row["reason"] != KNOWN] == []
 
 
 def test_a_run_of_all_checks_is_written_as_evidence(emulated: Emulated) -> None:
     reports = [emulated.report(batch) for batch in BATCHES]
     rows = {row["name"]: row["status"] for report in reports for row in report["checks"] if row["name"] in HOST_CHECKS}
     assert sorted(rows) == sorted(HOST_CHECKS)
-    named = {status: sorted(name for name in rows if rows[name] == status) for status in ("pass", "fail", "skip")}
+    named = {status: sorted(name for name in rows if rows[name] == status) for status in (PASS, FAIL, SKIP, WARN)}
     evidence = {
         "date": max(report["started"] for report in reports)[:10],
         "device": None,
@@ -172,13 +172,14 @@ def test_a_run_of_all_checks_is_written_as_evidence(emulated: Emulated) -> None:
         "machine": KIND,
         "torch": reports[0]["software"]["torch"],
         "software": reports[0]["software"],
-        "verdict": "fail" if named["fail"] else "proven",
+        "verdict": "fail" if named[FAIL] else "proven",
         "seconds": round(sum(report["seconds"] for report in reports), 1),
         "driver": None,
         "seed": LIMITS["seed"],
-        "passed": named["pass"],
-        "failed": named["fail"],
-        "skipped": named["skip"],
+        "passed": named[PASS],
+        "failed": named[FAIL],
+        "skipped": named[SKIP],
+        "warned": named[WARN],
     }
     path = CHECKOUT / "reports" / "emulated-cpu.json"
     path.parent.mkdir(exist_ok=True)
