@@ -19,7 +19,7 @@ import re
 import typing as t
 import warnings
 
-from ...check import EMULATED_GRID, H200_GRID, SEEN, SEEN_ARM_GRID, X86_GRID, Context, Measured, check
+from ...check import EMULATED_GRID, H200_GRID, SEEN_ARM_GRID, X86_GRID, Context, Measured, check
 from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, one_thread, torch
 from .recipes import SHORT, ByDefinition, Recipe, draw, optimizer_of, recipes
 
@@ -260,7 +260,7 @@ def transformer(context: Context) -> Measured:
     return _compare_training(context, "transformer")
 
 
-@check("training.convolutional", devices=("cuda", "cpu"), seconds=300, measured=SEEN)
+@check("training.convolutional", devices=("cuda", "cpu"), seconds=300, measured=SEEN_ARM_GRID)
 def convolutional(context: Context) -> Measured:
     """Train a convolutional network with batch and group normalisation for a hundred steps."""
     return _compare_training(context, "convolutional")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
-from ...check import SEEN, SEEN_ARM_GRID, Context, Measured, check
+from ...check import SEEN_ARM_GRID, Context, Measured, check
 from ..bounds import Cases, functional as f, one_thread, setting, torch
 from ..kernels import attention_grid, attention_reference
 from .large import FORMATS, REMEDY, integers
@@ -71,7 +71,7 @@ def _compare_grouped(
     cases.exactly("grouped product, bfloat16", actual, expected)
 
 
-@check("sizes.tokens", devices=("cuda", "cpu"), seconds=300, measured=SEEN)
+@check("sizes.tokens", devices=("cuda", "cpu"), seconds=300, measured=SEEN_ARM_GRID)
 def tokens(context: Context) -> Measured:
     """Check attention over 131,072 tokens (4,096 on a CPU), for some rows and everything that depends on them.
 
