@@ -18,35 +18,25 @@ def _order(character: str) -> int:
     return ord(character) if character.isalpha() else ord(character) + 256
 
 
-def _compare_part(left: str, right: str) -> int:
-    while left or right:
-        left_text = re.match(r"\D*", left).group()  # type: ignore[union-attr]
-        right_text = re.match(r"\D*", right).group()  # type: ignore[union-attr]
-        for position in range(max(len(left_text), len(right_text))):
-            a = _order(left_text[position]) if position < len(left_text) else 0
-            b = _order(right_text[position]) if position < len(right_text) else 0
-            if a != b:
-                return -1 if a < b else 1
-        left, right = left[len(left_text) :], right[len(right_text) :]
-        left_digits = re.match(r"\d*", left).group()  # type: ignore[union-attr]
-        right_digits = re.match(r"\d*", right).group()  # type: ignore[union-attr]
-        # Compare as text, because int() limits the number of digits.
-        keys = [(len(digits.lstrip("0")), digits.lstrip("0")) for digits in (left_digits, right_digits)]
-        if keys[0] != keys[1]:
-            return -1 if keys[0] < keys[1] else 1
-        left, right = left[len(left_digits) :], right[len(right_digits) :]
-    return 0
+def _key(part: str) -> list[tuple[list[int], tuple[int, str]]]:
+    """Return a sort key of an upstream version or a revision: its non-digit and digit parts in turn.
+
+    Digits stay text, because int() limits their number. An empty part compares as "0".
+    """
+    key = []
+    for text, digits in re.findall(r"(\D*)(\d*)", part or "0"):
+        number = digits.lstrip("0")
+        key.append(([*map(_order, text), 0], (len(number), number)))
+    return key
 
 
 def compare_versions(left: str, right: str) -> int:
     """Return -1, 0 or 1 according to the order of ``dpkg --compare-versions`` (deb-version(7))."""
-    parts = []
+    keys = []
     for version in (left, right):
         epoch, colon, rest = version.strip().partition(":")
         if not colon or not is_whole(epoch):
             epoch, rest = "0", version.strip()
         upstream, dash, revision = rest.rpartition("-")
-        parts.append((int(epoch), upstream if dash else rest, revision if dash else ""))
-    if parts[0][0] != parts[1][0]:
-        return -1 if parts[0][0] < parts[1][0] else 1
-    return _compare_part(parts[0][1], parts[1][1]) or _compare_part(parts[0][2], parts[1][2])
+        keys.append((int(epoch), _key(upstream if dash else rest), _key(revision if dash else "")))
+    return (keys[0] > keys[1]) - (keys[0] < keys[1])
