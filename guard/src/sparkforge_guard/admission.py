@@ -317,10 +317,7 @@ def admit(command: t.Sequence[str], needs: str = "", releases: str = "") -> Verd
     """
     host, device = Host(), nvml.connect()
     memory = of_device(host.memory(), device.devices() if device is not None else ())
-    engine = "" if needs else engine_of(command)
-    path = model_of(engine, command) if engine else ""
-    model = models.read(os.path.realpath(os.path.expanduser(path))) if path else None
-    requested = demand(command, needs, memory.total, model)
+    requested = demand(command, needs, memory.total)
     held = device.processes() if device is not None else {}
     swapped = memory.swap_total > memory.swap_free
     if releases:

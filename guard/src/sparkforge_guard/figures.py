@@ -10,6 +10,7 @@ import time
 import typing as t
 
 from . import brakes, nvml, power
+from ._shared.module_utils._core import disk
 from .host import Host
 from .journal import spread
 
@@ -17,9 +18,7 @@ from .journal import spread
 def figures(settings: t.Mapping[str, t.Any], host: Host, device: t.Any) -> dict[str, t.Any]:
     """Return the current figures."""
     memory, state = host.memory(), settings["state_directory"]
-    held = device.processes() if device is not None else {}
-    if any(not size for size in held.values()):
-        held = spread(held, memory)
+    held = spread(device.processes(), memory) if device is not None else {}
     users = [host.process(pid, held, False) for pid in held]
     processes = sorted((user for user in users if user is not None), key=lambda user: -user.gpu)[:8]
     devices = device.devices() if device is not None else []
@@ -38,10 +37,8 @@ def figures(settings: t.Mapping[str, t.Any], host: Host, device: t.Any) -> dict[
 def _last(path: str) -> str:
     """Return the guard's last act as a sentence."""
     try:
-        with open(path, "rb") as stream:
-            stream.seek(max(0, os.fstat(stream.fileno()).st_size - (64 << 10)))
-            row = json.loads(stream.read().splitlines()[-1])
-    except (OSError, ValueError, IndexError):
+        row = json.loads(disk.tail(path).splitlines()[-1])
+    except (ValueError, IndexError):
         return ""
     return f"{row.get('time')} {row.get('said')}"
 

@@ -162,10 +162,7 @@ class Journal(threading.Thread):
         memory = self.host.memory()
         self._connect(now)
         if self.device is not None:
-            held = self.device.processes()
-            if any(not size for size in held.values()):
-                held = spread(held, memory)
-            self._held = held
+            self._held = spread(self.device.processes(), memory)
         else:
             self._held = (
                 spread(dict.fromkeys(self.host.gpu_users(), 0), memory) if os.path.exists("/dev/nvidia0") else {}

@@ -78,11 +78,6 @@ class Group(t.NamedTuple):
         return self._replace(grown=sum(process.held - before.get(process.pid, 0) for process in self.members))
 
     @property
-    def start(self) -> float:
-        """The start of the largest process."""
-        return self.leader.start
-
-    @property
     def leader(self) -> Process:
         """The largest process, which names the group."""
         return max(self.members, key=lambda process: process.held)
@@ -220,7 +215,7 @@ def choose(
             continue
         models = [group for group in large if group.gpu >= LARGE * total]
         most = max(group.held for group in large)
-        return max(models or [group for group in large if group.held >= most / 2], key=lambda group: group.start)
+        return max(models or [group for group in large if group.held >= most / 2], key=lambda group: group.leader.start)
     # If no group is large, choose the largest one, unless it holds almost nothing.
     rest = [group for group in candidates if group.held >= LARGE * total / 4 and urgent and not unheld]
     return max(rest, key=lambda group: (-group.tier, group.held), default=None)
