@@ -36,6 +36,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
         remedy = "Set torch_extensions_architectures, or torch_extensions_cuda to false."
         return Plan(refusals=[{"cause": cause, "remedy": remedy}])
     layers = [
+        settings["__torch_extensions_built"],
         _of_role(stack, cuda, architectures),
         stack["units"],
         {"*": {"toolchain": settings["torch_extensions_toolchain"]}},
@@ -56,7 +57,7 @@ def _architectures(settings: t.Mapping[str, t.Any], stack: Stack, observation: t
 
 
 def _of_role(stack: Stack, cuda: bool, architectures: str) -> dict[str, dict[str, t.Any]]:
-    """Return the role's options for all extensions (``*``) and for each extension."""
+    """Return the options for all extensions (``*``) and for each that ``__torch_extensions_built`` cannot have."""
     requested = [architecture for architecture in architectures.split(";") if architecture]
     # flash-attention takes numbers; use the oldest of each major version, because a cubin for 12.0 runs on 12.1.
     majors = list(dict.fromkeys(architecture.split(".")[0] for architecture in requested))
@@ -70,56 +71,29 @@ def _of_role(stack: Stack, cuda: bool, architectures: str) -> dict[str, dict[str
     embedded = {"architectures": [architecture.removesuffix("+PTX") for architecture in requested]} if cuda else {}
     return {
         "*": {
-            "kind": "wheel",
             "environment": {"PYTORCH_VERSION": stack["versions"]["torch"], **environment},
             "toolchain": {**_TOOLCHAIN, **({"nvcc": f"{stack['cuda']['home']}/bin/nvcc"} if cuda else {})},
         },
         "torchvision": {
-            "depends": ["pytorch"],
             "environment": {
                 "BUILD_VERSION": f"{stack['versions'].get('torchvision')}+{local}",
                 # setup.py checks torch.cuda.is_available(), but a builder need not have a GPU.
                 "FORCE_CUDA": str(int(cuda)),
-                # If setup.py does not find one of these, it only warns and leaves it out; `expect` makes that a
-                # failure.
-                "TORCHVISION_USE_JPEG": "1",
-                "TORCHVISION_USE_PNG": "1",
-                "TORCHVISION_USE_WEBP": "1",
-                "TORCHVISION_USE_NVJPEG": "0",
             },
-            "memory_per_job": 3072,
-            "free_space": 4096,
-            "expect": {
-                "files": ["torchvision/_C*.so", "torchvision/image*.so"],
-                "libraries": ["libjpeg.so.*", "libpng16.so.*", "libwebp.so.*"],
-                **embedded,
-            },
+            "expect": embedded,
         },
         "torchaudio": {
-            "depends": ["pytorch"],
             "environment": {
                 "BUILD_VERSION": f"{stack['versions'].get('torchaudio')}+{local}",
                 "USE_CUDA": str(int(cuda)),
-                # These codecs are on the host, and 2.9 dropped support for them.
-                "BUILD_SOX": "0",
-                "USE_FFMPEG": "0",
             },
-            "memory_per_job": 3072,
-            "free_space": 4096,
-            "expect": {"files": ["torchaudio/lib/*.so"], **embedded},
+            "expect": embedded,
         },
         "flash_attention": {
-            "depends": ["pytorch"],
             "environment": {
                 "FLASH_ATTN_LOCAL_VERSION": local,
                 "FLASH_ATTN_CUDA_ARCHS": ";".join(f"{major}0" for major in majors),
-                # One nvcc counts as one job, because each further thread would take as much memory again.
-                "NVCC_THREADS": "1",
             },
-            # nvcc took 5.3 GB with CUDA 12.3 (pytorch#130443), and 5 GB in the worst case elsewhere
-            # (flash-attention#2079).
-            "memory_per_job": 6144,
-            "free_space": 10240,
-            "expect": {"files": ["flash_attn_2_cuda*.so"], "architectures": [f"{major}.0" for major in majors]},
+            "expect": {"architectures": [f"{major}.0" for major in majors]},
         },
     }

@@ -14,7 +14,6 @@ from . import Plan
 from .units import clang, platform_of, units
 
 _APPENDED = "TRITON_APPEND_CMAKE_ARGS"
-_LLVM = "{depends.llvm.prefix}"
 #: From this release on, clang compiles a part of Triton, the sanitizer GSan, and CMake looks for clang only in LLVM's
 #: prefix (third_party/nvidia/CMakeLists.txt). The LLVM built here contains no clang. The stack's clang 20 compiles
 #: GSan, and Triton 3.8.0 links the result; clang 19 does not know one of its functions (tried on 2026-11-25).
@@ -32,7 +31,7 @@ def plan(settings: t.Mapping[str, t.Any], observation: t.Mapping[str, t.Any]) ->
     of_role = _of_role(settings, stack, source)
     added = [_added(layer) for layer in (of_role, of_stack, of_user)]
     last_layer = {"toolchain": settings["triton_toolchain"], "environment": {_APPENDED: " ".join(filter(None, added))}}
-    layers = [of_role, of_stack, of_user, last_layer]
+    layers = [settings["__triton_built"], of_role, of_stack, of_user, last_layer]
     chosen = units(["triton"], [{"triton": layer} for layer in layers], platform_of(stack, observation), built)
     note = (
         f"Triton {stack['versions'].get('triton') or ''}: {settings['triton_build_type']}"
@@ -48,18 +47,14 @@ def _added(layer: t.Mapping[str, t.Any]) -> str:
 
 
 def _of_role(settings: t.Mapping[str, t.Any], stack: Stack, source: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    """Return the options for setup.py and CMakeLists.txt in 3.5 to 3.9.
-
-    In offline mode the build fetches nothing: it takes LLVM from the unit, and the CUDA tools from the host, without
-    copying the tools into the wheel.
-    """
-    cuda, build_type, linker = stack["cuda"]["home"], settings["triton_build_type"], settings["triton_linker"]
+    """Return the options that depend on the role's variables; ``__triton_built`` has the others."""
+    build_type, linker = settings["triton_build_type"], settings["triton_linker"]
     # setup.py has no option for these, and CMake reads them last: the build type, which replaces setup.py's own; lld,
     # which third_party/amd looks for with NO_DEFAULT_PATH; and -s, which strips debug information and LLVM's symbols.
     flags = " ".join(([f"-fuse-ld={linker}"] if linker else []) + (["-Wl,-s"] if settings["triton_strip"] else []))
     cmake_args = [
         f"-DCMAKE_BUILD_TYPE={build_type}",
-        f"-DLLD_DIR={_LLVM}/lib/cmake/lld",
+        "-DLLD_DIR={depends.llvm.prefix}/lib/cmake/lld",
         f"'-DCMAKE_MODULE_LINKER_FLAGS={flags}'",
         f"'-DCMAKE_SHARED_LINKER_FLAGS={flags}'",
     ]
@@ -68,36 +63,12 @@ def _of_role(settings: t.Mapping[str, t.Any], stack: Stack, source: t.Mapping[st
     # In a checkout setup.py puts +git<commit> first, and a version may contain only one plus sign.
     plus = "+" if "archive" in source else "."
     return {
-        "kind": "wheel",
-        "depends": ["llvm"],
         "environment": {
-            "TRITON_OFFLINE_BUILD": "1",
-            "LLVM_SYSPATH": _LLVM,
-            "LLVM_INCLUDE_DIRS": f"{_LLVM}/include",
-            "LLVM_LIBRARY_DIR": f"{_LLVM}/lib",
-            # In offline mode this must be set even if the profiler, which includes it, is not built.
-            "JSON_SYSPATH": "/usr",
             "TRITON_BUILD_PROTON": "ON" if settings["triton_proton"] else "OFF",
-            "TRITON_BUILD_UT": "OFF",
             "TRITON_PARALLEL_LINK_JOBS": str(settings["triton_link_jobs"]),
-            "TRITON_PTXAS_PATH": f"{cuda}/bin/ptxas",
-            "TRITON_PTXAS_BLACKWELL_PATH": f"{cuda}/bin/ptxas",
-            "TRITON_CUOBJDUMP_PATH": f"{cuda}/bin/cuobjdump",
-            "TRITON_NVDISASM_PATH": f"{cuda}/bin/nvdisasm",
-            "TRITON_CUDACRT_PATH": f"{cuda}/include",
-            "TRITON_CUDART_PATH": f"{cuda}/include",
-            "TRITON_CUPTI_INCLUDE_PATH": f"{cuda}/extras/CUPTI/include",
-            "TRITON_CUPTI_LIB_PATH": f"{cuda}/extras/CUPTI/lib64",
-            "TRITON_CUPTI_LIB_BLACKWELL_PATH": f"{cuda}/extras/CUPTI/lib64",
             _APPENDED: " ".join(cmake_args),
             "TRITON_WHEEL_VERSION_SUFFIX": f"{plus}cu{stack['cuda']['suffix'].replace('-', '')}.sf{{digest}}",
         },
         "toolchain": clang(stack),
-        # MiB.
-        "memory_per_job": 3072,
-        "free_space": 8192,
-        "expect": {
-            "cmake_cache": {"CMAKE_BUILD_TYPE": build_type},
-            "files": ["triton/_C/libtriton.so", "triton/backends/nvidia/compiler.py"],
-        },
+        "expect": {"cmake_cache": {"CMAKE_BUILD_TYPE": build_type}},
     }

@@ -43,9 +43,11 @@ KEEP = "/etc/apt/apt.conf.d/52sparkforge-keep-dgx"
 
 
 def settings(role: str, **changed: t.Any) -> dict[str, t.Any]:
-    """Return the role's defaults and the other variables that its plan reads."""
-    defaults = yaml.safe_load((ROLES / role / "defaults/main.yml").read_text())
-    return {**defaults, "stack": {"cuda": {"major": 13, "suffix": "13-0"}}, "ansible_check_mode": False, **changed}
+    """Return the role's variables, not templated, and the other variables that its plan reads."""
+    own = {}
+    for part in ("defaults", "vars"):
+        own.update(yaml.safe_load((ROLES / role / part / "main.yml").read_text()))
+    return {**own, "stack": {"cuda": {"major": 13, "suffix": "13-0"}}, "ansible_check_mode": False, **changed}
 
 
 def host(**changed: t.Any) -> dict[str, t.Any]:
@@ -143,9 +145,7 @@ def extensions_plan(architectures: str | None = "12.0", devices: t.Any = (), **c
 def llvm_plan(**changed: t.Any) -> plans.Plan:
     stack = {"lock": {"sources": {"llvm": {"commit": "7d5de303" * 5}}}, "python": {"version": "3.12"}, "llvm_major": 20,
              "units": {"llvm": {"source": SOURCE}}}  # fmt: skip
-    recipe = yaml.safe_load((ROLES / "llvm/vars/main.yml").read_text())["__llvm_built"]
-    variables = {"llvm_override": {}, "__llvm_built": recipe, "stack": stack, **changed}
-    return llvm.plan(settings("llvm", **variables), host())
+    return llvm.plan(settings("llvm", **{"llvm_override": {}, "stack": stack, **changed}), host())
 
 
 def test_llvm_is_pinned_or_overridden() -> None:
