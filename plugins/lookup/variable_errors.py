@@ -45,6 +45,7 @@ _raw:
   sample: ["argument 'python_env_keep' is of type str and we were unable to convert to int"]
 """
 
+import collections
 import contextlib
 import difflib
 import functools
@@ -65,7 +66,7 @@ class LookupModule(LookupBase):
         """Return the errors in the variables, each templated as a role would see it."""
         accepted, names = options(*terms), variables or {}
         errors = list(misspelt(names, accepted))
-        replacements = OF_PLAYBOOKS.get(terms[0], {}) if terms else GONE
+        replacements = gone().get(terms[0], {}) if terms else collections.ChainMap(*gone().values())
         errors += [f"{name} is no longer a variable: {replacements[name]}" for name in replacements if name in names]
         # A role may require a variable that another role sets, so only playbooks are checked for missing variables.
         missing = [name for name in accepted if terms and accepted[name].get("required") and name not in names]
@@ -94,44 +95,6 @@ class LookupModule(LookupBase):
                     yield name, self._templar.template(variables[name])
 
 
-#: Variables of the former playbook and role `update`, each with its replacement.
-OF_UPDATE = {
-    **{
-        f"update_{name}": f"use forecast_{name}"
-        for name in ("mode", "refresh", "ledger", "accept", "records", "format", "file")
-    },
-    **{
-        f"update_{name}": "remove it; forecast.yml forecasts the upgrade, and NVIDIA's updaters perform it"
-        for name in ("forecast_only", "without_way_back", "prove", "kernel", "apt_lock_timeout", "reboot_timeout")
-    },
-    "forecast_ledger_signers": "remove it; forecast_ledger is a folder, and no ledger is downloaded",
-}
-OF_MIRROR = {
-    f"mirror_apt_{name}": "mirror apt repositories with aptly or debmirror (docs/offline.md)"
-    for name in ("snapshot", "extra_packages")
-}
-OF_PLAYBOOKS = {"forecast": OF_UPDATE, "mirror": OF_MIRROR}
-#: Variables of former versions, each with its replacement.
-GONE = {
-    **{
-        f"{role}_follow": "remove it; a play waits for its builds (source_build with follow: false does not)"
-        for role in ("llvm", "triton", "pytorch", "torch_extensions")
-    },
-    **OF_UPDATE,
-    **OF_MIRROR,
-    **{
-        f"llvm_{name}": "remove it; LLVM is built from source (triton_llvm_override sets another source)"
-        for name in ("method", "prebuilt_url", "prebuilt_sha256")
-    },
-    "cusparselt_local_repo_key_fingerprint": "set cusparselt_local_repo_sha256, which verifies the .deb",
-    "fabric_neighbours": "remove it; the play measures between its own hosts, so include both ends of a cable",
-    "math_libraries_keep_previous": "remove it; the previous version is always kept",
-    "python_env_lock_id": "use python_env_environment_id",
-    "sparkforge_wheelhouse_manifest_sha256": "set sparkforge_wheelhouse_signers to the builder's public key, which"
-    " playbooks/build.yml prints at its end",
-    "sparkforge_wheelhouse_transport": "remove it; wheels come from sparkforge_wheelhouse_url if it is set,"
-    " otherwise through the controller",
-}
 ROOT = Path(__file__).parents[2]
 
 
@@ -144,6 +107,13 @@ def options(*playbooks: str) -> dict[str, dict[str, t.Any]]:
         roles = sorted((ROOT / "roles").glob("*/meta/argument_specs.yml"))
         option_specs += [_specs(path)["main"]["options"] for path in roles]
     return {name: option for options in option_specs for name, option in options.items()}
+
+
+@functools.cache
+def gone() -> dict[str, dict[str, str]]:
+    """Return the variables of former versions and what replaces each: by playbook, and those of roles."""
+    replacements: dict[str, dict[str, str]] = yaml_load((ROOT / "playbooks/meta/gone.yml").read_text(encoding="utf-8"))
+    return replacements
 
 
 def _specs(path: Path) -> dict[str, t.Any]:
