@@ -15,7 +15,6 @@ import contextlib
 import datetime
 import glob
 import os
-import re
 import typing as t
 
 from .._core import accounts, digests, disk, phrases, receipts as _receipt
@@ -23,8 +22,6 @@ from .._core.errors import SparkforgeError
 from .._unit import receipt as built, state_file
 from .._wheel.wheel import Manifest, of_units
 from . import files, keep, publication, signature
-
-_PLATFORM = re.compile(r"[a-z0-9][a-z0-9._+]*-[a-z0-9_]+")
 
 _UNSIGNED = "The manifest is not signed: this host has no ssh-keygen. Install openssh-client."
 
@@ -65,11 +62,7 @@ class Store:
             return self._publish()
 
     def _check_options(self) -> None:
-        if not _PLATFORM.fullmatch(self.platform):
-            raise SparkforgeError(
-                f"{self.platform!r} is not a platform.",
-                "Write it as the filter builder returns it: ubuntu24.04-aarch64.",
-            )
+        publication.checked_platform(self.platform)
         if self.options["keep"] < 1:
             raise SparkforgeError(
                 f"The option keep is {self.options['keep']}.",
@@ -256,8 +249,8 @@ class Store:
 
     def absent(self) -> dict[str, t.Any]:
         """Remove one platform's manifests and index, or all of them and the key. source_build removes the artefacts."""
-        if self.platform and not _PLATFORM.fullmatch(self.platform):
-            self._check_options()
+        if self.platform:
+            publication.checked_platform(self.platform)
         paths = []
         for platform in [self.platform] if self.platform else disk.names(self.house):
             paths += [os.path.join(self.house, platform, part) for part in (files.MANIFESTS, files.SIMPLE)]

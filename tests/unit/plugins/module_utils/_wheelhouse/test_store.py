@@ -118,7 +118,7 @@ def test_bad_input_publishes_nothing(tree: WheelTree, make_invalid: t.Any, messa
     ("options", "message"),
     [
         ({"keep": 0}, "keep is 0"),
-        ({"platform": "../x"}, "not a platform"),
+        ({"platform": "../x"}, "of a platform"),
         ({"stack": "a/b"}, "stack is 'a/b'"),
         ({"lock_id": ""}, "lock_id is ''"),
     ],
