@@ -80,7 +80,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils._apt.next_upgrade import UPGRADES, UpdateInfo
 from ..module_utils._core import modules
-from ..module_utils._host.apt_state import AptState
+from ..module_utils._host import dpkg
 from ..module_utils._host.reader import of_module
 
 
@@ -96,7 +96,7 @@ def main() -> None:
     def work() -> dict[str, t.Any]:
         host = of_module(module)
         look = UpdateInfo(host, module.params["mode"], module.params["refresh"])
-        updates = look.observe(AptState(host).packages().versions)
+        updates = look.observe(dpkg.packages(host).versions)
         return {"changed": False, "update_info": {**updates, "unread": host.unread}}
 
     modules.run(module, work)

@@ -106,7 +106,7 @@ class Apt:
 
     def packages(self) -> dpkg.Packages:
         """Return the packages that dpkg lists as installed."""
-        return self.state.packages()
+        return dpkg.packages(self.state.host)
 
     def run(self, argv: list[str], action: str) -> str:
         """Run apt-get or dpkg, waiting for the lock, and return its output.

@@ -13,7 +13,6 @@ import re
 import struct
 import typing as t
 
-from . import dpkg
 from .dpkg import DPKG
 from .reader import Host
 
@@ -140,25 +139,22 @@ class Policy(t.NamedTuple):
 def parse_policy(text: str) -> dict[str, Policy]:
     """Parse the output of ``apt-cache policy NAME…``; names that apt does not know are left out."""
     policies: dict[str, Policy] = {}
-    name = None
-    candidate: str | None = None
-    versions: list[tuple[str, int]] = []
-    origins: dict[str, list[str]] = {}
-    for line in [*text.splitlines(), "end:"]:
-        head = re.match(r"^(\S[^ ]*):$", line)
+    name = ""
+    for line in text.splitlines():
+        if head := re.match(r"^(\S[^ ]*):$", line):
+            name = head.group(1)
+            policies[name] = Policy(None, [], {})
+        if not policies:
+            continue
+        policy = policies[name]
         row = re.match(r"^ (?:\*\*\*|   ) (\S+)(?: \(phased \d+%\))? (-?\d+)$", line)
         origin = re.match(r"^ {8,}\d+ (\S+)", line)
-        if head:
-            if name is not None:
-                policies[name] = Policy(candidate, versions, origins)
-            name, candidate, versions, origins = head.group(1), None, [], {}
-        elif line.startswith("  Candidate: "):
-            value = line.split(": ", 1)[1]
-            candidate = None if value == "(none)" else value
+        if line.startswith("  Candidate: ") and not line.endswith(" (none)"):
+            policies[name] = policy._replace(candidate=line.split(": ", 1)[1])
         elif row:
-            versions.append((row.group(1), int(row.group(2))))
-        elif origin and versions and origin.group(1) != f"{DPKG}/status":
-            origins.setdefault(versions[-1][0], []).append(origin.group(1))
+            policy.versions.append((row.group(1), int(row.group(2))))
+        elif origin and policy.versions and origin.group(1) != f"{DPKG}/status":
+            policy.origins.setdefault(policy.versions[-1][0], []).append(origin.group(1))
     return policies
 
 
@@ -167,10 +163,6 @@ class AptState:
 
     def __init__(self, host: Host) -> None:
         self.host = host
-
-    def packages(self) -> dpkg.Packages:
-        """Return the installed, broken and held packages."""
-        return dpkg.packages(self.host)
 
     def sources(self) -> list[dict[str, t.Any]]:
         """Return every apt source, and whether its keyring exists (``None`` if it names none)."""

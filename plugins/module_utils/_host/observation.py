@@ -23,9 +23,8 @@ import typing as t
 from .._core import deadline, platforms
 from .._core.errors import SparkforgeError
 from .._elf import ldcache
-from . import firmware
+from . import dpkg, firmware
 from .apt_state import AptState
-from .dpkg import Packages
 from .gpu import Gpu
 from .reader import Host
 
@@ -158,7 +157,7 @@ class SparkInfo:
         clock = self.host.part("clock", self._clock, None)  # first, because controller_epoch is a fixed time
         apt = AptState(self.host)
         gpu = Gpu(self.host)
-        packages = self.host.part("packages", apt.packages, Packages({}, [], [], None))
+        packages = self.host.part("packages", lambda: dpkg.packages(self.host), dpkg.Packages({}, [], [], None))
         observation = {
             "gpu": self.host.part("gpu", gpu.observe, None),
             "driver": self.host.part("driver", gpu.driver, None),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._apt import local_repo, sources
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._core.errors import SparkforgeError
+from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host import dpkg
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.apt_state import AptState
 from ansible_collections.sparkforge.dgx_spark.plugins.module_utils._host.reader import Host
 
@@ -77,7 +78,7 @@ class FakeApt:
         self.calls: list[list[str]] = []
 
     def packages(self) -> t.Any:
-        return self.state.packages()
+        return dpkg.packages(self.state.host)
 
     def run(self, argv: list[str], action: str) -> str:
         self.calls.append(argv)
