@@ -11,7 +11,7 @@ import sys
 import time
 import typing as t
 
-from ansible.errors import AnsibleError
+from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.utils.display import Display
 
@@ -19,14 +19,16 @@ from ..module_utils._core import sanitize
 from ..module_utils._core.errors import SparkforgeError
 from ..module_utils._unit import state_file
 from ..module_utils._unit.progress import describe
-from ..plugin_utils.action import OnHost, Reconnecting, merge_mapping
+from ..plugin_utils.action import OnHost, merge_mapping
 
 display = Display()
 #: Seconds between two lines if the output is not a terminal.
 _QUIET = 60.0
+#: The time in seconds to retry a lost connection before the host counts as unreachable.
+_RECONNECT = 120.0
 
 
-class ActionModule(Reconnecting, OnHost):
+class ActionModule(OnHost):
     """Calls the module and, during a build, repeats the call, which waits for progress each time."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
@@ -69,14 +71,29 @@ class ActionModule(Reconnecting, OnHost):
     def _look(
         self, latest: dict[str, t.Any], arguments: dict[str, t.Any], task_vars: dict[str, t.Any] | None
     ) -> dict[str, t.Any]:
-        """Poll the build, reconnecting if the connection is lost meanwhile."""
+        """Poll the build, reconnecting if the connection is lost meanwhile.
+
+        :raises AnsibleConnectionFailure: if that takes too long; the build continues on the host.
+        """
         watched = state_file.watched_entries(latest.get("state") or {})
         # Send only the options that identify the build, because patches may be large.
         identifying = ("name", "root", "log_root", "user", "kind", "source")
         module_args = {key: arguments[key] for key in identifying if key in arguments}
         module_args["attach"] = {"fingerprint": latest["fingerprint"], "platform": latest["platform"], "seen": watched}
-
-        return self.retry(lambda: self._execute_module(module_args=module_args, task_vars=task_vars))
+        deadline = None
+        while True:
+            try:
+                return self._execute_module(module_args=module_args, task_vars=task_vars)
+            except AnsibleConnectionFailure as error:
+                # Count from the first failure, because ssh may take minutes to notice a lost connection.
+                deadline = deadline or time.monotonic() + _RECONNECT
+                if time.monotonic() > deadline:
+                    raise AnsibleConnectionFailure(
+                        f"The host does not answer. The work continues there; run the same command to follow it. "
+                        f"{error}"
+                    ) from error
+                self._connection.reset()
+                time.sleep(5)
 
     def _patch(self, item: t.Any) -> dict[str, str]:
         """Return the patch with its content, read from a file on the controller if only a path is given."""

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import gc
 import importlib
-import time
 import typing as t
 
-from ansible.errors import AnsibleConnectionFailure
 from ansible.module_utils.common.yaml import yaml_load
 from ansible.plugins.action import ActionBase
 
@@ -34,37 +32,6 @@ def merge_mapping(arguments: t.Mapping[str, t.Any], option: str) -> dict[str, t.
             f"The option {option} is not a mapping: {str(mapping)[:200]!r}.", "Give a mapping of the module's options."
         )
     return {**{key: value for key, value in mapping.items() if value is not None}, **rest}
-
-
-#: The time in seconds to retry a lost connection before the host counts as unreachable.
-_RECONNECT = 120.0
-Answer = t.TypeVar("Answer")
-
-
-class Reconnecting:
-    """Base class for actions that follow work which outlives the connection."""
-
-    _connection: t.Any
-
-    def retry(self, ask: t.Callable[[], Answer]) -> Answer:
-        """Return the result of ``ask``, reconnecting if the connection is lost meanwhile.
-
-        :raises AnsibleConnectionFailure: if that takes too long; the work continues on the host.
-        """
-        deadline = None
-        while True:
-            try:
-                return ask()
-            except AnsibleConnectionFailure as error:
-                # Count from the first failure, because ssh may take minutes to notice a lost connection.
-                deadline = deadline or time.monotonic() + _RECONNECT
-                if time.monotonic() > deadline:
-                    raise AnsibleConnectionFailure(
-                        f"The host does not answer. The work continues there; run the same command to follow it. "
-                        f"{error}"
-                    ) from error
-                self._connection.reset()
-                time.sleep(5)
 
 
 class OnHost(ActionBase):

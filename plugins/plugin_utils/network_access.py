@@ -168,19 +168,10 @@ def proxy_environment(proxies: t.Mapping[str, t.Any]) -> dict[str, str]:
     return variables
 
 
-def environment(proxies: t.Mapping[str, t.Any], ca_path: str) -> dict[str, str]:
+def fetch_environment(proxies: t.Any, ca_certificate: t.Any = "") -> dict[str, str]:
     """Return the environment variables for downloads: the proxies, and the bundle that contains the CA.
 
     Proxies with a password are in a file that only root can read; the collection's modules read them from there.
-    """
-    variables = {PROXIES_VARIABLE: PROXIES_FILE} if has_password(proxies) else proxy_environment(proxies)
-    if ca_path:
-        variables.update(dict.fromkeys(CA_VARIABLES, CA_BUNDLE))
-    return variables
-
-
-def fetch_environment(proxies: t.Any, ca_certificate: t.Any = "") -> dict[str, str]:
-    """Return the environment variables for downloads; see :func:`environment`.
 
     :raises SparkforgeError: for an invalid proxy or certificate, with all causes.
     """
@@ -189,7 +180,9 @@ def fetch_environment(proxies: t.Any, ca_certificate: t.Any = "") -> dict[str, s
         *others, last = faults
         causes = [*(f"{fault.cause} {fault.remedy}" for fault in others), last.cause]
         raise SparkforgeError(" ".join(causes), last.remedy)
-    return environment(proxies or {}, ca_certificate or "")
+    proxies = proxies or {}
+    variables = {PROXIES_VARIABLE: PROXIES_FILE} if has_password(proxies) else proxy_environment(proxies)
+    return {**variables, **dict.fromkeys(CA_VARIABLES if ca_certificate else (), CA_BUNDLE)}
 
 
 def apt_text(proxies: t.Mapping[str, t.Any]) -> str:

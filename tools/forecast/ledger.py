@@ -97,9 +97,6 @@ def _folder(folder: Path) -> Ledger:
 
 
 def _checked(data: dict[str, t.Any], where: str) -> Ledger:
-    # YAML reads a date as a date object.
-    if isinstance(data.get("date"), datetime.date):
-        data["date"] = data["date"].isoformat()
     data = t.cast("dict[str, t.Any]", _plain(data))
     problems = schema.problems("ledger", data, "ledger")
     if problems:
@@ -136,6 +133,7 @@ def _facts(value: t.Any) -> t.Iterator[str]:
 
 
 def _plain(value: t.Any) -> t.Any:
+    # YAML reads a date as a date object.
     if isinstance(value, dict):
         return {str(key): _plain(part) for key, part in value.items()}
     if isinstance(value, list):

@@ -14,7 +14,7 @@ import yaml
 from ...plugins.module_utils._core import digests, disk
 from ...plugins.module_utils._core.errors import SparkforgeError
 from ...plugins.module_utils._core.redact import redact
-from ...plugins.module_utils._fetch import git_tree, index, redist_plan, urls
+from ...plugins.module_utils._fetch import git_tree, http, index, redist_plan, urls
 from ...plugins.module_utils._fetch.git import Repositories
 from ...plugins.module_utils._fetch.git_errors import GitError, Patience, user_error
 from ...plugins.module_utils._wheel.requirement import Requirement
@@ -23,8 +23,6 @@ from . import pages
 from .directory import OURS, Directory
 
 VARIABLES = "mirror-vars.yml"
-#: The maximum size of an index page in bytes; a page with thousands of files has a few MB.
-PAGE_LIMIT = 64 << 20
 
 
 def archives(directory: Directory, pinned: t.Iterable[redist_plan.Archive], nvidia_url: str) -> None:
@@ -36,7 +34,7 @@ def archives(directory: Directory, pinned: t.Iterable[redist_plan.Archive], nvid
         url = upstream.manifest_url(nvidia_url, archive.product, archive.release)
         base = f"nvidia/compute/{archive.product}/redist"
         path = f"{base}/{url.rpartition('/')[2]}"
-        directory.fetch(path, url, limit=PAGE_LIMIT)
+        directory.fetch(path, url, limit=http.PAGE_LIMIT)
         if not os.path.isfile(directory.at(path)):
             directory.lack(f"fetch {archive.label}")
             continue
