@@ -116,8 +116,7 @@ def _installed(module: AnsibleModule) -> dict[str, t.Any]:
             contents[row["path"]] = content, int(row["mode"] or ("0755" if content.startswith(b"#!") else "0644"), 8)
             groups[row["path"]] = grp.getgrnam(row["group"]).gr_gid if row["group"] else os.getegid()
     paths = [row["path"] for row in options["files"]]
-    installation = units.Units(contents, paths, options["started"] if is_present else (), groups)
-    return installation.run(module.check_mode)
+    return units.Units(contents, paths, groups).run(options["started"] if is_present else (), module.check_mode)
 
 
 def _encoded(row: dict[str, t.Any]) -> bytes:

@@ -66,8 +66,8 @@ class Installation:
         before = self._settings_before()
         files = self._files() if self.present else {}
         started = [f"{NAME}.service", *([f"{CAPS}.timer"] if self.capped else [])]
-        installation = systemd_units.Units(files, self._installed(), started if self.present else ())
-        result = installation.run(self.check_mode)
+        installation = systemd_units.Units(files, self._installed())
+        result = installation.run(started if self.present else (), self.check_mode)
         if result["changed"] and not self.check_mode:
             self._follow(installation.changes, before)
         return {**result, "warnings": self._warn()}

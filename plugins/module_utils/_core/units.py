@@ -25,38 +25,26 @@ _UNIT = re.compile(r"\.(service|timer|path|mount|socket|slice)(\.d/[^/]+)?$")
 
 
 class Units(Files):
-    """Files that may include units.
+    """Files that may include units."""
 
-    :param started: the units to start now and at boot; they are restarted whenever a file changes.
-    """
-
-    def __init__(
-        self,
-        desired: t.Mapping[str, tuple[bytes, int]],
-        installed: t.Iterable[str],
-        started: t.Sequence[str] = (),
-        groups: t.Mapping[str, int] | None = None,
-    ) -> None:
-        super().__init__(desired, installed, groups)
-        self.started = started
-
-    def run(self, check_mode: bool = False) -> dict[str, t.Any]:
+    def run(self, started: t.Sequence[str] = (), check_mode: bool = False) -> dict[str, t.Any]:
         """Install and remove files as needed, and return a module's result.
 
+        :param started: the units to start now and at boot; they are restarted whenever a file changes.
         :raises SparkforgeError: if systemd is not running, or refuses a unit or a calendar expression.
         """
-        if self.started or any(map(_UNIT.search, self.desired)):
-            self._check(check_mode)
-        changed = bool(self.changes) or not all(is_started(unit) for unit in self.started)
+        if started or any(map(_UNIT.search, self.desired)):
+            self._check(started, check_mode)
+        changed = bool(self.changes) or not all(map(is_started, started))
         if changed and not check_mode:
-            self._install()
+            self._install(started)
         return {"changed": changed, "files": sorted(self.desired), "diff": self.diff()}
 
-    def _check(self, check_mode: bool) -> None:
+    def _check(self, started: t.Sequence[str], check_mode: bool) -> None:
         if not detached.systemd_runs():
             if check_mode:
                 return
-            first = os.path.basename((list(self.started) or sorted(self.desired))[0])
+            first = os.path.basename((list(started) or sorted(self.desired))[0])
             raise SparkforgeError(
                 f"systemd does not run on this host, so {first} cannot be started.", "Leave it out on this host."
             )
@@ -69,22 +57,22 @@ class Units(Files):
                         "Use an OnCalendar expression such as weekly or 'Sun 03:00' (systemd.time(7)).",
                     )
 
-    def _install(self) -> None:
+    def _install(self, started: t.Sequence[str]) -> None:
         removed = [os.path.basename(path) for path, (_old, new) in self.changes.items() if new is None]
         stopped = [name for name in removed if name.endswith(_STOPPED)]
         if stopped:
             detached.systemd("systemctl", "disable", "--now", "--quiet", *stopped)
         self.apply()
-        if self.started or any(map(_UNIT.search, self.changes)):
+        if started or any(map(_UNIT.search, self.changes)):
             detached.systemd("systemctl", "daemon-reload")
-        if not self.started:
+        if not started:
             return
-        enabled = detached.systemd("systemctl", "enable", "--quiet", *self.started)
-        started = detached.systemd("systemctl", "restart", *self.started)
-        if enabled.returncode or started.returncode or not all(map(is_started, self.started)):
-            message = " ".join((enabled.stderr + started.stderr).split())[:300]
+        enabled = detached.systemd("systemctl", "enable", "--quiet", *started)
+        restarted = detached.systemd("systemctl", "restart", *started)
+        if enabled.returncode or restarted.returncode or not all(map(is_started, started)):
+            message = " ".join((enabled.stderr + restarted.stderr).split())[:300]
             raise SparkforgeError(
-                f"systemd cannot start {', '.join(self.started)}: {message}", f"See: journalctl -u {self.started[0]}"
+                f"systemd cannot start {', '.join(started)}: {message}", f"See: journalctl -u {started[0]}"
             )
 
 

@@ -52,7 +52,7 @@ def systemd(monkeypatch: pytest.MonkeyPatch) -> Systemd:
 def install(directory: Path, started: t.Sequence[str] = (), check_mode: bool = False, **texts: str) -> dict[str, t.Any]:
     """Install units over those in the directory; ``a_service`` is the text of ``a.service``."""
     files = {str(directory / name.replace("_", ".")): (text.encode(), 0o644) for name, text in texts.items()}
-    return units.Units(files, map(str, directory.iterdir()), started).run(check_mode)
+    return units.Units(files, map(str, directory.iterdir())).run(started, check_mode)
 
 
 def test_units_are_written_enabled_and_started_once(tmp_path: Path, systemd: Systemd) -> None:
