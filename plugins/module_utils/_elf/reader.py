@@ -302,20 +302,10 @@ class _Strings:
     """
 
     def __init__(self, reader: Reader, values: dict[int, int], loads: list[tuple[int, int, int, int]]) -> None:
-        self.reader = reader
-        self.length = values.get(DT_STRSZ, 0)
-        self.offset = 0
-        if DT_STRTAB not in values:
-            if any(tag in values for tag in (DT_NEEDED, DT_SONAME, DT_RPATH, DT_RUNPATH)):
-                raise reader.corrupt("its dynamic section has no string table")
-            return
-        address = values[DT_STRTAB]
-        for _kind, offset, start, length in loads:
-            if start <= address < start + length:
-                self.offset = offset + address - start
-                break
-        else:
-            raise reader.corrupt(f"its string table at address {address:#x} is outside its segments")
+        if DT_STRTAB not in values and any(tag in values for tag in (DT_NEEDED, DT_SONAME, DT_RPATH, DT_RUNPATH)):
+            raise reader.corrupt("its dynamic section has no string table")
+        self.reader, self.loads = reader, loads
+        self.address, self.length = values.get(DT_STRTAB, 0), values.get(DT_STRSZ, 0)
 
     def at(self, index: int, limit: int = NAME_LIMIT) -> str:
         """Return the string at offset ``index`` in the table, limited to ``limit`` bytes."""
@@ -326,7 +316,8 @@ class _Strings:
             if len(name) > limit:
                 raise self.reader.corrupt(f"a name in its dynamic section has more than {limit} bytes")
             begin = index + len(name)
-            part = self.reader.piece(self.offset + begin, min(256, self.length - begin), "the dynamic string table")
+            length = min(256, self.length - begin)
+            part = self.reader.at_address(self.loads, self.address + begin, length, "the dynamic string table")
             head, end, _rest = part.partition(b"\0")
             name += head
             if end:
