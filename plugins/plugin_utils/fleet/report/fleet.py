@@ -88,14 +88,8 @@ def merge(
     """
     rows = []
     for host in dict.fromkeys(hosts):
-        row: Report = {
-            "host": host,
-            "verdict": NO_REPORT,
-            "stopped": (stopped or {}).get(host, ""),
-            "file": None,
-            "report": None,
-        }
-        row.update(cause="", remedy="")
+        row: Report = {"host": host, "verdict": NO_REPORT, "stopped": (stopped or {}).get(host, "")}
+        row.update(file=None, report=None, cause="", remedy="")
         try:
             file = f"{file_stem(host, check_mode)}.json"
             report = load(os.path.join(directory, file), host)
