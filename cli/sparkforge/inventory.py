@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from sparkforge import Exit, Refusal, find, unsafe_text
+from sparkforge import Exit, Refusal, find, module, unsafe_text
 from sparkforge.find import Spark, address_to_keep, output_of
 from sparkforge.questions import Answers, methods
 
+disk = module("plugins.module_utils._core.disk")
 HEAD = "---\n# Written by `sparkforge setup`, which keeps what you add, except comments.\n"
 #: inventory_dir is the file's directory, so the file can be moved. The host key is stored under the host's name.
 SSH_ARGUMENTS = """-o HostKeyAlias={{ inventory_hostname }} -o StrictHostKeyChecking=yes \
@@ -102,13 +102,8 @@ def write(path: Path, text: str) -> None:
     """Write a file atomically, accessible only to its owner."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
-            partial = Path(folder) / path.name
-            partial.touch(0o600)
-            with partial.open("w") as stream:
-                stream.write(text)
-                stream.flush()
-                os.fsync(stream.fileno())
-            partial.replace(path)
+        disk.write_file(str(path.absolute()), text.encode(), 0o600)
     except OSError as error:
         raise Refusal(Exit.USAGE, f"{path} cannot be written: {error.strerror}.", MEND) from error
+    except disk.SparkforgeError as error:
+        raise Refusal(Exit.USAGE, error.cause, MEND) from error
