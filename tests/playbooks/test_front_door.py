@@ -196,9 +196,8 @@ def test_a_refused_login_is_reported_in_the_words_of_ssh(tmp_path: Path) -> None
     ssh.write_text(f"#!/bin/sh\nexec <&-\nsleep 0.5\necho '{refusal}' >&2\nexit 255\n")
     ssh.chmod(0o755)
     hosts = tmp_path / "hosts.yml"
-    hosts.write_text(
-        f"all: {{hosts: {{spark-ab12: {{ansible_ssh_executable: '{ssh}', ansible_python_interpreter: /usr/bin/python3}}}}}}\n"
-    )
+    variables = f"{{ansible_ssh_executable: '{ssh}', ansible_python_interpreter: /usr/bin/python3}}"
+    hosts.write_text(f"all: {{hosts: {{spark-ab12: {variables}}}}}\n")
     console = Console(file=io.StringIO(), width=200, markup=False, highlight=False)
     outcome = play.run(play.Play("connect", hosts), "", console)
     assert refusal in outcome.unable["spark-ab12"]
