@@ -1,5 +1,6 @@
 import contextlib
 import importlib
+import time
 from pathlib import Path
 
 import pytest
@@ -31,3 +32,28 @@ def test_rank_with_running_thread_exits(tmp_path: Path, monkeypatch: pytest.Monk
     raises = pytest.raises(collectives.Failed, match="Rank 1 of 2: It is off") if fault else contextlib.nullcontext()
     with raises, collectives.other_ranks(context, works, 2, fault=fault):
         pass
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("os.kill(os.getpid(), signal.SIGKILL)", "Rank 1 of 2 was killed by SIGKILL"),
+        ("open(collectives._ready(context, 1), 'w').close(); os._exit(7)", "Rank 1 of 2: status 7"),
+        ("open(collectives._ready(context, 1), 'w').close(); time.sleep(3600)", "Rank 1 of 2 does not answer: Timed"),
+    ],
+)
+def test_rank_that_ends_early_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, message: str):
+    """A rank ends before it meets rank 0, or while it exchanges data, or it hangs."""
+    name = f"rank_{abs(hash(body))}"
+    (tmp_path / f"{name}.py").write_text(
+        "import os, signal, time\n"
+        f"from {collectives.__package__} import collectives\n\n\n"
+        f"def works(context, rank, world):\n    {body}\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    works = importlib.import_module(name).works
+    context = Context(device="cpu", directory=str(tmp_path))
+    began = time.monotonic()
+    with pytest.raises(collectives.Unanswered, match=message), collectives.other_ranks(context, works, 2):
+        raise RuntimeError("Timed out waiting for recv")
+    assert time.monotonic() - began < 30

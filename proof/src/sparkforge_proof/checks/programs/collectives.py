@@ -21,13 +21,16 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import typing as t
 
-from ...check import CRASH, H200_GRID, X86_GRID, Context, Failed, Measured, Skipped, Unanswered, check
+from ...check import CRASH, H200_GRID, X86_CPU_GRID, X86_GRID, Context, Failed, Measured, Skipped, Unanswered, check
 from ..bounds import Cases, torch
 
 #: The time limit in seconds for meeting the other ranks, and for one operation.
 PATIENCE = 60
+#: The seconds in which a rank must exit if rank 0 has failed.
+GRACE = 2.0
 #: The exit status of a rank that got a wrong result and printed how far off it is.
 WRONG_NUMBER = 3
 
@@ -64,6 +67,11 @@ def ranks(context: Context) -> int:
     return torch.cuda.device_count() if cuda else 2
 
 
+def _ready(context: Context, rank: int) -> str:
+    """Return the path of the file by which a rank tells that it is about to meet the others."""
+    return os.path.join(context.directory, f"rank {rank}")
+
+
 @contextlib.contextmanager
 def group(context: Context, rank: int, world: int) -> t.Iterator[None]:
     """Join the process group as ``rank``, on the GPU with that number."""
@@ -76,6 +84,7 @@ def group(context: Context, rank: int, world: int) -> t.Iterator[None]:
     before = os.environ.get(variable)
     if before is None:
         os.environ[variable] = "lo"
+    open(_ready(context, rank), "w").close()
     try:
         dist.init_process_group(
             backend,
@@ -121,10 +130,12 @@ def other_rank(function: str, text: str) -> None:
 
 @contextlib.contextmanager
 def other_ranks(context: Context, function: t.Callable[..., t.Any], world: int, **options: t.Any) -> t.Iterator[None]:
-    """Run all ranks except 0, and require each to exit successfully.
+    """Run all ranks except 0, wait until each is ready, and require each to exit successfully.
 
     :param function: a module-level function, called with the context, ``rank``, ``world`` and ``options``. If it
         returns comparisons, they must be right.
+    :raises Failed: the wrong result of another rank.
+    :raises Unanswered: if a rank ends early or does not answer; it names the rank.
     """
     code = f"from {__name__} import other_rank; import sys; other_rank(*sys.argv[1:])"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
@@ -141,15 +152,27 @@ def other_ranks(context: Context, function: t.Callable[..., t.Any], world: int, 
                 command, cwd=context.directory, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output
             )
             running.append((rank, process, output))
+        for rank, process, _unused in running:
+            # Rank 0 would wait a minute for a rank that ended before they met.
+            while not os.path.exists(_ready(context, rank)) and process.poll() is None:
+                time.sleep(0.02)
+        if any(process.poll() for _unused, process, _unused in running):
+            raise RuntimeError("A rank ended before it met the others.")
         yield
         for _unused, process, _unused in running:
             process.wait(PATIENCE)
         finished = True
     finally:
-        for _unused, process, _unused in running:
-            if process.poll() is None and not finished:
+        # A rank whose end rank 0 has noticed may still be on its way out.
+        end = time.monotonic() + GRACE
+        own_error, unanswered = sys.exc_info()[1], set()
+        for rank, process, _unused in running:
+            try:
+                process.wait(None if finished else max(0.0, end - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                unanswered.add(rank)
                 process.kill()
-            process.wait()
+                process.wait()
         problems = []
         wrong_numbers: list[Failed] = []
         for rank, process, output in running:
@@ -159,7 +182,12 @@ def other_ranks(context: Context, function: t.Callable[..., t.Any], world: int, 
             if process.returncode == WRONG_NUMBER:
                 cause, *measure = json.loads(lines[-1])
                 wrong_numbers.append(Failed(f"Rank {rank} of {world}: {cause}", _REMEDY, "", "", *measure))
-            elif process.returncode not in (0, -signal.SIGKILL):
+            elif rank in unanswered:
+                if isinstance(own_error, RuntimeError):
+                    problems.append(f"Rank {rank} of {world} does not answer: {own_error}")
+            elif process.returncode < 0:
+                problems.append(f"Rank {rank} of {world} was killed by {signal.Signals(-process.returncode).name}.")
+            elif process.returncode:
                 problems.append(f"Rank {rank} of {world}: {lines[-1] if lines else f'status {process.returncode}'}")
         # A crash or a wrong result in one rank explains more than the other ranks' waiting for it.
         if wrong_numbers:
@@ -337,6 +365,7 @@ def _compare_replicas(cases: Cases, device: torch.device, generator: torch.Gener
 
 def _compare_distributed(cases: Cases, device: torch.device, every: torch.Tensor, rank: int, world: int) -> None:
     """Compare functions of matrices whose rows, columns or terms are on different ranks, in uneven parts."""
+    import torch.distributed as dist
     from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor, init_device_mesh
 
     mesh = init_device_mesh(device.type, (world,))
@@ -355,7 +384,8 @@ def _compare_distributed(cases: Cases, device: torch.device, every: torch.Tensor
         except (RuntimeError, TypeError, ValueError, AssertionError) as error:
             if "CUDA error" in str(error) or "NCCL" in str(error):
                 raise
-            # All ranks refuse the same functions.
+            # All ranks refuse the same functions. If one has ended or waits, this fails too.
+            dist.barrier()
             return
         result = result.full_tensor() if isinstance(result, DTensor) else result
         cases.compare(f"distributed, {case}", result, expected.double(), 1e-5 * (expected.double().abs() + 1))
@@ -374,7 +404,7 @@ def _compare_distributed(cases: Cases, device: torch.device, every: torch.Tensor
                 lambda fold, kind: of(Partial(fold)).redistribute(mesh, [kind]), name, placement)  # fmt: skip
 
 
-@check("collectives.parts", devices=("cuda", "cpu"), seconds=150, measured=(H200_GRID, X86_GRID))
+@check("collectives.parts", devices=("cuda", "cpu"), seconds=150, measured=(H200_GRID, X86_GRID, X86_CPU_GRID))
 def parts(context: Context) -> Measured:
     """Check exchanges of numbers and of uneven or strided parts, distributed tensors, and replicas of a network.
 
