@@ -116,10 +116,35 @@ def test_bounds_grow_with_terms_of_a_sum(shapes: list[tuple[int, ...]], are_equa
     assert conditions.summing_factor(shapes, are_equal) == pytest.approx(factor, rel=1e-3)
 
 
-@pytest.mark.parametrize(("name", "values", "has"), [("logsumexp", "large", False), ("softmax", "large", True)])
-def test_gradient_of_large_numbers(name: str, values: str, has: bool) -> None:
+def test_integers_pass_over_an_operator_in_the_format_in_which_it_crashed(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = {}
+    steps: list[str] = []
+
+    def in_pairs(context: Context, form: str, _rows_in: str) -> Measured:
+        seen[form] = dict(context.passed_over)
+        context.step("lcm")
+        return Measured("", "")
+
+    monkeypatch.setattr(grid, "_in_pairs", in_pairs)
+    passed_over = {"gcd in int64": "was killed by SIGKILL"}
+    grid.pairs_integers(Context("cpu", limits={"samples": 3, "seed": 2}, step=steps.append, passed_over=passed_over))
+    assert seen == {"int8": {}, "int64": {"gcd": "was killed by SIGKILL"}}
+    assert steps == ["lcm in int8", "lcm in int64"]
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "has"),
+    [
+        ("logsumexp", {"values": "large"}, False),
+        ("softmax", {"values": "large"}, True),
+        # This call ends the process.
+        ("nn.functional.group_norm", {"layout": "transposed", "direction": "one gradient"}, False),
+        ("nn.functional.group_norm", {"layout": "transposed", "direction": "backward"}, True),
+    ],
+)
+def test_rows_without_gradients(name: str, change: dict[str, str], has: bool) -> None:
     operator = conditions.Operator(None, name, "cpu", cast("Any", None), "", [])
-    assert operator.has_gradient({**conditions.PLAIN, "values": values}) == has
+    assert operator.has_gradient({**conditions.PLAIN, **change}) == has
 
 
 @pytest.mark.parametrize(
