@@ -54,7 +54,7 @@ for name in job["tables"]:
     kind = chains.PANELS[name]
     form, dynamic = kind.forms[job["turn"] % len(kind.forms)], name in ("copies",)
     programs = chains.panel(name, form, job["turn"], False, True)
-    sample = calls.without_gradients(chains.sample(name, kind, form, "cpu", name, False))
+    sample = calls.without_gradients(chains.sample(kind, form, "cpu", name, False))
     graph = torch.compile(lambda *inputs: [program(*inputs) for program in programs], fullgraph=True, dynamic=dynamic)
     if kind.changes or name == "calls":
         _results, code = run_and_get_code(graph, sample.input, *sample.args)

@@ -200,7 +200,7 @@ def compile(graph, **options):
         counts.append(1)
         off = len(counts) > 1
         results = map(survey_operator.tensors, graph(inputs))
-        return [[value + (off and value.dtype is torch.int32) for value in values] for values in results]
+        return [[value + (off and value.dtype is torch.float32) for value in values] for values in results]
     return run
 torch.compile = compile
 """
@@ -226,7 +226,7 @@ torch.Tensor.argmax = lambda x, **options: argmax(x, **options) - int(max(x.shap
         ("survey.float32", BROKEN, "In float32: Ended: sin failed .*: no luck today. The others still ran."),
         ("survey.float32", GRADIENT_OFF, "Off in float32: _foreach_sqrt, backward by "),
         ("compilation.operators", COMPILED, "Off in float32: floor, compiled"),
-        ("compilation.chains", CALLED_AGAIN, r"Off in float32: (edges|integers) .*, compiled: a whole number"),
+        ("compilation.chains", CALLED_AGAIN, r"Off in float32: \w+ \d+ .*, compiled by "),
         ("survey.modules", STATISTICS_OFF, r"Off in .*nn\.BatchNorm1d trained \(float32\) by "),
         ("sizes.reductions", REDUCTION_OFF, r"A reduction of .* \(argmax, "),
     ],
@@ -266,6 +266,11 @@ SURVEY = {"samples": 9, "seed": 3}
          "sort, .*(wide|long)"),
         ("survey.pairs_bfloat16", "mm", "torch.is_autocast_enabled('cpu')", "exact * 2", "mm, .*autocast"),
         ("survey.pairs_float32", "mm", "x.shape[-1:] > (8191,)", "exact + 1", "mm, .*drawn"),
+        # One element of a result is 5 % too large, and a window of a pool begins one element late.
+        ("survey.pairs_bfloat16", "nn.functional.layer_norm", "x.numel() > 4000",
+         "exact * (1 + 0.05 * (exact == exact.abs().max()))", "nn.functional.layer_norm, .*drawn"),
+        ("survey.pairs_bfloat16", "nn.functional.max_pool2d", "x.numel() > 4000 and isinstance(exact, torch.Tensor)",
+         "torch.where(exact == exact.max(), exact * 0.95, exact)", "nn.functional.max_pool2d, .*drawn"),
         ("survey.pairs_float32", "fft.rfft", "x.shape[-1:] > (1000,)", "exact * 2", "fft.rfft, .*drawn"),
         ("survey.pairs_float32", "histc", "x.numel() > 65536", "exact + 1", "histc, .*drawn"),
         ("sizes.many", "gt", "x.numel() > 2**19", "exact ^ (x == x.max())", "row 0"),

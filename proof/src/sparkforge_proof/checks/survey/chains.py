@@ -59,40 +59,6 @@ torch.stack([x, y, x + y], -1).flatten(1); F.conv1d(x[None, :2], y[None, :2, :3]
 x.t().reshape(-1).view(x.shape).sum(0); F.avg_pool1d(x[None], 3, 2, 1, ceil_mode=True, count_include_pad=False)
 x[:2].repeat_interleave(2, 1) + 1
 """
-#: Results that jump where ``x`` is near a whole number or near another number.
-JUMPS = """
-((z := x.floor()), x - z); ((z := x.ceil()), x - z); ((z := x.trunc()), x - z); ((z := x.round()), x - z); x.frac()
-x.nan_to_num(0, 3, 3).long() * 2; (x.fmod(3), x.remainder(-3), x.remainder(3)); x // 0.25; x / (y - y)
-x.to(torch.bfloat16); x.to(torch.float16); x.nan_to_num(0, 3, 3).to(torch.int8).to(torch.int32); signs(x)
-(signs(z := x.clone()), signs(z.neg_()), z); write(x, lambda z: z.view(bits(z)).bitwise_and_(torch.iinfo(bits(z)).max))
-x.argmax(-1); x.argmin(0); x.argmax(); x.max(-1); x.max(0); x.min(-1); (x.amin(-1), x.argmin(-1)); x.t().max(-1)
-torch.aminmax(x, dim=0); torch.maximum(x, y); x.cummax(-1).values; x.cummin(0).values; x.sort(dim=-1, stable=True)
-x.sort(dim=0, descending=True, stable=True); x.topk(3, -1).values; x.median(-1).values; x.argsort(dim=-1, stable=True)
-x.clamp(y, y * 2); x.clamp(-0.5, 0.5); (x.relu(), F.leaky_relu(x, 0.25), F.relu6(x)); (x > y) | (x.abs() < 0.5)
-((x > 2).any(-1), (x < 2).all(0), x.isnan().any()); (x.sign(), x.copysign(y)); F.max_pool1d(x[None], 3, 2, 1)
-torch.searchsorted(torch.arange(-4.0, 4.0, device=x.device).to(x.dtype), x.contiguous()); torch.fmax(x, y)
-(F.dropout(torch.ones_like(x), 0.5).mean() - 1).abs() < 0.9
-"""
-INTEGERS = """
-x + y; x * y; x * x - x; x.abs(); -x; x % (y % 5 + 2); x % (-3 if x.dtype.is_signed else 3); x.fmod(y % 5 + 2); x ** 3
-x // (y % 5 + 2); x // (-3 if x.dtype.is_signed else 3); torch.div(x, y % 5 + 2, rounding_mode="trunc"); x << 3
-x << x.element_size() * 8; x << (y & 3); x >> (y & 7); (x & 0x55) | (y ^ 3); ~x; x.to(torch.int8).to(x.dtype)
-(x * 3).long().to(x.dtype); (x & 0x3F).float().mul(0.5).to(x.dtype); torch.where(x > y, x, y); x.clamp(1, 99); x.flip(1)
-torch.minimum(x, y); x.sort(-1).values; x[:, -1 - i]; x * torch.arange(x.shape[1], device=x.device).to(x.dtype)
-(torch.arange(x.shape[1], device=x.device) * x.long() * 10**9 >> 20).to(x.dtype)
-x + numbers(x, [3, 5, 7]).add_(1)[i % 3]; x.index_add(1, i, y); x.scatter_add(1, i.expand(x.shape), y)
-x.t().index_put((-1 - i,), y.t(), accumulate=True).t(); write(x, lambda z: z[:, ::2].mul_(3))
-x.cumsum(-1, dtype=x.dtype); torch.gcd(x & 15, (y & 15) + 1); x.masked_fill(y > 1, 5)
-"""
-INTEGER_ENDS = """
-(x.sum(-1), x.sum(-1, dtype=x.dtype)); (x * y).sum(0, dtype=x.dtype); (x | 1).prod(-1, dtype=x.dtype); x.max(-1)
-(x.int()[:, None] * y.int()).sum(-1, dtype=torch.int32); (x.abs().long().max(), x.abs().amin(0))
-(*x.min(0), x.abs().long().min()); (x.argmax(-1), x.argmin(0), x.argmax()); (x.cummax(0).values, x.cummin(-1).values)
-(x.any(-1), x.bool().all(0)); x.count_nonzero(-1); x.float().amax(-1); x / ((y & 3) + 1)
-((x + x).long(), (x * y).float()); x.topk(3, -1).values; x.contiguous().view(torch.int8).sum(-1)
-x.sort(dim=0, stable=True); (x > y, x == y, x[None] <= y[:, None])
-torch.bucketize(x, torch.tensor([-5, 0, 3, 9], device=x.device))
-"""
 IMAGE_MOVES = """
 x.to(memory_format=torch.channels_last); x.roll((1, 2), (2, 3)); write(x, lambda z: z[:, 1, ::2].mul_(2)); x.flip(1)
 F.pad(x, (1, 1, 1, 1), "circular")[:, :, 2:, :-2]; F.pad(x, (1, 2, 1, 0), "reflect")[:, :, 1:, 1:-2]; x * 2
@@ -162,7 +128,8 @@ PANELS = {
     "functions": Kind("", panels.FUNCTIONS),
     "special functions": Kind("", panels.SPECIAL, forms=("float32",)),
     "reductions": Kind("", panels.REDUCTIONS, LONG),
-    "totals": Kind("", panels.TOTALS, LONG),
+    # In float16, the sum of the losses of 40,003 rows overflows on a CPU.
+    "totals": Kind("", panels.TOTALS, LONG, forms=FORMS[:2]),
     "copies": Kind("", panels.COPIES, exact=True),
     "writes": Kind("", panels.WRITES),
     "folds": Kind("", panels.FOLDS, exact=True),
@@ -185,8 +152,6 @@ TURNS = (
 )
 KINDS = {
     "rows": Kind(MOVES + SMOOTH, ENDS),
-    "edges": Kind(MOVES, JUMPS, exact=True),
-    "integers": Kind(INTEGERS, INTEGER_ENDS, exact=True, forms=WHOLE),
     "pictures": Kind(IMAGE_MOVES + IMAGES, IMAGE_ENDS, PICTURES),
     "pools": Kind(IMAGE_MOVES, POOLS, PICTURES, exact=True),
 }
@@ -317,7 +282,7 @@ def panel_bounds(kind: Kind, form: str) -> tuple[float, float]:
     return 4.0, 16.0
 
 
-def sample(name: str, kind: Kind, form: str, device: str, seed: str, second: bool) -> t.Any:
+def sample(kind: Kind, form: str, device: str, seed: str, second: bool) -> t.Any:
     """Return inputs of a kind's chain in a format, like those of the catalogue, in one of two shapes."""
     import torch
 
@@ -326,7 +291,6 @@ def sample(name: str, kind: Kind, form: str, device: str, seed: str, second: boo
     shape = shapes[(seed_of(seed) + second) % len(shapes)]
     x, y = (torch.randn(shape, generator=generator, dtype=torch.float64) for _number in range(2))
     if kind.forms is WHOLE:
-        form = form if form in WHOLE else WHOLE[seed_of(name) % len(WHOLE)]
         limits = torch.iinfo(getattr(torch, form))
         x, y = (
             torch.randint(max(limits.min, -(2**40)), min(limits.max, 2**40), shape, generator=generator)
@@ -334,7 +298,7 @@ def sample(name: str, kind: Kind, form: str, device: str, seed: str, second: boo
         )
         x.view(-1)[:4] = torch.tensor([limits.min, limits.max, limits.max // 2, 0])
     dtype = getattr(torch, form)
-    if kind in (KINDS["edges"], PANELS["folds"]):
+    if kind is PANELS["folds"]:
         # Whole numbers and halves, their neighbours in the format, and numbers that are not finite.
         x = torch.randint(-8, 9, shape, generator=generator) / 2.0
         x *= 1 + spacing(dtype) * torch.randint(-1, 2, shape, generator=generator)

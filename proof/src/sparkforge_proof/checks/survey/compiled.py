@@ -183,7 +183,7 @@ def compiled_chains(context: Context) -> Measured:
                 dynamic = bool((turn + part) // 2 % 2) and chain.kind.shapes is chains.ROWS
                 seed = f"{context.seed} {chain.name}"
                 for number, group in enumerate(groups.setdefault(dynamic, [[], []])):
-                    inputs = chains.sample(chain.name, chain.kind, form, context.device, seed, dynamic and number == 1)
+                    inputs = chains.sample(chain.kind, form, context.device, seed, dynamic and number == 1)
                     # On a CPU, torch 2.13 computes wrong gradients of pictures that are fused with others.
                     if (turn + part) % 2 or (context.device == "cpu" and chain.kind.shapes is chains.PICTURES):
                         inputs = calls.without_gradients(inputs)
@@ -223,7 +223,7 @@ def compiled_panels(context: Context) -> Measured:
             context.step(f"{name} in {form}{', any shape' if dynamic else ''}")
             rounds: list[list[Call]] = [[], []] if dynamic else [[]]
             for second, group in enumerate(rounds):
-                inputs = chains.sample(name, kind, form, context.device, f"{turn} {name}", bool(second))
+                inputs = chains.sample(kind, form, context.device, f"{turn} {name}", bool(second))
                 if not gradients:
                     inputs = calls.without_gradients(inputs)
                 programs = chains.panel(name, form, turn, gradients, context.device == "cpu")

@@ -159,7 +159,8 @@ class Operator:
         if operator_bounds.left_out(f"{self.name}, {row['layout']}, {row['direction']}"):
             return False
         sums = _GATHERS.match(self.name) and self.dtype.itemsize == 2
-        return row["size"] == PLAIN["size"] or not (sums or RETURNS_INDICES.match(self.name))
+        is_moved = RETURNS_INDICES.match(self.name) and self.has_equal_numbers(row)
+        return row["size"] == PLAIN["size"] or not (sums or is_moved)
 
     @property
     def is_solver(self) -> bool:
@@ -180,7 +181,10 @@ class Operator:
 
     def has_equal_numbers(self, row: t.Mapping[str, str]) -> bool:
         """Tell whether numbers in the input are equal, so that the index of any of them is right."""
-        return self.has_integers or row["size"] != PLAIN["size"]
+        if row["size"] != DRAWN or "max_pool" not in self.name or self.dtype.itemsize == 2:
+            return self.has_integers or row["size"] != PLAIN["size"]
+        changed = row["values"] != PLAIN["values"] or row["layout"] in variants.SAME_ADDRESS
+        return self.has_integers or changed
 
     @property
     def gpu(self) -> bool:

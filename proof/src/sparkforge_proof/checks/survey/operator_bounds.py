@@ -43,7 +43,7 @@ LEFT_OUT: dict[str, str] = {
         tuple(
             f"as_strided{suffix}, {way}"
             for suffix in ("", "_copy", "_scatter")
-            for way in ("strided", "transposed", "permuted")
+            for way in ("strided", "transposed", "permuted", "padded")
         ),
         "it sets its own strides, so it refers to other elements in another layout",
     ),
@@ -75,6 +75,9 @@ LEFT_OUT: dict[str, str] = {
     **dict.fromkeys(
         ("nn.functional.group_norm, transposed, one gradient", "native_group_norm, transposed, one gradient"),
         "torch's CPU kernel for channels last ends the process if the input needs no gradient (2.11, 2.13)",
+    ),
+    **dict.fromkeys(
+        ("fft.hfft, wide", "fft.irfft, wide"), "cuFFT reads an imaginary part that torch ignores (pytorch#154496)"
     ),
     "linalg.eigh, out=": "the sign of a vector is arbitrary, and only the plain call normalises it",
     "linalg.eigvals, out=": "the order of the values is arbitrary, and differs if no vectors are computed",
@@ -226,6 +229,12 @@ _ROUNDED_ONCE = re.compile(
 )
 
 
+#: Other operators whose results in 16 bits are rounded once, from float32, or are numbers of the input; and their bound
+#: for results, twice the largest error on sound stacks.
+_ONE_ROUNDING = re.compile(r"nn\.functional\.(layer_norm|rms_norm|(adaptive_)?max_pool\dd)|amax|amin")
+ROUNDED_ONCE = 1.0
+
+
 def is_elementary(name: str) -> bool:
     """Tell whether an operator's results are exact: it moves values, rounds once, or multiplies matrices."""
     products = variants.PRODUCTS.search(name) and not variants.LIBRARIES.match(name) and "conv" not in name
@@ -237,7 +246,10 @@ def bounds(name: str, form: str) -> tuple[float, float]:
 
     :param name: ``sort``, or ``sort, strided``.
     """
-    return CALIBRATED.get((name.partition(",")[0], form), (DEFAULT[form], DEFAULT[form]))
+    name = name.partition(",")[0]
+    result, gradient = CALIBRATED.get((name, form), (DEFAULT[form], DEFAULT[form]))
+    is_rounded_once = _ONE_ROUNDING.fullmatch(name) or (_ROUNDED_ONCE.match(name) and not name.startswith("_foreach"))
+    return (ROUNDED_ONCE if is_rounded_once and form in ("bfloat16", "float16") else result), gradient
 
 
 #: Known defects in torch itself, by device and call; they only cause warnings.
@@ -251,6 +263,9 @@ KNOWN_DEFECTS = {
     **dict.fromkeys(
         ((device, r"nn\.functional\.avg_pool[12]d, compiled, backward") for device in ("cpu", "cuda")),
         "compiled code divides a last window that overhangs by its complete size (pytorch#198119)",
+    ),
+    ("cpu", r"whole numbers \d+ in u?int8 \(.*a(min|max).*\), compiled"): (
+        "compiled code returns 0 for the minimum of a row, pytorch#191499 (seen with 2.13 to 2.15)"
     ),
     ("cpu", r"nn\.functional\.softshrink, compiled, NaN"): "compiled code returns 0 for a NaN (seen with 2.13)",
     ("cpu", r"special\.\w*(chebyshev|laguerre|legendre)_polynomial_\w+, (.*, )?(negative )?NaN(, .*)?"): (

@@ -21,7 +21,7 @@ if t.TYPE_CHECKING:
 #: A gradient below this fraction of the upstream gradient is only rounding, so its error is divided by CANCELLED.
 VANISHING, CANCELLED = 1e-6, 1e4
 #: The smallest number of units that any bound has.
-SMALL = 2.0
+SMALL = 1.0
 #: Computes the reference, or one of its tensors, for inputs that are shifted by one step of the format.
 Shifted = t.Callable[[], "Computed"]
 ShiftedTensor = t.Callable[[], "torch.Tensor | None"]

@@ -52,6 +52,21 @@ class Drawing:
         wide = torch.testing.make_tensor(shape, device="cpu", dtype=self._like.dtype)
         return wide.to(self._like.device).requires_grad_(self._gradients)
 
+    def distinct(self, *shape: int) -> torch.Tensor:
+        """Return different numbers in any order; in 16 bits, some are equal."""
+        import torch
+
+        numbers = (torch.randperm(math.prod(shape)) - math.prod(shape) // 2) / 2**14
+        return numbers.reshape(shape).to(self._like).requires_grad_(self._gradients)
+
+    def spectrum(self, *shape: int, dims: tuple[int, ...]) -> torch.Tensor:
+        """Return a spectrum of real numbers: some of its numbers are real, which cuFFT requires (pytorch#154496)."""
+        import torch
+
+        real = torch.testing.make_tensor(shape, device="cpu", dtype=torch.float64)
+        wide = torch.fft.rfftn(real, dim=dims, norm="ortho")
+        return (wide if self._like.is_complex() else wide.real).to(self._like).requires_grad_(self._gradients)
+
     def signs(self, *shape: int) -> torch.Tensor:
         """Return integers from -1 to 1, whose sums are exact in every format, without gradients."""
         import torch
@@ -142,14 +157,15 @@ def _transform(drawing: Drawing) -> Call:
     of_real = kind.startswith(("irfft", "hfft"))
     if kind[-1] in "2n":
         count = 3 if kind[-1] == "n" and values["lines"] > 9 else 2
-        shape = [drawing.chance.choice(values["sizes"]) for _dimension in range(count)]
-        sizes = tuple(shape) if of_real else None
-        shape[-1] = shape[-1] // 2 + 1 if of_real else shape[-1]
-        return drawing.tensor(*shape), (sizes,), {"norm": values["norm"]}
-    length, lines = values["length"], values["lines"]
-    shape, dim = [lines, length // 2 + 1 if of_real else length], values["dim"]
+        sizes = tuple(drawing.chance.choice(values["sizes"]) for _dimension in range(count))
+        if of_real:
+            return drawing.spectrum(*sizes, dims=tuple(range(count))), (sizes,), {"norm": values["norm"]}
+        return drawing.tensor(*sizes), (), {"norm": values["norm"]}
+    shape, dim = (values["lines"], values["length"])[:: 1 if values["dim"] == -1 else -1], values["dim"]
     options = {"dim": dim, "norm": values["norm"]}
-    return drawing.tensor(*(shape if dim == -1 else shape[::-1])), (length if of_real else None,), options
+    if of_real:
+        return drawing.spectrum(*shape, dims=(dim,)), (values["length"],), options
+    return drawing.tensor(*shape), (), options
 
 
 def _norm(drawing: Drawing) -> Call:
@@ -174,7 +190,7 @@ def _norm(drawing: Drawing) -> Call:
 def _pool(drawing: Drawing) -> Call:
     values, dimensions = drawing.values, int(drawing.name[-2])
     size = [drawing.between(*values["positions"][dimensions - 1]) for _each in range(dimensions)]
-    data = drawing.tensor(values["batch"], values["channels"], *size)
+    data = (drawing.distinct if "max" in drawing.name else drawing.tensor)(values["batch"], values["channels"], *size)
     if "adaptive" in drawing.name:
         return data, (tuple(drawing.between(1, each) for each in size),), {}
     kernel = tuple(drawing.between(*values["kernel"]) for _each in size)
