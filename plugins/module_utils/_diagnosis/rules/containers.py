@@ -145,8 +145,6 @@ values =
     advice of why: .*(?:sandboxutils|sandbox utils) => Update the driver to 570 or newer, or generate it without that
     + part (NVIDIA_CTK_CDI_GENERATE_FEATURE_FLAGS=disable-nvsandboxutils, also in
     + /etc/nvidia-container-toolkit/nvidia-cdi-refresh.env)
-    advice of why: .*empty device edits => Set the toolkit's mode to legacy (sudo nvidia-ctk config --in-place --set
-    + nvidia-container-runtime.mode=legacy) and restart docker or containerd, until a newer toolkit makes it
     advice of why: .*(?:invalid \S+ value|invalid [\w ]*mode|invalid --) => Correct the option that it names
     + (nvidia-ctk cdi generate --help)
     advice of why: . => See that nvidia-smi works on the host, give --mode=csv on a Jetson, and update the container

@@ -30,6 +30,7 @@ remedy =
 [log-shows-image]
 keys =
     mage:
+    mage Name:
     ontainer:
     docker run
     docker.io/
@@ -37,7 +38,7 @@ keys =
     nvcr.io/
     Building image
 pattern =
-    (?:^|\s)(?:image|Image|container):\s+(?P<log_image1>(?=[\w.]+[/:-]\w)[a-z0-9][\w./-]*[\w-](?::[\w.-]+)?)
+    (?:^|\s)(?:[Ii]mage(?: Name)?|container):\s+(?P<log_image1>(?=[\w.]+[/:-]\w)[a-z0-9][\w./-]*[\w-](?::[\w.-]+)?)
     (?P<log_image2>(?:docker|ghcr|nvcr)\.io/[\w./-]+(?::[\w.-]+)?)
     docker run [^\n]*?\s(?P<log_image3>[a-z0-9][\w.-]*/[\w./-]+(?::[\w.-]+)?)(?:\s|$)
 cause =

@@ -125,7 +125,8 @@ keys =
 pattern =
     \A(?:\W*(?:\w+\.)*\w*(?:Error|Exception):|(?:[^\n]*validation errors? for \w+\n(?:\S+\n)?)?\s*(?:Value
     + error|Assertion failed),) +(?![^\n]*(?:[Ss]tack ?trace|root cause|for (?:more )?details|report (?:a|this)
-    + |(?:open|file|raise|create) an? issue|/issues|lease file|the logs? (?:above|for)|enforce
+    + |(?:open|file|raise|create) an? issue|/issues|lease file|[Cc]heck [^\n]{0,40}\blogs?\b|relevant
+    + logs|(?:errors?|messages?|output) above|the logs? (?:above|for)|enforce
     + fail))(?:(?P<why>[^\n]{4,400}?)(?:[.!?;:]['`)\]]*\s*|,\s+| [(\u2013\u2014-] *(?=[a-z]+
     + )))?(?P<advice>(?:[Pp]lease|[Cc]onsider|[Tt]ry|[Mm]ake sure|[Ee]nsure|[Yy]ou (?:must|need to|can|should)|Did
     + you|did you (?:mean|forget)|To (?:fix|avoid|enable|disable|resolve|override|use|run)|In order

@@ -10,6 +10,17 @@ Messages from kubeadm, kubelet, kubectl, helm and NVIDIA's operator and device p
 """
 
 RULES = r"""
+[cdi-device-empty]
+keys = empty device edits
+pattern = invalid device, (empty device edits)
+cause = nvidia-ctk could not make the CDI specification: it found nothing to give a container for a device ({found}), so
+    that containers, and a cluster's device plugin, get no GPU.
+remedy = Set the toolkit's mode to legacy (sudo nvidia-ctk config --in-place --set nvidia-container-runtime.mode=legacy)
+    and restart docker or containerd, until a newer toolkit makes it; then create the containers or pods anew.
+source =
+    NVIDIA/nvidia-container-toolkit#1517
+    kaito-project/kaito#2326
+
 [k8s-plugin-no-driver]
 keys =
     Failed to initialize NVML
