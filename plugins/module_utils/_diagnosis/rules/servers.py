@@ -646,8 +646,10 @@ keys =
     emory info
     getting device memory
     GetMemoryInfo
+    No GPU memory values found
 pattern =
     (NVMLError_NotSupported)
+    Error: (No GPU memory values found)
     (?:[Mm]emory info|getting device memory|GetMemoryInfo)[^\n:]{0,60}[:(] ?'?(?:\w*ERROR_)?((?i:not[ _]supported))
     Error: (?:invalid literal for int\(\) with base 10|could not convert string to float): ('\[?(?:N/A|Not
     + Supported)[^\n]*)
