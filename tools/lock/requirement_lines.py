@@ -23,7 +23,9 @@ _OPTION = re.compile(
 _HOW = re.compile(
     r"--(?:pre|prefer-binary|no-binary|only-binary|require-hashes|no-index|trusted-host|use-feature|no-deps)\b"
 )
-_AT_URL = re.compile(r"[A-Za-z0-9][\w.-]*\s*(?:\[[^\]]*\])?\s*@\s*(?P<location>[^;]*\S)\s*")
+_AT_URL = re.compile(r"[A-Za-z0-9][\w.-]*\s*(?:\[[^\]]*\])?\s*@\s*(?P<location>\S.*)")
+# The start of an environment marker; a URL may contain semicolons, too.
+_MARKER = re.compile(r" ?; ?(?=\(*(?:python_|platform_|sys_|os_|implementation_|extra\b|['\"]))")
 _REPOSITORY = re.compile(r"(?:git|hg|svn|bzr)\+\S+")
 #: The ends of the names of source archives, and of files with requirements.
 _ARCHIVES, _LISTS = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".zip"), (".txt", ".in")
@@ -81,8 +83,7 @@ class RequirementLines:
             check_requirement(line)
             self.constraints.append(line)
             return
-        # A URL may contain semicolons.
-        requested, *markers = re.split(" ;|; " if "/" in line else ";", line, maxsplit=1)
+        requested, *markers = _MARKER.split(line, maxsplit=1)
         if not all(map(self.host.accepts, markers)):
             self.left_out.append(redact(line))
             return

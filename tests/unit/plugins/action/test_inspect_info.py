@@ -100,7 +100,7 @@ def test_marker_of_a_direct_wheel_chooses_among_two(tmp_path: Path) -> None:
     lines = tmp_path / "requirements.txt"
     lines.write_text(
         f"thing @ file://{next(wheel)} ; platform_machine == 'aarch64'\n"
-        f"thing @ file://{next(other)} ; platform_machine == 'x86_64'\n"
+        f"thing @ file://{next(other)};'x86_64' == platform_machine\n"
     )
     result = inspect(tmp_path, f"-r {lines}")
     assert (result["verdict"], [finding["kind"] for finding in result["findings"]]) == ("yes", ["marker"])
