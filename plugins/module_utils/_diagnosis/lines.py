@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Parse a log line: split its prefix from its message, and tell whether the message reports an error.
+"""Read a log, split the prefix of a line from its message, and tell whether the message reports an error.
 
 Programs prefix their lines with the same elements: a time, a level, a process or rank, a source location, a step of a
 container build, a name and a bar. This module knows these elements, not the programs.
@@ -23,6 +23,8 @@ import typing as t
 CONTINUED = "\x1e"
 #: The level of a line with a harmless level but an error in one of its fields.
 IN_FIELD = "ERROR IN A FIELD"
+#: The number of bytes to read at once.
+CHUNK = 1 << 16
 
 _DAY = r"(?:\d{4}[-/.]\d\d[-/.]\d\d|\d\d[-/.]\d\d(?:[-/.]\d{2,4})?|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} +\d{1,2})"
 _CLOCK = r"\d{1,2}:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?"
@@ -93,6 +95,16 @@ class Line(t.NamedTuple):
     process: str = ""
     level: str = ""
     host: str = ""
+
+
+def blocks(stream: t.BinaryIO, start: int = 0) -> t.Iterator[bytes]:
+    """Yield a stream in blocks; a file is read only up to its current size, even if it is still growing."""
+    remaining = os.fstat(stream.fileno()).st_size - start if stream.seekable() else 0
+    if stream.seekable():
+        stream.seek(start)
+    while block := stream.read(min(CHUNK, remaining) if stream.seekable() else CHUNK):
+        yield block
+        remaining -= len(block)
 
 
 def decode(data: bytes) -> str:

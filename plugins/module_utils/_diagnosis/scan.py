@@ -16,7 +16,6 @@ import collections
 import concurrent.futures
 import functools
 import itertools
-import os
 import re
 import string
 import typing as t
@@ -46,11 +45,10 @@ _TRIES = 20_000
 _AROUND = 3 * LINES
 _AFTER = 300
 # The number of bytes before the helpers that run grep take part, their number, and the number of bytes to pass to a
-# helper at once, to read at once otherwise, to search for the end of a traceback, and to keep around a line.
+# helper at once, to search for the end of a traceback, and to keep around a line.
 _LARGE = 8 << 20
 _HELPERS = 2
 _PART = 1 << 20
-_CHUNK = 1 << 16
 _CONTEXT = 64 << 10
 _EXCERPT = LINES * LINE
 # The maximum number of different words, and of different lines without their digits, to remember.
@@ -121,13 +119,6 @@ def texts_of(diagnosis: Diagnosis | Notice, hide: t.Callable[[str], str]) -> tup
     return rule.explain(diagnosis.values, hide) if rule else (hide(diagnosis.cause), diagnosis.remedy)
 
 
-@functools.cache
-def public_domains() -> frozenset[str]:
-    """Return the last two labels of the public host names in the rules and their sources."""
-    texts = (" ".join((str(rule.values), rule.pattern, rule.cause, rule.remedy, *rule.links)) for rule in RULES)
-    return frozenset(name for text in texts for name in _DOMAIN.findall(text.replace("\\", "")))
-
-
 def diagnose(log: Log) -> Diagnosis:
     """Return the diagnosis of a log.
 
@@ -137,8 +128,8 @@ def diagnose(log: Log) -> Diagnosis:
     scan = _Scan()
     for piece in (log,) if isinstance(log, (str, bytes)) else log:
         data = piece.encode("utf-8", "replace") if isinstance(piece, str) else piece
-        for at in range(0, len(data), _CHUNK):
-            scan.feed(data[at : at + _CHUNK])
+        for at in range(0, len(data), lines.CHUNK):
+            scan.feed(data[at : at + lines.CHUNK])
     return scan.finish()
 
 
@@ -150,22 +141,12 @@ def diagnose_file(path: str, start: int = 0) -> Diagnosis:
     """
     try:
         with open(path, "rb", buffering=0) as stream:
-            return diagnose(blocks(stream, start))
+            return diagnose(lines.blocks(stream, start))
     except OSError as error:
         raise SparkforgeError(
             f"The log {path} cannot be read: {error.strerror}.",
             "Make sure that the task runs as root or as the build user.",
         ) from error
-
-
-def blocks(stream: t.BinaryIO, start: int = 0) -> t.Iterator[bytes]:
-    """Yield a stream in blocks; a file is read only up to its current size, even if it is still growing."""
-    remaining = os.fstat(stream.fileno()).st_size - start if stream.seekable() else 0
-    if stream.seekable():
-        stream.seek(start)
-    while block := stream.read(min(_CHUNK, remaining) if stream.seekable() else _CHUNK):
-        yield block
-        remaining -= len(block)
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -185,7 +166,6 @@ _ADVICE = re.compile(
     r"(?:also )?(?:install|run|set|use|add|pass|specify|(?:up|down)grade|update|(?:reduc|increas|decreas|disabl|enabl)e"
     r"|(?:try|consider|make sure))\b|(?:[Tt]ry|[Cc]onsider|[Mm]ake sure) )[^\n]{4,200}"
 )
-_DOMAIN = re.compile(r"\b[a-z][a-z0-9-]*\.(?:com|org|io|co|net)\b(?![.\w-])")
 
 
 @functools.cache
@@ -252,7 +232,7 @@ class _Scan:
         self._pending += data
         self._size += len(data)
         is_large = self._size > _LARGE
-        if len(self._pending) >= (_PART if is_large else _CHUNK):
+        if len(self._pending) >= (_PART if is_large else lines.CHUNK):
             self._add_part(is_large)
             if len(self._parts) > _HELPERS * is_large:
                 self._take_part()

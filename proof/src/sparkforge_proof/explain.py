@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import re
@@ -29,6 +30,7 @@ _CONTROL = bytes(set(range(32)) - set(b"\0\a\b\t\n\v\f\r\x1b")) + b"\x7f"
 _FEW = 0.02
 # Host names in Ansible's output and in shell prompts.
 _NAMES = re.compile(r"^(?:fatal|failed|ok|changed|unreachable): \[([\w.-]+)\]|\b[\w-]+@([\w.-]+):", re.MULTILINE)
+_DOMAIN = re.compile(r"\b[a-z][a-z0-9-]*\.(?:com|org|io|co|net)\b(?![.\w-])")
 _HEADINGS = {
     EXPLAINED: "the failure is known",
     UNKNOWN: "the log has an error whose cause is not known",
@@ -45,7 +47,7 @@ class Answer(t.NamedTuple):
 
     def as_json(self) -> dict[str, t.Any]:
         """Return the explanation as a JSON-serializable dict, without host names."""
-        diagnosis, hidden = self.diagnosis, Anonymous(_hosts(self.diagnosis), scan.public_domains())
+        diagnosis, hidden = self.diagnosis, Anonymous(_hosts(self.diagnosis), public_domains())
         rows = [{"number": number, "text": hidden.text(text)} for number, text in diagnosis.around]
         cause, remedy = scan.texts_of(diagnosis, hidden.value)
         return {
@@ -124,6 +126,13 @@ def explain_path(path: str) -> tuple[list[Answer], list[str]]:
     return answers, left_out
 
 
+@functools.cache
+def public_domains() -> frozenset[str]:
+    """Return the last two labels of the public host names in the rules and their sources."""
+    texts = (" ".join((str(rule.values), rule.pattern, rule.cause, rule.remedy, *rule.links)) for rule in scan.RULES)
+    return frozenset(name for text in texts for name in _DOMAIN.findall(text.replace("\\", "")))
+
+
 def _of_file(path: str) -> Answer:
     try:
         with open(path, "rb", buffering=0) as stream:
@@ -135,7 +144,7 @@ def _of_file(path: str) -> Answer:
 
 
 def _answer(name: str, stream: t.BinaryIO) -> Answer:
-    diagnosis = scan.diagnose(_checked(name, scan.blocks(stream)))
+    diagnosis = scan.diagnose(_checked(name, lines.blocks(stream)))
     is_explained = diagnosis.rule and diagnosis.rule not in scan.UNEXPLAINED
     status = EXPLAINED if is_explained else UNKNOWN if diagnosis.rule or diagnosis.first_error else NO_ERROR
     return Answer(name, status, diagnosis)

@@ -137,9 +137,9 @@ def test_hosts_in_rules_are_not_hidden(log: pathlib.Path, capsys: Capture) -> No
     assert "https://nvidia.github.io/libnvidia-container" in row["cause"]
     assert [line["text"].split("://")[1].partition("/")[0] for line in row["lines"]] == ["host-1", "nvidia.github.io"]
     for name in ("github.com", "huggingface.co", "hf.co", "ubuntu.com", "docker.com", "debian.org", "nvidia.com"):
-        assert Anonymous((), scan.public_domains()).text(f"get https://x.{name}/y") == f"get https://x.{name}/y"
+        assert Anonymous((), explain.public_domains()).text(f"get https://x.{name}/y") == f"get https://x.{name}/y"
     for name in ("nvidia.com.evil.example", "github.com.corp", "spark-7.lan", "notnvidia.com", "gitlab.acme.com"):
-        assert name not in Anonymous((), scan.public_domains()).text(f"get https://{name}/y")
+        assert name not in Anonymous((), explain.public_domains()).text(f"get https://{name}/y")
     for registry in ("pypi", "npmjs", "crates"):
         assert f"files.{registry}.org" in Anonymous().text(f"get https://files.{registry}.org/y")
         assert registry not in Anonymous().text(f"get https://{registry}.corp/y and https://{registry}.acme.com")

@@ -12,6 +12,7 @@ import copy
 import ctypes
 import dataclasses
 import datetime
+import functools
 import importlib
 import itertools
 import json
@@ -228,6 +229,85 @@ OF_MATRICES: dict[str, t.Callable[[t.Any], t.Any]] = {
 }  # fmt: skip
 
 
+def _exchanges(
+    every: torch.Tensor,
+    rank: int,
+    device: torch.device,
+    dtype: torch.dtype,
+    view: t.Callable[[t.Any], t.Any],
+    other_group: t.Any,
+) -> dict[str, t.Callable[[], t.Any]]:
+    """Return exchanges, each of which returns this rank's result and the right one.
+
+    :param every: the numbers of all ranks.
+    :param view: gives a tensor its layout.
+    :param other_group: a second group of all ranks.
+    """
+    import torch.distributed as dist
+
+    world = len(every)
+    total, ends = every.sum(0), [min(number * 5, ROWS * world) for number in range(world)] + [ROWS * world]
+    sizes = [end - start for start, end in zip(ends, ends[1:])]
+    counts = [[(source * 5 + target * 3) % 4 for target in range(world)] for source in range(world)]
+    sent = [source[: sum(row)].split(row) for source, row in zip(every, counts)]
+    own = view(every[rank].to(device, dtype))
+
+    def empty(rows: int) -> torch.Tensor:
+        return torch.full((rows, COLUMNS), 77, device=device, dtype=dtype)
+
+    def in_place(operation: t.Callable[[t.Any], t.Any]) -> t.Any:
+        operation(own)
+        return own
+
+    def into(rows: int, operation: t.Callable[[t.Any], t.Any]) -> torch.Tensor:
+        target = empty(rows)
+        operation(target)
+        return target
+
+    def turn() -> torch.Tensor:
+        target, neighbours = empty(len(own)), ((rank + 1) % world, (rank - 1) % world)
+        peers = zip((dist.isend, dist.irecv), (own.contiguous(), target), neighbours)
+        for work in dist.batch_isend_irecv([dist.P2POp(*peer) for peer in peers]):
+            work.wait()
+        return target
+
+    def in_flight() -> torch.Tensor:
+        parts = [view(part.to(device, dtype)) for part in every[rank].split(3)]
+        groups = itertools.cycle((None, other_group))
+        for work in [dist.all_reduce(part, group=next(groups), async_op=True) for part in parts][::-1]:
+            work.wait()
+        return torch.cat(parts)
+
+    of_last = len(own) if rank == world - 1 else 0
+    first, mine = sum(counts[rank]), [row[rank] for row in counts]
+    operations: dict[str, t.Callable[[], t.Any]] = {
+        "all_reduce": lambda: (in_place(dist.all_reduce), total),
+        "maximum": lambda: (in_place(lambda x: dist.all_reduce(x, op=dist.ReduceOp.MAX)), every.amax(0)),
+        "minimum": lambda: (in_place(lambda x: dist.all_reduce(x, op=dist.ReduceOp.MIN)), every.amin(0)),
+        "product": lambda: (
+            in_place(lambda x: dist.all_reduce(x.sign_(), op=dist.ReduceOp.PRODUCT)), every.sign().prod(0)),
+        "reduce": lambda: (in_place(lambda x: dist.reduce(x, world - 1))[:of_last], total[:of_last]),
+        "several in flight in two groups": lambda: (in_flight(), total),
+        "broadcast": lambda: (in_place(lambda x: dist.broadcast(x, world - 1)), every[-1]),
+        "all_gather": lambda: (
+            into(len(own) * world, lambda x: dist.all_gather(list(x.chunk(world)), own)), every.flatten(0, 1)),
+        "reduce_scatter": lambda: (
+            into(ROWS, lambda x: dist.reduce_scatter_tensor(x, own)), total[rank * ROWS :][:ROWS]),
+        "scatter": lambda: (
+            into(ROWS, lambda x: dist.scatter(x, list(own.chunk(world)) if of_last else None, world - 1)),
+            every[-1].chunk(world)[rank]),
+        "uneven reduce_scatter": lambda: (
+            into(sizes[rank], lambda x: dist.reduce_scatter(x, [view(part) for part in own.split(sizes)])),
+            total.split(sizes)[rank]),
+        "uneven all_to_all": lambda: (
+            into(sum(mine), lambda x: dist.all_to_all_single(x, own[:first], mine, counts[rank])),
+            torch.cat([shares[rank] for shares in sent])),
+    }  # fmt: skip
+    if world > 1:
+        operations["send and receive"] = lambda: (turn(), every[rank - 1])
+    return operations
+
+
 def exchange_parts(context: Context, rank: int, world: int) -> Cases:
     """Take part in exchanges of uneven, empty and strided parts, and of tensors that are distributed over the ranks."""
     import torch.distributed as dist
@@ -237,77 +317,16 @@ def exchange_parts(context: Context, rank: int, world: int) -> Cases:
     generator = context.generator("collectives.parts")
     # Sums of these integers are exact in each format. Each rank draws the numbers of all ranks.
     every = torch.randint(-9, 10, (world, ROWS * world, COLUMNS), generator=generator).double()
-    total, ends = every.sum(0), [min(number * 5, ROWS * world) for number in range(world)] + [ROWS * world]
-    sizes = [end - start for start, end in zip(ends, ends[1:])]
-    counts = [[(source * 5 + target * 3) % 4 for target in range(world)] for source in range(world)]
-    sent = [source[: sum(row)].split(row) for source, row in zip(every, counts)]
-
-    def functions(view: t.Callable[[t.Any], t.Any], dtype: torch.dtype) -> dict[str, t.Callable[[], t.Any]]:
-        own = view(every[rank].to(device, dtype))
-
-        def empty(rows: int) -> torch.Tensor:
-            return torch.full((rows, COLUMNS), 77, device=device, dtype=dtype)
-
-        def in_place(operation: t.Callable[[t.Any], t.Any]) -> t.Any:
-            operation(own)
-            return own
-
-        def into(rows: int, operation: t.Callable[[t.Any], t.Any]) -> torch.Tensor:
-            target = empty(rows)
-            operation(target)
-            return target
-
-        def turn() -> torch.Tensor:
-            target, neighbours = empty(len(own)), ((rank + 1) % world, (rank - 1) % world)
-            peers = zip((dist.isend, dist.irecv), (own.contiguous(), target), neighbours)
-            for work in dist.batch_isend_irecv([dist.P2POp(*peer) for peer in peers]):
-                work.wait()
-            return target
-
-        def in_flight() -> torch.Tensor:
-            parts = [view(part.to(device, dtype)) for part in every[rank].split(3)]
-            groups = itertools.cycle((None, other_group))
-            for work in [dist.all_reduce(part, group=next(groups), async_op=True) for part in parts][::-1]:
-                work.wait()
-            return torch.cat(parts)
-
-        of_last = len(own) if rank == world - 1 else 0
-        first, mine = sum(counts[rank]), [row[rank] for row in counts]
-        operations: dict[str, t.Callable[[], t.Any]] = {
-            "all_reduce": lambda: (in_place(dist.all_reduce), total),
-            "maximum": lambda: (in_place(lambda x: dist.all_reduce(x, op=dist.ReduceOp.MAX)), every.amax(0)),
-            "minimum": lambda: (in_place(lambda x: dist.all_reduce(x, op=dist.ReduceOp.MIN)), every.amin(0)),
-            "product": lambda: (
-                in_place(lambda x: dist.all_reduce(x.sign_(), op=dist.ReduceOp.PRODUCT)), every.sign().prod(0)),
-            "reduce": lambda: (in_place(lambda x: dist.reduce(x, world - 1))[:of_last], total[:of_last]),
-            "several in flight in two groups": lambda: (in_flight(), total),
-            "broadcast": lambda: (in_place(lambda x: dist.broadcast(x, world - 1)), every[-1]),
-            "all_gather": lambda: (
-                into(len(own) * world, lambda x: dist.all_gather(list(x.chunk(world)), own)), every.flatten(0, 1)),
-            "reduce_scatter": lambda: (
-                into(ROWS, lambda x: dist.reduce_scatter_tensor(x, own)), total[rank * ROWS :][:ROWS]),
-            "scatter": lambda: (
-                into(ROWS, lambda x: dist.scatter(x, list(own.chunk(world)) if of_last else None, world - 1)),
-                every[-1].chunk(world)[rank]),
-            "uneven reduce_scatter": lambda: (
-                into(sizes[rank], lambda x: dist.reduce_scatter(x, [view(part) for part in own.split(sizes)])),
-                total.split(sizes)[rank]),
-            "uneven all_to_all": lambda: (
-                into(sum(mine), lambda x: dist.all_to_all_single(x, own[:first], mine, counts[rank])),
-                torch.cat([shares[rank] for shares in sent])),
-        }  # fmt: skip
-        if world > 1:
-            operations["send and receive"] = lambda: (turn(), every[rank - 1])
-        return operations
-
     with group(context, rank, world):
         other_group = dist.new_group()
         for layout, view in list(LAYOUTS.items())[: None if context.device == "cuda" else 2]:
             for form in ("float32", "int64", "bfloat16", "float16"):
-                for name in functions(view, torch.float32):
+                # Most exchanges change the numbers that they were made with.
+                exchanges = functools.partial(_exchanges, every, rank, device, getattr(torch, form), view, other_group)
+                for name in exchanges():
                     case = f"{name}, {form}, {layout}"
                     try:
-                        actual, expected = functions(view, getattr(torch, form))[name]()
+                        actual, expected = exchanges()[name]()
                     except (RuntimeError, ValueError) as error:
                         # NCCL refuses strided tensors.
                         if "contiguous" not in str(error):

@@ -330,7 +330,7 @@ def test_diagnosis_does_not_depend_on_chunk_size(
     size: int, grep: str, monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
 ) -> None:
     # With this chunk size, a log of a few kilobytes is searched in pieces, as a large one would be.
-    monkeypatch.setattr(scan, "_CHUNK", 50)
+    monkeypatch.setattr(scan.lines, "CHUNK", 50)
     if grep:
         # BusyBox's grep does not know the option, and exits as false does.
         (tmp_path / "grep").symlink_to(f"/usr/bin/{grep}")
