@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 from sparkforge_proof import coverage
 from sparkforge_proof.check import KNOWN, Context, Measured
-from sparkforge_proof.checks.survey import conditions, grid
+from sparkforge_proof.checks.survey import conditions, grid, operator_bounds
 
 from lab import grid as array
 
@@ -145,6 +145,29 @@ def test_integers_pass_over_an_operator_in_the_format_in_which_it_crashed(monkey
 def test_rows_without_gradients(name: str, change: dict[str, str], has: bool) -> None:
     operator = conditions.Operator(None, name, "cpu", cast("Any", None), "", [])
     assert operator.has_gradient({**conditions.PLAIN, **change}) == has
+
+
+@pytest.mark.parametrize(
+    ("name", "axis", "value"),
+    [("as_strided_copy", "layout", "padded"), ("fft.hfft", "size", "wide"), ("native_group_norm", "size", "one")],
+)
+def test_condition_without_one_right_answer(name: str, axis: str, value: str) -> None:
+    assert not conditions.Operator(None, name, "cpu", cast("Any", None), "", []).takes(axis, value, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "result"),
+    [
+        ("mul", "bfloat16", 1),
+        ("_foreach_mul", "bfloat16", 6),
+        ("nn.functional.layer_norm, drawn", "float16", 1),
+        ("nn.functional.max_pool2d", "bfloat16", 1),
+        ("mul", "float32", 32),
+        ("amax", "float32", 32),
+    ],
+)
+def test_results_that_are_rounded_once(name: str, form: str, result: float) -> None:
+    assert operator_bounds.bounds(name, form)[0] == result
 
 
 @pytest.mark.parametrize(
