@@ -45,9 +45,9 @@ _UNSAFE = re.compile(
 #: Operators without a single result for a resized input. Either of two writes to an index may come last. A search needs
 #: sorted numbers, and bags need ascending offsets. Several numbers may be the most frequent. A product of many numbers
 #: overflows. A negative padding may leave an empty tensor, for which CUDA starts no kernel (2.11). ``index_fill`` takes
-#: seconds to fill 65,537 rows.
+#: seconds to fill 65,537 rows. The nearest of two pixels depends on the rounding of a coordinate.
 _ILL_POSED = re.compile(
-    r".*max_unpool|searchsorted|bucketize|.*embedding_bag|mode|.*prod$|index_fill|.*pad\.\w*negative"
+    r".*max_unpool|searchsorted|bucketize|.*embedding_bag|mode|.*prod$|index_fill|.*pad\.\w*negative|.*nearest"
 )
 #: Operators that, for an empty row, divide by an epsilon that float16 cannot represent.
 _EPSILON = re.compile(r"nn\.functional\.(.*norm|cosine|.*distance)")
