@@ -333,6 +333,8 @@ def test_symbols_newer_than_host() -> None:
     assert answer(needing(GLIBCXX="3.4.34"))[0] == "no"
     assert answer(needing(GLIBCXX="3.4.34"), package("own", library("own/libstdc++.so.6")))[0] == "yes"
     assert answer(needing(GLIBC="2.41"), device=judge.Device(host={"GLIBC": "2.41"}))[0] == "yes"
+    assert answer(needing(GLIBC_PRIVATE="libpthread.so.0")) == ("perhaps", {("perhaps", "host")})
+    assert answer(needing(GLIBC_PRIVATE="libc.so.6"), package("own", library("own/libc.so.6")))[0] == "yes"
     assert answer(package("k", file="k-1-cp312-cp312-manylinux_2_41_aarch64.whl"))[1] == {("no", "platform")}
     assert answer(package("k", file="k-1-cp312-cp312-manylinux_2_17_aarch64.manylinux_2_41_aarch64.whl"))[0] == "yes"
 
@@ -404,7 +406,7 @@ def test_findings_for_wheels_on_disk(tmp_path: Path) -> None:
     extension = elf_writer.elf_bytes(
         needed=["libc10_cuda.so", "libc.so.6"],
         undefined=[f"{CHECK}ib", "memcpy@GLIBC_2.41", "PyList_New"],
-        versions={"libc.so.6": ["GLIBC_2.17", "GLIBC_2.41"]},
+        versions={"libc.so.6": ["GLIBC_2.17", "GLIBC_2.41", "GLIBC_PRIVATE"]},
     )
     code = bytearray(gpu_library.write(tmp_path / "x.so", "9.0a 10.0f 12.0a 12.1f").read_bytes() + guard)
     code[18:20] = elf_writer.AARCH64.to_bytes(2, "little")
@@ -423,7 +425,7 @@ def test_findings_for_wheels_on_disk(tmp_path: Path) -> None:
     kinds = {(finding["package"], finding["level"], finding["kind"]) for finding in result["findings"]}
     assert kinds == {
         ("guarded", "perhaps", "guard"), ("flashinfer-cubin", "perhaps", "gpu_code"), ("triton", "perhaps", "compiler"),
-        ("kernels", "no", "symbol"), ("kernels", "no", "host"),
+        ("kernels", "no", "symbol"), ("kernels", "no", "host"), ("kernels", "perhaps", "host"),
     }  # fmt: skip
     assert result["verdict"] == "no"
     assert any("requirements of" in row for row in result["not_looked_at"])

@@ -32,6 +32,8 @@ CUBIN = "cuda"
 _CPU = frozenset(reader.MACHINES.values()) - {CUBIN}
 #: The newest symbol versions in Ubuntu 24.04: glibc 2.39, and libstdc++ from GCC 14 (its manual, ABI Policy).
 HOST_VERSIONS = {"GLIBC": "2.39", "GLIBCXX": "3.4.33", "CXXABI": "1.3.15"}
+#: The version of the symbols that the libraries of one release of glibc have for one another.
+PRIVATE = "GLIBC_PRIVATE"
 _VERSION = re.compile(rb"\0((?:GLIBC|GLIBCXX|CXXABI)_\d{1,4}(?:\.\d{1,4}){1,3})(?=\0)")
 _HOST_LIBRARIES = ("/lib/*-linux-gnu", "/usr/lib/*-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib")
 #: Host libraries whose symbols all have versions, so that it is enough to compare versions.
@@ -51,8 +53,8 @@ class Library(t.TypedDict):
 
     ``needed`` lists the SONAMEs that it needs, and ``lacking`` those of them that nothing provides, which is filled in
     later. ``undefined`` lists symbols that another package must have, each with its library's SONAME, or ''.
-    ``versions`` holds the newest symbol versions of libc and libstdc++ that it needs: ``GLIBC`` -> ``2.38``. For
-    ``guards`` and ``release`` see :class:`texts.Texts`.
+    ``versions`` holds the newest symbol versions of libc and libstdc++ that it needs: ``GLIBC`` -> ``2.38``, and if it
+    needs private symbols of glibc, the library with them. For ``guards`` and ``release`` see :class:`texts.Texts`.
     """
 
     path: str
@@ -258,9 +260,11 @@ def _contents(
 
 
 def _newest(versions_of: t.Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the newest symbol version for each prefix in ``HOST_VERSIONS``."""
+    """Return the newest symbol version for each prefix in ``HOST_VERSIONS``, and a library for ``GLIBC_PRIVATE``."""
     newest: dict[str, str] = {}
-    for _soname, version in versions_of:
+    for soname, version in versions_of:
+        if version == PRIVATE:
+            newest[PRIVATE] = soname
         name, _underscore, number = version.rpartition("_")
         if name in HOST_VERSIONS and versions.numbers(number) > versions.numbers(newest.get(name, "0")):
             newest[name] = number

@@ -11,7 +11,7 @@ from .._shared.module_utils._elf import fatbin, symbols
 from .._shared.module_utils._elf.filesystem import FileSystem
 from .._shared.module_utils._wheel import installed
 from . import contents, texts
-from .contents import Contents, Library
+from .contents import PRIVATE, Contents, Library
 
 
 class Finding(t.TypedDict):
@@ -123,7 +123,7 @@ def missing_symbols(contents_read: t.Sequence[Contents]) -> dict[tuple[str, str]
 def of_host(
     package: Contents, libraries: t.Sequence[Library], host: t.Mapping[str, str], own: t.Collection[str]
 ) -> t.Iterator[Finding]:
-    """Yield a finding if libraries need newer symbol versions from libc or libstdc++ than the host has.
+    """Yield findings if libraries need newer or private symbol versions of the host's libc or libstdc++.
 
     :param own: the SONAMEs that packages contain, which may include a libstdc++.
     """
@@ -137,6 +137,12 @@ def of_host(
         level = "no" if len(newer) == len(libraries) else "perhaps"
         has = ", ".join(f"{name}_{version}" for name, version in host.items())
         yield finding(package["name"], level, "host", f"{'; '.join([*newer.values()][:3])}, but the host has {has}.")
+    for library in libraries:
+        owner = library["versions"].get(PRIVATE)
+        if owner and owner not in own:
+            name = os.path.basename(library["path"])
+            sentence = f"{name} needs symbols of {owner} that only one release of glibc has."
+            yield finding(package["name"], "perhaps", "host", sentence)
 
 
 def of_compilers(package: Contents, capability: str) -> t.Iterator[Finding]:
