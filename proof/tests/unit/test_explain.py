@@ -9,7 +9,7 @@ import typing as t
 import pytest
 from sparkforge_proof import explain
 from sparkforge_proof._shared.module_utils._core.redact import Anonymous
-from sparkforge_proof._shared.module_utils._diagnosis import scan
+from sparkforge_proof._shared.module_utils._diagnosis import lines, scan
 
 FULL = "a\nb\nc\nd\nx.o: No space left on device\ne\nf\ng\nh\n"
 Capture = pytest.CaptureFixture[str]
@@ -81,7 +81,7 @@ def test_folder_of_logs(tmp_path: pathlib.Path, capsys: Capture) -> None:
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(FULL.encode()), encoding="utf-8"))
-    monkeypatch.setattr(scan, "blocks", lambda stream: iter([stream.read()]))
+    monkeypatch.setattr(lines, "blocks", lambda stream: iter([stream.read()]))
     assert explain.main(["-"]) == explain.EXPLAINED
     assert "-, line 5" in capsys.readouterr().out
 
