@@ -209,7 +209,7 @@ class Server:
         settled = -1
         while settled != self.count:
             settled = self.count
-            time.sleep(0.001)
+            time.sleep(0.004)
         with self.lock:
             beside = [request for other, request in self.active.items() if other != number]
         try:
