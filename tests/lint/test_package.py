@@ -64,7 +64,7 @@ def test_the_command_in_the_wheel_runs_the_collection_in_the_wheel(unpacked: Pat
     printed = run(*command, cwd=tmp_path, PYTHONPATH=str(unpacked), ANSIBLE_CONFIG="", ANSIBLE_COLLECTIONS_PATH="")
     assert f"ANSIBLE_COLLECTIONS_PATH={unpacked / 'sparkforge/_collections'}" in printed
     assert "sparkforge.dgx_spark.verify" in printed
-    assert str(CHECKOUT) not in printed.replace(str(BIN), "")
+    assert f"{CHECKOUT}/" not in printed.replace(str(BIN), "")
     run(sys.executable, "-m", "sparkforge.record", tmp_path / "record.pyz", cwd=tmp_path, PYTHONPATH=str(unpacked))
 
 
