@@ -111,7 +111,7 @@ class Kind:
     """A kind of chains.
 
     :ivar maps: the expressions that replace ``x``, and ``ends`` those that compute other results.
-    :ivar forms: the formats of a panel, or of integers, and ``changes`` whether its programs change ``x``.
+    :ivar forms: the formats of a panel, and ``changes`` whether its programs change ``x``.
     :ivar exact: whether the results do not depend on the order of operations, so that at most one rounding is allowed.
     """
 

@@ -229,10 +229,10 @@ _ROUNDED_ONCE = re.compile(
 )
 
 
-#: Other operators whose results in 16 bits are rounded once, from float32, or are numbers of the input; and their bound
-#: for results, twice the largest error on sound stacks.
-_ONE_ROUNDING = re.compile(r"nn\.functional\.(layer_norm|rms_norm|(adaptive_)?max_pool\dd)|amax|amin")
-ROUNDED_ONCE = 1.0
+#: Other operators whose results in 16 bits are rounded once, from float32, or are numbers of the input.
+_ROUNDED_FROM_FLOAT32 = re.compile(r"nn\.functional\.(layer_norm|rms_norm|(adaptive_)?max_pool\dd)|amax|amin")
+#: The bound in units for results in 16 bits that are rounded once: twice the largest error on sound stacks.
+BOUND_OF_ONE_ROUNDING = 1.0
 
 
 def is_elementary(name: str) -> bool:
@@ -248,8 +248,11 @@ def bounds(name: str, form: str) -> tuple[float, float]:
     """
     name = name.partition(",")[0]
     result, gradient = CALIBRATED.get((name, form), (DEFAULT[form], DEFAULT[form]))
-    is_rounded_once = _ONE_ROUNDING.fullmatch(name) or (_ROUNDED_ONCE.match(name) and not name.startswith("_foreach"))
-    return (ROUNDED_ONCE if is_rounded_once and form in ("bfloat16", "float16") else result), gradient
+    of_lists = name.startswith("_foreach")
+    is_rounded_once = _ROUNDED_FROM_FLOAT32.fullmatch(name) or (_ROUNDED_ONCE.match(name) and not of_lists)
+    if is_rounded_once and form in ("bfloat16", "float16"):
+        result = BOUND_OF_ONE_ROUNDING
+    return result, gradient
 
 
 #: Known defects in torch itself, by device and call; they only cause warnings.
