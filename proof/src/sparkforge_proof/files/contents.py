@@ -32,7 +32,7 @@ CUBIN = "cuda"
 _CPU = frozenset(reader.MACHINES.values()) - {CUBIN}
 #: The newest symbol versions in Ubuntu 24.04: glibc 2.39, and libstdc++ from GCC 14 (its manual, ABI Policy).
 HOST_VERSIONS = {"GLIBC": "2.39", "GLIBCXX": "3.4.33", "CXXABI": "1.3.15"}
-#: The version of the symbols that the libraries of one release of glibc have for one another.
+#: The version of the symbols that glibc's libraries have for one another, and that a release may change.
 PRIVATE = "GLIBC_PRIVATE"
 _VERSION = re.compile(rb"\0((?:GLIBC|GLIBCXX|CXXABI)_\d{1,4}(?:\.\d{1,4}){1,3})(?=\0)")
 _HOST_LIBRARIES = ("/lib/*-linux-gnu", "/usr/lib/*-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib")

@@ -141,7 +141,7 @@ def of_host(
         owner = library["versions"].get(PRIVATE)
         if owner and owner not in own:
             name = os.path.basename(library["path"])
-            sentence = f"{name} needs symbols of {owner} that only one release of glibc has."
+            sentence = f"{name} needs private symbols of {owner}, which another release of glibc need not have."
             yield finding(package["name"], "perhaps", "host", sentence)
 
 
