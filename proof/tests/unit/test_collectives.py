@@ -1,5 +1,6 @@
 import contextlib
 import importlib
+import subprocess
 import time
 from pathlib import Path
 
@@ -57,3 +58,31 @@ def test_rank_that_ends_early_is_named(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(collectives.Unanswered, match=message), collectives.other_ranks(context, works, 2):
         raise RuntimeError("Timed out waiting for recv")
     assert time.monotonic() - began < 30
+
+
+def test_factor_gives_slow_ranks_time_to_exchange_and_exit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "slow_rank.py").write_text(
+        "import sys, time\nfrom types import SimpleNamespace\n"
+        f"from {collectives.__package__} import collectives\n\n\n"
+        "def exchange(context, rank, world, seconds):\n"
+        "    timeouts = []\n"
+        "    distributed = sys.modules['torch.distributed'] = SimpleNamespace(\n"
+        "        init_process_group=lambda backend, timeout, **options: timeouts.append(timeout.total_seconds()),\n"
+        "        destroy_process_group=lambda: None)\n"
+        "    sys.modules['torch'] = SimpleNamespace(distributed=distributed)\n"
+        "    with collectives.group(context, rank, world):\n"
+        "        assert timeouts == [seconds], timeouts\n"
+        "    time.sleep(1)\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    exchange = importlib.import_module("slow_rank").exchange
+
+    def run(factor: float) -> None:
+        context = Context(device="cpu", directory=str(tmp_path), limits={"factor": factor})
+        with collectives.other_ranks(context, exchange, 2, seconds=factor * 60):
+            monkeypatch.setattr(collectives, "PATIENCE", 0.1)
+
+    run(100)
+    monkeypatch.setattr(collectives, "PATIENCE", 60)
+    with pytest.raises(subprocess.TimeoutExpired):
+        run(1)

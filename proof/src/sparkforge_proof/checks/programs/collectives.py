@@ -28,7 +28,7 @@ import typing as t
 from ...check import CRASH, H200_GRID, X86_CPU_GRID, X86_GRID, Context, Failed, Measured, Skipped, Unanswered, check
 from ..bounds import Cases, torch
 
-#: The time limit in seconds for meeting the other ranks, and for one operation.
+#: The time limit in seconds for meeting the other ranks, and for one operation, times the limit ``factor``.
 PATIENCE = 60
 #: The seconds in which a rank must exit if rank 0 has failed.
 GRACE = 2.0
@@ -92,7 +92,7 @@ def group(context: Context, rank: int, world: int) -> t.Iterator[None]:
             init_method=f"file://{context.directory}/meeting",
             rank=rank,
             world_size=world,
-            timeout=datetime.timedelta(seconds=PATIENCE),
+            timeout=datetime.timedelta(seconds=PATIENCE * context.limits.get("factor", 1)),
         )
         try:
             yield
@@ -141,7 +141,7 @@ def other_ranks(context: Context, function: t.Callable[..., t.Any], world: int, 
     code = f"from {__name__} import other_rank; import sys; other_rank(*sys.argv[1:])"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     running: list[tuple[int, subprocess.Popen[bytes], t.Any]] = []
-    context_options = {"device": context.device, "directory": context.directory}
+    context_options = {"device": context.device, "directory": context.directory, "limits": dict(context.limits)}
     finished = False
     try:
         for rank in range(1, world):
@@ -161,7 +161,7 @@ def other_ranks(context: Context, function: t.Callable[..., t.Any], world: int, 
             raise RuntimeError("A rank ended before it met the others.")
         yield
         for _unused, process, _unused in running:
-            process.wait(PATIENCE)
+            process.wait(PATIENCE * context.limits.get("factor", 1))
         finished = True
     finally:
         # A rank whose end rank 0 has noticed may still be on its way out.
