@@ -18,7 +18,7 @@ import math
 import random
 import typing as t
 
-from ...check import ABSENT, CRASH, H200_GRID, X86_CPU_GRID, Context, Measured, Unanswered, check
+from ...check import ABSENT, CRASH, SEEN_GRID, Context, Measured, Unanswered, check
 from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, gradients, one_thread, ternary, torch
 
 TRANSFORM = 2.0**10
@@ -293,7 +293,7 @@ def _compare_layers(cases: Cases, context: Context, layers: t.Sequence[Layer]) -
             _compare(cases, context, layers[0], torch.float32, kind="whole")
 
 
-@check("convolution.conv2d", devices=("cuda", "cpu"), measured=(H200_GRID, X86_CPU_GRID))
+@check("convolution.conv2d", devices=("cuda", "cpu"), measured=SEEN_GRID)
 def conv2d(context: Context) -> Measured:
     """Check two-dimensional convolutions and their three gradients, with channels first and last.
 
@@ -307,7 +307,7 @@ def conv2d(context: Context) -> Measured:
     return cases.result()
 
 
-@check("convolution.conv1d_3d", devices=("cuda", "cpu"), measured=(H200_GRID, X86_CPU_GRID))
+@check("convolution.conv1d_3d", devices=("cuda", "cpu"), measured=SEEN_GRID)
 def conv1d_3d(context: Context) -> Measured:
     """Check convolutions in one and three dimensions and their gradients. Bound: see the module."""
     cases = Cases("the convolution in one or three dimensions", _require_cudnn(context))
@@ -316,7 +316,7 @@ def conv1d_3d(context: Context) -> Measured:
     return cases.result()
 
 
-@check("convolution.transposed", devices=("cuda", "cpu"), measured=(H200_GRID, X86_CPU_GRID))
+@check("convolution.transposed", devices=("cuda", "cpu"), measured=SEEN_GRID)
 def transposed(context: Context) -> Measured:
     """Check transposed convolutions and their gradients in 1 to 3 dimensions. Bound: see the module."""
     cases = Cases("the transposed convolution", _require_cudnn(context))
