@@ -25,7 +25,7 @@ import tempfile
 import time
 import typing as t
 
-from ...check import CRASH, H200_GRID, X86_CPU_GRID, X86_GRID, Context, Failed, Measured, Skipped, Unanswered, check
+from ...check import CRASH, SEEN_GRID, X86_GRID, Context, Failed, Measured, Skipped, Unanswered, check
 from ..bounds import Cases, torch
 
 #: The time limit in seconds for meeting the other ranks, and for one operation, times the limit ``factor``.
@@ -425,7 +425,7 @@ def _compare_distributed(cases: Cases, device: torch.device, every: torch.Tensor
                 lambda fold, kind: of(Partial(fold)).redistribute(mesh, [kind]), name, placement)  # fmt: skip
 
 
-@check("collectives.parts", devices=("cuda", "cpu"), seconds=150, measured=(H200_GRID, X86_GRID, X86_CPU_GRID))
+@check("collectives.parts", devices=("cuda", "cpu"), seconds=150, measured=(X86_GRID, *SEEN_GRID))
 def parts(context: Context) -> Measured:
     """Check exchanges of numbers and of uneven or strided parts, distributed tensors, and replicas of a network.
 

@@ -7,7 +7,7 @@ import functools
 import typing as t
 import warnings
 
-from ...check import CRASH, H200_GRID, X86_CPU_GRID, Context, Measured, Skipped, Unanswered, check
+from ...check import CRASH, SEEN_GRID, Context, Measured, Skipped, Unanswered, check
 from ..bounds import UNIT_ROUNDOFF, Cases, one_thread
 from ..programs import training
 from ..programs.recipes import ByDefinition
@@ -169,7 +169,7 @@ def _shift_weights(module: t.Any, step: float) -> t.Any:
     return module
 
 
-@check("survey.modules", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(H200_GRID, X86_CPU_GRID))
+@check("survey.modules", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SEEN_GRID)
 def all_modules(context: Context) -> Measured:
     """Compare each module in torch's list, in training and in evaluation mode, with the gradients of its weights."""
     outcome = comparison.Survey()
@@ -196,7 +196,7 @@ OPTIMIZERS_LEFT_OUT = {
 ON_THE_DEVICE = 4.0
 
 
-@check("survey.optimizers", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(H200_GRID, X86_CPU_GRID))
+@check("survey.optimizers", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SEEN_GRID)
 def all_optimizers(context: Context) -> Measured:
     """Compare each optimiser in torch's list and its state, with the options in the list, in each implementation.
 
