@@ -125,7 +125,10 @@ def _gpu(case: Case) -> t.Iterator[Problem]:
             module = case.part("driver").get("version")
             # The kernel's own wording, which has both versions.
             mixed = library and f"API mismatch: the client has the version {library[1]}, but this kernel module has the"
-            known = diagnose(f"{mixed} version {module}" if mixed and module else reason)
+            # These tell whether modules must be signed, and whether DKMS builds them.
+            dkms = [name for name in case.part("apt").get("packages") or {} if name.startswith("nvidia-dkms")]
+            report = f"{mixed} version {module}" if mixed and module else reason
+            known = diagnose("\n".join([report, str(case.part("kernel").get("cmdline")), *dkms]))
             advice = "Check `nvidia-smi` and `dmesg | grep -i nvrm`, and reboot after a kernel or driver update."
             yield problem(
                 "gpu",

@@ -254,6 +254,15 @@ values = as in missing-header
 cause = The linker does not find the library {found}.
 remedy = Install {part}; if it is in a directory of its own, add that to LIBRARY_PATH (in the unit's environment).
 
+[assembler-arch-of-source]
+keys = selected processor does not support
+pattern = (?:^|\s)(?!/tmp/)[^\s:]+\.[sS]:\d+: Error: selected processor does not support '([^'\n]+)'
+cause = A source in assembler uses an instruction ({found}) of a newer Arm architecture than it names: its own .arch or
+    .cpu line decides, which -march and -mcpu do not override.
+remedy = Take a newer release of the project, or write the architecture into that file (.arch armv8.2-a, with the
+    features it needs); only a file without such a line takes -march (CMAKE_ASM_FLAGS).
+source = Multicorewareinc/x265#762
+
 [cpu-feature-unknown]
 keys =
     was not declared in this scope

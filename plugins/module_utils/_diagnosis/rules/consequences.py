@@ -529,7 +529,10 @@ keys =
     when stream is capturing
     previous error during capture
     capturing stream has unjoined work
+    StreamCapture
+    STREAM_CAPTURE
 pattern =
+    (?:[Ee]rror|failed|returned)[^\n]{0,80}?(cudaErrorStreamCapture\w+|CUDA_ERROR_STREAM_CAPTURE_\w+)
     CUDA error: (operation not permitted when stream is capturing|operation failed due to a previous error during
     + capture|capturing stream has unjoined work)
 cause = A call that CUDA graphs do not allow came while one was recorded, or a kernel failed in it ({found}).

@@ -72,6 +72,17 @@ remedy = Read the first error of its make.log[ (in /var/lib/dkms/{module}/{versi
     that supports this kernel, or boot the kernel that it was made for.
 source = NVIDIA/gds-nvidia-fs#64
 
+[dkms-patch-failed]
+keys = Error! Application of patch
+pattern =
+    Application of patch (?P<patch>\S+) failed\.?(?:\s+Check /var/lib/dkms/(?P<module>[^/\s]+)/(?P<version>[^/\s
+    +]+)/build)?
+cause = DKMS could not prepare the module[ {module} {version}]: the patch {patch} of its package does not fit; what dpkg
+    says of other packages follows from that.
+remedy = Take a release of the package that was made for this kernel, or boot the kernel that it supports and remove the
+    other kernel's packages; then run sudo dpkg --configure -a.
+source = pop-os/nvidia-graphics-drivers-470#27
+
 [dkms-already-there]
 keys =
     is not newer than what is already found
@@ -159,7 +170,8 @@ pattern =
 cause = The loaded kernel module of the NVIDIA driver[, {module},] is a different version from its libraries[,
     {client}].
 remedy = Reboot the host; if that does not help, the modules' package (linux-modules-nvidia for this kernel) was not
-    upgraded with the libraries: upgrade it to the same version.
+    upgraded with the libraries: upgrade it to the same version[; here DKMS builds them ({log_dkms}): sudo apt install
+    --reinstall {log_dkms} and a reboot, after dkms status shows what was built].
 source = ublue-os/bazzite#2668
 
 [driver-module-proprietary]
@@ -337,9 +349,10 @@ pattern =
     (Failed to query NVIDIA devices)
     NVMLError_DriverNotLoaded: (Driver Not Loaded)
 cause = The kernel module of the NVIDIA driver is not loaded on this host ({found}): mostly there is none for the
-    running kernel.
-remedy = Make nvidia-smi work first: see in `dkms status` and in the kernel's log (NVRM) why the module for the kernel
-    of `uname -r` is missing, and install it (linux-modules-nvidia, or headers for DKMS) or boot the former kernel.
+    running kernel, or Secure Boot refuses it[; this kernel takes only signed modules ({log_signatures})].
+remedy = Make nvidia-smi work first: see in `dkms status` and in the kernel's log (NVRM, Key was rejected) why. Of a
+    module that DKMS signed, enrol the key (sudo mokutil --import /var/lib/shim-signed/mok/MOK.der, and a reboot); one
+    that is missing for `uname -r`, install (linux-modules-nvidia, or headers for DKMS), or boot the former kernel.
 source = M-Bab/linux-kernel-amdgpu-binaries#101
 
 [pcie-fault]

@@ -202,4 +202,42 @@ keys = No available shared memory broadcast block
 pattern = (?P<log_worker_waits>No available shared memory broadcast block)
 cause =
 remedy =
+
+[log-shows-speculation]
+keys =
+    num_speculative_tokens
+    SpecDecoding metrics
+    --speculative-
+pattern = (?P<log_speculation>num_speculative_tokens(?=\W{1,4}\d)|SpecDecoding|--speculative-(?:config|algorithm))
+cause =
+remedy =
+
+[log-shows-graphs]
+keys =
+    Graph capturing finished
+    Capture cuda graph
+pattern = (?P<log_graphs>Graph capturing finished|Capture cuda graph (?:begin|end))
+cause =
+remedy =
+
+[log-shows-dmabuf]
+keys = failed on mlx5dv_
+pattern = failed on (?P<log_dmabuf>mlx5dv_reg_dmabuf_mr)
+cause =
+remedy =
+
+[log-shows-signatures]
+keys =
+    module.sig_enforce=1
+    Secure boot enabled
+    locked down from EFI Secure
+pattern = (?P<log_signatures>module\.sig_enforce=1|Secure boot enabled|locked down from EFI Secure Boot)
+cause =
+remedy =
+
+[log-shows-dkms-driver]
+keys = nvidia-dkms
+pattern = \b(?P<log_dkms>nvidia-dkms(?:-\d+)?(?:-(?:open|server))*)\b
+cause =
+remedy =
 """

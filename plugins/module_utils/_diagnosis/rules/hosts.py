@@ -197,6 +197,15 @@ values =
 cause = RDMA's library cannot use the card ({found}).
 remedy = {advice}.
 
+[sandbox-interfaces]
+keys = uv_interface_addresses returned
+pattern = (uv_interface_addresses) returned (?:Unknown )?[Ss]?ystem error
+cause = Node.js may not list the network's interfaces ({found}): the sandbox it runs in forbids it; the network is not
+    at fault.
+remedy = Update the sandbox and what runs in it together (NemoClaw with its OpenShell and OpenClaw), or allow AF_NETLINK
+    in the sandbox's policy.
+source = NVIDIA/NemoClaw#4174
+
 [mlx-tool-refused]
 keys =
     -E- Failed to

@@ -360,6 +360,16 @@ remedy = Where the file is of a conda environment or LD_LIBRARY_PATH, take that 
     GLIBCXX 3.4.33), or build it on the oldest system that must run it.
 source = Dao-AILab/flash-attention#879
 
+[preload-asked-for]
+keys = some shared libraries must be loaded
+pattern =
+    some shared libraries must be loaded\s+before the start of the Python interpreter[^\n]*\n(?:[^\n]*\n){0,3}?[
+    +^\n]*LD_PRELOAD=[^\n]*?(?P<library>/[^\s:'\n]+\.so[.\d]*)
+cause = Isaac Sim does not start on aarch64 before {library} is preloaded, since its own libraries use up the static TLS
+    block otherwise.
+remedy = Run export LD_PRELOAD={library} first, or take a release of Isaac Lab whose isaaclab.sh does it.
+source = isaac-sim/IsaacLab#6458
+
 [static-tls]
 keys = static TLS block
 pattern = (?:(?<![^\s:'"])(?P<file>[^\s:'"]{1,300}\.so[.\d]{0,20}): )?cannot allocate memory in static TLS block

@@ -103,6 +103,15 @@ cause = llama.cpp does not reach the GPU: {found}; it would run on the processor
 remedy = {advice}.
 source = ollama/ollama#18067
 
+[llamacpp-attention-fault]
+keys = an illegal memory access was encountered
+pattern = an illegal memory access was encountered\n[^\n]*in function (ggml_cuda_flash_attn\w*)
+cause = A kernel of llama.cpp for flash attention failed ({found}): a fault of this release with the model's size of
+    heads or with long prompts, not a lack of memory.
+remedy = Start without it (-fa off of llama.cpp, OLLAMA_FLASH_ATTENTION=0 of Ollama) or with smaller batches (-ub 256),
+    and take a newer release.
+source = ollama/ollama#17596
+
 [llamacpp-assertion]
 keys =
     GGML_ASSERT(

@@ -15,12 +15,13 @@ keys =
     max locked memory
     devx_umem_reg
     ibv_reg_mr
-    ibv_create_cq
+    ibv_create_
     Couldn't allocate MR
 pattern =
     (\w*umem_reg\(\)) failed
     (set max locked memory)
     (ibv_reg_mr\w*|ibv_create_cq)\b.{0,200}Cannot allocate memory(?:[^\n]*?\(current: (?P<limit>[^)\n]+)\))?
+    Call to (ibv_(?:create_qp|create_cq|reg_mr\w*)) failed$
     Couldn't (allocate MR)
 cause = RDMA could not register memory ({found}): the program may lock too little of it[, {limit}], or the host has none
     left for it.

@@ -62,6 +62,15 @@ pattern =
 cause = The model is quantized as {model}, and --quantization says {asked}.
 remedy = Leave --quantization out: the server reads it from the model's config.json.
 
+[moe-activation-unknown]
+keys = Invalid activation type
+pattern = RuntimeError: (Invalid activation type)
+cause = The CUTLASS kernels of flashinfer for experts have no such activation as this model uses ({found}; relu2 came
+    with 0.6.8).
+remedy = Choose another backend for the experts (--moe-backend triton of vLLM, --moe-runner-backend triton of SGLang),
+    or a newer release with its flashinfer.
+source = vllm-project/vllm#39825
+
 [quantization-scheme-unknown]
 keys =
     No compressed-tensors compatible scheme was found
@@ -69,12 +78,14 @@ keys =
     Unsupported FusedMoe scheme
     Failed to find a kernel that can implement the
     MoE backend supports the deployment configuration
+    FlashInfer kernels unavailable for
 pattern =
     (?P<what1>No compressed-tensors compatible scheme was found)
     (?P<what5>Unsupported FusedMoe scheme)
     (?P<what2>ModelOpt currently only supports: \[[^\]\n]*\])
     (?P<what3>Failed to find a kernel that can implement the \w+ linear layer)\.(?: Reasons: (?P<why>[^\n]+))?
     (?P<what4>No \w+ MoE backend supports the deployment configuration)
+    (?P<what6>FlashInfer kernels unavailable for \w+ on current platform)
 cause = This release of the server has no kernel on this GPU for the way in which the model is quantized ({what}[:
     {why}]).
 remedy = Use a newer release or the image for the Spark, another backend (--moe-backend marlin or triton), or the model

@@ -89,6 +89,24 @@ remedy = Check the fabric (role fabric): the cable, one MTU on both sides, and t
     address (show_gids, NCCL_IB_GID_INDEX); ib_write_bw tests the same way without NCCL.
 source = NVIDIA/nccl#426
 
+[rdma-completion-refused]
+keys = Got completion
+pattern = Got completion (?:from peer \S+ )?with (?:error |status=(?:IBV_WC_\w+\()?)(?P<status>[1246]|9|1[01])\b
+values =
+    what of status: 4$ => this host's card did not accept the memory of the request, LOC_PROT
+    what of status: [126]$ => this host's card refused the request
+    what of status: 9$ => the other host refused the request, REM_INV_REQ
+    what of status: 10$ => the other host refused access to its memory, REM_ACCESS
+    what of status: . => the other host failed in it, REM_OP
+    advice of status: 4$ => Try NCCL_DMABUF_ENABLE=0, and an rdma-core (NVIDIA's DOCA) that fits NCCL
+    advice of status: . => Run the same NCCL with the same NCCL_ variables on all hosts, and compare GID and MTU
+cause = An RDMA request failed with status {status} ({what})[: the rdma-core here has no {log_dmabuf}, by which NCCL
+    registers memory of the GPU]; waiting for other ranks follows from it.
+remedy = {advice}; if NCCL_IB_DISABLE=1 helps, RDMA is at fault (role fabric).
+source =
+    eugr/spark-vllm-docker#150
+    sgl-project/sglang#23143
+
 [ucx-name-unknown]
 keys = is not available, please use one or more of
 pattern =

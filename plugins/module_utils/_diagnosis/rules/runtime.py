@@ -140,7 +140,9 @@ pattern =
 cause = A kernel read or wrote an address that it must not ({found}): a fault of that kernel; the line of the
     traceback is not its place.
 remedy = Run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and use another backend
-    (--attention-backend, --moe-backend)[ (this log has {log_backend_option})] or release for it.
+    (--attention-backend, --moe-backend)[ (this log has {log_backend_option})] or release for it[; leave out speculative
+    decoding ({log_speculation}) first][; CUDA graphs were recorded ({log_graphs}): --enforce-eager or
+    --disable-cuda-graph tells whether they are at fault].
 source = vllm-project/vllm#50934
 
 [cuda-allocator-mixed]
@@ -403,6 +405,18 @@ cause = TensorRT's parser cannot take the ONNX model[: the operator {node}][ ({w
 remedy = Simplify the model first (onnxsim MODEL OUT; polygraphy surgeon sanitize --fold-constants), export it with
     another opset, take a newer TensorRT, or run it by ONNX Runtime with CUDA.
 
+[tensorrt-gpu-unknown]
+keys = is not supported by this TensorRT release
+pattern = Target GPU SM (?P<sm>\d+) is not supported by this TensorRT release
+values =
+    advice of sm: 1\d\d => Take a newer TensorRT (10.8 or newer for 12.0; on a GB10 10.13 or newer with CUDA 13), or an
+    + image that has it
+    advice of sm: . => Take the last TensorRT whose support matrix lists this GPU (10.x no longer knows Maxwell and
+    + Pascal)
+cause = This release of TensorRT has no kernels for the GPU (SM {sm}).
+remedy = {advice}, and build the engine again.
+source = DDTRobot/tita_rl_sim2sim2real#7
+
 [tensorrt-no-kernel]
 keys = Could not find any implementation for node
 pattern = Could not find any implementation for node (?P<node>[^\n]{1,160}?)\.?\)?$
@@ -412,6 +426,15 @@ remedy = Give the builder more memory (trtexec --memPoolSize=workspace:8192), tr
     TensorRT that knows the GPU (10.13 or newer for a GB10; an old one does not know it, and a new one no longer knows
     Maxwell and Pascal).
 source = dusty-nv/jetson-inference#1591
+
+[triton-load-in-capture]
+keys = Triton Error [CUDA]: operation
+pattern = Triton Error \[CUDA\]: (operation (?:not permitted|failed due to a previous error during capture)[^\n]*)
+cause = Triton loaded a kernel while a CUDA graph was recorded, which CUDA does not permit ({found}): a kernel for these
+    shapes had not run before. It is no matter of the system's permissions.
+remedy = Start without CUDA graphs (--enforce-eager of vLLM, --disable-cuda-graph of SGLang)[, or without speculative
+    decoding ({log_speculation})], or take a release that warms this kernel up.
+source = bjk110/spark_vllm_docker#19
 
 [triton-error]
 keys = Triton Error [CUDA]
@@ -656,6 +679,24 @@ cause = DeepGEMM could not compile or load a kernel ({what}): it is not for GPUs
 remedy = Go without it (VLLM_USE_DEEP_GEMM=0; of SGLang SGLANG_ENABLE_JIT_DEEPGEMM=0), which takes another FP8 kernel;
     on a GPU that it is for, install the toolkit with cuobjdump and set CUDA_HOME.
 source = MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark#119
+
+[deepgemm-scales]
+keys = smxx_layout.cuh
+pattern = Assertion failed: \S*smxx_layout\.cuh:\d+, condition: (?P<check>[^\n]+)
+cause = A kernel of DeepGEMM found scales that are no powers of two ({check}): the model's scales have another format
+    than it takes on this GPU; the CUDA error after it follows.
+remedy = Go without DeepGEMM (SGLANG_ENABLE_JIT_DEEPGEMM=0 or --moe-runner-backend triton; VLLM_USE_DEEP_GEMM=0 of
+    vLLM), or take a release that converts the scales.
+source = sgl-project/sglang#35388
+
+[deepgemm-not-loaded]
+keys = name 'deep_gemm' is not defined
+pattern = NameError: name '(deep_gemm)' is not defined
+cause = The server calls DeepGEMM, which it did not load: it leaves it out on GPUs other than 9.0 and 10.x, and where
+    its import fails.
+remedy = Choose backends that go without it (attention: flashinfer or triton; --moe-runner-backend and
+    --fp8-gemm-backend triton of SGLang), or a release that knows 12.x; installing {found} does not help on a GB10.
+source = sgl-project/sglang#37105
 
 [deepspeed-cuda-differs]
 keys = does not match the version torch was compiled with

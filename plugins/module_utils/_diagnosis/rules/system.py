@@ -238,6 +238,14 @@ pattern = (ptrace_scope)
 cause = A debugger or sampler may not look into another process here (kernel.yama.{found}).
 remedy = Run it with sudo (a container with --cap-add SYS_PTRACE), or sudo sysctl kernel.yama.ptrace_scope=0 for now.
 
+[rename-across-disks]
+keys = Invalid cross-device link
+pattern = Invalid cross-device link(?:: '(?P<from>[^'\n]+)' -> '(?P<to>[^'\n]+)')?
+cause = The program moves a file between two file systems as if they were one[: {from} to {to}].
+remedy = Put its temporary directory on the disk of its target (export TMPDIR, and UV_CACHE_DIR or PIP_CACHE_DIR), or
+    take a release that copies.
+source = kvcache-ai/ktransformers#23
+
 [mount-failed]
 keys =
     wrong fs type, bad option, bad superblock

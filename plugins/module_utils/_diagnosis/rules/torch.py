@@ -12,12 +12,12 @@ Known defects of their versions, and requirements of their builds.
 RULES = r"""
 [compiled-kernel-out-of-bounds]
 keys = index out of bounds:
-pattern = torchinductor_\S+\.py:\d+: [^\n]*?Assertion '(?P<why>index out of bounds: [^'\n]{1,120})' failed
+pattern = (?:^|: )unknown: block: [^\n]*?Assertion '(?P<why>index out of bounds: [^'\n]{1,120})' failed
 cause = A kernel that torch.compile made reads outside a tensor ({why}): a fault of this release's compiled model, or a
     token that the model's vocabulary does not have.
-remedy = Start without compilation to go on (--enforce-eager), delete the compiled kernels
-    (~/.cache/vllm/torch_compile_cache, /tmp/torchinductor_*), and take a newer release or image (docker pull; a tag may
-    be cached).
+remedy = [Leave out speculative decoding, or use fewer of its tokens ({log_speculation}). ]Start without compilation to
+    go on (--enforce-eager), delete the compiled kernels (~/.cache/vllm/torch_compile_cache, /tmp/torchinductor_*), and
+    take a newer release or image (docker pull; a tag may be cached).
 source = AEON-7/Qwen3.6-27B-AEON-Ultimate-Uncensored-DFlash#2
 
 [triton-assertion-capability]
@@ -135,6 +135,23 @@ cause = A package, mostly an older xformers, changes Triton's kernels in a way t
     ({found}).
 remedy = Install the release of that package for this PyTorch (the traceback's last own line names it), or uninstall
     xformers (pip uninstall xformers), in whose place PyTorch's attention is taken.
+
+[nvrtc-source-error]
+keys =
+    NVRTC log
+    NVRTC_ERROR_COMPILATION
+    NVRTC compilation failed
+pattern =
+    (?:NVRTC log|NVRTC_ERROR_COMPILATION|NVRTC compilation failed)[^\n]*?(?:\n[^\n]*?){0,8}?\(\d+\):
+    + (?:catastrophic )?error: (?P<why>[^\n]+)
+values =
+    advice of why: identifier .cuda => NVRTC does not know functions of CUDA's runtime: let nvcc compile it (of DeepGEMM
+    + DG_JIT_USE_NVRTC=0)
+    advice of why: (?:could not|cannot) open => Install the headers (CUDA's, CCCL) and set CUDA_HOME
+    advice of why: . => Take the release of the library that was made for this CUDA
+cause = NVRTC could not compile a kernel: {why}; an invalid image or another CUDA error after it follows from that.
+remedy = {advice}, or a newer release of the library; then delete its cache of kernels.
+source = deepseek-ai/DeepGEMM#359
 
 [triton-image-invalid]
 keys = device kernel image is invalid

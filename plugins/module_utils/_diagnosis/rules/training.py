@@ -102,7 +102,7 @@ remedy = Set num_labels (num_classes) to the number of classes, count labels fro
 [cuda-assertion-read]
 keys =
     ], thread: [
-pattern = \.cuh?:\d+: (?P<kernel>\S+): block: \[[^\n]*?Assertion '(?P<check>[^\n]+?)' failed
+pattern = (?:^|\.cuh?:\d+: )(?P<kernel>(?!unknown:)\S+): block: \[[^\n]*?Assertion '(?P<check>[^\n]+?)' failed
 values =
     what of check: .*(?:index|idx|ind\b|srcIndex) => an index that is out of bounds
     what of check: .*(?:prob|isnan|std::isfinite|input_val) => a probability that is negative, larger than one or no

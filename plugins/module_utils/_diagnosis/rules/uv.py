@@ -28,6 +28,17 @@ cause = {package} {version} has wheels only for other Pythons than {python}: {ta
 remedy = Use a Python that is among them (uv venv --python), or a version of {package} that has a wheel for this one.
 source = google/oss-fuzz-gen#1226
 
+[uv-wheel-platform]
+keys = only has wheels for the following platform
+pattern =
+    You're on [\w ]+? \('(?P<tag>(?![^'\n]*_aarch64)[^'\n]+)'\), but '(?P<package>[\w.-]+)' \(v?(?P<version>[^)\n]+)\)
+    + only has wheels for the following platforms?: (?P<have>[^\n;]+)
+cause = This machine is {tag}, and the index or lock in use has {package} {version} only for {have}: a lock that was
+    made on another machine lists the files for that one.
+remedy = Lock again so that this machine counts (uv lock; tool.uv.required-environments names those that must), or bind
+    {package} to an index or version that has a wheel for it.
+source = astral-sh/uv#11418
+
 [uv-no-wheel]
 keys = have a source distribution or wheel for the current platform
 pattern =
@@ -39,7 +50,7 @@ values =
     + among tool.uv.required-environments), leave the package out there by a marker (platform_machine != 'aarch64'), or
     + build it from its repository
 cause = uv has no file of {found} for this machine: its index, or the lock that was made elsewhere, lists none for
-    aarch64.
+    it.
 remedy = {advice}.
 source = Lightricks/LTX-2#256
 

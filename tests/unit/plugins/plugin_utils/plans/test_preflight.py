@@ -266,6 +266,18 @@ def test_failure_of_nvidia_smi_is_in_the_cause() -> None:
     assert "Driver/library version mismatch" in problems[0]["cause"]
 
 
+def test_missing_gpu_is_explained_by_dkms_and_signatures() -> None:
+    def remedy(reason: str, **host: t.Any) -> str:
+        gpu = {"gpu": {"devices": []}, "unread": [{"probe": "nvidia-smi -q", "reason": reason}]}
+        (problem,) = judge({**gpu, **host})
+        return "{cause} {remedy}".format(**problem)
+
+    mismatch, unloaded = "Driver/library version mismatch", "NVIDIA-SMI couldn't communicate with the NVIDIA driver"
+    assert "DKMS" not in remedy(mismatch) and "signed modules" not in remedy(unloaded)
+    assert "--reinstall nvidia-dkms-595-open" in remedy(mismatch, apt={"packages": {"nvidia-dkms-595-open": "595.71"}})
+    assert "signed modules" in remedy(unloaded, kernel={"cmdline": "quiet module.sig_enforce=1"})
+
+
 def test_a_proprietary_module_is_named_as_the_reason_for_a_missing_gpu() -> None:
     checks = [row["check"] for row in judge({"gpu": {"devices": []}, "driver": {"open_kernel_module": False}})]
     assert checks == ["gpu", "kernel module"]
