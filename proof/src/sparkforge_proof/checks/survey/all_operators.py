@@ -27,6 +27,7 @@ from ...check import (
     ABSENT,
     CRASH,
     H200_GRID,
+    SEEN_GRID,
     X86_CPU_GRID,
     Context,
     Failed,
@@ -346,13 +347,13 @@ def float64(context: Context) -> Measured:
     return _survey_format(context, "float64")
 
 
-@check("survey.float32", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(H200_GRID, X86_CPU_GRID))
+@check("survey.float32", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SEEN_GRID)
 def float32(context: Context) -> Measured:
     """Compare each operator in float32, without TensorFloat-32."""
     return _survey_format(context, "float32")
 
 
-@check("survey.bfloat16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(H200_GRID, X86_CPU_GRID))
+@check("survey.bfloat16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SEEN_GRID)
 def bfloat16(context: Context) -> Measured:
     """Compare each operator in bfloat16."""
     return _survey_format(context, "bfloat16")
