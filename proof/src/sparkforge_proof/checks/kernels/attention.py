@@ -215,7 +215,8 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = grid.FOR
 
 
 #: pytorch/pytorch#196678 (a mask and 64 modulo 128 tokens) and NVIDIA/cudnn-frontend#1072 (one query); pytorch#191937,
-#: which also reads beyond the keys, until pytorch/pytorch#191984 (2026-08). An H200 with torch 2.11 showed both.
+#: which also reads beyond the keys, until pytorch/pytorch#191984 (2026-08): in a block of 32 or 64 queries with only one
+#: query, the kernel takes the heads for queries. An H200 with torch 2.11 showed both.
 _KNOWN_DEFECTS = {
     "cudnn": "cuDNN's gradients are not finite if all scores of a query are very low, as is known (pytorch#196678)",
     "efficient": "Memory-efficient attention is wrong for expanded keys and a mask, as is known (pytorch#191937)",
@@ -228,9 +229,9 @@ def _known_defect(context: Context, backend: str, case: Case) -> str:
         return ""
     if backend in ("cudnn", "") and case.format in HALF and case.mask == "low numbers":
         return "cudnn"
-    keys, version = case.shape[4], tuple(map(int, torch.__version__.split(".")[:2]))
+    queries, version = case.shape[3], tuple(map(int, torch.__version__.split(".")[:2]))
     is_masked = case.mask in grid.TENSORS and case.is_expanded
-    return "efficient" if backend in ("efficient", "") and is_masked and keys % 32 == 1 and version < (2, 14) else ""
+    return "efficient" if backend in ("efficient", "") and is_masked and queries % 32 == 1 and version < (2, 14) else ""
 
 
 @check("attention.math", devices=("cuda", "cpu"), measured=SEEN_GRID, factor=1)
