@@ -272,6 +272,7 @@ SURVEY = {"samples": 9, "seed": 3}
         ("survey.pairs_bfloat16", "nn.functional.max_pool2d", "x.numel() > 4000 and isinstance(exact, torch.Tensor)",
          "torch.where(exact == exact.max(), exact * 0.95, exact)", "nn.functional.max_pool2d, .*drawn"),
         ("survey.pairs_float32", "fft.rfft", "x.shape[-1:] > (1000,)", "exact * 2", "fft.rfft, .*drawn"),
+        ("survey.pairs_float32", "argsort", "x.shape == (66_001,)", "exact.roll(1)", "argsort, .*drawn"),
         ("survey.pairs_float32", "histc", "x.numel() > 65536", "exact + 1", "histc, .*drawn"),
         ("sizes.many", "gt", "x.numel() > 2**19", "exact ^ (x == x.max())", "row 0"),
         ("sizes.many", "cumsum", "x.numel() > 2**19", "exact * (1 + 1e-3 * (torch.arange(len(x)) == 1000)[:, None])",
@@ -374,6 +375,36 @@ expected = torch.tensor([complex("nan+nanj")], dtype=torch.complex128)
 print(variants.lost_nan([sparse], [sparse]), *(rounding.units(made, expected, torch.complex64) for made in results))
 """
     assert printed(healthy, program) == ["0.0 0.0 inf"]
+
+
+def test_any_order_of_equal_numbers_is_right(healthy: Environment) -> None:
+    program = """
+import torch
+from sparkforge_proof.checks.survey import variants
+data, expected = torch.tensor([[3.0, 3.0, float("nan"), 1.0]]), torch.tensor([[3, 0, 1, 2]])
+for made in ([3, 1, 0, 2], [3, 0, 0, 2], [0, 3, 1, 2], [9, 0, 1, 2]):
+    print(variants.in_order(data, torch.tensor([made]), expected))
+"""
+    assert printed(healthy, program) == ["True", "False", "False", "False"]
+
+
+def test_nan_that_reaches_another_line_is_right_only_where_kernels_join_lines(healthy: Environment) -> None:
+    """cuFFT joins two lines of real numbers, and oneDNN pads products in bfloat16 with numbers of the next row."""
+    program = """
+import types, torch
+from sparkforge_proof.checks.survey import calls, conditions, rounding
+exact = torch.zeros(3, 4, dtype=torch.float64)
+exact[1] = float("nan")
+made = torch.cat([exact[1:2], exact[1:]]).float()
+sample = types.SimpleNamespace(input=torch.ones(3, 4), args=(), kwargs={})
+for name, device, mode in (("fft.fft", "cuda", "plain"), ("fft.fft", "cpu", "plain"),
+                           ("nn.functional.linear", "cpu", "autocast"), ("nn.functional.linear", "cpu", "plain")):
+    operator = conditions.Operator(None, name, device, torch.float32, "1", [sample])
+    row = {**conditions.PLAIN, "values": "NaN", "mode": mode}
+    results = [rounding.Computed([tensor], [], 0.0, sample) for tensor in (made, exact)]
+    print(calls._errors(operator, row, *results, lambda: results[1], sample)[0])
+"""
+    assert printed(healthy, program) == ["0.0", "inf", "0.0", "inf"]
 
 
 def test_transposed_convolution_whose_kernel_grows_too_is_resized_within_limits(healthy: Environment) -> None:
