@@ -65,13 +65,15 @@ MANY_CORES = 8
 #: Lanes in addition to ``host`` and ``others``, with the prefixes of their checks; the longest matching prefix counts.
 #: The checks of a family that are in one lane share a process and the kernels that its CUDA context has loaded. Loading
 #: a kernel takes more CPU time than most checks, so checks that use the same kernels are put together. The survey's
-#: lanes end by its time limit; the others are balanced by ``core_seconds`` on an H200, at most 35 for each.
+#: lanes end by its time limit; the others are balanced by ``core_seconds`` on an H200, at most 35 for each except the
+#: tables of compiled programs, which take up to 60.
 LANES = {
     "cuDNN in float16": ("attention.cudnn_float16",),
     "cuDNN": ("attention.cudnn",),
     "attention": ("attention.",),
     "compiler": ("compilation.",),
     "compiled attention": ("compilation.attention",),
+    "compiled tables": ("compilation.panels",),
     "survey in float32": ("survey.float32",),
     "survey in float64": ("survey.float64", "survey.optimizers", "survey.pairs_integers"),
     "survey in complex64": ("survey.complex64", "survey.pairs_complex64", "survey.modules"),

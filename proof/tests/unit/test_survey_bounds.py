@@ -103,6 +103,10 @@ def test_failure_describes_the_error(name: str, value: float, cause: str) -> Non
         ("special.shifted_chebyshev_polynomial_w, NaN", "cpu", True),
         ("special.shifted_chebyshev_polynomial_w, NaN", "cuda", False),
         ("special.shifted_chebyshev_polynomial_w", "cpu", False),
+        ("bfloat16: fft.rfft, drawn, out=, another stream", "cuda", True),
+        ("float16: fft.rfft, drawn, out=, another stream", "cuda", False),
+        ("bfloat16: fft.rfft", "cuda", False),
+        ("float32: nn.functional.avg_pool2d, transposed, backward", "cuda", True),
     ],
 )
 def test_known_defect_depends_on_device_and_call(name: str, device: str, known: bool) -> None:

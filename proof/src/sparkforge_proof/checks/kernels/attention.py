@@ -215,8 +215,8 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = grid.FOR
 
 
 #: pytorch/pytorch#196678 (a mask and 64 modulo 128 tokens) and NVIDIA/cudnn-frontend#1072 (one query); pytorch#191937,
-#: which also reads beyond the keys, until pytorch/pytorch#191984 (2026-08): in a block of 32 or 64 queries with only one
-#: query, the kernel takes the heads for queries. An H200 with torch 2.11 showed both.
+#: which also reads beyond the keys, until pytorch/pytorch#191984 (2026-08): in a block of 32 or 64 queries that has
+#: only one, the kernel takes the heads for queries. An H200 with torch 2.11 showed both.
 _KNOWN_DEFECTS = {
     "cudnn": "cuDNN's gradients are not finite if all scores of a query are very low, as is known (pytorch#196678)",
     "efficient": "Memory-efficient attention is wrong for expanded keys and a mask, as is known (pytorch#191937)",

@@ -293,7 +293,7 @@ def judge(
             if math.isinf(most):
                 continue
             ratio = value / most
-            if ratio > 1 and (why := operator_bounds.known_defect(f"{name}{direction}", context.device)):
+            if ratio > 1 and (why := operator_bounds.known_defect(f"{form}: {name}{direction}", context.device)):
                 known[f"{name}{direction}"] = why
                 continue
             if ratio >= worst:

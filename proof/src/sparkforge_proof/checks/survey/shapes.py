@@ -259,6 +259,8 @@ def _order(drawing: Drawing) -> Call:
     import torch
 
     values, kind, shape = drawing.values, drawing.name, drawing.values["shape"]
+    if kind == "cumsum":
+        return drawing.signs(*shape), (-1,), {}
     data = drawing.indices(values["distinct"], *shape)
     if kind == "bincount":
         return data.flatten(), (), {"minlength": drawing.between(0, 300)}
@@ -271,8 +273,6 @@ def _order(drawing: Drawing) -> Call:
         return (boundaries, (data,), options) if kind == "searchsorted" else (data, (boundaries,), options)
     if kind in ("unique", "unique_consecutive"):
         return data, (), {"return_inverse": values["right"], "return_counts": True}
-    if kind == "cumsum":
-        return data, (-1,), {}
     if kind in ("topk", "kthvalue"):
         return data, (drawing.between(1, min(shape[-1], 300)),), {}
     return data, (), {"descending": values["right"]} if kind in ("sort", "argsort") else {}

@@ -330,7 +330,7 @@ def with_nan(sample: t.Any, subnormal: bool = False, first: bool = False, number
 
 
 def in_order(data: torch.Tensor, indices: torch.Tensor, expected: torch.Tensor) -> bool:
-    """Tell whether indices sort a tensor along some dimension as those expected do, which may differ for equal numbers."""
+    """Tell whether indices sort a tensor like those expected along some dimension; equal numbers may change places."""
     import torch
 
     data, indices, expected = on_the_host([data.nan_to_num(7.0), indices, expected])
@@ -340,7 +340,7 @@ def in_order(data: torch.Tensor, indices: torch.Tensor, expected: torch.Tensor) 
             is_same = torch.equal(data.gather(dim, indices), data.gather(dim, expected))
             if is_same and torch.equal(indices.sort(dim).values, expected.sort(dim).values):
                 return True
-    return torch.equal(indices, expected)
+    return bool(torch.equal(indices, expected))
 
 
 def lost_nan(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor]) -> float:
