@@ -69,7 +69,11 @@ def parser(profiles: t.Iterable[str]) -> argparse.ArgumentParser:
     made.add_argument("--memory-share", type=float, default=0.5, help="maximum share of the free memory (default: 0.5)")
     made.add_argument("--full", action="store_true", help="the full survey of torch's operators, with more inputs each")
     made.add_argument(
-        "--seed", type=int, default=0, help="seed of the survey's inputs, a number above 0 (default: from the date)"
+        "--seed",
+        type=int,
+        default=0,
+        help="seed of the inputs, a number above 0 (default: from the date, or one that ran elsewhere if this kind of"
+        " device has no recorded runs)",
     )
     made.add_argument(
         "--accept", action="append", default=[], metavar="CHECK", help="accept a failure of this check; may be repeated"

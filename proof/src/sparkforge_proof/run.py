@@ -64,6 +64,7 @@ class Proof:
         self.progress.say("Reading the GPU, its driver and the libraries of this host.")
         observed = {**self.host.observe(), "packages": changed.packages(self.host.host)}
         self.reference.update(self.host.for_checks())
+        self._choose_seed()
         baseline = self.history.baseline([str(device.get("name")) for device in observed.get("devices") or []])
         site = self.profile.get("site_floors") or {}
         measured = {floor: rate for floor, rate in rates.RATES.items() if floor not in site}
@@ -119,6 +120,19 @@ class Proof:
         if self.history.directory and not self.check_mode:
             self.history.remember(report)
         return report
+
+    def _choose_seed(self) -> None:
+        """Draw inputs that ran elsewhere until the environment is proven, on a kind of device without recorded runs."""
+        kinds = {self.host.processor(), *self.reference["capabilities"]}
+        recorded = {run.kind for definition in catalogue.CHECKS.values() for run in definition.measured}
+        reports = self.history.of_environment(self._environment_id())
+        if "seed" in self.limits or kinds <= recorded or any(each["verdict"] == verdict.PROVEN for each in reports):
+            return
+        self.limits["seed"] = settings.SEED_SEEN
+        self.notices.append(
+            f"The inputs are those of seed {settings.SEED_SEEN}, which have run on other kinds of device: this kind has"
+            " no recorded runs."
+        )
 
     def _add_coverage(self, results: t.Sequence[Result]) -> None:
         """Add the survey's coverage of torch, in this run and over the last runs, to its rows and the notices."""

@@ -10,14 +10,17 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sparkforge_proof import catalogue, changed, cli, history as _history, lane, run, verdict
+from sparkforge_proof import catalogue, changed, cli, history as _history, lane, run, settings, verdict
 from sparkforge_proof._shared.module_utils._core import unprivileged
 from sparkforge_proof._shared.module_utils._core.errors import SparkforgeError
 from sparkforge_proof.check import Result
+from sparkforge_proof.host import HostSide
 from sparkforge_proof.run import Proof
 
 from tests.unit import interpreter
 
+#: The processor of a DGX Spark; see :meth:`HostSide.processor`.
+SPARK = "aarch64 0x41 0xd85 0xd87"
 FLOOR = {"matmul_bfloat16_tflops": {"nominal": 93.6, "ratio": 0.6}}
 
 
@@ -138,6 +141,34 @@ def test_complete_run_needs_numbers_of_each_family(
     report = Proof(options(checks=["*"], profile={"name": "generic", "required_checks": []})).run()
     notices = [f"No number of {skipped.rstrip('.')} was computed. {reason}"] if expected == "unproven" else []
     assert (report["verdict"], report["notices"]) == (expected, notices)
+
+
+@pytest.mark.parametrize(
+    ("processor", "limits", "before", "seed"),
+    [
+        (SPARK, {}, None, settings.SEED_SEEN),
+        (SPARK, {}, "fail", settings.SEED_SEEN),
+        (SPARK, {}, "proven", None),
+        (SPARK, {"seed": 7}, None, 7),
+        ("x86_64", {}, None, None),
+    ],
+)
+def test_first_proof_on_new_kind_of_device_draws_inputs_that_ran_elsewhere(
+    processor: str,
+    limits: dict[str, int],
+    before: str | None,
+    seed: int | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(HostSide, "processor", lambda _host: processor)
+    if before:
+        report = {"format": verdict.FORMAT, "environment_id": None, "verdict": before, "checks": []}
+        (tmp_path / "2026-11-24T000000Z.json").write_text(json.dumps(report))
+    proof = Proof(options(python=str(tmp_path / "none"), history=str(tmp_path), limits=limits))
+    notices = proof.run()["notices"]
+    assert proof.limits.get("seed") == seed
+    assert any("which have run on other kinds" in notice for notice in notices) == (seed == settings.SEED_SEEN)
 
 
 def test_messages_of_guard_are_notices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
