@@ -259,7 +259,7 @@ def bounds(name: str, form: str) -> tuple[float, float]:
 #: Known defects in torch itself, by device and call; they only cause warnings. A call may have a format.
 KNOWN_DEFECTS = {
     ("cuda", r"bfloat16: fft\.i?[rh]?fft[2n]?, .*drawn.*"): (
-        "some results are arbitrary numbers, since cuFFT computes in bfloat16, pytorch#180890 (seen with 2.14.1 on 9.0)"
+        "some results are off by as much as the largest; bfloat16 came with pytorch#180890 (seen with 2.14.1 on 9.0)"
     ),
     ("cuda", r"nn\.functional\.avg_pool[12]d, transposed(, .*)?, backward"): (
         "of inputs whose channels are last, with padding, until pytorch#188345 (2026-07)"
