@@ -164,7 +164,7 @@ _TRACEBACK = lines.TRACEBACK.encode()
 _ADVICE = re.compile(
     r"\b(?:To (?:work around|fix|resolve|solve|avoid|enable|disable) |(?:[Pp]lease|[Yy]ou (?:can|should|may|could)) "
     r"(?:also )?(?:install|run|set|use|add|pass|specify|(?:up|down)grade|update|(?:reduc|increas|decreas|disabl|enabl)e"
-    r"|(?:try|consider|make sure))\b|(?:[Tt]ry|[Cc]onsider|[Mm]ake sure|Run(?= ['`])) )[^\n]{4,200}"
+    r"|(?:try|consider|make sure))\b|(?:[Tt]ry|[Cc]onsider|[Mm]ake sure|Run(?= ['`])|Install an?) )[^\n]{4,200}"
 )
 
 

@@ -254,6 +254,15 @@ values = as in missing-header
 cause = The linker does not find the library {found}.
 remedy = Install {part}; if it is in a directory of its own, add that to LIBRARY_PATH (in the unit's environment).
 
+[nvcc-second-input]
+keys = A single input file is required
+pattern = nvcc fatal\s*: A (single input file) is required
+cause = nvcc took a word of its command for a second input file (a {found} is allowed): an option of the C++ compiler
+    without -Xcompiler before it, or a path with a space.
+remedy = Read the command above it for such a word; take a newer release of what wrote it, and keep spaces out of paths
+    and out of NVCC_APPEND_FLAGS and CXXFLAGS.
+source = SystemPanic/flashinfer-windows#6
+
 [assembler-arch-of-source]
 keys = selected processor does not support
 pattern = (?:^|\s)(?!/tmp/)[^\s:]+\.[sS]:\d+: Error: selected processor does not support '([^'\n]+)'

@@ -315,11 +315,14 @@ source = https://forums.developer.nvidia.com/t/366026
 
 [driver-no-module]
 keys = Module nvidia
-pattern = Module nvidia(?:-\w+)? not found in directory /lib/modules/(?P<kernel>\S+)
-cause = There is no nvidia module for the running kernel {kernel}: the modules were built for another one.
-remedy = Install the modules for this kernel (linux-modules-nvidia of the branch, or DKMS with linux-headers-{kernel}),
-    or boot the kernel that has them.
-source = NVIDIA/nvidia-docker#365
+pattern = Module nvidia(?:[-_]\w+)? not found(?: in directory /lib/modules/(?P<kernel>\S+)|\.?$)
+cause = There is no nvidia module for the running kernel[ {kernel}]: the modules were built for another one[, or not at
+    all, since the package {log_metapackage} brings no driver].
+remedy = Install the modules for this kernel (linux-modules-nvidia of the branch, or DKMS with linux-headers of it)[, or
+    nvidia-open in the place of {log_metapackage}], or boot the kernel that has them.
+source =
+    NVIDIA/nvidia-docker#365
+    cupy/cupy#10295
 
 [gpu-none-listed]
 keys =

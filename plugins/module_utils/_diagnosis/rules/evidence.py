@@ -240,4 +240,10 @@ keys = nvidia-dkms
 pattern = \b(?P<log_dkms>nvidia-dkms(?:-\d+)?(?:-(?:open|server))*)\b
 cause =
 remedy =
+
+[log-shows-metapackage]
+keys = cuda-drivers
+pattern = (?P<log_metapackage>cuda-drivers)\b[^\n]{0,12}\(61[5-9]
+cause =
+remedy =
 """

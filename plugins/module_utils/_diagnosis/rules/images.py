@@ -668,12 +668,14 @@ keys =
     Could not match a profile in manifest
     No matching profile
     NIMProfileIDNotFound
+    Unknown profiles provided
 pattern =
+    (Unknown profiles provided: \{[^}\n]{1,80}\})
     (No compatible profiles? found[^\n]{0,80})
     (Could not match a profile in manifest)
     (No matching profiles?[^\n]{0,60})
     NIMProfileIDNotFound: ([^\n]{1,80})
-cause = The NIM has no profile for this GPU and its memory ({found}).
+cause = The NIM has no profile for this GPU and its memory, or none of that name ({found}).
 remedy = See which there are (docker run … IMAGE list-model-profiles), take a NIM whose page names the DGX Spark, or set
     NIM_MODEL_PROFILE to a generic one; or serve the model with vLLM itself.
 source = https://github.com/NVIDIA/dgx-spark-playbooks

@@ -613,6 +613,25 @@ cause = {name} is not defined, since the program's import of {package} failed ea
 remedy = See why it fails: python -c "import …" of that package in the program's environment shows it; install it
     (python -m pip install, {package}) or, where it has no build for this host, choose an option that goes without it.
 
+[omniverse-module-missing]
+keys = Error: No module named 'omni.
+pattern = Error: No module named '(omni\.[\w.]+)
+cause = {found} is a part of Omniverse Kit, which no package index has: it is there only in a running Kit (Isaac Sim),
+    and only if its extension was built or enabled.
+remedy = Start the script with Isaac Sim's own Python (isaaclab.sh -p, python.sh) and import {found} after
+    SimulationApp or AppLauncher was made; of a build from source see that its last step ended well, and update it with
+    Isaac Lab.
+source = isaac-sim/IsaacLab#3761
+
+[setting-empty]
+keys = .get(
+pattern =
+    ^[^\n]*\.get\('(?P<key>\w+)'[^\n]*\n(?:[ ~^]+\n)?TypeError: 'NoneType' object is not (?:iterable|subscriptable)
+cause = {key} is empty or absent in what the program read, where it expects a list or a table.
+remedy = Give {key} a value in the configuration or recipe, or delete its line: a key with nothing after the colon is
+    null in YAML, and so is one whose values are all comments.
+source = eugr/spark-vllm-docker#217
+
 [numba-numpy]
 keys = Numba needs NumPy
 pattern = Numba needs NumPy (?P<most>[\d.]+) or less\. Got NumPy (?P<have>[\d.]+\d)

@@ -417,6 +417,23 @@ cause = This release of TensorRT has no kernels for the GPU (SM {sm}).
 remedy = {advice}, and build the engine again.
 source = DDTRobot/tita_rl_sim2sim2real#7
 
+[kernel-backend-capability]
+keys = does not support backend
+pattern = (?P<function>\w+) does not support backend '(?P<backend>[\w-]+)' with capability (?P<capability>\d+)
+cause = {function} of flashinfer has no kernels of the backend {backend} for the compute capability {capability}.
+remedy = Let it choose (backend auto), name another one (cutlass, cudnn), or take a flashinfer whose notes have this
+    GPU.
+source = flashinfer-ai/flashinfer#5222
+
+[needs-newer-cuda]
+keys = or later. Current CUDA version
+pattern =
+    (?:^|: )(?P<part>[^\n:]{1,80}) requires CUDA (?P<need>[\d.]+\d|\d+) or later\. Current CUDA version: (?P<have>[\d.]*\d)
+cause = {part} needs CUDA {need} or newer, and the program uses {have}.
+remedy = Take the build of PyTorch and of this package for that CUDA (cu130 on a Spark), and set CUDA_HOME to its
+    toolkit, which nvcc --version must show.
+source = flashinfer-ai/flashinfer#3123
+
 [tensorrt-no-kernel]
 keys = Could not find any implementation for node
 pattern = Could not find any implementation for node (?P<node>[^\n]{1,160}?)\.?\)?$

@@ -310,6 +310,8 @@ pattern =
     error while handling argument (?P<what6>'[^'\n]+': [^\n]+)
     error: (?P<what3>invalid argument: -\S+)
 values =
+    advice of what: [^{]*\{\{.*cannot be converted to => Write its JSON with single braces: the doubled ones are
+    + those of a template
     advice of what: .*cannot be converted to <function (?:_?loads|parse) => Write its JSON in single quotes, with double
     + quotes inside ('{"method": "mtp"}'), as the shell took the quotes away; in a YAML list as one item
     advice of what: unrecognized => Take it off, or put it after the option whose value it is: a word that belongs to no
