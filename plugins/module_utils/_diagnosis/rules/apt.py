@@ -256,7 +256,7 @@ pattern =
     +host1>\w+)\)
     package architecture \((?P<have2>\w+)\) does not match system \((?P<host2>\w+)\)
 cause = The package[ {file}] is for {have}, and this host is {host}.
-remedy = Download its {host} (aarch64) file, if the vendor has one; do not force it, nor add {have} as an architecture,
+remedy = Download its file for {host}, if the vendor has one; do not force it, nor add {have} as an architecture,
     for its program cannot run here.
 source = awesometic/realtek-r8152-dkms#23
 

@@ -240,8 +240,11 @@ remedy = Take its build for CUDA 13, or build it again with the toolkit that the
 keys = skipping incompatible
 pattern = skipping incompatible (\S+) when searching for -l
 when = library-missing
+values =
+    need of found: .*aarch64 => x86_64
+    need of found: (?:) => aarch64
 cause = The linker finds {found}, which is for another processor than this one, and nothing else of that name.
-remedy = Install the library for aarch64 (apt's package is in /usr/lib/aarch64-linux-gnu), and take that directory off
+remedy = Install the library for {need} (apt's package is in /usr/lib/{need}-linux-gnu), and take that directory off
     LIBRARY_PATH and out of -L.
 
 [library-missing]

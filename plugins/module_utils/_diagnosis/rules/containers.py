@@ -297,9 +297,12 @@ pattern =
     no matching manifest for (?P<platform>\S+)
     (?:image '|metadata for |reference ')(?P<image>[^\s'\n]+?)['\s:]*: no match for platform in manifest
     (no match for platform in manifest)
+values =
+    need of platform: linux/(?:amd64|386) => linux/amd64
+    need of platform: (?:) => linux/arm64
 cause = The image[ {image}] is published only for other processors[, not for {platform}].
-remedy = Take a tag or an image that has linux/arm64 (docker manifest inspect lists its platforms), or build it on the
-    Spark.
+remedy = Take a tag or an image that has {need} (docker manifest inspect lists its platforms), or build it on the
+    machine itself.
 source = s0len/Playbook#151
 
 [image-of-another-platform]
@@ -319,8 +322,11 @@ pattern =
     exec container process '\S+': Exec format error
     (?:exec \S+|exec user process caused): exec format error(?:(?s:.{0,1500}?)Base image (?P<name>\S+) was pulled with
     + platform '(?P<image2>[^'\n]+)', expected '(?P<host2>[^'\n]+)')?
+values =
+    need of host: (?:linux/)?(?:amd64|x86_64) => linux/amd64
+    need of host: (?:) => linux/arm64
 cause = The image[ {name}] is for another processor[, {image},] than this host's[, {host}].
-remedy = Use an image or a tag that has linux/arm64 (docker manifest inspect lists its platforms), or build it here; an
+remedy = Use an image or a tag that has {need} (docker manifest inspect lists its platforms), or build it here; an
     entry point that is a script must begin with #!/bin/sh.
 source = docker/for-linux#105
 

@@ -428,7 +428,8 @@ source = flashinfer-ai/flashinfer#5222
 [needs-newer-cuda]
 keys = or later. Current CUDA version
 pattern =
-    (?:^|: )(?P<part>[^\n:]{1,80}) requires CUDA (?P<need>[\d.]+\d|\d+) or later\. Current CUDA version: (?P<have>[\d.]*\d)
+    (?:^|: )(?P<part>[^\n:]{1,80}) requires CUDA (?P<need>[\d.]+\d|\d+) or later\. Current CUDA
+    + version: (?P<have>[\d.]*\d)
 cause = {part} needs CUDA {need} or newer, and the program uses {have}.
 remedy = Take the build of PyTorch and of this package for that CUDA (cu130 on a Spark), and set CUDA_HOME to its
     toolkit, which nvcc --version must show.

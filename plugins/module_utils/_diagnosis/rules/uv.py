@@ -140,11 +140,12 @@ keys =
     no wheels with a matching
     no wheels are available with a matching
 pattern =
-    only (\S+) is available and[\s\S]{0,80}?no wheels with a matching\s+platform tag
-    (?:^|\s)(\S+) has\s+no wheels with a matching
+    only (\S+) is available and[\s\S]{0,80}?no wheels with a matching\s+platform tag(?:\s+\(e\.g\., '(?P<tag1>[^'\n]+))?
+    (?:^|\s)(\S+) has\s+no wheels with a matching(?: platform tag \(e\.g\., '(?P<tag2>[^'\n]+))?
     (\S+) is unusable because no wheels are available with a matching
 cause = The index in use has no wheel of {found} for this machine.
 values =
+    advice of tag: \w*(?:x86_64|amd64|win32|macosx) => Take another version, or an index that has it for such a machine
     advice of found: (?:triton|torch(?:vision|audio)?)\b => Take torch 2.9 or newer from PyTorch's index cu130
     + (tool.uv.sources; uv pip install torch --index-url https://download.pytorch.org/whl/cu130): older releases have no
     + CUDA wheels for aarch64, nor their Triton

@@ -176,6 +176,9 @@ def test_advice_contains_values_of_the_log(log: str, message: str) -> None:
 
 XID = "NVRM: Xid (PCI:000f:01:00)"
 MISSING = "{}: cannot open shared object file: No such file or directory\n"
+FORMAT = "image's platform (linux/{}) does not match the detected host platform (linux/{})\n"
+NO_WHEEL = "Because torch==2.5.1 has no wheels with a matching platform tag (e.g., `{}`), we\n"
+CRASHED = "RuntimeError: CUDA error: an illegal memory access was encountered\n"
 
 
 @pytest.mark.parametrize(
@@ -201,6 +204,22 @@ MISSING = "{}: cannot open shared object file: No such file or directory\n"
         ("image: a/b:1\nModuleNotFoundError: No module named 'x'\n", "python-module-missing", "the image a/b:1"),
         ("NCCL WARN Cuda failure 'peer access is not supported'\n", "nccl-cuda-failure", "NCCL_P2P_DISABLE=1"),
         ("NCCL INFO 0 via SHM/x\nNCCL WARN Cuda failure 'peer access is'\n", "nccl-host-memory", "CUMEM_HOST_ENABLE=0"),
+        ("docker: no matching manifest for linux/amd64 in the list\n", "image-without-arm", "that has linux/amd64"),
+        ("docker: no matching manifest for linux/arm64/v8 in it\n", "image-without-arm", "that has linux/arm64"),
+        (FORMAT.format("amd64", "arm64/v8"), "image-of-another-platform", "that has linux/arm64"),
+        (FORMAT.format("arm64", "amd64/v3"), "image-of-another-platform", "that has linux/amd64"),
+        (NO_WHEEL.format("manylinux_2_35_x86_64"), "uv-no-matching-wheel", "for such a machine"),
+        (NO_WHEEL.format("manylinux_2_39_aarch64"), "uv-no-matching-wheel", "index cu130"),
+        (CRASHED, "cuda-misaligned", "release for it."),
+        (f"Graph capturing finished in 41 secs\n{CRASHED}", "cuda-misaligned", "--disable-cuda-graph tells"),
+        (f"SpecDecoding metrics: 4.71\n{CRASHED}", "cuda-misaligned", "leave out speculative decoding"),
+        ("NCCL WARN Got completion with status=IBV_WC_LOC_PROT_ERR(4)\n", "rdma-completion-refused", "DMABUF_ENABLE=0"),
+        ("NCCL WARN Got completion with error 9, opcode 0\n", "rdma-completion-refused", "the same NCCL"),
+        (
+            "#1 /src/a.cu:1: f(): block: [0,0,0], thread: [1,0,0] Assertion `idx < n` failed.\n",
+            "cuda-assertion-read",
+            "f()",
+        ),
     ],
 )
 def test_advice_depends_on_values_of_the_log(log: str, rule: str, message: str) -> None:
