@@ -648,6 +648,28 @@ source =
     NVIDIA/dgx-spark-playbooks#97
     vllm-project/vllm#56824
 
+[semaphore-removed]
+keys = SemLock._rebuild(
+pattern = SemLock\._rebuild\([^\n]*\n(?:[ ~^]+\n)?FileNotFoundError
+when = log-shows-weights
+uncertain = no
+cause = A process did not find a semaphore that was there before, as the ranks had met and loaded weights: mostly
+    systemd-logind removed it when the account's last login ended (RemoveIPC).
+remedy = Keep the account's things after a logout (sudo loginctl enable-linger USER, or RemoveIPC=no in
+    /etc/systemd/logind.conf and a reboot), and start the server again.
+source = eugr/spark-vllm-docker#352
+
+[semaphore-of-other-host]
+keys = SemLock._rebuild(
+pattern = SemLock\._rebuild\([^\n]*\n(?:[ ~^]+\n)?FileNotFoundError
+when = log-shows-several-hosts
+uncertain = no
+cause = vLLM's multiprocessing executor runs over several hosts here ({log_hosts}), and a worker looked for a semaphore
+    that is on another one.
+remedy = Start it with --distributed-executor-backend ray, with the same image on all hosts; an image whose tag moved
+    (latest) may have changed the default, so name its digest.
+source = spark-arena/recipe-registry#13
+
 [semaphore-gone]
 keys = SemLock._rebuild(
 pattern = SemLock\._rebuild\([^\n]*\n(?:[ ~^]+\n)?FileNotFoundError

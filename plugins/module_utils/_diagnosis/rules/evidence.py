@@ -246,4 +246,16 @@ keys = cuda-drivers
 pattern = (?P<log_metapackage>cuda-drivers)\b[^\n]{0,12}\(61[5-9]
 cause =
 remedy =
+
+[log-shows-weights]
+keys = Loading weights took
+pattern = (?P<log_weights>Loading weights took)
+cause =
+remedy =
+
+[log-shows-several-hosts]
+keys = local_world_size=
+pattern = \bworld_size=(?P<ranks>\d+), (?P<log_hosts>local_world_size=(?!(?P=ranks)\b)\d+)
+cause =
+remedy =
 """
