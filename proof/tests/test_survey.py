@@ -422,6 +422,25 @@ for size in (22, 44):
     assert printed(healthy, program) == ["[2, 1, 22, 22, 22, 1, 1, 22, 22, 22]", "None"]
 
 
+def test_quotient_that_rounds_to_an_integer_is_right(healthy: Environment) -> None:
+    """137 / 8.0625 is 16.992, of which float16 makes 17."""
+    program = """
+import torch
+from sparkforge_proof.checks.survey import all_operators, calls, comparison, conditions, operator_bounds, rounding
+name = "div.trunc_rounding"
+(entry,) = [entry for entry in all_operators.catalogue() if comparison.name_of(entry) == name]
+sample = next(iter(entry.sample_inputs("cpu", torch.float16)))
+sample.input, sample.args = torch.tensor([137.0]).half(), (torch.tensor([8.0625]).half(),)
+operator = conditions.Operator(entry, name, "cpu", torch.float16, "1", [sample])
+_sample, exact, shifted = calls.reference(operator, sample)
+for result in (16.0, 17.0, 8.0):
+    made = rounding.Computed([torch.tensor([result]).half()], [], 0.0)
+    error = rounding.worst_errors(made, exact, shifted, torch.float16)[0]
+    print(error <= operator_bounds.bounds(name, "float16")[0])
+"""
+    assert printed(healthy, program) == ["True", "True", "False"]
+
+
 def test_size_beyond_memory_is_skipped_with_missing_amount(run: Runner) -> None:
     status, reason = run("cpu.sizes.elements", limits={"memory_share": 1e-6})["cpu.sizes.elements"]
     assert status == "skip"

@@ -1,6 +1,8 @@
 """The bounds of the survey's operators, and the report on an operator that exceeds its bound."""
 
 import math
+import sys
+import types
 
 import pytest
 from sparkforge_proof import check, settings
@@ -111,6 +113,35 @@ def test_failure_describes_the_error(name: str, value: float, cause: str) -> Non
 )
 def test_known_defect_depends_on_device_and_call(name: str, device: str, known: bool) -> None:
     assert bool(bounds.known_defect(name, device)) is known
+
+
+@pytest.mark.parametrize(
+    ("name", "release", "known"),
+    [
+        ("attention 0 in float16 (softmax > softmax), compiled", "2.11.0+cu130", True),
+        ("attention 0 in float32 (matmul div), compiled, backward", "2.6.0", True),
+        ("attention 0 in float16 (softmax > softmax), compiled", "2.12.0", False),
+        ("attention 0 in float16 (softmax > softmax)", "2.11.0", False),
+        ("mv, drawn, out=, infinite, 1 thread", "2.10.0", True),
+        ("mv, drawn, out=, infinite, 1 thread", "2.11.0", False),
+        ("addmv, strided, drawn, in place, NaN", "2.10.0", True),
+        ("addmv, strided, drawn", "2.10.0", False),
+    ],
+)
+def test_mended_defect_is_known_of_older_releases(
+    monkeypatch: pytest.MonkeyPatch, name: str, release: str, known: bool
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(__version__=release))
+    call = name.removesuffix(", backward")
+    outcome = survey_operator.Survey(units={"erf": [16.0, 0.0], call: [640.0, 0.0] if call == name else [0.0, 640.0]})
+    allowed = dict.fromkeys(outcome.units, (32.0, 32.0))
+    context = check.Context("cpu", limits=dict(settings.LIMITS))
+    if known:
+        warning = survey.judge(context, outcome, allowed, "bfloat16").warning
+        assert warning and name in warning.cause
+    else:
+        with pytest.raises(check.Failed):
+            survey.judge(context, outcome, allowed, "bfloat16")
 
 
 def test_known_defect_leaves_the_ratio_of_the_other_operators() -> None:

@@ -23,6 +23,7 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from unittest import mock
 
+from ..._shared.module_utils._core import versions
 from ...check import (
     ABSENT,
     CRASH,
@@ -288,12 +289,14 @@ def judge(
     known: dict[str, str] = {}
     worst, worst_name = 0.0, "none"
     wrong: list[float] = []
+    release = versions.numbers(getattr(sys.modules.get("torch"), "__version__", "9"))
     for name, both in outcome.units.items():
         for value, most, direction in zip(both, allowed[name], ("", ", backward")):
             if math.isinf(most):
                 continue
             ratio = value / most
-            if ratio > 1 and (why := operator_bounds.known_defect(f"{form}: {name}{direction}", context.device)):
+            call = f"{form}: {name}{direction}"
+            if ratio > 1 and (why := operator_bounds.known_defect(call, context.device, release)):
                 known[f"{name}{direction}"] = why
                 continue
             if ratio >= worst:

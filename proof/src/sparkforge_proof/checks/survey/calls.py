@@ -149,6 +149,10 @@ def _reference(operator: Operator, sample: t.Any, step: float = 0.0) -> Computed
 def _in_wide_format(operator: Operator, sample: t.Any, step: float = 0.0) -> tuple[t.Any, list[torch.Tensor]]:
     """Return a sample in float64, or int64 for an operator on integers; see :func:`in_float64`."""
     changed, differentiated = in_float64(sample, step)
+    if step and operator.name == "div.trunc_rounding":
+        # Moved like the divisor, the numerator would leave the quotient as it is; rounding may lift it to an integer.
+        changed = in_float64(sample)[0]
+        changed.input, differentiated = changed.input * (1 + step), []
     if not operator.has_integers:
         return changed, differentiated
     return variants.map_tensors(changed, lambda value: value.long() if value.dtype is operator.dtype else value), []

@@ -99,8 +99,6 @@ _batch_norm_with_update addcdiv nn.functional.batch_norm bfloat16 6 24
 _unsafe_masked_index bfloat16 6 9.1
 argsort histc special.ndtr bfloat16 inf 6
 corrcoef bfloat16 6 8.9
-div.trunc_rounding bfloat16 12 6
-div.trunc_rounding float16 29 6
 erfinv bfloat16 6 6.8
 fmod matrix_exp mode nn.functional.grid_sample remainder sort topk bfloat16 inf inf
 logaddexp bfloat16 6 17
@@ -288,16 +286,31 @@ KNOWN_DEFECTS = {
     ),
 }
 
+#: Others, by devices and call: the first release of torch without the defect.
+MENDED_DEFECTS = {
+    ("cpu cuda", r"attention \d+ in \w+ \(.*, compiled(, backward)?"): (
+        (2, 12), "compiled code scales attention with a mask or in float16 by another number (pytorch#174361)"
+    ),
+    ("cpu", r"bfloat16: (add)?mv, (.*, )?(out=|in place)(, .*)?"): (
+        (2, 11), "a product in bfloat16 is written beside the strided elements (seen with 2.10.0 alone)"
+    ),
+}  # fmt: skip
 
-def known_defect(name: str, device: str) -> str:
+
+def known_defect(name: str, device: str, release: tuple[int, ...] = (9,)) -> str:
     """Return torch's known defect in a call of an operator, or ''.
 
     :param name: the format and the call: ``float32: nn.functional.avg_pool2d, transposed, backward``.
+    :param release: the release of torch.
     """
+    defects = [(kind, pattern, why) for (kind, pattern), why in KNOWN_DEFECTS.items()]
+    for (devices, pattern), (mended, why) in MENDED_DEFECTS.items():
+        if device in devices and release < mended:
+            defects.append((device, pattern, why))
     return next(
         (
             why
-            for (kind, pattern), why in KNOWN_DEFECTS.items()
+            for kind, pattern, why in defects
             if kind == device and re.fullmatch(pattern if ": " in pattern else rf"(\w+: )?{pattern}", name)
         ),
         "",
