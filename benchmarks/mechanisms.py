@@ -35,7 +35,7 @@ import torch, torch._inductor.compile_fx
 from torch._dynamo.utils import counters
 from torch._inductor import decomposition, lowering
 from torch._inductor.utils import run_and_get_code
-from sparkforge_proof.checks.survey import calls, chains
+from sparkforge_proof.checks.survey import calls, panels
 
 met = set()
 def counted(kind, key, function):
@@ -51,10 +51,10 @@ for kind, table in [("lowered", lowering.lowerings), *(("decomposed", table) for
 torch.set_num_threads(2)
 for name in job["tables"]:
     met.clear(), counters.clear(), torch._dynamo.reset()
-    kind = chains.PANELS[name]
+    kind = panels.PANELS[name]
     form, dynamic = kind.forms[job["turn"] % len(kind.forms)], name in ("copies",)
-    programs = chains.panel(name, form, job["turn"], False, True)
-    sample = calls.without_gradients(chains.sample(kind, form, "cpu", name, False))
+    programs = panels.programs(name, form, job["turn"], False, True)
+    sample = calls.without_gradients(panels.sample(kind, form, "cpu", name, False))
     graph = torch.compile(lambda *inputs: [program(*inputs) for program in programs], fullgraph=True, dynamic=dynamic)
     if kind.changes or name == "calls":
         _results, code = run_and_get_code(graph, sample.input, *sample.args)

@@ -178,29 +178,19 @@ def test_survey_without_numpy_counts_operators_and_gradients(run: Runner) -> Non
     assert measured.startswith("3 of 3 (backward 3 of 3 differentiable, 100.0%) operators with "), measured
 
 
-#: A compiler that refuses one operator of a graph, and whose code of another gives wrong results.
-COMPILED = """
-import torch
-chosen = [entry for entry in survey.catalogue() if entry.name in ("floor", "sin", "trunc")]
-survey.catalogue = lambda: chosen
-sine, floor = (next(entry.op for entry in chosen if entry.name == name) for name in ("sin", "floor"))
-def compile(graph, **options):
-    operators = graph.__closure__[0].cell_contents
-    if sine in operators:
-        raise RuntimeError("no luck today")
-    return lambda inputs: [value + (name is floor) for name, value in zip(operators, graph(inputs))]
-torch.compile = compile
-"""
-#: A compiler whose code is wrong when it is called again.
+#: A compiler that refuses graphs with one program, and whose code is wrong when it is called again.
 CALLED_AGAIN = """
 import torch
+from sparkforge_proof.checks.survey import panels
+panels.of_day = lambda seed, full: [("functions", 0)]
 counts = []
 def compile(graph, **options):
+    if any("atan2" in program.name for program in graph.__closure__[0].cell_contents):
+        raise RuntimeError("no luck today")
     def run(inputs):
         counts.append(1)
-        off = len(counts) > 1
         results = map(survey_operator.tensors, graph(inputs))
-        return [[value + (off and value.dtype is torch.float32) for value in values] for values in results]
+        return [[value + (len(counts) % 2 == 0) for value in values] for values in results]
     return run
 torch.compile = compile
 """
@@ -225,15 +215,13 @@ torch.Tensor.argmax = lambda x, **options: argmax(x, **options) - int(max(x.shap
     [
         ("survey.float32", BROKEN, "In float32: Ended: sin failed .*: no luck today. The others still ran."),
         ("survey.float32", GRADIENT_OFF, "Off in float32: _foreach_sqrt, backward by "),
-        ("compilation.operators", COMPILED, "Off in float32: floor, compiled"),
-        ("compilation.chains", CALLED_AGAIN, r"Off in float32: \w+ \d+ .*, compiled by "),
+        ("compilation.panels", CALLED_AGAIN, r"Off in programs: functions \d+ .*, compiled by "),
         ("survey.modules", STATISTICS_OFF, r"Off in .*nn\.BatchNorm1d trained \(float32\) by "),
         ("sizes.reductions", REDUCTION_OFF, r"A reduction of .* \(argmax, "),
     ],
 )
 def test_fault_is_named(run: Runner, check: str, between: str, cause: str) -> None:
-    limits = {"seed": 1, "samples": 20 if check == "compilation.operators" else 3}
-    status, text = run(f"cpu.{check}", between=between, limits=limits)[f"cpu.{check}"]
+    status, text = run(f"cpu.{check}", between=between, limits={"seed": 1, "samples": 3})[f"cpu.{check}"]
     assert status == "fail" and re.match(cause, text), text
 
 

@@ -25,7 +25,7 @@ def test_catalogue_equals_registered_checks() -> None:
         ("matmul", "float32 bfloat16 float16 float64 shapes", "tf32 int8 float8_tensorwise float8_rowwise float4"),
         ("convolution", "conv2d conv1d_3d transposed", ""),
         ("tensors", "elementwise memory", ""),
-        ("compilation", "operators chains panels", ""),
+        ("compilation", "panels attention", ""),
         ("survey", "pairs_float32", "float64"),
         ("collectives", "parts", ""),
     ],

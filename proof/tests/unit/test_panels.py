@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 import yaml
-from sparkforge_proof.checks.survey import chains
+from sparkforge_proof.checks.survey import panels
 
 MECHANISMS = Path(__file__).parents[1] / "mechanisms.yml"
 
@@ -20,33 +20,33 @@ def test_each_table_has_its_turn_in_each_format_and_direction() -> None:
     runs = {
         (name, kind.forms[turn % len(kind.forms)], turn // 2 % 2)
         for seed in range(20261129, 20261129 + 7 * 3 * 2 * 2 * 5)
-        for name, turn in chains.tables(seed, False)
-        for kind in [chains.PANELS[name]]
+        for name, turn in panels.of_day(seed, False)
+        for kind in [panels.PANELS[name]]
     }
-    assert runs == {(name, form, bit) for name, kind in chains.PANELS.items() for form in kind.forms for bit in (0, 1)}
+    assert runs == {(name, form, bit) for name, kind in panels.PANELS.items() for form in kind.forms for bit in (0, 1)}
 
 
 def test_default_run_compiles_two_tables_and_all_in_three_weeks() -> None:
-    days = [{name for name, _turn in chains.tables(seed, False)} for seed in range(20261129, 20261129 + 21)]
+    days = [{name for name, _turn in panels.of_day(seed, False)} for seed in range(20261129, 20261129 + 21)]
     assert {len(day) for day in days} == {2}
-    assert set().union(*days) == set(chains.PANELS)
+    assert set().union(*days) == set(panels.PANELS)
 
 
 def test_full_run_compiles_each_table_in_each_format() -> None:
-    compiled = {(name, chains.PANELS[name].forms[turn % len(chains.PANELS[name].forms)])
-                for name, turn in chains.tables(3, True)}  # fmt: skip
-    assert compiled == {(name, form) for name, kind in chains.PANELS.items() for form in kind.forms}
+    compiled = {(name, panels.PANELS[name].forms[turn % len(panels.PANELS[name].forms)])
+                for name, turn in panels.of_day(3, True)}  # fmt: skip
+    assert compiled == {(name, form) for name, kind in panels.PANELS.items() for form in kind.forms}
 
 
 def test_expressions_are_python() -> None:
-    for name, kind in chains.PANELS.items():
-        for text in re.split(r"[;\n]\s*", kind.ends.replace("D", "0").strip()):
+    for name, kind in panels.PANELS.items():
+        for text in re.split(r"[;\n]\s*", kind.table.replace("D", "0").strip()):
             assert compile(text, name, "eval")
 
 
 def test_mechanisms_name_tables() -> None:
     rows = yaml.safe_load(MECHANISMS.read_text())
-    assert {row["table"] for row in rows if "table" in row} == set(chains.PANELS)
+    assert {row["table"] for row in rows if "table" in row} == set(panels.PANELS)
     assert all(
         row.keys() <= {"mechanism", "table", "shown", "other", "lowered", "decomposed", "code", "counted"}
         for row in rows

@@ -265,14 +265,9 @@ KNOWN_DEFECTS = {
     ("cpu", r"m?sort, (.*, )?(long|batch|drawn), out=.*"): (
         "integers are written beside the strided elements, since pytorch#100081 (seen with 2.13)"
     ),
-    **dict.fromkeys(
-        ((device, r"nn\.functional\.avg_pool[12]d, compiled, backward") for device in ("cpu", "cuda")),
-        "compiled code divides a last window that overhangs by its complete size (pytorch#198119)",
-    ),
     ("cpu", r"whole numbers \d+ in u?int8 \(.*a(min|max).*\), compiled"): (
         "compiled code returns 0 for the minimum of a row, pytorch#191499 (seen with 2.13 to 2.15)"
     ),
-    ("cpu", r"nn\.functional\.softshrink, compiled, NaN"): "compiled code returns 0 for a NaN (seen with 2.13)",
     ("cpu", r"special\.\w*(chebyshev|laguerre|legendre)_polynomial_\w+, (.*, )?(negative )?NaN(, .*)?"): (
         "memory that nobody has set is returned, until pytorch#187762 and #188027 (2026-06)"
     ),

@@ -1,4 +1,4 @@
-"""The programs that each run compiles: tables of expressions, with the line of a table as a program.
+"""The programs that ``compiled`` compiles: tables of expressions, with the line of a table as a program.
 
 The programs of a table share their inputs, so that the compiler fuses what reads the same numbers, and one kernel holds
 dozens of functions. For what the tables meet in the compiler, see ``proof/tests/mechanisms.yml``.
@@ -6,10 +6,15 @@ dozens of functions. For what the tables meet in the compiler, see ``proof/tests
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import math
+import re
+import types
 import typing as t
 
 from ..kernels import triton_source
+from .rounding import seed_of, spacing
 
 if t.TYPE_CHECKING:
     import torch
@@ -201,6 +206,94 @@ likely(torch.empty(9999, device=x.device).bernoulli_(0.25), 0.25, 0.1875)
 F.fractional_max_pool2d(x[None], 2, 2)
 torch.randperm(99, device=x.device).sort()[0]; likely(torch.rand(2, 9999, device=x.device)[1].sub(0.5), 0, 1 / 12)
 """
+#: Convolutions, normalisations, resampling and average pools of pictures.
+PICTURES = """
+F.group_norm(x, 2); F.batch_norm(x, x.new_full((4,), 0.5), x.new_full((4,), 2.0)); F.instance_norm(x)
+F.batch_norm(x, None, None, training=True); F.group_norm(x.to(memory_format=torch.channels_last), 2)
+x + F.batch_norm(x.new_ones(1, 4, 1, 1), x.new_zeros(4), x.new_full((4,), 0.25), None, x.new_full((4,), 0.5))
+F.group_norm(x.to(memory_format=torch.channels_last), 2, y[0, :, 0, 0], y[0, :, 0, 1]); torch.var_mean(x, (0, 2, 3))
+F.layer_norm(x.permute(0, 2, 3, 1), (4,)).permute(0, 3, 1, 2); F.silu(x) * y.mean((2, 3), keepdim=True).sigmoid()
+F.conv2d(x, weights(x, 4, 4, 3), padding=1).relu() + x; F.conv2d(x, weights(x, 4, 2, 3), None, 1, 2, 2, 2)
+F.conv2d(x.to(memory_format=torch.channels_last), weights(x, 4, 4, 1), x[0, :, 0, 0], 2)
+F.conv_transpose2d(x, weights(x, 4, 2, 3), stride=2, output_padding=1); F.unfold(x, 3, padding=1, stride=2)
+F.fold(F.unfold(x, 3), x.shape[2:], 3); x.flatten(2).mT @ weights(x, 4, 6, 1)[..., 0, 0]
+F.interpolate(x, (7, 5), mode="bilinear"); F.interpolate(x, (13, 6), mode="bicubic"); F.interpolate(x, (7, 5))
+F.interpolate(x, (1, 1), mode="bilinear"); F.interpolate(x, (3, 1), mode="bilinear", align_corners=True)
+F.interpolate(x, (7, 5), mode="nearest-exact"); F.avg_pool2d(F.interpolate(x, scale_factor=2, mode="bilinear"), 2)
+F.pixel_shuffle(F.interpolate(x, scale_factor=2), 2).repeat(1, 4, 1, 1)[..., : x.shape[2], : x.shape[3]]
+F.grid_sample(x.float(), y.detach()[:, :2, :3, :4].permute(0, 2, 3, 1).float().tanh(), "bilinear", "border", False)
+F.avg_pool2d(x, 3, 2, 1, count_include_pad=False); F.adaptive_avg_pool2d(x, (3, 4)); F.adaptive_avg_pool2d(x, 1)
+F.adaptive_avg_pool2d(x, 2).flatten(1).sum(1); F.lp_pool2d(x.tanh() + 3, 2, 2); x.mean((2, 3)); x.softmax(1)
+F.scaled_dot_product_attention(x, y, x); torch.bmm(x.flatten(0, 1), y.flatten(0, 1).mT)
+"""
+#: Copies, padding and maxima of pictures. Each result must be exact.
+POOLS = """
+F.max_pool2d(x, 3, 2, 1); F.max_pool2d(x, 3, 1, 1) + x; F.max_pool2d(x, 2, ceil_mode=True); F.max_pool2d(x, 3, 1, 1, 2)
+F.max_pool2d(x, 2, return_indices=True); F.adaptive_max_pool2d(x, (3, 4)); F.relu(F.max_pool2d(x, 2)).amax((0, 2, 3))
+F.fractional_max_pool2d(x.float(), 2, output_size=(3, 4), _random_samples=y.detach()[:, :, 0, :2].float().abs() % 1)
+F.max_pool2d(x.to(memory_format=torch.channels_last), 3, 2, 1); x.flatten(1).max(1); x.roll((1, 2), (2, 3)).flip(1)
+F.pad(x, (1, 1, 1, 1), "circular")[:, :, 2:, :-2] * 2; F.pad(x, (1, 2, 1, 0), "reflect"); F.pad(x, (3, 0, 1, 2))
+write(x, lambda z: z[:, 1, ::2].mul_(2)); F.pixel_unshuffle(x[:, :, :8, :8], 2); x.to(memory_format=torch.channels_last)
+"""
+#: Expressions with a transposed order of memory. Fused with a reduction, torch 2.13's vectorised code for CPUs writes
+#: beyond its tensors (pytorch#196681).
+TRANSPOSING = re.compile(r"\.t\(\)|\.mT|permute|channels_last|transpose")
+#: The shapes of inputs; a table that is compiled for any shape gets two of them that follow each other.
+ROWS = ((5, 37), (17, 66), (3, 1030), (33, 19), (9, 129), (4, 257), (65, 16))
+LONG = ((5, 40_003), (67, 1031), (40_003, 5), (300, 301))
+MATRICES = ((37, 16), (66, 64), (19, 40))
+IMAGES = ((2, 4, 9, 11), (3, 4, 12, 13), (1, 4, 17, 8), (5, 4, 10, 33))
+#: The formats of integers.
+WHOLE = ("int32", "int64", "int8", "int16", "uint8")
+#: The number of expressions that a program's name lists.
+NAMED = 16
+#: The formats of the other numbers in panels.
+FORMS = ("float32", "bfloat16", "float16")
+
+
+@dataclasses.dataclass(frozen=True)
+class Panel:
+    """A table of expressions.
+
+    :ivar exact: whether the results do not depend on the order of operations, so that at most one rounding is allowed.
+    :ivar changes: whether the expressions change ``x``.
+    """
+
+    table: str
+    shapes: tuple[tuple[int, ...], ...] = ROWS
+    exact: bool = False
+    forms: tuple[str, ...] = FORMS
+    changes: bool = False
+
+
+PANELS = {
+    "functions": Panel(FUNCTIONS),
+    "special functions": Panel(SPECIAL, forms=("float32",)),
+    "reductions": Panel(REDUCTIONS, LONG),
+    # In float16, the sum of the losses of 40,003 rows overflows on a CPU.
+    "totals": Panel(TOTALS, LONG, forms=FORMS[:2]),
+    "copies": Panel(COPIES, exact=True),
+    "writes": Panel(WRITES),
+    "folds": Panel(FOLDS, exact=True),
+    "whole numbers": Panel(WHOLE_NUMBERS, exact=True, forms=WHOLE),
+    "products": Panel(PRODUCTS, MATRICES),
+    "attention": Panel(ATTENTION, MATRICES),
+    "states": Panel(STATES, changes=True),
+    "calls": Panel(CALLS),
+    "pictures": Panel(PICTURES, IMAGES, forms=FORMS[:2]),
+    "pools": Panel(POOLS, IMAGES, exact=True, forms=FORMS[:2]),
+}
+#: Rows of panels. A default run compiles a table of two of these rows, other ones each day; a full run compiles all
+#: tables. On an H200, a table took about 30 core-seconds.
+TURNS = (
+    ("functions",),
+    ("copies",),
+    ("reductions",),
+    ("totals", "special functions"),
+    ("products", "attention", "pictures"),
+    ("whole numbers", "folds", "pools"),
+    ("writes", "states", "calls"),
+)
 
 
 def _again(function: t.Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor) -> torch.Tensor:
@@ -278,3 +371,118 @@ def functions() -> dict[str, t.Any]:
         "custom": torch.ops.sparkforge_proof,
         "doubled": doubled,
     }
+
+
+class Program:
+    """Several expressions that are called like one of the catalogue's operators."""
+
+    def __init__(self, name: str, kind: Panel, expressions: t.Sequence[str]) -> None:
+        functions = [re.findall(r"\.(\w+)\(", text) or [text] for text in expressions[:NAMED]]
+        functions += [["more"]] if len(expressions) > NAMED else []
+        # A name ends at its first comma; see :func:`all_operators.judge`.
+        self.name = f"{name} ({' > '.join(' '.join(dict.fromkeys(each)) for each in functions)})".replace(",", "")
+        self.kind, self.steps = kind, list(map(_compiled, expressions))
+        # A sum of terms that cancel is compared with numbers of this size.
+        self.op, self.scale = self, 0.0 if kind.exact else 1.0
+
+    def __call__(self, *inputs: torch.Tensor) -> list[t.Any]:
+        """Return the results of all expressions, and the first input if they change it."""
+        results = [step(*inputs) for step in self.steps]
+        return [*results, inputs[0]] if self.kind.changes else results
+
+
+def _compiled(text: str) -> t.Any:
+    import torch
+
+    names = {"torch": torch, "math": math, "F": torch.nn.functional, "write": _write, "bits": _bits, "signs": _signs}
+    names |= {"weights": _weights, **functions()}
+    return eval(f"lambda x, y, i, q=None, k=None, v=None, m=None: {text}", names)  # noqa: S307 - the tables above are the only source
+
+
+def _write(x: torch.Tensor, change: t.Callable[[torch.Tensor], t.Any]) -> torch.Tensor:
+    """Return a copy of a tensor after a function has changed it in place."""
+    copy = x.clone()
+    change(copy)
+    return copy
+
+
+def _bits(x: torch.Tensor) -> torch.dtype:
+    import torch
+
+    return {2: torch.int16, 4: torch.int32, 8: torch.int64}[x.element_size()]
+
+
+def _signs(x: torch.Tensor) -> torch.Tensor:
+    """Return the sign bits of numbers except NaN, through a view in another format."""
+    return (x.view(_bits(x)) < 0) & ~x.isnan()
+
+
+def _weights(x: torch.Tensor, outputs: int, inputs: int, size: int) -> torch.Tensor:
+    """Return constant weights of a convolution."""
+    import torch
+
+    values = torch.linspace(-1, 1, outputs * inputs * size**2, dtype=x.dtype, device=x.device)
+    return values.view(outputs, inputs, size, size)
+
+
+def of_day(seed: int, full: bool) -> list[tuple[str, int]]:
+    """Return the names of the panels of a run, each with a number that selects its format, shape and direction."""
+    if full:
+        return [(name, seed + form) for name, kind in PANELS.items() for form in range(len(kind.forms))]
+    week, rows = seed // len(TURNS), [(2 * seed + number) % len(TURNS) for number in range(2)]
+    return [(TURNS[row][week % len(TURNS[row])], week // len(TURNS[row]) + row) for row in rows]
+
+
+def programs(name: str, form: str, turn: int, together: bool, on_cpu: bool) -> list[Program]:
+    """Return the programs of a table: each line, or all lines together.
+
+    :param turn: selects the dimension of reductions.
+    :param on_cpu: whether to leave out expressions of ``TRANSPOSING`` in tables with reductions.
+    """
+    kind = PANELS[name]
+    lines = re.sub(r"\bD\b", str(-(turn // 2 % 2)), kind.table.strip()).splitlines()
+    parts = [re.split(r";\s*", line) for line in (["; ".join(lines)] if together or kind.changes else lines)]
+    if on_cpu and kind.shapes is not MATRICES and name != "copies":
+        parts = [[text for text in texts if not TRANSPOSING.search(text)] for texts in parts]
+    return [Program(f"{name} {number} in {form}", kind, texts) for number, texts in enumerate(parts) if texts]
+
+
+def bounds(kind: Panel, form: str) -> tuple[float, float]:
+    """Return the bounds for results and gradients of a panel in a format, in units."""
+    if kind.exact:
+        return 2.0, 16.0
+    if form == "float32":
+        return (64.0, 128.0) if kind.shapes in (LONG, IMAGES) else (16.0, 64.0)
+    return 4.0, 16.0
+
+
+def sample(kind: Panel, form: str, device: str, seed: str, second: bool) -> t.Any:
+    """Return inputs of a panel's programs in a format, like those of the catalogue, in one of two shapes."""
+    import torch
+
+    generator = torch.Generator().manual_seed(seed_of(f"{seed} {second}"))
+    shapes = kind.shapes
+    shape = shapes[(seed_of(seed) + second) % len(shapes)]
+    x, y = (torch.randn(shape, generator=generator, dtype=torch.float64) for _number in range(2))
+    if kind.forms is WHOLE:
+        limits = torch.iinfo(getattr(torch, form))
+        x, y = (
+            torch.randint(max(limits.min, -(2**40)), min(limits.max, 2**40), shape, generator=generator)
+            for _number in range(2)
+        )
+        x.view(-1)[:4] = torch.tensor([limits.min, limits.max, limits.max // 2, 0])
+    dtype = getattr(torch, form)
+    if kind is PANELS["folds"]:
+        # Whole numbers and halves, their neighbours in the format, and numbers that are not finite.
+        x = torch.randint(-8, 9, shape, generator=generator) / 2.0
+        x *= 1 + spacing(dtype) * torch.randint(-1, 2, shape, generator=generator)
+        x[0, 0], x[1, 1], x[1, 2] = math.nan, math.inf, -math.inf
+    indices = torch.randint(0, shape[-1], (shape[-1],), generator=generator).to(device)
+    values = [value.to(device, dtype).requires_grad_(not kind.exact) for value in (x, y)]
+    others: list[torch.Tensor] = []
+    if kind.shapes is MATRICES:
+        sizes = [*[(2, 4, *shape)] * 3, (shape[0], shape[0])]
+        others = [torch.randn(size, generator=generator).to(device, dtype).requires_grad_() for size in sizes]
+    return types.SimpleNamespace(
+        input=values[0], args=(values[1], indices, *others), kwargs={}, output_process_fn_grad=lambda result: result
+    )
