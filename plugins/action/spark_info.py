@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Run any module that meta/runtime.yml routes here, and keep only the parts of its answer that a host may set.
 
 spark_info is the first call to each host. If the host is unreachable or sudo refuses, the message gives the remedy;

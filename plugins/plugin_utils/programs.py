@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The packages ``sparkforge_proof`` and ``sparkforge_guard`` on the controller, as modules and as files for hosts.
 
 The collection contains the sources in ``proof/src`` and ``guard/src``. The wheel of the command ``sparkforge`` has the

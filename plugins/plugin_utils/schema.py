@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Check data against the collection's *.schema.json files, and report each problem in a sentence with the key's path.
 
 A schema's ``title`` or first example is the suggested value in messages. Patterns match the complete value.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """NVIDIA's local repositories, each a .deb that contains a small apt repository under /var.
 
 The sha256 of the .deb covers everything in it, and dpkg installs it unchanged. The keyring inside is unique to the

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Observe, read-only, the effect of a host's next upgrade and everything that decides whether the host survives it.
 
 The result comes from apt's own solver, with all sources, pins, holds and phased updates of the host. Nothing is locked

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Check with gpg which keys are in a key file before it is written to a directory that apt reads.
 
 The result is the keyring as gpg parsed it, not the file itself, so it contains nothing that only another parser would

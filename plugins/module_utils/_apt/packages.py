@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Package sets that are installed through apt-get, and the receipt of the packages that were new.
 
 apt resolves, downloads and unpacks; this module first simulates the installation, and records the result.

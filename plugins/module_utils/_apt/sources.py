@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """One apt source over the network, with its keyring.
 
 A keyring is accepted only if its only primary key is the pinned one; the source refers to it with Signed-By. Only the

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The build account: create and remove it, check its access, and give it directories and files."""
 
 # Only the system's account tools create and remove the account, and the engine that runs them has no AnsibleModule.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Copy this project's code to a directory where it outlives the call that sent it.
 
 Ansible sends a module as an archive that is deleted when the call returns and that other accounts may be unable to

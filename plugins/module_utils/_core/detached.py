@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Processes that outlive the connection that started them: start, find and stop them.
 
 Ansible's ``async`` is unsuitable: it kills the job at a time limit, and only the run that started a job knows its id.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Disable the network for a process and its children with a system call filter (seccomp(2)).
 
 Unlike a network namespace, which Ubuntu denies to ordinary accounts, this needs no privileges, and it works without

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Find and kill processes that have left their parents, by an inherited variable or by their account."""
 
 # A forked child that only kills processes and removes files needs no AnsibleModule.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Run one of our programs on a host: it is pushed once, and its sha256 is checked before each use.
 
 The module's action plugin knows the sha256 and sends the program if the host lacks it (plugin_utils/action.py). It

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Receipts, and the lock to hold while changing the files that they list.
 
 A receipt is ``<root>/receipts/<name>.json``. It is written last, so its readers can trust that the listed files are on

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Run code from packages with limits on time and output, and kill all of its processes at the end."""
 
 # AnsibleModule.run_command limits neither time nor output.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """systemd units and related files: compare them with the host, install, start and remove them.
 
 The collection installs every unit and root-owned file this way. The guard's program calls this module directly; roles

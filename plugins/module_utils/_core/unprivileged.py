@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The account without privileges that runs code from packages, and the files that it can reach.
 
 A ``.pth`` file in a wheel is code that runs at every start of the environment's interpreter, even with ``-I`` and

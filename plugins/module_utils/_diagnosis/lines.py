@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Read a log, split the prefix of a line from its message, and tell whether the message reports an error.
 
 Programs prefix their lines with the same elements: a time, a level, a process or rank, a source location, a step of a

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Diagnose the log of a failure: one cause, one remedy, and the ten relevant lines.
 
 A log is read once, in chunks, with bounded memory regardless of its size. Each rule keeps its first match. The matching

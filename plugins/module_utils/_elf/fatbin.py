@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Read the GPU architectures in a file without ``cuobjdump``, which hosts with only a driver lack.
 
 nvcc puts device code into the sections ``.nv_fatbin`` and, for relocatable device code, ``__nv_relfatbin``. Each holds

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """A root file system as its own processes see it: this host's, or one in a directory.
 
 A root in a directory may contain traps: links that lead out of it, FIFOs instead of files, endless files and

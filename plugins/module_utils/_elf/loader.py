@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Resolve the libraries that a file needs as glibc's loader does, without running anything.
 
 ``ldd`` is unsuitable: it may run the file, works only for this machine's architecture and root, and does not report

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The dynamic symbols of a library: imported names, and checksums of exported names.
 
 Only symbols in 64-bit little-endian files are read. The layout follows the gABI, chapter 5, GNU's hash table (glibc,

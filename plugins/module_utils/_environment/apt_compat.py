@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The apt packages that an environment was created with, and whether the installed ones still fit it.
 
 An environment brings its own wheels. From the host it uses its interpreter and, if its packages were built here, the

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Create an environment at a path with the interpreter's own venv and pip, from wheels on the host.
 
 Root never runs code from a wheel. pip, a copy of the interpreter's own, only unpacks files, without network access. The

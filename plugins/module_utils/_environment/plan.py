@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Plan the changes that make a host's environment match the options.
 
 Planning writes nothing. If nothing has to change, it also starts no process and downloads nothing: receipts and a few

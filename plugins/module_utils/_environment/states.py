@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The possible states of an environment (present, previous and absent) and the module's result.
 
 Modules are recompiled on every call, so code that only a change needs is imported only when something changes.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Read the state of a host's stack from files: environments, units, builds and the last proof. Nothing is run.
 
 A requested environment is compared by ``python_env``'s own plan, so the answer matches that module.

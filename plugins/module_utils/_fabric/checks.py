@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Check each rail of a fabric: state, reachability, full-size frames and bandwidth.
 
 Each probe is bound to its rail's interface (``SO_BINDTODEVICE``), regardless of the routing table, so that another rail

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """A host's part of a fabric: one netplan file, and the variables by which NCCL finds its devices.
 
 netplan checks the file on a copy of the host's configuration before it is written. If applying it fails, or the

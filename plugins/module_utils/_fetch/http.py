@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Downloads that result in a verified file, or in one error with cause and remedy.
 
 Proxies and the CA come from the usual environment variables: ``http_proxy``, ``https_proxy``, ``no_proxy``,

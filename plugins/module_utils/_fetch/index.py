@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Package indexes, pages and directories that list wheels, and the credentials for their servers.
 
 This module supports the simple repository API as JSON (PEP 691, with sizes: PEP 700) or HTML (PEP 503).

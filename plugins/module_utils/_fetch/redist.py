@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Install NVIDIA's redistributable archives on a host: versioned directory, symlink, loader entry, receipt.
 
 On a host, ``<prefix>/<component>/<version>[-<variant>]`` is one unpacked archive, and the symlink

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Plan NVIDIA's redistributable archives and compare them with the host's, without downloads or changes.
 
 The vendor's tree on developer.download.nvidia.com/compute has the manifest in

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The phase fetch: a pristine source tree, from a git repository with its submodules or from an archive.
 
 Downloads stay in a store that all builds on a host share: a bare repository for each URL, and each archive under its

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Unpack an archive, or refuse it and leave the host unchanged.
 
 An archive is read once, member by member, into a directory that nothing refers to yet. Each member is checked before it

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The ConnectX-7 ports of a host and their halves, for a fabric of Sparks.
 
 A Spark's CPU gives a PCIe device at most four lanes, so each QSFP port uses two PCIe links. It appears as two

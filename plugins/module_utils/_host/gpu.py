@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Observe the NVIDIA GPUs, driver and CUDA toolkits on a host.
 
 On GB10 the GPU shares the host's memory, so nvidia-smi reports ``[N/A]`` as its size, which is not an error. Such a

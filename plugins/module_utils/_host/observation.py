@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """One observation of a host: everything that the roles need to know to decide whether to act.
 
 A failed probe gives ``None`` (or an empty list) and a row in ``unread``; it never fails the observation. Under

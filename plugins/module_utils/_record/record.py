@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Record a host in one file that its owner can send, without root or Ansible (``sparkforge-record.pyz``).
 
 It reads files, simulates apt, and observes the GPU at rest and under load. It changes nothing on the host. The archive

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The weights of a model on a host: their location, whether a server may load them, and their owner.
 
 The directory belongs to another account, so only names, modes and the revision are read, and links are never followed

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The host side of ``source_build``: compare the fingerprint, start the worker, report its progress.
 
 Each call decides between three cases: the artefact for these inputs exists, it is being built, or it has to be built.

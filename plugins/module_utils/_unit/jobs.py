@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Choose the number of build jobs from the available memory rather than from the number of cores.
 
 A compiler process for PyTorch's CUDA files takes 3 to 8 GiB, and on a GB10, GPU programs use the same memory. One job

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """A unit is one package built from source: its options, its identity and its paths.
 
 The fingerprint covers every input that can change the artefact. Options that cannot change it (mirrors, the number of

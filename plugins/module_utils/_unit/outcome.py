@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The report on a build: its progress or result, and whether its receipt can be trusted.
 
 This is separate from ``_unit.engine`` because a poll needs only this module, and every call recompiles what it imports.

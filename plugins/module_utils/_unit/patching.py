@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The patch phase: unified diffs through ``git apply``, and exact-text replacements.
 
 ``git apply`` accepts no fuzz, stays inside the tree, and applies a diff completely or not at all. Edits are written

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The progress of a build, its remaining time, and the status line for users.
 
 :class:`Ninja` parses a build's log, and :class:`Estimate` computes the rate. Neither opens a log or reads a clock.

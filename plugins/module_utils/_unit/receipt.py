@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The receipt of a build, which shows whether it was modified since, and the list of a host's builds.
 
 This is separate from the code that builds, because listing builds does not need the engine.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The state of one build on disk, readable at any time: ``state.json``, and the worker's lock.
 
 The worker writes the state as the build account. A reader may run as root, so it trusts none of the content.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The host's compilers and build tools, and the facts about them that identify a build.
 
 A fingerprint includes only the part of a version that changes the artefact: the major version of a C compiler, the

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The digest of a build's result (wheels or an installed prefix), and checks for the requested features.
 
 CMake continues without features that it did not find and still succeeds. Therefore the result itself is checked:

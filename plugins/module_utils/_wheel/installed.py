@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Read the packages in an environment from its files: names, versions, requirements and RECORD.
 
 Nothing is imported, so a package that crashes on import can be read too. The environment may be hostile: anything but a

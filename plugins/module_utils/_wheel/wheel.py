@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The record of a wheel, from its build to the report, and its form in this collection's files.
 
 On disk it is a row in a unit's receipt, a manifest (docs/manifest.schema.json) or an environment's receipt; the key

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Sign manifests with the builder's root-owned key, using OpenSSH signatures (ssh-keygen(1), -Y).
 
 Only the seal is signed, because it covers everything else. Ed25519 signatures are deterministic.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Publish wheels on the builder: verify them, write the index and the manifest, and prune unneeded builds.
 
 The directories of units belong to the build account, so reading and removing there uses its rights, and links planted

@@ -1,5 +1,1 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The fleet: the choice of a builder, the steps of a rollout, the state of the hosts, and their reports."""

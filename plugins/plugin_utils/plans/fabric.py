@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The plan of the `fabric` role: the address of each half of each port, and the order of measurements between hosts.
 
 The plan depends only on the inventory, so every host of a fabric computes the same plan by itself.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The plan of the `preflight` role: every obstacle to provisioning a host, each with cause and remedy.
 
 The plan is a pure function from an observation, a stack and settings to a list of problems. The facts behind the checks

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The plan of the `pytorch` role: the build's environment, edits and expectations, with every library at its path.
 
 It refuses all settings that PyTorch's build would ignore, silently drop or turn into wrong kernels, and reports what to

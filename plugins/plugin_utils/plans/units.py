@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Combine a unit from three layers: the role's settings, the stack's and the user's.
 
 In mappings (``environment``, ``expect``, ``toolchain`` …) a later layer overrides key by key, and null removes a key.

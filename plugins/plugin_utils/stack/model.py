@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The controller's types: a stack, in the format of the fact ``stack``, and its lock, in that of ``lock.schema.json``.
 
 A platform is the lock's identifier for Python and machine, ``cp312-linux-aarch64``; NVIDIA's name for it is

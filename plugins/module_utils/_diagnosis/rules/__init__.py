@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The table of diagnoses, a data file for each topic; adding a rule takes no Python code.
 
 Each file holds one text, in a Python string because Ansible sends only .py files to a host. The order matters: of the

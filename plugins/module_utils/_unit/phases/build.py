@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The phases configure and build: run as many jobs as memory allows, and halve them after an out-of-memory kill."""
 
 # This runs in the detached worker, which has no AnsibleModule to run commands.

@@ -1,7 +1,3 @@
-# Copyright (c) 2026 The sparkforge maintainers
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Host reports: validate and complete one (``form``), and read and merge those of a fleet (``fleet``).
 
 The proof's ``page`` shows them. A report comes from a host, so neither its form nor its text is trusted.
