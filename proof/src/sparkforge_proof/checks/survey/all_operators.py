@@ -276,12 +276,10 @@ def judge(
     outcome: Survey,
     allowed: t.Mapping[str, tuple[float, float]],
     form: str,
-    is_elementary: t.Callable[[str], bool] = operator_bounds.is_elementary,
 ) -> Measured:
     """Compare the errors of a run with their bounds.
 
     :param allowed: by name, the bounds for results and gradients, in units; infinite if they are not compared.
-    :param is_elementary: returns whether any difference counts in the operator with this name.
     :raises Failed: if an operator exceeds its bound.
     :raises Unanswered: if an operator raised an error or killed its process, or nothing was computed.
     """
@@ -322,7 +320,7 @@ def judge(
         cause = f"Off in {form}: {listed}{more}.{endings}"
         misfits = max((entry for entry in wrong if isinstance(entry, Misfits)), default=Misfits(0, 0))
         worst = max(entry.other_error if isinstance(entry, Misfits) else entry for entry in wrong)
-        exact = any(is_elementary(name.partition(",")[0]) for name in off)
+        exact = any(operator_bounds.is_elementary(name.partition(",")[0]) for name in off)
         raise Failed(cause, REMEDY, measured, bound, worst, misfits.count, misfits.compared, exact)
     if ended:
         raise Unanswered(CRASH, f"In {form}:{endings}", REMEDY, measured, bound)

@@ -132,5 +132,5 @@ def compiled_panels(context: Context) -> Measured:
             for program, *_others in rounds[0]:
                 allowed[program.name] = allowed[f"{program.name}, compiled"] = panels.bounds(kind, form)
             _compare(outcome, rounds, dynamic)
-        measured = all_operators.judge(context, outcome, allowed, "programs", is_elementary=lambda name: False)
+        measured = all_operators.judge(context, outcome, allowed, "programs")
         return with_graph_count(measured, graphs())
