@@ -71,7 +71,6 @@ LANES = {
     "cuDNN in float16": ("attention.cudnn_float16",),
     "cuDNN": ("attention.cudnn",),
     "attention": ("attention.",),
-    "compiler": ("compilation.",),
     "compiled attention": ("compilation.attention",),
     "compiled tables": ("compilation.panels",),
     "survey in float32": ("survey.float32",),
