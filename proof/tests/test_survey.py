@@ -377,7 +377,10 @@ for made in ([3, 1, 0, 2], [3, 0, 0, 2], [0, 3, 1, 2], [9, 0, 1, 2]):
 
 
 def test_nan_that_reaches_another_line_is_right_only_where_kernels_join_lines(healthy: Environment) -> None:
-    """cuFFT joins two lines of real numbers, and oneDNN pads products in bfloat16 with numbers of the next row."""
+    """cuFFT joins two lines of real numbers, and oneDNN pads products in bfloat16 with numbers of the next row.
+
+    MKL's ``hfft`` of 249 numbers leaves out the 125th in every other result in float64, but not in float32.
+    """
     program = """
 import types, torch
 from sparkforge_proof.checks.survey import calls, conditions, rounding
@@ -386,13 +389,14 @@ exact[1] = float("nan")
 made = torch.cat([exact[1:2], exact[1:]]).float()
 sample = types.SimpleNamespace(input=torch.ones(3, 4), args=(), kwargs={})
 for name, device, mode in (("fft.fft", "cuda", "plain"), ("fft.fft", "cpu", "plain"),
+                           ("fft.hfft", "cpu", "plain"),
                            ("nn.functional.linear", "cpu", "autocast"), ("nn.functional.linear", "cpu", "plain")):
     operator = conditions.Operator(None, name, device, torch.float32, "1", [sample])
     row = {**conditions.PLAIN, "values": "NaN", "mode": mode}
     results = [rounding.Computed([tensor], [], 0.0, sample) for tensor in (made, exact)]
     print(calls._errors(operator, row, *results, lambda: results[1], sample)[0])
 """
-    assert printed(healthy, program) == ["0.0", "inf", "0.0", "inf"]
+    assert printed(healthy, program) == ["0.0", "inf", "0.0", "0.0", "inf"]
 
 
 def test_transposed_convolution_whose_kernel_grows_too_is_resized_within_limits(healthy: Environment) -> None:
