@@ -29,7 +29,6 @@ from ...check import (
     CRASH,
     H200_GRID,
     SEEN_GRID,
-    X86_CPU_GRID,
     Context,
     Failed,
     Measured,
@@ -360,13 +359,13 @@ def bfloat16(context: Context) -> Measured:
     return _survey_format(context, "bfloat16")
 
 
-@check("survey.float16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(H200_GRID, X86_CPU_GRID))
+@check("survey.float16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SEEN_GRID)
 def float16(context: Context) -> Measured:
     """Compare each operator in float16."""
     return _survey_format(context, "float16")
 
 
-@check("survey.complex64", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(H200_GRID, X86_CPU_GRID))
+@check("survey.complex64", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SEEN_GRID)
 def complex64(context: Context) -> Measured:
     """Compare each operator in complex64, forward and backward."""
     return _survey_format(context, "complex64")
