@@ -26,6 +26,13 @@ def with_sha1_keyring(sources: t.Iterable[Source]) -> list[Source]:
     return [row for row in sources if row.get("keyring_sha1")]
 
 
+def of_another_machine(sources: t.Iterable[Source], architecture: str) -> list[Source]:
+    """Return the sources of CUDA that have no packages for the host's architecture, such as ``arm64``."""
+    other = {"arm64": "/x86_64", "amd64": "/sbsa"}.get(architecture)
+    pages = ((row, uri.rstrip("/")) for row in sources for uri in row.get("uris") or [])
+    return [row for row, page in pages if other and "/compute/cuda/repos/" in page and page.endswith(other)]
+
+
 def signed_differently(sources: t.Iterable[Source]) -> dict[str, dict[str, list[str]]]:
     """Return the archives whose sources have different keys, or a key in only some; apt then reads no list at all.
 

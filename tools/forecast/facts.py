@@ -103,6 +103,9 @@ class State:
             "removed_protected": self._protected(step["name"] for step in self.removes),
             "system_missing_mib": self._system_missing(),
             "tonight": self._tonight(automatic),
+            "sources_of_another_machine": sorted(
+                row["file"] for row in apt_sources.of_another_machine(sources, str(apt.get("architecture")))
+            ),
             "sources_without_key": sorted(row["file"] for row in apt_sources.without_signed_by(sources)),
             "unsigned": self._unsigned(secure),
             "vendor_once": bool(automatic.get("vendor_once")),

@@ -59,6 +59,14 @@ def sources(case: Case) -> t.Iterator[Problem]:
             "Fetch the repository's key again, since its owner may have certified it again, and save it there.",
             "error" if refuses else "warning",
         )
+    for row in apt_sources.of_another_machine(rows, str(case.part("apt").get("architecture"))):
+        yield problem(
+            "apt source",
+            f"{row['file']} is a source of CUDA for another architecture: none of its packages is offered here.",
+            "Remove that file; DGX OS has its own source, and elsewhere the address ends in sbsa on arm64, and in"
+            " x86_64 on amd64.",
+            "warning",
+        )
     for uri, files in apt_sources.signed_differently(rows).items():
         descriptions = "; ".join(
             f"{', '.join(sorted(set(names)))} with {signer or 'no Signed-By'}" for signer, names in files.items()

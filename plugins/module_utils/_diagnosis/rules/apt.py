@@ -194,6 +194,16 @@ cause = Another server answered in place of the repository[ {url}], such as the 
 remedy = Log in to the network in a browser on the host, or set sparkforge_proxies, and run again.
 source = allinurl/goaccess#2850
 
+[apt-connection]
+keys = Failed to fetch
+pattern =
+    Failed to fetch (?P<url>\S+) +(?P<why>(?:gnutls_handshake\(\) failed|Could not (?:connect|handshake|resolve)
+    +|Temporary failure|Connection (?:failed|timed out|refused)|Unable to connect|The TLS connection)[^\[\n]*[^\[\s.])
+cause = apt did not reach the server of {url}: {why}.
+remedy = Check the host's network and its proxy (sparkforge_proxies; curl -I of that address), and run apt update again;
+    a missing Release file above is only a consequence.
+source = NVIDIA/libnvidia-container#160
+
 [apt-no-release]
 keys = a Release file
 pattern =
@@ -220,10 +230,13 @@ source = REMnux/remnux-cli#125
 
 [apt-invalid-signature]
 keys = At least one invalid signature was encountered
-pattern = (?P<where>https?://\S+)[^\n]*At least one invalid signature was encountered
-cause = apt could not check the signature of {where}: mostly the disk is full, in a build of an image that of Docker.
+pattern =
+    (?P<where>https?://\S+)[^\n]*At least one invalid signature was encountered
+    At least one invalid signature was encountered
+cause = apt could not check the signature[ of {where}]: mostly the disk is full, in a build of an image that of Docker.
 remedy = Look at df -h, and free it (docker system prune; docker builder prune); if there is room, see that /tmp is
     writable for all (chmod 1777 /tmp) and remove /var/lib/apt/lists/*.
+source = adoptium/containers#561
 
 [apt-temporary-file]
 keys = t create temporary file /tmp/

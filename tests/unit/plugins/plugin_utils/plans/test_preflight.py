@@ -171,6 +171,9 @@ def pin(package: str, pinned: str, priority: int) -> dict[str, t.Any]:
         ({"apt_sources": [{**SECOND_SOURCE, "keyring_sha1": True}], "apt": {"packages": {"sqv": "1.3.0-3"}}},
          "apt source", "error", "which apt 3 refuses"),
         ({"apt_sources": [{**SECOND_SOURCE, "keyring_present": False}]}, "apt source", "error", "NO_PUBKEY"),
+        ({"apt": {"architecture": "arm64"}, "apt_sources": [
+            {**SECOND_SOURCE, "uris": ["https://developer.download.nvidia.com/compute/cuda/repos/ubuntu2404/x86_64/"]}]},
+         "apt source", "warning", "for another architecture"),
         ({"apt": {"pins": [pin("libcudnn9*", "origin developer.download.nvidia.com", -1)]}},
          "apt pins", "error", "libcudnn9-dev-cuda-13"),
         ({"gpu": {"processes": [{"pid": 9, "name": "python3", "used_mib": 2048}]}},
