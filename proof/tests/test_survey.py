@@ -414,6 +414,37 @@ for size in (22, 44):
     assert printed(healthy, program) == ["[2, 1, 22, 22, 22, 1, 1, 22, 22, 22]", "None"]
 
 
+def test_infinity_is_not_resampled(healthy: Environment) -> None:
+    """A weight of zero makes it a NaN, and one of 1e-8 does not."""
+    program = """
+import types, torch
+from sparkforge_proof.checks.survey import conditions
+sample = types.SimpleNamespace(input=torch.ones(1, 1, 3), args=(), kwargs={})
+for name in ("nn.functional.interpolate.linear", "nn.functional.avg_pool1d"):
+    operator = conditions.Operator(None, name, "cpu", torch.float32, "1", [sample])
+    print(operator.takes("values", "infinite", sample))
+"""
+    assert printed(healthy, program) == ["False", "True"]
+
+
+def test_states_of_three_rows_are_well_conditioned(healthy: Environment) -> None:
+    """With an epsilon of 1e-5, the mean and the variance of three rows of 1,030 numbers make 17 units of one."""
+    program = """
+import torch
+from sparkforge_proof.checks.survey import calls, panels, rounding
+sample = panels.sample(panels.PANELS["states"], "float32", "cpu", "964830 states", False)
+sample, _leaves = rounding.in_float64(calls.without_gradients(sample))
+assert sample.input.shape == (3, 1030), sample.input.shape
+y, spacing = sample.args[0], rounding.spacing(torch.float32)
+(states,) = panels.programs("states", "float32", 964830, False, True)
+noise = 1 + spacing * torch.randn(y.shape, generator=torch.Generator().manual_seed(1), dtype=y.dtype)
+plain, moved = (states(sample.input.clone(), each, *sample.args[1:]) for each in (y, y * noise))
+pairs = zip(rounding.tensors(plain), rounding.tensors(moved))
+print(max(rounding.units(after, before, torch.float32, 1.0) for before, after in pairs) < 8)
+"""
+    assert printed(healthy, program) == ["True"]
+
+
 def test_quotient_that_rounds_to_an_integer_is_right(healthy: Environment) -> None:
     """137 / 8.0625 is 16.992, of which float16 makes 17."""
     program = """

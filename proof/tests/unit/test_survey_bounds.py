@@ -144,6 +144,19 @@ def test_mended_defect_is_known_of_older_releases(
             survey.judge(context, outcome, allowed, "bfloat16")
 
 
+@pytest.mark.parametrize(("machine", "known"), [("x86_64", True), ("aarch64", False)])
+def test_defect_of_a_machine_is_known_of_its_cpu(monkeypatch: pytest.MonkeyPatch, machine: str, known: bool) -> None:
+    monkeypatch.setattr(bounds.platform, "machine", lambda: machine)
+    call = "bfloat16: nn.functional.conv2d, transposed, drawn, 1 thread, backward"
+    assert bool(bounds.known_defect(call, "cpu")) is known
+    assert not bounds.known_defect(call, "cuda")
+
+
+def test_gradient_of_a_hinge_is_not_compared_in_16_bits() -> None:
+    for form in ("bfloat16", "float16"):
+        assert bounds.bounds("nn.functional.triplet_margin_loss, tail", form) == (6.0, math.inf)
+
+
 def test_known_defect_leaves_the_ratio_of_the_other_operators() -> None:
     name = "special.chebyshev_polynomial_t, NaN"
     units: dict[str, list[float]] = {"erf": [16.0, 0.0], name: [Misfits(2, 500), 0.0]}

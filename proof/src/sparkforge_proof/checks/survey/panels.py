@@ -189,7 +189,7 @@ STATES = """
 x.mul_(0.9).add_(y, alpha=0.1).clone(); x[:, 1::2].copy_(y[:, 1::2]); x.t().mul_(2).sum(1); x[0].zero_()
 x.index_add_(1, i, y).sum(0); x.index_copy_(0, i[:1] % len(x), y[:1]) + 1; x.copy_(x.flip(1)).clone()
 (x + 1, x.sub_(1))[0]; x.clamp_(-2, 2).sin(); x[1:].view(-1)[3:9]
-F.batch_norm(y, x[0], x[1].abs_(), training=True, momentum=0.3); x.masked_fill_(y > 1, 0.5) * 2
+F.batch_norm(y, x[0], x[1].abs_(), training=True, momentum=0.3, eps=0.5); x.masked_fill_(y > 1, 0.5) * 2
 (custom.scale_(x[2], 3), x + 1)[1]; x[2] * 2; x.sum(1); x.scatter_(1, i[:1].expand(len(x), 1), 7).amax(1)
 x.detach().add_(1).mean(); x.index_put_((i % len(x), i), y[0], True).clone(); x.t()
 """
