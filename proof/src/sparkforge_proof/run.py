@@ -126,7 +126,7 @@ class Proof:
         kinds = {self.host.processor(), *self.reference["capabilities"]}
         recorded = {run.kind for definition in catalogue.CHECKS.values() for run in definition.measured}
         reports = self.history.of_environment(self._environment_id())
-        if "seed" in self.limits or kinds <= recorded or any(each["verdict"] == verdict.PROVEN for each in reports):
+        if "seed" in self.limits or kinds <= recorded or any(each.get("verdict") == verdict.PROVEN for each in reports):
             return
         self.limits["seed"] = settings.SEED_SEEN
         self.notices.append(
