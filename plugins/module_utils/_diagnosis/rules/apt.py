@@ -194,16 +194,6 @@ cause = Another server answered in place of the repository[ {url}], such as the 
 remedy = Log in to the network in a browser on the host, or set sparkforge_proxies, and run again.
 source = allinurl/goaccess#2850
 
-[apt-connection]
-keys = Failed to fetch
-pattern =
-    Failed to fetch (?P<url>\S+) +(?P<why>(?:gnutls_handshake\(\) failed|Could not (?:connect|handshake|resolve)
-    +|Temporary failure|Connection (?:failed|timed out|refused)|Unable to connect|The TLS connection)[^\[\n]*[^\[\s.])
-cause = apt did not reach the server of {url}: {why}.
-remedy = Check the host's network and its proxy (sparkforge_proxies; curl -I of that address), and run apt update again;
-    a missing Release file above is only a consequence.
-source = NVIDIA/libnvidia-container#160
-
 [apt-no-release]
 keys = a Release file
 pattern =

@@ -243,6 +243,8 @@ keys =
     operation timed out
     Operation too slow
     GnuTLS recv error
+    gnutls_handshake() failed
+    Could not handshake
     OpenSSL SSL_read
     bytes of body are still expected
     invalid index-pack output
@@ -250,6 +252,8 @@ keys =
     UNEXPECTED_EOF_WHILE_READING
 pattern =
     (UNEXPECTED_EOF_WHILE_READING)
+    gnutls_handshake\(\) failed
+    Could not handshake
     RPC failed[^\n]*
     unexpected disconnect
     hung up unexpectedly
@@ -277,7 +281,9 @@ unless =
     WARNING: Attempting to resume
 cause = The connection to a server was lost[ during the download of {file}] ({found}).
 remedy = Check the network and run again: completed downloads are kept.
-source = renesas-rcar/linux-bsp#7
+source =
+    renesas-rcar/linux-bsp#7
+    NVIDIA/libnvidia-container#160
 
 [apt-over-ipv6]
 keys = Cannot initiate the connection to
