@@ -11,6 +11,7 @@ import importlib
 import importlib.util
 import typing as t
 
+from ..._shared.module_utils._core import versions
 from ...check import (
     ABSENT,
     CRASH,
@@ -215,8 +216,8 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = grid.FOR
 
 
 #: pytorch/pytorch#196678 (a mask and 64 modulo 128 tokens) and NVIDIA/cudnn-frontend#1072 (one query); pytorch#191937,
-#: which also reads beyond the keys, until pytorch/pytorch#191984 (2026-08): in a block of 32 or 64 queries that has
-#: only one, the kernel takes the heads for queries. An H200 with torch 2.11 showed both.
+#: which also reads beyond the keys, until pytorch/pytorch#191984 (2026-08), which names the path of a single query:
+#: 65 queries of 21 keys were wrong in the last one. An H200 with torch 2.11 showed both.
 _KNOWN_DEFECTS = {
     "cudnn": "cuDNN's gradients are not finite if all scores of a query are very low, as is known (pytorch#196678)",
     "efficient": "Memory-efficient attention is wrong for expanded keys and a mask, as is known (pytorch#191937)",
@@ -229,9 +230,9 @@ def _known_defect(context: Context, backend: str, case: Case) -> str:
         return ""
     if backend in ("cudnn", "") and case.format in HALF and case.mask == "low numbers":
         return "cudnn"
-    queries, version = case.shape[3], tuple(map(int, torch.__version__.split(".")[:2]))
+    queries, release = case.shape[3], versions.numbers(torch.__version__)
     is_masked = case.mask in grid.TENSORS and case.is_expanded
-    return "efficient" if backend in ("efficient", "") and is_masked and queries % 32 == 1 and version < (2, 14) else ""
+    return "efficient" if backend in ("efficient", "") and is_masked and queries % 32 == 1 and release < (2, 14) else ""
 
 
 @check("attention.math", devices=("cuda", "cpu"), measured=SEEN_GRID, factor=1)

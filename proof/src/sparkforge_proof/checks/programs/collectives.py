@@ -25,6 +25,7 @@ import tempfile
 import time
 import typing as t
 
+from ..._shared.module_utils._core import versions
 from ...check import CRASH, SEEN_GRID, X86_GRID, Context, Failed, Measured, Skipped, Unanswered, check
 from ..bounds import Cases, torch
 
@@ -334,7 +335,7 @@ def exchange_parts(context: Context, rank: int, world: int) -> Cases:
                         continue
                     cases.exactly(case, actual, expected)
         _compare_long_sums(cases, torch.arange(LONG[context.device], device=device), rank, world)
-        if [int(part) for part in torch.__version__.split(".")[:2]] >= [2, 11]:
+        if versions.numbers(torch.__version__) >= (2, 11):
             # torch 2.6 returns wrong products and minima of terms that are on different ranks.
             _compare_distributed(cases, device, every, rank, world)
         _compare_replicas(cases, device, generator, rank, world)

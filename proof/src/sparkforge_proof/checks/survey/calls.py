@@ -148,10 +148,10 @@ def _reference(operator: Operator, sample: t.Any, step: float = 0.0) -> Computed
 
 def _in_wide_format(operator: Operator, sample: t.Any, step: float = 0.0) -> tuple[t.Any, list[torch.Tensor]]:
     """Return a sample in float64, or int64 for an operator on integers; see :func:`in_float64`."""
-    changed, differentiated = in_float64(sample, step)
-    if step and operator.name == "div.trunc_rounding":
+    only_numerator = step and operator.name == "div.trunc_rounding"
+    changed, differentiated = in_float64(sample, 0.0 if only_numerator else step)
+    if only_numerator:
         # Moved like the divisor, the numerator would leave the quotient as it is; rounding may lift it to an integer.
-        changed = in_float64(sample)[0]
         changed.input, differentiated = changed.input * (1 + step), []
     if not operator.has_integers:
         return changed, differentiated
@@ -335,8 +335,8 @@ def _errors(
         elif not operator.has_nan_in_place(variants.is_known(base, dtype) and row["mode"] != "autocast"):
             measure = variants.lost_nan
         elif operator.name.startswith("fft." if operator.gpu else ("fft.hfft", "fft.irfft")):
-            # cuFFT computes two lines of real numbers as a complex one, in which each reaches the other's results. In a
-            # transform to real numbers, a NaN that is multiplied by the cosine of a right angle may be left out.
+            # With cuFFT, a NaN also reaches the line before it, as if two were computed as a complex one. In transforms
+            # to real numbers, a NaN that is multiplied by the cosine of a right angle may be left out.
             measure = variants.lost_nan
         return measure(on_the_host(made.results), exact.results), 0.0
     is_resized = row["size"] != PLAIN["size"] and values != "zero"
@@ -355,7 +355,7 @@ def _errors(
         errors[1] /= max(1.0, _largest(tensors(base.input), 1.0))
     # On a CPU, torch adds up the gradients of a norm's weights in 16 bits.
     is_sum = dtype in (torch.float32, torch.complex64) or "norm" in operator.name
-    # CUDA rounds each sum so far to the format (torch 2.14.1).
+    # A GPU's error in 16 bits grows with the number of terms, as if each sum so far were rounded (2.11, 2.14.1).
     is_running = operator.name.endswith("cumsum")
     if row["size"] != PLAIN["size"] and (is_sum or is_running):
         shapes = [tensor.shape for tensor in [*inputs(base), *exact.results]]

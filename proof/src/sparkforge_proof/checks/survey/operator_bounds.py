@@ -306,15 +306,13 @@ def known_defect(name: str, device: str, release: tuple[int, ...] = (9,)) -> str
     :param release: the release of torch.
     """
     kinds = {device, platform.machine() if device == "cpu" else device}
-    defects = [(kind, pattern, why) for (kind, pattern), why in KNOWN_DEFECTS.items()]
-    for (devices, pattern), (mended, why) in MENDED_DEFECTS.items():
-        if device in devices and release < mended:
-            defects.append((device, pattern, why))
+    calls = (name, name.partition(": ")[2])
+    unmended = {call: why for call, (mended, why) in MENDED_DEFECTS.items() if release < mended}
     return next(
         (
             why
-            for kind, pattern, why in defects
-            if kind in kinds and re.fullmatch(pattern if ": " in pattern else rf"(\w+: )?{pattern}", name)
+            for (devices, pattern), why in {**KNOWN_DEFECTS, **unmended}.items()
+            if kinds.intersection(devices.split()) and any(re.fullmatch(pattern, call) for call in calls)
         ),
         "",
     )
