@@ -214,7 +214,7 @@ ERROR_KEYS = tuple(
         "ouldn't ", "an't ", "FAIL", "Fail", "died", "crash", "exited", "terminated", "killed", "orrupt", " E ", "[E",
         "E0", "E1", "can not ", "gave up", "ncaught", "nhandled", "exit code", "Server Error", "=> not", "aborting",
         "imeout ", "killing", 'tatusCode":', "[rank", "free(): ", "too quickly", "rror,", "rror -", "Value error,",
-        "failed", "rror loading", "rror=", "err=", 'rror":', 'err":',
+        "failed", "rror loading", "rror=", "err=", 'rror":', 'err":', "rrors detected",
     )
 )  # fmt: skip
 # Lines that a tool itself marks as an error.
@@ -257,8 +257,9 @@ _WEAK = re.compile(
     r"FAILED: |\*\*\* \[|ninja: build stopped|ld returned \d+ exit status|error: [a-z]+(?:-[a-z]+)+$|^error\s*$"
     r"|error: command '|Failed (?:building|to build)|non-zero (?:exit status|code)|ERROR: Exception:|^\s*note: "
     r"|errors? occurred|CMake build failed|Encountered error while|Could not build wheels|could not compile `"
-    r"|errors? detected in the compilation|errors? generated|compiling objects for extension|maturin failed"
-    r"|[Cc]argo build finished|through cargo|did not (?:run|complete) successfully|build backend returned an error"
+    r"|errors? detected in the compilation|nvcc error while executing|errors? generated|maturin failed"
+    r"|compiling objects for extension|[Cc]argo build finished|through cargo|build backend returned an error"
+    r"|did not (?:run|complete) successfully"
     r"|[Ff]ailed to (?:build|prepare|start)\b|failed \(exit status|(?:[Ss]ee|read) [\w ]*(?:above|below)"
     r"|nitialization failed|ChildFailedError|Process(?:Raised|Exited)Exception|EngineDeadError|encountered a fatal"
     r"|(?:died|exited|terminated) unexpectedly|exit code: \d+$|Sub-process \S+ returned|FAILED! =>|Generate step failed"
@@ -293,7 +294,7 @@ _CHAINED = re.compile(r"\s*(?:During handling of the above exception|The above e
 TALK = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
 _QUIET = TALK | {"WARNING"}
 _LOUD = frozenset({"ERROR", "CRITICAL", "FATAL"})
-_INNER = re.compile(r"\n\s*(?:Caused by:|[├╰]─▶|nvidia-container-cli: )")
+_INNER = re.compile(r"\n\s*(?:Caused by:|[├╰]─▶|nvidia-container-cli: |process didn't exit successfully)")
 TRACEBACK = "Traceback (most recent call last)"
 
 
@@ -320,7 +321,8 @@ def error_class(raw: str, below: t.Callable[[], str]) -> tuple[int, str]:
         return -1, ""
     rest = window[len(line.text) :]
     above_cause = is_error and (TRACEBACK in rest.lstrip("\n").partition("\n")[0] or _INNER.match(rest))
-    if follows or above_cause or is_mute(line.text, rest):
+    is_bare = _HEADING.search(line.text) and not rest.strip()
+    if follows or above_cause or is_bare or is_mute(line.text, rest):
         return 2, line.text
     return 4 if is_error else 3, _message(line.text, rest.lstrip("\n"))
 

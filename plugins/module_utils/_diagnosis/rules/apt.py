@@ -184,7 +184,12 @@ pattern =
     (?P<where>(?:https?|file|copy):\S+)[^\n]*(?:\n[^\n]*)?(?P<what1>(?:EXPKEYSIG|KEYEXPIRED|REVKEYSIG|BADSIG) \w+)
     (?P<what2>(?:EXPKEYSIG|KEYEXPIRED|REVKEYSIG|BADSIG) \w+)
 cause = The signature of the repository[ {where}] is not valid ({what}).
-remedy = Fetch the repository's current key from its vendor, and check the host's clock.
+values =
+    advice of what: BADSIG => What came does not fit its signature: a proxy or mirror served an older file, or a changed
+    + one. Remove the lists (sudo rm -r /var/lib/apt/lists/*), go round the proxy (Acquire::http::No-Cache=true, https),
+    + and run sudo apt update again, later if the repository is being renewed
+    advice of what: . => Fetch the repository's current key from its vendor, and check the host's clock
+remedy = {advice}.
 source = aptly-dev/aptly#916
 
 [apt-login-page]
@@ -433,17 +438,6 @@ values =
 cause = apt could not fetch {url}: {why}.
 remedy = {advice}.
 
-[dpkg-unconfigured]
-keys = dependency problems prevent configuration of
-pattern =
-    dependency problems prevent configuration of (?P<package>\S+?):\n(?: [^\n]*\n)*?  Package (?P<other>\S+) is not conf
-    +igured yet
-    dependency problems prevent configuration of (?P<package2>\S+?):(?:\n \S+ (?P<why>depends on [^;\n]+))?
-cause = dpkg could not finish {package}, because it needs another package first[: {other}, which failed before][
-    ({why})].
-remedy = Look above for the first package whose own script failed[ (of {other})] and mend that; then run sudo apt
-    --fix-broken install.
-
 [apt-unmet]
 keys =
     have unmet dependencies
@@ -507,8 +501,10 @@ remedy = Set DEBIAN_FRONTEND=noninteractive and TZ=Etc/UTC for that step (RUN DE
     install -y …).
 
 [apt-python-module]
-keys = No module named 'apt_pkg'
-pattern = No module named '(apt_pkg)'
+keys = No module named '
+pattern =
+    No module named '(apt_pkg|aptsources|Quirks|CommandNotFound|softwareproperties|UpdateManager|DistUpgrade|lsb_release
+    +|distro_info)\b
 cause = python3 is not the Python of this Ubuntu any more, so that its tools do not find {found}: another one was set
     with update-alternatives or a link.
 remedy = Set /usr/bin/python3 back to Ubuntu's own (3.12 on 24.04: sudo ln -sf python3.12 /usr/bin/python3), run sudo
@@ -557,26 +553,6 @@ cause = A file of a kernel's start could not be written[ ({file})][: {need} are 
     package or update is half done.
 remedy = Look at the lines above: mostly /boot or /tmp is full (df -h /boot /tmp); remove old kernels (apt autoremove
     --purge), never the running one, and run sudo dpkg --configure -a before you reboot.
-
-[dpkg-failed]
-keys = dpkg: error processing
-pattern = dpkg: error processing (?:package|archive) (\S+)
-every = yes
-uncertain = yes
-cause = dpkg could not finish {found}.
-values =
-    advice of found: .*(?:nvidia-dkms|-dkms\b) => Read the first error of the module's build
-    + (/var/lib/dkms/NAME/VERSION/build/make.log; dkms status shows both): mostly the kernel's headers are missing or
-    + the module is older than the kernel; mend that
-    advice of found: .*(?:linux-(?:image|headers|modules)|initramfs-tools) => Look at df -h /boot and at the lines of
-    + dkms and update-initramfs above; free /boot (sudo apt autoremove --purge) or mend the module that does not build
-    advice of found: .*(?:grub|shim) => See that the EFI partition is mounted and not full (findmnt /boot/efi; df -h
-    + /boot/efi)
-    advice of found: .*(?:docker|containerd) => Read journalctl -u docker -u containerd -b for why its service does not
-    + start
-    advice of found: .*nvidia-fabricmanager => Remove it where there is no NVSwitch, as on a Spark
-    advice of found: . => Read the package's own message above and /var/log/dpkg.log, and mend what it names
-remedy = {advice}, then run sudo dpkg --configure -a.
 
 [release-upgrade-first]
 keys = Please install all available updates for your release

@@ -288,7 +288,8 @@ values =
     package of part: glib|gobject => libglib2.0-dev
     package of part: girepository|gobject-introspection => libgirepository1.0-dev (libgirepository-2.0-dev for 2.0)
     package of part: g?[fF]ortran => gfortran
-    package of part: cc|gcc|c\+\+|g\+\+ => build-essential
+    package of part: (?:\S*-)?(?:cc|gcc|c\+\+|g\+\+|cpp|clang)\b => build-essential, and let CC and CXX name that
+    + compiler
     package of part: . => the development package that has its .pc file (apt-file search NAME.pc)
 cause = The build needs {part}, and does not find it; pip builds the package since no wheel fits this Python and
     aarch64.

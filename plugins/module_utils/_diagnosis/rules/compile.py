@@ -86,10 +86,19 @@ pattern =
     invalid value '([^'\n]+)' in '-std=
     compiler does not support '(-m[^'\n]+)'
     unsupported argument '([^'\n]+)' to option '-m
-cause = The compiler does not know {found}: it is too old for this source or these flags, or is for another processor.
-remedy = Use a newer compiler (CC and CXX, or the unit's toolchain), or take the flag away: out of CFLAGS and CXXFLAGS,
-    or by the build's own option, such as -DGGML_CPU_ALL_VARIANTS=OFF of llama.cpp. x86 flags such as -mavx2 are wrong
-    on aarch64.
+values =
+    why of found: -m(?:arch|cpu|tune)$|-(?![mOgj])[a-z]?\d+$ => this is a piece of an option, left by a script or by
+    + broken flags
+    why of found: . => it is too old for this source or these flags, or is for another processor
+    advice of found: -m(?:arch|cpu|tune)$|-(?![mOgj])[a-z]?\d+$ => Look at CFLAGS, CXXFLAGS and LDFLAGS (env | grep
+    + FLAGS; conda
+    + sets them) and at what the build's script puts into them, and give whole options, or take a newer release
+    advice of found: . => Use a newer compiler (CC and CXX, or the unit's toolchain), or take the flag away: out of
+    + CFLAGS
+    + and CXXFLAGS, or by the build's own option, such as -DGGML_CPU_ALL_VARIANTS=OFF of llama.cpp. x86 flags such as
+    + -mavx2 are wrong on aarch64
+cause = The compiler does not know {found}: {why}.
+remedy = {advice}.
 source = saleyn/erlexec#175
 
 [missing-header]
@@ -146,6 +155,9 @@ values =
     + (build-essential)
     part of found: (cutlass/|cute/) => CUTLASS (the source's submodule third_party/cutlass: git submodule update --init
     + --recursive)
+    part of found: (std(arg|bool|def|int|align|noreturn|atomic)|limits|float|iso646|varargs|(arm|x86|a|e|s)\w*intrin|a
+    +rm_\w+)\.h$ =>
+    + the compiler's own headers (the package clang, or libclang-common-N-dev for bindgen; gcc with its version)
     part of found: (stdio|stdlib|string|errno|features|sys/\w+|bits/\w+|asm/\w+|linux/\w+|gnu/stubs\S*)\.h$ => the C
     + library's headers (build-essential, libc6-dev, linux-libc-dev)
     part of found: (iostream|vector|string|cstdlib|cmath|memory|algorithm|cstdint|type_traits|filesystem)$ => the C++
@@ -165,6 +177,7 @@ values =
     part of found: (torch|ATen|c10) => PyTorch (role pytorch; in the depends of a unit, and with --no-build-isolation
     + for pip)
     part of found: faiss => the headers of faiss (a build from its own checkout; faiss-cpu has wheels for aarch64)
+    part of found: tinfo$|n?curses => libtinfo-dev and libncurses-dev
     part of found: numa => libnuma-dev
     part of found: infiniband => libibverbs-dev
     part of found: . => the package that provides it (see apt-file search)
@@ -345,6 +358,7 @@ remedy = Remove it and run again (rebuild=true of a unit).
 keys =
     file in wrong format
     Exec format error
+    Failed to query Python interpreter at
     wrong ELF class
     invalid ELF header
     ELF file data encoding not
@@ -355,7 +369,8 @@ keys =
     Syntax error: "(" unexpected
 pattern =
     (\S+?):? (?:error adding symbols: )?file in wrong format
-    (\S+): (?:cannot execute[\w ]*: )?Exec format error
+    at (\S+)\n\s*Caused by: Exec format error
+    (\S+)(?<!Caused by): (?:cannot execute[\w ]*: )?Exec format error
     (\S+): wrong ELF class
     (\S+): (?:invalid ELF header|ELF file data encoding not)
     Error: (\S*/\S+): cannot open shared object file

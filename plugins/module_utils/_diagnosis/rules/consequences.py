@@ -737,4 +737,35 @@ values =
 cause = A check of the program itself failed[ in {file}, line {line}][: {check} does not hold][: {why}].
 remedy = {advice}; if the message names no setting of yours, it is a fault of this release with this model: take another
     one, and look the words up in the project's issues.
+
+[dpkg-unconfigured]
+keys = dependency problems prevent configuration of
+pattern =
+    dependency problems prevent configuration of (?P<package>\S+?):\n(?: [^\n]*\n)*?  Package (?P<other>\S+) is not conf
+    +igured yet
+    dependency problems prevent configuration of (?P<package2>\S+?):(?:\n \S+ (?P<why>depends on [^;\n]+))?
+cause = dpkg could not finish {package}, because it needs another package first[: {other}, which failed before][
+    ({why})].
+remedy = Look above for the first package whose own script failed[ (of {other})] and mend that; then run sudo apt
+    --fix-broken install.
+
+[dpkg-failed]
+keys = dpkg: error processing
+pattern = dpkg: error processing (?:package|archive) (\S+)
+every = yes
+uncertain = yes
+cause = dpkg could not finish {found}.
+values =
+    advice of found: .*(?:nvidia-dkms|-dkms\b) => Read the first error of the module's build
+    + (/var/lib/dkms/NAME/VERSION/build/make.log; dkms status shows both): mostly the kernel's headers are missing or
+    + the module is older than the kernel; mend that
+    advice of found: .*(?:linux-(?:image|headers|modules)|initramfs-tools) => Look at df -h /boot and at the lines of
+    + dkms and update-initramfs above; free /boot (sudo apt autoremove --purge) or mend the module that does not build
+    advice of found: .*(?:grub|shim) => See that the EFI partition is mounted and not full (findmnt /boot/efi; df -h
+    + /boot/efi)
+    advice of found: .*(?:docker|containerd) => Read journalctl -u docker -u containerd -b for why its service does not
+    + start
+    advice of found: .*nvidia-fabricmanager => Remove it where there is no NVSwitch, as on a Spark
+    advice of found: . => Read the package's own message above and /var/log/dpkg.log, and mend what it names
+remedy = {advice}, then run sudo dpkg --configure -a.
 """

@@ -281,7 +281,8 @@ pattern =
     +400}?)\.?$
     \A\s*File '(?:[^'\n]*/)?(?P<part4>(?:vllm|sglang|tensorrt_llm|ray)/[^'\n]*)', line \d+, in \S+\n(?:
     + {4}[^\n]*\n){0,12}(?:\w+\.)*(?:Value|Assertion|NotImplemented|Runtime|Type|ArgumentType)Error: (?P<why4>(?:[^\n]
-    +{0,200}?'?--[a-z][\w-]+|[^\n]{0,200}?\b(?:VLLM|SGLANG|SGL|TRTLLM|NCCL|CUDA|RAY)_(?!ERROR|STATUS)[A-Za-z_]{3,})[^\n]{0,300}?)\.?$
+    +{0,200}?'?--[a-z][\w-]+|[^\n]{0,200}?\b(?:VLLM|SGLANG|SGL|TRTLLM|NCCL|CUDA|RAY)_(?!ERROR|STATUS)[A-Za-z_]{3,})[^\
+    +n]{0,300}?)\.?$
     \A\s*File '(?:[^'\n]*/)?(?P<part5>(?:vllm|sglang|tensorrt_llm)/[^'\n]*(?:/utils/|entrypoints/|/managers/|scheduler
     +|_manager|/engine/)[^'\n]*)', line \d+, in \S+\n(?: {4}[^\n]*\n){0,12}(?:\w+\.)*(?:Value|Assertion|NotImplemented
     +|Runtime|Type)Error: (?P<why5>(?:[a-z]+(?:_[a-z0-9]+)+(?: \([^)\n]*\)|=\S+)? (?:must|cannot|should|can only)

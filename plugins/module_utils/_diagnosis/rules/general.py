@@ -341,7 +341,7 @@ pattern =
     Could not find a '(llvm-config)' binary
     Cannot find command '([\w.+-]+)'
     (?:^|\s)'?([^\s:']+): command not found
-    sh: \d+: ([^\s:]+): not found
+    (?:sh|\.(?:pre|post)(?:inst|rm)): \d+: (?:\S+: )?([^\s:]+): not found
     make(?:\[\d+\])?: (\S+): No such file
     (?:[Ee]rror|Exception): (?:\[Errno 2\] )?No such file or directory: '([\w.+-]+)'
     env: '?([\w.+-]+)'?: No such file or directory
@@ -377,6 +377,10 @@ values =
     advice of found: (clang|clang\+\+|lld|ld\.lld|llvm-\w+)(-\d+)?$ => Install LLVM's tools (role build_toolchain)
     advice of found: (nvcc|ptxas|cuobjdump|nvdisasm)$ => Put the bin of the CUDA toolkit on PATH (/usr/local/cuda/bin;
     + role cuda_libraries)
+    advice of found: update-initramfs$ => Install initramfs-tools
+    advice of found: meson$ => Install it where the build runs (pip install -U pip meson ninja; a pip of the
+    + distribution
+    + may not pass the build's own PATH on)
     advice of found: swig$ => Install swig (faiss-gpu and others have no wheel for aarch64; faiss-cpu has)
     advice of found: git-lfs => Install git-lfs and run git lfs install
     advice of found: . => Install the package that has it (apt-file search finds it)

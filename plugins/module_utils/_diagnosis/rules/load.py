@@ -384,6 +384,15 @@ remedy = Install the nvidia-nccl-cu13 that this torch pins, uninstall the nvidia
     list shows them), and keep another libnccl.so.2 (an apt package's, HPC-X's) off LD_LIBRARY_PATH and LD_PRELOAD.
 source = pytorch/pytorch#119072
 
+[llvm-target-missing]
+keys = undefined symbol: LLVMInitialize
+pattern = (?P<library>[^\s'"(]+): undefined symbol: LLVMInitialize(?P<target>[A-Z][A-Za-z0-9]*?)(?:Target|AsmP)
+cause = {library} was linked against an LLVM without the target {target}: another one than it was configured for.
+remedy = Build it against the LLVM that it pins (Triton: cmake/llvm-hash.txt; role llvm), with the targets that it names
+    (-DLLVM_TARGETS_TO_BUILD="host;NVPTX;AMDGPU" for Triton, all for a project that uses every one), in an empty build
+    directory, so that no other LLVM is found.
+source = triton-lang/triton#3644
+
 [undefined-symbol]
 keys = undefined symbol
 unless = lld: error

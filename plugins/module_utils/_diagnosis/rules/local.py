@@ -411,9 +411,14 @@ remedy = Build SageAttention 2.2 from its source for this GPU (pip install --no-
 source = kijai/ComfyUI-KJNodes#721
 
 [ctranslate2-without-cuda]
-keys = CTranslate2 package was not compiled with CUDA
-pattern = (CTranslate2 package was not compiled with CUDA) support
-cause = CTranslate2's wheel for aarch64 has no CUDA ({found}), so that faster-whisper and WhisperX run only on the CPU.
+keys =
+    CTranslate2 package was not compiled with CUDA
+    Conv1D on GPU currently requires the cuDNN
+pattern =
+    (CTranslate2 package was not compiled with CUDA) support
+    Conv1D on GPU currently requires the (cuDNN library which is not integrated in this build)
+cause = CTranslate2 was built without CUDA or cuDNN, as its wheel for aarch64 is ({found}), so that faster-whisper and
+    WhisperX run only on the CPU.
 remedy = Build CTranslate2 from source with -DWITH_CUDA=ON -DWITH_CUDNN=ON and its Python package against it, run it on
     the CPU (device="cpu", compute_type="int8"), or use whisper.cpp or Transformers' Whisper, which have CUDA on
     aarch64.

@@ -49,10 +49,19 @@ remedy = Go without it: export PYTHON_KEYRING_BACKEND=keyring.backends.null.Keyr
 
 [poetry-no-candidates]
 keys = Unable to find installation candidates for
-pattern = Unable to find installation candidates for (?P<package>\S+ \([^)\n]+\))
-cause = The index or the lock of Poetry has no file of {package} for this Python on aarch64.
-remedy = Take a version that has a wheel for aarch64 (of torch the cu130 index as a source with priority explicit), and
-    make the lock again here (poetry lock).
+pattern =
+    Unable to find installation candidates for (?P<package>\S+ \([^)\n]+\))(?:(?:\n[^\n]*){1,6}?does not support the
+    + identified (?P<tags>[\w ]+?) tags)?
+values =
+    advice of tags: (?:abi|python) => Use a Python for which that version has wheels (poetry env use python3.12), or
+    + take a
+    + version of the package that has them for this one; then make the lock again (poetry lock)
+    advice of package: . => Take a version that has a wheel for aarch64 (of torch the cu130 index as a source with
+    + priority explicit; a version with +cpu is only on that index), and make the lock again here (poetry lock)
+cause = The index or the lock of Poetry has no file of {package} for this Python on aarch64[: the {tags} tags of its
+    wheels
+    do not fit].
+remedy = {advice}.
 source = drmingler/docling-api#10
 
 [poetry-conflict]

@@ -735,7 +735,8 @@ keys =
     has no attribute '
     module diffusers has no attribute
 pattern =
-    AttributeError: module '(?P<module1>(?!pkgutil')[\w.]+)' has no attribute '(?P<attribute1>\w+)'
+    AttributeError: module '(?P<module1>(?!pkgutil')[\w.]+)' has no attribute
+    + '(?P<attribute1>(?!(?:prepare_metadata_for_)?build_(?:wheel|editable)|get_requires_for)\w+)'
     AttributeError: module (?P<module2>diffusers) has no attribute (?P<attribute2>\w+)
 values =
     advice of module: diffusers$ => Upgrade diffusers (the newest pipelines are only in its source: pip install

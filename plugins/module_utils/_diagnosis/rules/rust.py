@@ -81,6 +81,32 @@ values =
 cause = The crate's CUDA kernels are not compiled ({why})[: this nvcc has {have}, and the GPU is {need}].
 remedy = {advice}.
 
+[crate-cuda-missing]
+keys =
+    ind a cuda installation
+    ind `include/cuda.h`
+    execute `nvcc`
+    panicked at
+pattern =
+    (?P<why1>[Cc]ould not find a cuda installation)
+    (?P<why2>Unable to find 'include/cuda\.h') under any of: \[(?P<tried>[^\]\n]{1,160})
+    (?P<why3>Failed to (?:execute|run|spawn) 'nvcc'): Os \{ code: 2
+    panicked at [^\n]*?(?:\n\s*)?'?(?P<why4>(?:[Cc]ould not|[Cc]ouldn't|[Cc]annot|[Cc]an't|[Uu]nable to|[Ff]ailed to)
+    + (?:find
+    +|locate|detect) (?:the |a |any )?(?:CUDA|cuda|nvcc)[\w .-]{0,60})
+cause = The crate's build script finds no CUDA toolkit ({why}[: it looked in {tried}]).
+remedy = Install the toolkit (cuda-toolkit-13-0; role cuda_libraries) and name its directory (export
+    CUDA_PATH=/usr/local/cuda CUDA_ROOT=/usr/local/cuda CUDA_HOME=/usr/local/cuda, with its bin on PATH; in a container
+    a -devel image), or build without the feature cuda.
+source = dimforge/sparkl#1
+
+[crate-without-gpu]
+keys = `nvidia-smi` failed
+pattern = ('nvidia-smi' failed)\. Ensure that you have CUDA installed
+cause = The crate asks nvidia-smi for the GPU that it compiles for, and cannot run it: a container's build sees no GPU.
+remedy = Name the GPU instead (export CUDA_COMPUTE_CAP=121 for a GB10; ENV in a Dockerfile), or build where nvidia-smi
+    runs.
+
 [openssl-headers]
 keys =
     Could not find directory of OpenSSL installation

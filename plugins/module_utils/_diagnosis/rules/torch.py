@@ -82,7 +82,9 @@ pattern =
     invalid new-expression of abstract class type '[^'\n]*\b(?:mlir|triton)::(\w+)
     fatal error: '?((?:llvm|mlir|lld)/[\w/.]+)'?(?:: No such file| file not found)
 cause = This source does not fit the LLVM that it is built against ({found}): LLVM's API changes with every commit.
-remedy = Build LLVM at the commit that Triton pins (cmake/llvm-hash.txt, or cmake/llvm-info.json since 3.8): compare it
+remedy = Take the LLVM release that the project names (an older one where a header was removed); for triton-lang's
+    Triton
+    build LLVM at the commit that it pins (cmake/llvm-hash.txt, or cmake/llvm-info.json since 3.8): compare it
     with the commit in the receipt of the unit llvm.
 
 [source-incomplete]

@@ -83,11 +83,15 @@ remedy = Bind PyTorch's packages to PyTorch's index and leave the rest to the pa
 source = https://docs.astral.sh/uv/concepts/indexes/
 
 [uv-conflict]
-keys = No solution found when resolving dependencies
+keys =
+    No solution found when resolving dependencies
+    Because
 pattern =
     No solution found when resolving dependencies[^\n]*:\s+\S+ Because ((?:(?!there is no version|no version of|only |
     +has no wheels)
     +[^\n])* depends on [^\n,]+)
+    \bBecause ((?:(?!no versions?\b|no wheel|not found|we can)[^\n]|\n(?!\n\n)){3,200}?\sdepends\s+on (?:(?!no
+    + versions?\b|no wheel|not found|we can)[^\n]|\n(?!\n\n)){3,200}?\s(?:depends\s+on|you\s+require)\s+[^\s,]+)
 cause = uv found no versions that go together: {found}.
 remedy = Leave the version of one of them open, or take the release of the package that was made for the version which
     you need.

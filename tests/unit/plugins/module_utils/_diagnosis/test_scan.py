@@ -273,6 +273,14 @@ def test_dropped_cmake_options_are_noticed_once() -> None:
         ("Can't remove 'widget'\nSuccessfully installed widget\n", None),
         ("widget exited with code 143\n", None),
         ("thread 'main' panicked at src/a.rs:1:5:\nno widget\n", "thread 'main' panicked at src/a.rs:1:5: no widget"),
+        (
+            "Caused by:\n  process didn't exit successfully: `w`\n  thread 'main' panicked at 'no widget', a.rs:1:5\n",
+            "thread 'main' panicked at 'no widget', a.rs:1:5",
+        ),
+        (
+            "2 errors detected in the compilation\nthread 'main' panicked at a.rs:1:5:\n",
+            "2 errors detected in the compilation",
+        ),
     ],
 )
 def test_unknown_failure_shows_first_error(log: str, first: str | None) -> None:
