@@ -29,6 +29,9 @@ from ..plugin_utils.programs import PROOF
 #: The contents of a package and a finding about it, in the format of sparkforge_proof.files.
 Contents = dict[str, t.Any]
 Finding = dict[str, t.Any]
+_BUILD = "it must be built from source (C and C++ need gcc, CUDA also nvcc, Rust cargo), which was not read"
+#: A message of uv about a package whose wheels are all for other Pythons or machines.
+_OTHER_WHEELS = re.compile(r"found wheels for `([\w.-]+)` \(v?(\S+)\) with the following (\S.*?) tags?: (`[^.]+`)")
 ON_CONTROLLER = ("index_url", "find_links", "uv", "cache", "proxies", "ca_certificate")
 
 
@@ -84,8 +87,8 @@ class ActionModule(AsksProgram, OnController):
                 return own, names | {finding["package"] for finding in refused}, [*findings, *refused]
             for name, package in newest.items():
                 if not package.get("wheels"):
-                    text = f"{name} {package['version']} is only available as source and would be built on the host."
-                    findings.append(_finding(name, "no", "sdist", text))
+                    text = f"{name} {package['version']} has no wheel for {host.platform}: {_BUILD}."
+                    findings.append(_finding(name, "perhaps", "sdist", text))
         needed = [*lines.requirements, *(line for package in own for line in package["requires"])]
         try:
             chosen = resolve.packages(needed, host, lines.index, lines.constraints)
@@ -122,7 +125,10 @@ class ActionModule(AsksProgram, OnController):
         with contextlib.suppress(SparkforgeError):
             text = f"it has wheels for {other.machine} but not for {host.machine}, and no source."
             return {}, [_finding(name, "no", "platform", text) for name in resolve_alone(lines.requirements, other)]
-        findings = []
+        findings = [
+            _finding(name, "no", "platform", f"{version} has wheels only with the {kind} tags {tags}, and no source.")
+            for name, version, kind, tags in _OTHER_WHEELS.findall(refused.cause)
+        ]
         for line in lines.requirements:
             with contextlib.suppress(SparkforgeError):
                 resolve_alone([line], host)

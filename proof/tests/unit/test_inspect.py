@@ -121,6 +121,7 @@ def test_library_for_other_gpus_beside_one_that_runs() -> None:
         (package("b", library("b/libb.so", "12.0", machine="x86_64"), file="b-1.0-py3-none-any.whl"), "no",
          ("no", "machine")),
         (package("b", library("b/b.abi3.so", machine="x86_64")), "no", ("no", "machine")),
+        (package("z3", library("z3/lib/libz3.so", machine="x86_64")), "no", ("no", "machine")),
         # debugpy's wheel for any machine includes a library for processes on another machine.
         (package("debugpy", library("debugpy/attach_linux_amd64.so", machine="x86_64")), "perhaps",
          ("perhaps", "machine")),

@@ -31,6 +31,8 @@ _LINKER = re.compile(r"nvidia-nvjitlink(?:-cu\d+)?")
 _OF_CUDA = re.compile(r"lib(?:cudart|cublas|cublasLt|nvrtc|nvJitLink|cupti)\.so\.(\d+)")
 _FOR_SOME = re.compile(r"(?i)sm_?\d|(?<!\d)(?:[89]|1[01])\d(?!\d)|hopper|fa3|flash_?mla")
 _MODULE = re.compile(r"\.(?:abi3|cpython-\w+(?:-[\w-]+)?)\.so$")
+#: A library that the package loads on any machine: an extension module, or one whose path names no machine.
+_NEEDED = re.compile(rf"{_MODULE.pattern}|^(?!.*(?i:amd64|x86|x64|i[3-6]86|arm|aarch|tests?/)).*\.so(\.[\d.]+)?$")
 #: How many of a package's damaged files are named.
 _SHOWN = 20
 _LOCAL = re.compile(r"\+(?:.*\.)?cu(\d+)(\d)\b")
@@ -186,8 +188,8 @@ def _of_package(
     others = {library["machine"] for library in package["libraries"]} - {device.machine, contents.CUBIN}
     if others and not libraries:
         # A package may contain tools for another machine, such as debugpy's attach_linux_amd64.so, but extension
-        # modules and GPU code are not such tools.
-        needed = any(_MODULE.search(other["path"]) or other["cubins"] or other["ptx"] for other in package["libraries"])
+        # modules, GPU code, and libraries that do not name a machine are not such tools.
+        needed = any(_NEEDED.search(other["path"]) or other["cubins"] or other["ptx"] for other in package["libraries"])
         yield report("no" if needed else "perhaps", "machine", f"its libraries are for {', '.join(sorted(others))}.")
         return
     of_cuda = [library for library in libraries if os.path.basename(library["path"]) == "libtorch_cuda.so"]
