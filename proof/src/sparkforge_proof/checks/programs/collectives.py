@@ -252,6 +252,8 @@ def _exchanges(
     counts = [[(source * 5 + target * 3) % 4 for target in range(world)] for source in range(world)]
     sent = [source[: sum(row)].split(row) for source, row in zip(every, counts)]
     own = view(every[rank].to(device, dtype))
+    # torch 2.11 and 2.14 accept transposed parts for NCCL, but exchange them in the order of their memory.
+    dense = own.contiguous()
 
     def empty(rows: int) -> torch.Tensor:
         return torch.full((rows, COLUMNS), 77, device=device, dtype=dtype)
@@ -293,12 +295,12 @@ def _exchanges(
         "all_gather": lambda: (
             into(len(own) * world, lambda x: dist.all_gather(list(x.chunk(world)), own)), every.flatten(0, 1)),
         "reduce_scatter": lambda: (
-            into(ROWS, lambda x: dist.reduce_scatter_tensor(x, own)), total[rank * ROWS :][:ROWS]),
+            into(ROWS, lambda x: dist.reduce_scatter_tensor(x, dense)), total[rank * ROWS :][:ROWS]),
         "scatter": lambda: (
-            into(ROWS, lambda x: dist.scatter(x, list(own.chunk(world)) if of_last else None, world - 1)),
+            into(ROWS, lambda x: dist.scatter(x, list(dense.chunk(world)) if of_last else None, world - 1)),
             every[-1].chunk(world)[rank]),
         "uneven reduce_scatter": lambda: (
-            into(sizes[rank], lambda x: dist.reduce_scatter(x, [view(part) for part in own.split(sizes)])),
+            into(sizes[rank], lambda x: dist.reduce_scatter(x, list(dense.split(sizes)))),
             total.split(sizes)[rank]),
         "uneven all_to_all": lambda: (
             into(sum(mine), lambda x: dist.all_to_all_single(x, own[:first], mine, counts[rank])),
