@@ -41,11 +41,13 @@ CHECKS = check.REGISTERED
 REAP = 10.0
 #: The interval in seconds at which to test whether a silent child has exited.
 LOOK = 0.5
+#: The factor on the time limits in a full proof, in which many checks compute or compile far more.
+IN_FULL = 4.0
 #: How many parts of a check may crash or hang before the check fails.
 MOST_PASSED_OVER = 10
 #: Checks in the longest lanes; all other lanes get the niceness ``NICENESS``.
 LONGEST = {
-    *("survey.float32", "survey.float64", "survey.bfloat16"),
+    *("survey.float32", "survey.float64", "survey.bfloat16", "compilation.panels"),
     *("training.transformer", "training.convolutional", "sizes.many"),
 }
 NICENESS = 5
@@ -422,7 +424,9 @@ class Child:
         return f" ({last[:200]})" if last else ""
 
     def _limit(self, name: str) -> float:
-        return CHECKS[name].seconds * float(self.job["limits"]["factor"])
+        limits = self.job["limits"]
+        longer = IN_FULL if check.is_full(float(limits["samples"])) else 1.0
+        return CHECKS[name].seconds * float(limits["factor"]) * longer
 
     def _passes_over(self, name: str, how: str) -> bool:
         """Exclude the part in which a check stopped; tell whether the check can be restarted without that part."""

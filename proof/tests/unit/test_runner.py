@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from sparkforge_proof import endings, runner
+from sparkforge_proof.check import FULL
 
 PROGRAM = """
 import os, signal, sys, time
@@ -236,6 +237,7 @@ def run_lanes(
     torch: str = "",
     before: Callable[[], None] | None = None,
     prologue: str = "",
+    samples: float = 3.0,
 ) -> list[dict[str, dict[str, Any]]]:
     """Return the results of each lane. The lanes wait at a gate, which opens after ``before`` has been called."""
     (tmp_path / "torch").mkdir()
@@ -250,7 +252,7 @@ def run_lanes(
         {"checks": checks, "directory": str(tmp_path / str(number)), "results": writing}
         for number, (checks, (_reading, writing)) in enumerate(zip(lanes, pipes, strict=True))
     ]
-    job = {"lanes": listed, "profile": {}, "reference": {}, "limits": {"factor": 1.0}}
+    job = {"lanes": listed, "profile": {}, "reference": {}, "limits": {"factor": 1.0, "samples": samples}}
     (tmp_path / "job.json").write_text(json.dumps({**job, "gate": gate[0] if before else None}))
     sources = Path(runner.__file__).parents[1]
     process = subprocess.Popen(
@@ -379,6 +381,11 @@ def test_next_check_runs_after_a_hang(tmp_path: Path, name: str, cause: str) -> 
     rows = run(tmp_path, name, "right1")
     assert cause in rows[name]["cause"]
     assert rows["right1"]["status"] == "pass"
+
+
+def test_a_full_proof_waits_longer_for_a_check(tmp_path: Path) -> None:
+    (rows,) = run_lanes(tmp_path, ("hangs1",), samples=FULL["samples"])
+    assert "within 6 seconds" in rows["hangs1"]["cause"]
 
 
 def test_message_of_kernel_fails_only_its_check(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ from .compilation import clean_compiler, with_graph_count
 from .conditions import Operator
 from .rounding import Computed, compute, leaves, one_line, tensors, upstream_gradients, worst_errors
 
+#: The most operations in one kernel. ptxas took more than five minutes for one that sorted and scanned many times.
+FUSED = 8
 #: A program, the label of its call, a sample, and its references; see :func:`calls.reference`.
 Call = tuple[Operator, str, t.Any, t.Any, t.Any]
 
@@ -35,7 +37,7 @@ def _compare(outcome: Survey, rounds: t.Sequence[t.Sequence[Call]], dynamic: boo
         return [operator(first, *args, **keywords) for operator, (first, args, keywords) in zip(operators, inputs)]
 
     try:
-        compiled = torch.compile(graph, fullgraph=True, dynamic=dynamic)
+        compiled = torch.compile(graph, fullgraph=True, dynamic=dynamic, options={"max_fusion_size": FUSED})
         made = [_computed(compiled, group) for group in rounds]
     except torch.OutOfMemoryError:
         raise

@@ -115,6 +115,7 @@ xlogy bfloat16 6 8.2
 _foreach_asin complex64 78 32
 _foreach_norm logcumsumexp logsumexp renorm complex64 32 inf
 corrcoef cov complex64 32 120
+corrcoef float32 32 180
 linalg.householder_product complex64 32 9000
 linalg.lu linalg.lu_factor linalg.lu_factor_ex lu complex64 inf inf
 __rmul__ float16 6 8.9
@@ -122,7 +123,7 @@ __rpow__ _foreach_clamp_max _foreach_clamp_min _foreach_maximum _foreach_minimum
 _batch_norm_with_update float16 6 53
 _unsafe_masked_index xlogy float16 6 12
 addcdiv native_group_norm float16 6 13
-argsort histc float16 inf 6
+argsort histc special.ndtr float16 inf 6
 atanh float16 6 8.7
 dist float16 6 30
 fmod matrix_exp mode nn.functional.grid_sample nn.functional.soft_margin_loss remainder sort float16 inf inf
@@ -151,6 +152,7 @@ logsumexp float32 32 330
 nn.functional.conv3d svd float32 32 39
 nn.functional.ctc_loss float32 32 1700
 nn.functional.layer_norm float32 32 55
+ormqr float32 32 240
 polygamma.polygamma_n_0 polygamma.polygamma_n_1 polygamma.polygamma_n_2 polygamma.polygamma_n_3 float32 120 32
 polygamma.polygamma_n_4 special.polygamma.special_polygamma_n_0 float32 120 32
 signal.windows.nuttall float32 160 32
