@@ -237,9 +237,30 @@ pattern = Sub-process (/usr/bin/dpkg) returned an error code
 cause = dpkg failed under apt, and these lines do not say for which package.
 remedy = Run sudo dpkg --configure -a, which prints the package and its error again; then sudo apt --fix-broken install.
 
+[tensorflow-no-gpu]
+keys =
+    failed call to cuInit
+    no NVIDIA GPU device is present
+pattern =
+    (failed call to cuInit: (?:UNKNOWN ERROR \(303\)|CUDA_ERROR_NO_DEVICE|INTERNAL: CUDA error: Failed call to cuInit:
+    + CUDA_ERROR_NO_DEVICE))
+    (no NVIDIA GPU device is present)
+uncertain = no
+cause = TensorFlow sees no GPU ({found}): where it runs there is no device /dev/nvidia0 or no library of the driver,
+    as in a container that was started without the GPU.
+remedy = Start the container with the GPU (docker run --gpus all; of Kubernetes a limit nvidia.com/gpu: 1), see that
+    nvidia-smi works in it, and that CUDA_VISIBLE_DEVICES is not empty; if it is meant to run on the processor, the line
+    does no harm.
+source = nuclio/nuclio#1822
+
 [mpi-initialisation]
-keys = An error occurred in MPI_Init
-pattern = An error occurred in (MPI_Init\w*)
+keys =
+    An error occurred in MPI_Init
+    atal error in PMPI_Init
+    atal error in internal_Init
+pattern =
+    An error occurred in (MPI_Init\w*)
+    atal error in (P?(?:MPI|internal)_Init\w*)
 cause = MPI did not start in one of the processes ({found}), and this line does not say why.
 remedy = Read the lines above it; run with --mca btl_base_verbose 20 and without other transports first (mpirun --mca
     pml ob1 --mca btl tcp,self), and see that mpirun and the program are of one MPI (which mpirun; ldd PROGRAM | grep

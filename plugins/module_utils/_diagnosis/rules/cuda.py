@@ -194,6 +194,20 @@ remedy = Use the newest release of Triton with its PyTorch; for an instruction t
     are not in 12.x) choose another backend or kernel.
 source = triton-lang/triton#11747
 
+[capture-not-joined]
+keys =
+    unjoined work
+    CaptureUnjoined
+    CAPTURE_UNJOINED
+pattern = (capturing stream has unjoined work|cudaErrorStreamCaptureUnjoined|CUDA_ERROR_STREAM_CAPTURE_UNJOINED)
+cause = While a CUDA graph was recorded, something started work on a second stream, and the recorded stream did not wait
+    for it before the recording ended ({found}).
+remedy = Record without the part that has its own streams: an all-to-all for experts in its mode for graphs
+    (--deepep-mode low_latency of SGLang), no overlap or offloading on other streams; or start without graphs
+    (--enforce-eager of vLLM, --disable-cuda-graph of SGLang). In code of your own let the recorded stream wait for the
+    other one first (torch.cuda.current_stream().wait_stream(other)).
+source = deepseek-ai/DeepEP#62
+
 [nvrtc-not-found]
 keys = Error in dlopen for library libnvrtc
 pattern = Error in dlopen for library (libnvrtc\.so[\w.]*)

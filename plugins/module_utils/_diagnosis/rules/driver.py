@@ -11,16 +11,25 @@ keys =
     Key was rejected by service
     module with unavailable key is rejected
     unsigned module loading is restricted
+    Required key not available
+    Loading of unsigned module is
 pattern =
-    insert (?:module )?'(?P<module>\w+)'[^\n]*Key was rejected by service
+    insert (?:module )?'?(?P<module>[\w.-]+)'?[^\n]*(?:Key was rejected by service|Required key not available)
+    Loading of unsigned module is re\w+
+    Required key not available
     Loading of module with unavailable key is rejected
     unsigned module loading is restricted
     Key was rejected by service
+values =
+    advice of module: (?:)$|nvidia => Use the distribution's signed modules (linux-modules-nvidia for this kernel), or
+    + enrol
+    advice of module: . => Sign the module, if its own build does not (DKMS and kmodsign do), and enrol
 cause = Secure Boot is on, and the kernel refuses the module[ {module}], which no enrolled key has signed.
-remedy = Use the distribution's signed modules (linux-modules-nvidia for this kernel), or enrol the key that DKMS signs
-    with (sudo mokutil --import /var/lib/shim-signed/mok/MOK.der, then a reboot and Enroll MOK on the host's own
-    screen); without that, switch Secure Boot off in the firmware's setup.
-source = google/gasket-driver#11
+remedy = {advice} the key that DKMS signs with (sudo mokutil --import /var/lib/shim-signed/mok/MOK.der, then a reboot
+    and Enroll MOK on the host's own screen); without that, switch Secure Boot off in the firmware's setup.
+source =
+    google/gasket-driver#11
+    hhfeuer/nvhda#8
 
 [module-older-than-kernel]
 keys = fatal error:

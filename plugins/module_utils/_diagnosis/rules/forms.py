@@ -90,6 +90,31 @@ cause = Two sizes do not go together: {part} must be a multiple of {other}.
 remedy = Change one of them: of a server lower --tensor-parallel-size to a number that divides it (1 on one Spark); of a
     training the batch, sequence length or number of processes; of an image width and height to multiples of 64.
 
+[built-without]
+keys =
+    in this build
+    built without
+    compiled without
+    ot built with
+    ot compiled with
+pattern =
+    (?:Error|Exception|error): (?P<part1>[^\n]{2,120}?) (?:currently )?(?:requires|needs) (?:the )?(?P<need1>[\w. /+-]{2,40}?)(?:
+    + library)?,? which is not (?:integrated|included|enabled|available|supported|compiled) in this build
+    (?:Error|Exception|error): (?P<part2>[^\n]{2,120}?) (?:is|was|were|has)(?:n't| not)(?: been)? (?:built|compiled) with
+    + (?P<need2>[\w. /+-]{2,40}?)(?: (?:support|enabled|installed|available))?(?:[.,;(!]|$)
+    (?:Error|Exception|error): (?P<part3>[^\n]{2,120}?) (?:is|was|were|has)(?: been)? (?:built|compiled) without
+    + (?P<need3>[\w. /+-]{2,40}?)(?: (?:support|enabled))?(?:[.,;(!]|$)
+values =
+    advice of need: (?i:.*(?:cudnn)) => Install cuDNN for CUDA 13 and build it from source with cuDNN switched on
+    + (-DWITH_CUDNN=ON of CTranslate2, -DUSE_CUDNN=1 elsewhere), or take a build that has it
+    advice of need: (?i:.*(?:cuda|gpu|cublas|nvidia)) => Take a build with CUDA 13 for this machine, which for aarch64 is
+    + often only an image or a build from source (with the toolkit on PATH and the option for CUDA on)
+    advice of need: . => Take a build that has it, or build it from source with that option on and its development files
+    + installed
+cause = This build of the program does not have {need}: {part}.
+remedy = {advice}.
+source = OpenNMT/CTranslate2#1963
+
 [called-with-other-arguments]
 keys = required positional argument
 pattern =

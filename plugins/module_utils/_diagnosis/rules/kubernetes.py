@@ -56,6 +56,15 @@ remedy = Where the host brings the driver, as DGX OS does, install the operator 
     toolkit.enabled=false where the host has the container toolkit); else read the log of the driver daemon set.
 source = NVIDIA/gpu-operator#531
 
+[k8s-driver-absent]
+keys = failed to run command
+pattern = chroot: failed to run command '(nvidia-smi)': No such file
+cause = The GPU operator's validator looked for the driver below the directory of its own driver container and found
+    no {found} there: neither that container nor the host has installed one yet.
+remedy = Where the host has the driver (nvidia-smi works on it), install the operator with --set driver.enabled=false;
+    else read the log of the driver daemon set, whose container must install it first.
+source = NVIDIA/gpu-operator#487
+
 [k8s-device-links]
 keys = error creating symlink creator
 pattern = error creating symlink creator: (?P<why>[^\n\\]{1,200})

@@ -318,6 +318,21 @@ cause = The system's library {found} is not installed where the program runs.
 remedy = Install {package} (of a container in its image), or if it is there add its directory to LD_LIBRARY_PATH.
 source = pytorch/builder#1895
 
+[library-without-number]
+keys = .so: cannot open shared object file
+pattern =
+    (?P<library>lib(?:nvrtc|nvrtc-builtins|cudart|cublas|cublasLt|cudnn\w*|nvJitLink|cufft|cusolver|cusparse|cusparseLt|curand|cupti|nccl
+    +|nvToolsExt|nvjpeg|npp\w+|cufile|nvinfer\w*)\.so): cannot open shared object file
+cause = The program opens {library}, the name without a number, which only the toolkit's development files have: pip's
+    packages and the libraries of a runtime image have it with its number alone.
+remedy = See which number there is (find / -name '{library}.*' 2>/dev/null), then make a link of that name in the same
+    directory (ln -s {library}.13 {library}) and add the directory to LD_LIBRARY_PATH; or name a toolkit with its
+    development files there (/usr/local/cuda/lib64), or take a newer release of the program, which opens the name with
+    the number.
+source =
+    pytorch/pytorch#162252
+    pytorch/pytorch#162367
+
 [library-not-found]
 keys = cannot open shared object file
 pattern = ([^\s/:'"]+\.so[\w.]*): cannot open shared object file

@@ -301,6 +301,15 @@ remedy = Start it with a smaller or more quantized model, a shorter context (-c)
     (-ctk q8_0 -ctv q8_0 with -fa on), or free memory first.
 source = ollama/ollama#12634
 
+[llamacpp-split-too-long]
+keys = exceed maximum supported devices
+pattern = (Attempt to split tensors that exceed maximum supported devices)(?:[^\n]*LLAMA_MAX_DEVICES=(?P<count>\d+))?
+cause = The setting tensor_split has more numbers than this build of llama.cpp takes devices[ ({count}, as a build
+    without CUDA has)].
+remedy = Leave tensor_split out, as a Spark has one GPU; where it was meant for several, install a build with CUDA
+    (llama-cpp-python from source with CMAKE_ARGS=-DGGML_CUDA=on).
+source = abetlen/llama-cpp-python#1164
+
 [llamacpp-needs-flash-attention]
 keys = V cache quantization requires flash_attn
 pattern = (V cache quantization requires flash_attn)

@@ -79,12 +79,14 @@ keys =
     error: identifier "cusparse
     error: identifier "__shfl
     error: texture is not a template
+    was not declared in this scope
+    undeclared identifier 'cu
 pattern =
     fatal error: '?(thrust/\S*detail/[\w./]+)'?: No such
-    error: identifier '(cudaBindTexture\w*|cudaUnbindTexture|cudaThread\w+|cusparse[SDCZX](?:csr|bsr|hyb|gt)\w+
+    error: (?:identifier |use of undeclared identifier )?'(cudaBindTexture\w*|cudaUnbindTexture|cudaThread\w+|cusparse[SDCZX](?:csr|bsr|hyb|gt)\w+
     +|__shfl(?:_\w+)?|cudaLaunchCooperativeKernelMultiDevice|cudaProfilerInitialize|cudaFuncSetSharedMemConfig
-    +|cudaDeviceSetSharedMemConfig|npp[a-z]\w+|CUFFT_(?:INCOMPLETE_PARAMETER_LIST|PARSE_ERROR|LICENSE_ERROR))' is unde
-    +fined
+    +|cudaDeviceSetSharedMemConfig|npp[a-z]\w+|CUFFT_(?:INCOMPLETE_PARAMETER_LIST|PARSE_ERROR|LICENSE_ERROR))'(?: is
+    + undefined| was not declared|;|$)
     error: (texture) is not a template
 cause = This CUDA has no {found} any more: the source was written for an older CUDA.
 remedy = Use a newer release or a fork of the source that was ported to CUDA 12 or 13; an older CUDA cannot compile for

@@ -730,6 +730,27 @@ cause = {function} does not know {argument}: the package that has it is a differ
 remedy = {advice}.
 source = huggingface/trl#6168
 
+[package-hollow]
+keys =
+    module 'torch' has no attribute
+    module 'numpy' has no attribute
+    module 'triton' has no attribute
+    module 'vllm' has no attribute
+    module 'transformers' has no attribute
+    module 'tensorrt' has no attribute
+    (unknown location)
+pattern =
+    AttributeError: module '(?P<package1>torch)' has no attribute '(?P<name1>cuda|Tensor|tensor|nn|device|no_grad|version
+    +|__version__|float32|float16|bfloat16|utils|jit|dtype|distributed|load)'
+    AttributeError: module '(?P<package2>numpy|triton|vllm|transformers|tensorrt|diffusers|flash_attn)' has no attribute
+    + '(?P<name2>__version__|ndarray|array|jit|language|LLM|AutoModel|AutoConfig|Logger|Builder)'
+cause = The package {package} that Python imported is not complete (it has no {name}): a directory or file of that
+    name hides the installed one, or its installation broke off.
+remedy = See what was imported (python -c "import {package}; print({package}.__path__)"): rename the directory or file of
+    that name where you start, or install the package again (pip install --force-reinstall --no-deps, in the same
+    version and from the same index).
+source = CLAIRE-Labo/flash_attention#1
+
 [attribute-missing]
 keys =
     has no attribute '

@@ -312,6 +312,8 @@ values =
     + quotes inside ('{"method": "mtp"}'), as the shell took the quotes away; in a YAML list as one item
     advice of what: unrecognized => Take it off, or put it after the option whose value it is: a word that belongs to no
     + option is not taken (quote a value that has blanks)
+    advice of what: .*has been removed => Write what the message names in its place; where another program starts it
+    + (a user interface, a script), update that program, or use the release that it was made for
     advice of what: .*invalid choice => Take one of those that the message lists, or the release that knows this one
     advice of what: .*(?:expected one argument|expected at least) => Give the option its value, with = where it begins
     + with a dash
