@@ -25,16 +25,18 @@ CHUNK = 1 << 16
 _DAY = r"(?:\d{4}[-/.]\d\d[-/.]\d\d|\d\d[-/.]\d\d(?:[-/.]\d{2,4})?|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} +\d{1,2})"
 _CLOCK = r"\d{1,2}:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?"
 _TIME = rf"(?:{_DAY}[T ,-]{{0,2}})?{_CLOCK}(?: \d{{4}}(?=\]))?"
+# A journal has the month in the language of its host.
+_MONTH = r"(?:(?:[^\W\d_]{3,5}\.?|\d\d?[月월]) +\d\d? )?"
 _LEVELS = r"TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|FATAL"
 _SHIP = r"(?:rank|default|local_rank|worker|tp|pp|dp)"
 #: The elements that can start a prefix.
 _HEAD = (
     r"(?P<host1>[\w.-]+):\d+:\d+ \[\d+\]",
-    rf"{_TIME} (?P<host2>[\w.-]+) (?P<unit>[\w./@\\-]+(?:\[\d+\])?):",
+    rf"{_MONTH}{_TIME} (?P<host2>[\w.-]+) (?P<unit>[\w./@\\-]+(?:\[\d+\])?):",
     r"\[ *[+]?\d+\.\d{3,}\](?: \[ *[A-Z]?\d+\])?",
     rf"\[{_TIME}[^\]\n]{{0,24}}\]",
     rf"(?:\[?[EF]\d{{3,4}}|[WI]\d{{4}}) {_CLOCK} +(?:\d+ )?[\w./-]+:\d+\]",
-    rf"{_TIME}(?=\W)",
+    rf"{_TIME}(?:: [EFIW] [\w./-]+:\d+\]|(?=\W))",
     r"\d+\.\d\d\.\d{3}\.\d{3} [EWID](?= )",
     r"\((?:[\w.@/-]+,? )?(?:pid|rank|tid)[=: ]\S+?(?:, ?\w+=\S+?)*\)",
     rf"\[?(?i:{_SHIP})[ :=_]?\d+\]?:",
@@ -64,7 +66,7 @@ _BEGIN = re.compile(rf"{CONTINUED}*(?:(?:{'|'.join(_HEAD)}) ?)")
 _GO_ON = re.compile(rf"(?:{'|'.join((*(re.sub(r'[?]P<[a-z0-9]+>', '?:', form) for form in _HEAD), *_MORE))}) ?")
 _LEVEL = re.compile(
     rf"\b(?:{_LEVELS}|TRAC|DEBU|ERRO|FATA)\b|\blevel=(\w+)|(?<=[ \[<(-])(?:error|warning|info|debug)(?=[\])> ])"
-    r"|\b[WI](?=\d{4} \d)|\b[EF](?=\d{3,4} \d)|(?<=\d )[EIDF](?= )|(?<=\.\d{3} )W(?= )"
+    r"|\b[WI](?=\d{4} \d)|\b[EF](?=\d{3,4} \d)|(?<=\d )[EIDF](?= )|(?<=\d: )[EFIW](?= )|(?<=\.\d{3} )W(?= )"
 )
 _LOGFMT = re.compile(r'(?:^|\s)(?:level|lvl)=(\w+) (?:\S+ ){0,8}?msg=(?:"((?:[^"\\]|\\.)*)"?)?')
 # A field with an error, and the wording of a program that continues without the failed part.
@@ -234,7 +236,7 @@ _PERHAPS = re.compile(
     r"|[Ee]xec format error|no matching manifest|^npm (?:ERR!|error) "
     r"|^\W*(?:ERROR|error|FAIL(?:ED)?)\b(?!-)|^\[[EC] \d|\bFail - |\bFAIL\b(?![:= ]*0)"
     r"|[Uu]n(?:caught|handled) exception|^.{0,60}?[\[<(](?:ERROR|FATAL|CRITICAL)[\])>]|\"statusCode\": ?50\d"
-    r"|marked dead|^(?:(?:free|malloc|realloc)\w*\(\)|corrupted |double free )|\b(?:worker|process|[Ee]ngine) died\b"
+    r"|marked dead|\b[Ff]atal error\b|^(?:(?:free|malloc|realloc)\w*\(\)|corrupted |double free )|\b(?:worker|process|[Ee]ngine) died\b"
 )
 # Words that also occur in harmless lines: such a line counts as an error only at the end of a log without other errors.
 _LOOSE = re.compile(

@@ -127,6 +127,13 @@ def test_only_texts_from_log_are_hidden(
     assert cause in row["cause"]
 
 
+@pytest.mark.parametrize("day", ["Mar 06", "mar 06", "févr. 06", "Mär 6", "11月 06", "11월 06"])
+def test_host_of_a_journal_in_any_language_is_hidden(day: str, log: pathlib.Path, capsys: Capture) -> None:
+    message = "gdm3[7055]: modprobe: ERROR: could not insert 'nvidia': Key was rejected by service"
+    (row,) = answer(log, capsys, f"{day} 15:10:43 CS3003NS {message}\n")[1]["answers"]
+    assert row["lines"][0]["text"] == f"{day} 15:10:43 host-1 {message}"
+
+
 def test_hosts_in_rules_are_not_hidden(log: pathlib.Path, capsys: Capture) -> None:
     text = (
         "W: https://mirror.corp.example/ubuntu noble InRelease is old\n"
