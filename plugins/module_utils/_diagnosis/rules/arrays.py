@@ -112,6 +112,18 @@ remedy = Read the lines of cuda_dnn.cc above, which say which cuDNN was loaded; 
     LD_LIBRARY_PATH.
 source = stardist/stardist#228
 
+[cuda-library-hollow]
+keys = symbol not found
+pattern =
+    (?P<symbol>(?:cuda|cudnn|cublas(?:Lt)?|cusolver(?:Dn)?|cusparse|cufft|nccl|nvrtc|cu(?=[A-Z]))[A-Z]\w+) symbol not
+    + found
+cause = The program loads CUDA's libraries when it starts, and {symbol} was in none of those that it found: a library is
+    missing, or one of another CUDA comes first.
+remedy = Install the program with the CUDA that it was built for (of JAX "jax[cuda13]", with its own libraries), and
+    take another toolkit off LD_LIBRARY_PATH; where it is to use the toolkit, let PATH and LD_LIBRARY_PATH name the one
+    of its version.
+source = jax-ml/jax#11828
+
 [cupy-of-another-cuda]
 keys =
     Failed to import CuPy

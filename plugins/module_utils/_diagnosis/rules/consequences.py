@@ -23,6 +23,32 @@ pattern = Test NCCL failure \S+ '(\w[\w ]+)
 cause = nccl-tests reports that NCCL failed ({found}), but not why: NCCL's own WARN lines tell it.
 remedy = Run it again with -x NCCL_DEBUG=WARN (INFO for more) for all hosts, and read the first NCCL WARN line.
 
+[cuda-not-counted]
+keys = error from cudaGetDeviceCount
+pattern = error from cudaGetDeviceCount\(\)[^\n]*?Error (?P<number>\d+): (?P<why>[^\n]*[^\n.])
+values =
+    advice of number: 500 => The driver's library is another one than the GPU's driver: update the driver (on Windows
+    + that
+    + of Windows, with Docker Desktop and wsl --update), and keep a libcuda of the image off LD_LIBRARY_PATH
+    advice of number: . => Make nvidia-smi work where the program runs, and compare its driver with the CUDA of the
+    + program
+cause = CUDA does not start in the program: {why} (error {number} of CUDA).
+remedy = {advice}.
+uncertain = no
+source = open-webui/open-webui#4052
+
+[container-hook-failed]
+keys = nvidia-container-cli:
+pattern = nvidia-container-cli: (?P<step>[a-z]+ error): (?P<why>[^\n\\]{4,240}?)(?:: unknown)?\.?$
+uncertain = yes
+cause = NVIDIA's hook could not prepare the container ({step}): {why}.
+remedy = See that nvidia-smi works on the host, update the container toolkit, and try CDI in its place (sudo nvidia-ctk
+    cdi generate --output=/etc/cdi/nvidia.yaml; --device nvidia.com/gpu=all); sudo nvidia-container-cli -k -d /dev/tty
+    info shows the step that fails.
+source =
+    NVIDIA/nvidia-docker#1300
+    NVIDIA/nvidia-container-toolkit#296
+
 [child-killed]
 keys = received by PID
 pattern = Signal (?P<number>\d+) \((?P<name>SIG\w+)\) received by PID (?P<process>\d+)
@@ -83,7 +109,9 @@ keys =
     xitcode=-
     exitcode  : -
     exited with code 13
+    to shutdown with signal
 pattern =
+    signaled to shutdown with signal (?P<number5>\d+)
     Failed core proc\(s\): \{'\w+': -(?P<number1>\d+)
     [Ee]xit ?code ?(?:: ?|=)? ?-(?P<number2>\d+)\b
     exitcode  : -(?P<number3>\d+)\b
@@ -167,6 +195,54 @@ pattern = Process '/sbin/modprobe (nvidia-\w+)' failed
 cause = The kernel could not load {found}, mostly because the nvidia module could not take the GPU.
 remedy = Read the NVRM lines of the same second in the kernel's log; what failed afterwards follows from them.
 source = ollama/ollama#11932
+
+[unit-status]
+keys =
+    exited, code=exited, status=1
+pattern =
+    (?P<unit>[\w@.\\-]+): [Mm]ain process exited, code=exited, status=(?P<status>12[67]|137|139|143|132|134|135|101)\b
+values =
+    what of status: 126 => a program is there that cannot be run
+    what of status: 127 => a program or a library of it is not found, or a library is too old for it
+    what of status: 137 => it was killed, mostly for memory
+    what of status: 143 => it was told to end
+    what of status: 101 => a program in Rust panicked
+    what of status: . => it crashed
+    advice of status: 12[67] => Start its ExecStart by hand as the same account: the shell or the loader says what it
+    + misses (ldd PROGRAM | grep 'not found')
+    advice of status: 137 => Look for Out of memory in the kernel's log (journalctl -k)
+    advice of status: 143 => See who stopped it (journalctl -b: a restart, a dependency, a time-out)
+    advice of status: . => Read its own lines before that, and coredumpctl info
+cause = The program of {unit} ended with the status {status}: {what}.
+remedy = {advice}.
+source = ollama/ollama#6248
+
+[unit-start-failed]
+keys =
+    Failed to start
+pattern =
+    ^(?:\[ ?FAILED ?\] )?Failed to start (?P<unit1>[\w@.\\-]+\.(?:service|mount|socket))
+    \[ ?FAILED ?\] (?:Failed )?to start (?P<unit2>[^\n]{3,80}?)\.?$
+cause = systemd could not start {unit}, and these lines do not say why.
+remedy = Read the unit's own lines (systemctl --failed lists it; journalctl -b -u UNIT --no-pager | tail -50): what it
+    printed before it ended says why.
+source = Askannz/optimus-manager#555
+
+[triton-model-unavailable]
+keys = UNAVAILABLE:
+pattern = \| (?P<model>[\w.-]+) +\| \d+ +\| UNAVAILABLE: (?P<why>[^|\n]*[^|\s.])
+uncertain = no
+values =
+    advice of why: .*json\.exception => Build the engine again with the TensorRT-LLM of the server's image: its
+    + config.json lacks what this one reads (that of a model which is no decoder has other entries, and needs another
+    + backend)
+    advice of why: .*model configuration is not => Give it a config.pbtxt in its directory, or start the server with
+    + --strict-model-config=false for a model whose backend can tell it
+    advice of why: . => Compare its config.pbtxt with the backend's documentation, and take the server's image that has
+    + that backend in the version of the model
+cause = Triton Inference Server could not load the model {model}: {why}.
+remedy = {advice}; the lines of that model above have the complete message.
+source = NVIDIA/TensorRT-LLM#1659
 
 [unit-exited]
 keys =
@@ -338,8 +414,13 @@ keys =
     [code=13
     Fatal Python error:
     *** SIG
+    SIGABRT: abort
+    SIGSEGV: segmentation
+    SIGBUS: bus error
+    SIGILL: illegal
 pattern =
     Fatal Python error: (\w[\w ]+)
+    ^(SIG(?:ABRT|SEGV|BUS|ILL)): \w
     \*\*\* (SIG(?:BUS|SEGV|ILL|ABRT)) received
     ^[ \t]*(Segmentation fault|Bus error|Illegal instruction|Aborted)\b
     FAILED: \[code=(13[4569])\]
@@ -382,8 +463,12 @@ remedy = Read the compiler's lines above; install gcc and the headers of Python 
     python3-dev; role build_toolchain), and check that cuda.h and libcuda.so.1 are found.
 
 [nccl-peer-closed]
-keys = Connection closed by remote peer
-pattern = (?:socketProgress|NCCL WARN)[^\n]*Connection closed by remote peer ([^\s<]+)
+keys =
+    Connection closed by remote peer
+    Net : Call to
+pattern =
+    (?:socketProgress|NCCL WARN)[^\n]*Connection closed by remote peer ([^\s<]+)
+    NCCL WARN Net : Call to (?:recv|send) (?:from|to) ([^\s<]+)[^\n]*(?:reset by peer|Broken pipe)
 cause = The process on {found} ended first, and NCCL only noticed that its connection was closed.
 remedy = Read the log of that host for its first error.
 source = NVIDIA/nccl#1232

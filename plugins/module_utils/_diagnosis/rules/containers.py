@@ -86,6 +86,14 @@ remedy = Leave runtimeClassName nvidia-cdi out of the pod (or set nvidia), and k
     stays, update the operator's container toolkit.
 source = NVIDIA/nvidia-container-toolkit#1239
 
+[cdi-not-known-to-podman]
+keys = stat nvidia.com/gpu
+pattern = stat (nvidia\.com/gpu\S*): no such file
+cause = This Podman takes {found} for a file: it is older than 4.1 and does not know CDI.
+remedy = Update Podman to 4.1 or newer (podman version), then sudo nvidia-ctk cdi generate
+    --output=/etc/cdi/nvidia.yaml.
+source = NVIDIA/nvidia-container-toolkit#63
+
 [cdi-unresolvable]
 keys = unresolvable CDI devices
 pattern = unresolvable CDI devices ([^\s:]+[^\s:.])
@@ -425,7 +433,9 @@ keys =
     failed to add device rules
     cgroup subsystem devices not found
     mount error: open failed: /sys/fs/cgroup/devices
+    devices.allow: operation not permitted
 pattern =
+    (write error: /sys/fs/cgroup/\S*devices\.allow: operation not permitted)
     mount error: (open failed: /sys/fs/cgroup/devices)
     (failed to add device rules): [\w ]+
     (cgroup subsystem devices not found)
@@ -447,11 +457,20 @@ keys =
     mount error: mount operation failed
     mount error: stat failed
 pattern = mount error: (?:mount operation|stat) failed: (?P<file>/\S+?): no such file or directory
-cause = NVIDIA's container toolkit is to show {file} of the host in the container, and it is not there.
-remedy = Install what has it on the host (on a Jetson sudo apt install nvidia-jetpack), or take it off the lists in
-    /etc/nvidia-container-runtime/host-files-for-container.d; after a change of the driver make the CDI specification
-    anew.
-source = NVIDIA-NeMo/Speech#590
+values =
+    advice of file: .*/proc/driver/nvidia/(?:params|version|registry) => Reboot, since the driver was updated or loaded
+    + anew while it runs, and update the container toolkit
+    advice of file: .*/proc/driver/nvidia/gpus/ => Update the container toolkit, as an old one cuts the number of the
+    + PCI domain off (compare ls /proc/driver/nvidia/gpus); where that GPU is gone, reboot
+    advice of file: . => Install what has it on the host (on a Jetson sudo apt install nvidia-jetpack), or take it off
+    + the lists in /etc/nvidia-container-runtime/host-files-for-container.d; after a change of the driver make the CDI
+    + specification anew
+cause = NVIDIA's container toolkit is to show {file} in the container, and it is not there.
+remedy = {advice}.
+source =
+    NVIDIA-NeMo/Speech#590
+    NVIDIA/nvidia-docker#1068
+    NVIDIA/nvidia-docker#1316
 
 [container-driver-in-image]
 keys = nvidia-container-cli: mount error: file creation failed

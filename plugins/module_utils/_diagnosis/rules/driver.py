@@ -6,6 +6,15 @@ Messages from nvidia-smi, DKMS, modprobe and the kernel's log about the host, no
 """
 
 RULES = r"""
+[fabric-manager-mismatch]
+keys = nvidia-nvswitch: Version mismatch
+pattern = nvidia-nvswitch: Version mismatch, kernel version (?P<kernel>[\d.]+\d) user version (?P<user>[\d.]+\d)
+cause = The fabric manager is of {user} and the driver's module of {kernel}; on hosts with NVSwitch CUDA does not start
+    until both are of one version.
+remedy = Install nvidia-fabricmanager in exactly the driver's version ({kernel}), hold both together, and restart it
+    (sudo systemctl restart nvidia-fabricmanager); a host without NVSwitch, such as a Spark, needs none.
+source = NVIDIA/gpu-operator#121
+
 [secure-boot]
 keys =
     Key was rejected by service

@@ -23,6 +23,12 @@ pattern =
 cause =
 remedy =
 
+[log-shows-old-ptxas]
+keys = ptxas does not support CC
+pattern = (?P<log_old_ptxas>ptxas does not support CC \d+\.\d)
+cause =
+remedy =
+
 [log-shows-image]
 keys =
     mage:
@@ -199,12 +205,27 @@ pattern = (?P<log_worker_waits>No available shared memory broadcast block)
 cause =
 remedy =
 
+[log-shows-server]
+keys =
+    /sglang/srt/
+    /vllm/model_executor/
+    /vllm/v1/
+    /vllm/worker/
+    /lmdeploy/
+pattern = File '[^'\n]*/(?P<log_server>sglang/srt|vllm/model_executor|vllm/v1|vllm/worker|lmdeploy)/[^'\n]*', line
+cause =
+remedy =
+
 [log-shows-speculation]
 keys =
     num_speculative_tokens
     SpecDecoding metrics
     --speculative-
-pattern = (?P<log_speculation>num_speculative_tokens(?=\W{1,4}\d)|SpecDecoding|--speculative-(?:config|algorithm))
+    /speculative/
+    /spec_decode/
+pattern =
+    (?P<log_speculation1>num_speculative_tokens(?=\W{1,4}\d)|SpecDecoding|--speculative-(?:config|algorithm))
+    File '[^'\n]*/(?P<log_speculation2>(?:speculative|spec_decode)/\w+\.py)', line
 cause =
 remedy =
 

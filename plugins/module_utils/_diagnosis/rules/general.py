@@ -63,7 +63,9 @@ keys =
     Killed
     [code=137]
     status=9/KILL
+    signal: killed
 pattern =
+    \b(signal: killed)$
     ^[ \t]*(?:\S*sh: line \d+: +\d+ )?(Killed)\b(?! signal)
     FAILED: \[(code=137)\]
     \] (Killed)$
@@ -247,14 +249,18 @@ pattern =
     mkdir '(?P<path1>[^'\n]+)' failed: (?P<why1>Permission denied)
     mkdir (?P<path6>(?P<in_home>/home/\w[^:\n]*)): (?P<why6>permission denied)
     (?P<why2>Permission denied): '(?P<path2>[^'\n]+)'
-    '(?P<path3>[\w.~/@-][^'\n]*)'?: (?P<why3>[Pp]ermission denied|Operation not permitted)
-    (?<![^\s':])(?P<path4>[^\s':/.]*[/.][^\s':]*): (?P<why4>[Pp]ermission denied|Operation not permitted)
+    '(?P<path3>[\w.~/@-][^'\n\\]*)\\?'?: (?P<why3>[Pp]ermission denied|Operation not permitted)
+    fork/exec (?P<path7>/[^\s:]+): (?P<why7>permission denied)
+    (?<![^\s':])(?P<path4>[^\s':/.]*[/.][^\s':\\]*)\\?'?: (?P<why4>[Pp]ermission denied|Operation not permitted)
     Unable to \(re\)create the private pkgRedirects directory:\s+(?P<path5>\S+)
 unless =
     Download is performed unsandboxed
     Error loading config file
-    OCI runtime
+    OCI runtime(?!.*fork/exec /)
 values =
+    advice of path: /usr/bin/nvidia-container => Let everybody run it (sudo chmod 755
+    + /usr/bin/nvidia-container-runtime), or install
+    + nvidia-container-toolkit again; a Docker of snap cannot run what is outside of the snap
     advice of path: /\.(?:triton|cache|config|local|nv|cupy)\b => The account has no home directory, so that / is taken:
     + set one (docker run -e HOME=/tmp), or mount a directory for it
     advice of path: /(?:etc|usr|boot|lib|root|proc|sys|dev)/ => Run it with sudo, since this is the system's

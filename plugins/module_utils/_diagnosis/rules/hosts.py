@@ -44,22 +44,79 @@ cause = There is no Ray cluster on this host to which the program could connect 
 remedy = Start it (ray start --head on the first host, ray start --address=HEAD:6379 on the others; ray status shows
     them), in the same container or environment as the program.
 
+[etcd-not-reached]
+keys =
+    connect to etcd
+    Check etcd server
+    etcdserver:
+    etcd client:
+    Etcd connection
+pattern =
+    [Ff]ailed to connect to etcd[^\n]*?etcd_url: \['?(?P<address1>[^\]'\n]+)
+    [Cc]heck etcd server status at (?P<address2>[^\s,)]+)
+    (?:[Ff]ailed|[Uu]nable|annot) (?:to )?connect to etcd(?:[^\n]{0,80}?(?P<address3>https?://[^\s,)"]+))?
+    (?P<why>etcdserver: [\w :]+)
+cause = The program keeps its state in etcd and does not get on with it[ at {address}][ ({why})]: it does not run there,
+    or answers too late.
+remedy = Start etcd first (docker compose of the program's own; etcd --advertise-client-urls http://0.0.0.0:2379
+    --listen-client-urls http://0.0.0.0:2379), see that curl of that address with /health answers from where the program
+    runs, and name it (ETCD_ENDPOINTS of Dynamo); of several hosts all name one.
+source =
+    ai-dynamo/dynamo#851
+    apache/beam#36966
+
+[nats-without-jetstream]
+keys =
+    nats: ServiceUnavailableError
+    nats: no servers available
+    JetStream not enabled
+    NoServersError
+    no responders available
+pattern =
+    (nats: (?:ServiceUnavailableError|no servers available|no responders available|JetStream not enabled)|JetStream not
+    + enabled(?: for account)?|NoServersError)
+values =
+    advice of found: .*(?:[Nn]o ?[Ss]ervers) => Start nats-server -js first, and name it (NATS_SERVER=nats://HOST:4222),
+    + since none is reached
+    advice of found: . => Start it with JetStream (nats-server -js), which Dynamo's queues need, and start the workers
+    + after it
+cause = The program's messages go through NATS, which does not serve them ({found}).
+remedy = {advice}.
+source = ai-dynamo/dynamo#429
+
+[ray-redis-not-reached]
+keys = Could not establish connection to Redis
+pattern = Could not establish connection to Redis (?P<address>[^\s(]+)
+cause = Ray was told to keep its state in Redis at {address} (RAY_REDIS_ADDRESS), and reaches none there, so that its
+    head (GCS) does not start.
+remedy = Unset RAY_REDIS_ADDRESS, which only a head that must survive its own end needs; else start Redis there and
+    correct the address.
+source = ray-project/ray#33842
+
 [ray-head-unreachable]
 keys =
     Failed to connect to GCS
     nable to connect to GCS
     Failed to get cluster ID from GCS
     The current node timed out during startup
+    waiting for GCS to become available
 pattern =
+    waiting for GCS to become available
     Failed to get cluster ID from GCS|The current node timed out during startup
     Failed to connect to GCS at address (?P<address1>\S+?) within
     Unable to connect to GCS (?:\(ray head\) )?at (?P<address2>\S+?)\.\s
-    (?:Failed|[Uu]nable) to connect to GCS
-cause = This host did not reach the head of the Ray cluster[ at {address}].
-remedy = Compare the address with the one that ray start --head printed (without a host before the colon a variable was
-    empty), use the address of the network between the hosts (--node-ip-address), open its ports in the firewall (ufw),
-    and see that both have one Ray version.
-source = vllm-project/vllm#15385
+    (?:Failed|[Uu]nable) to connect to GCS(?: within [^\n]{0,40}GCS (?P<end>may have been killed))?
+values =
+    advice of end: . => Look on the head at its end: Out of memory in the kernel's log (journalctl -k), and
+    + /tmp/ray/session_latest/logs/gcs_server.out; a ray stop ends it as well. Then start the cluster again
+    advice of end: (?:) => Compare the address with the one that ray start --head printed (without a host before the
+    + colon a variable was empty), use the address of the network between the hosts (--node-ip-address), open its ports
+    + in the firewall (ufw), see that both have one Ray version, and end what an earlier start left (ray stop)
+cause = This host did not reach the head of the Ray cluster[ at {address}][, which {end}].
+remedy = {advice}.
+source =
+    vllm-project/vllm#15385
+    ray-project/ray#45570
 
 [socket-path-too-long]
 keys =

@@ -321,7 +321,8 @@ source = pytorch/builder#1895
 [library-without-number]
 keys = .so: cannot open shared object file
 pattern =
-    (?P<library>lib(?:nvrtc|nvrtc-builtins|cudart|cublas|cublasLt|cudnn\w*|nvJitLink|cufft|cusolver|cusparse|cusparseLt|curand|cupti|nccl
+    (?P<library>lib(?:nvrtc|nvrtc-builtins|cudart|cublas|cublasLt|cudnn\w*|nvJitLink|cufft|cusolver|cusparse|cusparseL
+    +t|curand|cupti|nccl
     +|nvToolsExt|nvjpeg|npp\w+|cufile|nvinfer\w*)\.so): cannot open shared object file
 cause = The program opens {library}, the name without a number, which only the toolkit's development files have: pip's
     packages and the libraries of a runtime image have it with its number alone.
@@ -358,6 +359,14 @@ values =
     wheel of found: libnvjpeg => nvidia-nvjpeg
 remedy = Install it{ways}[, in a Python environment with pip install {wheel}], or if it is there add its directory to
     LD_LIBRARY_PATH; elf_closure_info lists everything that is missing in one pass; the loader stops at the first.
+
+[cupy-not-imported]
+keys = Failed to import CuPy
+pattern = Failed to import CuPy[\s\S]{0,1200}?Original error:\s*(?P<why>[^\n]*[^\n.])
+cause = CuPy could not load its compiled part: {why}.
+remedy = Remove every CuPy (pip list | grep -i cupy; pip uninstall each), then install the one for the CUDA that there
+    is, with its libraries (pip install "cupy-cuda13x[ctk]"); let LD_LIBRARY_PATH name no other CUDA.
+source = LipingYi/QSFL#1
 
 [libc-too-old]
 keys =

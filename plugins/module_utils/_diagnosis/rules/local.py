@@ -111,9 +111,11 @@ source = ollama/ollama#17596
 [llamacpp-assertion]
 keys =
     GGML_ASSERT(
+    GGML_ASSERT:
     : fatal error
 pattern =
     GGML_ASSERT\((?P<what1>[^\n]+?)\) failed
+    GGML_ASSERT: (?:[^\n:]*:)?[^\n:]*?(?P<what3>[\w.-]+:\d+: [^\n]+)
     /ggml-cuda/(?P<what2>[\w-]+\.cuh?:\d+): fatal error$
 values =
     advice of what: .*n_batch => Raise the batch (-b, --batch-size) to the length of the input, or send shorter ones
@@ -124,6 +126,15 @@ values =
 cause = A check inside llama.cpp failed ({what}).
 remedy = {advice}.
 source = ggml-org/llama.cpp#25791
+
+[llamacpp-context-full]
+keys = does not support K-shift
+pattern = (context does not support K-shift)
+cause = The context of the model is full, and llama.cpp cannot move on in it with this model or cache ({found}), so that
+    it ends.
+remedy = Give a longer context (-c of llama.cpp; num_ctx or OLLAMA_CONTEXT_LENGTH of Ollama), limit the answer (-n,
+    num_predict) and send shorter prompts; update, as newer releases end the answer instead.
+source = ollama/ollama#9410
 
 [llamacpp-cublas]
 keys =
@@ -334,6 +345,26 @@ remedy = Ask it (curl http://localhost:1234/v1/models): if it answers, it runs; 
     update LM Studio.
 source = lmstudio-ai/lmstudio-bug-tracker#1720
 
+[localai-backend-absent]
+keys = grpc process not found
+pattern = grpc process not found: (?:\S*/)?(?P<name>[\w+-]+)(?:/run\.sh)?\.?(?:\s|$)
+cause = This image or build of LocalAI does not have the backend that the model names ({name}).
+remedy = Install the backend (the page Backends, or local-ai backends install NAME), or take an image that has it (of
+    older releases one without -core); see the field backend in the model's YAML file.
+source = mudler/LocalAI#1871
+
+[localai-backend-ended]
+keys =
+    GRPC Service NOT ready
+    grpc service not ready
+pattern = ((?:GRPC Service NOT|grpc service not) ready)
+uncertain = yes
+cause = LocalAI started the backend of the model as a process of its own, which ended or did not listen ({found}); that
+    connections to 127.0.0.1 were refused follows from that.
+remedy = Start LocalAI with DEBUG=true and read the backend's own lines (stderr): mostly a library of CUDA that the
+    image lacks, a processor without the instructions that it was built for, or too little memory.
+source = kaito-project/aikit#155
+
 [comfyui-frontend]
 keys =
     ComfyUI frontend package
@@ -390,6 +421,14 @@ cause = ComfyUI does not run the workflow[: the input {input} of a node is not c
 remedy = Connect it, or bypass that node; a workflow without an output needs a node such as Save Image, and an input
     that lost its connection mostly belongs to a node that is missing or newer (update ComfyUI and its nodes, reload the
     page).
+
+[diffusers-pipeline-unknown]
+keys = find a pipeline linked to
+pattern = AutoPipeline can't find a pipeline linked to (?P<pipeline>\w+)
+cause = The installed diffusers does not know the pipeline {pipeline} that the model names.
+remedy = Upgrade it with what it needs (pip install -U diffusers transformers accelerate; the newest pipelines are only
+    in its source: pip install git+https://github.com/huggingface/diffusers), in the Python that runs the program.
+source = xorbitsai/inference#2085
 
 [comfyui-gguf-unknown]
 keys =

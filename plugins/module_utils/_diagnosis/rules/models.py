@@ -170,6 +170,49 @@ pattern = object store size \((?P<asked>[^)\n]+)\) exceeds /dev/shm size \((?P<h
 cause = Ray is to keep {asked} in /dev/shm, which has {have}.
 remedy = Start the container with --ipc=host or a larger --shm-size, or Ray with a smaller --object-store-memory.
 
+[lora-off]
+keys = LoRA is not enabled
+pattern = (LoRA is not enabled)
+cause = A LoRA adapter was given to a server that was started without LoRA, or with an option that leaves it out
+    ({found}).
+remedy = Start it with --enable-lora (and --max-lora-rank of the adapter's rank), without the options that its release
+    cannot combine with that (of older vLLM --num-scheduler-steps).
+source = vllm-project/vllm#13394
+
+[lora-weights-refused]
+keys =
+    is unsupported LoRA weight
+    expected target modules in
+    expected target_modules to
+    unexpected modules: [
+pattern =
+    ValueError: (?P<weight1>\S+) is unsupported LoRA weight
+    expected target[ _]modules in (?P<taken>\[[^\]\n]{0,200}\]?)[^\n]*? but received (?P<weight2>\[[^\]\n]{0,200})
+    expected target_modules to [^\n]*?(?:unexpected modules: )?(?P<weight3>\[[^\]\n]{0,200})
+values =
+    reason of weight: .*(?:lm_head|embed_tokens|score|classifier|modules_to_save|original_module) => the adapter has
+    + complete layers besides (modules_to_save, or an enlarged vocabulary)
+    reason of weight: . => it was trained on other parts of the model than the server applies adapters to
+cause = The server cannot apply this LoRA adapter ({weight}): {reason}[; it takes {taken}].
+remedy = Merge the adapter into the model and serve the result (merge_and_unload() of PEFT, save_pretrained_merged() of
+    Unsloth), or train again without modules_to_save and on the model's linear layers alone; for another base model take
+    an adapter that was made for it.
+source = vllm-project/vllm#9280
+
+[lora-not-there]
+keys = No adapter found for
+pattern = (?:Loading lora (?P<name>\S+) failed: )?No adapter found for (?P<path>[^\n]*[^\n\s.])
+values =
+    advice of path: .*[\]}'")]$ => Take the brackets and quotes off: the value is NAME=PATH (--lora-modules
+    + sql=/models/sql-lora), and several stand one after the other with blanks between
+    advice of name: .*[\[{'"(] => Take the brackets and quotes off: the value is NAME=PATH (--lora-modules
+    + sql=/models/sql-lora), and several stand one after the other with blanks between
+    advice of path: . => Name the directory that holds adapter_config.json and adapter_model.safetensors (of a training
+    + often a checkpoint's own one), mounted into the container under that path; a name of the hub must be complete
+cause = The server looked for a LoRA adapter at {path} and there is none.
+remedy = {advice}.
+source = vllm-project/vllm#30690
+
 [lora-rank]
 keys = is greater than max_lora_rank
 pattern = LoRA rank (?P<rank>\d+) is greater than max_lora_rank (?P<most>\d+)

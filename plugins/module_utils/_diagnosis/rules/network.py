@@ -273,6 +273,7 @@ pattern =
     invalid index-pack output
     The TLS connection was non-properly terminated
 unless =
+    NCCL WARN
     retr\w+ ncclUniqueId
     \[c10d\]
     DistNetworkError

@@ -438,12 +438,15 @@ remedy = Leave it if you serve another model; otherwise install the Transformers
 source = sgl-project/sglang#9561
 
 [ollama-driver-init-failed]
-keys = cuda driver library init failure
-pattern = cuda driver library init failure: (?P<code>\d+)
+keys =
+    cuda driver library init failure
+    cudart init failure
+pattern = (?:cuda driver library|cudart) init failure: (?P<code>\d+)
 notice = yes
 values =
     advice of code: 999 => load nvidia_uvm anew (sudo modprobe -r nvidia_uvm, then sudo modprobe nvidia_uvm), or reboot
     advice of code: 3$ => load nvidia_uvm with options nvidia_uvm uvm_disable_hmm=1 (in /etc/modprobe.d), and reboot
+    advice of code: 35 => the driver is older than this CUDA: update it
     advice of code: . => look the number up among CUDA's error codes (cuInit)
 cause = Ollama could not start CUDA (cuInit answered {code}), so that it runs on the CPU.
 remedy = Make nvidia-smi work and read NVRM lines of the kernel (journalctl -k); {advice}.

@@ -83,7 +83,8 @@ keys =
     undeclared identifier 'cu
 pattern =
     fatal error: '?(thrust/\S*detail/[\w./]+)'?: No such
-    error: (?:identifier |use of undeclared identifier )?'(cudaBindTexture\w*|cudaUnbindTexture|cudaThread\w+|cusparse[SDCZX](?:csr|bsr|hyb|gt)\w+
+    error: (?:identifier |use of undeclared identifier )?'(cudaBindTexture\w*|cudaUnbindTexture|cudaThread\w+|cusparse
+    +[SDCZX](?:csr|bsr|hyb|gt)\w+
     +|__shfl(?:_\w+)?|cudaLaunchCooperativeKernelMultiDevice|cudaProfilerInitialize|cudaFuncSetSharedMemConfig
     +|cudaDeviceSetSharedMemConfig|npp[a-z]\w+|CUFFT_(?:INCOMPLETE_PARAMETER_LIST|PARSE_ERROR|LICENSE_ERROR))'(?: is
     + undefined| was not declared|;|$)

@@ -85,6 +85,7 @@ pattern =
     +|pointnet2_ops\._ext|diff_gaussian_rasterization\._C|nvdiffrast_plugin|exllamav?2?_ext|deep_gemm\.\w+|natten\._C
     +|detectron2\._C|mmcv\._ext)'
     cannot import name '_C' from '(?P<module2>\w+)'
+    Error: No module named '(?P<module4>_(?:turbomind|C|ext|vllm_fa\w*|flash_attn\w*|xxhash|custom_ops|kernels?))'
     Error: No module named '(?P<module3>(?!vllm|torch\.|numpy|cv2|sgl|PIL)\w+\._(?:C|ext|cuda|backend)\w*)'
 values =
     package of module: flash_attn => flash-attn
@@ -92,9 +93,11 @@ values =
     package of module: selective_scan => mamba-ssm
     package of module: causal_conv1d => causal-conv1d
     package of module: mmcv => mmcv
+    package of module: _turbomind => lmdeploy
     package of module: . => the package that it belongs to
     way of module: (selective_scan|causal_conv1d) => , of these two from the main branch of GitHub with
     + MAMBA_FORCE_BUILD=TRUE and CAUSAL_CONV1D_FORCE_BUILD=TRUE, since the index has an x86-64 file in the wheel
+    way of module: _turbomind => , or start it with --backend pytorch, which does without it
 cause = The compiled CUDA part {module} is not installed: only the Python files are there, as where the build found no
     nvcc or no torch, or an index has a wheel without it for aarch64.
 remedy = Remove {package} and build it from source against the installed torch, with nvcc on PATH (pip install
@@ -738,16 +741,19 @@ keys =
     module 'vllm' has no attribute
     module 'transformers' has no attribute
     module 'tensorrt' has no attribute
+    module 'cupy' has no attribute
     (unknown location)
 pattern =
-    AttributeError: module '(?P<package1>torch)' has no attribute '(?P<name1>cuda|Tensor|tensor|nn|device|no_grad|version
+    AttributeError: module '(?P<package1>torch)' has no attribute
+    + '(?P<name1>cuda|Tensor|tensor|nn|device|no_grad|version
     +|__version__|float32|float16|bfloat16|utils|jit|dtype|distributed|load)'
-    AttributeError: module '(?P<package2>numpy|triton|vllm|transformers|tensorrt|diffusers|flash_attn)' has no attribute
-    + '(?P<name2>__version__|ndarray|array|jit|language|LLM|AutoModel|AutoConfig|Logger|Builder)'
+    AttributeError: module '(?P<package2>numpy|cupy|triton|vllm|transformers|tensorrt|diffusers|flash_attn)' has no
+    + attribute
+    + '(?P<name2>__version__|cuda|ndarray|array|jit|language|LLM|AutoModel|AutoConfig|Logger|Builder)'
 cause = The package {package} that Python imported is not complete (it has no {name}): a directory or file of that
     name hides the installed one, or its installation broke off.
-remedy = See what was imported (python -c "import {package}; print({package}.__path__)"): rename the directory or file of
-    that name where you start, or install the package again (pip install --force-reinstall --no-deps, in the same
+remedy = See what was imported (python -c "import {package}; print({package}.__path__)"): rename the directory or file
+    of that name where you start, or install the package again (pip install --force-reinstall --no-deps, in the same
     version and from the same index).
 source = CLAIRE-Labo/flash_attention#1
 

@@ -131,7 +131,8 @@ keys =
     CUDA_ERROR_ILLEGAL_ADDRESS
     cudaErrorIllegalAddress
 pattern =
-    (?:^|: |\) )(?:CUDA error: )?(misaligned address|an illegal memory access was encountered)
+    (?:^|: |\) |CUDA failure [^\n']{0,60}')(?:CUDA error: )?(misaligned address|an illegal memory access was
+    + encountered)
     (?:[Ee]rror|failed|returned)[^\n]{0,80}?(CUDA_ERROR_ILLEGAL_ADDRESS|cudaErrorIllegalAddress)
 cause = A kernel read or wrote an address that it must not ({found}): a fault of that kernel; the line of the
     traceback is not its place.
@@ -185,6 +186,7 @@ pattern =
     RuntimeError: (No CUDA GPUs are available)
     CUDA error: (no CUDA-capable device is detected)
     -> (no CUDA-capable device is detected)
+    allocate [\d.]+ MiB[^\n:]*: (no CUDA-capable device is detected)
     RuntimeError: (Found no NVIDIA driver on your system)
     RuntimeError: (CUDA driver initialization failed), you might not have a CUDA gpu
     ProcessGroupNCCL is only supported with GPUs, (no GPUs found)
@@ -196,6 +198,20 @@ cause = The program sees no GPU ({found}): CUDA_VISIBLE_DEVICES names none that 
 remedy = Unset CUDA_VISIBLE_DEVICES (a Spark's GPU is 0), check that nvidia-smi works where the program runs and that
     torch.version.cuda is not None, and start a container with --gpus all.
 source = KeYang8/WITT#34
+
+[torch-of-another-age]
+keys =
+    /THC/THC
+    THCudaCheck FAIL
+    aten/src/THC
+pattern =
+    cublas runtime error : (?P<why1>[\w ]+?) at \S*/THC/
+    THCudaCheck FAIL file=\S*/THC/\S+ line=\d+ error=\d+ : (?P<why2>[\w ]+)
+    cuda runtime error \(\d+\) : (?P<why3>[\w -]+?) at \S*/THC/
+cause = This is a PyTorch older than 1.11, which has no code for a GPU of today: {why}.
+remedy = Install a current PyTorch for CUDA 13 (pip install torch --index-url
+    https://download.pytorch.org/whl/cu130) in a new environment, and a release of the program that takes it.
+source = john-bradshaw/synthesis-dags#4
 
 [cuda-error-number]
 keys =
@@ -336,6 +352,14 @@ values =
 cause = cuBLAS refused {call} ({found}): {what}.
 remedy = {advice}.
 source = bitsandbytes-foundation/bitsandbytes#205
+
+[cudnn-no-plan]
+keys = No valid execution plans built
+pattern = (No valid execution plans built)
+cause = cuDNN's attention has no kernel for these sizes on this GPU ({found}).
+remedy = Take another attention: --use-split-cross-attention or --use-sage-attention of ComfyUI,
+    torch.backends.cuda.enable_cudnn_sdp(False) in a program of your own; a newer PyTorch has a newer cuDNN.
+source = Comfy-Org/docs#1491
 
 [cudnn-not-started]
 keys =
@@ -531,6 +555,15 @@ keys = uncorrectable ECC error encountered
 pattern = (uncorrectable ECC error encountered)
 cause = The GPU's memory has an error ({found}): a fault of the hardware, not of the program.
 remedy = Reboot, read Xid 48, 63, 94 or 95 in the kernel's log, and have the hardware checked if it comes back.
+
+[attention-of-hopper]
+keys = /hopper/
+pattern = CUDA error \([^)\n]*/hopper/(?P<file>[\w.]+):\d+\): (?P<why>[\w ]+)
+cause = A kernel of FlashAttention 3, which is for Hopper (9.0) alone, was started on another GPU ({file}: {why}).
+remedy = Choose another attention backend (--attention-backend FLASHINFER or TRITON_ATTN of vLLM, its
+    --mm-encoder-attn-backend for images), and take an xformers or a server that does not choose FlashAttention 3 for
+    12.x.
+source = nvidia-cosmos/cosmos-reason1#65
 
 [cuda-launch-refused]
 keys =

@@ -268,17 +268,30 @@ remedy = Check that config.json is complete, take the repository with the weight
 keys =
     KeyError: 'layers.
     KeyError: 'model.layers.
+    KeyError: 'blocks.
+    KeyError: 'transformer.
+    KeyError: 'visual.
     weights were not initialized from checkpoint
     There is no module or parameter named
 pattern =
-    KeyError: '((?:\w+\.)*layers\.\d+\.[\w.]+)'
+    KeyError: '((?:\w+\.)*(?:layers|blocks|h)\.\d+\.[\w.]+)'
     weights were not initialized from checkpoint: \{'([^'\n]+)'
     There is no module or parameter named '([^'\n]+)'
 cause = The file of weights and this release of the server do not fit each other ({found}): it lays the model out in
     another way, mostly since its quantization or architecture is newer.
-remedy = Use the release of the server that the model's page names (mostly a newer one), or another quantization of the
-    model; where files are missing, download the model again.
-source = vllm-project/vllm#45102
+values =
+    advice of found: .*(?:absmax|quant_map|quant_state) => The weights are those of bitsandbytes: start it with
+    + --quantization bitsandbytes --load-format bitsandbytes, in a release of the server that takes such files, or take
+    + the model in another quantization
+    advice of found: .*\.attention\.w[qkvo]\.|.*feed_forward\.w[123]\. => The file is of Mistral's own format: start
+    + it with --load-format mistral --config-format mistral --tokenizer-mode mistral, or remove consolidated.safetensors
+    + where the model's files of Transformers lie beside it
+    advice of found: . => Use the release of the server that the model's page names (mostly a newer one), or another
+    + quantization of the model; where files are missing, download the model again
+remedy = {advice}.
+source =
+    vllm-project/vllm#45102
+    vllm-project/vllm#11010
 
 [server-option-unknown]
 keys =
@@ -669,10 +682,13 @@ pattern =
     failed to load '(?P<model1>[^'\n]+)' version \d+: (?P<why1>[^\n]{1,200})
     Poll failed for model directory '(?P<model2>[^'\n]+)': (?P<why2>[^\n]{1,200})
     (?P<why3>failed to load all models)
+values =
+    advice of why: failed to load all => Look at the table of models above: the row with UNAVAILABLE says which and why
+    advice of why: . => Compare its config.pbtxt (backend, file names in the directory 1) with the backend's
+    + documentation, take the server's image that has that backend in the version of the model (of TensorRT the same
+    + release that built the engine), and read the lines of that model above
 cause = Triton Inference Server could not load a model[, {model}]: {why}.
-remedy = Compare its config.pbtxt (backend, file names in the directory 1) with the backend's documentation, take the
-    server's image that has that backend in the version of the model (of TensorRT the same release that built the
-    engine), and read the lines of that model above.
+remedy = {advice}.
 
 [scheduler-killed]
 keys = Exit code: -9

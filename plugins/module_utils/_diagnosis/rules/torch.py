@@ -156,8 +156,9 @@ keys = device kernel image is invalid
 pattern = (device kernel image is invalid)
 cause = The driver cannot load a kernel that was compiled ({found}): it was made by a newer CUDA than the driver knows,
     for another GPU, or its file in the cache is damaged.
-remedy = Compare the CUDA that nvidia-smi shows with the ptxas in use (TRITON_PTXAS_PATH), delete the caches of compiled
-    kernels (~/.triton/cache, ~/.cache/vllm, ~/.cache/flashinfer), and start again.
+remedy = [The ptxas in use does not know this GPU ({log_old_ptxas}): put that of a newer CUDA first on PATH. ]Compare
+    the CUDA that nvidia-smi shows with the ptxas in use (TRITON_PTXAS_PATH), delete the caches of compiled kernels
+    (~/.triton/cache, ~/.cache/vllm, ~/.cache/flashinfer), and start again.
 source = MIC-DKFZ/nnUNet#3020
 
 [triton-no-libcuda]
@@ -282,11 +283,20 @@ pattern =
     Sizes of tensors must match except in dimension \d+\. (?P<shapes4>Expected size \d+ but got size \d+)
     (?P<shapes5>shape '\[[^\]\n]+\]' is invalid for input of size \d+)
     (?P<shapes6>expanded size of the tensor \(\d+\) must match the existing size \(\d+\))
-cause = Two parts of a model do not fit each other ({shapes}): mostly files of two model families are combined,
-    or a program or node is older than the model.
-remedy = Use the text encoder, VAE, LoRA or control model that is made for the base model (of ComfyUI: compare the
-    workflow's files with the model's page), a width and height that are multiples of 64, and the newest release of the
-    program and its nodes.
+values =
+    reason of log_speculation: . => the draft and the model of speculative decoding, or a fault of this release
+    reason of log_server: . => the model's files and this release of the server
+    reason of shapes: . => mostly files of two model families are combined, or a program or node is older than the model
+    advice of log_speculation: . => Leave out speculative decoding to go on, take a draft that was made for this model,
+    + and a newer release of the server
+    advice of log_server: . => Take the release of the server that the model's page names, one process
+    + (--tensor-parallel-size 1), and another quantization of the model
+    advice of shapes: . => Use the text encoder, VAE, LoRA or control model that is made for the base model (of ComfyUI:
+    + compare the workflow's files with the model's page), a width and height that are multiples of 64, and the newest
+    + release of the program and its nodes
+cause = Two parts of a model do not fit each other ({shapes}): {reason}.
+remedy = {advice}.
+source = sgl-project/sglang#10090
 
 [flash-attn-not-installed]
 keys =
