@@ -32,7 +32,7 @@ _SHIP = r"(?:rank|default|local_rank|worker|tp|pp|dp)"
 #: The elements that can start a prefix.
 _HEAD = (
     r"(?P<host1>[\w.-]+):\d+:\d+ \[\d+\]",
-    rf"{_MONTH}{_TIME} (?P<host2>[\w.-]+) (?P<unit>[\w./@\\-]+(?:\[\d+\])?):",
+    rf"{_MONTH}{_TIME} (?:(?:{_LEVELS})|(?P<host2>[\w.-]+)) [\w./@\\-]+(?:\[\d+\])?:(?!\d)",
     r"\[ *[+]?\d+\.\d{3,}\](?: \[ *[A-Z]?\d+\])?",
     rf"\[{_TIME}[^\]\n]{{0,24}}\]",
     rf"(?:\[?[EF]\d{{3,4}}|[WI]\d{{4}}) {_CLOCK} +(?:\d+ )?[\w./-]+:\d+\]",
@@ -58,7 +58,7 @@ _MORE = (
     r"\[[\w .:=/-]{1,40}\]:?",
     r"[\w./-]+\.(?:py|cc|cpp|cu|c|go|rs):\d+\]?:?(?= )",
     r"- [\w.]+ - (?=[A-Z])",
-    r"[-|](?= )",
+    r"(?:--?|\|)(?= )",
     rf"\d+(?= \[(?:{_LEVELS})\])",
     r"NCCL (?:INFO|TRACE)(?= )",
 )
@@ -127,8 +127,7 @@ def with_keys(part: bytes, keys: list[bytes]) -> list[tuple[int, bytes]]:
         grep = subprocess.run(command, input=log, capture_output=True, env=environment, check=True)
     except (OSError, subprocess.CalledProcessError):
         return split(part)
-    rows = (line.partition(b":") for line in grep.stdout.split(b"\n")[:-2])
-    return [(int(start), row) for start, _colon, row in rows]
+    return [(int(at), row) for at, _colon, row in (line.partition(b":") for line in grep.stdout.split(b"\n")[:-2])]
 
 
 @functools.lru_cache(maxsize=256)
@@ -153,8 +152,7 @@ def parse(raw: str) -> Line:
     process_name = process[0] if process else prefix.split(" ")[0] if begin["host1"] else ""
     if "|" in prefix and not process:
         process_name = prefix.partition("|")[0].strip()
-    host = begin["host1"] or begin["host2"] or ""
-    return Line(raw[end:], process_name, _NAMES.get(name.upper(), name.upper()), host)
+    return Line(raw[end:], process_name, _NAMES.get(name.upper(), name.upper()), begin["host1"] or begin["host2"] or "")
 
 
 def _of_fields(message: t.Match[str]) -> Line:
@@ -195,8 +193,7 @@ def lines_of_process(window: str) -> str:
     first = parse(raw)
     if first.text == raw:
         return window
-    parsed = (parse(line) for line in rest)
-    return "\n".join([first.text, *(line.text for line in parsed if line.process == first.process)])
+    return "\n".join([first.text, *(line.text for line in map(parse, rest) if line.process == first.process)])
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -216,7 +213,7 @@ ERROR_KEYS = tuple(
         "ouldn't ", "an't ", "FAIL", "Fail", "died", "crash", "exited", "terminated", "killed", "orrupt", " E ", "[E",
         "E0", "E1", "can not ", "gave up", "ncaught", "nhandled", "exit code", "Server Error", "=> not", "aborting",
         "imeout ", "killing", 'tatusCode":', "[rank", "free(): ", "too quickly", "rror,", "rror -", "Value error,",
-        "failed", "rror loading", "rror=", "err=", 'rror":', 'err":', "rrors detected",
+        "failed", "rror loading", "rror=", "err=", 'rror":', 'err":', "rrors detected", "GGML_", "SIG", "Test ",
     )
 )  # fmt: skip
 # Lines that a tool itself marks as an error.
@@ -236,7 +233,8 @@ _PERHAPS = re.compile(
     r"|[Ee]xec format error|no matching manifest|^npm (?:ERR!|error) "
     r"|^\W*(?:ERROR|error|FAIL(?:ED)?)\b(?!-)|^\[[EC] \d|\bFail - |\bFAIL\b(?![:= ]*0)"
     r"|[Uu]n(?:caught|handled) exception|^.{0,60}?[\[<(](?:ERROR|FATAL|CRITICAL)[\])>]|\"statusCode\": ?50\d"
-    r"|marked dead|\b[Ff]atal error\b|^(?:(?:free|malloc|realloc)\w*\(\)|corrupted |double free )|\b(?:worker|process|[Ee]ngine) died\b"
+    r"|\b[Ff]atal error\b|\bGGML_A(?:SSERT|BORT)\b|^SIG[A-Z]{3,4}: |\bsignal: killed|\bTest \w+ failure\b"
+    r"|marked dead|^(?:(?:free|malloc|realloc)\w*\(\)|corrupted |double free )|\b(?:worker|process|[Ee]ngine) died\b"
 )
 # Words that also occur in harmless lines: such a line counts as an error only at the end of a log without other errors.
 _LOOSE = re.compile(
@@ -295,7 +293,6 @@ _CHAINED = re.compile(r"\s*(?:During handling of the above exception|The above e
 #: The levels of lines that report no failure.
 TALK = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
 _QUIET = TALK | {"WARNING"}
-_LOUD = frozenset({"ERROR", "CRITICAL", "FATAL"})
 _INNER = re.compile(r"\n\s*(?:Caused by:|[├╰]─▶|nvidia-container-cli: |process didn't exit successfully)")
 TRACEBACK = "Traceback (most recent call last)"
 
@@ -313,7 +310,7 @@ def error_class(raw: str, below: t.Callable[[], str]) -> tuple[int, str]:
         return 0, ""
     # Ignore quoted text, which the line only mentions.
     is_error = bool(_ERROR.search(re.sub(r'"[^"]*"', '""', line.text))) or (
-        (line.level in _LOUD or raw.startswith("fatal: [")) and line.text[:1].strip() != ""
+        (line.level in ("ERROR", "CRITICAL", "FATAL") or raw.startswith("fatal: [")) and line.text[:1].strip() != ""
     )
     follows = TRACEBACK in line.text or bool(_WEAK.search(line.text))
     if not (is_error or follows or line.level == IN_FIELD or _PERHAPS.search(line.text) or line.level in _QUIET):
@@ -348,11 +345,13 @@ def traceback_end(window: str) -> tuple[int, int, str]:
     rail = re.match(r"\s*\| |", first.text)
     start = rail.end() if rail else 0
     depth = len(first.text) - len(first.text[start:].lstrip())
+    # IPython names the exception in the first line, too, and does not indent the places.
+    name = re.sub(r"(?!\w+ {2,}Traceback).*| .*", "", first.text)
     for number, below in enumerate(rest, 1):
         line = parse(below)
         if line.process != first.process or not line.text.strip():
             continue
-        if len(line.text) - len(line.text[start:].lstrip()) <= depth:
+        if len(line.text) - len(line.text[start:].lstrip()) <= depth and line.text.startswith(name):
             text = line.text[start:]
             after = lines_of_process("\n".join(rest[number - 1 : number + _NEAR])).partition("\n")[2]
             kind = 2 if _WEAK.search(text) or is_mute(text, after) else 4

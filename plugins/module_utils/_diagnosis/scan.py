@@ -160,7 +160,8 @@ _TRACEBACK = lines.TRACEBACK.encode()
 _ADVICE = re.compile(
     r"\b(?:To (?:work around|fix|resolve|solve|avoid|enable|disable) |(?:[Pp]lease|[Yy]ou (?:can|should|may|could)) "
     r"(?:also )?(?:install|run|set|use|add|pass|specify|(?:up|down)grade|update|(?:reduc|increas|decreas|disabl|enabl)e"
-    r"|(?:try|consider|make sure))\b|(?:[Tt]ry|[Cc]onsider|[Mm]ake sure|Run(?= ['`])|Install an?) )[^\n]{4,200}"
+    r"|(?:try|consider|make sure))\b|(?:[Tt]ry|[Cc]onsider|[Mm]ake sure|Run(?= ['`])|Install an?) )"
+    r"[^\n]{4,200}(?:\n ?[a-z][^\n]{4,200})?"
 )
 
 
@@ -452,7 +453,7 @@ class _Scan:
             cause = f"This error is not among the known ones; the first line of it is: {first_error}"
             remedy = "Read the lines around it: the cause may stand above, and later errors are mostly consequences."
             if advice := _ADVICE.search("\n".join(error.lines)):
-                remedy = f"The log itself advises: {advice[0].strip()}"
+                remedy = f"The log itself advises: {' '.join(advice[0].split())}"
             return Diagnosis(None, cause, remedy, error.lines, first_error, [], notices, error.line, error.around)
         remedy = "Read its last lines; if it goes no further, find out what ended the program that wrote it."
         if not last_lines:

@@ -171,9 +171,7 @@ def _rule(name: str, fields: t.Mapping[str, str]) -> Rule:
             values[key] = tuple(_VALUE.fullmatch(line).groups() for line in lines)  # type: ignore[union-attr]
         elif key in ("pattern", "unless"):
             values[key] = "|".join(map(_anchor_leading_run, lines))
-        elif key in ("every", "library", "notice"):
-            values[key] = {"yes": True}[value]
-        elif key == "uncertain":
+        elif key in ("every", "library", "notice", "uncertain"):
             values[key] = {"yes": True, "no": False}[value]
         else:
             values[key] = " ".join(lines)
