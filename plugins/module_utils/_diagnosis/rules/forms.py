@@ -98,32 +98,31 @@ keys =
     ot built with
     ot compiled with
 pattern =
-    (?:Error|Exception|error): (?P<part1>[^\n]{2,120}?) (?:currently )?(?:requires|needs) (?:the )?(?P<need1>[\w.
-    + /+-]{2,40}?)(?:
+    (?:Error|Exception|error): (?P<part1>[^\n]{2,120}?) (?:requires|needs) (?:the )?(?P<need1>[\w. /+-]{2,40}?)(?:
     + library)?,? which is not (?:integrated|included|enabled|available|supported|compiled) in this build
-    (?:Error|Exception|error): (?P<part2>[^\n]{2,120}?) (?:is|was|were|has)(?:n't| not)(?: been)? (?:built|compiled)
-    + with
-    + (?P<need2>[\w. /+-]{2,40}?)(?: (?:support|enabled|installed|available))?(?:[.,;(!]|$)
+    (?:Error|Exception|error|Fatal\])(?:: b'|:)? (?P<need4>[^\n]{2,60}?) (?:is|was) not (?:enabled|included|available
+    +|supported) in (?P<part4>this build)
+    (?:Error|Exception|error): (?P<part2>[^\n]{2,120}?) (?:(?:is|was|were|has)(?:n't| not)|not)(?: been)? (?:built
+    +|compiled) with (?P<need2>[\w. /+-]{2,40}?)(?: (?:support|enabled|installed|available))?(?:[.,;(!]|$)
     (?:Error|Exception|error): (?P<part3>[^\n]{2,120}?) (?:is|was|were|has)(?: been)? (?:built|compiled) without
     + (?P<need3>[\w. /+-]{2,40}?)(?: (?:support|enabled))?(?:[.,;(!]|$)
 values =
     advice of need: (?i:.*(?:cudnn)) => Install cuDNN for CUDA 13 and build it from source with cuDNN switched on
     + (-DWITH_CUDNN=ON of CTranslate2, -DUSE_CUDNN=1 elsewhere), or take a build that has it
     advice of need: (?i:.*(?:cuda|gpu|cublas|nvidia)) => Take a build with CUDA 13 for this machine, which for aarch64
-    + is
-    + often only an image or a build from source (with the toolkit on PATH and the option for CUDA on)
+    + is often only an image or a build from source (with the toolkit on PATH and the option for CUDA on:
+    + -DUSE_CUDA=1 of LightGBM)
     advice of need: . => Take a build that has it, or build it from source with that option on and its development files
     + installed
-cause = This build of the program does not have {need}: {part}.
+cause = This build of the program does not have {need} ({part}).
 remedy = {advice}.
-source = OpenNMT/CTranslate2#1963
+source = lightgbm-org/LightGBM#3696
 
 [raised-wrongly]
 keys = ", line
 pattern =
-    \A\s*File '[^'\n]+', line \d+, in \S+\n\s+raise \w*(?:Error|Exception|Exit)\(\s*f?'(?P<why>[^'\n]{8,300}?)\.?'[^\n
-    +]*\n(?:[
-    + ~^]+\n)?TypeError: (?:\w+\.)?__init__\(\) missing
+    \A\s*File '[^'\n]+', line \d+, in \S+\n\s+raise \w*(?:Error|Exception|Exit)\(\s*f?'(?P<why>[^'\n]{8,300}?)\.?'[^\n]*
+    +\n(?:[ ~^]+\n)?TypeError: (?:\w+\.)?__init__\(\) missing
 cause = The program refuses something, and fails over its own message, which is: {why}.
 remedy = Do what that message says (as options of a server its names have hyphens for underscores; --help lists them);
     a newer release of the program prints it properly.
