@@ -344,7 +344,9 @@ def _errors(
         return None
     if row["mode"] == "autocast" and not dtype.is_complex:
         dtype = torch.bfloat16
-        shifted = shifted_reference(functools.partial(_reference, operator), exact, dtype)
+        # The gradient that reaches the result is rounded too, which matters where its sum cancels.
+        rounded = dataclasses.replace(operator, dtype=dtype)
+        shifted = shifted_reference(functools.partial(_reference, rounded), exact, dtype)
     # If a single number's terms cancel, there is no larger result to which the error could be relative.
     scale = _largest(tensors(base.input), 0.0) if row["size"] == "one" else 0.0
     errors = worst_errors(made, exact, shifted, dtype, scale)
