@@ -163,3 +163,9 @@ def test_known_defect_leaves_the_ratio_of_the_other_operators() -> None:
     context = check.Context("cpu", limits=dict(settings.LIMITS))
     measured = survey.judge(context, survey_operator.Survey(units=units), dict.fromkeys(units, (32.0, 32.0)), "float32")
     assert measured.ratio == 0.5 and measured.warning and name in measured.warning.cause
+
+
+def test_each_operator_is_compiled_on_one_of_three_days_in_each_part() -> None:
+    for name in ("erfinv", "lgamma", "_foreach_erf"):
+        days = [seed for seed in range(9) if survey.compiles_today(name, seed)]
+        assert len(days) == survey.PARTS and {day % survey.PARTS for day in days} == set(range(survey.PARTS))

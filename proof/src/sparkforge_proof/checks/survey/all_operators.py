@@ -137,7 +137,8 @@ def survey(
 ) -> Survey:
     """Compute each operator in one format on the device and in float64 on the CPU, in an order drawn from the seed.
 
-    On a GPU, operators that are compiled on first use, which takes seconds each, come last.
+    On a GPU, operators that are compiled on first use, which takes seconds each, come last, and except in a full run,
+    only those of :func:`compiles_today`.
 
     :param form: the format: ``float32``.
     :param factor: the factor on the limit ``survey``, after which no further operator is started.
@@ -165,8 +166,10 @@ def survey(
             chosen[name] = operator
     late = {}
     if device == "cuda":
-        late = {name: operator for name, operator in chosen.items() if is_compiled(operator, name, dtype)}
-        chosen = {name: operator for name, operator in chosen.items() if name not in late} | late
+        compiled = {name: operator for name, operator in chosen.items() if is_compiled(operator, name, dtype)}
+        late = {name: compiled[name] for name in compiled if context.full or compiles_today(name, seed)}
+        chosen = {name: operator for name, operator in chosen.items() if name not in compiled} | late
+        outcome.waiting = len(compiled) - len(late)
 
     def in_survey(name: str) -> tuple[str, ...]:
         is_dense = not context.full and not strided_today(f"{seed} {name}")
@@ -261,6 +264,11 @@ def _survey_format(context: Context, form: str) -> Measured:
     only = None if broad or context.full else _operators_of_today(context.seed, form)
     outcome = survey(context, form, LONGER if broad else PART_LONGER, only)
     return judge(context, outcome, {name: operator_bounds.bounds(name, form) for name in outcome.units}, form)
+
+
+def compiles_today(name: str, seed: int) -> bool:
+    """Tell whether a run compiles this operator: on one of PARTS days, in each part of :func:`_operators_of_today`."""
+    return seed_of(name) % PARTS == seed // PARTS % PARTS
 
 
 def _operators_of_today(seed: int, form: str) -> set[str]:

@@ -262,8 +262,8 @@ def bounds(name: str, form: str) -> tuple[float, float]:
 #: Known defects in torch itself, by device (or machine, for its CPU) and call, which may have a format; they warn.
 KNOWN_DEFECTS = {
     ("cuda", r"bfloat16: fft\.i?[rh]?fft[2n]?, .*drawn.*"): (
-        "some of a power of two along a dimension that is not the last are off by more than the largest result; bfloat16"
-        " came with pytorch#180890 (seen with 2.14.1 on 9.0)"
+        "some of a power of two along a dimension that is not the last are off by more than the largest result;"
+        " bfloat16 came with pytorch#180890 (seen with 2.14.1 on 9.0)"
     ),
     ("cuda", r"nn\.functional\.avg_pool[12]d, transposed(, .*)?, backward"): (
         "of inputs whose channels are last, with padding, until pytorch#188345 (2026-07)"
