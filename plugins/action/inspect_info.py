@@ -101,9 +101,9 @@ class ActionModule(AsksProgram, OnController):
             ]
             return own, names | set(newest), findings
         for package in chosen:
-            version = newest.get(package["name"], package).get("version")
-            if version != package["version"]:
-                text = f"{version} or one of its dependencies has no wheel for {host.platform}."
+            latest = newest.get(package["name"], package)
+            if latest.get("wheels") and latest.get("version") != package["version"]:
+                text = f"{latest['version']} or one of its dependencies has no wheel for {host.platform}."
                 findings.append(_finding(package["name"], "perhaps", "older", text))
         rest = [self._contents(package, host, cache) for package in chosen if normalised(package["name"]) not in names]
         return [*own, *rest], names | set(newest), findings

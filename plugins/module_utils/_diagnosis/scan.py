@@ -159,9 +159,9 @@ _TRACEBACK = lines.TRACEBACK.encode()
 # A remedy in the words of the program that failed.
 _ADVICE = re.compile(
     r"\b(?:To (?:work around|fix|resolve|solve|avoid|enable|disable) |(?:[Pp]lease|[Yy]ou (?:can|should|may|could)) "
-    r"(?:also )?(?:install|run|set|use|add|pass|specify|(?:up|down)grade|update|(?:reduc|increas|decreas|disabl|enabl)e"
-    r"|(?:try|consider|make sure))\b|(?:[Tt]ry|[Cc]onsider|[Mm]ake sure|Run(?= ['`])|Install an?) )"
-    r"[^\n]{4,200}(?:\n ?[a-z][^\n]{4,200})?"
+    r"(?:also )?(?:install|(?:re-?)?run|set|use|add|pass|specify|(?:up|down)grade|update|(?:reduc|increas|decreas"
+    r"|disabl|enabl)e|(?:try|consider|make sure))\b|(?:[Tt]ry|[Cc]onsider|[Mm]ake sure|Run(?= ['`])|Install an?"
+    r"|(?:help|hint):) )[^\n]{4,200}(?:\n ?[a-z][^\n]{4,200})?"
 )
 
 

@@ -362,10 +362,17 @@ remedy = Remove it (and cuda-keyring of x86_64), and add the one for this host: 
 
 [apt-renamed]
 keys = is a virtual package provided by:
-pattern = Package (?P<package>\S+) is a virtual package provided by:\s+(?P<provider>\S+)
-cause = There is no package {package} of its own any more: {provider} has taken its place, as many of Ubuntu 24.04 whose
+pattern = Package (?P<package>\S+) is a virtual package provided by:\s+(?P<provider>\S+)(?: \S+)?(?:\n  (?P<more>\S+))?
+values =
+    advice of more: \S+-cuda-\d+ => Ask for the one of your CUDA's major version (nvcc --version; -cuda-13 on a
+    + Spark), and
+    + correct the list of packages
+    advice of more: . => Ask for one of them by its name, and correct the list of packages
+    advice of provider: . => Ask for that one, and correct the list of packages
+cause = There is no package {package} of its own: {provider}[ or {more}] has taken its place, as many of Ubuntu 24.04
+    whose
     names now end in t64.
-remedy = Ask for that one (sudo apt install {provider}), and correct the list of packages.
+remedy = {advice} (sudo apt install {provider}[, or {more}]).
 
 [apt-no-package]
 keys =
@@ -392,6 +399,11 @@ values =
     advice of found: python$ => python is called python3 (python-is-python3 brings the old name)
     advice of found: python3\.\d+ => Ubuntu 24.04 has only Python 3.12, so take that, or another one with uv python
     + install
+    advice of found: cuda(?:-toolkit|-runtime|-libraries|-compiler)?-\d+-\d+ => apt-cache search --names-only
+    + ^cuda-toolkit tells
+    + whether NVIDIA's source is there (the role cuda_libraries adds it; for arm64 it is sbsa) and which versions it
+    + has: each
+    + release of Ubuntu begins with another one (24.04 with 12.5), and older ones are only for older releases
     advice of found: .*(?:cuda|cudnn|nccl|nvidia|libnv|tensorrt) => NVIDIA's source has it (the role cuda_libraries adds
     + it; DGX OS has it; the container toolkit's is one of its own), so see that it is enabled and for arm64 (sbsa)
     advice of found: docker-|containerd\.io => Docker's own source has it (download.docker.com/linux/ubuntu); Ubuntu's
@@ -407,10 +419,17 @@ keys =
     Hash Sum mismatch
     File has unexpected size
 pattern =
+    Failed to fetch (?P<local>file:\S+)\s+Hash Sum mismatch
     Hash Sum mismatch
     File has unexpected size
-cause = A file of an apt repository does not match the repository's index.
-remedy = Run again in a few minutes: a mirror during an update, or a caching proxy, serves a mix of two states.
+values =
+    advice of local: . => This is a local repository: its copy of the file is damaged or half downloaded; install the
+    + package that brought it anew from a fresh download (dpkg -i cuda-repo-….deb), or take the network repository
+    advice of local: (?:) => Run again in a few minutes: a mirror during an update, or a caching proxy, serves a mix
+    + of two
+    + states; a mirror that stays so is stale, then take the vendor's own address
+cause = A file of an apt repository[, {local},] does not match the repository's index.
+remedy = {advice}.
 source = NVIDIA/nvidia-docker#1151
 
 [apt-arm64-on-ports]
@@ -458,6 +477,13 @@ pattern =
     held broken packages(?!(?s:.{0,1500}?)have unmet dependencies:)
     you have held(?!(?s:.{0,1500}?)have unmet dependencies:)
 values =
+    advice of line: \S+:amd64 ?: => The package is for amd64, and this host is another (arm64): download its file for
+    + this
+    + one, if the vendor has one, and remove the architecture again if it was added (dpkg --remove-architecture amd64)
+    advice of log_apt_broken: . => An earlier installation was left half done: run sudo apt --fix-broken install and
+    + read
+    + what it would remove; where it fails, remove the package that stands in the way (sudo apt remove NAME), then ask
+    + again
     advice of line: .*Depends: (?:libc6|libstdc\+\+6|libgcc-s1|libssl\d\S*|libicu\d+|libffi\d+|libtinfo5|libncurses5
     +|libtinfo6|python3|libpython3\S*)(?: \(>=?[^)]*\))? but => It comes from a repository for another release of Ubuntu
     + or Debian: in /etc/apt/sources.list.d take that of this release (of NVIDIA's CUDA ubuntu2404/sbsa for DGX OS 7,
@@ -473,8 +499,10 @@ values =
     advice of why: \d => The two come from different repositories or from different updates: apt-cache policy shows
     + which version each has. Take both from one source and in one version (pin or remove the other repository, or name
     + the versions: apt install NAME=VERSION …), then apt --fix-broken install
-    advice of why: it is not installable => No enabled source has it for this architecture: enable the repository that
-    + has it, or remove the one that asks for it
+    advice of why: it is not installable => No enabled source has it for this architecture and release: mostly the
+    + package or
+    + its repository is for another release of Ubuntu or Debian (/etc/os-release): take the one for this release, else
+    + enable the repository that has it, or leave out the package that asks for it
     advice of why: it(?:'s| is) not going to be => Ask for it, too (apt install NAME): apt then says what forbids it,
     + mostly a hold (apt-mark showhold), a pin or a conflict
     advice of why: (?:Conflicts|Breaks) => Remove the other package first, or leave one of the two

@@ -104,6 +104,7 @@ keys =
     CUDA_HOME does not exist
     CUDA_HOME is not set
     nvcc was not found
+    a CUDA compiler - NOTFOUND
     bare_metal_version
     /nvcc'
 pattern =
@@ -119,6 +120,7 @@ pattern =
     AssertionError: CUDA_HOME is not set
     was requested, but nvcc was not found
     name 'bare_metal_version' is not defined
+    Looking for a CUDA compiler - NOTFOUND\n(?:--[^\n]*\n){0,5}CMake Error[^\n]*\n[^\n]*\bCUDA\b
     No such file or directory: '\S*/nvcc'
 cause = There is no nvcc where this program looks: the CUDA toolkit is not installed, or not on its PATH.
 remedy = Install the CUDA toolkit (cuda-toolkit-13-0; role cuda_libraries) and put its bin first on PATH (export
@@ -249,17 +251,23 @@ remedy = Install build-essential, or use Ninja (-G Ninja, package ninja-build).
 
 [pkg-config-package]
 keys =
+    pkg-config probably
+    pkg-config not
+    pkg-config is
     required packages were not found
     Unknown CMake command "pkg_check_modules"
     in the pkg-config search path
     No package '
 pattern =
+    (?P<part5>pkg-config)'? (?:binary )?(?:is )?(?:probably )?(?:not (?:installed|found|available)|missing)
     required packages were not found:\s+- (?P<part1>\S+)
     (?P<part2>pkg_check_modules)'
     Package (?P<part3>\S+) was not found in the pkg-config search path
     No package '(?P<part4>[^'\n]+)' found
 values =
-    advice of part: pkg_check => Install pkg-config
+    advice of part: pkg_check|pkg-config => Install pkg-config, with the development package of the library that is
+    + asked for
+    + (libhdf5-dev for h5py)
     advice of part: libav|libsw => Install FFmpeg's development packages (libavcodec-dev, libavformat-dev,
     + libswscale-dev)
     advice of part: openssl => Install libssl-dev
@@ -299,8 +307,16 @@ remedy = Install {package} with apt, or take a release or a Python for which the
 keys = links to:
 pattern = links to:\s+(\S+)\s+but the target was not found
 cause = The project links to {found}, which no package that CMake found defines.
-remedy = Install the package that defines it in the version which the project expects, or give its directory
-    (CMAKE_PREFIX_PATH); targets of CUDA change between its major versions.
+values =
+    advice of found: CUDA::nv(?:ToolsExt|tx) => CUDA 13 has no nvToolsExt: take a newer release of the project (or of
+    + the PyTorch
+    + that brings this line), which uses CUDA::nvtx3
+    advice of found: CUDA:: => CMake found a toolkit without that library's development files: install the complete one
+    + (cuda-toolkit-13-0; role cuda_libraries) and let -DCUDAToolkit_ROOT=/usr/local/cuda and PATH name it, as Ubuntu's
+    + nvidia-cuda-toolkit in /usr is taken first and is not complete
+    advice of found: . => Install the package that defines it in the version which the project expects, or give its
+    + directory (CMAKE_PREFIX_PATH)
+remedy = {advice}; configure in an empty directory.
 
 [cmake-dialect]
 keys = requires the language dialect
@@ -318,9 +334,34 @@ remedy = Read git's lines above; where the network is missing, clone it beforeha
 [cmake-variable-not-found]
 keys = are set to NOTFOUND
 pattern = are set to NOTFOUND\.\s+Please set them[^\n]*\n\s*(\w+)
+values =
+    advice of found: CUDA_(?:CUDA|DRIVER)_LIBRARY => This is the driver's libcuda.so: for the build give a stub of the
+    + toolkit
+    + (/usr/local/cuda/lib64/stubs/libcuda.so), as a container or a host without a driver has no other
+    advice of found: . => Install what it names with its headers; cublas_device and the like are gone from newer CUDA:
+    + take
+    + a newer CMake or source
 cause = CMake did not find what the source keeps in {found}.
-remedy = Install what it names with its headers, and give its path (-D{found}=…); cublas_device and the like are gone
-    from newer CUDA: take a newer CMake or source.
+remedy = {advice}; give its path with -D{found}=PATH if CMake does not find it there.
+
+[cmake-package-incomplete]
+keys = Could NOT find
+pattern =
+    ^(?:\s+|CMake Error: )Could NOT find (?P<package>\w+) \(missing:\s+(?P<parts>[^)\n]+(?:\n[^)\n]+)?)\)\s+\(found\s+
+    +(?:suitable\s+
+    +)?version\s+"(?P<version>[^"\n]+)"
+values =
+    advice of package: CUDA$ => An old CMake's FindCUDA does not know the directories of ARM64 servers
+    + (targets/sbsa-linux): take CMake 3.18 or newer, or give -DCUDA_TOOLKIT_ROOT_DIR=/usr/local/cuda
+    + -DCUDA_CUDART_LIBRARY=/usr/local/cuda/lib64/libcudart.so -DCUDA_INCLUDE_DIRS=/usr/local/cuda/include; where
+    + these are
+    + not there, install the complete toolkit (cuda-toolkit-13-0; role cuda_libraries)
+    advice of package: Python => Install the headers of that Python (python3-dev), or name the one to use
+    + (-DPython3_EXECUTABLE=$(which python3), for older projects -DPython_EXECUTABLE)
+    advice of package: . => Install its development package, or give the path of each (-DNAME=PATH)
+cause = CMake found {package} {version}, but not all that belongs to it: {parts}.
+remedy = {advice}; configure in an empty build directory.
+source = intel/llvm#5263
 
 [cmake-package-missing]
 keys =

@@ -103,12 +103,14 @@ source = saleyn/erlexec#175
 
 [missing-header]
 keys =
+    .h: No such file
     Error: Unable to find '
     fatal error:
     cannot open source file
 pattern =
     Error: Unable to find '([^'\n]+\.(?:h|i|swg))'
     cannot open source file '([^'\n]+)'
+    ^error: ([^\s:']+\.(?:h|hpp|cuh)): No such file or directory
     fatal error: '?([^\s:']+\.(?:h|hh|hpp|hxx|cuh|inc|def)|[a-z_]+)'?(?:: No such file| file not found)
 values =
     part of found: (lib)?curl => libcurl4-openssl-dev
@@ -169,6 +171,9 @@ values =
     part of found: (lib)?nvpl => NVPL (role math_libraries)
     part of found: (lib)?cu(blas|solver|sparse|rand|fft|file|pti|da|b) => the CUDA toolkit (role cuda_libraries) with
     + its headers (cuda-toolkit-13-0)
+    part of found: (nvcuvid|cuviddec|nvEncodeAPI|ffnvcodec|dynlink_) => NVIDIA's Video Codec SDK headers
+    + (nv-codec-headers for
+    + FFmpeg; OpenCV does without them: -DBUILD_opencv_cudacodec=OFF)
     part of found: (lib)?nv(rtc|ToolsExt|tx|ml|JitLink|cc) => the CUDA toolkit (role cuda_libraries) with its headers
     + (cuda-toolkit-13-0)
     part of found: thrust|cooperative_groups => the CUDA toolkit (role cuda_libraries) with its headers
@@ -461,6 +466,23 @@ values =
     + PyTorch 2.6 and newer: torch.compiled_with_cxx11_abi() tells)
     advice of found: (?:c10|at|torch)::|_ZN(?:3c10|2at|5torch) => Build against the PyTorch that is installed, in an
     + empty directory
+    advice of found: (?:SSL|EVP|X509|BIO|RSA|EC|HMAC|OPENSSL|ERR|PEM|ASN1)_ => Install libssl-dev and link -lssl
+    + -lcrypto behind
+    + the objects (RUSTFLAGS="-l ssl -l crypto" for cargo), or take a release that names them itself
+    advice of found: (?:(?:in|de)flate|gz(?:open|read|write|close)|crc32|adler32|(?:un)?compress\d?)(?:_|\d|$|[A-Z])
+    + => Install
+    + zlib1g-dev and link -lz behind the objects
+    advice of found: (?:cblas_|[sdcz](?:gemm|gemv|axpy|dot|getrf|potrf|syev)_) => Link a BLAS behind the objects
+    + (-lopenblas of
+    + libopenblas-dev, or NVPL)
+    advice of found: (?:png|jpeg|TIFF|curl|sqlite3|xml|av|sws|lzma|ZSTD|BZ2|numa|ibv|rdma|MPI)_ => Install the
+    + development package
+    + of that library (the prefix of the name tells which), and link it behind the objects
+    advice of found: Py[A-Z_]|_Py => Build it with maturin or setuptools, which leave Python's names to the
+    + interpreter, or
+    + link that Python's library (python3-config --embed --ldflags)
+    advice of found: typeinfo for|vtable for => The class is compiled with other options than its users (-frtti,
+    + another release of the library): build all of it against one installed version, in an empty directory
     advice of found: . => Find the library that should define it: it was built with other options or from another
     + version, or is missing from the link
 cause = The linker does not find a definition of {found}.

@@ -43,16 +43,33 @@ source = conda-forge/pytorch-cpu-feedstock#422
 keys =
     __cuda
     __glibc
+    Virtual package '__
+    would require __
 pattern =
     nothing provides (?P<what1>__(?:cuda|glibc)[^\n]{0,40}?) needed by (?P<package>[^\s,]+)
+    Virtual package '(?P<what3>__[^'\n]+)' does not match any
+    would require (?P<what4>__[^\n]{1,60}?), for which no candidates
     (?P<what2>__(?:cuda|glibc)[^\n]{0,40}?),? which is missing on the system
 values =
     advice of what: __cuda => On a host make nvidia-smi work; where there is no driver, as in the build of an image, set
-    + CONDA_OVERRIDE_CUDA=13.0 for the command
+    + CONDA_OVERRIDE_CUDA=13.0 for the command; a project of pixi also declares it ([system-requirements] cuda = "13")
+    advice of what: __archspec => Its build is for another processor: take one for this platform (pixi's platforms has
+    + linux-aarch64), or update pixi, which once compared it wrongly
     advice of what: . => Use a newer system (Ubuntu 24.04 has glibc 2.39), or an older build of the package
 cause = conda does not see what the package[ {package}] needs of the system: {what}.
 remedy = {advice}.
 source = pangeo-data/pangeo-docker-images#655
+
+[pixi-no-candidates]
+keys = Cannot solve the request because of
+pattern =
+    Cannot solve the request because of: (?P<package>[^\n]{1,80}?) cannot be installed because there are no viable
+    + options:
+    +(?:\n[^\n]*){0,12}?\n[^\n]*?─ (?P<need>\w[^\n─]{0,80}?), for which no candidates were found
+cause = {package} cannot be installed on this platform: each of its builds needs {need}, and no channel has that here.
+remedy = Take another build or version of it (pixi search NAME --platform linux-aarch64), add the channel that has the
+    missing package, or install it with pip ([pypi-dependencies]; torch from the index cu130).
+source = prefix-dev/pixi#5657
 
 [conda-conflict]
 keys =

@@ -396,4 +396,13 @@ remedy = Install builds for CUDA 13: torch from the index cu130, and vLLM, sgl-k
     GPU's architecture (GB10: 12.0, or 12.1a for a kernel that needs it, and 121; Thor: 11.0 and 110).
     torch.cuda.get_arch_list() tells what PyTorch has, cuobjdump --list-elf what a library has.
 source = vllm-project/vllm#30855
+
+[nvcc-32-bit]
+keys = it compilation is
+pattern = (?i:(?:ptxas|nvcc) fatal *: (32-bit compilation) (?:is no longer|is only|not) supported)
+cause = The build asks for 32-bit device code (-m32, or PTX with 32-bit addresses), which CUDA no longer has.
+remedy = Take -m32, --machine 32 or -arch of a 32-bit target out of the makefile (-m64 is the default), and leave out
+    the
+    file whose old PTX or library needs it, or take a newer release of the source.
+source = USTC-ADA/AG-SpTRSV#2
 """

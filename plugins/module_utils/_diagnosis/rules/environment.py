@@ -54,15 +54,18 @@ remedy = Take PyYAML 6.0.1 or newer, which has wheels; where it is pinned, const
 
 [python-newer-than-source]
 keys =
+    __Pyx_
     has no member named
     _PyLong_AsByteArray
     implicit declaration of function
     longintrepr.h
+    arguments to function
 pattern =
     error: '(?:Py\w+|struct _\w+)'(?: \{aka[^}\n]*\})? has no member named '(\w+)'
     error: too few arguments to function '(?:\w+ )?(_PyLong_AsByteArray)
     error: implicit declaration of function '(_?Py[A-Z]\w+)'
     fatal error: (longintrepr\.h)
+    In function '__Pyx_\w+':\n[^\n]*error: too (?:few|many) arguments to function '[^\n]*?\b(Py[A-Z]\w+)
 cause = The package's C code uses a part of Python's interior that the installed Python no longer has ({found}): it was
     written for an older Python.
 remedy = Take a release of the package that has a wheel for this Python, or run it with the Python that it supports (uv

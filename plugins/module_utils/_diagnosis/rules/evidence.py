@@ -275,4 +275,10 @@ keys = local_world_size=
 pattern = \bworld_size=(?P<ranks>\d+), (?P<log_hosts>local_world_size=(?!(?P=ranks)\b)\d+)
 cause =
 remedy =
+
+[log-shows-broken-packages]
+keys = E: Unmet dependencies. Try
+pattern = E: (?P<log_apt_broken>Unmet dependencies)\. Try '
+cause =
+remedy =
 """

@@ -61,7 +61,8 @@ keys =
     needs
     ou need
 pattern =
-    (?:Error:|\.) '?(?P<program>[\w./-]+(?: \d[\w.]*)?)'? (?:requires|needs) '?(?P<package>CUDA|[Pp]y[Tt]orch|[Tt]orch
+    (?:Error:|\.|Problem encountered:) '?(?P<program>[\w./-]+(?: \d[\w.]*)?)'? (?:requires|needs)
+    + '?(?P<package>CUDA|[Pp]y[Tt]orch|[Tt]orch
     +|[Pp]ython
     +|[\w-]+)'?(?: version)? ?(?P<bound>>=|==|~=|>|<=|<) ?(?P<version>\d[\w.]*\w)(?:[^\n]{0,40}?(?:have|found|got|but)
     + [^\n\d]{0,30}(?P<have>\d[\w.+]*\w))?
@@ -221,6 +222,40 @@ pattern =
     + (?P<choices2>[^\n]{3,300}?)\)?\.?(?: \[type=[^\n]*)?$
 cause = The program does not know this value of {setting}[: {value}].
 remedy = Choose one of those that it names: {choices}; for another one take a release of the program that has it.
+
+[machine-not-known]
+keys =
+    No toolchain
+    no toolchain
+    o prebuilt
+    o binar
+    available for
+    found for
+    nknown
+    nsupported
+    nrecogni
+    nvalid
+pattern =
+    (?:[Uu]nknown|[Uu]nsupported|[Uu]nrecogni[sz]ed|[Ii]nvalid) (?:[\w/]+
+    + )?(?:[Mm]achine|[Aa]rch(?:itecture)?|[Pp]latform|
+    +[Pp]rocessor|CPU|[Hh]ost|[Tt]arget)(?: (?:type|name|architecture|arch|platform|tag))?(?::| is|=)?
+    + ?[(\['"]?(?P<machine>(?:[Ll]inux
+    +[-_/ ])?(?:aarch64|arm64|ARM64))\b
+    [Nn]o (?:toolchain|prebuilt\s\w+|binar(?:y|ies)|release|download|asset|distribution)s? (?:was |were )?(?:found
+    + |available )?for
+    + (?:cpu |CPU |arch(?:itecture)? |platform |machine )?[(\['"]?(?P<machine3>(?:[Ll]inux[-_/
+    + ])?(?:aarch64|arm64|ARM64))\b
+    \b(?:[Mm]achine|[Aa]rch(?:itecture)?|[Pp]latform|[Pp]rocessor|CPU) [(\['"]?(?P<machine2>(?:[Ll]inux[-_/
+    + ])?(?:aarch64|arm64|ARM64))
+    +['")\]]? (?:is )?(?:unknown|unsupported|unrecogni[sz]ed)
+unless = (?i:warn|skip|fall|ignor|default|deprecat)
+cause = The program or its build does not know this machine ({machine}): it has a case for others, such as x86_64, and
+    none
+    for this one.
+remedy = Take a newer release, whose notes or issues name aarch64, or another package for the same purpose; where only
+    the
+    choice of a download or of flags fails, its script can be given the case for aarch64.
+source = capstone-engine/capstone#2102
 
 [only-supported]
 keys =

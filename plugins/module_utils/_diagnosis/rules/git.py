@@ -6,6 +6,25 @@ Repositories, submodules and changes to them.
 """
 
 RULES = r"""
+[git-lfs-object]
+keys =
+    Smudge error: Error downloading
+    smudge filter lfs failed
+pattern =
+    Smudge error: Error downloading (?P<file1>\S+) [^\n]*?(?P<why>Git credentials for \S+ not found|remote missing
+    + object|does not exist on the server|over its data quota|rate limit)
+    Smudge error: Error downloading (?P<file2>\S+)
+    (?P<file3>\S+): smudge filter lfs failed
+values =
+    what of why: Git cred => the server asks for a login
+    what of why: over|rate => the repository's quota is used up
+    what of why: . => the server does not have it
+cause = git cannot get {file}, a large file that the repository keeps in Git LFS[: {what}].
+remedy = Where the build does not need such files, mostly tests and pictures, leave them out: export
+    GIT_LFS_SKIP_SMUDGE=1
+    before git clone, pip or uv; else log in, or take the files from where the project says.
+source = astral-sh/uv#9451
+
 [submodule-failed]
 keys =
     into submodule path

@@ -189,6 +189,21 @@ pattern =
 cause = The package[ {package}] is required but has no hash.
 remedy = Renew the lock with playbooks/lock.yml, or add that package, pinned and with its hash.
 
+[wheel-name-invalid]
+keys = is not a valid wheel filename
+pattern =
+    '?(?P<file1>[^\s'*]+\.whl)'? is not a valid wheel filename
+    '?(?P<file2>[^\s'*]+\*[^\s']{0,99}\.whl)'? is not a valid wheel filename
+values =
+    advice of file: [^*]+\* => No file matches it: look into that directory, and at the log of the build that should
+    + have
+    + put a wheel there; run that build again
+    advice of file: . => Give the file its own name back (NAME-VERSION-PYTHON-ABI-PLATFORM.whl): pip reads version and
+    + platform from it
+cause = {file} is not the name of a wheel.
+remedy = {advice}.
+source = h2oai/h2o4gpu#448
+
 [wheel-of-another-platform]
 keys =
     is not a supported wheel on this platform
@@ -209,13 +224,17 @@ pattern =
     auditwheel: error: cannot repair "(?P<wheel1>[^"\n]+)" to "(?P<tag1>[^"\n]+
     +)" ABI because of the presence of too-rece
     +nt versioned symbols
-    Binary wheel '(?P<wheel2>[^'\n]+)' has an unsupported platform tag '(?P<tag2>[^'\n]+)'
+    Binary wheel '(?P<wheel2>[^'\n]+)' has an unsupported platform tag(?: ?'(?P<tag2>[^'\n]+)')?
 values =
+    advice of wheel: .*manylinux(?:1|2010|_2_(?:5|12))_aarch64 => There is no tag so old for aarch64: take
+    + manylinux2014_aarch64
+    + (manylinux_2_17_aarch64) or newer
     advice of tag: linux_ => The index takes only manylinux tags: repair it first (auditwheel repair --plat
     + manylinux_2_39_aarch64 for DGX OS's C library); for your own hosts, install the file itself
     advice of tag: . => Build it in the image of that tag (quay.io/pypa/manylinux_2_28_aarch64), or ask for the tag of
     + this host's C library (--plat manylinux_2_39_aarch64 on DGX OS)
-cause = The wheel {wheel} does not fit the tag {tag}: the host that built it has a newer C library, or it was not
+cause = The wheel {wheel} does not fit the tag[ {tag}] that it has: the host that built it has a newer C library, or
+    it was not
     repaired.
 remedy = {advice}.
 source = pypa/auditwheel#354

@@ -59,6 +59,15 @@ remedy = Use a version of the source for CUDA 13, or add the include (thrust/[it
     edit.
 source = NVIDIA/cuopt#996
 
+[cccl-of-another-release]
+keys = no instance of overloaded function
+pattern = error: no instance of (?:overloaded function|function template) '(?P<function>(?:cub|thrust|cuda)::[\w:]+)
+cause = The source calls {function} as an older CUDA had it: the CUB and Thrust of this toolkit are newer.
+remedy = Take a release of the source for this CUDA (or its patch: look the name up in its issues), or build with the
+    CUDA that
+    its release names.
+source = spack/spack#49958
+
 [cub-removed]
 keys = namespace "cub" has no member
 pattern =

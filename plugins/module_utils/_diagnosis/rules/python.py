@@ -7,10 +7,19 @@ Messages from setuptools, NumPy and packages that are incompatible with each oth
 
 RULES = r"""
 [setuptools-without-pkg-resources]
-keys = No module named 'pkg_resources
-pattern = No module named '(pkg_resources)
-cause = The build imports {found}, which no package of that name has: setuptools dropped it in release 82.
-remedy = Pin setuptools<81 in the build's requirements, or take a release of the project that does without it.
+keys =
+    No module named 'pkg_resources
+    from 'pkg_resources'
+pattern =
+    No module named '(pkg_resources)
+    cannot import name '(packaging)' from 'pkg_resources'
+values =
+    what of found: packaging => pkg_resources' copy of packaging, which setuptools dropped in release 70
+    what of found: . => pkg_resources, which no package of that name has: setuptools dropped it in release 82
+    pin of found: packaging => 70
+    pin of found: . => 81
+cause = The build imports {what}.
+remedy = Pin setuptools<{pin} in the build's requirements, or take a release of the project that does without it.
 source = ROCm/TheRock#3311
 
 [version-without-git]
@@ -784,4 +793,29 @@ values =
 cause = The module {module}[ (package {package})] has no {attribute} in the installed version: the program was written
     for another one.
 remedy = {advice}.
+
+[cython-3]
+keys =
+    .pyx:
+    .pxd:
+pattern =
+    (?P<file>\S+\.p(?:yx|xd)):\d+:\d+: (?P<why>Cannot assign type 'double' to
+    + '(?:size_t|int|long|Py_ssize_t)'|'[\w.]+\.pxd' not
+    + found|Cannot assign type '[^'\n]*(?:noexcept|except)[^\n]*|undeclared name not builtin:
+    + (?:long|unicode|basestring|xrange)
+    +)
+cause = The source was written for Cython before 3.0, and the build takes a newer one: {file}: {why}.
+remedy = Take a release of the package that has a wheel or is made for Cython 3; else build it with Cython<3: echo
+    "Cython<3" > c.txt, then PIP_CONSTRAINT=c.txt pip install … (uv: --build-constraints c.txt).
+source = r9y9/pysinsy#16
+
+[cython-error]
+keys = Error compiling Cython file
+pattern = Error compiling Cython file:(?:\n[^\n]*){1,24}?\n\s*(?P<why>\S+\.p(?:yx|xd|xi):\d+:\d+: [^\n]+)
+uncertain = yes
+cause = Cython does not compile the package's source: {why}.
+remedy = Compare the Cython in the build (pip show cython; an isolated build takes the newest) with the one that the
+    release
+    of the package was made for, and constrain it (PIP_CONSTRAINT, uv --build-constraints), or take a release that has a
+    wheel.
 """

@@ -17,6 +17,7 @@ pattern =
     unsupported (?:GNU|clang) version! (\w+ versions later than \d+)[^!\n]{0,20}not supported
     unsupported (clang) version
     /usr/include/c\+\+/(\d+)[\d.]*/[\w/.]+\(\d+\): error: identifier "\w+" is undefined
+    /usr/include/c\+\+/(\d+)[\d.]*/[\w/.]+:\d+:\d+: error: parameter packs not expanded
     Unsupported compiler version
     installed version of (\S+ \(\S+\)) is (?:less|greater) than the m\w+ required version by CUDA
 cause = This CUDA does not support the host compiler[ ({found})], or cannot read its headers.

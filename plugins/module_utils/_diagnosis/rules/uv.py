@@ -36,16 +36,21 @@ remedy = Lock again so that this machine counts (uv lock; tool.uv.required-envir
 source = astral-sh/uv#11418
 
 [uv-no-wheel]
-keys = have a source distribution or wheel for the current platform
+keys =
+    have a source distribution or wheel for the current platform
+    only has wheels for the following platform
 pattern =
     Distribution '?`?([^\s@`]+) @ [^`\n]*`? can't be installed because it doesn't have a source distribution o
     +r wheel for the current platform
+    You're on [\w ]+? \('\w*_aarch64'\), but '([\w.-]+)' \(v?(?P<version>[^)\n]+)\) only has wheels for the following
+    + platforms?:(?![^;]*linux\w*_aarch64)
 values =
     advice of found: torch\w*==.*\+cu12[0-8] => PyTorch's index of that CUDA has none for aarch64: take the cu130 build
     advice of found: . => Let the project take a version that has a wheel for aarch64 (uv looks for one if aarch64 is
     + among tool.uv.required-environments), leave the package out there by a marker (platform_machine != 'aarch64'), or
     + build it from its repository
-cause = uv has no file of {found} for this machine: its index, or the lock that was made elsewhere, lists none for
+cause = uv has no file of {found}[ {version}] for this machine: its index, or the lock that was made elsewhere, lists
+    none for
     it.
 remedy = {advice}.
 source = Lightricks/LTX-2#256

@@ -24,6 +24,7 @@ VERDICTS = ("yes", "perhaps", "no")
 NOTE = "note"
 #: The apt packages that every Ubuntu and DGX OS has installed.
 _BASE = frozenset("libc6 libgcc-s1 libstdc++6 libgomp1 zlib1g libzstd1 liblzma5 libbz2-1.0 libffi8 libatomic1".split())
+_BASE_NAMES = re.compile(r"lib(?:ssl|crypto)\.so\.3|lib(?:expat|uuid|crypt|udev|blkid|mount|acl|selinux)\.so\.1")
 #: Packages whose version is that of their CUDA toolkit; other libraries have their own versions.
 _TOOLKIT = re.compile(r"cuda-toolkit|nvidia-(?:cuda-(?:runtime|nvrtc|cupti)|nvtx)(?:-cu\d+)?")
 #: The linker accepts code from older minor versions too, so it may be newer than the rest (nvJitLink, Compatibility).
@@ -370,7 +371,7 @@ def find_lacking(packages: t.Sequence[Contents], device: Device) -> None:
 def _is_of_the_host(name: str, machine: str, major: str) -> bool:
     provider = providers.provider(name, machine, f"{major}.0")
     package = provider.package or ""
-    if provider.role == "driver" or package in _BASE or package.startswith("libpython"):
+    if provider.role == "driver" or package in _BASE or package.startswith("libpython") or _BASE_NAMES.fullmatch(name):
         return True
     return provider.role == "cuda_libraries" and re.search(rf"-{major}\b", package) is not None
 
