@@ -165,6 +165,8 @@ values =
     advice of where: \S*(?:debian\.org) => Install debian-archive-keyring of that release, or correct the suite
     advice of where: \S*download\.docker\.com => Fetch Docker's key anew (sudo curl -fsSL
     + https://download.docker.com/linux/ubuntu/gpg -o /etc/apt/keyrings/docker.asc), and name it in Signed-By
+    advice of where: \S*/compute/machine-learning/ => NVIDIA gave this repository up: remove its file from
+    + /etc/apt/sources.list.d; what it had is in that of CUDA (compute/cuda/repos, by cuda-keyring)
     advice of where: \S*nvidia => Reinstall the package that provides the key (nvidia-spark-repo, dgx-repo or
     + nvidia-repo-keys on DGX OS, cuda-keyring elsewhere), or correct the source's Signed-By
     advice of key: .*3BF863CC => Install cuda-keyring, which brings NVIDIA's key for CUDA, or on DGX OS reinstall

@@ -7,8 +7,8 @@ Files and settings that CMake does not find or does not accept.
 
 RULES = r"""
 [cuda-architectures-empty]
-keys = CUDA_ARCHITECTURES is empty for target
-pattern = CUDA_ARCHITECTURES is empty for target '([^'\n]+)'
+keys = CMake Error in
+pattern = CMake Error in [^\n]*\n\s*CUDA_ARCHITECTURES is empty for target '([^'\n]+)'
 cause = CMake has no CUDA architecture for the target {found}: none was named, and it could not ask nvcc for its
     default.
 remedy = Set CMAKE_CUDA_ARCHITECTURES (121 on a Spark), and CMAKE_CUDA_COMPILER to the toolkit's nvcc, and configure

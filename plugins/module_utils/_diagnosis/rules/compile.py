@@ -297,11 +297,13 @@ keys =
     unknown target CPU '
     unknown -mcpu
     target specific option mismatch
+    requires target feature
 pattern =
     error: '(v(?:dot|mmla|usdot|bfdot|bfmmla)\w*_[su]?(?:32|f32))' was not declared in this scope
     unknown type name '(bfloat16x\d_t)'
     inlining failed in call to '?always_inline'? '([^'\n(]+)[^\n]*target specific option mismatch
     selected processor does not support '([^'\n]+)'
+    always_inline function '\w+' requires target feature '(\w+)'
     unknown target CPU '([^'\n]+)'
 cause = The compiler was not told of a processor with {found}, or is older than it.
 remedy = Name the processor: -mcpu=native, or -march=armv8.2-a with the features that the source uses
@@ -481,6 +483,9 @@ values =
     advice of found: Py[A-Z_]|_Py => Build it with maturin or setuptools, which leave Python's names to the
     + interpreter, or
     + link that Python's library (python3-config --embed --ldflags)
+    advice of found: (?:ggml|llama)_ => Its parts are of different states, or the part for CUDA was not compiled:
+    + clean the build
+    + (remove its directory, or make clean and go clean -cache), see that nvcc was found, and build all of it again
     advice of found: typeinfo for|vtable for => The class is compiled with other options than its users (-frtti,
     + another release of the library): build all of it against one installed version, in an empty directory
     advice of found: . => Find the library that should define it: it was built with other options or from another

@@ -348,11 +348,13 @@ keys =
     *** [CMakeFiles
     CMake configuration failed
     Could not build wheels for
+    Failed to build installable
     metadata-generation-failed
 pattern =
     make(?:\[\d+\])?: \*\*\* \[(?P<what1>(?:Makefile|CMakeFiles)[^\]\n]*)\] Error \d+
     (?P<what2>CMake configuration failed)
     (?P<what3>Could not build wheels for [\w.-]+)
+    (?P<what5>Failed to build installable wheels for some \S+ based projects \([^)\n]{1,80}\))
     (?P<what4>metadata-generation-failed)
 cause = A build ended ({what}), and this log does not have the line that says why.
 remedy = Run it again with one job and all output, so that the failure stands last: make -j1 VERBOSE=1, ninja -v -j1, or

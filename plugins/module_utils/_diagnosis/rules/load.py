@@ -271,6 +271,9 @@ pattern =
     +|nl-3|nl-route-3|pci|unwind|espeak-ng|hdf5[\w-]*|magic|cairo|pango[\w.-]*|gobject-2\.0|glib-2\.0|usb-1\.0|uv
     +|yaml-cpp|geos_c|spatialindex_c|nvinfer\w*|nvonnxparser|t[ck]l?8\.6)[\w.-]*\.so[\w.]*): cannot open
 values =
+    package of found: libcrypt\.so\.2 => a build of the program for this distribution: Fedora and its kin have
+    + libcrypt.so.2,
+    + Ubuntu and Debian libcrypt.so.1
     package of found: libcrypt\. => libcrypt1
     package of found: libsndfile => libsndfile1
     package of found: libt[ck] => python3-tk

@@ -458,6 +458,15 @@ remedy = Build SageAttention 2.2 from its source for this GPU (pip install --no-
     TORCH_CUDA_ARCH_LIST=12.0), or do without that node.
 source = kijai/ComfyUI-KJNodes#721
 
+[node-llama-without-cuda]
+keys = is detected, but using it failed
+pattern = (CUDA) is detected, but using it failed
+cause = node-llama-cpp finds {found} on this host, and its ready-made binary cannot use it: there is none with CUDA for
+    linux-arm64.
+remedy = Build it here: install cmake, g++ and the CUDA toolkit, then npx --no node-llama-cpp source download --gpu
+    cuda.
+source = withcatai/node-llama-cpp#651
+
 [ctranslate2-without-cuda]
 keys =
     CTranslate2 package was not compiled with CUDA

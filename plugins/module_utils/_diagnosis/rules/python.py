@@ -768,6 +768,7 @@ source = CLAIRE-Labo/flash_attention#1
 
 [attribute-missing]
 keys =
+    has no attribute "
     has no attribute '
     module diffusers has no attribute
 pattern =
@@ -779,6 +780,11 @@ values =
     + git+https://github.com/huggingface/diffusers)
     advice of module: (inspect|collections|asyncio|time|fractions|ast|typing|imp|unittest)$ => Take a release of the
     + program for this Python, which dropped it, or an older Python
+    advice of module: (?:setuptools|pkg_resources|distutils)\b => Take a release of the package that has a wheel or is
+    + newer;
+    + else build it with the setuptools of its time: echo "setuptools<58" > c.txt, then PIP_CONSTRAINT=c.txt pip
+    + install …
+    + (uv: --build-constraints c.txt)
     advice of module: torchaudio$ => Upgrade the package that calls it (pyannote.audio, speechbrain), or install torch
     + and torchaudio of 2.8 (cu129), as 2.9 removed its backends
     package of module: cutlass => nvidia-cutlass-dsl

@@ -28,11 +28,12 @@ pattern =
     Could not load library (?P<part2>libcudnn\w*\.so\.(?P<major2>\d+))
 values =
     advice of major: 8 => The program was made for cuDNN 8: take a newer release of it, for cuDNN 9 (CTranslate2 4.5 and
-    + newer)
+    + newer; torch 2.4 and newer, which a Spark needs anyhow); what must stay as it is needs nvidia-cudnn-cu12==8.9.7.29
+    + and its lib directory on LD_LIBRARY_PATH
     advice of major: . => Add cuDNN's directory to LD_LIBRARY_PATH before the program starts (the environment's
     + site-packages/nvidia/cudnn/lib, or where find / -name 'libcudnn_ops*' finds it), or install libcudnn9-cuda-13
-cause = The program does not find {part}, a part of cuDNN {major} that it opens by itself: the loader does not look
-    where torch's wheels put it.
+cause = The program does not find {part}, a part of cuDNN {major}: it is not installed, or the loader does not look
+    where pip's packages put it.
 remedy = {advice}.
 source = OpenNMT/CTranslate2#1826
 

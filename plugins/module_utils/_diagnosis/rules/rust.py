@@ -107,6 +107,20 @@ cause = The crate asks nvidia-smi for the GPU that it compiles for, and cannot r
 remedy = Name the GPU instead (export CUDA_COMPUTE_CAP=121 for a GB10; ENV in a Dockerfile), or build where nvidia-smi
     runs.
 
+[rust-char-unsigned]
+keys =
+    expected `
+    expected raw pointer `
+    mismatched types:
+pattern =
+    expected '(?P<have>[*&\[\]\w ]*\bu8\]?)', found '(?P<give>[*&\[\]\w ]*\bi8\]?)'
+    expected '(?P<have2>[*&\[\]\w ]*\bi8\]?)', found '(?P<give2>[*&\[\]\w ]*\bu8\]?)'
+    mismatched types:\n expected '(?P<have3>[*&\[\]\w ]*\b[iu]8\]?)',\n\s+found '(?P<give3>[*&\[\]\w ]*\b[iu]8\]?)
+cause = The crate takes C's char for signed, as it is on x86; on ARM it is unsigned ({give} in the place of {have}).
+remedy = Take a release of the crate that uses c_char (cargo update -p NAME; the line with --> names the file and the
+    crate), or replace i8 by std::ffi::c_char at that place in a fork ([patch.crates-io] in Cargo.toml).
+source = tailhook/unshare#18
+
 [openssl-headers]
 keys =
     Could not find directory of OpenSSL installation

@@ -162,8 +162,16 @@ source = astral-sh/uv#2538
 keys = was not found in the package registry
 pattern = Because (?P<package>[\w.-]+(?:\[[\w,.-]*\])?) was not found in the package registry
 cause = The index from which uv takes packages has none called {package}.
-remedy = Correct the name, or give the index that has it (--index URL, tool.uv.sources); for a project that is only on
-    GitHub write git+https://….
+values =
+    advice of package: (?:wheel|setuptools|numpy|ninja|cmake|packaging|pybind11|hatchling|cython|typing-extensions|jin
+    +ja2
+    +|requests|pyyaml|scikit-build-core|meson-python)$ => The index in use is one for PyTorch's packages alone, given by
+    + --index-url: name it beside the general one (--extra-index-url, or tool.uv.sources for torch alone; uv pip install
+    + --torch-backend=cu130), and take a version of what is built that has a wheel
+    advice of package: . => Correct the name, or give the index that has it (--index URL, tool.uv.sources); for a
+    + project
+    + that is only on GitHub write git+https://…
+remedy = {advice}.
 source = astral-sh/uv#13099
 
 [uv-only-versions]
