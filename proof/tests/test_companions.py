@@ -32,13 +32,14 @@ TORCHAUDIO = """
 import math, types
 import torch
 
-def resample(wave, old, new):
+def resample(wave, orig_freq, new_freq):
+    old, new = orig_freq, new_freq
     base = min(old, new) * 0.99
     wide = math.ceil(6 * old / base)
     at = torch.arange(-wide, wide + old, dtype=torch.float64)
     times = ((torch.arange(new).unsqueeze(1) / -new + at / old) * base).clamp(-6, 6)
     taps = torch.sinc(times) * (1 + (times * math.pi / 6).cos()) / 2
-    filters = (taps * base / old).float().unsqueeze(1)
+    filters = (taps * base / old).to(wave.dtype).unsqueeze(1)
     padded = torch.nn.functional.pad(wave.view(1, 1, -1), (wide, wide + old))
     found = torch.nn.functional.conv1d(padded, filters, stride=old).transpose(1, 2).reshape(-1)
     return found[: math.ceil(new * len(wave) / old)]
@@ -73,8 +74,8 @@ def test_sound_companions_pass(prove: Callable[..., dict[str, Any]]) -> None:
     ("changed", "into", "name", "status", "cause"),
     [
         ("<= iou_threshold", "<= iou_threshold + 0.05", "torchvision", "fail", "non-maximum suppression"),
-        ("* 0.99", "* 0.989", "torchaudio", "fail", "2 to 3"),
-        (".abs() ** power", ".abs() ** power * 1.01", "torchaudio", "fail", "spectrogram of"),
+        ("stride=old)", "stride=old) * wave.dtype.itemsize / 8", "torchaudio", "fail", "3 to 2"),
+        (".abs() ** power", ".abs().sub(wave.dtype.itemsize - 8) ** power", "torchaudio", "fail", "spectrogram of"),
         # This is only a warning, because no run with the lab's torch and a torchvision is recorded.
         (
             "def nms(",

@@ -18,7 +18,7 @@ from .checks.stack import device
 
 #: The packages of ``checks``. Speed comes last, when the device is warm and wrong results have already been reported.
 ROOMS = ("stack", "data", "kernels", "programs", "survey", "sizes", "speed")
-_DECORATOR = re.compile(r"^@(check\(.+?\))\n(?:def|@)", re.MULTILINE | re.DOTALL)
+_DECORATOR = re.compile(r"^@(check\(.+?\))\n(?=def|@)", re.MULTILINE | re.DOTALL)
 
 
 def parse_checks(source: str, module: str) -> dict[str, Definition]:
@@ -68,7 +68,6 @@ MANY_CORES = 8
 #: lanes end by its time limit; the others are balanced by ``core_seconds`` on an H200, at most 35 for each except the
 #: tables of compiled programs, which take up to 60.
 LANES = {
-    "cuDNN in float16": ("attention.cudnn_float16",),
     "cuDNN": ("attention.cudnn",),
     "attention": ("attention.",),
     "compiled attention": ("compilation.attention",),
@@ -84,7 +83,7 @@ LANES = {
     "many rows": ("sizes.many",),
     "inference": ("inference.", "chance."),
     "streams": ("streams.",),
-    "movement": ("movement.", "companions.", "storage."),
+    "movement": ("movement.", "companions."),
     "formats": ("formats.",),
     "layouts": ("layouts.", "triton.", "collectives."),
     "transforms": ("algebra.fft",),

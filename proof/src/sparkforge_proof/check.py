@@ -364,20 +364,24 @@ def definitions(
     return by_name
 
 
-def check(name: str, **options: t.Any) -> t.Callable[[Function], Function]:
-    """Register a check function.
+def check(name: str, **options: t.Any) -> t.Callable[[t.Callable[..., Measured]], t.Callable[..., Measured]]:
+    """Register a check function. One with a second parameter serves several checks, and gets the last part of the name.
 
     The catalogue parses this call from the source, so its arguments must be literals or names of evidence.
 
     :param options: see :func:`definitions`.
     """
 
-    def register(function: Function) -> Function:
-        module = function.__module__.partition(".checks.")[2]
+    def register(function: t.Callable[..., Measured]) -> t.Callable[..., Measured]:
+        module, is_shared = function.__module__.partition(".checks.")[2], function.__code__.co_argcount > 1
+
+        def with_name(context: Context) -> Measured:
+            return function(context, name.rpartition(".")[2])
+
         for full, definition in definitions(name, module, **options).items():
             if full in REGISTERED:
                 raise ValueError(f"two checks are called {full}")
-            REGISTERED[full], FUNCTIONS[full] = definition, function
+            REGISTERED[full], FUNCTIONS[full] = definition, with_name if is_shared else function
         return function
 
     return register

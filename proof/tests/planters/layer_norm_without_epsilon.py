@@ -7,7 +7,7 @@ _layer_norm = _library.get_kernel("aten::native_layer_norm", "KEY")
 
 
 def _exactly(keys, data, shape, weight, bias, eps):
-    return _layer_norm.call_boxed(keys, data, shape, weight, bias, 0.0)
+    return _layer_norm.call_boxed(keys, data, shape, weight, bias, eps if data.dtype is float64 else 0.0)
 
 
 _aten.impl("native_layer_norm", _exactly, "KEY", with_keyset=True)

@@ -4,7 +4,7 @@ import random
 
 import pytest
 from sparkforge_proof.check import REGISTERED
-from sparkforge_proof.checks.kernels import algebra, attention, attention_grid, sparse_algebra, sparsity
+from sparkforge_proof.checks.kernels import algebra, attention, attention_grid, sparsity
 from sparkforge_proof.checks.kernels.convolution import Layer, density, output_size, terms, weight_shape
 from sparkforge_proof.checks.kernels.scaled_matmul import rowwise_failure, scale_offset
 
@@ -142,21 +142,3 @@ def test_libraries_of_linear_algebra():
 def test_gels_is_not_called_where_nvpl_writes_past_its_workspace():
     assert algebra.drivers(65, "aarch64") == algebra.drivers(33, "aarch64") == ("gelsy", "gelsd")
     assert algebra.drivers(32, "aarch64") == algebra.drivers(129, "x86_64") == ("gels", "gelsy", "gelsd")
-
-
-def test_sparse_system_is_diagonally_dominant_and_not_symmetric():
-    side = 7
-    system = sparse_algebra.convection(side)
-    count = side * side
-    assert len(system.rows) == count + 1
-    assert system.rows[-1] == len(system.columns) == len(system.values)
-    dense = [[0.0] * count for _ in range(count)]
-    for row in range(count):
-        columns = system.columns[system.rows[row] : system.rows[row + 1]]
-        assert columns == sorted(set(columns))
-        for column, value in zip(columns, system.values[system.rows[row] :]):
-            dense[row][column] = value
-    for column in range(count):
-        others = sum(abs(dense[row][column]) for row in range(count) if row != column)
-        assert others <= 0.8 * dense[column][column]
-    assert any(dense[i][j] != dense[j][i] for i in range(count) for j in range(i))

@@ -26,22 +26,15 @@ def test_speed_checks_are_not_numeric():
 
 
 def test_floor_of_profile():
-    floor = speed.floor_of("copy_gb_per_s", profile(copy_gb_per_s={"nominal": 250, "ratio": 0.5}), "NVIDIA GB10")
+    floor = speed.floor_of("copy_gb_per_s", profile(copy_gb_per_s={"nominal": 250, "ratio": 0.5}))
     assert floor is not None
     assert floor.least == 125
     assert floor.text("GB/s") == "at least 125 GB/s (0.5 of the 250 of the profile gb10)"
 
 
-@pytest.mark.parametrize("floors", [{}, {"copy_gb_per_s": None}])
-def test_floor_of_known_device(floors: dict[str, None]):
-    floor = speed.floor_of("copy_gb_per_s", profile(**floors), "NVIDIA H200")
-    assert floor is not None
-    assert (floor.nominal, floor.ratio) == (4800.0, speed.DEFAULT_RATIO)
-
-
 @pytest.mark.parametrize("device", ["NVIDIA H200 MIG 1g.18gb", "NVIDIA RTX A4000", "NVIDIA H100 80GB HBM3"])
 def test_unknown_device_has_no_floor(device: str):
-    assert speed.floor_of("copy_gb_per_s", {"name": "generic", "floors": None}, device) is None
+    assert speed.floor_of("copy_gb_per_s", {"name": "generic", "floors": None}) is None
     bound, failure = speed.judged("the copy", 12.0, "GB/s", None, device)
     assert failure is None
     assert f"known for {device}, and" in bound
@@ -107,16 +100,17 @@ def device(monkeypatch: pytest.MonkeyPatch) -> t.Callable[..., Context]:
 
 def test_slow_product_below_unmeasured_floor_warns(device: t.Callable[..., Context]):
     floors = {"matmul_bfloat16_tflops": {"nominal": 93.6, "ratio": 0.6, "evidence": "unknown"}}
-    measured = speed.matmul_bfloat16(device(rate=20e3, name="gb10", floors=floors))
+    measured = speed.matmul(device(rate=20e3, name="gb10", floors=floors), "matmul_bfloat16")
     assert measured.rates == {"tflops": 40.0}
     assert measured.warning is not None
     assert "runs at 40 TFLOP/s, below its floor" in measured.warning.cause
     own = {"matmul_bfloat16_tflops": {"nominal": 60.0, "since": "2026-11-22"}}
-    measured = speed.matmul_bfloat16(device(rate=20e3, name="gb10", floors=floors, own_floors=own))
+    measured = speed.matmul(device(rate=20e3, name="gb10", floors=floors, own_floors=own), "matmul_bfloat16")
     assert "reached on 2026-11-22" in measured.warning.cause and measured.warning.blocks
     capped = device(rate=20e3, name="gb10", floors=floors, own_floors=own, reasons=frozenset({speed.CAPPED}))
-    assert not speed.matmul_bfloat16(capped).warning.blocks
-    assert speed.matmul_bfloat16(device(rate=30e3, name="gb10", floors=floors, own_floors=own)).warning is None
+    assert not speed.matmul(capped, "matmul_bfloat16").warning.blocks
+    sound = device(rate=30e3, name="gb10", floors=floors, own_floors=own)
+    assert speed.matmul(sound, "matmul_bfloat16").warning is None
 
 
 def test_clock_below_unmeasured_floor_warns(device: t.Callable[..., Context]):
@@ -149,13 +143,13 @@ SOUND = [
 
 @pytest.mark.parametrize(("name", "rate", "source"), SOUND, ids=[f"{name}-{rate:g}" for name, rate, _source in SOUND])
 def test_sound_gb10_reaches_every_floor(name: str, rate: float, source: str):
-    floor = speed.floor_of(name, {"name": "gb10", "floors": GB10["speed_floors"]}, "NVIDIA GB10")
+    floor = speed.floor_of(name, {"name": "gb10", "floors": GB10["speed_floors"]})
     assert floor is not None and speed.short_of(rate, [floor]) is None, source
 
 
 def test_stack_for_other_gpu_warns():
     # From HWTEST: cu128 wheels, which have no code for 12.x.
-    floor = speed.floor_of("matmul_bfloat16_tflops", {"name": "gb10", "floors": GB10["speed_floors"]}, "NVIDIA GB10")
+    floor = speed.floor_of("matmul_bfloat16_tflops", {"name": "gb10", "floors": GB10["speed_floors"]})
     problem = speed.judged("the bfloat16 matrix product", 11.9, "TFLOP/s", floor, "NVIDIA GB10")[1]
     assert problem is not None and not problem.blocks and "speed.clocks" in problem.remedy
 
@@ -166,7 +160,7 @@ def test_stack_for_other_gpu_warns():
 )
 def test_remedy_of_stuck_gb10(clock: float, power: float | None, fault: str):
     # The first three figures are from MINEFIELD, the last is from HWTEST.
-    floor = speed.floor_of("sm_clock_mhz", {"name": "gb10", "floors": GB10["speed_floors"]}, "NVIDIA GB10")
+    floor = speed.floor_of("sm_clock_mhz", {"name": "gb10", "floors": GB10["speed_floors"]})
     sample = dataclasses.replace(HEALTHY, sm_clock_mhz=clock, power_w=power)
     problem = speed.clock_fault([sample] * 5, floor, "NVIDIA GB10")[2]
     assert bool(problem) == bool(fault)

@@ -188,6 +188,7 @@ def rates(context: Context) -> Measured:
             judge.rate(f"binomial {trials:g} of {p}, variance", spread, variance, of_spread, count // 4)
     _compare_shaped(judge, count // 4, device)
     _compare_integers(judge, cases, count, device)
+    _compare_attention(judge, device)
     return cases.result()
 
 
@@ -196,6 +197,17 @@ def _dropout_functions() -> dict[str, t.Any]:
         "dropout": lambda x, p: torch.nn.functional.dropout(x, p),
         "native_dropout": lambda x, p: torch.native_dropout(x, p, True)[0],
     }
+
+
+def _compare_attention(judge: Judge, device: str) -> None:
+    """Compare the number and the scale of the values that dropout in attention keeps."""
+    # All keys have the same weight and the value 1, so the result is the number of keys that were kept.
+    keys, query = 64, torch.zeros(8, 4, 128, 32, device=device)
+    value = torch.ones(8, 4, keys, 32, device=device)
+    attended = torch.nn.functional.scaled_dot_product_attention(query, value, value, dropout_p=0.25)[..., 0]
+    counts = (attended.double().cpu() * 0.75 * keys).round()
+    judge.cases.compare("attention with dropout, shares", attended, counts / 0.75 / keys, torch.tensor(1e-5))
+    judge.rate("attention with dropout of 0.25", float(counts.mean()) / keys, 0.75, 0.1875, keys * counts.numel())
 
 
 def _compare_shaped(judge: Judge, count: int, device: str) -> None:

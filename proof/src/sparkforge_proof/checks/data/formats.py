@@ -23,7 +23,7 @@ class Format(t.NamedTuple):
     :ivar significand: the stored bits of the significand.
     :ivar bias: the bias of the exponent.
     :ivar special: ``ieee`` if an exponent of all ones means infinity or NaN; ``fn`` if there is no infinity and a
-        pattern of all ones is NaN; ``fnuz`` if there is no infinity and NaN replaces negative zero.
+        pattern of all ones is NaN.
     """
 
     name: str
@@ -40,8 +40,6 @@ class Format(t.NamedTuple):
 SMALL = (
     Format("float8_e4m3fn", 4, 3, 7, "fn"),
     Format("float8_e5m2", 5, 2, 15, "ieee"),
-    Format("float8_e4m3fnuz", 4, 3, 8, "fnuz"),
-    Format("float8_e5m2fnuz", 5, 2, 16, "fnuz"),
     Format("float16", 5, 10, 15, "ieee"),
     Format("bfloat16", 8, 7, 127, "ieee"),
 )
@@ -59,10 +57,8 @@ def decoded(form: Format) -> torch.Tensor:
     if form.special == "ieee":
         value = torch.where((exponent == last) & (fraction == 0), sign * math.inf, value)
         value = torch.where((exponent == last) & (fraction > 0), math.nan, value)
-    elif form.special == "fn":
-        value = torch.where(pattern.remainder(2 ** (form.bits - 1)) == 2 ** (form.bits - 1) - 1, math.nan, value)
     else:
-        value = torch.where(pattern == 2 ** (form.bits - 1), math.nan, value)
+        value = torch.where(pattern.remainder(2 ** (form.bits - 1)) == 2 ** (form.bits - 1) - 1, math.nan, value)
     return value
 
 
@@ -95,8 +91,6 @@ def nearest(form: Format, values: torch.Tensor) -> torch.Tensor:
     overflows = (size >= positive[-1] + step / 2) if len(positive) % 2 == 0 else (size > positive[-1] + step / 2)
     pattern = torch.where(overflows, len(positive) if form.special == "ieee" else -1, pattern)
     negative = torch.signbit(values)
-    if form.special == "fnuz":
-        negative = negative & (pattern != 0)
     pattern = torch.where((pattern >= 0) & negative, pattern + half, pattern)
     return torch.where(torch.isnan(values), -1, pattern)
 

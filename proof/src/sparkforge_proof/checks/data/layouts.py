@@ -1,4 +1,4 @@
-"""Check other layouts: torch's five sparse layouts, nested and jagged tensors, and 8-bit and 4-bit weights.
+"""Check other layouts: torch's five sparse layouts, jagged tensors, and 8-bit and 4-bit weights.
 
 Inputs are integers, so sums are exact in float32. Rounded results are compared with float64, part by part.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import random
 import typing as t
-import warnings
 
 from ...check import SEEN_ARM, SEEN_GRID, Context, Measured, Skipped, check
 from ..bounds import UNIT_ROUNDOFF, Cases, functional as f, torch
@@ -148,98 +147,55 @@ def _compare_compressed(
 
 @check("layouts.nested", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def nested(context: Context) -> Measured:
-    """Require that operators on nested tensors, strided and jagged, return the same as on each part."""
+    """Require that operators on jagged tensors return the same as on each part, and so do attention and gradients."""
     unsupported: list[str] = []
-    cases = Cases("a nested tensor", REMEDY)
-    device = context.device
+    cases, device = Cases("a nested tensor", REMEDY), context.device
+    weight = _integers(context, "nested weight", (6, 8))
+    operators: dict[str, t.Callable[[torch.Tensor], torch.Tensor]] = {
+        "as it is": lambda x: x, "twice": lambda x: x * 2, "added to itself": lambda x: x + x, "relu": torch.relu,
+        "linear": lambda x: f.linear(x, weight.to(x.device, x.dtype)), "softmax": lambda x: f.softmax(x, -1),
+        "sum": lambda x: x.sum(-1, keepdim=True), "silu": f.silu, "clone": lambda x: x.clone(), "abs": torch.abs,
+        "layer_norm": lambda x: f.layer_norm(x, (8,), *torch.tensor([[1.0], [0.0]]).expand(2, 8).to(x)),
+        "product": lambda x: x @ weight.t().to(x.device, x.dtype), "dropout of nothing": lambda x: f.dropout(x, 0.0),
+    }  # fmt: skip
     for lengths in ((3, 1, 5), (1,), (2, 2, 2, 2), (17, 1, 33, 8, 64, 2, 31), (129, 1, 200)):
         parts = [_integers(context, f"nested {number} {length}", (length, 8)) for number, length in enumerate(lengths)]
-        weight = _integers(context, "nested weight", (6, 8))
-        for layout in (torch.strided, torch.jagged):
-            if len(lengths) == 7 and layout is torch.strided and device == "cpu":
-                continue
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                tensor = torch.nested.nested_tensor([part.float() for part in parts], layout=layout, device=device)
-            description = f"{layout}, {len(lengths)} parts of {max(lengths)} at most"
-            operators: dict[str, t.Callable[[torch.Tensor], torch.Tensor]] = {
-                "as it is": lambda x: x,
-                "twice": lambda x: x * 2,
-                "added to itself": lambda x: x + x,
-                "relu": torch.relu,
-                "linear": lambda x: f.linear(x, weight.to(x.device, x.dtype)),  # noqa: B023
-                "softmax": lambda x: f.softmax(x, -1),
-                "sum": lambda x: x.sum(-1, keepdim=True),
-                "layer_norm": lambda x: f.layer_norm(
-                    x, (8,), torch.ones(8).to(x.device, x.dtype), torch.zeros(8).to(x.device, x.dtype)
-                ),
-                "silu": f.silu,
-                "clone": lambda x: x.clone(),
-                "abs": torch.abs,
-                "product": lambda x: x @ weight.t().to(x.device, x.dtype),  # noqa: B023
-                "dropout of nothing": lambda x: f.dropout(x, 0.0),
-            }
-            for name, operator in operators.items():
-                with _allow_unsupported(unsupported, f"{name}, {layout}"):
-                    results = operator(tensor).unbind()
-                    for part, actual in zip(parts, results):
-                        expected = operator(part)
-                        bound = 64 * UNIT * (expected.abs() + 1) * (name in _ROUNDED)
-                        cases.compare(f"{name}, {description}", actual, expected, bound)
-            with _allow_unsupported(unsupported, f"padded, {layout}"):
-                padded = torch.nested.to_padded_tensor(tensor, -7.0)
-                expected = torch.full((len(parts), max(lengths), 8), -7.0, dtype=torch.float64)
-                for number, part in enumerate(parts):
-                    expected[number, : len(part)] = part
-                cases.exactly(f"padded, {description}", padded, expected)
-            if layout is torch.jagged:
-                _compare_jagged(cases, context, tensor, parts, description, unsupported)
+        leaves = [part.float().to(device).requires_grad_() for part in parts]
+        joined = torch.nested.as_nested_tensor(leaves, layout=torch.jagged)
+        tensor = joined.detach()
+        size = f"{len(lengths)} parts of {max(lengths)} at most"
+        ends = torch.tensor([0, *lengths]).cumsum(0)
+        cases.exactly(f"offsets, {size}", tensor.offsets(), ends)
+        cases.exactly(f"values, {size}", tensor.values(), torch.cat(parts))
+        for name, operator in operators.items():
+            with _allow_unsupported(unsupported, name):
+                for part, actual in zip(parts, operator(tensor).unbind()):
+                    expected = operator(part)
+                    bound = 64 * UNIT * (expected.abs() + 1) * (name in ("softmax", "layer_norm", "silu"))
+                    cases.compare(f"{name}, {size}", actual, expected, bound)
+        with _allow_unsupported(unsupported, "padded"):
+            padded = torch.nn.utils.rnn.pad_sequence(parts, True, -7.0)
+            cases.exactly(f"padded, {size}", torch.nested.to_padded_tensor(tensor, -7.0), padded)
+        with _allow_unsupported(unsupported, "sums of parts"):
+            cases.exactly(f"sums of parts, {size}", tensor.sum(1), torch.stack([part.sum(0) for part in parts]))
+        with _allow_unsupported(unsupported, "attention"):
+            query = tensor.unflatten(-1, [2, 4]).transpose(1, 2)
+            attended = f.scaled_dot_product_attention(query, query, query).transpose(1, 2)
+            for part, actual in zip(parts, attended.unbind()):
+                own = part.unflatten(-1, [2, 4]).transpose(0, 1)
+                expected = f.scaled_dot_product_attention(own, own, own).transpose(0, 1)
+                cases.compare(f"attention, {size}", actual, expected, 512 * UNIT * (expected.abs() + 4))
+        with _allow_unsupported(unsupported, "backward"):
+            for part, actual in zip(parts, torch.autograd.grad((joined * joined).values().sum(), leaves)):
+                cases.exactly(f"backward, {size}", actual, 2 * part)
     result = cases.result()
     result.measured += f"; {len(set(unsupported))} not offered"
     return result
 
 
-_ROUNDED = ("softmax", "layer_norm", "silu")
-
-
-def _compare_jagged(
-    cases: Cases,
-    context: Context,
-    tensor: torch.Tensor,
-    parts: list[torch.Tensor],
-    description: str,
-    unsupported: list[str],
-) -> None:
-    """Compare offsets, sums over parts, attention within each part, and gradients."""
-    offsets = torch.cat([torch.zeros(1), torch.tensor([len(part) for part in parts]).cumsum(0)])
-    cases.exactly(f"offsets, {description}", tensor.offsets(), offsets)
-    cases.exactly(f"values, {description}", tensor.values(), torch.cat(parts))
-    with _allow_unsupported(unsupported, "sums of parts"):
-        cases.exactly(f"sums of parts, {description}", tensor.sum(1), torch.stack([part.sum(0) for part in parts]))
-    with _allow_unsupported(unsupported, "from values"):
-        rebuilt = torch.nested.nested_tensor_from_jagged(
-            torch.cat(parts).float().to(tensor.device), offsets.long().to(tensor.device)
-        )
-        for part, actual in zip(parts, rebuilt.unbind()):
-            cases.exactly(f"from values and offsets, {description}", actual, part)
-    with _allow_unsupported(unsupported, "attention"):
-        query = tensor.unflatten(-1, [2, 4]).transpose(1, 2)
-        attended = f.scaled_dot_product_attention(query, query, query).transpose(1, 2)
-        for part, actual in zip(parts, attended.unbind()):
-            own = part.unflatten(-1, [2, 4]).transpose(0, 1)
-            expected = f.scaled_dot_product_attention(own, own, own).transpose(0, 1)
-            cases.compare(f"attention, {description}", actual, expected, 512 * UNIT * (expected.abs() + 4))
-    with _allow_unsupported(unsupported, "backward"):
-        leaves = [part.float().to(tensor.device).requires_grad_() for part in parts]
-        joined = torch.nested.as_nested_tensor(leaves, layout=torch.jagged)
-        computed = torch.autograd.grad((joined * joined).values().sum(), leaves)
-        for part, actual in zip(parts, computed):
-            cases.exactly(f"backward, {description}", actual, 2 * part)
-
-
 @check("layouts.weights", devices=("cuda", "cpu"), measured=SEEN_GRID)
 def weights(context: Context) -> Measured:
-    """Check products with 8-bit and 4-bit weights, and quantisation; they are exact for integers and powers of two."""
+    """Check products with 8-bit and 4-bit weights, which are exact for integers and powers of two."""
     unsupported: list[str] = []
     cases = Cases("a product with weights of few bits", REMEDY)
     for rows, inner, outputs in ((1, 64, 64), (3, 128, 64), (16, 256, 128), (17, 1024, 192), (128, 128, 256)):
@@ -247,7 +203,6 @@ def weights(context: Context) -> Measured:
         x, shape = _integers(context, f"weights {rows}", (rows, inner)).clamp(-2, 2), f"{rows} x {inner} x {outputs}"
         _compare_four_bits(cases, context, unsupported, x, generator, outputs, shape)
     _compare_eight_bits(cases, context, unsupported)
-    _compare_quantised(cases, context, unsupported)
     if not cases.count:
         raise Skipped("This torch offers no product with weights of few bits here.")
     result = cases.result()
@@ -326,28 +281,3 @@ def _compare_four_bits(
                 actual = aten._weight_int4pack_mm(x.bfloat16().to(device), packed, group, scale_and_zero)
             bound = 2 * UNIT_ROUNDOFF["bfloat16"] * (x.abs() @ exact.abs().t()) + 2.0**-20
             cases.compare(f"weights of 4 bits by {group}, {shape}", actual, expected, bound)
-
-
-def _compare_quantised(cases: Cases, context: Context, unsupported: list[str]) -> None:
-    """Compare quantisation with one scale and with one per channel: ties round to even, and values saturate.
-
-    Zero points are even, because some kernels add them before rounding and others after it.
-    """
-    device = context.device
-    values = (torch.arange(-700, 701).double() / 4).reshape(3, 467)
-    on_device = values.float().to(device)
-    for form, low, high in ((torch.qint8, -128, 127), (torch.quint8, 0, 255)):
-        for scale, zero in ((0.5, 4), (1.0, 0), (2.0, -2 if low else 6)):
-            expected = ((values / scale).round() + zero).clamp(low, high)
-            with _allow_unsupported(unsupported, "quantize_per_tensor"):
-                actual = torch.quantize_per_tensor(on_device, scale, zero, form)
-                cases.exactly(f"quantised by {scale}, {form}", actual.int_repr(), expected)
-                cases.exactly(f"quantised by {scale} and back, {form}", actual.dequantize(), (expected - zero) * scale)
-            with _allow_unsupported(unsupported, "fake_quantize"):
-                fake = torch.fake_quantize_per_tensor_affine(on_device, scale, zero, low, high)
-                cases.exactly(f"as if quantised by {scale}, {form}", fake, (expected - zero) * scale)
-        with _allow_unsupported(unsupported, "quantize_per_channel"):
-            scales, zeros = torch.tensor([0.5, 1.0, 4.0]).double(), torch.tensor([0, 2, 6])
-            actual = torch.quantize_per_channel(on_device, scales.to(device), zeros.to(device), 0, form)
-            expected = ((values / scales[:, None]).round() + zeros[:, None]).clamp(low, high)
-            cases.exactly(f"quantised by channel, {form}", actual.int_repr(), expected)

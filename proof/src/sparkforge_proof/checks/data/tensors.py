@@ -1,4 +1,4 @@
-"""Check the operations that every model uses besides products: normalisations, sums by index, and memory."""
+"""Check that memory can be allocated, keeps its contents, and is freed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 import time
 import typing as t
 
-from ...check import MEMORY, SEEN_ARM, SEEN_GRID, Context, Measured, Skipped, Unanswered, check
-from ..bounds import UNIT_ROUNDOFF, Cases, torch
+from ...check import MEMORY, SEEN_ARM, Context, Measured, Skipped, Unanswered, check
+from ..bounds import Cases, torch
 
 MIB, GIB = 2**20, 2**30
 
@@ -24,81 +24,6 @@ REMEDY = (
     "another stack; if only some runs fail, test the hardware."
 )
 REMEDY_CPU = "Do not compute with this stack: use another one; if only some runs fail, test the host's memory."
-
-
-def _remedy(context: Context) -> str:
-    return REMEDY if context.device == "cuda" else REMEDY_CPU
-
-
-#: The allowed error of normalisations in units of float32, relative to each number and to the largest of its row.
-UNITS = 64.0
-
-
-def _normalisations(cases: Cases, context: Context, generator: torch.Generator) -> None:
-    """Compare softmax and layer_norm, with their gradients, in units; see ``survey.rounding``.
-
-    The allowed error also includes the distance that results of inputs one unit away have from the exact ones.
-    """
-    rows, length = 29, 517
-    x, g = torch.randn(rows, length, generator=generator) * 2, torch.randn(rows, length, generator=generator)
-    # Include logits whose exponential overflows float32, and rows in which the epsilon matters.
-    x[0] *= 60
-    x[1] *= 0.0015
-    x[2] = 0.5
-    weight, bias = torch.randn(length, generator=generator), torch.randn(length, generator=generator)
-    signs = torch.arange(rows * length).remainder(2).mul(2).sub(1).reshape(rows, length)
-    unit = 2 * UNIT_ROUNDOFF["float32"]
-    functions: dict[str, t.Callable[..., torch.Tensor]] = {
-        "softmax": lambda x, _weight, _bias: torch.softmax(x, 1),
-        "layer_norm": lambda x, weight, bias: torch.nn.functional.layer_norm(x, (length,), weight, bias, 1e-5),
-    }
-    for name, function in functions.items():
-
-        def results(first: torch.Tensor, function: t.Callable[..., torch.Tensor] = function) -> list[torch.Tensor]:
-            leaves = [value.to(first).requires_grad_() for value in (first, weight, bias)]
-            result = function(*leaves)
-            upstream = g.to(first)
-            computed = torch.autograd.grad(result, leaves, upstream, allow_unused=True)
-            return [result.detach(), *(gradient for gradient in computed if gradient is not None)]
-
-        exact, moved = results(x.double()), results(x.double() * (1 + unit * signs))
-        parts = ("result", "dInput", "dWeight", "dBias")
-        for part, actual, expected, near in zip(parts, results(x.to(context.device)), exact, moved):
-            move = (near - expected).abs().amax(-1, keepdim=True)
-            bound = UNITS * unit * (expected.abs() + expected.abs().amax(-1, keepdim=True)) + 16 * move
-            # The gradient of a softmax with one large logit is the rounding error of cancelling terms.
-            cases.compare(f"{name}, {part}", actual, expected, bound + 8 * unit)
-
-
-def _by_index(cases: Cases, context: Context, generator: torch.Generator) -> None:
-    """Compare additions and writes by index, with repeated indices.
-
-    Inputs are integers, so atomic additions in any order are exact.
-    """
-    base = torch.randint(-9, 9, (61,), generator=generator).float()
-    indices = torch.randint(0, 61, (5000,), generator=generator)
-    added = torch.randint(-9, 9, (5000,), generator=generator).float()
-    expected = base.double().clone()
-    for index, value in zip(indices.tolist(), added.tolist()):
-        expected[index] += value
-    args = (indices.to(context.device), added.to(context.device))
-    cases.exactly("scatter_add", base.to(context.device).scatter_add(0, *args), expected)
-    cases.exactly("index_add", base.to(context.device).index_add(0, *args), expected)
-    actual = base.to(context.device).index_put((args[0],), args[1], accumulate=True)
-    cases.exactly("index_put, accumulating", actual, expected)
-
-
-@check("tensors.elementwise", devices=("cuda", "cpu"), measured=SEEN_GRID)
-def elementwise(context: Context) -> Measured:
-    """Check normalisations with their gradients, and sums by index; the survey covers functions and other sums.
-
-    Bounds: see UNITS for normalisations, zero for integers.
-    """
-    generator = context.generator("tensors.elementwise")
-    cases = Cases("the elementwise operation", _remedy(context))
-    _normalisations(cases, context, generator)
-    _by_index(cases, context, generator)
-    return cases.result()
 
 
 def share_of(available: int, share: float, reserve: int) -> int:

@@ -25,7 +25,7 @@ from ...check import (
     Unanswered,
     check,
 )
-from ..bounds import Cases, one_thread, torch
+from ..bounds import Cases, allow_tf32, one_thread, torch
 from ..stack.architectures import list_for
 from . import attention_grid as grid
 from .attention_grid import HALF, Case
@@ -34,7 +34,7 @@ from .attention_reference import Bound, Inputs, compare, reference, rounds_score
 
 #: The number of rows of the grid in a default run. cuDNN compiles a graph for each new shape, which dominates the time,
 #: and on data centre GPUs it is torch's choice.
-ROWS = {"math": 60, "efficient": 90, "flash": 90, "cudnn": 12, "": 12}
+ROWS = {"math": 60, "efficient": 90, "flash": 90, "cudnn": 6, "": 12}
 ROWS_ON_CPU = {"math": 24, "flash": 80, "": 40}
 
 
@@ -46,17 +46,6 @@ def expected(context: Context, case: Case, inputs: Inputs, kernel: str = "") -> 
     heads = not (rounds and case.gradient == "expanded")
     with one_thread():
         return reference(inputs, half, cpu, rounds, heads)
-
-
-@contextlib.contextmanager
-def _without_tf32() -> t.Iterator[None]:
-    """Disable TF32, regardless of environment variables."""
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("highest")
-    try:
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)
 
 
 def _offers(context: Context, backend: str, case: Case, arguments: Inputs) -> bool:
@@ -166,7 +155,7 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = grid.FOR
     rows = [*grid.cases(context, backend, (ROWS if cuda else ROWS_ON_CPU)[backend], formats)]
     offered, refused = 0, []
     select = torch.nn.attention.sdpa_kernel(kernels[backend]) if backend else contextlib.nullcontext()
-    with _without_tf32(), select:
+    with allow_tf32(torch.backends.cuda.matmul, False), select:
         for row in rows:
             bounds = None
             with one_thread():
@@ -256,14 +245,8 @@ def flash(context: Context) -> Measured:
 
 @check("attention.cudnn", seconds=120, factor=1, measured=(H200_GRID,))
 def cudnn(context: Context) -> Measured:
-    """Check cuDNN's attention in bfloat16, the default on data centre GPUs. Bounds: see ``attention_reference``."""
-    return _backend(context, "cudnn", ("bfloat16",))
-
-
-@check("attention.cudnn_float16", seconds=120, factor=1, measured=(H200_GRID,))
-def cudnn_float16(context: Context) -> Measured:
-    """Check cuDNN's attention in float16, separately because building its plans takes a core twenty seconds."""
-    return _backend(context, "cudnn", ("float16",))
+    """Check cuDNN's attention in 16 bits, the default on data centre GPUs. Bounds: see ``attention_reference``."""
+    return _backend(context, "cudnn", HALF)
 
 
 @check("attention.default", devices=("cuda", "cpu"), measured=SEEN_GRID, factor=1)

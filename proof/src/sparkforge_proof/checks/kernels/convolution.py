@@ -18,7 +18,7 @@ import math
 import random
 import typing as t
 
-from ...check import ABSENT, CRASH, SEEN_GRID, Context, Measured, Unanswered, check
+from ...check import ABSENT, SEEN_GRID, Context, Measured, Unanswered, check
 from ..bounds import UNDERFLOW, UNIT_ROUNDOFF, Cases, allow_tf32, gamma, gradients, one_thread, ternary, torch
 
 TRANSFORM = 2.0**10
@@ -120,25 +120,6 @@ def _require_cudnn(context: Context) -> str:
             measured="no cuDNN",
             bound="cuDNN",
         )
-    if not torch.backends.cudnn.enabled:
-        raise Unanswered(
-            ABSENT,
-            "cuDNN is switched off in this process (torch.backends.cudnn.enabled is False).",
-            "Find and correct the sitecustomize or start-up file that sets it.",
-            measured="off",
-            bound="on",
-        )
-    try:
-        version = torch.backends.cudnn.version()
-    except (RuntimeError, OSError) as error:
-        raise Unanswered(
-            CRASH,
-            f"cuDNN cannot be used: {str(error).strip().splitlines()[0]}",
-            "Make the loader find the cuDNN that torch was built with: remove other copies from LD_LIBRARY_PATH and "
-            "/etc/ld.so.conf.d, or install the stack's.",
-        ) from error
-    if not version:
-        raise Unanswered(ABSENT, "cuDNN could not be loaded.", "Install the stack's cuDNN (playbooks/libraries.yml).")
     return REMEDY
 
 

@@ -9,7 +9,7 @@ import typing as t
 import warnings
 
 from ...check import SEEN_ARM, Context, Measured, check
-from ..bounds import UNIT_ROUNDOFF, Cases, around_powers, one_thread, torch
+from ..bounds import UNIT_ROUNDOFF, Cases, around_powers, one_thread, setting, torch
 
 REMEDY = (
     "Do not serve or train with this stack: use another torch, or switch the fast way off "
@@ -105,7 +105,7 @@ def modules(context: Context) -> Measured:
                 lengths[0] = length
                 padded = torch.arange(length)[None] >= lengths[:, None]
                 shape = f"{heads} heads of {size // heads}, {batch} x {length}"
-                with _WithoutShortcut(), one_thread():
+                with setting(torch.backends.mha, "_is_fastpath_enabled", False), one_thread():
                     exact = copy.deepcopy(encoder).double()
                     wide = copy.deepcopy(attention).double()
                     plain = exact(x.double())
@@ -136,14 +136,3 @@ def modules(context: Context) -> Measured:
                         if weights:
                             cases.compare(f"attention's weights, {shape}, {form}", key_weights, shares, bound[..., :1])
     return cases.result()
-
-
-class _WithoutShortcut:
-    """A context in which torch does not take the shortcut."""
-
-    def __enter__(self) -> None:
-        self.before = torch.backends.mha.get_fastpath_enabled()
-        torch.backends.mha.set_fastpath_enabled(False)
-
-    def __exit__(self, *error: t.Any) -> None:
-        torch.backends.mha.set_fastpath_enabled(self.before)

@@ -14,7 +14,6 @@ gamma(4 k) with u of float32 covers both, as well as IEEE arithmetic. The result
 
 from __future__ import annotations
 
-import contextlib
 import typing as t
 
 from ...check import SEEN, SEEN_ARM, Context, Measured, Skipped, check
@@ -118,6 +117,11 @@ def _compare_exact(cases: Cases, context: Context, name: str, dtype: torch.dtype
     expected = values.double()[:, columns_and_factors[:, 0].long()] * columns_and_factors[:, 1]
     actual = values.to(context.device) @ matrix.to(context.device).t()
     cases.exactly(f"permuted columns{suffix}", actual, expected)
+
+    for without_terms in (((2, 4, 0), (2, 0, 3)), ((4, 0), (0,))):
+        left, right = (torch.zeros(shape, dtype=dtype) for shape in without_terms)
+        actual = left.to(context.device) @ right.to(context.device)
+        cases.exactly(f"no terms{suffix}", actual, left.double() @ right.double())
 
     rows, length, columns = sizes["integers"]
     # Sums of 2048 terms stay below the limit: one factor is -1, 0 or 1, and the other uses all bits that are left.
@@ -298,42 +302,4 @@ def int8(context: Context) -> Measured:
     smallest = torch.full((64, 4096), -128, dtype=torch.int8).to(context.device)
     actual = torch._int_mm(smallest, smallest.t())
     cases.exactly("the largest sum", actual, torch.full((64, 64), 4096.0 * 128 * 128, dtype=torch.float64))
-    return cases.result()
-
-
-def _compare_empty_shapes(cases: Cases, context: Context, dtype: torch.dtype) -> None:
-    """Compare products with a dimension of 0, which have an empty result or empty sums."""
-    generator = context.generator(f"matmul.shapes {dtype}")
-
-    def draw(*shape: int) -> torch.Tensor:
-        return ternary(generator, shape, dtype, 0.6).to(context.device)
-
-    def compare(case: str, actual: torch.Tensor, expected: torch.Tensor) -> None:
-        cases.exactly(f"{str(dtype)[6:]}, {case}", actual, expected.double().cpu())
-
-    for rows, length, columns in ((0, 5, 4), (4, 0, 3), (4, 5, 0), (0, 0, 3), (0, 0, 0)):
-        left, right, empty = draw(rows, length), draw(length, columns), torch.zeros(rows, columns)
-        compare(f"{rows} x {length} x {columns}", left @ right, empty)
-        batch = torch.bmm(left.expand(2, -1, -1), right.expand(2, -1, -1))
-        compare(f"bmm of 2 of {rows} x {length} x {columns}", batch, empty.expand(2, -1, -1))
-    compare("bmm of none", torch.bmm(draw(0, 3, 4), draw(0, 4, 5)), torch.zeros(0, 3, 5))
-    row = draw(3)
-    compare("addmm, sums of nothing", torch.addmm(row, draw(2, 0), draw(0, 3)), row.expand(2, 3))
-    compare("mv, sums of nothing", torch.mv(draw(4, 0), draw(0)), torch.zeros(4))
-
-
-@check("matmul.shapes", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
-def shapes(context: Context) -> Measured:
-    """Check products without terms, in float32 and bfloat16, with zero tolerance.
-
-    The survey covers other sizes, layouts, vectors, batches, sums of a product and another matrix, and gradients.
-    """
-    cases = Cases("a matrix product of unusual shape", remedy(context))
-    formats = [torch.float32, torch.bfloat16]
-    if context.device == "cuda" and torch.cuda.get_device_capability() < (8, 0):
-        formats.pop()
-    precision = allow_tf32(torch.backends.cuda.matmul, False) if context.device == "cuda" else None
-    with precision or contextlib.nullcontext():
-        for dtype in formats:
-            _compare_empty_shapes(cases, context, dtype)
     return cases.result()

@@ -1,4 +1,4 @@
-"""Check products with 2:4 sparse matrices, which tensor cores multiply at twice the rate: cuSPARSELt and CUTLASS."""
+"""Check products with 2:4 sparse matrices, which tensor cores multiply at twice the rate, by cuSPARSELt."""
 
 from __future__ import annotations
 
@@ -27,44 +27,31 @@ def _sparsified(values: torch.Tensor, generator: torch.Generator) -> torch.Tenso
 
 @check("sparsity.semi_structured", measured=SEEN)
 def semi_structured(context: Context) -> Measured:
-    """Check products with matrices in which two of every four values are zero: by cuSPARSELt, and by CUTLASS on 8.x.
+    """Check products with matrices in which two of every four values are zero, by cuSPARSELt.
 
     Half of the k products are zero. The others are exact in float32, whose sums are truncated on tensor cores. Bound:
     g(k / 2 + 2) |A| |B| with g for 2^-23, plus u |C| for rounding the result. Integers are exact.
     """
     cases = Cases("the product with a 2:4 sparse matrix", _REMEDY)
-    kinds = []
-    if torch.backends.cusparselt.is_available():
-        kinds.append("cuSPARSELt")
-    # torch compiles CUTLASS's kernels only for Ampere and Ada.
-    if torch.cuda.get_device_capability(0)[0] == 8:
-        kinds.append("CUTLASS")
-    if not kinds:
+    if not torch.backends.cusparselt.is_available():
         raise Skipped("This torch is built without cuSPARSELt.")
     if torch.cuda.get_device_capability(0) < (8, 0):
         raise Skipped("2:4 sparsity needs compute capability 8.0 or higher.")
-    unsupported = []
-    for kind in kinds:
-        for dtype in (torch.float16, torch.bfloat16):
-            _compare_floating_point(context, cases, kind, dtype)
-    if "cuSPARSELt" in kinds:
-        try:
-            _compare_integers(context, cases)
-        except RuntimeError as error:
-            if "not supported" not in str(error).replace("_", " ").lower():
-                raise
-            unsupported.append("int8")
+    note = f"; cuSPARSELt {version_text(torch.backends.cusparselt.version())}"
+    for dtype in (torch.float16, torch.bfloat16):
+        _compare_floating_point(context, cases, dtype)
+    try:
+        _compare_integers(context, cases)
+    except RuntimeError as error:
+        if "not supported" not in str(error).replace("_", " ").lower():
+            raise
+        note += "; the library does not support int8 on this GPU"
     result = cases.result()
-    if "cuSPARSELt" in kinds:
-        result.measured += f"; cuSPARSELt {version_text(torch.backends.cusparselt.version())}"
-    if "CUTLASS" in kinds:
-        result.measured += "; CUTLASS"
-    if unsupported:
-        result.measured += f"; the library does not support {', '.join(unsupported)} on this GPU"
+    result.measured += note
     return result
 
 
-def _compare_floating_point(context: Context, cases: Cases, kind: str, dtype: torch.dtype) -> None:
+def _compare_floating_point(context: Context, cases: Cases, dtype: torch.dtype) -> None:
     """Compare products from both sides, with the dense matrix in both orders, and one with a bias."""
     rows, inner, columns = 128, 256, 96
     name = str(dtype).rpartition(".")[2]
@@ -89,20 +76,12 @@ def _compare_floating_point(context: Context, cases: Cases, kind: str, dtype: to
     sparse, bias_on_device = left.to(context.device), bias.to(context.device)
     dense = right.to(context.device)
     column_major = right.T.contiguous().to(context.device).T
-    if kind == "cuSPARSELt":
-        packed = torch._cslt_compress(sparse)
-        plain, by_columns = torch._cslt_sparse_mm(packed, dense), torch._cslt_sparse_mm(packed, column_major)
-        linear = torch._cslt_sparse_mm(packed, column_major, bias=bias_on_device, transpose_result=True)
-    else:
-        from torch.sparse._semi_structured_conversions import sparse_semi_structured_from_dense_cutlass
-
-        packed, metadata = sparse_semi_structured_from_dense_cutlass(sparse)
-        plain = torch._sparse_semi_structured_mm(packed, metadata, dense)
-        by_columns = torch._sparse_semi_structured_mm(packed, metadata, column_major)
-        linear = torch._sparse_semi_structured_addmm(bias_on_device, packed, metadata, column_major).T
-    cases.compare(f"{kind}, {name}", plain, exact, allowed)
-    cases.compare(f"{kind}, {name}, dense by columns", by_columns, exact, allowed)
-    cases.compare(f"{kind}, {name}, as a linear layer has it", linear, with_bias, allowed_with_bias)
+    packed = torch._cslt_compress(sparse)
+    plain, by_columns = torch._cslt_sparse_mm(packed, dense), torch._cslt_sparse_mm(packed, column_major)
+    linear = torch._cslt_sparse_mm(packed, column_major, bias=bias_on_device, transpose_result=True)
+    cases.compare(name, plain, exact, allowed)
+    cases.compare(f"{name}, dense by columns", by_columns, exact, allowed)
+    cases.compare(f"{name}, as a linear layer has it", linear, with_bias, allowed_with_bias)
 
 
 def _compare_integers(context: Context, cases: Cases) -> None:
@@ -115,4 +94,4 @@ def _compare_integers(context: Context, cases: Cases) -> None:
         exact = left.double() @ right.double().T
     packed = torch._cslt_compress(left.to(context.device))
     result = torch._cslt_sparse_mm(packed, right.to(context.device).T, out_dtype=torch.int32)
-    cases.exactly("cuSPARSELt, int8 into int32", result, exact)
+    cases.exactly("int8 into int32", result, exact)

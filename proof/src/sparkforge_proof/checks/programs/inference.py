@@ -1,9 +1,7 @@
-"""Check inference end to end: a language model with a cache for keys and values, and sampling.
+"""Check inference end to end: a language model with a cache for keys and values.
 
 The model's allowed error is measured as in the family training: the float64 run is repeated with each of its steps
-perturbed at random by up to the format's unit roundoff. Samples are counted and compared with their distribution by
-Pearson's chi-square test. A sound stack exceeds the bound in one out of a billion runs (Wilson and Hilferty's cube, six
-standard deviations), and the seed is fixed, so the result is reproducible.
+perturbed at random by up to the format's unit roundoff.
 """
 
 from __future__ import annotations
@@ -29,8 +27,6 @@ WAYS = {
     "in chunks": [1, 16, 7, LENGTH - 24],
 }
 MARGIN, PERTURBED_RUNS = 8.0, 2
-#: The number of standard deviations that a sound stack does not exceed.
-SIGMAS = 6.0
 
 REMEDY = (
     "See which checks of the families tensors, matmul, attention and survey also fail: the first one names the "
@@ -196,60 +192,3 @@ def _scores_and_bound(
 
             distance = torch.maximum(distance, (_generate(weights, text, [LENGTH], perturbed) - expected).norm(dim=-1))
     return expected, MARGIN * (distance + unit * expected.norm(dim=-1))
-
-
-def chi_square_bound(freedom: int) -> float:
-    """Return the bound that chi-square with this many degrees of freedom exceeds in one out of a billion draws."""
-    part = 2 / (9 * freedom)
-    return freedom * (1 - part + SIGMAS * math.sqrt(part)) ** 3
-
-
-def _compare_distribution(cases: Cases, name: str, counts: torch.Tensor, shares: torch.Tensor) -> None:
-    """Compare the counts of drawn values with their distribution."""
-    counts, shares = counts.to("cpu", torch.float64), shares.to("cpu", torch.float64)
-    total = counts.sum()
-    is_possible = shares > 0
-    cases.exactly(f"{name}, what cannot be drawn", counts[~is_possible], torch.zeros(int((~is_possible).sum())))
-    expected = total * shares[is_possible] / shares.sum()
-    distance = ((counts[is_possible] - expected).square() / expected).sum()
-    bound = torch.tensor(chi_square_bound(max(1, int(is_possible.sum()) - 1)), dtype=torch.float64)
-    cases.compare(name, distance, torch.zeros_like(distance), bound)
-
-
-@check("inference.sampling", devices=("cuda", "cpu"), measured=SEEN_ARM_GRID)
-def sampling(context: Context) -> Measured:
-    """Require that drawn words follow their distribution, and so do the keys that dropout in attention keeps.
-
-    ``chance.rates`` draws from other distributions, and without returning.
-    """
-    cases = Cases("a distribution", REMEDY)
-    draws, device = 200_000, context.device
-    logits = torch.randn(50, generator=context.generator("sampling"))
-    logits[[3, 20]] = -math.inf
-    shares = f.softmax(logits.double(), -1)
-    with torch.random.fork_rng(devices=[0] if device == "cuda" else []):
-        torch.manual_seed(20_261_124)
-        on_device = shares.to(device, torch.float32)
-        drawn = on_device.multinomial(draws, replacement=True)
-        _compare_distribution(cases, "multinomial", drawn.bincount(minlength=50), shares)
-        # vLLM and others draw the word whose share divided by an exponential variable is largest.
-        raced = (on_device.expand(draws // 4, -1) / torch.empty(draws // 4, 50, device=device).exponential_()).argmax(
-            -1
-        )
-        _compare_distribution(cases, "the largest by an exponential variable", raced.bincount(minlength=50), shares)
-        _compare_dropout(cases, device)
-    return cases.result()
-
-
-def _compare_dropout(cases: Cases, device: str) -> None:
-    """Compare the number and the scale of the values that dropout in attention keeps; see also chance.rates."""
-    # All keys have the same weight and the value 1, so the result is the number of keys that were kept.
-    keys = 64
-    query = torch.zeros(8, 4, 128, 32, device=device)
-    value = torch.ones(8, 4, keys, 32, device=device)
-    attended = f.scaled_dot_product_attention(query, value, value, dropout_p=0.25)[..., 0]
-    kept_counts = (attended * 0.75 * keys).round()
-    exact = kept_counts.to("cpu", torch.float64) / 0.75 / keys
-    cases.compare("attention with dropout, shares", attended, exact, torch.tensor(1e-5))
-    split = torch.stack([kept_counts.sum(), keys * kept_counts.numel() - kept_counts.sum()])
-    _compare_distribution(cases, "attention with dropout of 0.25", split, torch.tensor([0.75, 0.25]))

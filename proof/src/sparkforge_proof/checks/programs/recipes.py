@@ -11,9 +11,7 @@ from ..bounds import torch
 if t.TYPE_CHECKING:
     Batch = tuple[torch.Tensor, torch.Tensor]
 
-STEPS, BATCHES = {"cuda": 100, "cpu": 30}, 4
-#: The number of steps for a recipe that differs from another only in the optimiser's kernel or in its use of memory.
-SHORT = 40
+STEPS, BATCHES = 30, 4
 
 
 def _transformer() -> torch.nn.Module:
@@ -106,7 +104,7 @@ def draw(context: Context, name: str) -> tuple[t.Any, list[Batch]]:
             text = torch.randint(0, 61, (8, 17), generator=generator)
             inputs, targets = text[:, :-1], text[:, 1:].flatten()
         batches.append((inputs, targets))
-    return network, [batches[step % BATCHES] for step in range(STEPS[context.device])]
+    return network, [batches[step % BATCHES] for step in range(STEPS)]
 
 
 class Recipe(t.NamedTuple):
@@ -115,27 +113,25 @@ class Recipe(t.NamedTuple):
     :ivar form: ``float32``, or the format for autocast.
     :ivar options: options of the optimiser, which is AdamW: ``fused``, ``foreach``.
     :ivar checkpoints: whether each part is recomputed in the backward pass.
-    :ivar short: whether to stop after ``SHORT`` steps, because another recipe continues in the same format.
     """
 
     name: str
     form: str = "float32"
     options: t.Mapping[str, bool] = {}
     checkpoints: bool = False
-    short: bool = False
 
 
 def recipes() -> list[Recipe]:
     """Return the recipes by which each network is trained."""
     return [
         Recipe("float32", options={"foreach": False}),
-        Recipe("float32, one optimiser kernel for all weights", options={"foreach": True}, short=True),
-        Recipe("float32, fused optimiser", options={"fused": True}, short=True),
-        Recipe("float32, with checkpoints", options={"foreach": True}, checkpoints=True, short=True),
+        Recipe("float32, one optimiser kernel for all weights", options={"foreach": True}),
+        Recipe("float32, fused optimiser", options={"fused": True}),
+        Recipe("float32, with checkpoints", options={"foreach": True}, checkpoints=True),
         Recipe("bfloat16", "bfloat16", options={"foreach": True}),
-        Recipe("bfloat16, fused, with checkpoints", "bfloat16", options={"fused": True}, checkpoints=True, short=True),
+        Recipe("bfloat16, fused, with checkpoints", "bfloat16", options={"fused": True}, checkpoints=True),
         Recipe("float16 with loss scaling", "float16", options={"foreach": True}),
-        Recipe("float16 with loss scaling, fused optimiser", "float16", options={"fused": True}, short=True),
+        Recipe("float16 with loss scaling, fused optimiser", "float16", options={"fused": True}),
     ]
 
 

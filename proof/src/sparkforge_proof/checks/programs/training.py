@@ -21,7 +21,7 @@ import warnings
 
 from ...check import EMULATED_GRID, H200_GRID, SEEN_ARM_GRID, X86_GRID, Context, Measured, check
 from ..bounds import UNIT_ROUNDOFF, Cases, allow_tf32, one_thread, torch
-from .recipes import SHORT, ByDefinition, Recipe, draw, optimizer_of, recipes
+from .recipes import ByDefinition, Recipe, draw, optimizer_of, recipes
 
 if t.TYPE_CHECKING:
     from .recipes import Batch
@@ -43,11 +43,11 @@ REMEDY = (
 class Curve(t.NamedTuple):
     """The loss at each step, and the weights as float64 on the CPU.
 
-    :ivar weights: the weights after ``SHORT`` steps and after all steps: step count -> parameter name -> weights.
+    :ivar weights: the weights after all steps, by name.
     """
 
     losses: list[float]
-    weights: dict[int, dict[str, torch.Tensor]]
+    weights: dict[str, torch.Tensor]
 
 
 def _train(
@@ -65,7 +65,6 @@ def _train(
     exact = device == "exact"
     target, dtype = ("cpu", torch.float64) if exact else (device, torch.float32)
     network = copy.deepcopy(network).to(target, dtype)
-    names = [name for name, _weight in network.named_parameters()]
     mixed = not exact and recipe.form in MIXED
     optimizer = optimizer_of(recipe, network.parameters(), exact)
     scaler = torch.amp.GradScaler(target, init_scale=1024.0, enabled=mixed and recipe.form == "float16")
@@ -74,8 +73,7 @@ def _train(
     if recipe.checkpoints and not exact:
         _enable_checkpoints(network)
     losses: list[torch.Tensor] = []
-    weights: dict[int, dict[str, torch.Tensor]] = {}
-    for number, (inputs, targets) in enumerate(batches[:SHORT] if recipe.short else batches, 1):
+    for inputs, targets in batches:
         inputs = inputs.to(target, dtype) if inputs.is_floating_point() else inputs.to(target)
         with perturbation.weights(network) if perturbation is not None else contextlib.nullcontext():
             with torch.autocast(target, getattr(torch, recipe.form)) if mixed else contextlib.nullcontext():
@@ -92,10 +90,7 @@ def _train(
             scaler.update()
         optimizer.zero_grad()
         losses.append(loss.detach())
-        if number in (SHORT, len(batches)):
-            # Copy the weights, because the next step changes them.
-            copies = [weight.detach().to("cpu", torch.float64, copy=True) for weight in network.parameters()]
-            weights[number] = dict(zip(names, copies))
+    weights = {name: weight.detach().to("cpu", torch.float64) for name, weight in network.named_parameters()}
     return Curve([float(loss) for loss in losses], weights)
 
 
@@ -155,7 +150,7 @@ class Bounds(t.NamedTuple):
 
     exact: Curve
     losses: list[float]
-    weights: dict[int, dict[str, float]]
+    weights: dict[str, float]
 
 
 #: The float64 runs so far. Recipes and checks share them, because the checks in a family run in one process.
@@ -187,12 +182,8 @@ def _bounds(context: Context, name: str, recipe: Recipe, network: t.Any, batches
     )
     losses = [MARGIN * (value + 4 * unit * abs(loss)) for value, loss in zip(distances, exact.losses)]
     weights = {
-        number: {
-            key: MARGIN
-            * (max(float((run.weights[number][key] - value).norm()) for run in runs) + 4 * unit * float(value.norm()))
-            for key, value in values.items()
-        }
-        for number, values in exact.weights.items()
+        key: MARGIN * (max(float((run.weights[key] - value).norm()) for run in runs) + 4 * unit * float(value.norm()))
+        for key, value in exact.weights.items()
     }
     return Bounds(exact, losses, weights)
 
@@ -201,14 +192,11 @@ def _compare(cases: Cases, recipe: Recipe, curve: Curve, allowed: Bounds) -> Non
     def numbers(values: t.Iterable[float]) -> torch.Tensor:
         return torch.tensor(list(values), dtype=torch.float64)
 
-    count = len(curve.losses)
-    exact, bounds = allowed.exact.losses[:count], allowed.losses[:count]
-    cases.compare(f"{recipe.name}, losses", numbers(curve.losses), numbers(exact), numbers(bounds))
-    for number, weights in curve.weights.items():
-        for key, value in weights.items():
-            distance = (value - allowed.exact.weights[number][key]).norm()
-            bound = numbers([allowed.weights[number][key]]).squeeze(0)
-            cases.compare(f"{recipe.name}, {key}", distance, torch.zeros_like(distance), bound)
+    cases.compare(f"{recipe.name}, losses", *map(numbers, (curve.losses, allowed.exact.losses, allowed.losses)))
+    for key, value in curve.weights.items():
+        distance = (value - allowed.exact.weights[key]).norm()
+        bound = numbers([allowed.weights[key]]).squeeze(0)
+        cases.compare(f"{recipe.name}, {key}", distance, torch.zeros_like(distance), bound)
 
 
 def _compare_training(context: Context, name: str) -> Measured:
@@ -221,8 +209,7 @@ def _compare_training(context: Context, name: str) -> Measured:
     unsupported: list[str] = []
     with _deterministic():
         for recipe in recipes():
-            # A short recipe is compared with the first steps of the complete run.
-            allowed = _bounds(context, name, recipe._replace(short=False), network, batches)
+            allowed = _bounds(context, name, recipe, network, batches)
             try:
                 curve = _train(network, batches, recipe, context.device)
             except (NotImplementedError, RuntimeError) as error:
@@ -256,13 +243,13 @@ def _deterministic() -> t.Iterator[None]:
 
 @check("training.transformer", devices=("cuda", "cpu"), seconds=300, measured=SEEN_ARM_GRID)
 def transformer(context: Context) -> Measured:
-    """Train a transformer with two blocks for a hundred steps."""
+    """Train a transformer with two blocks for thirty steps."""
     return _compare_training(context, "transformer")
 
 
 @check("training.convolutional", devices=("cuda", "cpu"), seconds=300, measured=SEEN_ARM_GRID)
 def convolutional(context: Context) -> Measured:
-    """Train a convolutional network with batch and group normalisation for a hundred steps."""
+    """Train a convolutional network with batch and group normalisation for thirty steps."""
     return _compare_training(context, "convolutional")
 
 

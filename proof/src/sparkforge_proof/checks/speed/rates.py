@@ -42,7 +42,6 @@ UNPLUG = "unplug the power supply from the wall and the device for 60 seconds (a
 HEAT = {sampler.REASONS[bit] for bit in (0x20, 0x40)}
 CAPPED = sampler.REASONS[0x2]
 
-DEFAULT_RATIO = 0.6
 #: The share of the host's own rates to reach: they vary by a tenth between runs, and more with the room's temperature.
 OWN_RATIO = 0.75
 #: The share of the maximum clock that the device reports, which no device reaches under full load.
@@ -56,13 +55,6 @@ RATES = {
     "device_to_host_gb_per_s": ("speed.copy", "device_to_host_gb_per_s"),
     "sm_clock_mhz": ("speed.clocks", "sm_clock_mhz"),
 }
-
-
-#: The only kind of device that was measured without a profile: an H200 reached 769 to 798 TFLOP/s and 4245 to 4300
-#: GB/s, and one with a power cap reached 664 to 696 TFLOP/s.
-H200_NOMINAL = {"matmul_bfloat16_tflops": 989.0, "matmul_float16_tflops": 989.0, "copy_gb_per_s": 4800.0}
-H200_SOURCE = "in the data sheet of the H200"
-H200_EVIDENCE = "measured on NVIDIA H200, 2026-11-21, docs/evidence/proof-gpu-host.md"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,19 +80,16 @@ class Floor:
         return f"at least {self.least:.4g} {unit} ({self.ratio:g} of the {self.nominal:.4g} {self.source}{note})"
 
 
-def floor_of(name: str, profile: t.Mapping[str, t.Any], device: str) -> Floor | None:
-    """Return the profile's floor, else the known floor for the device, else None.
+def floor_of(name: str, profile: t.Mapping[str, t.Any]) -> Floor | None:
+    """Return the profile's floor, or None.
 
     :param name: the name of the floor, with its unit: ``copy_gb_per_s``.
     :param profile: a profile with checked floors; see :mod:`..settings`.
-    :param device: the device's name.
     """
     entry = (profile.get("floors") or {}).get(name)
     if entry:
         source = f"of the profile {profile.get('name') or 'without a name'}"
         return Floor(entry["nominal"], entry["ratio"], source, str(entry.get("evidence") or ""))
-    if device == "NVIDIA H200" and name in H200_NOMINAL:
-        return Floor(H200_NOMINAL[name], DEFAULT_RATIO, H200_SOURCE, H200_EVIDENCE)
     return None
 
 
@@ -285,8 +274,8 @@ def _rate(work: t.Callable[[], object], seconds: float = LOAD) -> float:
     return best
 
 
-def _floors(name: str, profile: t.Mapping[str, t.Any], device: str) -> tuple[Floor | None, Floor | None]:
-    return floor_of(name, profile, device), own_floor(name, profile)
+def _floors(name: str, profile: t.Mapping[str, t.Any]) -> tuple[Floor | None, Floor | None]:
+    return floor_of(name, profile), own_floor(name, profile)
 
 
 def _with_warning(measured: Measured, *problems: Unanswered | None) -> Measured:
@@ -314,11 +303,15 @@ def _product(context: Context, dtype: torch.dtype) -> tuple[int, t.Callable[[], 
     return size, factors(size)
 
 
-def _matmul(context: Context, name: str) -> Measured:
+@check("speed.matmul_float16", numeric=False, seconds=60, measured=SEEN)
+@check("speed.matmul_bfloat16", numeric=False, seconds=60, measured=SEEN)
+def matmul(context: Context, part: str) -> Measured:
+    """Measure the rate of large matrix products of random numbers, in the best quarter of a second."""
     import torch
 
+    name = part.partition("_")[2]
     device = torch.cuda.get_device_name()
-    floor, own = _floors(f"matmul_{name}_tflops", context.profile, device)
+    floor, own = _floors(f"matmul_{name}_tflops", context.profile)
     _wait_until_idle(_index())
     size, product = _product(context, getattr(torch, name))
     rate = 0.0
@@ -335,18 +328,6 @@ def _matmul(context: Context, name: str) -> Measured:
     )
 
 
-@check("speed.matmul_bfloat16", numeric=False, seconds=60, measured=SEEN)
-def matmul_bfloat16(context: Context) -> Measured:
-    """Measure the rate of large bfloat16 matrix products of random numbers, in the best quarter of a second."""
-    return _matmul(context, "bfloat16")
-
-
-@check("speed.matmul_float16", numeric=False, seconds=60, measured=SEEN)
-def matmul_float16(context: Context) -> Measured:
-    """Measure the rate of large float16 matrix products."""
-    return _matmul(context, "float16")
-
-
 @check("speed.copy", numeric=False, seconds=60, measured=SEEN)
 def copy(context: Context) -> Measured:
     """Measure the bandwidth within device memory, counting reads and writes, and from and to pinned host memory.
@@ -357,7 +338,7 @@ def copy(context: Context) -> Measured:
 
     device = torch.cuda.get_device_name()
     names = ("copy_gb_per_s", "host_to_device_gb_per_s", "device_to_host_gb_per_s")
-    floors = [_floors(name, context.profile, device) for name in names]
+    floors = [_floors(name, context.profile) for name in names]
     _wait_until_idle(_index())
     size = int(min(2**30, _allowed_bytes(context) / 4)) // 4096 * 4096
     source = torch.ones(size, dtype=torch.uint8, device=context.device)
@@ -445,7 +426,7 @@ def clocks(context: Context) -> Measured:
     import torch
 
     device = torch.cuda.get_device_name()
-    floor, own = _floors("sm_clock_mhz", context.profile, device)
+    floor, own = _floors("sm_clock_mhz", context.profile)
     index = _index()
     _wait_until_idle(index)
     try:

@@ -25,6 +25,9 @@ SIZES = {"empty": (0, 0), "one": (1, 1), "broadcast": (1, 1), "tail": (2, 67), "
          "long": (65_537, 65_604), "many": (200, 600), "batch": shapes.MANY}  # fmt: skip
 #: The size of inputs that are drawn from the axes of the operator's family; see the module ``shapes``.
 DRAWN = "drawn"
+#: The sizes in every run of the survey. torch lists few equal indices for ``scatter_add``, and a grid of CUDA has at
+#: most 65,535 blocks in two of its dimensions.
+DAILY_SIZES = {"bmm": "batch", "scatter_add": DRAWN}
 #: The direction in which only one of the inputs requires a gradient.
 ONE_GRADIENT = "one gradient"
 #: The number of terms in sums for which the calibrated bounds hold; see :func:`summing_factor`.
@@ -289,9 +292,8 @@ def single_condition_rows(operator: Operator) -> list[dict[str, str]]:
     rows += [{**PLAIN, "mode": mode} for mode in (variants.IN_PLACE, variants.OUT)]
     if operator.is_solver or operator.name.startswith("_foreach"):
         rows.append({**PLAIN, "size": "many", "calls": "again"})
-    if operator.name == "bmm":
-        # A grid of CUDA has at most 65,535 blocks in two of its dimensions.
-        rows.append({**PLAIN, "size": "batch"})
+    if operator.name in DAILY_SIZES:
+        rows.append({**PLAIN, "size": DAILY_SIZES[operator.name]})
     rows += [*([{**PLAIN, "threads": "3"}] if operator.gpu else []), *single_value_rows(operator)]
     is_dense = operator.gpu and is_compiled(operator.entry, operator.name, operator.dtype) and not operator.full
     if is_dense and not strided_today(operator.seed):
