@@ -254,18 +254,6 @@ def survey_settings(device: str) -> t.Iterator[None]:
         yield
 
 
-def _survey_format(context: Context, form: str) -> Measured:
-    """Compare the operators in one format.
-
-    :raises Failed: if an operator exceeds its bound.
-    """
-    # If a GPU is required, its survey gets the time.
-    broad = form in (BROAD[:1] if context.device == "cpu" and context.reference.get("gpu_required") else BROAD)
-    only = None if broad or context.full else _operators_of_today(context.seed, form)
-    outcome = survey(context, form, LONGER if broad else PART_LONGER, only)
-    return judge(context, outcome, {name: operator_bounds.bounds(name, form) for name in outcome.units}, form)
-
-
 def compiles_today(name: str, seed: int) -> bool:
     """Tell whether a run compiles this operator: on one of PARTS days, in each part of :func:`_operators_of_today`."""
     return seed_of(name) % PARTS == seed // PARTS % PARTS
@@ -350,30 +338,17 @@ def _describe(name: str, value: float, most: float) -> str:
 
 
 @check("survey.float64", devices=("cuda",), seconds=120, steps=True, measured=(H200_GRID,))
-def float64(context: Context) -> Measured:
-    """Compare each operator in float64, where the device's algorithms must give the same results as the CPU's."""
-    return _survey_format(context, "float64")
-
-
 @check("survey.float32", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SEEN_GRID)
-def float32(context: Context) -> Measured:
-    """Compare each operator in float32, without TensorFloat-32."""
-    return _survey_format(context, "float32")
-
-
 @check("survey.bfloat16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SEEN_GRID)
-def bfloat16(context: Context) -> Measured:
-    """Compare each operator in bfloat16."""
-    return _survey_format(context, "bfloat16")
-
-
 @check("survey.float16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SEEN_GRID)
-def float16(context: Context) -> Measured:
-    """Compare each operator in float16."""
-    return _survey_format(context, "float16")
-
-
 @check("survey.complex64", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SEEN_GRID)
-def complex64(context: Context) -> Measured:
-    """Compare each operator in complex64, forward and backward."""
-    return _survey_format(context, "complex64")
+def in_one_format(context: Context, form: str) -> Measured:
+    """Compare each operator in one format, forward and backward, without TensorFloat-32.
+
+    :raises Failed: if an operator exceeds its bound.
+    """
+    # If a GPU is required, its survey gets the time.
+    broad = form in (BROAD[:1] if context.device == "cpu" and context.reference.get("gpu_required") else BROAD)
+    only = None if broad or context.full else _operators_of_today(context.seed, form)
+    outcome = survey(context, form, LONGER if broad else PART_LONGER, only)
+    return judge(context, outcome, {name: operator_bounds.bounds(name, form) for name in outcome.units}, form)

@@ -189,27 +189,12 @@ def _in_pairs(context: Context, form: str, rows_in: str = "") -> Measured:
 
 
 @check("survey.pairs_float32", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(X86_CPU_GRID,))
-def pairs_float32(context: Context) -> Measured:
-    """Compare each operator in float32 under two conditions at once: in rows of a covering array, others each day."""
-    return _in_pairs(context, "float32")
-
-
 @check("survey.pairs_bfloat16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(X86_CPU_GRID,))
-def pairs_bfloat16(context: Context) -> Measured:
-    """Compare each operator in bfloat16 under two conditions at once."""
-    return _in_pairs(context, "bfloat16")
-
-
 @check("survey.pairs_float16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(X86_CPU_GRID,))
-def pairs_float16(context: Context) -> Measured:
-    """Compare each operator in float16 under two conditions at once."""
-    return _in_pairs(context, "float16")
-
-
 @check("survey.pairs_complex64", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(X86_CPU_GRID,))
-def pairs_complex64(context: Context) -> Measured:
-    """Compare each operator in complex64 under two conditions at once."""
-    return _in_pairs(context, "complex64")
+def in_pairs(context: Context, part: str) -> Measured:
+    """Compare each operator in one format under two conditions at once, in other rows each day."""
+    return _in_pairs(context, part.partition("_")[2])
 
 
 @check("survey.pairs_integers", devices=("cuda", "cpu"), seconds=120, steps=True)
