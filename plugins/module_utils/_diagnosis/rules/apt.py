@@ -80,6 +80,23 @@ cause = The Release file {found} has a date that apt cannot read.
 remedy = Tell the repository's owner, and disable the source until it is mended.
 source = mapcrafter/mapcrafter#247
 
+[dpkg-mounted-file]
+keys =
+    unable to make backup link of
+    unable to install new version of
+pattern =
+    unable to make backup link of '(?P<file>[^'\n]+)' before installing new version: (?P<why>Invalid cross-device link)
+    unable to install new version of '(?P<file2>[^'\n]+)': (?P<why2>Device or resource busy|Invalid cross-device link)
+values =
+    advice of file: \S*(?:nvidia|libcuda|libnv) => It is the host's driver, which the container gets at its start:
+    + install
+    + no driver in a container (cuda-toolkit-13-0 or cuda-libraries-13-0 in the place of cuda, cuda-drivers or
+    + nvidia-cuda-toolkit; apt install --no-install-recommends), or build the image without the GPU's runtime
+    advice of file: . => Take the mount of it away for the installation, or install into the image instead
+cause = dpkg cannot replace {file}, since it is a mount ({why}).
+remedy = {advice}.
+source = usnistgov/ARIAC#355
+
 [dpkg-overwrite]
 keys = trying to overwrite '
 pattern = trying to overwrite '([^'\n]+)', which is also in package (?P<owner>[^\n]+)

@@ -303,6 +303,21 @@ cause = The build needs {part}, and does not find it; pip builds the package sin
     aarch64.
 remedy = Install {package} with apt, or take a release or a Python for which there is a wheel (3.12).
 
+[meson-cross]
+keys =
+    not run test applications in this cross environment
+    not specified for build machine
+pattern =
+    ERROR: (?P<why1>Can not run test applications in this cross environment)
+    ERROR: (?P<why2>compiler for language "[^"\n]+", not specified for build machine)
+cause = meson takes this for a build for another machine ({why}), and lacks what such a build has to be told.
+remedy = On the Spark itself build natively: without a cross file, and with Python, gcc and the kernel all of aarch64
+    (uname
+    -m, also in a container). For a build elsewhere give what it asks for in the cross file (exe_wrapper,
+    longdouble_format
+    for numpy) and in a native file.
+source = mesonbuild/meson#14313
+
 [cmake-target-missing]
 keys = links to:
 pattern = links to:\s+(\S+)\s+but the target was not found
@@ -323,6 +338,16 @@ keys = requires the language dialect
 pattern = requires the language dialect '(\w+)'
 cause = The compiler, or this CMake's knowledge of it, is too old for {found}.
 remedy = Use a newer compiler (CUDA: the toolkit's nvcc; CMAKE_CUDA_COMPILER), or a newer CMake.
+
+[vcpkg-triplet]
+keys =
+    Invalid triplet
+    invalid triplet
+pattern = error: [Ii]nvalid triplet:? '?([\w.-]+)
+cause = vcpkg has no file for the triplet {found}.
+remedy = Name one that it has: VCPKG_TARGET_TRIPLET and VCPKG_HOST_TRIPLET are arm64-linux here (in an image of Alpine,
+    too); the file of a triplet of your own goes into the directory that VCPKG_OVERLAY_TRIPLETS names.
+source = porla/porla#103
 
 [cmake-clone-failed]
 keys = Failed to clone repository:

@@ -89,10 +89,13 @@ pattern =
 values =
     why of found: -m(?:arch|cpu|tune)$|-(?![mOgj])[a-z]?\d+$ => this is a piece of an option, left by a script or by
     + broken flags
+    why of found: -arch$ => it is an option of Apple's compilers and of nvcc
     why of found: . => it is too old for this source or these flags, or is for another processor
     advice of found: -m(?:arch|cpu|tune)$|-(?![mOgj])[a-z]?\d+$ => Look at CFLAGS, CXXFLAGS and LDFLAGS (env | grep
     + FLAGS; conda
     + sets them) and at what the build's script puts into them, and give whole options, or take a newer release
+    advice of found: -arch$ => Take it out of ARCHFLAGS, CFLAGS and the build's own flags (a case for macOS); where
+    + it is meant for nvcc, let nvcc compile the file (.cu)
     advice of found: . => Use a newer compiler (CC and CXX, or the unit's toolchain), or take the flag away: out of
     + CFLAGS
     + and CXXFLAGS, or by the build's own option, such as -DGGML_CPU_ALL_VARIANTS=OFF of llama.cpp. x86 flags such as
@@ -157,6 +160,32 @@ values =
     + (build-essential)
     part of found: (cutlass/|cute/) => CUTLASS (the source's submodule third_party/cutlass: git submodule update --init
     + --recursive)
+    part of found: (glib(-object|-unix)?[./]|glib-2|gio/|gobject) => libglib2.0-dev
+    part of found: (cairo|pango) => libcairo2-dev and libpango1.0-dev
+    part of found: (ft2build|freetype|fontconfig|harfbuzz|hb\.h) => libfreetype-dev, libfontconfig-dev and
+    + libharfbuzz-dev
+    part of found: yaml-cpp => libyaml-cpp-dev
+    part of found: (lib)?yaml(\.h|$) => libyaml-dev
+    part of found: (lz4|snappy|lmdb|leveldb|re2|webp|tiff|glog|gflags|fmt|spdlog|tbb|geos|gdal|netcdf|sodium
+    +|systemd|udev|pcap|gsl|unwind|opus|vorbis|elf|snmp|magic|cap-ng|virt)(w?\.h|[/_]|$) => its development package
+    + (apt-cache search NAME finds it)
+    part of found: readline => libreadline-dev
+    part of found: (ldap|lber|sasl) => libldap-dev and libsasl2-dev
+    part of found: (gssapi|krb5) => libkrb5-dev
+    part of found: (sql(ext|types)?\.h|odbc) => unixodbc-dev
+    part of found: sys/capability => libcap-dev
+    part of found: (sys/acl|acl) => libacl1-dev
+    part of found: (zmq|zeromq) => libzmq3-dev
+    part of found: (graphviz|cgraph|gvc) => libgraphviz-dev
+    part of found: espeak => libespeak-ng-dev
+    part of found: (tesseract|leptonica|allheaders) => libtesseract-dev and libleptonica-dev
+    part of found: (gst/|gstreamer) => libgstreamer1.0-dev and libgstreamer-plugins-base1.0-dev
+    part of found: (pcre2) => libpcre2-dev
+    part of found: (SDL2|SDL\.h) => libsdl2-dev
+    part of found: (GLFW|glfw) => libglfw3-dev
+    part of found: (ltdl) => libltdl-dev
+    part of found: (dbus/|dbus-1) => libdbus-1-dev
+    part of found: bluetooth/ => libbluetooth-dev
     part of found: (std(arg|bool|def|int|align|noreturn|atomic)|limits|float|iso646|varargs|(arm|x86|a|e|s)\w*intrin|a
     +rm_\w+)\.h$ =>
     + the compiler's own headers (the package clang, or libclang-common-N-dev for bindgen; gcc with its version)
@@ -210,6 +239,27 @@ pattern = Entry function '(?P<kernel>[^'\n]+)' uses too much shared data \((?P<n
 cause = The kernel {kernel} uses {need} bytes of shared memory, and the target has {most}: it was written for a GPU with
     more, such as 9.0 or 10.0.
 remedy = Use a backend or release that has sizes for 12.x; in your own kernel use smaller tiles or fewer stages.
+
+[cuda-code-by-host-compiler]
+keys =
+    does not name a t
+    unknown type name '__
+pattern =
+    error: '(__(?:forceinline|device|host|global|constant|shared|launch_bounds)__)' does not name a type
+    error: unknown type name '(__(?:forceinline|device|host|global|constant|shared|launch_bounds)__)'
+cause = Code for CUDA is compiled by the C++ compiler, which does not know {found}: nvcc has to compile it.
+remedy = Give the file the ending .cu, or the language CUDA (nvcc -x cu; of CMake set_source_files_properties(FILE
+    PROPERTIES LANGUAGE CUDA)); where the C++ compiler is meant, cuda_runtime.h must be included first.
+source = NVIDIA/cutlass#1039
+
+[assembler-macro-missing]
+keys = ARM assembler must define
+pattern = "(ARM assembler must define __ARM_ARCH)"
+cause = The C compiler is too old for ring: it does not define __ARM_ARCH for assembler files (gcc before 5, as in the
+    old manylinux2014 images).
+remedy = Use a newer gcc or clang (an image for manylinux_2_28), or define it: CFLAGS=-D__ARM_ARCH=8 (of cargo
+    CFLAGS_aarch64_unknown_linux_gnu).
+source = tensorlakeai/tensorlake#551
 
 [nvcc-standard]
 keys = is not defined for option 'std'
@@ -270,6 +320,17 @@ pattern = (?:cannot find|unable to find library|library not found for) -l(\S+?)(
 values = as in missing-header
 cause = The linker does not find the library {found}.
 remedy = Install {part}; if it is in a directory of its own, add that to LIBRARY_PATH (in the unit's environment).
+
+[cmake-file-missing]
+keys =
+    using the following names:
+    using the following files:
+pattern = Could not find \w+ using the following (?:names|files):\s+([\w.+-]+)
+values = as in missing-header
+cause = CMake looks for a file of the name {found}, and finds none.
+remedy = Install {part}; if it is there, give its path to the variable that the message names (-DVARIABLE=PATH). What
+    only tests or examples need can be left out by an option of the project.
+source = NVIDIA/cccl#4101
 
 [nvcc-second-input]
 keys = A single input file is required

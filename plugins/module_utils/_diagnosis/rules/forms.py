@@ -225,8 +225,6 @@ remedy = Choose one of those that it names: {choices}; for another one take a re
 
 [machine-not-known]
 keys =
-    No toolchain
-    no toolchain
     o prebuilt
     o binar
     available for
@@ -241,7 +239,7 @@ pattern =
     +[Pp]rocessor|CPU|[Hh]ost|[Tt]arget)(?: (?:type|name|architecture|arch|platform|tag))?(?::| is|=)?
     + ?[(\['"]?(?P<machine>(?:[Ll]inux
     +[-_/ ])?(?:aarch64|arm64|ARM64))\b
-    [Nn]o (?:toolchain|prebuilt\s\w+|binar(?:y|ies)|release|download|asset|distribution)s? (?:was |were )?(?:found
+    [Nn]o (?:prebuilt\s\w+|binar(?:y|ies)|release|download|asset|distribution)s? (?:was |were )?(?:found
     + |available )?for
     + (?:cpu |CPU |arch(?:itecture)? |platform |machine )?[(\['"]?(?P<machine3>(?:[Ll]inux[-_/
     + ])?(?:aarch64|arm64|ARM64))\b

@@ -330,6 +330,28 @@ cause = What should be JSON is not ({why}, line {line}): an empty or cut-off fil
 remedy = Look at the file or answer that the traceback's own line reads (config.json, an index, a reply of a server),
     and get it again.
 
+[messages-of-another-language]
+keys =
+    Datei oder Verzeichnis nicht
+    Aucun fichier ou dossier de
+    No existe el
+    没有那个文件或目录
+    File o directory non esistente
+    Arquivo ou diret
+    そのようなファイルや
+    Нет такого файла
+    时出错
+    Fehler beim Bearbeiten
+pattern =
+    ^([^\n]*(?:Datei oder Verzeichnis nicht gefunden|Aucun fichier ou dossier de|No existe el
+    + (?:fichero|archivo)|没有那个文件或目录
+    +|File o directory non esistente|Arquivo ou diretório inexistente|そのようなファイルや|Нет такого файла
+    +|时出错|Fehler beim Bearbeiten)[^\n]*)
+uncertain = yes
+cause = The tool reports its error in the language of this host: {found}
+remedy = Run it again with LC_ALL=C.UTF-8 before the command, and explain that log: its English messages are known here.
+source = sunfounder/pironman5#29
+
 [command-missing]
 keys =
     do not seem to be installed
@@ -383,6 +405,8 @@ values =
     advice of found: (clang|clang\+\+|lld|ld\.lld|llvm-\w+)(-\d+)?$ => Install LLVM's tools (role build_toolchain)
     advice of found: (nvcc|ptxas|cuobjdump|nvdisasm)$ => Put the bin of the CUDA toolkit on PATH (/usr/local/cuda/bin;
     + role cuda_libraries)
+    advice of found: (cicc|cudafe\+\+|fatbinary|nvlink)$ => nvcc calls it from the directories beside its own: install
+    + the toolkit whole (cuda-toolkit-13-0; role cuda_libraries), and call /usr/local/cuda/bin/nvcc itself, not a copy
     advice of found: update-initramfs$ => Install initramfs-tools
     advice of found: meson$ => Install it where the build runs (pip install -U pip meson ninja; a pip of the
     + distribution

@@ -232,6 +232,15 @@ cause = Two copies of the OpenMP library were loaded ({second} and {first}), by 
 remedy = Install both packages from one source (all by conda-forge, or all by pip), import torch first, and only to go
     on set KMP_DUPLICATE_LIB_OK=TRUE, with which results may be wrong.
 
+[torch-not-imported-first]
+keys = undefined symbol: THP
+pattern = ([^\s'"(]+): undefined symbol: THP\w+
+cause = {found} needs what import torch loads, and is imported before it (or was built against another PyTorch).
+remedy = Put import torch before its import; if that is not enough, build it again against the installed torch (pip
+    install
+    --no-build-isolation).
+source = pytorch/pytorch#8036
+
 [torch-cuda-library-not-found]
 keys =
     libc10_cuda.so: cannot

@@ -109,12 +109,38 @@ keys =
     You need C++17 to compile PyTorch
     You need C++20 to compile PyTorch
     requires C++
+    namespace "std" has no
+    is not a member of
+    does not name a t
+    named '
+    is only available from C++
 pattern =
+    namespace 'std' has no (?:member|type) '(?P<standard7>optional|string_view|variant|any|byte|filesystem|apply|invok
+    +e|disjunction|conjunction|negation|void_t|bool_constant|clamp|is_\w+_v|span|bit_cast|remove_cvref_t|source_locati
+    +on|type_identity_t|numbers|ranges)'
+    error: '(?P<standard8>optional|string_view|variant|any|byte|filesystem|apply|invoke|disjunction|conjunction|negati
+    +on|void_t|bool_constant|clamp|is_\w+_v|span|bit_cast|remove_cvref_t|source_location|type_identity_t|numbers|range
+    +s)' is not a member of 'std'
+    error: '(?P<standard9>optional|string_view|variant|any|byte|filesystem|apply|invoke|disjunction|conjunction|negati
+    +on|void_t|bool_constant|clamp|is_\w+_v|span|bit_cast|remove_cvref_t|source_location|type_identity_t|numbers|range
+    +s)' in namespace 'std' does not
+    no (?:member|type|template) named '(?P<standard10>optional|string_view|variant|any|byte|filesystem|apply|invoke|di
+    +sjunction|conjunction|negation|void_t|bool_constant|clamp|is_\w+_v|span|bit_cast|remove_cvref_t|source_location|t
+    +ype_identity_t|numbers|ranges)' in namespace 'std'
+    'std::(?P<standard11>\w+)' is only available from C\+\+\d+
     \#error (?:-- )?[^\n]*?requires at least (?P<standard1>C\+\+ ?\d+)
     \#error (?:-- )?'?You need (?P<standard2>C\+\+\d+) to compile PyTorch
     \#error (?:-- )?[^\n]*?requires (?P<standard4>C\+\+ ?\d+)
-cause = The source is compiled as an older C++ than the headers that it includes need, {standard}: its own build sets
-    -std.
+values =
+    need of standard: C\+\+ ?14 => C++14
+    need of standard: C\+\+ ?17 => C++17
+    need of standard: C\+\+ ?2 => C++20
+    need of standard: C\+\+ => a newer one
+    need of standard: (span|bit_cast|remove_cvref_t|source_location|type_identity_t|numbers|ranges)$ => C++20
+    need of standard: . => C++17
+cause = The source is compiled as an older C++ than it or the headers that it includes need, {need} ({standard}): its
+    own
+    build sets -std, or leaves the compiler's default.
 remedy = Take a newer release of the package, or raise the standard in its build (-std=c++14 to c++17 in setup.py for
     both cxx and nvcc; CMAKE_CXX_STANDARD and CMAKE_CUDA_STANDARD of CMake).
 
@@ -180,6 +206,7 @@ keys =
     cpuid.h
     error: unknown value
     Xbyak
+    only meant to be used on x86
 pattern =
     Error: (unknown mnemonic '(?:cpuid|rdtsc|pause|mfence|lfence|mov[a-z]+|xgetbv|v[a-z]+ps|vp[a-z]+|crc32[bwlq])')
     Error: (operand \d must be an integer register -- 'mov[^'\n]*%[^'\n]*')
@@ -189,6 +216,7 @@ pattern =
     (requires SSE\d?)
     (?:bad|unknown) value '(x86-64[^'\n]*|haswell|skylake[^'\n]*|znver\d)'
     in namespace '(Xbyak)' does not name a type
+    error: "This header is only meant to be used on (x86)
 cause = The source, or the flags that it is built with, are for x86 processors ({found}); a Spark's is ARM.
 remedy = Take a release or an option of the project that supports aarch64 (NEON, or a build without SIMD), and remove
     such options from CFLAGS and CXXFLAGS.

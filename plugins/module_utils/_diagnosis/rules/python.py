@@ -481,6 +481,15 @@ values = as in import-of-another-release
 remedy = {advice}.
 source = sgl-project/sglang#3878
 
+[nvidia-placeholder]
+keys = is only a placeholder project on
+pattern = package you are trying to install (is only a placeholder) project
+cause = The package of this name on PyPI holds nothing: it only points to NVIDIA's own index.
+remedy = Take the package for your CUDA, whose wheels are on PyPI (such as nvidia-cudnn-cu13 or nvidia-nccl-cu13, also
+    for
+    aarch64), or give the index: pip install --extra-index-url https://pypi.nvidia.com; nvidia-pyindex is not needed.
+source = astral-sh/uv#15099
+
 [stub-without-wheel]
 keys =
     Didn't find wheel for

@@ -121,6 +121,21 @@ remedy = Take a release of the crate that uses c_char (cargo update -p NAME; the
     crate), or replace i8 by std::ffi::c_char at that place in a fork ([patch.crates-io] in Cargo.toml).
 source = tailhook/unshare#18
 
+[cargo-linker-missing]
+keys = error: linker `
+pattern = error: linker '(?!(?:cc|gcc|clang)')([^'\n]+)' not found
+values =
+    advice of found: aarch64-.*gnu => On the Spark its own gcc is that linker: build without --target, or take the line
+    + linker out of .cargo/config.toml (CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=cc); a build for it on another
+    + machine needs gcc-aarch64-linux-gnu
+    advice of found: .*musl => Install musl-tools (apt), or build for aarch64-unknown-linux-gnu
+    advice of found: (?:x86_64|i686)- => This is a build for another machine than the Spark: take the target
+    + aarch64-unknown-linux-gnu
+    advice of found: . => Install it, or take the line linker out of .cargo/config.toml
+cause = cargo is told to link with {found}, which is not installed.
+remedy = {advice}.
+source = moonrepo/proto#747
+
 [openssl-headers]
 keys =
     Could not find directory of OpenSSL installation
@@ -171,6 +186,15 @@ keys = target may not be installed
 pattern = the '([^'\n]+)' target may not be installed
 cause = Rust has no standard library for the target {found}.
 remedy = Run rustup target add {found}, or build for this machine (aarch64-unknown-linux-gnu).
+
+[cargo-no-feature]
+keys = does not have these features
+pattern = depends on '(?P<crate>[^'\n]+)', with features: '(?P<feature>[^'\n]+)' but
+cause = A package asks for the feature {feature} of {crate}, and no version of {crate} that may be taken has it.
+remedy = Take the two in versions that belong together (one release of the project, with its Cargo.lock and --locked),
+    or
+    leave the feature out (--no-default-features --features …); if a [patch] or a path names {crate}, it is too old or
+    too new.
 
 [cargo-no-version]
 keys =

@@ -110,6 +110,17 @@ remedy = Point it to the toolkit (--cuda-path=/usr/local/cuda), take the newest 
     --config=cuda_nvcc).
 source = llvm/llvm-project#125
 
+[nvcc-incomplete]
+keys = Path to libdevice library not specified
+pattern = (Path to libdevice library) not specified
+cause = nvcc does not find a part of its own toolkit beside itself (nvvm/libdevice): it was copied, or the toolkit is
+    not
+    whole.
+remedy = Install the toolkit whole (cuda-toolkit-13-0; role cuda_libraries) and call /usr/local/cuda/bin/nvcc itself,
+    not
+    a copy; nvcc.profile, nvvm and bin belong together.
+source = NVIDIA/nvidia-docker#1308
+
 [lto-versions]
 keys = generated with LTO version
 pattern = generated with LTO version (?P<built>[\d.]+) instead of the expected (?P<have>[\d.]+)
@@ -144,9 +155,14 @@ remedy = Install gcc (apt install build-essential; of an Alpine image apk add bu
     CGO_ENABLED=0 where the program allows it.
 
 [bazel-version]
-keys = requires Bazel
-pattern = project you're trying to build requires Bazel (?P<need>[\d.]+\d)
-cause = The source needs exactly Bazel {need} (.bazelversion), and another one is called.
+keys =
+    requires Bazel
+    missing value for mandatory attribute
+pattern =
+    project you're trying to build requires Bazel (?P<need>[\d.]+\d)
+    missing value for mandatory attribute '(?P<attribute>toolchain_config)'
+cause = The source needs another Bazel than the one that is called[: exactly {need} (.bazelversion)][, an older one: its
+    rules have no {attribute}].
 remedy = Install bazelisk as bazel (its file for linux-arm64), which fetches that version, or set USE_BAZEL_VERSION.
 
 [bazel-server-lost]
@@ -174,11 +190,28 @@ cause = Bazel could not download {url}: {why}.
 remedy = See that curl -I {url} works here; Bazel takes a proxy from HTTPS_PROXY, and for a CA of the proxy needs
     --host_jvm_args=-Djavax.net.ssl.trustStore=FILE. Without a network fetch it elsewhere and give --distdir=DIR.
 
+[bazel-undeclared-headers]
+keys = undeclared inclusion(s)
+pattern = undeclared inclusion\(s\) in rule '[^'\n]+'(?:(?s:.{0,400}?)\n\s+'(?P<file>[^'\n]+)')?
+cause = Bazel stops since a file includes headers that no rule names[, such as {file}]: the compiler's or CUDA's
+    directories
+    are not those that Bazel's configuration wrote down, or the rules have no case for this machine's.
+remedy = Run bazel clean --expunge and ./configure after each change of compiler or CUDA; if the headers are those of a
+    directory for aarch64, take a newer release of the project, whose rules know it.
+source = jax-ml/jax#23573
+
 [bazel-toolchain]
-keys = no matching toolchains found for types
-pattern = no matching toolchains found for types (\S+)
+keys =
+    no matching toolchains found for types
+    does not contain a toolchain for cpu
+    toolchain found for cpu
+pattern =
+    no matching toolchains found for types (\S+)
+    does not contain a toolchain for cpu '(\w+)'
+    No (?:default_)?toolchain found for cpu '(\w+)'
 cause = Bazel has no toolchain for this machine (aarch64): {found}.
 remedy = Take the project's release or option for aarch64 (--platforms, --config), see that gcc or clang is on PATH for
     Bazel's automatic C++ toolchain (CC), and run bazel clean --expunge after a change;
-    --toolchain_resolution_debug='.*' tells why.
+    --toolchain_resolution_debug='.*' tells why. A Bazel
+    before 1.0 knows none here: take the project's newer release, with the Bazel that it names.
 """

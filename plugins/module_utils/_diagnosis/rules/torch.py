@@ -52,7 +52,9 @@ remedy = Point CPATH to the CUDA toolkit's headers (export CPATH=/usr/local/cuda
 keys =
     Python.h
     Could NOT find Python
+    Could not link test program to Python
 pattern =
+    configure: error:\s+Could not link test program to (Python)
     fatal error: '?(Python\.h)'?(?:: No such file| file not found)
     Could not find '?(Python\.h)
     ^[ \t]+Could NOT find Python(?:3|Libs)?\s+\(missing:\s+(?![^)]*Interpreter)[^)]*?(\w+_INCLUDE_DIRS?|Development\.M

@@ -194,13 +194,19 @@ remedy = Raise it: sudo sysctl fs.inotify.max_user_watches=524288 fs.inotify.max
     /etc/sysctl.d.
 
 [node-gyp]
-keys = gyp ERR!
+keys =
+    gyp ERR!
+    gyp verb `which` failed
 pattern =
     gyp ERR! (?:stack Error: )?(not found: make)
     gyp ERR! find (Python)
     gyp ERR! stack Error: (Could not find any Python)
+    gyp ERR! stack Error: Can't find (Python) executable
+    gyp verb 'which' failed Error: not found: (python2)
 cause = A package has no compiled file for this Node on ARM, and cannot be built: {found} is missing.
-remedy = Install build-essential and python3 (in the image, too), or a Node for which the package has a file.
+remedy = Install build-essential and python3 (in the image, too), or a Node for which the package has a file; a
+    node-gyp that
+    asks for python2 is too old: take a newer release of the package that brings it.
 
 [vscode-server-library]
 keys =
