@@ -185,6 +185,7 @@ class Cases:
     :param remedy: a sentence that tells the owner what to do if the result is wrong.
     :ivar worst: the worst error divided by its bound; infinite if the bound is zero or an element has no ratio.
     :ivar ratio: the worst ratio among elements that have a finite one.
+    :ivar refused: the calls that torch refused, and how.
     :ivar mismatched: the number of elements without a ratio, such as a NaN or a wrong integer, out of ``compared``.
     """
 
@@ -194,6 +195,7 @@ class Cases:
         self.worst = self.ratio = 0.0
         self.mismatched = self.compared = 0
         self.worst_case = ""
+        self.refused: dict[str, str] = {}
         self._problem: str | None = None
 
     def compare(self, case: str, actual: torch.Tensor, expected: torch.Tensor, bound: torch.Tensor) -> float:
@@ -281,21 +283,34 @@ class Cases:
             self._problem = f"{self.subject[0].upper()}{self.subject[1:]} ({case}) {problem}."
         return value
 
-    def result(self, rates: t.Mapping[str, float] | None = None) -> Measured:
+    @contextlib.contextmanager
+    def offered(self, call: str) -> t.Iterator[None]:
+        """Note a call that torch refuses; raise an error after which CUDA cannot be used."""
+        try:
+            yield
+        except (RuntimeError, IndexError, TypeError, ValueError) as error:
+            if "CUDA error" in str(error) or "illegal" in str(error):
+                raise
+            self.refused.setdefault(call, " ".join(str(error).split())[:120])
+
+    def result(self, note: str = "") -> Measured:
         """Return the measurement.
 
+        :param note: a text to be appended to it.
         :raises Failed: if a case exceeds its bound, or no case was compared.
         """
         if not self.count:
-            cause = f"No case of {self.subject} was computed."
+            cause = f"No case of {self.subject} was computed{', for torch refuses all' if self.refused else ''}."
             raise Unanswered(ABSENT, cause, "Report this: a check that compares no numbers is broken.")
         bound = "at most the error that rounding explains, against float64"
         cases = f"{self.count} cases" if self.count > 1 else "1 case"
         if self._problem is not None:
             measured = f"{self.worst:.3g} times the bound ({self.worst_case})"
             raise Failed(self._problem, self.remedy, measured, bound, self.ratio, self.mismatched, self.compared)
-        measured = f"{self.worst:.2g} of the bound at worst ({self.worst_case}), {cases}"
-        return Measured(measured, bound, self.worst, dict(rates or {}))
+        measured = f"{self.worst:.2g} of the bound at worst ({self.worst_case}), {cases}{note}"
+        if self.refused:
+            measured += f"; {len(self.refused)} not offered, such as {': '.join(next(iter(self.refused.items())))}"
+        return Measured(measured, bound, self.worst)
 
     def warn(self, result: Measured, cause: str, remedy: str) -> None:
         """Add a warning to a result of other cases if these, which have a known defect, are wrong."""

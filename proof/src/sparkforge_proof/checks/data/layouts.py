@@ -5,7 +5,6 @@ Inputs are integers, so sums are exact in float32. Rounded results are compared 
 
 from __future__ import annotations
 
-import contextlib
 import random
 import typing as t
 
@@ -27,7 +26,6 @@ def sparse(context: Context) -> Measured:
     """Check sparse layouts: conversions, sums, products with dense and sparse matrices, softmax and gradients."""
     cases = Cases("a sparse tensor", REMEDY)
     device = context.device
-    unsupported: list[str] = []
     shapes = ((1, 1), (8, 12), (33, 64), (128, 96), (257, 130), (1024, 516))
     for rows, columns in shapes:
         if device == "cpu" and rows > 128:
@@ -68,27 +66,14 @@ def sparse(context: Context) -> Measured:
                         torch.ones(2, rows).double() @ exact,
                     ),
                 ):
-                    with _allow_unsupported(unsupported, f"{name} {operation}"):
+                    with cases.offered(f"{name} {operation}"):
                         cases.exactly(f"{case}, {operation}", work(tensor), expected)
                 for target in (torch.sparse_coo, torch.sparse_csr, torch.sparse_csc):
-                    with _allow_unsupported(unsupported, f"{name} to {target}"):
+                    with cases.offered(f"{name} to {target}"):
                         cases.exactly(f"{case}, to {target}", tensor.to_sparse(layout=target).to_dense(), exact)
             _compare_coordinates(cases, tensors["COO"], exact, other, right, size)
-            _compare_compressed(cases, tensors["CSR"], exact, device, size, unsupported)
-    result = cases.result()
-    result.measured += f"; {len(set(unsupported))} not offered"
-    return result
-
-
-@contextlib.contextmanager
-def _allow_unsupported(unsupported: list[str], operation: str) -> t.Iterator[None]:
-    """Ignore an operation that torch does not support for a layout, but not a crash of the device."""
-    try:
-        yield
-    except (RuntimeError, NotImplementedError, IndexError, TypeError, ValueError) as error:
-        if "CUDA error" in str(error) or "illegal" in str(error):
-            raise
-        unsupported.append(operation)
+            _compare_compressed(cases, tensors["CSR"], exact, device, size)
+    return cases.result()
 
 
 def _compare_coordinates(
@@ -126,29 +111,26 @@ def _compare_coordinates(
     )
 
 
-def _compare_compressed(
-    cases: Cases, x: torch.Tensor, exact: torch.Tensor, device: str, size: str, unsupported: list[str]
-) -> None:
+def _compare_compressed(cases: Cases, x: torch.Tensor, exact: torch.Tensor, device: str, size: str) -> None:
     is_stored = exact != 0
     cases.exactly(f"row pointers, {size}", x.crow_indices(), torch.cat([torch.zeros(1), is_stored.sum(1).cumsum(0)]))
     cases.exactly(f"columns, {size}", x.col_indices(), is_stored.nonzero()[:, 1])
     cases.exactly(f"values, {size}", x.values(), exact[is_stored])
     left, right = torch.ones(exact.shape[0], 3), torch.arange(3.0 * exact.shape[1]).reshape(3, -1).remainder(7)
-    with _allow_unsupported(unsupported, "sampled_addmm"):
+    with cases.offered("sampled_addmm"):
         sampled = torch.sparse.sampled_addmm(x, left.to(device), right.to(device), beta=2.0)
         cases.exactly(
             f"sampled product, {size}", sampled.to_dense(), (2 * exact + left.double() @ right.double()) * is_stored
         )
-    with _allow_unsupported(unsupported, "CSR times CSR"):
+    with cases.offered("CSR times CSR"):
         cases.exactly(f"product of two, {size}", (x @ x.t().to_sparse_csr()).to_dense(), exact @ exact.t())
-    with _allow_unsupported(unsupported, "CSR plus CSR"):
+    with cases.offered("CSR plus CSR"):
         cases.exactly(f"sum of two, {size}", (x + x).to_dense(), exact * 2)
 
 
 @check("layouts.nested", devices=("cuda", "cpu"), measured=SEEN_ARM)
 def nested(context: Context) -> Measured:
     """Require that operators on jagged tensors return the same as on each part, and so do attention and gradients."""
-    unsupported: list[str] = []
     cases, device = Cases("a nested tensor", REMEDY), context.device
     weight = _integers(context, "nested weight", (6, 8))
     operators: dict[str, t.Callable[[torch.Tensor], torch.Tensor]] = {
@@ -168,46 +150,41 @@ def nested(context: Context) -> Measured:
         cases.exactly(f"offsets, {size}", tensor.offsets(), ends)
         cases.exactly(f"values, {size}", tensor.values(), torch.cat(parts))
         for name, operator in operators.items():
-            with _allow_unsupported(unsupported, name):
+            with cases.offered(name):
                 for part, actual in zip(parts, operator(tensor).unbind()):
                     expected = operator(part)
                     bound = 64 * UNIT * (expected.abs() + 1) * (name in ("softmax", "layer_norm", "silu"))
                     cases.compare(f"{name}, {size}", actual, expected, bound)
-        with _allow_unsupported(unsupported, "padded"):
+        with cases.offered("padded"):
             padded = torch.nn.utils.rnn.pad_sequence(parts, True, -7.0)
             cases.exactly(f"padded, {size}", torch.nested.to_padded_tensor(tensor, -7.0), padded)
-        with _allow_unsupported(unsupported, "sums of parts"):
+        with cases.offered("sums of parts"):
             cases.exactly(f"sums of parts, {size}", tensor.sum(1), torch.stack([part.sum(0) for part in parts]))
-        with _allow_unsupported(unsupported, "attention"):
+        with cases.offered("attention"):
             query = tensor.unflatten(-1, [2, 4]).transpose(1, 2)
             attended = f.scaled_dot_product_attention(query, query, query).transpose(1, 2)
             for part, actual in zip(parts, attended.unbind()):
                 own = part.unflatten(-1, [2, 4]).transpose(0, 1)
                 expected = f.scaled_dot_product_attention(own, own, own).transpose(0, 1)
                 cases.compare(f"attention, {size}", actual, expected, 512 * UNIT * (expected.abs() + 4))
-        with _allow_unsupported(unsupported, "backward"):
+        with cases.offered("backward"):
             for part, actual in zip(parts, torch.autograd.grad((joined * joined).values().sum(), leaves)):
                 cases.exactly(f"backward, {size}", actual, 2 * part)
-    result = cases.result()
-    result.measured += f"; {len(set(unsupported))} not offered"
-    return result
+    return cases.result()
 
 
 @check("layouts.weights", devices=("cuda", "cpu"), measured=SEEN_GRID)
 def weights(context: Context) -> Measured:
     """Check products with 8-bit and 4-bit weights, which are exact for integers and powers of two."""
-    unsupported: list[str] = []
     cases = Cases("a product with weights of few bits", REMEDY)
     for rows, inner, outputs in ((1, 64, 64), (3, 128, 64), (16, 256, 128), (17, 1024, 192), (128, 128, 256)):
         generator = context.generator(f"weights {rows} {inner}")
         x, shape = _integers(context, f"weights {rows}", (rows, inner)).clamp(-2, 2), f"{rows} x {inner} x {outputs}"
-        _compare_four_bits(cases, context, unsupported, x, generator, outputs, shape)
-    _compare_eight_bits(cases, context, unsupported)
+        _compare_four_bits(cases, context, x, generator, outputs, shape)
+    _compare_eight_bits(cases, context)
     if not cases.count:
         raise Skipped("This torch offers no product with weights of few bits here.")
-    result = cases.result()
-    result.measured += f"; {len(set(unsupported))} not offered"
-    return result
+    return cases.result()
 
 
 #: Orders of the left factor in memory.
@@ -218,7 +195,7 @@ _ORDERS: dict[str, t.Callable[[torch.Tensor], torch.Tensor]] = {
 }
 
 
-def _compare_eight_bits(cases: Cases, context: Context, unsupported: list[str]) -> None:
+def _compare_eight_bits(cases: Cases, context: Context) -> None:
     """Compare products with 8-bit weights, with rows in whole blocks and others, and with a scale per channel.
 
     On a CPU, 8-bit integers may have any order and size above 1 (with one column or a stride of 0 for a single row,
@@ -232,7 +209,7 @@ def _compare_eight_bits(cases: Cases, context: Context, unsupported: list[str]) 
         x = torch.randint(-2, 3, (rows, inner), generator=generator).double()
         w8 = torch.randint(-128, 128, (outputs, inner), generator=generator)
         scale = 2.0 ** torch.randint(-3, 2, (outputs,), generator=generator).double()
-        with _allow_unsupported(unsupported, "int8pack"):
+        with cases.offered("int8pack"):
             weight, scales = w8.to(torch.int8).to(device), scale.bfloat16().to(device)
             actual = torch.ops.aten._weight_int8pack_mm(x.bfloat16().to(device), weight, scales)
             expected = (x @ w8.double().t()) * scale
@@ -246,7 +223,7 @@ def _compare_eight_bits(cases: Cases, context: Context, unsupported: list[str]) 
         narrow, weight = left.to(torch.int8).to(device), right.to(torch.int8).to(device).t()
         for order, lay in list(_ORDERS.items())[: len(_ORDERS) if on_cpu else 1]:
             for turned in (weight, weight.contiguous())[: 2 if on_cpu else 1]:
-                with _allow_unsupported(unsupported, "_int_mm"):
+                with cases.offered("_int_mm"):
                     case = f"both of 8 bits, {order}, {rows} x {inner} x {outputs}"
                     cases.exactly(case, torch._int_mm(lay(narrow), turned), left.double() @ right.double().t())
 
@@ -254,7 +231,6 @@ def _compare_eight_bits(cases: Cases, context: Context, unsupported: list[str]) 
 def _compare_four_bits(
     cases: Cases,
     context: Context,
-    unsupported: list[str],
     x: torch.Tensor,
     generator: torch.Generator,
     outputs: int,
@@ -271,7 +247,7 @@ def _compare_four_bits(
         scale_and_zero = torch.stack([scale, zero], 2).bfloat16().to(device)
         exact = (w4.double() - 8) * scale.t().repeat_interleave(group, 1) + zero.t().repeat_interleave(group, 1)
         expected = x @ exact.t()
-        with _allow_unsupported(unsupported, f"4 bits on {device}"):
+        with cases.offered(f"4 bits on {device}"):
             if device == "cpu":
                 packed = aten._convert_weight_to_int4pack_for_cpu(w4.int(), 2)
                 actual = aten._weight_int4pack_mm_for_cpu(x.bfloat16(), packed, group, scale_and_zero)

@@ -153,7 +153,7 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = grid.FOR
     cases = Cases(_NAMES[backend], _remedy(context, backend))
     known = {defect: Cases(_NAMES[backend], _remedy(context, backend)) for defect in _KNOWN_DEFECTS}
     rows = [*grid.cases(context, backend, (ROWS if cuda else ROWS_ON_CPU)[backend], formats)]
-    offered, refused = 0, []
+    offered = 0
     select = torch.nn.attention.sdpa_kernel(kernels[backend]) if backend else contextlib.nullcontext()
     with allow_tf32(torch.backends.cuda.matmul, False), select:
         for row in rows:
@@ -164,14 +164,11 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = grid.FOR
                 arguments = grid.arguments(case, inputs, context.device)
                 if not _offers(context, backend, case, arguments):
                     continue
-                try:
-                    with one_thread() if case.threads == "one" else contextlib.nullcontext():
-                        results = grid.attend(case, arguments)
-                except RuntimeError as error:
-                    # torch offers cuDNN for sizes for which cuDNN has no plan, for example.
-                    if "CUDA error" in str(error):
-                        raise
-                    refused.append(f"{case}: {str(error).strip().splitlines()[0][:120]}")
+                # torch offers cuDNN for sizes for which cuDNN has no plan, for example.
+                results: t.Sequence[torch.Tensor] = ()
+                with cases.offered(str(case)), one_thread() if case.threads == "one" else contextlib.nullcontext():
+                    results = grid.attend(case, arguments)
+                if not results:
                     continue
                 offered += 1
                 # The formats in a row have the same reference, unless the CPU's BLAS lacks a product for one of them.
@@ -192,13 +189,10 @@ def _backend(context: Context, backend: str, formats: t.Sequence[str] = grid.FOR
             f"0 of {planned} calls",
             "at least one",
         )
-    result = cases.result()
-    result.measured += f"; offered for {offered} of {planned} calls; seed {context.seed}"
+    result = cases.result(f"; offered for {offered} of {planned} calls; seed {context.seed}")
     rounding = [form for form in HALF if rounds_scores(form)] if not cuda and backend == "flash" else []
     if rounding:
         result.measured += f"; its BLAS has no product of {' and '.join(rounding)} in float32, so scores are rounded"
-    if refused:
-        result.measured += f"; {len(refused)} refused, such as {refused[0]}"
     for defect, sentence in _KNOWN_DEFECTS.items():
         known[defect].warn(result, sentence, _REMEDY.get(defect, _COPIED))
     return result
@@ -225,9 +219,16 @@ def _known_defect(context: Context, backend: str, case: Case) -> str:
 
 
 @check("attention.math", devices=("cuda", "cpu"), measured=SEEN_GRID, factor=1)
-def math_kernel(context: Context) -> Measured:
-    """Check attention composed of matrix products, in rows of the grid. Bounds: see ``attention_reference``."""
-    return _backend(context, "math")
+@check("attention.flash", devices=("cuda", "cpu"), measured=SEEN_GRID, factor=1)
+@check("attention.cudnn", seconds=120, factor=1, measured=(H200_GRID,))
+@check("attention.default", devices=("cuda", "cpu"), measured=SEEN_GRID, factor=1)
+def kernel(context: Context, name: str) -> Measured:
+    """Check a kernel of torch, or by default the one that it selects, in rows of the grid.
+
+    The math kernel consists of matrix products. Flash attention is the default for 16-bit formats without a mask, and
+    cuDNN's on data centre GPUs. Bounds: see ``attention_reference``; they hold for every kernel.
+    """
+    return _backend(context, name.replace("default", ""), HALF if name == "cudnn" else grid.FORMATS)
 
 
 @check("attention.efficient", factor=1, measured=(H200_GRID,))
@@ -235,24 +236,6 @@ def efficient(context: Context) -> Measured:
     """Check memory-efficient attention, the default for float32 and for masks. Bounds: see ``attention_reference``."""
     with _explained_on_spark():
         return _backend(context, "efficient")
-
-
-@check("attention.flash", devices=("cuda", "cpu"), measured=SEEN_GRID, factor=1)
-def flash(context: Context) -> Measured:
-    """Check flash attention, the default for 16-bit formats without a mask. Bounds: see ``attention_reference``."""
-    return _backend(context, "flash")
-
-
-@check("attention.cudnn", seconds=120, factor=1, measured=(H200_GRID,))
-def cudnn(context: Context) -> Measured:
-    """Check cuDNN's attention in 16 bits, the default on data centre GPUs. Bounds: see ``attention_reference``."""
-    return _backend(context, "cudnn", HALF)
-
-
-@check("attention.default", devices=("cuda", "cpu"), measured=SEEN_GRID, factor=1)
-def default(context: Context) -> Measured:
-    """Check attention with the kernel that torch selects, as in models. The bounds hold for every kernel."""
-    return _backend(context, "")
 
 
 @check("attention.flash_package", measured=(H200_BUILT,), factor=1)
@@ -295,6 +278,4 @@ def flash_package(context: Context) -> Measured:
     for form in HALF:
         parts = [Case(form, "causal", (1, 2, 2, tokens, tokens, 64)) for tokens in (40, 128, 77)]
         compare_packed(cases, context, parts, functools.partial(attend_packed, causal=True))
-    result = cases.result()
-    result.measured += f"; flash_attn {getattr(package, '__version__', 'of unknown version')}"
-    return result
+    return cases.result(f"; flash_attn {getattr(package, '__version__', 'of unknown version')}")

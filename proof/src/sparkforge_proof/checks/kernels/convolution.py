@@ -35,6 +35,9 @@ AXES: dict[str, list[t.Any]] = {
     "batch": [1, 2, 3],
 }
 
+#: The dimensions of the layers that are drawn for each check, and their numbers.
+DRAWN = {"conv2d": ((2, 6),), "conv1d_3d": ((1, 4), (3, 4)), "transposed": ((2, 6), (1, 3), (3, 3))}
+
 #: The largest sum of magnitudes for which every partial sum is exact in the format.
 LARGEST_SUM = {"float16": 2**11, "bfloat16": 2**8}
 
@@ -275,32 +278,18 @@ def _compare_layers(cases: Cases, context: Context, layers: t.Sequence[Layer]) -
 
 
 @check("convolution.conv2d", devices=("cuda", "cpu"), measured=SEEN_GRID)
-def conv2d(context: Context) -> Measured:
-    """Check two-dimensional convolutions and their three gradients, with channels first and last.
+@check("convolution.conv1d_3d", devices=("cuda", "cpu"), measured=SEEN_GRID)
+@check("convolution.transposed", devices=("cuda", "cpu"), measured=SEEN_GRID)
+def convolutions(context: Context, part: str) -> Measured:
+    """Check convolutions and their three gradients, with channels first and last. Bound: see the module.
 
     They have strides, padding, dilation or groups, or are depthwise. float32 runs with TF32 disabled and, on a GPU,
-    also with torch's default (enabled). Bound: see the module.
+    also with torch's default (enabled).
     """
-    cases = Cases("the two-dimensional convolution", _require_cudnn(context))
+    cases = Cases("the transposed convolution" if part == "transposed" else "the convolution", _require_cudnn(context))
     filters = 40 if context.device == "cuda" else 24
     usual = Layer("3 x 3", 32, filters, (3, 3), (14, 14), padding=1)
-    _compare_layers(cases, context, [usual, *drawn_layers(context, 2, 6)])
-    return cases.result()
-
-
-@check("convolution.conv1d_3d", devices=("cuda", "cpu"), measured=SEEN_GRID)
-def conv1d_3d(context: Context) -> Measured:
-    """Check convolutions in one and three dimensions and their gradients. Bound: see the module."""
-    cases = Cases("the convolution in one or three dimensions", _require_cudnn(context))
-    _compare_layers(cases, context, drawn_layers(context, 1, 4))
-    _compare_layers(cases, context, drawn_layers(context, 3, 4))
-    return cases.result()
-
-
-@check("convolution.transposed", devices=("cuda", "cpu"), measured=SEEN_GRID)
-def transposed(context: Context) -> Measured:
-    """Check transposed convolutions and their gradients in 1 to 3 dimensions. Bound: see the module."""
-    cases = Cases("the transposed convolution", _require_cudnn(context))
-    for dimensions, count in ((2, 6), (1, 3), (3, 3)):
-        _compare_layers(cases, context, drawn_layers(context, dimensions, count, True))
+    for dimensions, count in DRAWN[part]:
+        layers = drawn_layers(context, dimensions, count, part == "transposed")
+        _compare_layers(cases, context, [*([usual] if part == "conv2d" else []), *layers])
     return cases.result()

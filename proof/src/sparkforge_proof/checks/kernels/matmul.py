@@ -225,11 +225,18 @@ def tf32(context: Context) -> Measured:
     return cases.result()
 
 
-def _compare_half(context: Context, name: str, dtype: torch.dtype, flag: str) -> Measured:
-    """Compare a 16-bit format: exactly with default settings, and within its bound if sums are kept in float32.
+@check("matmul.bfloat16", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
+@check("matmul.float16", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
+def half(context: Context, name: str) -> Measured:
+    """Check 16-bit products: exactly with default settings, and within the bound if sums are kept in float32.
 
     By default, cuBLAS may split a sum and round its parts to the format, so only exact sums can be judged strictly.
+    Bound: float32 sums on tensor cores, and one rounding of the result; zero for permuted values with all bits of the
+    significand, and for sums of magnitudes of at most ``LARGEST_SUM``.
     """
+    if name == "bfloat16" and context.device == "cuda" and torch.cuda.get_device_capability() < (8, 0):
+        raise Skipped("bfloat16 needs compute capability 8.0 or higher.")
+    dtype, flag = getattr(torch, name), f"allow_{'bf' if name == 'bfloat16' else 'fp'}16_reduced_precision_reduction"
     cases = Cases(f"the {name} matrix product", remedy(context))
     if context.device == "cpu":
         _compare_exact(cases, context, name, dtype, "")
@@ -239,28 +246,6 @@ def _compare_half(context: Context, name: str, dtype: torch.dtype, flag: str) ->
     with setting(torch.backends.cuda.matmul, flag, False):
         _compare_random(cases, context, name, dtype, "")
     return cases.result()
-
-
-@check("matmul.bfloat16", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
-def bfloat16(context: Context) -> Measured:
-    """Check bfloat16 products.
-
-    Bound: float32 sums on tensor cores, and one rounding of the result; zero for permuted values of 8 bits and for sums
-    of magnitudes of at most 2**8.
-    """
-    if context.device == "cuda" and torch.cuda.get_device_capability() < (8, 0):
-        raise Skipped("bfloat16 needs compute capability 8.0 or higher.")
-    return _compare_half(context, "bfloat16", torch.bfloat16, "allow_bf16_reduced_precision_reduction")
-
-
-@check("matmul.float16", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)
-def float16(context: Context) -> Measured:
-    """Check float16 products.
-
-    Bound: float32 sums on tensor cores, and one rounding of the result; zero for permuted values of 11 bits and for
-    sums of magnitudes of at most 2**11.
-    """
-    return _compare_half(context, "float16", torch.float16, "allow_fp16_reduced_precision_reduction")
 
 
 @check("matmul.float64", devices=("cuda", "cpu"), measured=SEEN_ARM, factor=1)

@@ -46,9 +46,7 @@ def semi_structured(context: Context) -> Measured:
         if "not supported" not in str(error).replace("_", " ").lower():
             raise
         note += "; the library does not support int8 on this GPU"
-    result = cases.result()
-    result.measured += note
-    return result
+    return cases.result(note)
 
 
 def _compare_floating_point(context: Context, cases: Cases, dtype: torch.dtype) -> None:

@@ -117,12 +117,9 @@ def target_of(compiled: t.Any) -> str:
     return directive.group(1) if directive else ""
 
 
-def _result(cases: Cases, compiled: t.Sequence[t.Any]) -> Measured:
-    measured = cases.result()
+def _result(cases: Cases, compiled: t.Sequence[t.Any], note: str = "") -> Measured:
     targets = sorted({target_of(kernel) for kernel in compiled} - {""})
-    if targets:
-        measured.measured += f", compiled for {' and '.join(targets)}"
-    return measured
+    return cases.result((f", compiled for {' and '.join(targets)}" if targets else "") + note)
 
 
 def _kernels() -> dict[str, t.Any]:
@@ -186,9 +183,7 @@ def dot(context: Context) -> Measured:
             launched.append(kernel["dot"][grid](left, right, target, *sizes, **tiles))
             bound = gamma(1.25 * inner + 2, unit) * (a.double().abs() @ b.double().abs())
             cases.compare(case, target, a.double() @ b.double(), bound)
-    measured = _result(cases, launched)
-    measured.measured += without
-    return measured
+    return _result(cases, launched, without)
 
 
 #: The values of each axis of ``triton.recurrence``, the compilations in a default and in a full run, and the numbers of
@@ -221,9 +216,7 @@ def recurrence(context: Context) -> Measured:
                 if type(error).__name__ != "OutOfResources":
                     raise
                 refused += 1
-    measured = _result(cases, launched)
-    measured.measured += f"; {refused} too large for the device"
-    return measured
+    return _result(cases, launched, f"; {refused} too large for the device")
 
 
 def _carry(cases: Cases, context: Context, kernel: t.Any, options: dict[str, t.Any]) -> t.Any:

@@ -438,9 +438,8 @@ def parts(context: Context) -> Measured:
     context = with_own_directory(context)
     with other_ranks(context, exchange_parts, world):
         cases = exchange_parts(context, 0, world)
-    measured = cases.result()
-    measured.measured += f", {world} rank{'s' if world > 1 else ''}"
+    note = f", {world} rank{'s' if world > 1 else ''}"
     if context.device == "cuda":
         version = torch.cuda.nccl.version()
-        measured.measured += f", NCCL {'.'.join(map(str, version))}{known_trap(version)}"
-    return measured
+        note += f", NCCL {'.'.join(map(str, version))}{known_trap(version)}"
+    return cases.result(note)

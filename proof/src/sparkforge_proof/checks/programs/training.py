@@ -199,8 +199,10 @@ def _compare(cases: Cases, recipe: Recipe, curve: Curve, allowed: Bounds) -> Non
         cases.compare(f"{recipe.name}, {key}", distance, torch.zeros_like(distance), bound)
 
 
-def _compare_training(context: Context, name: str) -> Measured:
-    """Train a network by every recipe and compare the runs.
+@check("training.transformer", devices=("cuda", "cpu"), seconds=300, measured=SEEN_ARM_GRID)
+@check("training.convolutional", devices=("cuda", "cpu"), seconds=300, measured=SEEN_ARM_GRID)
+def network(context: Context, name: str) -> Measured:
+    """Train a transformer, or convolutions with batch and group normalisation, for thirty steps by every recipe.
 
     :raises Failed: if a loss or a weight exceeds its bound, or a repeated run has other losses.
     """
@@ -224,10 +226,7 @@ def _compare_training(context: Context, name: str) -> Measured:
                 cases.exactly(
                     "the same losses twice", torch.tensor(repeated.losses), torch.tensor(curve.losses).double()
                 )
-        measured = cases.result()
-    if unsupported:
-        measured.measured += f"; not supported: {'; '.join(unsupported)}"
-    return measured
+        return cases.result(f"; not supported: {'; '.join(unsupported)}" if unsupported else "")
 
 
 @contextlib.contextmanager
@@ -239,18 +238,6 @@ def _deterministic() -> t.Iterator[None]:
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
         yield
-
-
-@check("training.transformer", devices=("cuda", "cpu"), seconds=300, measured=SEEN_ARM_GRID)
-def transformer(context: Context) -> Measured:
-    """Train a transformer with two blocks for thirty steps."""
-    return _compare_training(context, "transformer")
-
-
-@check("training.convolutional", devices=("cuda", "cpu"), seconds=300, measured=SEEN_ARM_GRID)
-def convolutional(context: Context) -> Measured:
-    """Train a convolutional network with batch and group normalisation for thirty steps."""
-    return _compare_training(context, "convolutional")
 
 
 #: The number of steps for an optimiser; gradients are fixed, so that errors do not feed back.

@@ -91,9 +91,7 @@ def elements(context: Context) -> Measured:
     if gpu:
         _compare_masks(cases, context)
         _compare_large_product(cases, context)
-    measured = cases.result()
-    measured.measured += f"; {compared} operators" + "".join(f"; not computed: {case}" for case in refused)
-    return measured
+    return cases.result(f"; {compared} operators" + "".join(f"; not computed: {case}" for case in refused))
 
 
 def _patterned(cases: Cases, count: int, dtype: torch.dtype, device: str) -> torch.Tensor:

@@ -55,9 +55,7 @@ def many(context: Context) -> Measured:
             slow = operator_bounds.compiled(name.partition("_foreach_")[2] or name) and number % turns
             if not (slow and context.device == "cuda"):
                 compared += _compare_rows(cases, context, operator, name, torch.float32, FEWER_ROWS if slow else rows)
-    measured = cases.result()
-    measured.measured += f"; {compared} operators"
-    return measured
+    return cases.result(f"; {compared} operators")
 
 
 @check("sizes.functions", seconds=300, steps=True, measured=SEEN)
@@ -86,9 +84,7 @@ def functions(context: Context) -> Measured:
             if full:
                 # The next operator needs other sizes, and other processes use the memory too.
                 torch.cuda.empty_cache()
-    measured = cases.result()
-    measured.measured += f"; {compared} operators"
-    return measured
+    return cases.result(f"; {compared} operators")
 
 
 def _is_of_elements(operator: t.Any) -> bool:

@@ -61,9 +61,7 @@ def tokens(context: Context) -> Measured:
     if context.full and cuda and not is_small:
         for heads, length in MASKS:
             _compare_large_mask(cases, context, heads, length)
-    result = cases.result()
-    result.measured += "; no room for masks beyond 2^31 elements" if context.full and is_small else ""
-    return result
+    return cases.result("; no room for masks beyond 2^31 elements" if context.full and is_small else "")
 
 
 def _compare_some_rows(

@@ -254,9 +254,7 @@ def all_optimizers(context: Context) -> Measured:
     if context.passed_over:
         endings = "; ".join(f"{name} {how}" for name, how in context.passed_over.items())
         raise Unanswered(CRASH, f"An optimiser: {endings}. The others still ran.", all_operators.REMEDY)
-    measured = cases.result()
-    measured.measured += f"; {refused} not supported, {left_out} excluded"
-    return measured
+    return cases.result(f"; {refused} not supported, {left_out} excluded")
 
 
 def _as_number(value: t.Any) -> t.Any:
