@@ -53,7 +53,7 @@ def test_stalled_disk_hinders_every_process(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_late_check_on_busy_or_idle_machine() -> None:
-    definition = Definition("matmul.shapes", "matmul", "cuda", True, 60, "")
+    definition = Definition("matmul.int8", "matmul", "cuda", True, 60, "")
     late = endings.timed_out(definition, 60, "others had the processor")
     assert (late.reason, late.remedy) == ("slow", endings.IDLE)
     assert late.cause.endswith("because others had the processor.")

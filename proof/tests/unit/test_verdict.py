@@ -113,7 +113,7 @@ def test_required_family_without_number_is_unproven() -> None:
     assert verdict.verdict(results, [], ["matmul", "attention"]) == "unproven"
     assert verdict.missing(results, ["matmul", "attention"]) == ["attention"]
     # A family needs more than one check.
-    names = ["cpu.matmul.float32", "matmul.float32", "cpu.matmul.shapes", "companions.one", "companions.other"]
+    names = ["cpu.matmul.float32", "matmul.float32", "cpu.matmul.float64", "companions.one", "companions.other"]
     assert verdict.families(names) == ["cpu.matmul"]
     notice = verdict.missing_notice(results, "attention")
     assert notice.startswith("No number of attention was computed. No answer. ") and notice.endswith(" Mend it.")
