@@ -213,27 +213,26 @@ ERROR_KEYS = tuple(
         "ouldn't ", "an't ", "FAIL", "Fail", "died", "crash", "exited", "terminated", "killed", "orrupt", " E ", "[E",
         "E0", "E1", "can not ", "gave up", "ncaught", "nhandled", "exit code", "Server Error", "=> not", "aborting",
         "imeout ", "killing", 'tatusCode":', "[rank", "free(): ", "too quickly", "rror,", "rror -", "Value error,",
-        "failed", "rror loading", "rror=", "err=", 'rror":', 'err":', "rrors detected", "GGML_", "SIG", "Test ",
+        "failed", "rror loading", "rror=", "err=", 'rror":', 'err":', "rrors detected",
     )
 )  # fmt: skip
 # Lines that a tool itself marks as an error.
 _ERROR = re.compile(
     r"(?:^|[\s:)│])(?:fatal |Fatal )?[Ee]rror(?:\[\w+\])?\s*:|CMake Error"
-    r"|^(?:[\s│╰─>]*|E {3,}|Exception in thread \S+ )(?:[\w]+\.)*\w*(?:Error|Exception)\b(?::|\s*$)|\bfatal error,"
+    r"|^(?:[\s│╰─>]*|E {3,}|Exception in thread \S+ )(?:[\w]+\.)*\w*(?:Error|Exception)\b(?::|\s*$)"
     r"|(?:^|\s)(?:fatal|FATAL|E|ERROR|CRITICAL|nvcc fatal|ptxas fatal|LLVM ERROR)\s*:|undefined reference to"
     r"|cannot find -l|[Aa]ssertion [^\n]*failed|memory exhausted|terminate called|^\s*FATAL\b|final link failed"
     r"|^\s*(?:Segmentation fault|Aborted|Killed|Illegal instruction|Bus error)|file not recognized|core dumped"
     r"|Error response from daemon|^\s*Error!|\bNCCL WARN\b|NVRM: (?:Xid|API mismatch)|\bXid \(|NVIDIA-SMI has failed"
     r"|\bBUG: |Kernel panic|\bOops:|panicked at|^panic: |(?:^|: )CUDA error|Failed to initialize NVML"
-    r"|AER: (?:Multiple )?Uncorrectable|^\s*(?:Caused by:|╰─▶|Value error,)"
+    r"|AER: (?:Multiple )?Uncorrectable|^\s*(?:Caused by:|╰─▶|Value error,)|\b[Ff]atal error(?:,| in )"
 )
 # Lines that count as errors only if no tool reports a clearer one, because scripts also print them for mere attempts.
 _PERHAPS = re.compile(
     r": not found$|command not found|Permission denied|unbound variable$|^curl: \(\d+\)|^\s*\u00d7 "
-    r"|[Ee]xec format error|no matching manifest|^npm (?:ERR!|error) "
+    r"|[Ee]xec format error|no matching manifest|^npm (?:ERR!|error) |UCX +ERROR"
     r"|^\W*(?:ERROR|error|FAIL(?:ED)?)\b(?!-)|^\[[EC] \d|\bFail - |\bFAIL\b(?![:= ]*0)"
     r"|[Uu]n(?:caught|handled) exception|^.{0,60}?[\[<(](?:ERROR|FATAL|CRITICAL)[\])>]|\"statusCode\": ?50\d"
-    r"|\b[Ff]atal error\b|\bGGML_A(?:SSERT|BORT)\b|^SIG[A-Z]{3,4}: |\bsignal: killed|\bTest \w+ failure\b"
     r"|marked dead|^(?:(?:free|malloc|realloc)\w*\(\)|corrupted |double free )|\b(?:worker|process|[Ee]ngine) died\b"
 )
 # Words that also occur in harmless lines: such a line counts as an error only at the end of a log without other errors.
@@ -351,8 +350,8 @@ def traceback_end(window: str) -> tuple[int, int, str]:
         line = parse(below)
         if line.process != first.process or not line.text.strip():
             continue
-        if len(line.text) - len(line.text[start:].lstrip()) <= depth and line.text.startswith(name):
-            text = line.text[start:]
+        text = line.text[start:]
+        if len(line.text) - len(text.lstrip()) <= depth and text.startswith(name) and not text.startswith('File "'):
             after = lines_of_process("\n".join(rest[number - 1 : number + _NEAR])).partition("\n")[2]
             kind = 2 if _WEAK.search(text) or is_mute(text, after) else 4
             return number, 0 if "KeyboardInterrupt" in text else kind, _message(text, after)

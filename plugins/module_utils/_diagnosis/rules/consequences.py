@@ -18,9 +18,11 @@ remedy = Look for a WARN before it here and on the other host (NCCL_DEBUG=INFO, 
 source = MiaAI-Lab/Qwen3.8-Flash-Next-Dual-DGX-Sparks#3
 
 [nccl-tests-failure]
-keys = Test NCCL failure
-pattern = Test NCCL failure \S+ '(\w[\w ]+)
-cause = nccl-tests reports that NCCL failed ({found}), but not why: NCCL's own WARN lines tell it.
+keys =
+    Test NCCL failure
+    Test CUDA failure
+pattern = Test (?:NCCL|CUDA) failure \S+ '(\w[\w ]+)
+cause = nccl-tests reports that a call failed ({found}), but not why: NCCL's own WARN lines tell it.
 remedy = Run it again with -x NCCL_DEBUG=WARN (INFO for more) for all hosts, and read the first NCCL WARN line.
 
 [cuda-not-counted]
@@ -39,7 +41,7 @@ source = open-webui/open-webui#4052
 
 [container-hook-failed]
 keys = nvidia-container-cli:
-pattern = nvidia-container-cli: (?P<step>[a-z]+ error): (?P<why>[^\n\\]{4,240}?)(?:: unknown)?\.?$
+pattern = nvidia-container-cli: (?P<step>[a-z]+ error): (?P<why>[^\n\\]{4,240}?)(?:: unknown)?\.?(?:\\|$)
 uncertain = yes
 cause = NVIDIA's hook could not prepare the container ({step}): {why}.
 remedy = See that nvidia-smi works on the host, update the container toolkit, and try CDI in its place (sudo nvidia-ctk

@@ -447,7 +447,7 @@ source = NVIDIA/nvidia-container-toolkit#139
 
 [container-unknown-gpu]
 keys = nvidia-container-cli: device error
-pattern = nvidia-container-cli: device error: (?:unknown device id: )?([\w/-]+?): unknown
+pattern = nvidia-container-cli: device error: (?:unknown device id: )?([\w/-]+?)(?:: unknown|\\|$)
 cause = The container asks for the GPU {found}, which this host does not have; a Spark has one, number 0.
 remedy = Start it with --gpus all, and correct NVIDIA_VISIBLE_DEVICES, device_ids or count in the compose file.
 source = NVIDIA/nvidia-docker#1264

@@ -116,7 +116,9 @@ keys =
     could not load NVML library
     nvml: Not Supported
     Failed to load libcuda.so
+    open CUDA library libcuda.so.1
 pattern =
+    Couldn't open CUDA library (libcuda\.so\.1)
     (libcuda\.so\.1|libnvidia-ml\.so\.1): cannot open shared object file
     couldn't find (libnvidia-ml\.so) library
     RuntimeError: Failed to dlopen (libcuda\.so)
@@ -330,6 +332,17 @@ cause = The system's library {found} is not installed where the program runs.
 remedy = Install {package} (of a container in its image), or if it is there add its directory to LD_LIBRARY_PATH.
 source = pytorch/builder#1895
 
+[library-of-old-cuda]
+keys = cannot open shared object file
+pattern =
+    (lib(?:cudart\.so\.(?:[789]|10)\.\d|cublas(?:Lt)?\.so\.(?:[789]|10)|cusolver\.so\.10|cusparse\.so\.10|cufft\.so\.(
+    +?:9|10)
+    +|cudnn\w*\.so\.[5-8]|nvinfer\w*\.so\.[5-8]))(?:\.\d+)*: cannot open
+cause = The program was built for an old CUDA or cuDNN: it needs {found}, which no CUDA for the GPUs of today has.
+remedy = Take a current build of the program for CUDA 13 (of TensorFlow NVIDIA's image of it, or a newer release), or
+    build it from source; an old library beside it would not help, as it has no code for this GPU.
+source = iot-salzburg/gpu-jupyter#25
+
 [library-without-number]
 keys = .so: cannot open shared object file
 pattern =
@@ -355,7 +368,7 @@ cause = The shared library {found} is not found. {hint}
 values =
     wheel of found: libcusparseLt => nvidia-cusparselt-cu13
     wheel of found: libnvshmem => nvidia-nvshmem-cu13
-    wheel of found: libcudnn => nvidia-cudnn-cu13
+    wheel of found: libcudnn\w*\.so\.9 => nvidia-cudnn-cu13
     wheel of found: libnccl => nvidia-nccl-cu13
     wheel of found: libcudart\.so\.13 => nvidia-cuda-runtime
     wheel of found: libnvrtc\S*\.so\.13 => nvidia-cuda-nvrtc

@@ -49,9 +49,11 @@ source = unslothai/unsloth#9919
 keys =
     CUDA out of memory
     cudaMalloc failed: out of memory
+    CUDA failed with error out of memory
     OutOfMemoryError: Allocation on device
     Maximum pool size exceeded
 pattern =
+    CUDA failed with error out of memory
     CUDA out of memory\. Tried to allocate (?P<need1>[\d.]+ \w+)\.[^\n]*?total capacity of (?P<total1>[\d.]+ \w+) of
     + which (?P<free1>[\d.]+ \w+) is free(?:[^\n]*?Of the allocated memory (?P<own1>[\d.]+ \w+) is allocated by
     + PyTorch)?

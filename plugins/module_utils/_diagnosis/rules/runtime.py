@@ -108,8 +108,10 @@ keys =
     Error 999: unknown error
     CUDA unknown error
     CUDA error: unknown error
+    CUDA failed with error unknown error
     (error code unknown error)
-pattern = (Error 999: unknown error|CUDA unknown error|CUDA error: unknown error|error code unknown error)
+pattern = (Error 999: unknown error|CUDA unknown error|CUDA (?:error:|failed with error) unknown error|error code
+    + unknown error)
 cause = The CUDA driver could not be initialised ({found}), as when the kernel module nvidia-uvm is missing or was
     left unusable by a failure or a suspend.
 remedy = Load it anew (sudo modprobe -r nvidia_uvm && sudo modprobe nvidia_uvm) or reboot; in a container check that
@@ -118,7 +120,7 @@ source = NVIDIA/nvidia-container-toolkit#1967
 
 [cuda-illegal-instruction]
 keys = an illegal instruction was encountered
-pattern = (?:^|: |\) )CUDA error: (an illegal instruction was encountered)
+pattern = (?:^|: |\) )CUDA (?:error:|failed with error) (an illegal instruction was encountered)
 cause = A kernel has code for another GPU than this one ({found}), such as an instruction that only data-centre
     Blackwell has.
 remedy = Choose another backend[ (this log has {log_backend_option})] for the kernel (attention or MoE), or a build that
@@ -132,7 +134,8 @@ keys =
     CUDA_ERROR_ILLEGAL_ADDRESS
     cudaErrorIllegalAddress
 pattern =
-    (?:^|: |\) |CUDA failure [^\n']{0,60}')(?:CUDA error: )?(misaligned address|an illegal memory access was
+    (?:^|: |\) |CUDA failure [^\n']{0,60}')(?:CUDA (?:error:|failed with error) )?(misaligned address|an illegal memory
+    + access was
     + encountered)
     (?:[Ee]rror|failed|returned)[^\n]{0,80}?(CUDA_ERROR_ILLEGAL_ADDRESS|cudaErrorIllegalAddress)
 cause = A kernel read or wrote an address that it must not ({found}): a fault of that kernel; the line of the
@@ -339,6 +342,8 @@ keys =
 pattern =
     (CUBLAS_STATUS_(?:NOT_SUPPORTED|INVALID_VALUE|EXECUTION_FAILED|ARCH_MISMATCH|INTERNAL_ERROR)) when calling
     + '(?P<call>\w+)
+    cuBLAS failed with status (CUBLAS_STATUS_(?:NOT_SUPPORTED|INVALID_VALUE|EXECUTION_FAILED|ARCH_MISMATCH
+    +|INTERNAL_ERROR))
 values =
     what of found: .*(?:NOT_SUPPORTED|ARCH) => it has no kernel for this product on this GPU
     what of found: .*INVALID => the sizes or the data type do not fit, or its library is of another CUDA than the
@@ -349,8 +354,10 @@ values =
     + kernel failed first; leave more memory free, keep other copies of libcublas off LD_LIBRARY_PATH, and try it
     + without CUDA graphs (--enforce-eager of vLLM) or with a newer PyTorch
     advice of found: . => Use the libraries of one CUDA (keep a system's or another wheel's libcublas off
-    + LD_LIBRARY_PATH), a newer PyTorch, or another data type or backend for the layer
-cause = cuBLAS refused {call} ({found}): {what}.
+    + LD_LIBRARY_PATH), a newer PyTorch, or another data type or backend for the layer (of faster-whisper and
+    + CTranslate2
+    + compute_type="float16" in the place of int8)
+cause = cuBLAS refused a product[ in {call}] ({found}): {what}.
 remedy = {advice}.
 source = bitsandbytes-foundation/bitsandbytes#205
 
@@ -499,7 +506,7 @@ keys =
     CUDA error: peer access is not supported
     CUDA_ERROR_NOT_SUPPORTED
 pattern =
-    CUDA error: (operation not supported|peer access is not supported[\w ]*)
+    CUDA (?:error:|failed with error) (operation not supported|peer access is not supported[\w ]*)
     (?:[Ee]rror|failed|returned)[^\n]{0,80}?(CUDA_ERROR_NOT_SUPPORTED)
 cause = The driver does not do what the program asked for on this GPU ({found}), such as sharing memory between
     processes or GPUs, memory pools or managed memory in a container or a virtual machine.
@@ -570,11 +577,12 @@ source = nvidia-cosmos/cosmos-reason1#65
 keys =
     too many resources requested for launch
     CUDA error: invalid configuration argument
+    CUDA failed with error invalid
     CUDA error: invalid argument
     CUDA error: invalid resource handle
 pattern =
     (too many resources requested for launch)
-    CUDA error: (invalid (?:configuration argument|argument|resource handle))
+    CUDA (?:error:|failed with error) (invalid (?:configuration argument|argument|resource handle))
 cause = A kernel was started in a way that this GPU or driver does not take ({found}): it was tuned for another GPU, or
     the library and the driver do not fit.
 remedy = Run once with CUDA_LAUNCH_BLOCKING=1 to find the kernel, and use another backend for it, or a build for 12.0 or

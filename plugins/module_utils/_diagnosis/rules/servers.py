@@ -307,6 +307,13 @@ remedy = Take {option} out of the command (or compose file, or unit), if --help 
     use a release or image of the program that has it.
 source = MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark#17
 
+[custom-all-reduce]
+keys = custom_all_reduce.cuh
+pattern = [Ee]rror \S*custom_all_reduce\.cuh:\d+ '(?P<why>[^'\n]+)'
+cause = vLLM's own all-reduce between GPUs failed ({why}): their memory cannot be shared as it needs.
+remedy = Start it with --disable-custom-all-reduce, which leaves that to NCCL.
+source = vllm-project/vllm#49101
+
 [server-argument-unknown]
 keys =
     error: argument
