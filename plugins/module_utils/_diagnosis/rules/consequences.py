@@ -477,10 +477,23 @@ cause = The process on {found} ended first, and NCCL only noticed that its conne
 remedy = Read the log of that host for its first error.
 source = NVIDIA/nccl#1232
 
+[torch-check-failed]
+keys = INTERNAL ASSERT FAILED
+pattern = (?:^|: )(?P<check>[^\n]{1,160}?) INTERNAL ASSERT FAILED at '(?:[^'\n]*/)?(?P<file>[\w.-]+)':(?P<line>\d+)
+cause = A check inside PyTorch failed ({check}, in {file}, line {line}): a fault of this release, or of a library beside
+    it that does not fit.
+remedy = Look for an earlier error of this or another rank; take the newest patch release of PyTorch, or leave out what
+    the file's name points to (compilation, graphs, tracing of collectives), and look the words up in its issues.
+source = pytorch/pytorch#105287
+
 [nccl-watchdog]
-keys = Watchdog caught collective operation timeout
-pattern = Watchdog caught collective operation timeout: WorkNCCL\([^\n]*?OpType=(\w+)[^\n]*?Timeout\(ms\)=(?P<limit>\d+)
-cause = The collective operation {found} did not end within {limit} ms: another rank is stuck or dead, or the network
+keys =
+    Watchdog caught collective operation timeout
+    Timeout at NCCL work
+pattern =
+    Watchdog caught collective operation timeout: WorkNCCL\([^\n]*?OpType=(\w+)[^\n]*?Timeout\(ms\)=(?P<limit>\d+)
+    Timeout at NCCL work: (\d+), last enqueued
+cause = The collective operation {found} did not end[ within {limit} ms]: another rank is stuck or dead, or the network
     does not get through; the watchdog cannot tell which.
 remedy = Look for the first error of the rank that is missing here and for what its host's kernel reports; a longer time
     helps only where the work is that slow.

@@ -34,6 +34,24 @@ remedy = Give the plugin's pods the runtime class nvidia (helm: --set runtimeCla
     containerd; k3s finds the toolkit when it is restarted); nvidia-smi must work on the node first.
 source = k3s-io/k3s#4391
 
+[k8s-plugin-watcher]
+keys = FS watcher
+pattern = [Ff]ailed to created? FS watcher(?:\.|: (?P<why>[\w ]+))
+values =
+    advice of why: too many => Let the node have more of them (sudo sysctl fs.inotify.max_user_instances=8192
+    + fs.inotify.max_user_watches=524288, and the same in a file below /etc/sysctl.d)
+    advice of why: no such => Give the plugin the directory device-plugins of the node's own kubelet (k3s and others
+    + keep
+    + it elsewhere than in /var/lib/kubelet: see kubelet's --root-dir), in the daemon set's hostPath
+    advice of why: (?:)|. => See that the daemon set mounts the kubelet's own directory device-plugins (hostPath), and
+    + that
+    + the node has inotify instances left (sysctl fs.inotify.max_user_instances)
+cause = NVIDIA's device plugin cannot watch the kubelet's directory for plugins[: {why}].
+remedy = {advice}.
+source =
+    NVIDIA/gpu-operator#441
+    NVIDIA/k8s-device-plugin#65
+
 [k8s-no-runtime]
 keys =
     no runtime for "
