@@ -50,10 +50,16 @@ source = moby/moby#22339
 [docker-configuration-invalid]
 keys = configure the Docker daemon with file
 pattern = configure the Docker daemon with file (?P<file>[^\s:]+): (?P<why>[^\n]{1,160})
+values =
+    advice of why: .*specified (?:both )?as a flag => Take what it names out of the file or out of dockerd's command
+    + (systemctl cat docker shows it and the drop-ins that add --add-runtime, -H and the like), as it may stand in one
+    + alone
+    advice of why: . => Correct the file (JSON has no comma before a closing bracket)
 cause = Docker does not start, because it cannot use its configuration {file}: {why}.
-remedy = Correct the file (JSON has no comma before a closing bracket), check it with dockerd --validate --config-file
-    {file}, and start docker.
-source = moby/moby#34507
+remedy = {advice}, check it with dockerd --validate --config-file {file}, and start docker.
+source =
+    moby/moby#34507
+    NVIDIA/nvidia-docker#787
 
 [runc-in-nested-container]
 keys = open sysctl net.

@@ -115,7 +115,7 @@ keys =
     : fatal error
 pattern =
     GGML_ASSERT\((?P<what1>[^\n]+?)\) failed
-    GGML_ASSERT: (?:[^\n:]*:)?[^\n:]*?(?P<what3>[\w.-]+:\d+: [^\n]+)
+    GGML_ASSERT: (?:[^\n:]*:)?[^\n:]*?(?P<what3>[\w.-]+:\d+: (?!!')[^\n]+)
     /ggml-cuda/(?P<what2>[\w-]+\.cuh?:\d+): fatal error$
 values =
     advice of what: .*n_batch => Raise the batch (-b, --batch-size) to the length of the input, or send shorter ones
