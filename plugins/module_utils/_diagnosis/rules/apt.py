@@ -466,6 +466,14 @@ source = conan-io/conan-center-index#26326
 keys = Failed to fetch
 pattern = Failed to fetch (?P<url>\S+) +(?P<why>[^\[\n]*[^\[\s])
 values =
+    advice of url: \S+/ubuntu/(?:dists/\S+/binary-arm64|pool/\S+_arm64\.deb) => This address has Ubuntu's packages for
+    + amd64
+    + alone: those for arm64 are in ubuntu-ports (http://ports.ubuntu.com/ubuntu-ports/, or a mirror's path
+    + /ubuntu-ports/); correct the sources in /etc/apt
+    advice of url: \S+/ubuntu-ports/dists/\S+/binary-(?:amd64|i386) => ubuntu-ports has no packages for that
+    + architecture,
+    + which this host does not need: sudo dpkg --remove-architecture i386 (or amd64), or limit the source
+    + (Architectures: arm64)
     advice of why: 404 => Run sudo apt update first (in an image in the same RUN), since the lists name a version that
     + is gone; if it is a Release file, correct the source's address or suite
     advice of why: 403 => The server refuses this address or a proxy does: open the URL elsewhere, and try later or

@@ -82,6 +82,11 @@ keys = error:
 pattern = ^[ \t]*(\S+?(?::\d+(?::\d+)?:|\(\d+\):) (?:fatal )?error: [^\n]+)
 unless = : (?:Permission denied|Operation not permitted)
 values =
+    advice of found: \S*(?:/cccl/|/thrust/|/cub/|/libcudacxx/|/cuda/std/) => The line is in NVIDIA's own headers
+    + (Thrust,
+    + CUB, libcu++): mostly two releases of them are mixed, a copy in the source (third_party) and the toolkit's. Let
+    + the
+    + source use one of them (a newer release, whose copy knows this CUDA), and build in an empty directory
     advice of found: . => Look the line up in the project's issues: mostly the compiler, CUDA or Python is newer
     + than the source supports, or a patch broke it; use the versions that the source's release names (those of the
     + stack)

@@ -481,6 +481,16 @@ values = as in import-of-another-release
 remedy = {advice}.
 source = sgl-project/sglang#3878
 
+[torch-placeholder]
+keys = tools.nnwrap
+pattern = No module named '?(tools\.nnwrap)
+cause = pip took torch 0.1.2, an old archive of the source that cannot be built, since the index has no wheel of torch
+    for
+    this Python (or wheels were forbidden: --no-binary).
+remedy = Use a Python for which torch has wheels (3.12), and pip install torch --index-url
+    https://download.pytorch.org/whl/cu130.
+source = pytorch/pytorch#46522
+
 [nvidia-placeholder]
 keys = is only a placeholder project on
 pattern = package you are trying to install (is only a placeholder) project

@@ -196,6 +196,15 @@ remedy = Take the two in versions that belong together (one release of the proje
     leave the feature out (--no-default-features --features …); if a [patch] or a path names {crate}, it is too old or
     too new.
 
+[pyo3-function-missing]
+keys = in module `pyo3
+pattern = cannot find [^'\n]*'(?P<name>_?Py\w+)' in module 'pyo3
+cause = The package's source is older than this Python: its {name} is not there any more. It is built since the index
+    has
+    no wheel for this Python.
+remedy = Take a newer release of the package, or a Python for which it has wheels (3.12 on DGX OS).
+source = huggingface/tokenizers#1639
+
 [cargo-no-version]
 keys =
     no matching package named
