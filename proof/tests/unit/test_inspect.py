@@ -169,9 +169,10 @@ def test_missing_soname() -> None:
         judge.find_lacking(every, SPARK)
         return answer(*every)
 
-    on_host = "libc.so.6 libmvec.so.1 libstdc++.so.6 libcuda.so.1 libpython3.12.so.1.0 libcudart.so.13"
+    on_host = "libc.so.6 libmvec.so.1 libstdc++.so.6 libcuda.so.1 libpython3.12.so.1.0 libcudart.so.13 libexpat.so.1"
     assert verdict_for(on_host) == ("yes", set())
     assert verdict_for("libcudart.so.12") == ("no", {("no", "soname")})
+    assert verdict_for("libssl.so.1.1")[0] == "no"
     assert verdict_for("libnobody.so.1")[0] == "no"
     assert verdict_for("libc10.so libtorch.so") == ("perhaps", {("perhaps", "soname")})
     torch = package("torch", library("torch/lib/libtorch.so"), library("x/libtorch_cuda.so"))

@@ -134,6 +134,7 @@ keys =
     _COMPILER not set
     _COMPILER:
     Failed to find C compiler
+    configure: error: no acceptable
     ` not found
     failed: No such file
     unable to execute '
@@ -150,6 +151,7 @@ pattern =
     (CMAKE_(?:C|CXX)_COMPILER) not set
     The CMAKE_(?:C|CXX)_COMPILER:\s+(\S+)\s+is not a full\s+path and was not found
     Failed to find (C compiler)
+    no acceptable (C\w*\+* compiler) found
     error: linker `(\w+)` not found
 cause = There is no C or C++ compiler ({found}).
 remedy = Install gcc and g++ (apt install build-essential; the role build_toolchain), or correct CC and CXX (cc and cxx
@@ -271,6 +273,18 @@ values =
     advice of part: libav|libsw => Install FFmpeg's development packages (libavcodec-dev, libavformat-dev,
     + libswscale-dev)
     advice of part: openssl => Install libssl-dev
+    advice of part: (?:glib|gobject|gio|gmodule)- => Install libglib2.0-dev
+    advice of part: (?:py)?cairo => Install libcairo2-dev
+    advice of part: (?:gobject-introspection|girepository) => Install libgirepository1.0-dev
+    advice of part: dbus-1 => Install libdbus-1-dev
+    advice of part: gstreamer => Install libgstreamer1.0-dev and libgstreamer-plugins-base1.0-dev
+    advice of part: (?:libudev|libsystemd) => Install libudev-dev and libsystemd-dev
+    advice of part: libusb => Install libusb-1.0-0-dev
+    advice of part: alsa => Install libasound2-dev
+    advice of part: gtk => Install libgtk-3-dev
+    advice of part: (?:xmlsec|libxml) => Install libxml2-dev and libxmlsec1-dev
+    advice of part: (?:mysqlclient|mariadb) => Install libmysqlclient-dev
+    advice of part: libpq => Install libpq-dev
     advice of part: . => Install the development package that has its .pc file (apt-file search NAME.pc), or add its
     + directory to PKG_CONFIG_PATH
 unless = ^\s*--
@@ -348,6 +362,65 @@ cause = vcpkg has no file for the triplet {found}.
 remedy = Name one that it has: VCPKG_TARGET_TRIPLET and VCPKG_HOST_TRIPLET are arm64-linux here (in an image of Alpine,
     too); the file of a triplet of your own goes into the directory that VCPKG_OVERLAY_TRIPLETS names.
 source = porla/porla#103
+
+[configure-missing]
+keys = configure: error:
+pattern =
+    configure: error: (?P<what>[^\n]{0,200}?(?:not found|(?:could|can)(?:not| not) be found|(?:[Cc]an
+    + ?not|[Cc]an't|Could not)
+    + find|is required|is missing|were not met|not installed)[^\n]*)
+values =
+    package of what: .*(?i:rdmacm|rdma_cma) => librdmacm-dev and libibverbs-dev
+    package of what: .*(?i:verbs|mlx5) => libibverbs-dev
+    package of what: .*(?i:\bucx|\bucp) => libucx-dev (or name the directory of another one: --with-ucx=DIR)
+    package of what: .*(?i:pmix) => libpmix-dev (or take the copy in the source: --with-pmix=internal)
+    package of what: .*(?i:hwloc) => libhwloc-dev (or --with-hwloc=internal)
+    package of what: .*(?i:libevent) => libevent-dev (or --with-libevent=internal)
+    package of what: .*(?i:gdrcopy|gdrapi) => libgdrapi, or go without it (--without-gdrcopy)
+    package of what: .*(?i:nccl) => libnccl-dev (role cuda_libraries)
+    package of what: .*(?i:cudnn) => libcudnn9-dev-cuda-13 (role cuda_libraries)
+    package of what: .*(?i:cuda|nvcc|cudart) => the CUDA toolkit (cuda-toolkit-13-0; role cuda_libraries) and
+    + name it (--with-cuda=/usr/local/cuda)
+    package of what: .*(?i:openssl|libssl|libcrypto) => libssl-dev
+    package of what: .*(?i:zlib) => zlib1g-dev
+    package of what: .*(?i:curl) => libcurl4-openssl-dev
+    package of what: .*(?i:ncurses|curses|tinfo) => libncurses-dev
+    package of what: .*(?i:readline) => libreadline-dev
+    package of what: .*(?i:boost) => libboost-all-dev
+    package of what: .*(?i:glib) => libglib2.0-dev
+    package of what: .*(?i:\bmpi) => libopenmpi-dev
+    package of what: .*(?i:libtool|autoreconf|automake|autoconf) => autoconf, automake and libtool
+    package of what: .*(?i:\bbison|\bflex|yacc|\blex\b) => bison and flex
+    package of what: . => what it names, with the headers (on Ubuntu the package lib…-dev; apt-cache search NAME)
+cause = The build's configure script lacks something: {what}
+remedy = Install {package}, or go without that part by the script's own option (./configure --help; --without-…); then
+    run
+    configure again.
+source = openucx/ucx#2099
+
+[configure-compiler]
+keys =
+    compiler cannot create executables
+    compiled programs
+pattern =
+    configure: error: (?P<why>C\+{0,2} compiler cannot create executables)
+    configure: error: (?P<why2>cannot run C\+{0,2} compiled programs)
+cause = configure tries the compiler with an empty program, and fails: {why}.
+remedy = Read config.log below that test: mostly CC, CFLAGS or LDFLAGS name something that is not there or is for
+    another
+    machine (env | grep -E '^(CC|CXX|.*FLAGS)='; conda sets them), or libc6-dev and g++ (build-essential) are not
+    installed.
+
+[configure-machine-unknown]
+keys =
+    cannot guess build type
+    config.sub
+pattern =
+    (?P<why1>cannot guess build type)
+    (?P<why2>config\.sub aarch64\S* failed)
+cause = The source's config.guess or config.sub is older than this machine ({why}): it does not know aarch64.
+remedy = Put the system's files in their place (sudo apt install autotools-dev; cp /usr/share/misc/config.guess
+    /usr/share/misc/config.sub to where the source has its own), or run autoreconf -fi, or take a newer release.
 
 [cmake-clone-failed]
 keys = Failed to clone repository:

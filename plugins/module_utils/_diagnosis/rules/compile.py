@@ -261,6 +261,16 @@ remedy = Use a newer gcc or clang (an image for manylinux_2_28), or define it: C
     CFLAGS_aarch64_unknown_linux_gnu).
 source = tensorlakeai/tensorlake#551
 
+[opencv-architectures]
+keys = CUDA backend for DNN module requires CC
+pattern = CUDA backend for DNN module requires CC (?P<least>[\d.]+)
+cause = OpenCV is to be built for GPUs below {least}, which its module dnn does not support: no CUDA_ARCH_BIN was
+    given, or
+    an old list.
+remedy = Name yours alone: -DCUDA_ARCH_BIN=12.1 -DCUDA_ARCH_PTX= on a GB10, in an empty directory, and take a release of
+    OpenCV, and the same of opencv_contrib, whose notes name CUDA 13.
+source = opencv/opencv#15930
+
 [nvcc-standard]
 keys = is not defined for option 'std'
 pattern = Value '([^'\n]+)' is not defined for option 'std'

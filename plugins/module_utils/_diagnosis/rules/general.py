@@ -283,7 +283,7 @@ keys =
     : permission denied
     : Permission denied
     Operation not permitted
-pattern = : (?P<why>[Pp]ermission denied|Operation not permitted)
+pattern = (?:: |\[Errno 1\] )(?P<why>[Pp]ermission denied|Operation not permitted)
 unless =
     Download is performed unsandboxed
     Error loading config file

@@ -66,6 +66,19 @@ remedy = Install them for the Python in use: sudo apt install python3-dev (pytho
     again.
 source = vllm-project/vllm#27890
 
+[triton-llvm-gone]
+keys =
+    The specified blob does not exist
+    Public access is not permitted on this storage
+pattern =
+    downloading and extracting (?P<url>\S+) \.\.\.\n\s*error: (?P<why>HTTP Error \d+)
+    (?P<why2>HTTP Error 40\d): (?:The specified blob|Public access)
+cause = Triton's build fetches its LLVM, and the archive is not there any more ({why}[: {url}]).
+remedy = Take a newer release of Triton, or a wheel; to build this one, build LLVM at the commit in
+    cmake/llvm-hash.txt (role
+    llvm) and name it by an absolute path in LLVM_SYSPATH.
+source = triton-lang/triton#4550
+
 [triton-offline]
 keys = Requested an offline build but
 pattern = Requested an offline build but (\w+) is not set
