@@ -87,15 +87,18 @@ def main(argv: t.Sequence[str] | None = None, program: str = "sparkforge explain
     status = min(answer.status for answer in answers)
     if arguments.json:
         rows = [answer.as_json() for answer in answers]
-        print(json.dumps({"status": status, "answers": rows, "not_looked_at": left_out}, indent=2))
-        return status
-    printed = [answer for answer in answers if answer.status != NO_ERROR] or answers[:1]
-    for answer in printed:
-        print(sanitize.text(text_of(answer.as_json())))
-    if len(printed) < len(answers):
-        print(f"{len(answers) - len(printed)} more logs without a known error.")
-    for name in left_out:
-        print(sanitize.text(f"Not read: {name}"))
+        texts = [json.dumps({"status": status, "answers": rows, "not_looked_at": left_out}, indent=2)]
+    else:
+        printed = [answer for answer in answers if answer.status != NO_ERROR] or answers[:1]
+        texts = [sanitize.text(text_of(answer.as_json())) for answer in printed]
+        if len(printed) < len(answers):
+            texts.append(f"{len(answers) - len(printed)} more logs without a known error.")
+        texts += [sanitize.text(f"Not read: {name}") for name in left_out]
+    try:
+        print(*texts, sep="\n", flush=True)
+    except BrokenPipeError:
+        # The reader, such as head, needs no more. Python would report the pipe again when it exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return status
 
 

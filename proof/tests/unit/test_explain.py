@@ -2,6 +2,7 @@ import io
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import threading
 import typing as t
@@ -60,6 +61,17 @@ def test_unknown_error(text: str, status: int, line: int, cause: str, log: pathl
     assert row["rule"] in {None, *scan.UNEXPLAINED}
     assert cause in row["cause"]
     assert not any(claim in f"{row['cause']} {row['remedy']}" for claim in ("shows no error", "host went down"))
+
+
+def test_reader_may_close_the_pipe(log: pathlib.Path) -> None:
+    program = "import sys; from sparkforge_proof.explain import main; sys.exit(main(sys.argv[1:]))"
+    command = 'set -o pipefail; "$@" | true'
+    finished = subprocess.run(
+        ["bash", "-c", command, "-", sys.executable, "-c", program, log],
+        env={**os.environ, "PYTHONPATH": str(pathlib.Path(explain.__file__).parents[1])},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert (finished.returncode, finished.stderr) == (0, "")
 
 
 def test_folder_of_logs(tmp_path: pathlib.Path, capsys: Capture) -> None:
