@@ -149,8 +149,9 @@ x.maximum(y); x.sign(); x.bool(); x.float() * 2; torch.where(x > y, x, y); x**2;
 x.sum(0, dtype=x.dtype); x.amax(1); x.amin(0); x.argmax(1); x.argmin(0); x.max(0); x.min(1); x.prod(1, dtype=x.dtype)
 x.any(0); (x > 3).sum(1); (x != 3).all(1); x.cumsum(1); x.cumsum(0, dtype=x.dtype); x.float().mean(0); x.sort(1)[0]
 x.cummax(1)[0]; x.index_add(1, i, y); x.scatter_add(1, i.expand(x.shape), y); x.long() * 3
-x.to(torch.int32) * y.to(torch.int32); (x + y).long(); x.t().contiguous(); torch.cat([x, y], 1)[:, 1:]
-F.pad(x, (1, 2), value=7); x[:, i]; x.bitwise_xor(5); x.bitwise_not(); torch.gcd(x & 63, (y & 63) + 1); x.sum()
+x.to(torch.int32) * y.to(torch.int32); (x + y).long(); (x + y).int(); x.t().contiguous(); torch.cat([x, y], 1)[:, 1:]
+torch.arange(x.shape[1], device=x.device) * (x.long() * 10**9); F.pad(x, (1, 2), value=7); x[:, i]; x.bitwise_xor(5)
+torch.bitwise_left_shift(x.long(), 6 if x.is_cuda else 66); x.bitwise_not(); torch.gcd(x & 63, (y & 63) + 1); x.sum()
 x.amax(); x.amin(); x.argmax(); (x + y).amin(1); x.to(torch.int8); x.to(torch.uint8); x.to(torch.int16)
 x.to(torch.bool)
 """
