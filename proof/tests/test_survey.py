@@ -482,6 +482,22 @@ for result in (16.0, 17.0, 8.0):
     assert printed(healthy, program) == ["True", "True", "False"]
 
 
+def test_sum_over_broadcast_inputs_may_round_as_often_as_it_has_terms(healthy: Environment) -> None:
+    """The fourth powers of 824,180 differences of 2,030 numbers each are off by 370 units (torch 2.13 on a CPU)."""
+    program = """
+import types, torch
+from sparkforge_proof.checks.survey import calls, conditions, rounding
+row = {**conditions.PLAIN, "size": "many"}
+for second in ((406, 1, 5), (406, 5)):
+    sample = types.SimpleNamespace(input=torch.ones(406, 5), args=(torch.ones(second), 4), kwargs={})
+    operator = conditions.Operator(None, "dist", "cpu", torch.float32, "1", [sample])
+    exact = rounding.Computed([torch.tensor(216.0, dtype=torch.float64)], [], 0.0, sample)
+    made = rounding.Computed([torch.tensor(216.0 * (1 + 740 * 2**-23))], [], 0.0, sample)
+    print(calls._errors(operator, row, made, exact, lambda: exact, sample)[0] < 32)
+"""
+    assert printed(healthy, program) == ["True", "False"]
+
+
 def test_size_beyond_memory_is_skipped_with_missing_amount(run: Runner) -> None:
     status, reason = run("cpu.sizes.elements", limits={"memory_share": 1e-6})["cpu.sizes.elements"]
     assert status == "skip"

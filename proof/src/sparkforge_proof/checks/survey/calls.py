@@ -361,7 +361,11 @@ def _errors(
     # trapezoid rule rounds the sum of each two neighbours, and the terms may cancel.
     is_running = operator.name.endswith(("cumsum", "trapezoid", "trapz"))
     if row["size"] != PLAIN["size"] and (is_sum or is_running):
-        shapes = [tensor.shape for tensor in [*inputs(base), *exact.results]]
+        shapes = [tensor.shape for tensor in inputs(base)]
+        with contextlib.suppress(RuntimeError):
+            # ``dist`` adds up the differences of all elements of its broadcast inputs.
+            shapes.append(torch.broadcast_shapes(*shapes))
+        shapes += [tensor.shape for tensor in exact.results]
         factor = summing_factor(shapes, row["layout"] == variants.EXPANDED)
         errors = [errors[0] / (factor if dtype.itemsize > 2 or is_running else 1.0), errors[1] / factor]
     return errors
