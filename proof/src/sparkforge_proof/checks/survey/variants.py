@@ -254,16 +254,17 @@ def many(sample: t.Any, count: int) -> t.Any:
             return batch.contiguous().requires_grad_(value.requires_grad)
         if is_list and isinstance(value, list) and value:
             parts = [value[number % len(value)] for number in range(count)]
-            return [shortened(part) if number % 7 == 3 else copied(part) for number, part in enumerate(parts)]
+            return [copied(part, number % 7 == 3) for number, part in enumerate(parts)]
+        if isinstance(value, tuple) and not is_list and all(type(item) is int for item in value):
+            # These are dimensions, before which there is now another one.
+            return tuple(item + (item >= 0) for item in value)
         return value
 
-    def shortened(value: t.Any) -> t.Any:
-        is_row = isinstance(value, torch.Tensor) and value.dim()
-        return value.detach()[:0].requires_grad_(value.requires_grad) if is_row else copied(value)
-
-    def copied(value: t.Any) -> t.Any:
-        is_tensor = isinstance(value, torch.Tensor)
-        return value.detach().clone().requires_grad_(value.requires_grad) if is_tensor else value
+    def copied(value: t.Any, is_emptied: bool) -> t.Any:
+        if not isinstance(value, torch.Tensor):
+            return value
+        part = value.detach()[:0] if is_emptied and value.dim() else value.detach()
+        return part.clone().requires_grad_(value.requires_grad)
 
     is_list = isinstance(sample.input, list)
     changed = copy.copy(sample)
