@@ -16,6 +16,7 @@ from .conditions import (
     DRAWN,
     ONE_GRADIENT,
     PLAIN,
+    POSITIONS,
     RETURNS_INDICES,
     Exact,
     Operator,
@@ -131,14 +132,11 @@ def _in_place(operator: Operator, sample: t.Any) -> list[torch.Tensor] | None:
     if sample.broadcasts_input:
         return None
     plain = tensors(operator.entry(sample.input, *sample.args, **sample.kwargs))
-    if list(map(_form, plain)) != list(map(_form, targets)):
+    forms = [[(each.shape, each.dtype, each.layout) for each in results] for results in (plain, targets)]
+    if forms[0] != forms[1]:
         return None
     operator.entry.inplace_variant(sample.input, *sample.args, **sample.kwargs)
     return targets
-
-
-def _form(tensor: torch.Tensor) -> tuple[t.Any, ...]:
-    return tensor.shape, tensor.dtype, tensor.layout
 
 
 def _reference(operator: Operator, sample: t.Any, step: float = 0.0) -> Computed:
@@ -368,7 +366,8 @@ def _errors(
             # ``dist`` adds up the differences of all elements of its broadcast inputs.
             shapes.append(torch.broadcast_shapes(*shapes))
         shapes += [tensor.shape for tensor in exact.results]
-        factor = summing_factor(shapes, row["layout"] == variants.EXPANDED)
+        is_linear = row["layout"] == variants.EXPANDED or POSITIONS.match(operator.name) is not None
+        factor = summing_factor(shapes, is_linear)
         errors = [errors[0] / (factor if dtype.itemsize > 2 or is_running else 1.0), errors[1] / factor]
         if "multilabel_margin" in operator.name:
             # A CPU adds up equal terms, one for each pair of a class and a label, which resized targets repeat.

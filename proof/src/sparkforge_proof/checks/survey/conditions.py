@@ -60,11 +60,12 @@ _SORTS = r"(masked\.|nan)?median|kthvalue|.*sort|topk"
 RETURNS_INDICES = re.compile(rf"{_SORTS}|(max|min)\.reduction_with_dim|.*max_pool")
 #: Operators whose gradient sums, in its own format, as many terms as an index has repetitions.
 _GATHERS = re.compile(r"take|gather|index_select|nn\.functional\.embedding")
-#: Operators whose cost grows with at least the square of a row's length, or whose numbers must fit together, or that
-#: compute positions in a row in the format.
+#: Operators that compute positions in a row in the format, whose rounding grows with the position.
+POSITIONS = re.compile(r".*(interpolate|upsample|grid_sample)")
+#: Operators whose cost grows with at least the square of a row's length, or whose numbers must fit together.
 _NOT_LONG = re.compile(
     r"linalg(?!\.(vector_norm|vecdot|cross|diagonal))|pinv|lstsq|norm.nuc|.*attention|[cp]dist|.*outer|ger|.*conv|block_diag|kron|combinations|cov|corrcoef|.*multilabel"
-    r"|.*(interpolate|upsample|grid_sample)"
+    rf"|{POSITIONS.pattern}"
 )
 #: Operators with an exponential of a real number, which overflows at the logarithm of the format's largest number. On a
 #: CPU torch calls SLEEF, which documents sinh and cosh only up to 88.5.
