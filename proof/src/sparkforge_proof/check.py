@@ -85,6 +85,9 @@ X86_CPU_GRID = Evidence("an x86_64 CPU", "x86_64", "2026-11-29", "2.13.0+cpu")
 #: Those inputs on a GPU host, with the default stack's wheels.
 H200_GRID = Evidence("NVIDIA H200", "9.0", "2026-11-29", "2.14.1+cu130")
 X86_GRID = Evidence("an x86_64 CPU", "x86_64", "2026-11-29", "2.14.1+cu130")
+#: The same with the older torch of the host.
+H200_OLDER = Evidence("NVIDIA H200", "9.0", "2026-11-29", "2.11.0+cu130")
+H200S = (H200_GRID, H200_OLDER)
 H100_LAST = Evidence("NVIDIA H100 80GB HBM3", "9.0", "2026-11-28", "2.11.0+cu130")
 X86_LAST = Evidence("an x86_64 CPU", "x86_64", "2026-11-28", "2.11.0+cu130")
 #: The aarch64 wheels (docs/evidence/emulated-cpu.md). On a real processor this evidence does not count.
@@ -92,7 +95,9 @@ EMULATED = Evidence("an emulated Neoverse N2", "emulated aarch64 0x41 0xd49", "2
 EMULATED_GRID = dataclasses.replace(EMULATED, date="2026-11-29")
 SEEN = (H200, X86, H100_LAST, X86_LAST, X86_CPU_LAST)
 SEEN_ARM, SEEN_ARM_GRID = (*SEEN, EMULATED), (*SEEN, EMULATED_GRID)
-SEEN_GRID = (H200_GRID, X86_CPU_GRID, EMULATED_GRID)
+#: Without the older torch, in which a known defect always warns, and with it.
+SEEN_NEW_GRID = (H200_GRID, X86_CPU_GRID, EMULATED_GRID)
+SEEN_GRID = (H200_OLDER, *SEEN_NEW_GRID)
 COMPANIONS = (H100_LAST, X86_LAST, EMULATED)
 
 

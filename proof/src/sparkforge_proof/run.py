@@ -122,11 +122,17 @@ class Proof:
         return report
 
     def _choose_seed(self) -> None:
-        """Draw inputs that ran elsewhere until the environment is proven, on a kind of device without recorded runs."""
+        """Draw the inputs of the date, or on a kind of device without recorded runs, those that ran elsewhere.
+
+        The latter until the environment is proven. A run over midnight keeps its inputs.
+        """
+        if "seed" in self.limits:
+            return
+        self.limits["seed"] = float(time.strftime("%Y%m%d", time.gmtime()))
         kinds = {self.host.processor(), *self.reference["capabilities"]}
         recorded = {run.kind for definition in catalogue.CHECKS.values() for run in definition.measured}
         reports = self.history.of_environment(self._environment_id())
-        if "seed" in self.limits or kinds <= recorded or any(each.get("verdict") == verdict.PROVEN for each in reports):
+        if kinds <= recorded or any(each.get("verdict") == verdict.PROVEN for each in reports):
             return
         self.limits["seed"] = settings.SEED_SEEN
         self.notices.append(

@@ -148,26 +148,28 @@ def test_complete_run_needs_numbers_of_each_family(
     [
         (SPARK, {}, None, settings.SEED_SEEN),
         (SPARK, {}, "fail", settings.SEED_SEEN),
-        (SPARK, {}, "proven", None),
+        (SPARK, {}, "proven", 20301231),
         (SPARK, {"seed": 7}, None, 7),
-        ("x86_64", {}, None, None),
+        # The date at the beginning is the seed to the end.
+        ("x86_64", {}, None, 20301231),
     ],
 )
 def test_first_proof_on_new_kind_of_device_draws_inputs_that_ran_elsewhere(
     processor: str,
     limits: dict[str, int],
     before: str | None,
-    seed: int | None,
+    seed: int,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(HostSide, "processor", lambda _host: processor)
+    monkeypatch.setattr(run.time, "strftime", lambda *_arguments: "20301231")
     if before:
         report = {"format": verdict.FORMAT, "environment_id": None, "verdict": before, "checks": []}
         (tmp_path / "2026-11-24T000000Z.json").write_text(json.dumps(report))
     proof = Proof(options(python=str(tmp_path / "none"), history=str(tmp_path), limits=limits))
     notices = proof.run()["notices"]
-    assert proof.limits.get("seed") == seed
+    assert proof.limits["seed"] == seed
     assert any("which have run on other kinds" in notice for notice in notices) == (seed == settings.SEED_SEEN)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ...check import H200_GRID, SEEN, Context, Measured, check
+from ...check import H200S, SEEN, Context, Measured, check
 from ..bounds import Cases, captured, gradients, torch, warm_up
 from .streams import REMEDY
 
@@ -121,7 +121,7 @@ def _compare_random_numbers(cases: Cases) -> None:
     cases.expect("dropout of two replays", abs(deviation) < 6, f"agrees too often, by {deviation:.3g} standard errors")
 
 
-@check("streams.replays", devices=("cuda",), seconds=120, measured=(H200_GRID,))
+@check("streams.replays", devices=("cuda",), seconds=120, measured=H200S)
 def replays(context: Context) -> Measured:
     """Capture operators that need memory or counters of their own, and replay them with other numbers in their inputs.
 

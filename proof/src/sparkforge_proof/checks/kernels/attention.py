@@ -16,7 +16,7 @@ from ...check import (
     ABSENT,
     CRASH,
     H200_BUILT,
-    H200_GRID,
+    H200S,
     SEEN_GRID,
     Context,
     Failed,
@@ -220,7 +220,7 @@ def _known_defect(context: Context, backend: str, case: Case) -> str:
 
 @check("attention.math", devices=("cuda", "cpu"), measured=SEEN_GRID, factor=1)
 @check("attention.flash", devices=("cuda", "cpu"), measured=SEEN_GRID, factor=1)
-@check("attention.cudnn", seconds=120, factor=1, measured=(H200_GRID,))
+@check("attention.cudnn", seconds=120, factor=1, measured=H200S)
 @check("attention.default", devices=("cuda", "cpu"), measured=SEEN_GRID, factor=1)
 def kernel(context: Context, name: str) -> Measured:
     """Check a kernel of torch, or by default the one that it selects, in rows of the grid.
@@ -231,7 +231,7 @@ def kernel(context: Context, name: str) -> Measured:
     return _backend(context, name.replace("default", ""), HALF if name == "cudnn" else grid.FORMATS)
 
 
-@check("attention.efficient", factor=1, measured=(H200_GRID,))
+@check("attention.efficient", factor=1, measured=H200S)
 def efficient(context: Context) -> Measured:
     """Check memory-efficient attention, the default for float32 and for masks. Bounds: see ``attention_reference``."""
     with _explained_on_spark():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import typing as t
 
-from ...check import H200_GRID, Context, Measured, Skipped, check
+from ...check import H200S, Context, Measured, Skipped, check
 from ..bounds import Cases, captured, gradients, one_thread, torch
 from . import attention_grid as grid
 from .attention_grid import FLOAT32, HALF, Case
@@ -69,7 +69,7 @@ def _kernel(name: str, mask: str) -> Attend:
     return flash if name == "flash" else efficient
 
 
-@check("attention.packed", seconds=120, factor=1, measured=(H200_GRID,))
+@check("attention.packed", seconds=120, factor=1, measured=H200S)
 def packed(context: Context) -> Measured:
     """Check packed texts with other numbers of queries than keys, both kinds of causal masks, and replayed decoding.
 

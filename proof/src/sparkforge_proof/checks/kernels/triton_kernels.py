@@ -26,7 +26,7 @@ from ..._shared.module_utils._diagnosis.rules import (
     torch as of_torch,
 )
 from ..._shared.module_utils._diagnosis.table import Rule, explain, load
-from ...check import CRASH, H200_GRID, SEEN, Context, Failed, Measured, Skipped, Unanswered, check
+from ...check import CRASH, H200S, SEEN, Context, Failed, Measured, Skipped, Unanswered, check
 from ..bounds import UNIT_ROUNDOFF, Cases, gamma, torch
 
 #: Tensor cores truncate addends instead of rounding them: M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, Numerical
@@ -196,7 +196,7 @@ RECURRENCES: dict[str, tuple[t.Any, ...]] = {
 COMPILED, COMPILED_IN_FULL, HEADS, LAUNCHES = 4, 48, 132, 40
 
 
-@check("triton.recurrence", seconds=300, measured=(H200_GRID,))
+@check("triton.recurrence", seconds=300, measured=H200S)
 def recurrence(context: Context) -> Measured:
     """Check matrices that loops carry from one ``tl.dot`` to the next, with other compilations each day.
 

@@ -27,8 +27,9 @@ from ..._shared.module_utils._core import versions
 from ...check import (
     ABSENT,
     CRASH,
-    H200_GRID,
+    H200S,
     SEEN_GRID,
+    SEEN_NEW_GRID,
     Context,
     Failed,
     Measured,
@@ -337,9 +338,9 @@ def _describe(name: str, value: float, most: float) -> str:
     return f"{name}: a whole number, a NaN, an infinity or the shape differs"
 
 
-@check("survey.float64", devices=("cuda",), seconds=120, steps=True, measured=(H200_GRID,))
-@check("survey.float32", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SEEN_GRID)
-@check("survey.bfloat16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SEEN_GRID)
+@check("survey.float64", devices=("cuda",), seconds=120, steps=True, measured=H200S)
+@check("survey.float32", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SEEN_NEW_GRID)
+@check("survey.bfloat16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SEEN_NEW_GRID)
 @check("survey.float16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SEEN_GRID)
 @check("survey.complex64", devices=("cuda", "cpu"), seconds=120, steps=True, measured=SEEN_GRID)
 def in_one_format(context: Context, form: str) -> Measured:

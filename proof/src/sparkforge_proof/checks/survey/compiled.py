@@ -9,7 +9,7 @@ import copy
 import functools
 import typing as t
 
-from ...check import H200_GRID, Context, Measured, Skipped, check
+from ...check import H200S, X86_CPU_GRID, Context, Measured, Skipped, check
 from ..bounds import torch
 from . import all_operators, calls, panels, variants
 from .comparison import Survey
@@ -104,7 +104,7 @@ def _call(context: Context, program: panels.Program, form: str, inputs: t.Any) -
     return operator, f"{program.name}, compiled", inputs, exact, shifted
 
 
-@check("compilation.panels", devices=("cuda", "cpu"), seconds=300, steps=True, measured=(H200_GRID,))
+@check("compilation.panels", devices=("cuda", "cpu"), seconds=300, steps=True, measured=(*H200S, X86_CPU_GRID))
 def compiled_panels(context: Context) -> Measured:
     """Compare the programs of ``panels`` in compiled graphs, and eagerly afterwards.
 

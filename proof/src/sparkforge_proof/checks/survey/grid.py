@@ -18,7 +18,7 @@ import re
 import typing as t
 import zlib
 
-from ...check import X86_CPU_GRID, Context, Measured, check
+from ...check import H200S, X86_CPU_GRID, Context, Measured, check
 from . import all_operators, calls, comparison, operator_bounds, shapes, variants
 from .comparison import Survey, name_of
 from .conditions import DRAWN, PLAIN, is_compiled, is_strided, strided_today
@@ -188,16 +188,16 @@ def _in_pairs(context: Context, form: str, rows_in: str = "") -> Measured:
     return measured
 
 
-@check("survey.pairs_float32", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(X86_CPU_GRID,))
-@check("survey.pairs_bfloat16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(X86_CPU_GRID,))
-@check("survey.pairs_float16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(X86_CPU_GRID,))
-@check("survey.pairs_complex64", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(X86_CPU_GRID,))
+@check("survey.pairs_float32", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(*H200S, X86_CPU_GRID))
+@check("survey.pairs_bfloat16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(*H200S, X86_CPU_GRID))
+@check("survey.pairs_float16", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(*H200S, X86_CPU_GRID))
+@check("survey.pairs_complex64", devices=("cuda", "cpu"), seconds=120, steps=True, measured=(*H200S, X86_CPU_GRID))
 def in_pairs(context: Context, part: str) -> Measured:
     """Compare each operator in one format under two conditions at once, in other rows each day."""
     return _in_pairs(context, part.partition("_")[2])
 
 
-@check("survey.pairs_integers", devices=("cuda", "cpu"), seconds=120, steps=True)
+@check("survey.pairs_integers", devices=("cuda", "cpu"), seconds=120, steps=True, measured=H200S)
 def pairs_integers(context: Context) -> Measured:
     """Compare each operator on integers of 8 to 64 bits under two conditions at once, with those of 64 bits."""
     forms = INTEGERS if context.full else INTEGERS[context.seed % 2 * 2 :][:2]
