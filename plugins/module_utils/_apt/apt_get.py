@@ -9,7 +9,7 @@ import time
 import typing as t
 
 from .._core.errors import SparkforgeError
-from .._diagnosis.rules import apt, memory, network
+from .._diagnosis.rules import apt, consequences, memory, network
 from .._diagnosis.table import explain, load
 from .._host import apt_state, dpkg
 from .._host.reader import Host
@@ -47,7 +47,7 @@ def read_only() -> tuple[str, ...]:
 
 
 #: The rules for messages from apt, dpkg and their helpers, in the order of the full table.
-_RULES = load(memory, network, apt)
+_RULES = load(memory, network, apt, consequences)
 
 
 def diagnose(action: str, stdout: str, stderr: str, holder: t.Mapping[str, t.Any] | None = None) -> SparkforgeError:

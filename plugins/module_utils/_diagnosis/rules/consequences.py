@@ -309,12 +309,6 @@ pattern = NCCL WARN \[Service thread\] (?P<why>[^\n]{1,160})
 cause = A process of this job on the same host ended, and NCCL's service thread only noticed it ({why}).
 remedy = Read the first error of all ranks before that line, on every host.
 
-[dpkg-returned-error]
-keys = Sub-process /usr/bin/dpkg returned an error code
-pattern = Sub-process (/usr/bin/dpkg) returned an error code
-cause = dpkg failed under apt, and these lines do not say for which package.
-remedy = Run sudo dpkg --configure -a, which prints the package and its error again; then sudo apt --fix-broken install.
-
 [tensorflow-no-gpu]
 keys =
     failed call to cuInit
@@ -891,4 +885,10 @@ values =
     advice of found: .*nvidia-fabricmanager => Remove it where there is no NVSwitch, as on a Spark
     advice of found: . => Read the package's own message above and /var/log/dpkg.log, and mend what it names
 remedy = {advice}, then run sudo dpkg --configure -a.
+
+[dpkg-returned-error]
+keys = Sub-process /usr/bin/dpkg returned an error code
+pattern = Sub-process (/usr/bin/dpkg) returned an error code
+cause = dpkg failed under apt, and these lines do not say for which package.
+remedy = Run sudo dpkg --configure -a, which prints the package and its error again; then sudo apt --fix-broken install.
 """

@@ -356,7 +356,7 @@ def reference(inputs: Inputs, half: bool, cpu: bool, rounds: bool = False, heads
             own[number] / 3 / norms.square() * _SECOND_ORDER**2,
             unit[number] / 3 / norms.square() * _SECOND_ORDER**2,
             small[number] / 3 / norms.square(),
-            x.group * len((errors.dq_parts[:1], errors.dq_parts, errors.dk_parts, errors.dv_parts)[number]),
+            x.group * len(([x.o], errors.dq_parts, errors.dk_parts, errors.dv_parts)[number]) if heads else 0,
         )
     return bounds
 
