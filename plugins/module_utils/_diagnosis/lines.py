@@ -38,7 +38,7 @@ _HEAD = (
     rf"(?:\[?[EF]\d{{3,4}}|[WI]\d{{4}}) {_CLOCK} +(?:\d+ )?[\w./-]+:\d+\]",
     rf"{_TIME}(?:: [EFIW] [\w./-]+:\d+\]|(?=\W))",
     r"\d+\.\d\d\.\d{3}\.\d{3} [EWID](?= )",
-    r"\((?:[\w.@/-]+,? )?(?:pid|rank|tid)[=: ]\S+?(?:, ?\w+=\S+?)*\)",
+    r" *\((?:[\w.@/-]+,? )?(?:pid|rank|tid)[=: ]\S+?(?:, ?\w+=\S+?)*\)",
     rf"\[?(?i:{_SHIP})[ :=_]?\d+\]?:",
     r"\[\d+,\d+\]<std\w+>:",
     r"#\d+ \d+\.\d+(?= )",
@@ -213,7 +213,7 @@ ERROR_KEYS = tuple(
         "ouldn't ", "an't ", "FAIL", "Fail", "died", "crash", "exited", "terminated", "killed", "orrupt", " E ", "[E",
         "E0", "E1", "can not ", "gave up", "ncaught", "nhandled", "exit code", "Server Error", "=> not", "aborting",
         "imeout ", "killing", 'tatusCode":', "[rank", "free(): ", "too quickly", "rror,", "rror -", "Value error,",
-        "failed", "rror loading", "rror=", "err=", 'rror":', 'err":', "rrors detected",
+        "failed", "rror loading", "rror=", "err=", 'rror":', 'err":', "rrors detected", "ound: NO", "Err:",
     )
 )  # fmt: skip
 # Lines that a tool itself marks as an error.
@@ -230,7 +230,7 @@ _ERROR = re.compile(
 # Lines that count as errors only if no tool reports a clearer one, because scripts also print them for mere attempts.
 _PERHAPS = re.compile(
     r": not found$|command not found|Permission denied|unbound variable$|^curl: \(\d+\)|^\s*\u00d7 "
-    r"|[Ee]xec format error|no matching manifest|^npm (?:ERR!|error) |UCX +ERROR"
+    r"|[Ee]xec format error|no matching manifest|^npm (?:ERR!|error) |UCX +ERROR|^Err:\d+ "
     r"|^\W*(?:ERROR|error|FAIL(?:ED)?)\b(?!-)|^\[[EC] \d|\bFail - |\bFAIL\b(?![:= ]*0)"
     r"|[Uu]n(?:caught|handled) exception|^.{0,60}?[\[<(](?:ERROR|FATAL|CRITICAL)[\])>]|\"statusCode\": ?50\d"
     r"|marked dead|^(?:(?:free|malloc|realloc)\w*\(\)|corrupted |double free )|\b(?:worker|process|[Ee]ngine) died\b"
@@ -239,7 +239,7 @@ _PERHAPS = re.compile(
 _LOOSE = re.compile(
     r"\b[Ff]ailed\b|\b[Cc]annot\b|\b[Cc]ould not\b|\b[Uu]nable to\b|\b(?:not |un)supported\b|\b[Rr]efused\b"
     r"|\btimed out\b|\bmismatch|\b[Ii]nvalid\b|\bis missing\b|\bdenied\b|\bnot found\b"
-    r"|^(?:\w+\.)+[A-Z]\w+: |\b[Tt]imeout (?:waiting|expired|exceeded)"
+    r"|^(?:\w+\.)+[A-Z]\w+: |\b[Tt]imeout (?:waiting|expired|exceeded)|\bfound: NO\b"
     r"|\b(?:[Cc](?:ould|a)n't|[Cc]an not)\b|\b(?:died|crashed|incompatible|insufficient|aborting)\b|\bno compatible\b"
 )
 # Attempts that will be repeated, or that are allowed to fail.
@@ -250,7 +250,9 @@ _AGAIN = re.compile(
 )
 _NEAR = 3
 #: The last line of a log that ends well.
-ENDS_WELL = re.compile(r"\b(?:[Ss]uccessfully|[Dd]one|[Cc]ompleted?|[Ss]tarted|[Rr]eady|[Ff]inished)\b|GUI go to:")
+ENDS_WELL = re.compile(
+    r"\b(?:[Ss]uccessfully|[Dd]one|[Cc]ompleted?|[Ss]tarted|[Rr]eady|[Ff]inished)\b|GUI go to:|Found ninja-"
+)
 # Lines that report the consequence of an error elsewhere.
 _WEAK = re.compile(
     r"FAILED: |\*\*\* \[|ninja: build stopped|ld returned \d+ exit status|error: [a-z]+(?:-[a-z]+)+$|^error\s*$"
