@@ -19,7 +19,7 @@ source = NVIDIA/nvidia-docker#1626
 [apt-signed-by-missing]
 keys = Conflicting values set for option Signed-By
 pattern =
-    regarding source (?P<source>\S+ \S+?): (?P<key1>\S+) != *$
+    regarding source\s+(?P<source>\S+\s+\S+?):\s+(?P<key1>\S+) != *$(?!\n +/)
     regarding source (?P<source2>\S+ \S+?):  ?!= (?P<key2>\S+)
 cause = Two apt sources name the same repository {source}: one with the keyring {key}, and one without any Signed-By.
 remedy = Find the two files (grep -rn with the repository's host in /etc/apt/sources.list.d), remove the one that has no
@@ -247,6 +247,7 @@ keys = At least one invalid signature was encountered
 pattern =
     (?P<where>https?://\S+)[^\n]*At least one invalid signature was encountered
     At least one invalid signature was encountered
+uncertain = yes
 cause = apt could not check the signature[ of {where}]: mostly the disk is full, in a build of an image that of Docker.
 remedy = Look at df -h, and free it (docker system prune; docker builder prune); if there is room, see that /tmp is
     writable for all (chmod 1777 /tmp) and remove /var/lib/apt/lists/*.
@@ -463,9 +464,17 @@ remedy = Add a source for arm64 (URIs: http://ports.ubuntu.com/ubuntu-ports/, th
 source = conan-io/conan-center-index#26326
 
 [apt-fetch]
-keys = Failed to fetch
-pattern = Failed to fetch (?P<url>\S+) +(?P<why>[^\[\n]*[^\[\s])
+keys =
+    Failed to fetch
+    Err:
+pattern =
+    Failed to fetch (?P<url1>\S+) +(?P<why1>[^\[\n]*[^\[\s])
+    ^Err:\d+ (?P<url2>\S+)[^\n]*\n +(?P<why2>(?:\d{3} |Could not |Cannot initiate|Connect|Temporary failure|Unable to co
+    +nnect)[^\[\n]*[^\[\s])
 values =
+    advice of url: https?://nvidia\.github\.io/\S+/(?:ubuntu|debian|stable/\w+)\d => NVIDIA gave up the directories
+    + for each release: write the line of the container toolkit's installation guide in its place
+    + (https://nvidia.github.io/libnvidia-container/stable/deb/$(ARCH) /), for every distribution and architecture
     advice of url: \S+/ubuntu/(?:dists/\S+/binary-arm64|pool/\S+_arm64\.deb) => This address has Ubuntu's packages for
     + amd64
     + alone: those for arm64 are in ubuntu-ports (http://ports.ubuntu.com/ubuntu-ports/, or a mirror's path
@@ -483,6 +492,60 @@ values =
     advice of why: . => Check the host's network, the proxy (sparkforge_proxies) and the source's URL
 cause = apt could not fetch {url}: {why}.
 remedy = {advice}.
+
+[apt-unmet-modules]
+keys = linux-modules-nvidia-
+pattern =
+    (?P<modules>linux-modules-nvidia-\d+[a-z-]*-(?P<kernel>\d[\w.+-]*)) ?: (?:Pre-?)?Depends: (?P<part>\S+) \(<= (?P
+    +<most>[^)\n]
+    +*)\) but (?P<have>\S+) is (?:to be )?installed
+cause = The driver's prebuilt modules for the kernel {kernel} take {part} up to {most}, and {have} is to be installed:
+    the driver's packages are newer than the modules of that kernel.
+remedy = Upgrade that kernel and its modules together with the driver (sudo apt update && sudo apt full-upgrade), or, if
+    uname -r shows another kernel, remove its modules (sudo apt remove {modules}); if no newer modules are offered, the
+    newer driver comes from another source than the kernel (apt-cache policy {part}): take both from one.
+
+[apt-unmet-architecture]
+keys = :amd64
+pattern =
+    (?:^|dependencies:) *(?P<package>[\w.+-]+):amd64 ?: (?:Pre-?)?Depends: (?P<need>[^\n]+?) but [^\n]*
+cause = {package} is a package for amd64, and this host is another (arm64): apt has no {need} for that here.
+remedy = Download the package's file for arm64, if the vendor has one, and remove the architecture again if it was added
+    (sudo dpkg --remove-architecture amd64).
+
+[apt-unmet-release]
+keys = Depends:
+pattern =
+    (?P<package>\S+) ?: (?:Pre-?)?Depends: (?P<library>libc6|libstdc\+\+6|libgcc-s1|libssl\d\S*|python3) \(>=
+    + (?P<need>(?P<series>\d+\.\d+)\b[^)\n]*)\) but (?P<have>(?!(?P=series)\b)\d\S*) is (?:to be )?installed
+cause = {package} needs {library} {need} or newer, and this release of the system has {have}: its repository is for a
+    newer release of Ubuntu or Debian.
+remedy = In /etc/apt/sources.list.d take the repository of this release (of NVIDIA's CUDA ubuntu2404/sbsa for DGX OS 7,
+    see . /etc/os-release), run apt update, and ask again.
+
+[apt-unmet-two-sources]
+keys = Depends:
+pattern =
+    (?P<package1>\S*(?:nvidia|cuda-drivers)\S*) ?: (?:Pre-?)?Depends: (?P<part1>\S+) \(= (?P<need1>[^)\n]*ubuntu\d+)
+    +\) but (?P<
+    +have1>\S*ubuntu0[.~]\S+) is
+    (?P<package2>\S*(?:nvidia|cuda-drivers)\S*) ?: (?:Pre-?)?Depends: (?P<part2>\S+) \(= (?P<need2>[^)\n]*ubuntu0[.~
+    +][^)\n
+    +]*)\) but (?P<have2>\S*ubuntu\d+) is
+cause = Two sources offer the driver's parts, which must have exactly one version: {package} needs {part} {need}, and
+    {have} is another source's (Ubuntu's versions end in ubuntu0.24.04.1 or the like, those of NVIDIA's repository in
+    ubuntu1).
+remedy = Take all from one (apt-cache policy {part} shows the sources; pin or remove the other; in NVIDIA's repository
+    install nvidia-driver-pinning-VERSION first, by itself), remove parts of another branch (dpkg -l | grep nvidia),
+    then run sudo apt --fix-broken install; pins that DGX OS has in /etc/apt/preferences.d must stay.
+
+[apt-unmet-half-done]
+keys = have unmet dependencies
+pattern = (packages have unmet dependencies)
+when = log-shows-broken-packages
+cause = An earlier installation was left half done, and apt does nothing else before that is mended ({log_apt_broken}).
+remedy = Run sudo apt --fix-broken install and read what it would remove; where it fails, remove the package that stands
+    in the way (sudo apt remove NAME), then ask again.
 
 [apt-unmet]
 keys =
@@ -504,25 +567,20 @@ pattern =
     held broken packages(?!(?s:.{0,1500}?)have unmet dependencies:)
     you have held(?!(?s:.{0,1500}?)have unmet dependencies:)
 values =
-    advice of line: \S+:amd64 ?: => The package is for amd64, and this host is another (arm64): download its file for
-    + this
-    + one, if the vendor has one, and remove the architecture again if it was added (dpkg --remove-architecture amd64)
-    advice of log_apt_broken: . => An earlier installation was left half done: run sudo apt --fix-broken install and
-    + read
-    + what it would remove; where it fails, remove the package that stands in the way (sudo apt remove NAME), then ask
-    + again
-    advice of line: .*Depends: (?:libc6|libstdc\+\+6|libgcc-s1|libssl\d\S*|libicu\d+|libffi\d+|libtinfo5|libncurses5
-    +|libtinfo6|python3|libpython3\S*)(?: \(>=?[^)]*\))? but => It comes from a repository for another release of Ubuntu
-    + or Debian: in /etc/apt/sources.list.d take that of this release (of NVIDIA's CUDA ubuntu2404/sbsa for DGX OS 7,
-    + see
-    + . /etc/os-release), run apt update, and ask again
-    advice of line: (?:nvidia-(?:driver|dkms|kernel|utils|open|compute|firmware)|linux-modules-nvidia|libnvidia
-    +|cuda-drivers|xserver-xorg-video-nvidia)\S* ?: .*Depends: \S*(?:nvidia|cuda-drivers)\S* => Two sources offer the
-    + driver's parts, Ubuntu and NVIDIA's repository, and all must have exactly one version: apt-cache policy PACKAGE
-    + shows
-    + for both names which source has which. Take all from one (pin or remove the other; in NVIDIA's repository install
-    + nvidia-driver-pinning-VERSION first, by itself; or name the versions, apt install NAME=VERSION …), remove parts of
-    + another branch (dpkg -l | grep nvidia), then apt --fix-broken install
+    advice of line: .*Depends:
+    + (?:libc6|libstdc\+\+6|libgcc-s1|libssl\d\S*|libicu\d+|libffi\d+|libtinfo5|libncurses5|libtinfo6|python3|libpyt
+    +hon3\S*)(?:
+    + \(>=?[^)]*\))? but => Mostly it comes from a repository for another release of Ubuntu or Debian: in
+    + /etc/apt/sources.list.d take that of this release (of NVIDIA's CUDA ubuntu2404/sbsa for DGX OS 7, see .
+    + /etc/os-release), run apt update, and ask again
+    advice of line:
+    + (?:nvidia-(?:driver|dkms|kernel|utils|open|compute|firmware)|linux-modules-nvidia|libnvidia|cuda-drivers|xserv
+    +er-xorg-video-nvidia)\S*
+    + ?: .*Depends: \S*(?:nvidia|cuda-drivers)\S* => All parts of the driver must have one version, and mostly two
+    + sources offer them, Ubuntu and NVIDIA's repository: apt-cache policy PACKAGE shows for both names which source has
+    + which. Take all from one (pin or remove the other; in NVIDIA's repository install nvidia-driver-pinning-VERSION
+    + first, by itself; or name the versions, apt install NAME=VERSION …), remove parts of another branch (dpkg -l |
+    + grep nvidia), then apt --fix-broken install
     advice of why: \d => The two come from different repositories or from different updates: apt-cache policy shows
     + which version each has. Take both from one source and in one version (pin or remove the other repository, or name
     + the versions: apt install NAME=VERSION …), then apt --fix-broken install
@@ -535,6 +593,7 @@ values =
     advice of why: (?:Conflicts|Breaks) => Remove the other package first, or leave one of the two
     advice of why: (?:) => Look for held packages (apt-mark showhold), broken ones (apt-get check) and pins (apt-cache
     + policy)
+uncertain = yes
 cause = apt cannot install what was asked for: unmet dependencies[ ({line})].
 remedy = {advice}; pins that DGX OS has in /etc/apt/preferences.d must stay.
 source = osrf/rocker#298
@@ -594,13 +653,11 @@ remedy = Run it with sudo (become: true in Ansible).
 
 [initramfs-failed]
 keys =
-    error writing '/boot/
     failed for /boot/
     update-initramfs: failed for
     mkinitramfs failure
     does not have sufficient space, required
 pattern =
-    error writing '(?P<file3>/boot/[^'\n]+)': No space
     update-initramfs: failed for (?P<file1>\S+)
     mkinitramfs failure \w+
     (?<!\S)(?P<file2>/boot\S*) does not have sufficient space, required (?P<need>[\d.]+ \wB), got (?P<free>[\d.]+ \wB)

@@ -649,8 +649,11 @@ source = ublue-os/bluefin#3454
 [container-lost-gpu]
 keys = Failed to initialize NVML: Unknown Error
 pattern = Failed to initialize NVML: (Unknown Error)
-cause = NVML fails in a container ({found}) that had the GPU before: systemd reloaded (daemon-reload) and took the GPU's
-    devices from the container's control group.
+uncertain = yes
+cause = NVML may not use the GPU's devices in this container ({found}): if it had the GPU before, a reload of systemd
+    (daemon-reload) took them from its control group; if not, the toolkit did not give them to it.
 remedy = Start the container again; CDI, or the links below /dev/char that NVIDIA describes, keep it from coming back.
+    If it never had the GPU, set no-cgroups = false in /etc/nvidia-container-runtime/config.toml (true only for Docker
+    without root), update the toolkit, and name the devices (--device /dev/nvidia0 and the others).
 source = NVIDIA/nvidia-container-toolkit#48
 """

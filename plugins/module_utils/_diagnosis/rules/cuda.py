@@ -137,6 +137,7 @@ source = triton-lang/triton#8539
 [triton-ptxas-failed]
 keys = /nvidia/bin/ptxas'
 pattern = CalledProcessError: Command '\['\S+/bin/ptxas'[^\n]*--gpu-name=(?P<arch>sm_\w+)
+uncertain = yes
 cause = The ptxas in Triton's wheel failed for {arch}, mostly because it is older than the GPU.
 remedy = Name the CUDA toolkit's own (export TRITON_PTXAS_PATH=/usr/local/cuda/bin/ptxas, for Triton 3.6 and newer
     TRITON_PTXAS_BLACKWELL_PATH), or take a newer Triton with its PyTorch.

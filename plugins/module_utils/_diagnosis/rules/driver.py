@@ -81,10 +81,21 @@ pattern =
     Bad return status for module build on kernel: (?P<kernel>\S+) \(\w+\)\s*\n[^\n]*/dkms/(?P<module>[^/\s]+)/
     +(?P<version>[^/\s]+)/build/make\.log
     Bad return status for module build on kernel: (?P<kernel2>\S+)
+uncertain = yes
 cause = DKMS could not build[ {module} {version}] for the kernel {kernel}: mostly the module is older than the kernel.
 remedy = Read the first error of its make.log[ (in /var/lib/dkms/{module}/{version}/build)]; use a release of the module
     that supports this kernel, or boot the kernel that it was made for.
 source = NVIDIA/gds-nvidia-fs#64
+
+[dkms-source-gone]
+keys = /source/dkms.conf does not exist
+pattern = /var/lib/dkms/(?P<module>[^/\s]+)/(?P<version>[^/\s]+)/source/dkms\.conf does not exist
+cause = DKMS lists {module} {version}, whose source is not there any more (/usr/src/{module}-{version}), as after a
+    package was removed by halves, and stops at that for all modules.
+remedy = Remove what is left of it (sudo rm -r /var/lib/dkms/{module}/{version}) unless {version} is the version that is
+    installed, whose package then has to be installed again (sudo apt install --reinstall); then run sudo dkms
+    autoinstall.
+source = negativo17/nvidia-driver#56
 
 [dkms-patch-failed]
 keys = Error! Application of patch
@@ -120,8 +131,10 @@ remedy = sudo apt install {compiler}, then sudo dkms autoinstall (or sudo dpkg -
 [driver-object-failed]
 keys = /var/lib/dkms/nvidia/
 pattern = \*\*\* \[[^\]\n]*?: /var/lib/dkms/nvidia/([\d.]+)/build/nvidia/\S+\.o\] Error
-cause = The NVIDIA driver {found} does not compile for this kernel: it is older than the kernel.
-remedy = Install a driver release that supports this kernel, or boot the kernel that this one supports.
+uncertain = yes
+cause = The NVIDIA driver {found} does not compile for this kernel: mostly it is older than the kernel.
+remedy = Read the first error of its make.log (in /var/lib/dkms/nvidia/{found}/build); install a driver release that
+    supports this kernel, or boot the kernel that this one supports.
 source = linux-surface/linux-surface#573
 
 [kernel-symbol-gpl]
@@ -267,6 +280,7 @@ remedy = Switch on Above 4G Decoding and resizable BAR in the firmware's setup, 
 [uvm-module-not-loaded]
 keys = Could not load UVM kernel module
 pattern = (Could not load UVM kernel module)
+uncertain = yes
 cause = The kernel module nvidia-uvm, which CUDA needs, could not be loaded ({found}): mostly the driver was updated, or
     the running kernel has no module of it.
 remedy = Run sudo modprobe nvidia_uvm, which says why; reboot after an update of the driver, and install
@@ -291,9 +305,21 @@ remedy = lspci -nnk -d 10de: shows which driver holds the GPU: block that one (b
     modules (-open) of a branch that knows this GPU.
 source = mattshma/bigdata#133
 
+[gpu-firmware-left]
+keys = WPR2 already up
+pattern = unexpected (WPR2 already up)
+uncertain = yes
+cause = The GPU's firmware (GSP) is still up from an earlier start ({found}), so that the driver cannot start it: the
+    GPU is left in a bad state.
+remedy = Shut the host down, unplug its power for some minutes (a restart may keep that state), and start it again; if
+    it comes back, look for the first failure (Xid, NVRM) in the kernel's log before it, use another driver release and
+    newer firmware, and ask the vendor.
+source = NVIDIA/open-gpu-kernel-modules#1230
+
 [gpu-not-initialised]
 keys = RmInitAdapter failed
 pattern = RmInitAdapter failed! \(([^)\n]+)\)
+uncertain = yes
 cause = The NVIDIA driver is loaded but could not initialise the GPU ({found}).
 remedy = A Blackwell GPU needs the open kernel modules of 570 or newer (packages that end in -open), and a card in a PC
     needs Above 4G Decoding and Resizable BAR in its firmware's settings. If these are right, shut the host down,
@@ -347,6 +373,7 @@ pattern =
     ^(No devices were found)
     NVRM: (No NVIDIA GPU found)
     could not insert 'nvidia': (No such device)
+uncertain = yes
 cause = The driver runs and lists no GPU ({found}): it could not start it, or has lost it.
 remedy = Look for NVRM, RmInitAdapter and Xid in the kernel's log (journalctl -k), which say why; turn the power fully
     off and on, and compare driver and firmware.
@@ -365,6 +392,7 @@ pattern =
     NVML: (Driver Not Loaded|ERROR_DRIVER_NOT_LOADED)
     (Failed to query NVIDIA devices)
     NVMLError_DriverNotLoaded: (Driver Not Loaded)
+uncertain = yes
 cause = The kernel module of the NVIDIA driver is not loaded on this host ({found}): mostly there is none for the
     running kernel, or Secure Boot refuses it[; this kernel takes only signed modules ({log_signatures})].
 remedy = Make nvidia-smi work first: see in `dkms status` and in the kernel's log (NVRM, Key was rejected) why. Of a
@@ -435,22 +463,81 @@ cause = NVIDIA's installer could not build or load {module} for the running kern
 remedy = {advice}; better use the packages of the distribution (nvidia-driver-580-open), which fit its kernels.
 source = NVIDIA/gpu-driver-container#44
 
+[module-needs-open-driver]
+keys = module using GPL-only symbols
+pattern =
+    (?P<module>[\w-]+): module using GPL-only symbols uses symbols? (?P<symbol>\w+) from proprietary module (?P<owne
+    +r>\w+)
+cause = The kernel does not let {module} use {symbol}, since {module} also uses symbols for free (GPL) modules alone and
+    {owner} is proprietary.
+remedy = Install the open kernel modules of the driver in the place of the proprietary ones (nvidia-driver-580-open),
+    reboot, and build {module} anew against them (sudo dkms autoinstall, or its package again).
+source = NVIDIA/gds-nvidia-fs#48
+
+[module-symbols-differ]
+keys = disagrees about version of symbol
+pattern = (?P<module>[\w-]+): disagrees about version of symbol (?P<symbol>\w+)
+values =
+    owner of symbol: nvidia|nv[A-Z_] => the NVIDIA driver
+    owner of symbol: (?:ib|rdma|mlx\d?|uverbs)_ => the kernel's RDMA or that of OFED
+    owner of symbol: . => the kernel, or of a module that is loaded before it
+cause = The kernel module {module} was built against another version of {owner} than the loaded one, which has another
+    {symbol}.
+remedy = Build {module} anew for what runs now (sudo dkms autoinstall, or its package again, with the headers of the
+    kernel, and after a change of the driver or of OFED too), and load it; of nv_peer_mem take the driver's own
+    nvidia-peermem.
+source = Mellanox/nv_peer_memory#8
+
+[module-symbol-missing]
+keys = : Unknown symbol
+pattern =
+    (?P<module>[\w-]+): Unknown symbol (?P<symbol>_*(?:acpi_video|nvKms|nvidia_|nvUvm|nv_|rm_|drm_|ib_|rdma_|backlig
+    +ht_)\w*)
+    + \(err (?:-2|0)\)
+values =
+    owner of symbol: _*acpi_video => the kernel's module video (displays of ACPI)
+    owner of symbol: _*nvKms => nvidia_modeset
+    owner of symbol: _*(?:nv|rm_) => the driver's module nvidia
+    owner of symbol: _*drm_ => the kernel's modules drm and drm_kms_helper
+    owner of symbol: _*backlight_ => the kernel's module backlight
+    owner of symbol: . => the modules ib_core and rdma_cm
+    advice of symbol: _*(?:nv|rm_) => Load that one first (sudo modprobe, which says why it fails); if it is loaded,
+    + it is of another version than this module: install both in one version for this kernel
+    advice of symbol: _*acpi_video => Load it (sudo modprobe video); a kernel without it needs its further modules
+    + (linux-modules-extra-$(uname -r) on Ubuntu), or must be built with ACPI_VIDEO
+    advice of symbol: . => Load them first (sudo modprobe); a kernel without them needs its further modules
+    + (linux-modules-extra-$(uname -r) on Ubuntu)
+cause = The kernel module {module} needs {symbol}, which nothing that is loaded provides: it belongs to {owner}.
+remedy = {advice}.
+source = siderolabs/talos#12108
+
 [module-of-another-kernel]
 keys =
     Invalid module format
     magic '
-    Unknown symbol in module
     could not insert 'nvidia': Exec format error
-    : Unknown symbol nv
 pattern =
-    (?P<module3>nvidia\w*): (?P<why3>Unknown symbol nv\w+)
     (?P<module1>[\w-]+): version magic '(?P<built>[^\s']+)[^'\n]*' should be '(?P<kernel>[^\s']+)
-    could not insert (?:module )?'?(?P<module2>[\w./-]+?)'?: (?P<why>Invalid module format|Exec format error|Unknown sym
-    +bol in module)
+    could not insert (?:module )?'?(?P<module2>[\w./-]+?)'?: (?P<why>Invalid module format|Exec format error)
 cause = The kernel module {module} was built for another kernel or driver than what runs[: for {built}, not {kernel}][
     ({why})].
 remedy = Boot the kernel that it was built for, or install the modules for the running one (linux-modules-nvidia, or
     DKMS with its headers), all of one driver version.
+
+[module-symbol-unknown]
+keys = Unknown symbol
+pattern =
+    (?P<module1>[\w-]+): (?P<why1>Unknown symbol \w+ \(err -?\d+\))
+    could not insert (?:module )?'?(?P<module2>[\w./-]+?)'?: (?P<why2>Unknown symbol in module)
+uncertain = yes
+values =
+    reason of why: .*-22 => it was built against another version of what has that symbol, or its licence does not let it
+    + use it
+    reason of why: . => a module that it needs is not loaded, is not there for this kernel, or is of another version
+cause = The kernel does not load the module {module} ({why}): {reason}.
+remedy = Read the kernel's log from the first line with that module's name (sudo dmesg | grep {module}), load it with
+    modprobe, which loads what it needs first, and install all modules for the running kernel in one version
+    (linux-modules-nvidia and linux-modules-extra, or DKMS with its headers).
 
 [peer-memory-not-supported]
 keys = nvidia_peermem

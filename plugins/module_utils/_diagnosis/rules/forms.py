@@ -133,10 +133,12 @@ source = InternLM/lmdeploy#1123
 keys = required positional argument
 pattern =
     TypeError: (?P<function>[\w.]+)\(\) missing \d+ required positional arguments?: (?P<argument>'\w+'(?:[\w ,]+'\w+')*)
-cause = {function} was called without {argument}: its package is a different version from the one that the caller was
-    written for.
-remedy = Upgrade the package whose line is the last but one of the traceback, or install the version of the other one
-    which that release pins (its requirements.txt or pyproject.toml).
+uncertain = yes
+cause = {function} was called without {argument}: the caller is at fault (a bug of this release, if both are of one
+    package), or the two are packages whose versions do not fit.
+remedy = Upgrade the package that the traceback's last places name, where such a bug is mostly mended; if {function} is
+    of another one, install the version of that which the caller's release pins (requirements.txt or pyproject.toml).
+source = vllm-project/vllm#23066
 
 [package-asked-for]
 keys =
@@ -371,10 +373,11 @@ pattern =
     AttributeError: '(?P<class>(?!NoneType|str'|list'|dict'|int'|float'|tuple'|bool'|bytes'|function'|_OpNamespace)\w+)'
     + object has no attribute '(?P<attribute>\w+)'
 uncertain = yes
-cause = {class} has no {attribute} in the installed versions: the package whose line is the last of the traceback was
-    written for another release of the one that {class} is of.
-remedy = Upgrade both in one command, or install the versions that the program's release pins; the paths of the
-    traceback's last two places name the packages.
+cause = {class} has no {attribute}: the package whose line is the last of the traceback was written for another release
+    of the one that {class} is of, or both are of one package, which never sets it for these options and this model.
+remedy = Upgrade both in one command, or install the versions that the program's release pins (the paths of the
+    traceback's last two places name the packages); if it is one package, choose its other backend for that part
+    (--moe-runner-backend, --attention-backend, --quantization), or take a newer release.
 
 [pod-image-pull]
 keys =

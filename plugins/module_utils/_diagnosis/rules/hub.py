@@ -233,21 +233,37 @@ source = lyogavin/airllm#137
 
 [weights-not-weights]
 keys =
-    Error while deserializing header
     UnpicklingError: invalid load key
+    invalid magic characters
+    invalid magic number
+pattern =
+    UnpicklingError: (?P<why1>invalid load key, '[v<]')
+    gguf_init_from_file\w*: (?P<why2>invalid magic (?:characters:? '(?:vers|<)|number:? (?:0x)?73726576)'?)
+values =
+    kind of why: [^<]*< => an error page or another page of a server
+    kind of why: . => a pointer of Git LFS, whose first word is version
+cause = A file of the model's weights is no such file ({why}): by its first bytes it is {kind}.
+remedy = Get the file itself (hf download, or git lfs pull in the clone), and compare its size and checksum with the
+    hub's.
+source = codefuse-ai/MFTCoder#20
+
+[weights-header]
+keys =
+    Error while deserializing header
     invalid magic characters
     invalid magic number
     Error: invalid file magic
 pattern =
-    Error while deserializing header: (?P<why1>\w[\w ]*)
-    UnpicklingError: (?P<why2>invalid load key, '[v<]')
-    gguf_init_from_file\w*: (?P<why3>invalid magic (?:characters|number)[^\n]{0,24})
-    Error: (?P<why4>invalid file magic)
-cause = A file of the model's weights is no such file ({why}): it is a pointer of Git LFS, an error page, damaged, or of
-    another format.
-remedy = Look at its size and its first bytes: of a pointer (some hundred bytes that begin with version) get the file
-    itself (hf download, or git lfs pull), else download it again and compare its checksum with the hub's.
-source = codefuse-ai/MFTCoder#20
+    Error while deserializing header: (?P<why1>\w[\w :]*\w)
+    gguf_init_from_file\w*: (?P<why2>invalid magic (?:characters|number)[^\n]{0,24})
+    Error: (?P<why3>invalid file magic)
+uncertain = yes
+cause = A file of the model's weights does not begin as one ({why}): it is empty, a pointer of Git LFS or an error page,
+    damaged, of another format, or sound and not read correctly.
+remedy = Compare its size and checksum with the hub's. If they differ, get the file again (hf download, git lfs pull);
+    if they are right, read it from a local disk and with another loader (--load-format safetensors, without
+    fastsafetensors or streaming), and look for errors of the disk in journalctl -k.
+source = eugr/spark-vllm-docker#275
 
 [weights-not-mappable]
 keys = No such device (os error 19)

@@ -151,6 +151,7 @@ remedy = Boot an older kernel (Advanced options of the boot menu), then write th
 [emergency-mode]
 keys = You are in emergency mode
 pattern = (You are in emergency mode)
+uncertain = yes
 cause = The host did not boot to the end ({found}): mostly a file system of /etc/fstab is missing or damaged.
 remedy = Log in on its screen and read journalctl -xb -p err; correct /etc/fstab (nofail for disks that may be away), or
     run fsck.

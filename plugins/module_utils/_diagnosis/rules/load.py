@@ -446,8 +446,9 @@ source = triton-lang/triton#3644
 keys = undefined symbol
 unless = lld: error
 pattern = ([^\s'\"(]+): undefined symbol: ([^\s,]+)
-cause = {found} needs a symbol that no loaded library has: it was built against another version of a library.
-remedy = Rebuild it against the installed libraries, or install its build for their versions.
+cause = {found} needs a symbol that no loaded library has: it was built against another version of a library,
+    or linked without the library that has it.
+remedy = Rebuild it against the installed libraries, or install its build for their versions; ldd shows which it loads.
 
 [operators-not-loaded]
 keys =

@@ -211,22 +211,34 @@ remedy = Set HF_HOME to a directory on a file system with room (df -h shows it; 
     models from the cache that nobody uses any more; then run again.
 source = huggingface/diffusers#4957
 
+[boot-full]
+keys =
+    o space left on device
+    writing '/boot/
+pattern =
+    [Nn]o space left on device(?:[^\n]*\n){1,3}?(?:E: mkinitramfs failure|update-initramfs: failed for (?P<file1>\S+))
+    '?(?P<file2>/boot/[^\s':]+)'?: (?:[Ww]rite error: )?[Nn]o space left on device
+    to '(?P<file3>/boot/[^'\n]+)': failed to write \(No space left on device\)
+cause = A file of a kernel's start could not be written[ ({file})], because /boot is full (or /var/tmp, in which it is
+    put together), so that the kernel's package is half done.
+remedy = See which of the two is full (df -h /boot /var/tmp). In /boot make room with sudo apt autoremove --purge, which
+    removes old kernels (never remove that of uname -r); then run sudo dpkg --configure -a before you reboot.
+
 [no-space]
 keys =
     o space left on device
     Disk quota exceeded
     have enough free space in
-unless =
-    efivar
-    writing '/boot/
+unless = efivar|inotify|, watch '
 pattern =
+    [Nn]o space left on device: '(/[^'\n]+)
     [Nn]o space left on device
     Disk quota exceeded
     You don't have enough free space in (\S+?)\.?$
 cause = A file system is full ({found}).
-remedy = Find what fills it (df -h, then du -xh): models in ~/.cache/huggingface, images and build caches (docker system
-    df, docker system prune), apt-get clean, old environments; then run again: a build of PyTorch needs 40 GiB, one of
-    all that a stack builds 74 GiB (preflight asks for it), and compilers room in TMPDIR.
+remedy = Find what fills it (df -h and df -i, then du -xh): models in ~/.cache/huggingface, images and
+    build caches (docker system df, docker system prune), apt-get clean, old environments; then run again: a build of
+    PyTorch needs 40 GiB, one of all that a stack builds 74 GiB (preflight asks for it), and compilers room in TMPDIR.
 source = NVIDIA/nvidia-docker#792
 
 [mount-source-read-only]

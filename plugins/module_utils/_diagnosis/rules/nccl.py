@@ -401,6 +401,7 @@ pattern =
     mlx5_core (?P<device2>[\w:.]+): [^\n]*?(?P<step2>wait for FW pre-init timed out)
     mlx5_core (?P<device>[\w:.]+): [^\n]*?(?P<step>mlx5_\w+_one|handle_hca_cap) failed(?: with error code (?P<code>-\d
     ++))?
+uncertain = yes
 cause = The kernel's driver could not start the ConnectX card {device} ({step}[, {code}]), so that it has no interface
     and no RDMA: mostly this driver and the card's firmware do not fit each other.
 remedy = Boot a kernel whose mlx5_core supports the card and its firmware; update the firmware only by the vendor's way.

@@ -267,13 +267,10 @@ remedy = Check the network, DNS, the proxy (sparkforge_proxies), its CA (sparkfo
     run again.
 
 [requirement-conflict]
-keys =
-    ResolutionImpossible
-    have conflicting dependencies
+keys = have conflicting dependencies
 pattern =
     (Cannot install .+?) because these package versions have conflicting dependencies(?:\.?\s+The conflict is caused
     + by:\s+(?P<one>[^\n]+)\n\s+(?P<other>[^\n]+))?
-    ResolutionImpossible
 values =
     advice of other: .*\(constraint\).*(?:nv\d\d|\+git) => The constraint keeps the image's own build, which no index
     + has: install the package without its dependencies (pip install --no-deps), or use its own image
@@ -282,6 +279,23 @@ values =
 cause = The requirements conflict ({found})[: {one}, but {other}].
 remedy = {advice}.
 source = vllm-project/vllm-ascend#9225
+
+[requirement-conflict-unnamed]
+keys =
+    have no matching distributions available
+    ResolutionImpossible
+pattern =
+    in these conflicts have no matching distributions available for your environment:\s+(?P<package>[\w.-]+)
+    (ResolutionImpossible)
+uncertain = yes
+values =
+    advice of package: nvidia-\S+-cu1[12]$ => Take the pins of nvidia-* packages out of the requirements, since torch
+    + brings those of its own CUDA, and take torch from the cu130 index
+    advice of found: . => Read the lines above (The conflict is caused by), and leave open the version that is yours
+    + of those that it names
+cause = The requirements exclude each other[, and no file of {package}, which they name, fits them, this Python and this
+    machine]; this part of the log does not say which.
+remedy = {advice}.
 
 [pip-python-range]
 keys = that require a different python version

@@ -176,7 +176,8 @@ source = microsoft/onnxruntime#26362
 keys =
     "__SV
     "__Float
-pattern = identifier '(__(?:SV|Float\d+x)\w+)' is undefined
+    math-vector.h
+pattern = identifier\s+'(__(?:SV|Float\d+x)\w+)' is undefined
 cause = This nvcc cannot read the C library's headers on aarch64 ({found}): it is older than that of CUDA 12.5, such as
     the one of Ubuntu's nvidia-cuda-toolkit.
 remedy = Use the nvcc of CUDA 13 (role cuda_libraries; /usr/local/cuda/bin before /usr/bin on PATH), and remove

@@ -740,26 +740,35 @@ remedy = Remove the patch or mount of {file} (docker inspect shows mounts) or ta
     image.
 source = eugr/spark-vllm-docker#238
 
-[argument-unknown]
+[argument-renamed]
 keys = got an unexpected keyword argument
-pattern = TypeError: (?P<function>[\w.]+)\(\) got an unexpected keyword argument '(?P<argument>\w+)'
+pattern =
+    TypeError: (?P<function1>[\w.]*LoraConfig[\w.]*)\(\) got an unexpected keyword argument '(?P<argument1>\w+)'
+    TypeError: (?P<function>[\w.]+)\(\) got an unexpected keyword argument
+    + '(?P<argument>evaluation_strategy|tokenizer|max_seq_length|proxies|guided_decoding|(?:torch_)?dtype)'
 values =
-    advice of function: LoraConfig => Upgrade PEFT: the adapter was saved by a newer one
+    advice of function: \S*LoraConfig => Upgrade PEFT: the adapter was saved by a newer one
     advice of argument: evaluation_strategy$ => Write eval_strategy, as it is called since Transformers 4.46
     advice of argument: tokenizer$ => Write processing_class, as it is called in the trainers of newer TRL and
     + Transformers
     advice of argument: max_seq_length$ => Write max_length in the SFTConfig, as it is called in newer TRL
     advice of argument: proxies => Upgrade openai (or the package that calls it), or install httpx<0.28
     advice of argument: guided_decoding$ => Write structured_outputs=StructuredOutputsParams(…), as newer vLLM calls it
-    advice of argument: (torch_dtype|dtype)$ => Write the other of dtype and torch_dtype, or upgrade Transformers
-    + (4.56 and
-    + newer call it dtype)
-    advice of argument: . => Install the versions that the program's release pins; of a model's own code take the
-    + revision for the installed Transformers
-cause = {function} does not know {argument}: the package that has it is a different version from the one that
-    the caller expects.
+    advice of argument: . => Write the other of dtype and torch_dtype, or upgrade Transformers (4.56 and newer call it
+    + dtype)
+cause = {function} does not know {argument} in the installed version, which calls it otherwise or is older than the
+    caller.
 remedy = {advice}.
 source = huggingface/trl#6168
+
+[argument-unknown]
+keys = got an unexpected keyword argument
+pattern = TypeError: (?P<function>[\w.]+)\(\) got an unexpected keyword argument '(?P<argument>\w+)'
+uncertain = yes
+cause = {function} does not know {argument}: the package that has it is a different version from the one that the caller
+    expects, or the caller is at fault.
+remedy = Install the versions that the program's release pins, or upgrade the package of the traceback's last places; of
+    a model's own code take the revision for the installed Transformers.
 
 [package-hollow]
 keys =
@@ -815,8 +824,8 @@ values =
     advice of module: . => Install a newer version of that package, or the one that the program's release names; where
     + that is the installed one, the next patch release has it as a rule (pip index versions shows them); see that no
     + file of that name lies beside it
-cause = The module {module}[ (package {package})] has no {attribute} in the installed version: the program was written
-    for another one.
+cause = The module {module}[ (package {package})] has no {attribute} as it is installed: the program was written for
+    another version of it, or another file has its name.
 remedy = {advice}.
 
 [cython-3]

@@ -112,6 +112,7 @@ keys =
     (error code unknown error)
 pattern = (Error 999: unknown error|CUDA unknown error|CUDA (?:error:|failed with error) unknown error|error code
     + unknown error)
+uncertain = yes
 cause = The CUDA driver could not be initialised ({found}), as when the kernel module nvidia-uvm is missing or was
     left unusable by a failure or a suspend.
 remedy = Load it anew (sudo modprobe -r nvidia_uvm && sudo modprobe nvidia_uvm) or reboot; in a container check that
@@ -383,6 +384,7 @@ pattern =
     (unable to find an engine to execute this computation)
     cuDNN error: (CUDNN_STATUS_(?:NOT_SUPPORTED|EXECUTION_FAILED)\b)
     (No (?:execution plans support the graph|valid engine configs found))
+uncertain = yes
 cause = cuDNN could not start or has no engine for this ({found}): mostly memory ran out, or another cuDNN than
     PyTorch's was loaded.
 remedy = Leave more memory free, and keep another libcudnn off LD_LIBRARY_PATH; then take a newer PyTorch for CUDA 13.
@@ -614,6 +616,7 @@ keys =
     CUBLAS_STATUS_ALLOC_FAILED
     CUBLAS_STATUS_NOT_INITIALIZED
 pattern = (CUBLAS_STATUS_(?:ALLOC_FAILED|NOT_INITIALIZED))
+uncertain = yes
 cause = cuBLAS could not start ({found}), as where no memory is left for it.
 remedy = Leave more memory free: end other programs on the GPU, or take a smaller share, batch or model.
 source = QwenLM/Qwen3#873

@@ -109,6 +109,7 @@ keys =
     DSLRuntimeError
     DSLBaseError
 pattern = (DSL(?:Runtime|Base)Error):? ?(?P<why>[^\n]{0,160})
+uncertain = yes
 cause = The CUTLASS DSL (CuTe) could not compile a kernel ({found}[: {why}]): mostly it is older than the GPU or of
     another CUDA, or the kernel is for data-centre GPUs.
 remedy = Upgrade it in the version that the program takes (pip install -U "nvidia-cutlass-dsl[cu13]"), or choose another
@@ -277,6 +278,7 @@ pattern =
     KeyError: '((?:\w+\.)*(?:layers|blocks|h)\.\d+\.[\w.]+)'
     weights were not initialized from checkpoint: \{'([^'\n]+)'
     There is no module or parameter named '([^'\n]+)'
+uncertain = yes
 cause = The file of weights and this release of the server do not fit each other ({found}): it lays the model out in
     another way, mostly since its quantization or architecture is newer.
 values =
@@ -562,6 +564,7 @@ source = vllm-project/vllm#9728
 [ollama-runner-exited]
 keys = llama runner exited, you may not have enough
 pattern = (llama runner exited, you may not have enough (?:available )?memory)
+uncertain = yes
 cause = Ollama's runner ended while it loaded the model, mostly because the memory did not hold it ({found}).
 remedy = Read the lines of the runner before it (journalctl -u ollama), end other programs, and take a smaller model or
     context (OLLAMA_CONTEXT_LENGTH), or fewer layers on the GPU (num_gpu).

@@ -418,6 +418,7 @@ pattern =
 values =
     what of number: 31 => a kernel read memory of the GPU that is not mapped
     what of number: . => the GPU's engine could not carry out what a program sent it
+uncertain = yes
 cause = The driver reports Xid {number}[ of the program {program}]: {what}[ ({words})]: mostly a fault of the program,
     not of the hardware.
 remedy = Look in that program's own log for the kernel that failed (an illegal memory access), and take a release of its

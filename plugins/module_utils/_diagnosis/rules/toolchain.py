@@ -71,9 +71,11 @@ pattern =
     driver on your system is too old
     PTX was compiled with an unsupported toolchain
     (?:[Ee]rror|failed|returned)[^\n]{0,80}?(cudaErrorInsufficientDriver|CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
-cause = The NVIDIA driver is older than the CUDA that the program was built with ({found}).
-remedy = Use a program or an image for the CUDA that nvidia-smi shows (a stack whose CUDA minor version the driver
-    supports), or update the driver, which DGX OS does with its own updates.
+cause = The NVIDIA driver is older than the CUDA that the program was built with ({found}), or the program does not
+    reach it, as in a container that was started without the GPU.
+remedy = See that nvidia-smi works where the program runs (docker run --gpus all). If it does, use a program or an image
+    for the CUDA that nvidia-smi shows (a stack whose CUDA minor version the driver supports), or update the driver,
+    which DGX OS does with its own updates.
 source = ggml-org/llama.cpp#5845
 
 [compiler-crashed]
@@ -168,6 +170,7 @@ remedy = Install bazelisk as bazel (its file for linux-arm64), which fetches tha
 [bazel-server-lost]
 keys = Server terminated abruptly
 pattern = (Server terminated abruptly) \(error code: 14
+uncertain = yes
 cause = Bazel's server was killed ({found}): mostly memory ran out, since its jobs compile side by side.
 remedy = Run it with fewer jobs (--jobs=4 --local_resources=memory=HOST_RAM*.5), end other programs that hold memory,
     and look for Out of memory in the kernel's log (journalctl -k).

@@ -263,6 +263,7 @@ remedy = Start it in its own directory (or name --dataset_dir), and describe the
 [dataloader-worker-ended]
 keys = exited unexpectedly
 pattern = DataLoader worker \(pid\(s\) (?P<process>[\d, ]+)\) exited unexpectedly
+uncertain = yes
 cause = Worker processes of a DataLoader ended by themselves ({process}), and this line does not say why: mostly memory
     ran out, or their own error stands further up.
 remedy = Run once with num_workers=0, which shows the error; start a container with --ipc=host, use fewer workers, and

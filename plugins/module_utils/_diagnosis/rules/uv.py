@@ -6,6 +6,18 @@ Packages that uv finds in no index, and operations that uv does not support.
 """
 
 RULES = r"""
+[uv-wheel-musl]
+keys = only has wheels for the following platform
+pattern =
+    You're on [\w ]+? \('(?P<tag>(?:linux|musllinux_\d+_\d+)_aarch64)'\), but '(?P<package>[\w.-]+)' \(v?(?P<version
+    +>[^)\n
+    +]+)\) only has wheels for the following platforms?:(?=[^;\n]*manylinux\w*_aarch64)(?![^;\n]*musllinux\w*_aarch64)
+cause = The wheels of {package} {version} for aarch64 are for glibc, and this system has musl, as Alpine does (uv calls
+    it {tag}).
+remedy = Use a system or image with glibc (Ubuntu, or Debian's python:3.12-slim in the place of -alpine), or build
+    {package} from its source.
+source = astral-sh/uv#18169
+
 [uv-wheel-glibc]
 keys = only has wheels for the following platform
 pattern =
@@ -46,9 +58,9 @@ pattern =
     + platforms?:(?![^;]*linux\w*_aarch64)
 values =
     advice of found: torch\w*==.*\+cu12[0-8] => PyTorch's index of that CUDA has none for aarch64: take the cu130 build
-    advice of found: . => Let the project take a version that has a wheel for aarch64 (uv looks for one if aarch64 is
-    + among tool.uv.required-environments), leave the package out there by a marker (platform_machine != 'aarch64'), or
-    + build it from its repository
+    advice of found: . => Make the lock again here (uv lock --upgrade-package NAME) with a version that has a wheel
+    + for aarch64 (uv looks for one if aarch64 is among tool.uv.required-environments), leave the package out there by a
+    + marker (platform_machine != 'aarch64'), or build it from its repository
 cause = uv has no file of {found}[ {version}] for this machine: its index, or the lock that was made elsewhere, lists
     none for
     it.
@@ -150,6 +162,8 @@ pattern =
     (\S+) is unusable because no wheels are available with a matching
 cause = The index in use has no wheel of {found} for this machine.
 values =
+    advice of tag: (?:linux|musllinux\w*)_aarch64 => This system has musl, as Alpine does: use one with glibc (Ubuntu,
+    + or Debian's python:3.12-slim), or build it
     advice of tag: \w*(?:x86_64|amd64|win32|macosx) => Take another version, or an index that has it for such a machine
     advice of found: (?:triton|torch(?:vision|audio)?)\b => Take torch 2.9 or newer from PyTorch's index cu130
     + (tool.uv.sources; uv pip install torch --index-url https://download.pytorch.org/whl/cu130): older releases have no

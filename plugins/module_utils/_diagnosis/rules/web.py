@@ -282,6 +282,7 @@ keys =
 pattern =
     (Kernel died, restarting)
     (restarting kernel \(\d+/\d+\))
+uncertain = yes
 cause = The notebook's Python ended by itself ({found}): mostly memory ran out, or a compiled library crashed.
 remedy = Run the same code with python in a terminal, which shows why; look for Out of memory in the kernel's log
     (journalctl -k).

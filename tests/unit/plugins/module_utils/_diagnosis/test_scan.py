@@ -79,12 +79,18 @@ def test_other_ptxas_failure_is_not_an_old_ptxas() -> None:
         ),
         ("RuntimeError: The NVIDIA driver on your system is too o\nld (found version 12080).\n\n", "driver-too-old"),
         ("RuntimeError: The widget is too o\nld.\n", None),
+        ("(w1, rank=0, pid=3) RuntimeError: Distributed\n  package doesn't have NCCL built in\n", "torch-without-cuda"),
     ],
 )
 def test_wrapped_message_is_known(log: str, rule: str | None) -> None:
     diagnosis = diagnose(log)
     assert diagnosis.rule == rule
     assert diagnosis.line == (2 if "Resolved" in log else 1)
+
+
+def test_indented_prefix_does_not_end_a_traceback() -> None:
+    log = '  (w1, rank=0, pid=3) Traceback (most recent call last):\n  (w1, rank=0, pid=3)   File "a.py", line 1\n'
+    assert diagnose(f"{log}  (w1, rank=0, pid=3) ValueError: a widget\n").first_error == "ValueError: a widget"
 
 
 def test_harmless_tool_output_does_not_hide_compiler_error() -> None:
