@@ -100,6 +100,7 @@ class State:
             "ota_partly": self._ota_partly(),
             "phased": list(self.plan.get("phased") or []),
             "reboot_required": bool(self.update.get("reboot_required")),
+            "release_candidates": [step["name"] for step in self.installs if "~rc" in str(step["version"])],
             "removed_protected": self._protected(step["name"] for step in self.removes),
             "system_missing_mib": self._system_missing(),
             "tonight": self._tonight(automatic),
@@ -270,10 +271,6 @@ class State:
 
 
 def _origins(text: str) -> list[tuple[str, str]]:
-    """Return the origin and archive from apt's notation in a plan: ``Ubuntu:24.04/noble-security,
-    NVIDIA:1.0/stable``."""
-    origins = []
-    for part in text.split(","):
-        origin, _colon, rest = part.strip().partition(":")
-        origins.append((origin, rest.rpartition("/")[2]))
-    return origins
+    """Return origins and archives, which apt writes as ``Ubuntu:24.04/noble-security, NVIDIA:1.0/stable``."""
+    parts = (part.strip().partition(":") for part in text.split(","))
+    return [(origin, rest.rpartition("/")[2]) for origin, _colon, rest in parts]

@@ -77,7 +77,8 @@ _PRODUCTS_OF_VECTORS = re.compile("addr|outer|ger|mul|vdot|kron")
 _NOT_SOLVED = re.compile(r"linalg\.(vector_norm|vecdot|cross|diagonal|multi_dot)$")
 #: Operators that subtract the largest number, divide by it, or clamp.
 _NEVER_OVERFLOWS = re.compile("softmax|softmin|logsumexp|(layer|group|instance)_norm|cross_entropy|relu|clamp|hardtanh")
-#: Operators that make an infinity a NaN by the order of a sum or product, a running mean, or a weight near zero.
+#: Operators in which the order of a sum or product, a running mean, or the rounding of a weight to zero, makes an
+#: infinity a NaN.
 _SUMS_INFINITIES = re.compile(r"fft\.|.*norm|.*prod|.*(interpolate|upsample)|(std|var)_mean")
 #: Operators that compare numbers by order; CUDA sorts a negative NaN as the smallest number (torch 2.11).
 _ORDERS = re.compile(rf"{_SORTS}|unique")
