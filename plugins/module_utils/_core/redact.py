@@ -40,8 +40,11 @@ _SECRETS = re.compile(
     r"|(?<=[Bb]earer )[\w.~+/=-]{8,}"
     r"|(?i:(?<=password[=:])|(?<=passwd[=:])|(?<=token[=:])|(?<=secret[=:])|(?<=api[_-]key[=:]))(?: ?)[^\s'\",;&]{4,}"
 )
-# An address, or a user in a shell prompt. A name with a version, such as package@2.8.1, is neither.
-_MAIL = re.compile(r"\b[\w.+-]+@(?!v?\d+(?:\.\d+){1,2}(?:[a-z+-][\w.+-]*)?(?![\w.-]))(?=[\w-]+(\.[\w.-]+\b|:[~/]))")
+# An address, or a user in a prompt. A package with a version or an origin is neither: name@2.8.1, name@file:/folder.
+_MAIL = re.compile(
+    r"\b[\w.+-]+@(?!v?\d+(?:\.\d+){1,2}(?:[a-z+-][\w.+-]*)?(?![\w.-])|(?:file|https?|link|npm|workspace):)"
+    r"(?=[\w-]+(?:\.[\w.-]+\b|:[~/]))"
+)
 _HOME = re.compile(r"(?<=/home/)[^/\s'\":]+")
 _QUAD = re.compile(r"(?<![\w.=+~-])\d{1,3}(?:\.\d{1,3}){3}(?![\w.+-])")
 _LONG = re.compile(r"(?<![\w.:])(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f.]*(?![\w:])")

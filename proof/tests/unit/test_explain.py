@@ -168,7 +168,7 @@ def test_hosts_in_rules_are_not_hidden(log: pathlib.Path, capsys: Capture) -> No
 
 
 def test_version_after_at_sign_is_no_address() -> None:
-    for version in ("torch@2.8.1", "left-pad@v1.0.0-rc.1", "numpy@2.1"):
+    for version in ("torch@2.8.1", "left-pad@v1.0.0-rc.1", "numpy@2.1", "left-pad@file:/srv/left-pad"):
         assert Anonymous().text(f"needs {version}, which") == f"needs {version}, which"
     for address in ("ada@spark.example", "ada@2.8.example.org", "ada@192.0.2.7", "ada@7.example", "ada@spark:~"):
         assert "ada" not in Anonymous().text(f"needs {address}, which")
