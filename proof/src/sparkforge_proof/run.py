@@ -15,7 +15,7 @@ from . import catalogue, changed, coverage, history as _history, host, lane, set
 from ._shared.module_utils._core import phrases
 from ._shared.module_utils._host import guarded
 from ._shared.module_utils._wheel import environment
-from .check import FAIL, SKIP, Result, minor
+from .check import FAIL, SKIP, Result, minor, seed_of_date
 from .checks.speed import rates
 
 #: How many operators a row names that only earlier runs computed.
@@ -128,7 +128,7 @@ class Proof:
         """
         if "seed" in self.limits:
             return
-        self.limits["seed"] = float(time.strftime("%Y%m%d", time.gmtime()))
+        self.limits["seed"] = float(seed_of_date())
         kinds = {self.host.processor(), *self.reference["capabilities"]}
         recorded = {run.kind for definition in catalogue.CHECKS.values() for run in definition.measured}
         reports = self.history.of_environment(self._environment_id())

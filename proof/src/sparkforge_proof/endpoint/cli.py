@@ -12,7 +12,7 @@ import typing as t
 
 from .._shared.module_utils._core import disk, phrases, sanitize
 from .._shared.module_utils._core.errors import SparkforgeError
-from ..check import CRASH, FAIL, PASS, SKIP, WARN, WRONG, Failed, Result, Skipped
+from ..check import CRASH, FAIL, PASS, SKIP, WARN, WRONG, Failed, Result, Skipped, seed_of_date
 from . import against, answers
 from .checks import Checks
 from .client import Endpoint, NotNumbers
@@ -94,7 +94,7 @@ def prove(arguments: argparse.Namespace) -> dict[str, t.Any]:
     if arguments.timeout <= 0 or arguments.longest < 32:
         raise SparkforgeError("--timeout must be above 0, and --longest 32 or more.", "Correct them.")
     began = time.monotonic()
-    arguments.seed = arguments.seed or int(time.strftime("%Y%m%d", time.gmtime()))
+    arguments.seed = arguments.seed or seed_of_date()
     # Query the servers before loading the model, which takes minutes.
     endpoint, served = _query(arguments, arguments.url)
     checks, form = (_against_server if arguments.against else _against_weights)(arguments, endpoint, served)
