@@ -78,10 +78,10 @@ LANES = {
     "survey in bfloat16": ("survey.bfloat16", "survey.pairs_bfloat16"),
     "survey in float16": ("survey.float16", "survey.pairs_float"),
     "sequences": ("training.transformer",),
-    "convolutions": ("training.",),
+    "optimisers": ("training.",),
     "sizes": ("sizes.",),
     "many rows": ("sizes.many",),
-    "inference": ("inference.", "chance."),
+    "random numbers": ("chance.",),
     "streams": ("streams.",),
     "movement": ("movement.", "companions."),
     "formats": ("formats.",),
@@ -94,7 +94,7 @@ LANES = {
     "pairs on the host": ("cpu.survey.",),
     "sizes on the host": ("cpu.sizes.",),
     "algebra on the host": ("cpu.algebra.", "cpu.chance.", "cpu.movement.", "cpu.fastpaths."),
-    "formats on the host": ("cpu.formats.", "cpu.layouts.", "cpu.inference."),
+    "formats on the host": ("cpu.formats.", "cpu.layouts."),
 }
 #: The additional lanes on a host with few cores.
 FEW_LANES = {"attention": ("attention.",)}

@@ -48,7 +48,7 @@ MOST_PASSED_OVER = 10
 #: Checks in the longest lanes; all other lanes get the niceness ``NICENESS``.
 LONGEST = {
     *("survey.float32", "survey.float64", "survey.bfloat16", "compilation.panels"),
-    *("training.transformer", "training.convolutional", "sizes.many"),
+    *("training.transformer", "sizes.many"),
 }
 NICENESS = 5
 #: A module that all checks in these families import. Without byte code, this takes 3 seconds of a core.

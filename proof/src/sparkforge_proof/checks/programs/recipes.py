@@ -1,4 +1,4 @@
-"""The networks that the checks train, the recipes for training them, and optimisers by definition as references."""
+"""The network that a check trains, the recipes for training it, and optimisers by definition as references."""
 
 from __future__ import annotations
 
@@ -51,43 +51,11 @@ def _transformer() -> torch.nn.Module:
     return Transformer()
 
 
-def _convolutional() -> torch.nn.Module:
-    from torch import nn
-
-    class Convolutional(nn.Module):
-        # There is no bias before batch normalisation, because its gradient would consist of rounding errors.
-        def __init__(self) -> None:
-            super().__init__()
-            self.parts = nn.ModuleList(
-                [
-                    nn.Sequential(nn.Conv2d(3, 12, 3, padding=1, bias=False), nn.BatchNorm2d(12), nn.SiLU()),
-                    nn.Sequential(nn.Conv2d(12, 24, 3, stride=2, padding=1), nn.GroupNorm(4, 24), nn.SiLU()),
-                    nn.Sequential(
-                        nn.Conv2d(24, 24, 3, padding=1, groups=24, bias=False), nn.BatchNorm2d(24), nn.SiLU()
-                    ),
-                ]
-            )
-            self.pool, self.head = nn.AvgPool2d(2), nn.Linear(24 * 9, 10)
-
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            for part in self.parts:
-                x = part(x)
-            return self.head(self.pool(x).flatten(1))
-
-    return Convolutional()
-
-
-NETWORKS: dict[str, t.Callable[[], t.Any]] = {
-    "transformer": _transformer,
-    "convolutional": _convolutional,
-}
-
-
-def draw(context: Context, name: str) -> tuple[t.Any, list[Batch]]:
-    """Return a network in float64, with weights that float32 can represent, and the batch for each step."""
-    generator = context.generator(f"training {name}")
+def draw(context: Context) -> tuple[t.Any, list[Batch]]:
+    """Return a transformer in float64, with weights that float32 can represent, and the batch for each step."""
+    generator = context.generator("training transformer")
     with torch.random.fork_rng(devices=[]):
-        network = NETWORKS[name]().double()
+        network = _transformer().double()
     with torch.no_grad():
         for weight in network.parameters():
             values = torch.randn(weight.shape, generator=generator)
@@ -97,13 +65,8 @@ def draw(context: Context, name: str) -> tuple[t.Any, list[Batch]]:
             weight.copy_(values * spread + float(ones))
     batches: list[Batch] = []
     for _number in range(BATCHES):
-        if name == "convolutional":
-            inputs = torch.randn(16, 3, 12, 12, generator=generator).double()
-            targets = torch.randint(0, 10, (16,), generator=generator)
-        else:
-            text = torch.randint(0, 61, (8, 17), generator=generator)
-            inputs, targets = text[:, :-1], text[:, 1:].flatten()
-        batches.append((inputs, targets))
+        text = torch.randint(0, 61, (8, 17), generator=generator)
+        batches.append((text[:, :-1], text[:, 1:].flatten()))
     return network, [batches[step % BATCHES] for step in range(STEPS)]
 
 
@@ -122,7 +85,7 @@ class Recipe(t.NamedTuple):
 
 
 def recipes() -> list[Recipe]:
-    """Return the recipes by which each network is trained."""
+    """Return the recipes by which the network is trained."""
     return [
         Recipe("float32", options={"foreach": False}),
         Recipe("float32, one optimiser kernel for all weights", options={"foreach": True}),
