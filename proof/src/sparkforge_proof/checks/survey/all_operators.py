@@ -37,14 +37,11 @@ from ...check import (
     Unanswered,
     check,
 )
-from ..bounds import allow_tf32
+from ..bounds import allow_tf32, torch
 from . import comparison, operator_bounds, variants
 from .comparison import NotOffered, Survey, name_of
 from .conditions import PLAIN, is_compiled, is_differentiable, strided_today
 from .rounding import Misfits, one_line, seed_of
-
-if t.TYPE_CHECKING:
-    import torch
 
 #: The formats in which a run covers every operator, and the factor for them on the limit ``survey``. In other formats,
 #: a run covers one of PARTS parts of the operators, a different one each day, with its own factor.
@@ -147,8 +144,6 @@ def survey(
     :param compare: the function that compares one operator.
     :param layouts: returns the layouts in which it calls the operator with this name; by default, those of a survey.
     """
-    import torch
-
     device, samples, seed = context.device, int(context.limits["samples"]), context.seed
     outcome, dtype, operators = Survey(), getattr(torch, form), catalogue()
     outcome.listed = len(operators)
@@ -209,8 +204,6 @@ def _compile_ahead(
 
     :param operators: the operators to compile, by name.
     """
-    import torch
-
     samples = []
     for name, operator in operators.items():
         torch.manual_seed(seed_of(name))
@@ -227,8 +220,6 @@ def _compile_ahead(
 
 
 def _call_once(operator: t.Any, sample: t.Any) -> None:
-    import torch
-
     with torch.no_grad():
         operator(sample.input, *sample.args, **sample.kwargs)
 
@@ -240,8 +231,6 @@ def survey_settings(device: str) -> t.Iterator[None]:
     For every other kind of device, torch queues the call with a stack trace. The catalogue seeds the generators for
     each input, so seeding took half of the survey's time (torch 2.13). The catalogue also searches the stack for tests.
     """
-    import torch
-
     with contextlib.ExitStack() as stack:
         for kind in {"cuda", "xpu", "mtia"} - {device}:
             if hasattr(getattr(torch, kind, None), "manual_seed_all"):

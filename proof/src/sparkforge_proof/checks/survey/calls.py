@@ -10,7 +10,7 @@ import math
 import platform
 import typing as t
 
-from ..bounds import on_the_host
+from ..bounds import on_the_host, torch
 from . import operator_bounds, variants
 from .conditions import (
     DRAWN,
@@ -40,9 +40,6 @@ from .rounding import (
     worst_errors,
 )
 
-if t.TYPE_CHECKING:
-    import torch
-
 #: Factors on the bound for subnormal results, and on the inputs to show whether results are proportional to them.
 FLUSHED, GROWN = 16.0, 2.0**20
 #: The axes whose values do not appear in the label of a call.
@@ -58,8 +55,6 @@ def call(operator: Operator, sample: t.Any, row: t.Mapping[str, str]) -> tuple[C
 
     The results are None if the operator cannot be called that way.
     """
-    import torch
-
     entry, dtype, seed = operator.entry, operator.unit_format, operator.seed
     _call_before(operator, sample, row["calls"])
     with _threads(operator.device, row["threads"]):
@@ -83,8 +78,6 @@ def _call_before(operator: Operator, sample: t.Any, calls: str) -> None:
 
     :param calls: ``again`` for a call with a copy of the same sample, ``after another`` for one with another sample.
     """
-    import torch
-
     others = {"again": [sample], "after another": operator.samples[-1:]}.get(calls, [])
     for other in others:
         copied = variants.map_tensors(other, lambda value: value.detach().clone())
@@ -100,8 +93,6 @@ def _forward_only(results: list[torch.Tensor] | None) -> Computed | None:
 @contextlib.contextmanager
 def _threads(device: str, count: str) -> t.Iterator[None]:
     """Compute with this many threads; on a GPU, "1" means another stream, and "3" a CUDA graph (see :func:`call`)."""
-    import torch
-
     if device == "cuda":
         with on_a_stream(count == "1"):
             yield
@@ -115,8 +106,6 @@ def _threads(device: str, count: str) -> t.Iterator[None]:
 
 
 def _autocast(device: str, mode: str) -> t.ContextManager[t.Any]:
-    import torch
-
     return torch.autocast(device, torch.bfloat16) if mode == "autocast" else contextlib.nullcontext()
 
 
@@ -158,8 +147,6 @@ def _in_wide_format(operator: Operator, sample: t.Any, step: float = 0.0) -> tup
 
 def _compute_exactly(operator: Operator, sample: t.Any, differentiated: t.Sequence[torch.Tensor]) -> Computed:
     """Return the results for a sample in a wide format; functions of integers are computed in float64."""
-    import torch
-
     default = torch.get_default_dtype()
     if operator.has_integers:
         torch.set_default_dtype(torch.float64)
@@ -171,7 +158,6 @@ def _compute_exactly(operator: Operator, sample: t.Any, differentiated: t.Sequen
 
 def _wrapped(operator: Operator, exact: Computed, made: Computed) -> Computed:
     """Return the reference with its integers wrapped around to the width of the computed ones."""
-    import torch
 
     def of(expected: torch.Tensor, actual: torch.Tensor) -> torch.Tensor:
         are_integers = expected.dtype is torch.int64 and actual.dtype is operator.dtype
@@ -182,8 +168,6 @@ def _wrapped(operator: Operator, exact: Computed, made: Computed) -> Computed:
 
 def without_gradients(sample: t.Any) -> t.Any:
     """Return the sample with tensors that do not require gradients."""
-    import torch
-
     return transform(sample, lambda value: value.detach() if isinstance(value, torch.Tensor) else value)
 
 
@@ -252,8 +236,6 @@ def compare(
     :param outcome: the :class:`comparison.Survey` that collects the errors.
     :param replaces: whether the plain layout replaces one that the input cannot have.
     """
-    import torch
-
     # The first resized sample that the operator accepts is used, or else the sample itself.
     for base in itertools.chain(resized_samples(operator, row) if row["size"] != PLAIN["size"] else (), [sample]):
         is_listed = base is sample
@@ -304,8 +286,6 @@ def _errors(
 
     :param base: the sample before its numbers were replaced by those of the row.
     """
-    import torch
-
     values, dtype = row["values"], operator.unit_format
     if operator.has_integers:
         is_function = any(map(variants.is_float, exact.results)) and not operator_bounds.is_elementary(operator.name)
@@ -382,8 +362,6 @@ def _subnormal_errors(
 
     :param larger_reference: a function that computes the reference for inputs ``GROWN`` times as large.
     """
-    import torch
-
     indices = [
         index
         for index, tensor in enumerate(exact.results)
@@ -422,8 +400,6 @@ def _label(operator: Operator, row: t.Mapping[str, str]) -> str:
 @contextlib.contextmanager
 def on_a_stream(is_side: bool) -> t.Iterator[None]:
     """Compute on a separate stream; the current stream waits for it afterwards."""
-    import torch
-
     if not is_side:
         yield
         return

@@ -8,13 +8,10 @@ import random
 import typing as t
 
 from ...check import is_full
-from ..bounds import on_the_host
+from ..bounds import on_the_host, torch
 from . import calls, conditions
 from .conditions import PLAIN, Operator, is_differentiable
 from .rounding import Computed, compute, leaves, one_line, seed_of, tensors, worst_errors
-
-if t.TYPE_CHECKING:
-    import torch
 
 #: The number of further calls of an operator with the same input.
 REPEATS = 4
@@ -135,8 +132,6 @@ def _kind(sample: t.Any) -> str:
 
 def in_format(entry: t.Any, dtype: torch.dtype, device: str, samples: int, seed: str, each: bool = False) -> Operator:
     """Return an operator in a format with some of the catalogue's samples; see :func:`draw`."""
-    import torch
-
     torch.manual_seed(seed_of(seed))
     try:
         gradients = is_differentiable(entry, dtype, device)
@@ -150,8 +145,6 @@ def in_format(entry: t.Any, dtype: torch.dtype, device: str, samples: int, seed:
 
 def compare(outcome: Survey, operator: t.Any, dtype: torch.dtype, device: str, samples: int, seed: str) -> None:
     """Compare an operator's results and gradients for some samples."""
-    import torch
-
     name = name_of(operator)
     # Each kind of list calls a different overload.
     of_lists = name.startswith("_foreach")
@@ -210,8 +203,6 @@ def _count(value: t.Any) -> int:
 
 def _compare_repeats(outcome: Survey, operator: Operator, sample: t.Any) -> None:
     """Repeat a call: a kernel that keeps a workspace or a plan between calls may be wrong in only some of them."""
-    import torch
-
     name, (_sample, exact, shifted) = operator.name, operator.exact[id(sample), PLAIN["values"], "", "backward"]
     made: list[list[torch.Tensor]] = []
     try:

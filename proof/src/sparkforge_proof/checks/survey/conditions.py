@@ -11,12 +11,10 @@ import random
 import re
 import typing as t
 
+from ..bounds import torch
 from . import operator_bounds, shapes, variants
 from .rounding import Computed, Shifted, seed_of, tensors, transform
 from .table import AXES
-
-if t.TYPE_CHECKING:
-    import torch
 
 #: The row for a plain call.
 PLAIN = {axis: values[0] for axis, values in AXES.items()}
@@ -181,8 +179,6 @@ class Operator:
     @property
     def unit_format(self) -> torch.dtype:
         """The format in whose units errors are measured; float32 for functions of integers."""
-        import torch
-
         return torch.float32 if self.has_integers else self.dtype
 
     def has_equal_numbers(self, row: t.Mapping[str, str]) -> bool:
@@ -354,8 +350,6 @@ def _at_limits(sample: t.Any, operator: Operator) -> t.Any:
 
     Complex numbers become real or imaginary ones in every input.
     """
-    import torch
-
     first = {id(tensor) for tensor in tensors([sample.input])}
 
     def change(value: torch.Tensor) -> torch.Tensor:
@@ -423,8 +417,6 @@ def _resized_sample(operator: Operator, new_size: str, option: str, in_every: bo
 
 def _is_small(operator: Operator, sample: t.Any) -> bool:
     """Tell whether the results are small enough: the size of some is the square of a row's length."""
-    import torch
-
     plain = transform(sample, lambda value: value.detach().to("meta") if isinstance(value, torch.Tensor) else value)
     try:
         with torch.no_grad():
@@ -443,8 +435,6 @@ def _resize(
     :param sizes: the old size, the new size, and the dimension to change (None for each that has the old size).
     :param others: whether only the other inputs change, which are then broadcast to the first.
     """
-    import torch
-
     before, after, only = sizes
     unchanged = {id(tensor) for tensor in tensors([sample.input])} if others else set()
     generator = torch.Generator().manual_seed(chance.getrandbits(32))
@@ -487,8 +477,6 @@ def _with_distinct_numbers(value: torch.Tensor, generator: torch.Generator) -> t
 
     If a sum has only a few distinct terms, their rounding errors do not cancel, and the error grows with their number.
     """
-    import torch
-
     if value.dtype not in (torch.float32, torch.complex64):
         return value
     nearer = value * torch.empty(value.shape).uniform_(0.75, 1.0, generator=generator).to(value.device)

@@ -19,14 +19,12 @@ import typing as t
 import zlib
 
 from ...check import H200S, X86_CPU_GRID, Context, Measured, check
+from ..bounds import torch
 from . import all_operators, calls, comparison, operator_bounds, shapes, variants
 from .comparison import Survey, name_of
 from .conditions import DRAWN, PLAIN, is_compiled, is_strided, strided_today
 from .rounding import tensors
 from .table import A_DAY, AXES, ROWS as _ROWS
-
-if t.TYPE_CHECKING:
-    import torch
 
 ROWS = [{axis: AXES[axis][int(digit, 16)] for axis, digit in zip(AXES, row)} for row in _ROWS]
 DAYS = len(ROWS) // A_DAY
@@ -128,8 +126,6 @@ class Day:
 
         :param listed: the number of operators in torch's list.
         """
-        import torch
-
         sets: dict[str, list[str]] = {}
         for name, bits in sorted(self.pairs.items()):
             sets.setdefault(f"{bits:x}", []).append(name)
@@ -173,8 +169,6 @@ def _in_pairs(context: Context, form: str, rows_in: str = "") -> Measured:
 
     :param rows_in: the format's value in the rows; by default its name.
     """
-    import torch
-
     day = Day(context, rows_in or form)
     entries = {name_of(entry): entry for entry in all_operators.catalogue()}
     if context.device == "cuda" and not context.full:

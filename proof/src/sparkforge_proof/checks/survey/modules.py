@@ -8,13 +8,10 @@ import typing as t
 import warnings
 
 from ...check import CRASH, SEEN_GRID, Context, Measured, Skipped, Unanswered, check
-from ..bounds import UNIT_ROUNDOFF, Cases, one_thread
+from ..bounds import UNIT_ROUNDOFF, Cases, one_thread, torch
 from ..programs import training
 from ..programs.recipes import ByDefinition
 from . import all_operators, comparison, operator_bounds, rounding
-
-if t.TYPE_CHECKING:
-    import torch
 
 #: The smallest magnitude to which an error is relative, since terms cancel in results such as a loss near zero.
 NEAR_ZERO = 1 / 16
@@ -60,8 +57,6 @@ class _Called:
 
 def modules(outcome: comparison.Survey, form: str, context: Context) -> None:
     """Compute each module in the catalogue in one format on the device and in float64 on the CPU."""
-    import torch
-
     device, dtype, samples = context.device, getattr(torch, form), int(context.limits["samples"])
     with all_operators.survey_settings(device):
         for info in _listed("common_modules", "module_db"):
@@ -91,7 +86,6 @@ def _module(
     seed: str,
 ) -> None:
     """Compare the results and gradients of one module for some of its inputs."""
-    import torch
     from torch.testing._internal.opinfo.core import SampleInput
 
     device, dtype = device_and_dtype
@@ -139,8 +133,6 @@ def reference(
     module: t.Any, word: str, dtype: torch.dtype, seed: str, sample: t.Any, step: float = 0.0
 ) -> rounding.Computed:
     """Compute a copy of a module in float64 on the CPU, with inputs and weights shifted by a step."""
-    import torch
-
     inputs, leaves = rounding.in_float64(sample, step)
     other = _shift_weights(copy.deepcopy(module).to("cpu", torch.float64), step)
     return rounding.compute(_Called(other, word), inputs, [*leaves, *other.parameters()], dtype, seed)
@@ -148,8 +140,6 @@ def reference(
 
 def _without_dropout(module: t.Any) -> t.Any:
     """Disable dropout, since two devices draw different numbers."""
-    import torch
-
     for layer in module.modules():
         if isinstance(layer, torch.nn.modules.dropout._DropoutNd):
             layer.p = 0.0
@@ -160,8 +150,6 @@ def _without_dropout(module: t.Any) -> t.Any:
 
 def _shift_weights(module: t.Any, step: float) -> t.Any:
     """Shift each weight by a step, as the inputs are."""
-    import torch
-
     with torch.no_grad():
         for weight in module.parameters():
             signs = torch.arange(weight.numel()).remainder(2).mul(2).sub(1).reshape(weight.shape)
@@ -202,8 +190,6 @@ def all_optimizers(context: Context) -> Measured:
 
     The reference is the optimiser's definition, or else torch's implementation for single weights, in float64.
     """
-    import torch
-
     cases = Cases("an optimiser", all_operators.REMEDY)
     generator = context.generator(f"survey optimizers {context.seed}")
     shapes = [(1,), (33, 5), (2, 3, 4), (1025,)]
@@ -259,8 +245,6 @@ def all_optimizers(context: Context) -> Measured:
 
 def _as_number(value: t.Any) -> t.Any:
     """Return an option with numbers instead of tensors."""
-    import torch
-
     if isinstance(value, tuple):
         return tuple(map(_as_number, value))
     return value.item() if isinstance(value, torch.Tensor) else value

@@ -13,10 +13,7 @@ import math
 import random
 import typing as t
 
-from ..bounds import UNIT_ROUNDOFF, on_the_host
-
-if t.TYPE_CHECKING:
-    import torch
+from ..bounds import UNIT_ROUNDOFF, on_the_host, torch
 
 #: A gradient below this fraction of the upstream gradient is only rounding, so its error is divided by CANCELLED.
 VANISHING, CANCELLED = 1e-6, 1e4
@@ -118,8 +115,6 @@ def compute(
     operator: t.Any, sample: t.Any, leaves: t.Sequence[torch.Tensor], dtype: torch.dtype, seed: str
 ) -> Computed:
     """Compute an operator forward, and backward with upstream gradients drawn from the seed."""
-    import torch
-
     results = tensors(sample.output_process_fn_grad(operator(sample.input, *sample.args, **sample.kwargs)))
     differentiable, upstream, scale = upstream_gradients(results if leaves else [], dtype, seed)
     if not differentiable:
@@ -132,8 +127,6 @@ def upstream_gradients(
     results: t.Sequence[torch.Tensor], dtype: torch.dtype, seed: str
 ) -> tuple[list[torch.Tensor], list[torch.Tensor], float]:
     """Return the differentiable results, upstream gradients for them drawn from the seed, and the largest of those."""
-    import torch
-
     differentiable = [result for result in results if result.requires_grad]
     generator = torch.Generator().manual_seed(seed_of(seed))
     upstream = [
@@ -147,8 +140,6 @@ def upstream_gradients(
 
 def _formats(result: torch.Tensor, dtype: torch.dtype) -> tuple[torch.dtype, torch.dtype]:
     """Return the formats in which an upstream gradient is drawn and to which it is rounded; real for real results."""
-    import torch
-
     if not dtype.is_complex:
         return torch.float64, dtype
     return (torch.complex128, dtype) if result.is_complex() else (torch.float64, torch.empty(0, dtype=dtype).real.dtype)
@@ -158,8 +149,6 @@ def _gradient_error(
     actual: torch.Tensor, expected: torch.Tensor, shifted: ShiftedTensor, dtype: torch.dtype, scale: float
 ) -> float:
     """Return the error of a gradient, in units."""
-    import torch
-
     if not expected.numel():
         return 0.0
     actual, expected = actual.to_dense(), expected.to_dense()
@@ -183,7 +172,6 @@ def transform(sample: t.Any, change: t.Callable[[t.Any], t.Any]) -> t.Any:
 
     The method ``transform`` of torch's samples takes several times as long.
     """
-    import torch
 
     def visit(value: t.Any) -> t.Any:
         if isinstance(value, (torch.Tensor, torch.dtype)):
@@ -211,8 +199,6 @@ def copy_changed(sample: t.Any, before: t.Sequence[torch.Tensor], after: t.Seque
     :param before: copies of the tensors in float64, made before the operator ran; see :func:`inputs`.
     :param after: the same tensors after the operator ran.
     """
-    import torch
-
     same = iter(
         [tensor.layout is not torch.strided or torch.equal(tensor, other) for tensor, other in zip(before, after)]
     )
@@ -227,7 +213,6 @@ def copy_changed(sample: t.Any, before: t.Sequence[torch.Tensor], after: t.Seque
 
 def in_float64(sample: t.Any, step: float = 0.0) -> tuple[t.Any, list[torch.Tensor]]:
     """Return a sample in float64 on the CPU, with values moved by a step, and its tensors that require gradients."""
-    import torch
 
     def change(value: t.Any) -> t.Any:
         if isinstance(value, torch.Tensor):
@@ -251,8 +236,6 @@ def in_float64(sample: t.Any, step: float = 0.0) -> tuple[t.Any, list[torch.Tens
 
 def tensors(value: t.Any) -> list[torch.Tensor]:
     """Return the tensors in a value, in order, at any depth of nesting."""
-    import torch
-
     if isinstance(value, torch.Tensor):
         return [value]
     items = value.values() if isinstance(value, dict) else value if isinstance(value, (tuple, list)) else ()
@@ -284,8 +267,6 @@ def units(
         by as much as that reference does. It is called only if the error is not small anyway.
     :param overflows: whether a value may be infinite or NaN because an intermediate value overflowed.
     """
-    import torch
-
     got, expected = actual.detach().to("cpu"), expected.detach().to("cpu")
     if expected.layout is not torch.strided:
         got, expected = got.to_dense(), expected.to_dense()
@@ -330,8 +311,6 @@ def units(
 
 def _small(got: torch.Tensor, expected: torch.Tensor, dtype: torch.dtype, scale: float) -> float | None:
     """Return an upper limit for a result's error in units if it is below every bound, or else None."""
-    import torch
-
     if not expected.is_floating_point() and not expected.is_complex():
         return 0.0 if torch.equal(got.to(expected.dtype), expected) else None
     largest = max(float(expected.abs().max()), scale, torch.finfo(dtype).tiny)

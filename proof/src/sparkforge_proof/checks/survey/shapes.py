@@ -14,10 +14,8 @@ import random
 import re
 import typing as t
 
+from ..bounds import torch
 from .rounding import inputs
-
-if t.TYPE_CHECKING:
-    import torch
 
 #: An input, the other arguments, and the options.
 Call = tuple[t.Any, tuple[t.Any, ...], dict[str, t.Any]]
@@ -47,35 +45,25 @@ class Drawing:
 
     def tensor(self, *shape: int) -> torch.Tensor:
         """Return random numbers in the format and on the device of the operator's other inputs."""
-        import torch
-
         wide = torch.testing.make_tensor(shape, device="cpu", dtype=self._like.dtype)
         return wide.to(self._like.device).requires_grad_(self._gradients)
 
     def distinct(self, *shape: int) -> torch.Tensor:
         """Return different numbers in any order; in 16 bits, some are equal."""
-        import torch
-
         numbers = (torch.randperm(math.prod(shape)) - math.prod(shape) // 2) / 2**14
         return numbers.reshape(shape).to(self._like).requires_grad_(self._gradients)
 
     def spectrum(self, *shape: int, dims: tuple[int, ...]) -> torch.Tensor:
         """Return a spectrum of real numbers: some of its numbers are real, which cuFFT requires (pytorch#154496)."""
-        import torch
-
         real = torch.testing.make_tensor(shape, device="cpu", dtype=torch.float64)
         wide = torch.fft.rfftn(real, dim=dims, norm="ortho")
         return (wide if self._like.is_complex() else wide.real).to(self._like).requires_grad_(self._gradients)
 
     def signs(self, *shape: int) -> torch.Tensor:
         """Return integers from -1 to 1, whose sums are exact in every format, without gradients."""
-        import torch
-
         return torch.randint(0 if self._like.dtype is torch.uint8 else -1, 2, shape).to(self._like)
 
     def indices(self, bound: int, *shape: int, dtype: str = "int64") -> torch.Tensor:
-        import torch
-
         return torch.randint(0, bound, shape).to(self._like.device, getattr(torch, dtype))
 
     def between(self, least: int, largest: int) -> int:
@@ -223,8 +211,6 @@ def _resampling(drawing: Drawing) -> Call:
 
 def _index(drawing: Drawing) -> Call:
     """Return a call with indices in any order; they repeat where the result does not depend on their order."""
-    import torch
-
     kind, values = drawing.name.rpartition("functional.")[2].partition(".")[0], drawing.values
     (entries, count), columns, dtype = values["counts"], values["columns"], values["index"]
     data, rows = drawing.signs(entries, columns), drawing.signs(count, columns)
@@ -256,8 +242,6 @@ def _index(drawing: Drawing) -> Call:
 
 def _order(drawing: Drawing) -> Call:
     """Return a call with numbers of which many are equal, or are equal to a boundary."""
-    import torch
-
     values, kind, shape = drawing.values, drawing.name, drawing.values["shape"]
     if kind == "cumsum":
         return drawing.signs(*shape), (-1,), {}
@@ -358,8 +342,6 @@ def draw(name: str, listed: t.Any, chance: random.Random, in_tiles: bool = False
     :param listed: a sample of torch's list, which has the format, the device and the gradients.
     :param in_tiles: whether the number of terms in a product is a multiple of 64.
     """
-    import torch
-
     family, tensors = family_of(name), inputs(listed)
     if family is None:
         return None

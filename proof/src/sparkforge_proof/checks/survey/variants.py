@@ -10,11 +10,8 @@ import platform
 import re
 import typing as t
 
-from ..bounds import on_the_host
+from ..bounds import on_the_host, torch
 from .rounding import inputs, misfits, tensors, transform
-
-if t.TYPE_CHECKING:
-    import torch
 
 #: The names of ways to call an operator.
 STRIDED, TRANSPOSED, PERMUTED, IN_PLACE, OUT = "strided", "transposed", "permuted", "in place", "out="
@@ -75,8 +72,6 @@ def is_known(sample: t.Any, dtype: torch.dtype) -> bool:
 
     Hardware units for 16-bit formats, such as AMX, flush subnormal numbers.
     """
-    import torch
-
     if dtype is not torch.float32:
         return False
     kinds = {tensor.device.type for tensor in inputs(sample)}
@@ -109,8 +104,6 @@ def takes_subnormal(name: str, dtype: torch.dtype, known: bool, gpu: bool, full:
     :param known: see :func:`is_known`.
     :param full: whether to include float16 on a GPU, where it is computed in float32 without underflow.
     """
-    import torch
-
     half = full and gpu and dtype is torch.float16
     if not (known or half) or (gpu and (ATOMIC.search(name) or PRODUCTS.search(name))):
         # A library may split a float32 product into parts of another format.
@@ -138,7 +131,6 @@ def transpose(sample: t.Any, axis: int = -1) -> t.Any:
 
     :param axis: the second of the two neighbouring axes. Channels come last instead in four dimensions if it is -1.
     """
-    import torch
 
     def change(value: torch.Tensor) -> torch.Tensor:
         if value.dim() < 1 - axis:
@@ -155,8 +147,6 @@ def transpose(sample: t.Any, axis: int = -1) -> t.Any:
 
 def map_tensors(sample: t.Any, change: t.Callable[[torch.Tensor], torch.Tensor]) -> t.Any:
     """Return the sample with a function applied to each strided tensor."""
-    import torch
-
     return transform(
         sample,
         lambda value: change(value) if isinstance(value, torch.Tensor) and value.layout is torch.strided else value,
@@ -193,8 +183,6 @@ def _overlapping(value: torch.Tensor) -> torch.Tensor:
 
 def with_layout(sample: t.Any, layout: str) -> t.Any:
     """Return the sample with its numbers in another layout, or None if none of its tensors can have that layout."""
-    import torch
-
     shapes = [tensor.shape for tensor in inputs(sample) if tensor.layout is torch.strided and tensor.numel()]
     if layout == STRIDED:
         return sample.noncontiguous() if any(shape.numel() > 1 for shape in shapes) else None
@@ -242,7 +230,6 @@ def batch_of_two(sample: t.Any) -> t.Any:
 
 def many(sample: t.Any, count: int) -> t.Any:
     """Return a sample with a batch of many distinct matrices, or lists of many tensors, some of which are empty."""
-    import torch
 
     def visit(value: t.Any) -> t.Any:
         if isinstance(value, torch.Tensor) and value.layout is torch.strided and not is_list:
@@ -293,8 +280,6 @@ def make_subnormal(sample: t.Any, larger: float = 1.0, count: int | None = 1) ->
     :param larger: a factor on the numbers, which are then in float64.
     :param count: the number of inputs to change, or None for all.
     """
-    import torch
-
     first = set(map(id, tensors([sample.input, *sample.args][:count])))
 
     def change(value: torch.Tensor) -> torch.Tensor:
@@ -313,7 +298,6 @@ def with_nan(sample: t.Any, subnormal: bool = False, first: bool = False, number
     :param first: whether to change only the first input.
     :param number: the number to use, such as a negative NaN or an infinity.
     """
-    import torch
 
     def change(value: torch.Tensor) -> torch.Tensor:
         if not value.numel() or (first and value is not sample.input):
@@ -333,8 +317,6 @@ def with_nan(sample: t.Any, subnormal: bool = False, first: bool = False, number
 
 def in_order(data: torch.Tensor, indices: torch.Tensor, expected: torch.Tensor) -> bool:
     """Tell whether indices sort a tensor like those expected along some dimension; equal numbers may change places."""
-    import torch
-
     data, indices, expected = on_the_host([data.nan_to_num(7.0), indices, expected])
     for dim in range(data.dim()):
         # A GPU's indices may be beyond the dimension.
@@ -359,8 +341,6 @@ def misplaced_nan(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor
 
     An element whose reference exceeds the format's range is skipped, since intermediate infinities may cancel there.
     """
-    import torch
-
     worst = 0.0
     for actual, expected in zip(made, exact):
         if is_float(expected) and is_float(actual):
@@ -373,8 +353,6 @@ def misplaced_nan(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor
 
 def misplaced_infinity(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Tensor]) -> float:
     """Return an error if a result and the reference have different NaN or infinities."""
-    import torch
-
     worst = misplaced_nan(made, exact)
     for actual, expected in zip(made, exact):
         if is_float(expected) and is_float(actual) and not expected.is_complex():
@@ -385,8 +363,6 @@ def misplaced_infinity(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.T
 
 def is_float(tensor: torch.Tensor) -> bool:
     """Tell whether a tensor is strided and contains floating-point or complex numbers."""
-    import torch
-
     return tensor.layout is torch.strided and (tensor.is_floating_point() or tensor.is_complex())
 
 
@@ -402,8 +378,6 @@ def misplaced_values(made: t.Sequence[torch.Tensor], exact: t.Sequence[torch.Ten
 
 def select(data: torch.Tensor, results: t.Sequence[torch.Tensor]) -> bool:
     """Tell whether a pair of results is values of a tensor and their indices along some dimension."""
-    import torch
-
     if len(results) != 2 or is_float(results[1]) or results[0].shape != results[1].shape or not data.dim():
         return True
     # An index beyond a dimension is an error on the CPU; on a GPU it would break the process's CUDA context.
@@ -424,8 +398,6 @@ def in_a_graph(
 
     :param full: whether to capture operators that are not element-wise as well, if they do not synchronise.
     """
-    import torch
-
     if not plain or not all(tensor.is_cuda for tensor in plain):
         return None
     if type(operator).__name__ not in IN_GRAPHS and not (full and _never_waits(operator, sample)):
@@ -447,8 +419,6 @@ def in_a_graph(
 
 def _never_waits(operator: t.Any, sample: t.Any) -> bool:
     """Tell whether an operator never synchronises with the GPU; False for most libraries, without trying."""
-    import torch
-
     name = str(operator.name)
     is_calibrated = takes_equal(name) or (type(operator).__name__ in TAKE_ANY and not NAN_IS_ANY.search(name))
     if not (is_calibrated or MOVES.match(name) or PRODUCTS.search(name) or CAPTURED.match(name)):
@@ -467,8 +437,6 @@ def _never_waits(operator: t.Any, sample: t.Any) -> bool:
 
 def with_out(operator: t.Any, sample: t.Any, plain: t.Sequence[torch.Tensor]) -> list[torch.Tensor] | None:
     """Return the tensors with gaps that the operator wrote through ``out=``, or None for results without strides."""
-    import torch
-
     if not plain or any(tensor.layout is not torch.strided for tensor in plain):
         return None
     targets = [_with_gaps(tensor) for tensor in plain]
@@ -479,7 +447,5 @@ def with_out(operator: t.Any, sample: t.Any, plain: t.Sequence[torch.Tensor]) ->
 
 def _with_gaps(like: torch.Tensor) -> torch.Tensor:
     """Return a tensor of the same shape and format that uses only every second element of its memory."""
-    import torch
-
     value = float("nan") if like.is_floating_point() or like.is_complex() else 1
     return torch.full((*like.shape, 2), value, dtype=like.dtype, device=like.device)[..., 0]
